@@ -1,0 +1,109 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# (claims)=
+# # The ledger of claims
+#
+# ```{admonition} In this section
+# :class: note
+# You see what the papers claim, what came of each claim here, and whether the sentence follows from the numbers that the same paper prints.
+# `probekit check` prints this ledger, and `probekit check --json` gives it to a program.
+# ```
+
+# %% tags=["parameters", "remove-cell"]
+out: str = "90_claims"  # folder for tables
+
+# %% tags=["remove-cell"]
+import pandas as pd
+
+from probekit.report import Page, ledger, published
+
+page = Page("90_claims", out, {})
+claims = pd.DataFrame(ledger())
+verdicts = claims["verdict"].value_counts()
+own = claims["own_table"].value_counts()
+
+# %% tags=["remove-input"]
+page.say(
+    f"**The answer.** Of {len(claims)} claims, {verdicts.get('reproduced', 0)} are reproduced, "
+    f"{verdicts.get('differs', 0)} differ and {verdicts.get('not run', 0)} could not be run. "
+    f"Of the {own.get('consistent', 0) + own.get('inconsistent', 0)} that can be checked with numbers the paper itself "
+    f"prints, {own.get('inconsistent', 0)} do not follow from them."
+)
+
+# %% [markdown]
+# A claim is {term}`reproduced <verdict>` when our value lies within a tolerance that was fixed before the run, and *differs* when it does not.
+# A claim about models or data that cannot be had here is *not run*; results on other models stand on the pages of the studies, never beside a published number.
+# The {term}`own-table check` needs no run: it recomputes the paper's sentence from the paper's printed numbers.
+#
+# ## Claims that do not follow from the paper's own numbers
+
+# %% tags=["remove-input"]
+HEADINGS = {
+    "id": "Id",
+    "where": "Section",
+    "statement": "Claim",
+    "published": "Published",
+    "ours": "Ours",
+    "tolerance": "Tolerance",
+    "verdict": "Verdict",
+    "own_table": "Own numbers",
+    "reason": "What was found",
+}
+doubtful = claims[claims["own_table"] == "inconsistent"][["id", "where", "statement", "reason"]].copy()
+doubtful["reason"] = doubtful["reason"].str.partition("The paper's own numbers: ")[2]
+page.table(doubtful, "inconsistent", "Claims at odds with the paper's own numbers", doubtful.rename(columns=HEADINGS))
+
+# %% [markdown]
+# ## Claims with a value of ours
+
+# %% tags=["remove-input"]
+run = claims[claims["verdict"] != "not run"][["id", "where", "statement", "published", "ours", "tolerance", "verdict"]]
+page.table(run, "run", "Claims that could be run: the same data as the paper's", run.rename(columns=HEADINGS))
+
+# %% [markdown]
+# ## All claims
+
+# %% tags=["remove-input"]
+everything = claims[["id", "where", "statement", "published", "verdict", "own_table", "reason"]].fillna("–")
+page.table(claims, "ledger", "The whole ledger", everything.rename(columns=HEADINGS))
+
+# %% [markdown]
+# ## The published tables
+#
+# The numbers as the papers print them, transcribed from their texts.
+# Tables 3 and 4 of paper 001 are missing from the text at hand: *not available*.
+
+# %% tags=["remove-input"]
+TABLES = {
+    "2": "Models of paper 001",
+    "5": "Perplexity in paper 001",
+    "6": "Accuracy by number of entities in paper 001",
+}
+for table, caption in TABLES.items():
+    cells = published("001", table)
+    wide = cells.pivot(index="row", columns="column", values="value").loc[
+        cells["row"].unique(), cells["column"].unique()
+    ]
+    shown = wide.reset_index().rename(columns={"row": "Model"})
+    page.table(shown, f"published_001_{table}", f"{caption} (its Table {table}), as printed", shown)
+
+# %% [markdown]
+# ## What this does not show
+#
+# - A claim that is not run is neither confirmed nor refuted.
+# - *Consistent* says that the sentence follows from the printed numbers, not that the numbers are right.
+# - The tolerance is half of the last printed digit, or nothing for counts and ranks; it is not an interval of the paper's own uncertainty, which the paper does not give.
+
+# %% tags=["remove-input"]
+page.close()

@@ -1,0 +1,156 @@
+"""``probekit list | fetch | run | book | check``."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import logging
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from probekit import __version__
+from probekit.errors import ProbekitError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; errors of ours are one line on stderr and exit status 1, wrong usage is 2."""
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
+    options = _parser().parse_args(arguments)
+    try:
+        options.call(options)
+    except ProbekitError as error:
+        sys.stderr.write(f"probekit: {error}\n")
+        return 1
+    except KeyboardInterrupt:
+        sys.stderr.write("probekit: stopped; what was stored is kept, run again to go on\n")
+        return 130
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="probekit", description="Cloze probing of language models, reproducibly.")
+    parser.add_argument("--version", action="version", version=__version__)
+    verbs = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    verb = verbs.add_parser("list", help="list models, probes, or studies with their parameters")
+    verb.add_argument("what", nargs="?", choices=("models", "probes", "studies"), default="studies")
+    verb.set_defaults(call=_list)
+
+    verb = verbs.add_parser("fetch", help="download public data, its licence shown first")
+    verb.add_argument("name", help="data set, such as lama")
+    verb.add_argument("--into", type=Path, help="data folder (default: PROBEKIT_DATA, else the cache)")
+    verb.add_argument("--base", help="another address that serves the same files")
+    verb.add_argument("--yes", action="store_true", help="accept the licence without being asked")
+    verb.set_defaults(call=_fetch)
+
+    verb = verbs.add_parser("run", help="execute a study on your own parameters")
+    verb.add_argument("name", help="of `probekit list studies`")
+    verb.add_argument(
+        "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
+    )
+    verb.add_argument("--profile", default="demo", help="of studies.yml: demo, lab or paper (default: demo)")
+    verb.add_argument("--out", type=Path, default=Path("my_run"), help="folder for page, tables and figures")
+    verb.add_argument("--record", action="store_true", help="also keep the tables in book/recorded")
+    verb.set_defaults(call=_run)
+
+    verb = verbs.add_parser("book", help="run what changed on the embedded default and render the book")
+    verb.add_argument("--pages", action="store_true", help="also update the executed pages in book/studies")
+    verb.set_defaults(call=_book)
+
+    verb = verbs.add_parser("check", help="print the ledger: every claim, our verdict, the paper's own numbers")
+    verb.add_argument("--json", action="store_true", help="as a list of objects")
+    verb.set_defaults(call=_check)
+    return parser
+
+
+def _say(*lines: str) -> None:
+    sys.stdout.write("\n".join(lines) + "\n")
+
+
+def _list(options: argparse.Namespace) -> None:
+    if options.what == "models":
+        from probekit.models import registry
+        from probekit.models.zoo import ZOO
+
+        for name in ZOO:
+            _say(f"{name:28} trained here on the demo text")
+        for name, entry in registry().items():
+            doubt = "" if entry.certain else "  (checkpoint not certain)"
+            papers = ", ".join(entry.papers)
+            hub = entry.hub or "not on the Hub"
+            _say(f"{name:28} {entry.kind:8} {entry.category:22} papers {papers:14} {hub}{doubt}")
+    elif options.what == "probes":
+        import inspect
+
+        from probekit.probes import PROBES
+
+        for name, loader in PROBES.items():
+            _say(f"{name:20} options: {', '.join(inspect.signature(loader).parameters)}")
+    else:
+        from probekit.report.sources import parameters, studies
+
+        for name, study in studies().items():
+            _say(f"{name}  profiles: {', '.join(study['profiles'])}")
+            for key, about in parameters(name).items():
+                _say(f"    {key}: {about['type']} = {about['default']!r}  # {about['help']}")
+
+
+def _fetch(options: argparse.Namespace) -> None:
+    from probekit.probes.fetch import fetch
+
+    def accept(notice: str) -> bool:
+        _say(notice)
+        if options.yes or not sys.stdin.isatty():
+            return bool(options.yes)
+        return input("Fetch it under this licence? [y/N] ").strip().lower() in ("y", "yes")
+
+    paths = fetch(options.name, accept, options.into, options.base)
+    _say(f"{len(paths)} files in {paths[0].parents[1]}")
+
+
+def _run(options: argparse.Namespace) -> None:
+    from probekit.report.recording import record
+    from probekit.report.run import run
+
+    page = run(options.name, dict(map(_assignment, options.given)), options.out, options.profile)
+    _say(str(page))
+    if options.record:
+        _say(str(record(options.name, options.out / options.name)))
+
+
+def _assignment(text: str) -> tuple[str, Any]:
+    import yaml
+
+    name, equals, value = text.partition("=")
+    try:
+        if equals:
+            return name, yaml.safe_load(value)
+    except yaml.YAMLError as error:
+        raise ProbekitError(f"-p {text}: the value is not YAML: {str(error).splitlines()[0]}") from error
+    raise ProbekitError(f"-p takes NAME=VALUE, not {text!r}")
+
+
+def _book(options: argparse.Namespace) -> None:
+    from probekit.report.book import build
+
+    _say(str(build(options.pages)))
+
+
+def _check(options: argparse.Namespace) -> None:
+    from probekit.report.ledger import ledger
+
+    rows = ledger()
+    if options.json:
+        _say(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    for row in rows:
+        ours = "" if row["ours"] is None else f", ours {row['ours']}"
+        _say(f"{row['id']:9} {row['verdict']:11} own numbers: {row['own_table']:14} published {row['published']}{ours}")
+        _say(f"          {row['statement']}", f"          {row['reason']}")
+    _say(", ".join(f"{sum(r['verdict'] == v for r in rows)} {v}" for v in ("reproduced", "differs", "not run")))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

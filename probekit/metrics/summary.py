@@ -1,0 +1,96 @@
+"""From ranks to the rows of a table: accuracy at k with intervals, per group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from probekit.metrics.ranking import hits_at_k, mean_reciprocal_rank
+from probekit.metrics.statistics import Interval, bootstrap_ci
+
+KS = (1, 5, 10)  # as in paper 001
+
+
+def accuracy_table(ranks: pd.DataFrame, by: Sequence[str], ks: Sequence[int] = KS, seed: int = 0) -> pd.DataFrame:
+    """Acc@k and MRR of every group, with 95% bootstrap intervals over facts.
+
+    Args:
+        ranks: one row per prompt with ``rank``, ``fact_id`` and the columns of ``by``.
+        by: columns whose combinations are the groups.
+        ks: the k of Acc@k.
+        seed: of the bootstrap.
+
+    Returns:
+        One row per group, in order of first appearance: the columns of ``by``, ``prompts``, ``facts``, for each k
+        ``acc@k``, ``low@k``, ``high@k``, and ``mrr``.
+    """
+    rows = []
+    for key, group in ranks.groupby(list(by), sort=False, dropna=False):
+        row = dict(zip(by, key, strict=True)) | {"prompts": len(group), "facts": group["fact_id"].nunique()}
+        for k in ks:
+            found = bootstrap_ci(hits_at_k(group["rank"], k), group["fact_id"].tolist(), seed=seed)
+            row |= {f"acc@{k}": found.estimate, f"low@{k}": found.low, f"high@{k}": found.high}
+        rows.append(row | {"mrr": mean_reciprocal_rank(group["rank"])})
+    return pd.DataFrame(rows)
+
+
+def macro_accuracy(ranks: pd.DataFrame, k: int, seed: int = 0) -> Interval:
+    """Acc@k averaged over relations, each counting the same, with its interval over facts.
+
+    Args:
+        ranks: one row per prompt with ``rank``, ``fact_id`` and ``relation``.
+        k: of Acc@k.
+        seed: of the bootstrap.
+    """
+    member = pd.get_dummies(ranks["relation"]).to_numpy(dtype=float)
+    hits = member * hits_at_k(ranks["rank"], k)[:, None]
+
+    def average(means: np.ndarray) -> float:
+        of_hits, of_members = np.split(means, 2)
+        present = of_members > 0
+        return float((of_hits[present] / of_members[present]).mean())
+
+    return bootstrap_ci(np.hstack([hits, member]), ranks["fact_id"].tolist(), average, seed=seed)
+
+
+def accuracy_difference(ranks: pd.DataFrame, first: Sequence[bool], k: int = 1, seed: int = 0) -> Interval:
+    """Acc@k of the prompts in ``first`` less that of the others, with its interval over facts.
+
+    Args:
+        ranks: one row per prompt with ``rank`` and ``fact_id``.
+        first: which prompts belong to the first group.
+        k: of Acc@k.
+        seed: of the bootstrap.
+
+    Raises:
+        ValueError: one of the groups is empty.
+    """
+    member = np.asarray(first, dtype=bool)
+    if member.all() or not member.any():
+        raise ValueError("a difference needs prompts in both groups")
+    hits = hits_at_k(ranks["rank"], k)
+    columns = np.column_stack([hits * member, member, hits * ~member, ~member]).astype(float)
+
+    def difference(means: np.ndarray) -> float:
+        return float(means[0] / means[1] - means[2] / means[3]) if means[1] and means[3] else float("nan")
+
+    return bootstrap_ci(columns, ranks["fact_id"].tolist(), difference, seed=seed)
+
+
+def paired_hits(first: pd.DataFrame, second: pd.DataFrame, k: int = 1) -> pd.DataFrame:
+    """Acc@k per fact in two settings (paper 001, RQ2): facts found in both, hits averaged over a fact's prompts.
+
+    Args:
+        first, second: one row per prompt with ``rank`` and ``fact_id``.
+        k: of Acc@k.
+
+    Returns:
+        Index ``fact_id``, columns ``first`` and ``second``, each in [0, 1].
+    """
+    sides = {
+        name: pd.Series(hits_at_k(frame["rank"], k)).groupby(frame["fact_id"].to_numpy(), sort=False).mean()
+        for name, frame in (("first", first), ("second", second))
+    }
+    return pd.DataFrame(sides).dropna().rename_axis("fact_id")

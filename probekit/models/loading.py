@@ -1,0 +1,140 @@
+"""Load a model by registry name, Hugging Face id or local folder; refuse what would answer at random."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from probekit.errors import ModelError
+from probekit.models.model import Kind, Model
+from probekit.models.registry import Entry, registry
+from probekit.models.zoo import ZOO, zoo_folder
+from probekit.probes.data import data_root
+
+DTYPES = ("float32", "bfloat16", "float16")
+
+
+def load_model(
+    name_or_path: str,
+    device: str = "auto",
+    dtype: str = "float32",
+    revision: str | None = None,
+    allow_missing: bool = False,
+) -> Model:
+    """Load a model and its tokenizer, ready to be asked.
+
+    Args:
+        name_or_path: a name of ``probekit list models``, a Hugging Face id, a folder, or the name of a folder in
+            ``models/`` of the data folder.
+        device: ``auto`` is CUDA where there is one, else the CPU; or any torch device.
+        dtype: ``float32`` (published tables), ``bfloat16`` or ``float16``.
+        revision: commit, branch or tag on the Hub.
+        allow_missing: load although weights are missing from the checkpoint; they are then random.
+
+    Raises:
+        ModelError: not found, no language-model head, missing weights, or an unknown device or dtype.
+    """
+    entry = registry().get(name_or_path)
+    source = _source(name_or_path, entry)
+    import torch
+    from transformers import AutoConfig, AutoTokenizer
+
+    if dtype not in DTYPES:
+        raise ModelError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
+    where = _device(device)
+    common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
+    try:
+        config = AutoConfig.from_pretrained(source, **common)
+        kind = _kind(config, source)
+        tokenizer = AutoTokenizer.from_pretrained(source, **common)
+        network, info = _auto(kind).from_pretrained(
+            source,
+            config=config,
+            dtype=getattr(torch, dtype),
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # so that _check can name them
+            **common,
+        )
+    except ModelError:
+        raise
+    except Exception as error:  # the loaders raise whatever their readers of files and of the Hub raise
+        raise ModelError(_explain(name_or_path, source, error)) from error
+    _check(name_or_path, network, info, allow_missing)
+    licence = (entry.licence or "") if entry else ""
+    return Model(name_or_path, kind, network.eval().to(where), tokenizer, revision, licence)
+
+
+def _source(name: str, entry: Entry | None) -> str:
+    """Folder or Hugging Face id of a name."""
+    if name in ZOO:
+        return str(zoo_folder(name))
+    if entry is None:
+        trained = data_root() / "models" / name
+        return str(trained) if trained.is_dir() else name
+    if entry.hub is None:
+        raise ModelError(f"{name} is not on the Hub: {entry.note} Give the folder of a converted checkpoint instead")
+    return entry.hub
+
+
+def _device(device: str) -> str:
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ModelError(f"device {device!r} cannot be used here: {str(error).splitlines()[0]}") from error
+    return device
+
+
+def _kind(config: Any, source: str) -> Kind:
+    """From the architecture that saved the checkpoint, else from the configuration's type."""
+    from transformers.models.auto import modeling_auto as auto
+
+    for architecture in config.architectures or []:
+        if architecture.endswith("ForMaskedLM"):
+            return "masked"
+        if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+            return "causal"
+        if architecture.endswith("ForConditionalGeneration"):
+            return "seq2seq"
+    if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(config, "is_decoder", False):
+        return "masked"
+    if config.model_type in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
+        return "seq2seq"
+    if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return "causal"
+    raise ModelError(f"{source}: model type {config.model_type!r} has no language-model head")
+
+
+def _auto(kind: Kind) -> Any:
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+
+    return {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}[kind]
+
+
+def _explain(name: str, source: str, error: Exception) -> str:
+    said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if Path(source).is_dir():
+        return f"cannot load the model in {source}: {said}"
+    if "trust_remote_code" in str(error):
+        return f"{name}: its code lies beside its weights, and remote code is never run: {said}"
+    return (
+        f"cannot load {name!r} ({source}): it is neither a folder here nor to be had from the Hub or its cache; "
+        f"offline, download it beforehand and give its folder. The loader said: {said}"
+    )
+
+
+def _check(name: str, network: Any, info: dict[str, Any], allow_missing: bool) -> None:
+    """Refuse a checkpoint without all its weights: the missing ones would be random numbers."""
+    tied = set(getattr(network, "all_tied_weights_keys", None) or ())
+    missing = sorted(set(info["missing_keys"]) - tied)
+    mismatched = sorted(str(key[0] if isinstance(key, tuple) else key) for key in info.get("mismatched_keys", ()))
+    if (missing or mismatched) and not allow_missing:
+        keys = missing + mismatched
+        shown = ", ".join(keys[:6]) + (f" and {len(keys) - 6} more" if len(keys) > 6 else "")
+        raise ModelError(
+            f"{name}: the checkpoint lacks {len(keys)} weights of {type(network).__name__}: {shown}. They would be "
+            "random, and so would its answers: take a checkpoint with its language-model head, or allow_missing=True"
+        )

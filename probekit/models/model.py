@@ -1,0 +1,100 @@
+"""A loaded model: network, tokenizer, and what the scoring core needs to know of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Literal
+
+from probekit.errors import ModelError
+from probekit.files import digest
+
+if TYPE_CHECKING:
+    import torch
+    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+
+Kind = Literal["masked", "causal", "seq2seq"]
+
+
+@dataclass(frozen=True)
+class Model:
+    """A language model ready to be asked.
+
+    Args:
+        name: as given to ``load_model``.
+        kind: ``masked``, ``causal`` or ``seq2seq``.
+        network: in evaluation mode, on its device.
+        tokenizer: the model's own.
+        revision: commit or tag on the Hub, where one was asked for.
+        licence: as registered, where known.
+    """
+
+    name: str
+    kind: Kind
+    network: PreTrainedModel
+    tokenizer: PreTrainedTokenizerFast
+    revision: str | None = None
+    licence: str = ""
+
+    @property
+    def device(self) -> torch.device:
+        return self.network.device
+
+    @property
+    def dtype(self) -> str:
+        """``float32``, ``bfloat16`` or ``float16``."""
+        return str(self.network.dtype).removeprefix("torch.")
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of weights (name, type, shape, bytes) and tokenizer: equal where the answers must be equal."""
+        import torch
+
+        parts: list[bytes | str] = [self.kind, self.tokenizer.backend_tokenizer.to_str()]
+        for name, tensor in sorted(self.network.state_dict().items()):
+            parts += [f"{name} {tensor.dtype} {tuple(tensor.shape)}"]
+            parts += [tensor.detach().contiguous().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()]
+        return digest(*parts)
+
+    @cached_property
+    def mask_id(self) -> int:
+        """Token id of the mask.
+
+        Raises:
+            ModelError: the model is not a masked one, or its tokenizer knows no mask.
+        """
+        if self.kind != "masked" or self.tokenizer.mask_token_id is None:
+            raise ModelError(
+                f"{self.name} is a {self.kind} model"
+                + ("" if self.kind != "masked" else " whose tokenizer has no mask token")
+                + "; ranks and pseudo-perplexity need a masked language model with a mask token"
+            )
+        return int(self.tokenizer.mask_token_id)
+
+    @cached_property
+    def max_tokens(self) -> int:
+        """Longest input in tokens, special ones included."""
+        limits = [self.tokenizer.model_max_length]
+        positions = getattr(self.network.config, "max_position_embeddings", None)
+        if positions:
+            embeddings: Any = getattr(getattr(self.network.base_model, "embeddings", None), "position_embeddings", None)
+            padding = getattr(embeddings, "padding_idx", None)  # RoBERTa counts positions from here on
+            limits.append(positions - (0 if padding is None else padding + 1))
+        return int(min(limits))
+
+    @cached_property
+    def special_ids(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
+        """Token ids that the tokenizer puts before and after a text."""
+        bare = self.tokenizer("a", add_special_tokens=False)["input_ids"]
+        full = self.tokenizer("a")["input_ids"]
+        start = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
+        return tuple(full[:start]), tuple(full[start + len(bare) :])
+
+    @cached_property
+    def minds_spaces(self) -> bool:
+        """Whether a leading space changes a word's tokens (byte-level BPE) or not (WordPiece, SentencePiece)."""
+        return self.tokens("x") != self.tokens(" x")
+
+    def tokens(self, text: str) -> list[int]:
+        """Token ids of ``text`` without special tokens."""
+        return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])

@@ -1,0 +1,41 @@
+"""The models of the four papers, by short names (``models.yml``)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+import yaml
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One registered checkpoint.
+
+    ``names`` maps a paper to the name it prints; ``parameters`` are in millions; ``certain`` says whether the
+    checkpoint follows from the papers, else ``note`` says why not; ``hub`` is None where the Hub has none.
+    """
+
+    hub: str | None
+    names: dict[str, str]
+    family: str
+    kind: str
+    size: str
+    category: str
+    language: str
+    certain: bool
+    parameters: float | None = None
+    licence: str | None = None
+    note: str = ""
+
+    @property
+    def papers(self) -> tuple[str, ...]:
+        return tuple(sorted(self.names))
+
+
+@lru_cache(maxsize=1)
+def registry() -> dict[str, Entry]:
+    """Registered name -> entry, in the order of ``models.yml``."""
+    text = (files("probekit.models") / "models.yml").read_text("utf-8")
+    return {name: Entry(**fields) for name, fields in yaml.safe_load(text).items()}

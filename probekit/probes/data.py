@@ -1,0 +1,30 @@
+"""The data root: where the public data sets lie, in the layout their publishers use."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from probekit.errors import ProbeError
+from probekit.files import cache_folder
+
+
+def data_root() -> Path:
+    """``PROBEKIT_DATA``, else ``data`` in the cache folder (where ``probekit fetch`` puts it)."""
+    given = os.environ.get("PROBEKIT_DATA")
+    return Path(given) if given else cache_folder() / "data"
+
+
+def locate(relative: str) -> Path:
+    """Path of a file or folder below the data root.
+
+    Raises:
+        ProbeError: it is not there; says how to get it.
+    """
+    path = data_root() / relative
+    if not path.exists():
+        raise ProbeError(
+            f"{relative} is not in the data folder {data_root()}: "
+            f"run `probekit fetch {relative.partition('/')[0]}`, or name the folder that holds it in PROBEKIT_DATA"
+        )
+    return path

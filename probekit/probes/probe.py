@@ -1,0 +1,192 @@
+"""A probe: prompts with one slot each, and the entities that may fill it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from numbers import Number
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from probekit.errors import ProbeError
+from probekit.files import canonical, digest
+
+MASK = "[MASK]"
+Style = Literal["template", "natural", "other"]
+
+
+@dataclass(frozen=True)
+class Probe:
+    """Prompts and the entities that compete to fill their slots.
+
+    Args:
+        name: as shown on pages.
+        prompts: one row per prompt with ``prompt_id`` (unique), ``text`` (exactly one ``[MASK]``) and ``gold`` (list of
+            strings, the fact's own object first); where known ``fact_id``, ``relation``, ``subject``,
+            ``template_id``, ``entity_type``. Further columns are kept.
+        entities: every candidate; holds every gold. Repeated strings count once.
+        style: ``template``, ``natural`` or ``other``.
+        domain: such as ``general`` or ``biomedical``.
+        licence: of the data.
+        citation: key in the book's references.
+        counts: what the loader left out or could not find, by description.
+
+    Raises:
+        ProbeError: naming the row and the field that breaks a rule.
+    """
+
+    name: str
+    prompts: pd.DataFrame
+    entities: Sequence[str]
+    style: Style = "other"
+    domain: str = ""
+    licence: str = ""
+    citation: str = ""
+    counts: Mapping[str, int] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entities", tuple(dict.fromkeys(self.entities)))
+        object.__setattr__(self, "prompts", self.prompts.reset_index(drop=True))
+        if self.prompts.empty:
+            raise ProbeError(f"{self.name}: no prompts")
+        for column in ("prompt_id", "text", "gold"):
+            if column not in self.prompts:
+                raise ProbeError(
+                    f"{self.name}: prompts have no field {column!r}; found {', '.join(map(str, self.prompts.columns))}"
+                )
+        if not self.entities:
+            raise ProbeError(f"{self.name}: no entities")
+        for number, entity in enumerate(self.entities):
+            if not isinstance(entity, str) or not entity.strip():
+                raise ProbeError(f"{self.name}: entity {number} is {entity!r}, not a non-empty string")
+        known, seen = set(self.entities), set[Any]()
+        fields = self.prompts["prompt_id"], self.prompts["text"], self.prompts["gold"]
+        for row, (prompt_id, text, gold) in enumerate(zip(*fields, strict=True)):
+            fault = _fault(prompt_id, text, gold, known, seen)
+            if fault:
+                raise ProbeError(f"{self.name}: row {row} (prompt_id {prompt_id!r}), {fault}")
+            seen.add(prompt_id)
+
+    @cached_property
+    def fingerprint(self) -> str:
+        """Digest of all that decides a score or a rank: ids, texts, golds, relations, entities."""
+        relations = self.prompts["relation"] if "relation" in self.prompts else [""] * len(self.prompts)
+        columns = self.prompts["prompt_id"], self.prompts["text"], self.prompts["gold"], relations
+        rows = [[str(i), t, list(g), str(r)] for i, t, g, r in zip(*columns, strict=True)]
+        return digest(canonical(rows), canonical(list(self.entities)))
+
+    def select(self, keep: pd.Series | Sequence[bool]) -> Probe:
+        """The probe of the prompts where ``keep`` is true; the candidates stay."""
+        return replace(self, prompts=self.prompts[list(keep)])
+
+    @classmethod
+    def from_file(cls, path: str | Path, entities: Iterable[str] | str | Path | None = None, **about: Any) -> Probe:
+        """Read a probe from anyone's JSONL or CSV file with the fields of ``prompts``.
+
+        Args:
+            path: ``.jsonl`` (an object a line) or ``.csv`` (with a header; ``gold`` is one string or a JSON list).
+                A missing ``prompt_id`` becomes the row's number.
+            entities: candidates, or a text file with one a line; the golds alone by default.
+            **about: ``name``, ``style``, ``domain``, ``licence``, ``citation``.
+
+        Raises:
+            ProbeError: naming the file and its line, or the row (from 0) and its field.
+        """
+        path = Path(path)
+        prompts = pd.DataFrame(read_rows(path))
+        if "gold" in prompts:
+            prompts["gold"] = [_as_list(value, path, row) for row, value in enumerate(prompts["gold"])]
+        if "prompt_id" not in prompts:
+            prompts["prompt_id"] = [str(row) for row in range(len(prompts))]
+        if isinstance(entities, (str, Path)):
+            entities = [line.strip() for line in _open(Path(entities)).split("\n") if line.strip()]
+        if entities is None:
+            entities = [g for gold in prompts.get("gold", []) for g in gold if isinstance(g, str) and g.strip()]
+        return cls(**{"name": path.stem, **about}, prompts=prompts, entities=list(entities))
+
+
+def _fault(prompt_id: Any, text: Any, gold: Any, known: set[str], seen: set[Any]) -> str:
+    if not isinstance(prompt_id, (str, Number)) or prompt_id == "" or _is_nan(prompt_id):
+        return "field 'prompt_id': missing, or neither a string nor a number"
+    if prompt_id in seen:
+        return "field 'prompt_id': used before; ids must be unique"
+    if not isinstance(text, str) or text.count(MASK) != 1:
+        found = f"{text.count(MASK)} in {text[:80]!r}" if isinstance(text, str) else repr(text)
+        return f"field 'text': exactly one {MASK} is needed, found {found}"
+    if not isinstance(gold, (list, tuple)) or not gold:
+        return f"field 'gold': a non-empty list of strings is needed, found {gold!r}"
+    for one in gold:
+        if not isinstance(one, str) or not one.strip():
+            return f"field 'gold': {one!r} is not a non-empty string"
+        if one not in known:
+            return f"field 'gold': {one!r} is not among the entities"
+    return ""
+
+
+def _is_nan(value: Any) -> bool:
+    return isinstance(value, float) and math.isnan(value)
+
+
+def _open(path: Path) -> str:
+    try:
+        return path.read_text("utf-8-sig")
+    except OSError as error:
+        raise ProbeError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ProbeError(f"{path}: not UTF-8 text (byte {error.start})") from error
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """Rows of a ``.jsonl`` or ``.csv`` file as dictionaries.
+
+    Raises:
+        ProbeError: file missing, not UTF-8, or naming the line that is not a JSON object or does not fit the header.
+    """
+    text = _open(path)
+    if path.suffix == ".csv":
+        return _csv_rows(text, path)
+    if path.suffix != ".jsonl":
+        raise ProbeError(f"{path}: a probe file ends in .jsonl or .csv, not in {path.suffix or 'nothing'}")
+    rows = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                rows.append(json.loads(line))
+            except json.JSONDecodeError as error:
+                raise ProbeError(f"{path}, line {number}: not JSON ({error.msg})") from error
+            if not isinstance(rows[-1], dict):
+                raise ProbeError(f"{path}, line {number}: a JSON object is needed, found {line[:40]!r}")
+    return rows
+
+
+def _csv_rows(text: str, path: Path) -> list[dict[str, Any]]:
+    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
+    rows: list[dict[str, Any]] = []
+    first = 1
+    try:
+        for row in reader:
+            if None in row:
+                raise ProbeError(
+                    f"{path}, line {reader.line_num}: more fields than the header; put quotes around text with commas"
+                )
+            rows.append(row)
+            first = reader.line_num + 1
+    except csv.Error as error:
+        raise ProbeError(f"{path}, record from line {first}: not CSV ({error})") from error
+    return rows
+
+
+def _as_list(value: Any, path: Path, row: int) -> list[Any]:
+    if isinstance(value, str) and value.lstrip().startswith("["):
+        try:
+            return list(json.loads(value))
+        except json.JSONDecodeError as error:
+            raise ProbeError(f"{path}, row {row}, field 'gold': not a JSON list ({error.msg})") from error
+    return list(value) if isinstance(value, (list, tuple)) else [value]

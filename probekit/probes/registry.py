@@ -1,0 +1,51 @@
+"""Probes by name."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Collection, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from probekit.errors import ProbeError
+from probekit.probes.demo import demo
+from probekit.probes.lama import conceptnet, google_re, squad, trex
+from probekit.probes.probe import Probe
+
+PROBES: dict[str, Callable[..., Probe]] = {
+    "demo/template": partial(demo, "template"),
+    "demo/natural": partial(demo, "natural"),
+    "google_re/template": partial(google_re, "template"),
+    "google_re/natural": partial(google_re, "natural"),
+    "trex/template": partial(trex, "template"),
+    "trex/natural": partial(trex, "natural"),
+    "squad": squad,
+    "conceptnet": conceptnet,
+}
+
+
+def load_probe(name: str, **options: Any) -> Probe:
+    """Load a probe.
+
+    Args:
+        name: a name of ``probekit list probes``, or the path of a JSONL or CSV file (see ``Probe.from_file``).
+        **options: the loader's own, such as ``relations``, ``limit``, ``seed``.
+
+    Raises:
+        ProbeError: unknown name or option, data not at hand, or data that breaks a rule.
+    """
+    if name not in PROBES:
+        if Path(name).suffix in (".jsonl", ".csv"):
+            _check(name, options, ("entities", "style", "domain", "licence", "citation"))
+            return Probe.from_file(name, **options)
+        raise ProbeError(f"no probe {name!r}; there are {', '.join(PROBES)}, or give the path of a .jsonl or .csv file")
+    loader = PROBES[name]
+    _check(name, options, inspect.signature(loader).parameters)
+    return loader(**options)
+
+
+def _check(name: str, options: Iterable[str], known: Collection[str]) -> None:
+    unknown = [option for option in options if option not in known]
+    if unknown:
+        raise ProbeError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(known)}")

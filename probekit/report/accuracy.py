@@ -1,0 +1,175 @@
+"""Study 1, accuracy (paper 001, section 4, Tables 3 and 4): ranks of a model on a probe, and the tables of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from probekit.metrics import (
+    KS,
+    accuracy_difference,
+    accuracy_table,
+    bootstrap_ci,
+    macro_accuracy,
+    paired_hits,
+    paired_permutation_test,
+)
+from probekit.models.model import Model
+from probekit.probes.halves import HELD_OUT, TAUGHT, halves
+from probekit.probes.probe import Probe
+from probekit.report.page import shown_name
+from probekit.report.text import interval, number
+from probekit.scoring import rank_targets
+from probekit.store import Store
+
+OWN, ANY = "own object", "any gold"
+KEYS = ["model", "probe"]
+
+
+def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = None) -> pd.DataFrame:
+    """Ranks of each prompt's own object and of its best gold, both from one pass over the prompts.
+
+    Args:
+        halved: the model was taught half of the facts (``probes.halves``); its half is then noted for each fact.
+
+    Returns:
+        Two rows per prompt: ``model, probe, dataset, style, gold`` (own object or any gold), ``rank``, ``score``, the
+        prompt's ``fact_id``, ``relation``, ``shows_gold``, ``exact_surface``, and ``half`` (empty where unknown).
+    """
+    golds = probe.prompts["gold"]
+    found = rank_targets(model, probe, [[g[0], list(g)] for g in golds], store=store)
+    columns = [c for c in ("fact_id", "relation", "shows_gold", "exact_surface") if c in probe.prompts]
+    frame = probe.prompts[columns].loc[probe.prompts.index.repeat(2)].reset_index(drop=True)
+    frame = frame.assign(fact_id=frame.get("fact_id", found["prompt_id"]), relation=frame.get("relation", ""))
+    dataset = probe.name.removesuffix(f"/{probe.style}")
+    known = halves(dataset) if halved and dataset in ("google_re", "trex") else {}
+    return frame.assign(
+        model=shown_name(model.name),
+        probe=probe.name,
+        dataset=dataset,
+        style=probe.style,
+        gold=[OWN, ANY] * len(probe.prompts),
+        rank=found["rank"],
+        score=found["score"],
+        half=[known.get(fact, "") for fact in frame["fact_id"]],
+    )
+
+
+def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """All tables of the section, from the rows of ``ask``: ``accuracy, slices, relations, pairs, halves``."""
+    own = ranks[ranks["gold"] == OWN]
+    return {
+        "accuracy": _accuracy(ranks),
+        "slices": _slices(own),
+        "relations": accuracy_table(own, [*KEYS, "relation"]),
+        "pairs": _pairs(own),
+        "halves": _halves(own),
+    }
+
+
+def _accuracy(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Acc@k of every model, probe and reading of the gold; ``macro@1`` gives each relation the same weight."""
+    table = accuracy_table(ranks, [*KEYS, "gold"])
+    macro = [macro_accuracy(group, 1).estimate for _, group in ranks.groupby([*KEYS, "gold"], sort=False)]
+    return table.assign(**{"macro@1": macro})
+
+
+def _slices(own: pd.DataFrame) -> pd.DataFrame:
+    """Acc@k over all prompts, those that do not show the gold elsewhere, and those whose mask hides its exact form."""
+    parts = [own.assign(prompts_of="all")]
+    if "shows_gold" in own:
+        parts.append(own[~own["shows_gold"].astype(bool)].assign(prompts_of="gold not shown elsewhere"))
+        parts.append(own[own["exact_surface"].astype(bool)].assign(prompts_of="exact surface form"))
+    return accuracy_table(pd.concat(parts), [*KEYS, "prompts_of"])
+
+
+def _pairs(own: pd.DataFrame) -> pd.DataFrame:
+    """Template-based less template-free Acc@k on the same facts (RQ2), with interval and paired permutation test."""
+    rows = []
+    for (model, dataset), group in own.groupby(["model", "dataset"], sort=False):
+        styles = {style: part for style, part in group.groupby("style")}
+        if {"template", "natural"} <= set(styles):
+            for k in KS:
+                hits = paired_hits(styles["template"], styles["natural"], k)
+                gap = bootstrap_ci(hits["first"] - hits["second"])
+                rows.append(
+                    {
+                        "model": model,
+                        "dataset": dataset,
+                        "k": k,
+                        "facts": len(hits),
+                        "template": hits["first"].mean(),
+                        "natural": hits["second"].mean(),
+                        "difference": gap.estimate,
+                        "low": gap.low,
+                        "high": gap.high,
+                        "p": paired_permutation_test(hits["first"], hits["second"]),
+                    }
+                )
+    return pd.DataFrame(rows)
+
+
+def _halves(own: pd.DataFrame) -> pd.DataFrame:
+    """Acc@1 of facts the model was taught less that of facts it was not, over all prompts and over clean ones."""
+    rows = []
+    for key, group in own[own["half"].isin([TAUGHT, HELD_OUT])].groupby(KEYS, sort=False):
+        for label, part in (("all", group), ("gold not shown elsewhere", group[~group["shows_gold"].astype(bool)])):
+            gap = accuracy_difference(part, (part["half"] == TAUGHT).tolist())
+            row: dict[str, object] = dict(zip(KEYS, key, strict=True)) | {"prompts_of": label}
+            for half, side in (("taught", part[part["half"] == TAUGHT]), ("held_out", part[part["half"] == HELD_OUT])):
+                one = accuracy_table(side, KEYS, ks=[1]).iloc[0]
+                row |= {f"{half}_facts": one["facts"], half: one["acc@1"]}
+                row |= {f"{half}_low": one["low@1"], f"{half}_high": one["high@1"]}
+            rows.append(row | {"difference": gap.estimate, "low": gap.low, "high": gap.high})
+    return pd.DataFrame(rows)
+
+
+def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
+    """What each probe holds: facts, relations, sentences in the files, prompts, entities, and what was left out."""
+    rows = []
+    for probe in probes:
+        relations = probe.prompts["relation"].nunique() if "relation" in probe.prompts else 1
+        left_out = [count for reason, count in probe.counts.items() if reason.startswith("left out")]
+        rows.append(
+            {
+                "probe": probe.name,
+                "facts": probe.counts.get("facts", len(probe.prompts)),
+                "relations": relations,
+                "relations_absent": probe.counts.get("relations absent", 0),
+                "sentences": probe.counts.get("sentences", len(probe.prompts)),
+                "left_out": sum(left_out),
+                "prompts": len(probe.prompts),
+                "distinct_prompts": probe.prompts["text"].nunique(),
+                "entities": len(probe.entities),
+                "gold_shown": probe.prompts["shows_gold"].mean() if "shows_gold" in probe.prompts else 0.0,
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """A table for reading: each estimate with its interval in one cell, plain headings."""
+    out: dict[str, list[str]] = {}
+    for name in table.columns:
+        if name.startswith("acc@"):
+            k = name.removeprefix("acc@")
+            out[f"Acc@{k}"] = _intervals(table, name, f"low@{k}", f"high@{k}")
+        elif name == "difference":
+            out["Difference"] = _intervals(table, name, "low", "high")
+        elif name in ("taught", "held_out"):
+            out[name.replace("_", " ").capitalize()] = _intervals(table, name, f"{name}_low", f"{name}_high")
+        elif name.startswith(("low", "high")) or name.endswith(("_low", "_high")):
+            continue
+        elif table[name].dtype.kind == "f":
+            out[HEADINGS.get(name, name.capitalize())] = [number(v) for v in table[name]]
+        else:
+            out[HEADINGS.get(name, name.replace("_", " ").capitalize())] = [str(v) for v in table[name]]
+    return pd.DataFrame(out)
+
+
+HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "prompts_of": "Prompts"}
+
+
+def _intervals(table: pd.DataFrame, *columns: str) -> list[str]:
+    return [interval(*row) for row in table[list(columns)].itertuples(index=False)]

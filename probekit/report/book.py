@@ -1,0 +1,66 @@
+"""Make the book: run what changed in a staging copy, render it, leave the checkout as it was."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from probekit.errors import ReportError
+from probekit.report.fingerprint import page_hash
+from probekit.report.paths import root
+from probekit.report.run import run
+from probekit.report.sources import complete, studies
+
+log = logging.getLogger(__name__)
+
+STAGED = ("book", "_config.yml", "_toc.yml")
+
+
+def page(name: str) -> Path:
+    """Folder holding the executed page of a study with its default parameters; runs it if anything changed.
+
+    Pages are kept in ``_build/pages`` under the hash that is printed on them.
+    """
+    values = complete(name, {}) | {"out": name}
+    values.pop("out")
+    folder = root() / "_build" / "pages" / f"{name}-{page_hash(name, values)}"
+    if not (folder / f"{name}.ipynb").is_file():
+        log.warning("running %s", name)
+        run(name, {}, folder)
+    return folder
+
+
+def build(update_pages: bool = False) -> Path:
+    """Run every study on the embedded default and render the book.
+
+    Args:
+        update_pages: also copy the executed pages to ``book/studies``, where they are kept under version control.
+
+    Returns:
+        The landing page, ``_build/html/index.html``.
+
+    Raises:
+        ReportError: a study failed, or the book has warnings.
+    """
+    stage = root() / "_build" / "stage"
+    shutil.rmtree(stage, ignore_errors=True)
+    stage.mkdir(parents=True)
+    for entry in STAGED:
+        source = root() / entry
+        shutil.copytree(source, stage / entry) if source.is_dir() else shutil.copy2(source, stage / entry)
+    shutil.rmtree(stage / "book" / "studies", ignore_errors=True)
+    for name in studies():
+        shutil.copytree(page(name), stage / "book" / "studies", dirs_exist_ok=True)
+    if update_pages:
+        shutil.rmtree(root() / "book" / "studies", ignore_errors=True)
+        shutil.copytree(stage / "book" / "studies", root() / "book" / "studies")
+    program = Path(sys.executable).with_name("jupyter-book")
+    command = [str(program), "build", str(stage), "--all", "-W", "-n", "--keep-going", "--path-output", str(root())]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    log.info("%s", done.stdout)
+    if done.returncode:
+        raise ReportError(f"the book has warnings or errors:\n{(done.stdout + done.stderr)[-6000:]}")
+    return root() / "_build" / "html" / "index.html"

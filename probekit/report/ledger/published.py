@@ -1,0 +1,70 @@
+"""The numbers the papers print, as transcribed into ``book/published``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+
+from probekit.errors import ReportError
+from probekit.report.paths import root
+
+COLUMNS = ["paper", "table", "row", "column", "value"]
+MISSING = "not available"
+
+
+def published(paper: str, table: str) -> pd.DataFrame:
+    """The transcribed cells of one table, or of the running text (``table="text"``).
+
+    Returns:
+        One row per printed number, columns ``paper, table, row, column, value``, all strings as printed. Of the running
+        text, ``table`` is the section, figure or caption, ``row`` what is measured, ``column`` its unit.
+
+    Raises:
+        ReportError: the file is absent or has other columns.
+    """
+    path = _path(paper, table)
+    if not path.is_file():
+        raise ReportError(f"{path} is not there: transcribe the table into it, or name one that is in {path.parent}")
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    if list(frame.columns) != COLUMNS:
+        raise ReportError(f"{path} has the columns {list(frame.columns)}: make them {COLUMNS}")
+    return frame
+
+
+def numbers(paper: str, table: str) -> pd.DataFrame:
+    """The same table with rows and columns as in print (float64, NaN where the value is not available).
+
+    Raises:
+        ReportError: a cell stands there twice, or is no number.
+    """
+    frame = published(paper, table)
+    twice = frame[frame.duplicated(["row", "column"])]
+    if len(twice):
+        row, column = twice.iloc[0][["row", "column"]]
+        raise ReportError(f"{_path(paper, table)}: row {row!r}, column {column!r} is there twice: keep one")
+    wide = frame.pivot(index="row", columns="column", values="value").replace(MISSING, "nan")
+    try:
+        return wide.loc[frame["row"].unique(), frame["column"].unique()].astype(float)
+    except ValueError as error:
+        raise ReportError(f"{_path(paper, table)}: {error}: write a number or {MISSING!r}") from error
+
+
+def cell(paper: str, table: str, row: str, column: str, section: str | None = None) -> str:
+    """One value as printed; ``section`` picks the section when ``table="text"``.
+
+    Raises:
+        ReportError: no such cell, or more than one.
+    """
+    frame = published(paper, table)
+    found = frame[(frame["row"] == row) & (frame["column"] == column)]
+    if section is not None:
+        found = found[found["table"] == section]
+    if len(found) != 1:
+        place = f"{_path(paper, table)}: {len(found)} cells for section {section!r}, row {row!r}, column {column!r}"
+        raise ReportError(f"{place}: transcribe it once")
+    return str(found["value"].iloc[0])
+
+
+def _path(paper: str, table: str) -> Path:
+    return root() / "book" / "published" / (f"{paper}_text.csv" if table == "text" else f"{paper}_table{table}.csv")

@@ -1,0 +1,42 @@
+"""Recorded results: tables of a run on real data and real weights, with the manifest of that run."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from probekit.report.paths import root
+
+
+def folder(study: str) -> Path:
+    """Where the recorded results of a study lie: ``book/recorded/STUDY``."""
+    return root() / "book" / "recorded" / study
+
+
+def recorded_tables(study: str) -> dict[str, pd.DataFrame]:
+    """All recorded tables of a study by name; empty where nothing was recorded yet."""
+    return {path.stem: pd.read_csv(path, keep_default_na=False) for path in sorted(folder(study).glob("*.csv"))}
+
+
+def recorded_manifest(study: str) -> dict[str, Any]:
+    """Parameters, models, probes and versions of the recorded run; empty where nothing was recorded yet."""
+    path = folder(study) / "manifest.json"
+    return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
+
+
+def record(study: str, out: Path) -> Path:
+    """Keep the tables and the manifest of a finished run as the study's recorded results.
+
+    Tables that only show recorded results again (``recorded_*.csv``) are left out.
+    """
+    kept = [path for path in sorted(out.glob("*.csv")) if not path.name.startswith("recorded_")]
+    place = folder(study)
+    shutil.rmtree(place, ignore_errors=True)
+    place.mkdir(parents=True)
+    for path in [*kept, out / "manifest.json"]:
+        shutil.copy2(path, place / path.name)
+    return place

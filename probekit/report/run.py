@@ -1,0 +1,100 @@
+"""Run a study: papermill over its source, in a folder apart; the page moves into place only when all went well."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from probekit.errors import ReportError
+from probekit.report.paths import root
+from probekit.report.sources import complete, load_source
+
+TIMEOUT = 24 * 3600  # seconds a cell may run
+
+
+def run(name: str, given: Mapping[str, Any], out: str | Path, profile: str = "demo") -> Path:
+    """Execute a study and put its page and its folder of tables and figures into ``out``.
+
+    Args:
+        name: of ``studies.yml``.
+        given: parameters by name; checked for name and type before anything starts.
+        out: folder for ``NAME.ipynb`` and ``NAME/``; what stands there is replaced only on success.
+        profile: of ``studies.yml``; ``demo`` never reads ``PROBEKIT_DATA``.
+
+    Returns:
+        Path of the executed notebook.
+
+    Raises:
+        ReportError: unknown study, profile or parameter, or a cell that failed (its error is quoted).
+    """
+    import nbformat
+    import papermill
+    from nbclient.exceptions import DeadKernelError
+    from traitlets.config import Config
+
+    notebook = load_source(name)
+    values = complete(name, given, profile) | {"out": name}
+    out = Path(out)
+    out.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=out, prefix=f".{name}-") as work, _environment(profile):
+        try:
+            done = papermill.execute_notebook(
+                notebook,
+                Path(work) / f"{name}.ipynb",
+                parameters=values,
+                kernel_name="python3",
+                cwd=work,
+                progress_bar=False,
+                execution_timeout=TIMEOUT,
+                config=Config({"KernelManager": {"transport_encryption": "auto"}}),
+            )
+        except papermill.PapermillExecutionError as error:
+            raise ReportError(f"{name}: cell {error.exec_count} failed: {error.ename}: {error.evalue}") from error
+        except DeadKernelError as error:
+            raise ReportError(
+                f"{name}: the kernel died, perhaps for want of memory; what was stored is kept"
+            ) from error
+        nbformat.write(_tidy(done, name), Path(work) / f"{name}.ipynb")
+        (Path(work) / name).mkdir(exist_ok=True)
+        shutil.rmtree(out / name, ignore_errors=True)
+        (Path(work) / name).replace(out / name)
+        (Path(work) / f"{name}.ipynb").replace(out / f"{name}.ipynb")
+    return out / f"{name}.ipynb"
+
+
+class _environment:
+    """What the kernel inherits: fixed dates, no progress bars on pages, no real data for the demo profile."""
+
+    def __init__(self, profile: str) -> None:
+        self.changes = {"SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1", "PROBEKIT_HOME": str(root())}
+        self.dropped = ["PROBEKIT_DATA"] if profile == "demo" else []
+
+    def __enter__(self) -> None:
+        self.before = dict(os.environ)
+        os.environ.update(self.changes)
+        for name in self.dropped:
+            os.environ.pop(name, None)
+
+    def __exit__(self, *_: object) -> None:
+        os.environ.clear()
+        os.environ.update(self.before)
+
+
+def _tidy(notebook: Any, name: str) -> Any:
+    """Leave out what differs between equal runs: times, object addresses, the copy papermill keeps of its input."""
+    notebook.metadata.pop("papermill", None)
+    for cell in notebook.cells:
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell["id"] = f"{name}-injected".replace("_", "-")
+            cell.metadata["tags"].append("remove-cell")  # the provenance table shows them
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if any(kind.startswith(("image/", "text/html", "text/markdown")) for kind in data):
+                data.pop("text/plain", None)
+    return notebook

@@ -1,0 +1,27 @@
+"""Text for pages: everything a model or a data set wrote is escaped."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+def escape(value: Any) -> str:
+    """The text as MyST that shows it and does nothing else: every ASCII punctuation mark is escaped.
+
+    Control characters and line ends become spaces, so that no text can leave its table cell or line.
+    """
+    text = "".join(c if c.isprintable() else " " for c in str(value))
+    return _PUNCTUATION.sub(r"\\\1", text)
+
+
+def number(value: float, digits: int = 3) -> str:
+    """A share or score with a fixed number of decimals; a dash where there is none."""
+    return "–" if value != value else f"{value:.{digits}f}"
+
+
+def interval(estimate: float, low: float, high: float, digits: int = 3) -> str:
+    """``0.174 [0.163, 0.186]``."""
+    return f"{number(estimate, digits)} [{number(low, digits)}, {number(high, digits)}]"

@@ -1,0 +1,6 @@
+"""The hot core: slots, batches, forward passes, ranks, pseudo-perplexity."""
+
+from probekit.scoring.perplexity import pseudo_perplexity
+from probekit.scoring.rank import rank_entities, rank_targets
+
+__all__ = ["pseudo_perplexity", "rank_entities", "rank_targets"]

@@ -1,0 +1,36 @@
+"""Batches: rows sorted by length, longest first, cut by a budget of padded tokens."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+BATCH_TOKENS = 4096  # one default for every device, so that a result does not depend on where it was computed
+
+
+def token_batches(lengths: Sequence[int], masks: Sequence[int], budget: int) -> list[list[int]]:
+    """Cut rows into batches whose padded size, rows x longest row, stays within ``budget`` tokens.
+
+    A batch holds at most ``budget / 8`` masks too, since each mask costs a whole vocabulary of scores. A row larger
+    than the budget is a batch of its own. The batches are a function of the arguments alone.
+
+    Args:
+        lengths: tokens of each row.
+        masks: masks of each row.
+        budget: padded tokens per batch.
+
+    Returns:
+        Row numbers of each batch: every row once, longest first, equal lengths in their given order.
+    """
+    if budget < 1:
+        raise ValueError(f"the budget is at least 1 token, not {budget}")
+    batches: list[list[int]] = []
+    longest = held = 0
+    for row in np.argsort(-np.asarray(lengths), kind="stable").tolist():
+        if not batches or (len(batches[-1]) + 1) * longest > budget or (held + masks[row]) * 8 > budget:
+            batches.append([])
+            longest, held = lengths[row], 0
+        batches[-1].append(row)
+        held += masks[row]
+    return batches

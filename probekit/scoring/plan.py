@@ -1,0 +1,115 @@
+"""What a ranking has to run: distinct prompts, candidate tables, jobs, and the shards they fall into."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from probekit.errors import ProbeError
+from probekit.models.model import Model
+from probekit.probes.probe import Probe
+from probekit.scoring.slots import Candidates, Slot, encode_candidates, encode_slots, window
+
+SHARD_ROWS, SHARD_CELLS = 2048, 1 << 25  # forward rows, and float32 scores, that one shard may hold
+
+Targets = Sequence[Sequence[str | Sequence[str]]]  # per prompt, entities to rank; a list is ranked as its best member
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Distinct prompts (units), their candidate tables, and the distinct jobs: a unit and a group of candidates."""
+
+    slots: list[Slot]
+    tables: list[Candidates]
+    table_of: list[int]  # of each unit
+    jobs: list[tuple[int, tuple[int, ...]]]  # unit, candidates of which the best is ranked
+    wanted: list[int]  # job of each target of each prompt
+    counts: Mapping[str, int]
+
+    def rows(self, units: Sequence[int]) -> int:
+        return sum(len(self.tables[self.table_of[u]].by_length) for u in units)
+
+    def shards(self) -> list[list[int]]:
+        """Units by falling length, cut so that one shard is neither much work to lose nor much memory to hold."""
+        shards: list[list[int]] = []
+        rows = cells = 0
+        for unit in sorted(range(len(self.slots)), key=lambda u: -len(self.slots[u].left) - len(self.slots[u].right)):
+            table = self.tables[self.table_of[unit]]
+            rows, cells = rows + len(table.by_length), cells + len(table.strings)
+            if not shards or rows > SHARD_ROWS or cells > SHARD_CELLS:
+                shards.append([])
+                rows, cells = len(table.by_length), len(table.strings)
+            shards[-1].append(unit)
+        return shards
+
+
+def make_plan(model: Model, probe: Probe, targets: Targets, candidates: str) -> Plan:
+    """Find the distinct prompts and jobs; nothing is scored twice.
+
+    Raises:
+        ProbeError: a target is not among the candidates, or the relation of a prompt is needed and unknown.
+    """
+    if len(targets) != len(probe.prompts):
+        raise ProbeError(f"{len(targets)} lists of targets for the {len(probe.prompts)} prompts of {probe.name}")
+    pools = _pools(probe, candidates)
+    relations = probe.prompts["relation"] if candidates == "relation" else [""] * len(probe.prompts)
+    units: dict[tuple[str, str], int] = {}
+    unit_of = [units.setdefault((t, r), len(units)) for t, r in zip(probe.prompts["text"], relations, strict=True)]
+    slots = encode_slots(model, [text for text, _ in units])
+    tables: dict[tuple[str, bool], int] = {}
+    table_of = [
+        tables.setdefault((r, s.spaced and model.minds_spaces), len(tables))
+        for (_, r), s in zip(units, slots, strict=True)
+    ]
+    encoded = [encode_candidates(model, pools[relation], spaced) for relation, spaced in tables]
+    jobs: dict[tuple[int, tuple[int, ...]], int] = {}
+    wanted = []
+    for unit, prompt_id, wishes in zip(unit_of, probe.prompts["prompt_id"], targets, strict=True):
+        number = encoded[table_of[unit]].number
+        for wish in wishes:
+            group = [wish] if isinstance(wish, str) else wish
+            absent = [entity for entity in group if entity not in number]
+            if absent or not group:
+                raise ProbeError(f"{probe.name}, prompt {prompt_id!r}: target {absent or wish!r} is not a candidate")
+            job = (unit, tuple(sorted({number[entity] for entity in group})))
+            wanted.append(jobs.setdefault(job, len(jobs)))
+    plan = Plan(slots, encoded, table_of, list(jobs), wanted, {})
+    return replace(plan, counts=_counts(model, plan, unit_of))
+
+
+def _pools(probe: Probe, candidates: str) -> dict[str, list[str]]:
+    if candidates == "probe":
+        return {"": list(probe.entities)}
+    if candidates != "relation":
+        raise ValueError(f"candidates must be 'probe' or 'relation', not {candidates!r}")
+    if "relation" not in probe.prompts:
+        raise ProbeError(f"{probe.name}: candidates='relation' needs the field 'relation'")
+    pools: dict[str, dict[str, None]] = {}
+    for relation, gold in zip(probe.prompts["relation"], probe.prompts["gold"], strict=True):
+        pools.setdefault(relation, {}).update(dict.fromkeys(gold))
+    return {relation: list(pool) for relation, pool in pools.items()}
+
+
+def _counts(model: Model, plan: Plan, unit_of: Sequence[int]) -> dict[str, int]:
+    """What is run, and what METHODS asks to be counted."""
+    specials = sum(map(len, model.special_ids))
+    rows = tokens = 0
+    cut = set()
+    for unit, slot in enumerate(plan.slots):
+        for length in plan.tables[plan.table_of[unit]].by_length:
+            room = model.max_tokens - specials - length
+            kept = sum(window(len(slot.left), len(slot.right), room))
+            rows, tokens = rows + 1, tokens + kept + length + specials
+            if kept < len(slot.left) + len(slot.right):
+                cut.add(unit)
+    widest = max(plan.tables, key=lambda table: len(table.number))
+    return {
+        "prompts": len(unit_of),
+        "distinct prompts": len(plan.slots),
+        "forward rows": rows,
+        "tokens": tokens,
+        "candidates": len(widest.strings),
+        "entities merged with another of the same tokens": len(widest.number) - len(widest.strings),
+        "candidates holding the unknown token": widest.unknown,
+        "prompts cut to the model's length": sum(unit in cut for unit in unit_of),
+    }

@@ -1,0 +1,45 @@
+"""A progress bar over forward rows that knows what was found finished."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from types import TracebackType
+from typing import Any
+
+
+class Progress:
+    """Rows per second and what remains, shown for work over two seconds.
+
+    Args:
+        title: what runs.
+        sizes: forward rows of each shard.
+    """
+
+    def __init__(self, title: str, sizes: Sequence[int]) -> None:
+        self.title, self.sizes = title, sizes
+        self.bar: Any = None
+
+    def reach(self, shard: int) -> None:
+        """Shards before this one are done; those not computed here count as found, not as speed."""
+        from tqdm.auto import tqdm
+
+        before = sum(self.sizes[:shard])
+        if self.bar is None:
+            total = sum(self.sizes)
+            self.bar = tqdm(total=total, initial=before, desc=self.title, unit=" rows", delay=2, leave=False)
+        elif not self.bar.disable and before > self.bar.n:
+            self.bar.initial += before - self.bar.n
+            self.bar.update(before - self.bar.n)
+
+    def add(self, rows: int) -> None:
+        """So many more rows are done."""
+        self.bar.update(rows)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.close()

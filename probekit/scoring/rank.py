@@ -1,0 +1,121 @@
+"""Ranks of entities in the slots of a probe (paper 001, section 3; METHODS of the book, "Slot score").
+
+An entity of L tokens is scored by filling the slot with L masks in one forward pass: the mean over the masks of the
+log-probability of its i-th token. A prompt costs one row per distinct entity length, whatever the number of entities.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import pandas as pd
+
+from probekit.files import canonical, digest
+from probekit.models.model import Model
+from probekit.probes.probe import Probe
+from probekit.scoring.plan import Targets, make_plan
+from probekit.scoring.progress import Progress
+from probekit.scoring.shard import rank_shard
+from probekit.store import Store
+
+VERSION = 1  # of the scores: raise it whenever any of them can change
+
+Ties = Literal["pessimistic", "mid"]
+
+
+def rank_entities(
+    model: Model,
+    probe: Probe,
+    top: int = 10,
+    ties: Ties = "pessimistic",
+    batch_tokens: int | None = None,
+    gold: Literal["single", "any"] = "single",
+    candidates: Literal["probe", "relation"] = "probe",
+    store: Store | None = None,
+) -> pd.DataFrame:
+    """Rank each prompt's gold among the candidates (Acc@k of paper 001 is the share of ranks up to k).
+
+    Args:
+        model: a masked language model.
+        probe: prompts and candidates.
+        top: how many of the best candidates to return.
+        ties: ``pessimistic`` gives 1 + competitors that score at least as high; ``mid`` counts equal ones by half.
+        batch_tokens: padded tokens per batch.
+        gold: ``single`` ranks the fact's own object, other golds stay competitors; ``any`` ranks the best gold of the
+            prompt, other golds do not compete.
+        candidates: every entity of the ``probe``, or only golds of the prompt's ``relation``.
+        store: where finished shards are kept and found; None keeps nothing.
+
+    Returns:
+        One row per prompt, in order: ``prompt_id``, ``rank`` (1 is best), ``score`` (mean log-probability per token, of
+        that gold), ``top`` (candidate strings, best first), ``top_scores``. ``attrs["counts"]`` says what was run.
+
+    Raises:
+        ProbeError, ModelError, StoreError: see ``rank_targets``.
+    """
+    golds = probe.prompts["gold"]
+    targets = [[g[0] if gold == "single" else list(g)] for g in golds]
+    table = rank_targets(model, probe, targets, ties, batch_tokens, candidates, top, store)
+    return table.drop(columns="target")
+
+
+def rank_targets(
+    model: Model,
+    probe: Probe,
+    targets: Targets,
+    ties: Ties = "pessimistic",
+    batch_tokens: int | None = None,
+    candidates: Literal["probe", "relation"] = "probe",
+    top: int = 0,
+    store: Store | None = None,
+) -> pd.DataFrame:
+    """Rank any entities in each prompt's slot.
+
+    Args:
+        targets: per prompt, the entities to rank; a list in place of one entity is ranked as its best member, and
+            its other members do not compete.
+        top: how many of the best candidates to return with every row.
+        model, probe, ties, batch_tokens, candidates, store: as in ``rank_entities``.
+
+    Returns:
+        One row per prompt and target, in order: ``prompt_id, target, rank, score``, and with ``top`` also
+        ``top, top_scores``. Ranks are whole numbers, or halves with ``ties="mid"``. ``attrs["counts"]`` holds forward
+        rows and tokens, candidates, those merged or unknown to the tokenizer, prompts cut, and targets within 1e-4 of a
+        competitor.
+
+    Raises:
+        ProbeError: a target is not among the candidates, or ``candidates="relation"`` without relations.
+        ModelError: not a masked model, or out of memory at a single row.
+        StoreError: results cannot be written; finished shards are kept.
+    """
+    if ties not in ("pessimistic", "mid"):
+        raise ValueError(f"ties must be 'pessimistic' or 'mid', not {ties!r}")
+    plan = make_plan(model, probe, targets, candidates)
+    key = {
+        "scoring": VERSION,
+        "model": model.fingerprint,
+        "probe": probe.fingerprint,
+        "jobs": digest(canonical(plan.jobs)),
+        "candidates": candidates,
+        "top": top,
+        "ties": ties,
+    }
+    shards = plan.shards()
+    with Progress(f"{model.name} on {probe.name}", [plan.rows(shard) for shard in shards]) as progress:
+
+        def compute(number: int) -> pd.DataFrame:
+            progress.reach(number)
+            return rank_shard(model, plan, shards[number], ties, top, batch_tokens, progress)
+
+        if store is None:
+            frames = [compute(i) for i in range(len(shards))]
+        else:
+            frames = store.frames("rank", key, len(shards), compute)
+    found = pd.concat(frames, ignore_index=True).set_index("job").loc[plan.wanted].reset_index(drop=True)
+    near = int(found.pop("near").sum())
+    for column in ("top", "top_scores") if top else ():
+        found[column] = found[column].map(list)  # Parquet gives arrays
+    found.insert(0, "prompt_id", [i for i, t in zip(probe.prompts["prompt_id"], targets, strict=True) for _ in t])
+    found.insert(1, "target", [x for t in targets for x in t])
+    found.attrs["counts"] = {**plan.counts, "targets within 1e-4 of a competitor": near}
+    return found

@@ -1,0 +1,108 @@
+"""One shard of a ranking: scores of all candidates in some slots, then the ranks they give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from probekit.models.model import Model
+from probekit.scoring.forward import mask_logits
+from probekit.scoring.plan import SHARD_CELLS, Plan
+from probekit.scoring.progress import Progress
+from probekit.scoring.slots import Candidates
+
+if TYPE_CHECKING:
+    import torch
+
+NEAR = 1e-4  # how far batch, order and padding may move a score
+
+
+def rank_shard(
+    model: Model, plan: Plan, units: list[int], ties: str, top: int, batch_tokens: int | None, progress: Progress
+) -> pd.DataFrame:
+    """Ranks of the jobs of some units: columns ``job, rank, score, near`` and, with ``top``, ``top, top_scores``."""
+    frames = []
+    for table, members in _by_table(plan, units).items():
+        scores = _score(model, plan, table, members, batch_tokens, progress)
+        place = {unit: i for i, unit in enumerate(members)}
+        jobs = [number for number, (unit, _) in enumerate(plan.jobs) if unit in place]
+        best = _best(scores, plan.tables[table], top)
+        step = max(1, SHARD_CELLS // scores.shape[1])
+        for numbers in (jobs[start : start + step] for start in range(0, len(jobs), step)):
+            rows = [place[plan.jobs[n][0]] for n in numbers]
+            frame = pd.DataFrame({"job": numbers, **_rank(scores, rows, [plan.jobs[n][1] for n in numbers], ties)})
+            if top:
+                frame["top"], frame["top_scores"] = [best[row][0] for row in rows], [best[row][1] for row in rows]
+            frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def _by_table(plan: Plan, units: list[int]) -> dict[int, list[int]]:
+    tables: dict[int, list[int]] = {}
+    for unit in units:
+        tables.setdefault(plan.table_of[unit], []).append(unit)
+    return tables
+
+
+def _score(
+    model: Model, plan: Plan, table: int, units: list[int], batch_tokens: int | None, progress: Progress
+) -> torch.Tensor:
+    """Slot scores of all candidates, shape (units, candidates), float32 on the model's device.
+
+    Of each batch only the masks' logits exist; their log-probabilities are never written out: a candidate's score is
+    the mean of its tokens' logits less the mean of the masks' log-sum-exp.
+    """
+    import torch
+
+    candidates = plan.tables[table]
+    parts = {n: (start, tokens.to(model.device)) for n, (start, tokens) in candidates.by_length.items()}
+    wanted = [(place, length) for place in range(len(units)) for length in parts]
+    rows = [plan.slots[units[place]].row(model, length) for place, length in wanted]
+    scores = torch.full((len(units), len(candidates.strings)), -torch.inf, device=model.device)
+    for batch, logits in mask_logits(model, rows, batch_tokens):
+        lengths = np.array([wanted[i][1] for i in batch])
+        firsts = np.cumsum(lengths) - lengths
+        norms = logits.logsumexp(1)
+        for length, (start, tokens) in parts.items():
+            chosen = np.flatnonzero(lengths == length)
+            if len(chosen):
+                at = torch.from_numpy(firsts[chosen]).to(model.device)
+                total = sum(logits[at + i][:, tokens[:, i]] - norms[at + i, None] for i in range(length))
+                places = torch.tensor([wanted[batch[i]][0] for i in chosen], device=model.device)
+                scores[places, start : start + len(tokens)] = total / length
+        progress.add(len(batch))
+    return scores
+
+
+def _rank(scores: torch.Tensor, rows: list[int], groups: Sequence[tuple[int, ...]], ties: str) -> dict[str, np.ndarray]:
+    """Rank of the best member of each group among the candidates outside it; shape (jobs,) each."""
+    import torch
+
+    width = max(map(len, groups))
+    index = torch.tensor([[*g, *[g[0]] * (width - len(g))] for g in groups], device=scores.device)
+    own = torch.tensor([[i < len(g) for i in range(width)] for g in groups], device=scores.device)
+    competitors = scores[torch.tensor(rows, device=scores.device)]
+    members = competitors.gather(1, index)
+    score = members.max(1, keepdim=True).values
+
+    def outside(test: torch.Tensor, test_members: torch.Tensor) -> torch.Tensor:
+        return test.sum(1) - (test_members & own).sum(1)
+
+    above = outside(competitors > score, members > score)
+    level = outside(competitors == score, members == score)
+    near = outside((competitors - score).abs() <= NEAR, (members - score).abs() <= NEAR)
+    rank = 1 + above + (level / 2 if ties == "mid" else level)
+    columns = {"rank": rank, "score": score[:, 0], "near": near > 0}
+    return {name: column.cpu().numpy() for name, column in columns.items()}
+
+
+def _best(scores: torch.Tensor, candidates: Candidates, top: int) -> list[tuple[list[str], list[float]]]:
+    """The ``top`` best candidates of each unit; equal scores keep the candidates' order."""
+    if not top:
+        return []
+    values, order = scores.sort(dim=1, descending=True, stable=True)
+    numbers, found = order[:, :top].tolist(), values[:, :top].tolist()
+    return [([candidates.strings[i] for i in line], list(f)) for line, f in zip(numbers, found, strict=True)]

@@ -1,0 +1,120 @@
+"""Slots and candidates as token ids (paper 001, section 3; method of Kassner et al. 2021)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from probekit.errors import ModelError, ProbeError
+from probekit.models.model import Model
+from probekit.probes.probe import MASK
+from probekit.scoring.forward import Row
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class Slot:
+    """A prompt as token ids left and right of its slot; ``spaced`` says whether white space comes before the slot."""
+
+    left: Sequence[int]
+    right: Sequence[int]
+    spaced: bool
+
+    def row(self, model: Model, masks: int) -> Row:
+        """The model's input with so many masks in the slot; too long a text keeps the window around the slot."""
+        before, after = model.special_ids
+        room = model.max_tokens - len(before) - len(after) - masks
+        if room < 0:
+            raise ModelError(f"{model.name} takes {model.max_tokens} tokens: too few for a slot of {masks} masks")
+        left, right = window(len(self.left), len(self.right), room)
+        start = len(before) + left
+        kept = self.left[len(self.left) - left :]
+        ids = [*before, *kept, *[model.mask_id] * masks, *self.right[:right], *after]
+        return Row(ids, range(start, start + masks))
+
+
+def window(left: int, right: int, room: int) -> tuple[int, int]:
+    """Tokens to keep left and right of a slot: half of ``room`` each, and what one side leaves goes to the other."""
+    if left + right <= room:
+        return left, right
+    kept = min(left, max(room // 2, room - right))
+    return kept, room - kept
+
+
+def encode_slots(model: Model, texts: Sequence[str]) -> list[Slot]:
+    """Tokenise prompts with one ``[MASK]`` each.
+
+    The mask becomes the tokenizer's own before tokenising. More masks are put in as token ids: all families give the
+    same ids for masks joined by a space.
+
+    Raises:
+        ProbeError: the text holds the model's own mask token besides.
+    """
+    mask = model.tokenizer.mask_token
+    encoded = model.tokenizer([t.replace(MASK, mask) for t in texts], add_special_tokens=False, verbose=False)
+    slots = []
+    for text, ids in zip(texts, encoded["input_ids"], strict=True):
+        if ids.count(model.mask_id) != 1:
+            raise ProbeError(f"besides {MASK}, the text holds the mask token {mask} of {model.name}: {text[:80]!r}")
+        at = ids.index(model.mask_id)
+        slots.append(Slot(ids[:at], ids[at + 1 :], text[: text.index(MASK)][-1:].isspace()))
+    return slots
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The entities that compete for a slot, as distinct token sequences, shorter ones first.
+
+    Entities of one token sequence are one candidate. An entity without any token is the candidate of length 0: nothing
+    can be scored, and it ranks last.
+
+    Args:
+        strings: first entity of each candidate, shape (c,).
+        number: entity -> its candidate.
+        sequences: token ids of each candidate, shape (c, its length).
+        unknown: candidates that hold the unknown token.
+    """
+
+    strings: list[str]
+    number: dict[str, int]
+    sequences: list[tuple[int, ...]] = field(repr=False)
+    unknown: int
+
+    @cached_property
+    def by_length(self) -> dict[int, tuple[int, torch.Tensor]]:
+        """Length -> (first candidate of this length, token ids of shape (candidates of this length, length))."""
+        import torch
+
+        starts: dict[int, int] = {}
+        for i, sequence in enumerate(self.sequences):
+            starts.setdefault(len(sequence), i)
+        ends = [*list(starts.values())[1:], len(self.sequences)]
+        parts = zip(starts.items(), ends, strict=True)
+        return {n: (start, torch.tensor(self.sequences[start:end])) for (n, start), end in parts if n}
+
+
+def encode_candidates(model: Model, entities: Iterable[str], spaced: bool) -> Candidates:
+    """Tokenise entities as they would stand in the slot.
+
+    Args:
+        spaced: whether the slot follows white space; byte-level BPE then gives an entity a leading space.
+    """
+    entities = list(entities)
+    lead = " " if spaced and model.minds_spaces else ""
+    encoded = model.tokenizer([lead + e for e in entities], add_special_tokens=False, verbose=False)["input_ids"]
+    first: dict[tuple[int, ...], str] = {}
+    for entity, ids in zip(entities, encoded, strict=True):
+        first.setdefault(tuple(ids), entity)
+    sequences = sorted(first, key=len)
+    numbers = {sequence: i for i, sequence in enumerate(sequences)}
+    unknown = model.tokenizer.unk_token_id
+    return Candidates(
+        strings=[first[s] for s in sequences],
+        number={e: numbers[tuple(ids)] for e, ids in zip(entities, encoded, strict=True)},
+        sequences=sequences,
+        unknown=sum(unknown is not None and unknown in s for s in sequences),
+    )

@@ -1,0 +1,139 @@
+"""Small random networks of every masked family, with vocabularies made here and, where at hand, the published ones."""
+
+import os
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+
+from functools import cache
+from pathlib import Path
+
+import pytest
+import torch
+import transformers
+from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
+from transformers import AddedToken, AutoTokenizer, PreTrainedTokenizerFast
+
+from probekit.models import Model
+
+TEXT = [
+    "The café in Zürich opened before the great flood of 1931 (see the map).",
+    "Amyloid-β is encoded by the APP gene on chromosome 21, they said.",
+    "Port Velna lies north of Upper Dramoton; its people speak Zagrish and Lomese.",
+    "A skilled clock maker from Saint-Étienne was born in Río Negro.",
+    "He played in the 'old town' / the new town, and never spoke of it again.",
+] * 3
+SPECIAL = {
+    "pad_token": "[PAD]",
+    "unk_token": "[UNK]",
+    "cls_token": "[CLS]",
+    "sep_token": "[SEP]",
+    "mask_token": "[MASK]",
+}
+
+
+def _finish(inner: Tokenizer, names: dict[str, str]) -> PreTrainedTokenizerFast:
+    start, end = names["cls_token"], names["sep_token"]
+    pairs = [(token, inner.token_to_id(token)) for token in (start, end)]
+    inner.post_processor = processors.TemplateProcessing(single=f"{start} $A {end}", special_tokens=pairs)
+    return PreTrainedTokenizerFast(tokenizer_object=inner, model_max_length=128, **names)
+
+
+def wordpiece(lowercase: bool) -> PreTrainedTokenizerFast:
+    """BERT's kind: no mask stripping, accents dropped when lower-cased."""
+    inner = Tokenizer(models.WordPiece(unk_token="[UNK]"))
+    inner.normalizer = normalizers.BertNormalizer(lowercase=lowercase)
+    inner.pre_tokenizer, inner.decoder = pre_tokenizers.BertPreTokenizer(), decoders.WordPiece()
+    inner.train_from_iterator(TEXT, trainers.WordPieceTrainer(vocab_size=220, special_tokens=list(SPECIAL.values())))
+    return _finish(inner, SPECIAL)
+
+
+def byte_bpe() -> PreTrainedTokenizerFast:
+    """RoBERTa's kind: a word's tokens depend on the space before it; the mask swallows that space."""
+    names = {
+        "pad_token": "<pad>",
+        "unk_token": "<unk>",
+        "cls_token": "<s>",
+        "sep_token": "</s>",
+        "mask_token": "<mask>",
+    }
+    inner = Tokenizer(models.BPE())
+    inner.pre_tokenizer, inner.decoder = pre_tokenizers.ByteLevel(add_prefix_space=False), decoders.ByteLevel()
+    alphabet = pre_tokenizers.ByteLevel.alphabet()
+    special = ["<s>", "<pad>", "</s>", "<unk>", AddedToken("<mask>", lstrip=True, special=True)]
+    inner.train_from_iterator(
+        TEXT, trainers.BpeTrainer(vocab_size=420, special_tokens=special, initial_alphabet=alphabet)
+    )
+    return _finish(inner, names)
+
+
+def unigram() -> PreTrainedTokenizerFast:
+    """ALBERT's kind: SentencePiece's own mark of a word's start."""
+    inner = Tokenizer(models.Unigram())
+    inner.pre_tokenizer, inner.decoder = pre_tokenizers.Metaspace(), decoders.Metaspace()
+    special = [*list(SPECIAL.values())[:-1], AddedToken("[MASK]", lstrip=True, special=True)]
+    inner.train_from_iterator(TEXT, trainers.UnigramTrainer(vocab_size=180, special_tokens=special, unk_token="[UNK]"))
+    return _finish(inner, SPECIAL)
+
+
+OWN = {
+    "bert": lambda: wordpiece(lowercase=False),
+    "distilbert": lambda: wordpiece(lowercase=True),
+    "electra": lambda: wordpiece(lowercase=True),
+    "roberta": byte_bpe,
+    "albert": unigram,
+}
+REAL = {
+    "bert": ["bert-base-cased", "bert-base-uncased", "scibert_scivocab_uncased", "bert-base-chinese"],
+    "distilbert": ["bert-base-uncased"],
+    "electra": ["bert-base-uncased"],
+    "roberta": ["roberta-base"],
+    "albert": ["albert-base-v2"],
+}
+NETWORKS = {
+    "bert": ("BertConfig", "BertForMaskedLM"),
+    "distilbert": ("DistilBertConfig", "DistilBertForMaskedLM"),
+    "electra": ("ElectraConfig", "ElectraForMaskedLM"),
+    "roberta": ("RobertaConfig", "RobertaForMaskedLM"),
+    "albert": ("AlbertConfig", "AlbertForMaskedLM"),
+}
+REAL_DATA = Path(os.environ.get("PROBEKIT_DATA", "no data folder"))
+
+
+def network(family: str, tokenizer: PreTrainedTokenizerFast, positions: int = 130) -> transformers.PreTrainedModel:
+    """A random network of a family whose scores lie well apart."""
+    config, kind = NETWORKS[family]
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+    if family == "distilbert":
+        sizes = {"dim": 32, "n_layers": 2, "n_heads": 4, "hidden_dim": 64}
+    torch.manual_seed(7)
+    return getattr(transformers, kind)(
+        getattr(transformers, config)(
+            vocab_size=len(tokenizer),
+            max_position_embeddings=positions,
+            pad_token_id=tokenizer.pad_token_id,
+            embedding_size=32,
+            initializer_range=0.3,
+            **sizes,
+        )
+    ).eval()
+
+
+@cache
+def small(family: str, vocabulary: str = "own") -> Model:
+    """A random model of a family, with a vocabulary made here or a published one from the data folder."""
+    if vocabulary == "own":
+        tokenizer = OWN[family]()
+    else:
+        folder = REAL_DATA / "tokenizers" / vocabulary
+        if not folder.is_dir():
+            pytest.skip(f"the vocabulary {vocabulary} is looked for in PROBEKIT_DATA/tokenizers and is not there")
+        tokenizer = AutoTokenizer.from_pretrained(folder)
+    return Model(f"{family} ({vocabulary})", "masked", network(family, tokenizer), tokenizer)
+
+
+ALL_VOCABULARIES = [(f, "own") for f in OWN] + [(f, name) for f, names in REAL.items() for name in names]
+
+
+@pytest.fixture(params=ALL_VOCABULARIES, ids=lambda p: f"{p[0]}-{p[1]}")
+def any_model(request: pytest.FixtureRequest) -> Model:
+    return small(*request.param)

@@ -1,0 +1,105 @@
+"""The shape of the project: arrows between packages, a quick import, one list of requirements, no leftovers."""
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+
+from probekit.models import registry
+
+ROOT = Path(__file__).resolve().parents[1]
+PACKAGE = ROOT / "probekit"
+ORDER = ["errors", "files", "metrics", "store", "probes", "models", "scoring", "contexts", "report", "cluster", "cli"]
+MODULES = sorted(PACKAGE.rglob("*.py"))
+
+
+def imported(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            assert not node.level, f"{path}: imports are absolute"
+            found.add(node.module or "")
+    return found
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_imports_point_one_way(path):
+    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+    for name in imported(path):
+        if name.startswith("probekit.") and own != "__init__":
+            other = name.split(".")[1]
+            assert ORDER.index(other) <= ORDER.index(own), f"{own} must not import {other}"
+
+
+def test_metrics_know_numpy_pandas_and_scipy_alone():
+    allowed = {"__future__", "collections", "typing", "numpy", "pandas", "scipy", "probekit"}
+    for path in (PACKAGE / "metrics").rglob("*.py"):
+        assert {name.split(".")[0] for name in imported(path)} <= allowed, path
+
+
+@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
+def test_modules_are_short(path):
+    assert len(path.read_text("utf-8").splitlines()) <= 300
+
+
+def test_import_asks_for_neither_torch_nor_transformers():
+    code = "import sys, probekit; print(*sorted({'torch', 'transformers', 'pandas'} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
+
+
+def test_public_names_are_there():
+    import probekit
+
+    assert {name for name in dir(probekit) if getattr(probekit, name) is not None} >= set(probekit.HOMES)
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = probekit.nothing
+
+
+def test_the_conda_file_installs_the_same_package():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    conda = yaml.safe_load((ROOT / "environment.yml").read_text())
+    assert conda["name"] == project["name"]
+    python = next(d for d in conda["dependencies"] if isinstance(d, str) and d.startswith("python="))
+    assert project["requires-python"] == f">={python.removeprefix('python=')}"
+    lines = next(d["pip"] for d in conda["dependencies"] if isinstance(d, dict))
+    extras = re.fullmatch(r"-e \.\[(.*)\]", next(line for line in lines if line.startswith("-e"))).group(1)
+    assert set(extras.split(",")) == {"book", "dev"} <= set(project["optional-dependencies"])
+    assert "--constraint constraints.txt" in lines
+
+
+def test_constraints_pin_all_that_is_required():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    wanted = [*project["dependencies"], *(d for extra in project["optional-dependencies"].values() for d in extra)]
+    pins = dict(
+        line.lower().split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
+    )
+    for line in wanted:
+        assert re.split(r"[\[<>=]", line)[0].lower() in pins, line
+    assert pins["torch"] == "2.13.0"
+    assert all("+" not in pin for pin in pins.values())
+
+
+def test_the_paper_profile_asks_the_models_of_the_paper():
+    studies = yaml.safe_load((ROOT / "studies.yml").read_text())
+    of_paper = {name for name, entry in registry().items() if "001" in entry.papers}
+    assert set(studies["12_accuracy"]["profiles"]["paper"]["models"]) == of_paper and len(of_paper) == 16
+
+
+def test_nothing_tracked_is_large_or_of_one_machine():
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    for name in filter(None, listed.stdout.split("\0")):
+        path = ROOT / name
+        if path.is_file():
+            assert path.stat().st_size <= 1 << 20, name
+            if name != ".ci/run" and path.suffix != ".png":
+                assert not re.search(r"(?<![\w.:/-])/(home|root|tmp|Users)/\w", path.read_text("utf-8")), name

@@ -1,0 +1,595 @@
+"""LAMA in upstream's layout, from small files written here; the published files too where PROBEKIT_DATA holds them."""
+
+import hashlib
+import json
+import os
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import probekit as pk
+from probekit.errors import ProbeError
+from probekit.probes.data import data_root, locate
+from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT, halves, is_taught
+from probekit.probes.lama import WITHOUT_DATA, trex_facts
+
+GIVEN = os.environ.get("PROBEKIT_DATA")
+published = pytest.mark.skipif(
+    not (GIVEN and (Path(GIVEN) / "lama").is_dir()),
+    reason="needs LAMA's files: PROBEKIT_DATA names no folder with lama/",
+)
+
+
+def write(root: Path, name: str, rows: list) -> Path:
+    path = root / "lama" / name
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), "utf-8")
+    return path
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty data folder, named in PROBEKIT_DATA."""
+    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
+    return tmp_path
+
+
+def google_row(
+    uuid: str, person: str, obj: str, *sentences: str, votes: str = "yy", pred: str = "place_of_birth"
+) -> dict:
+    """A row as Google-RE has it; ``votes`` is one letter a rater: y(es), n(o), s(kip)."""
+    words = {"y": "yes", "n": "no", "s": "skip"}
+    return {
+        "pred": f"/people/person/{pred}",
+        "sub": f"/m/{person}",
+        "sub_label": person,
+        "obj_label": obj,
+        "uuid": uuid,
+        "evidences": [{"url": "", "snippet": "not to be read"}],
+        "judgments": [{"rater": str(i), "judgment": words[vote]} for i, vote in enumerate(votes)],
+        "masked_sentences": list(sentences),
+    }
+
+
+def google_files(root: Path) -> None:
+    birth = [
+        google_row("g1", "Ada Brin", "Velna", "Ada Brin was born in [MASK].", "She left early."),
+        google_row("g2", "Olm Tarr", "Osk", "Olm Tarr, born in [MASK], died in [MASK]."),
+        google_row("g3", "Ada Brin", "Port Velna", "The town of [MASK] saw Ada Brin's birth.", votes="ynn"),
+        google_row("g4", "Ira Lund", "Osk", "Ira Lund was born", "in [MASK] near the (osk).", votes="yyn"),
+        google_row("g5", "Una Vey", "Tarn", "Una Vey came from Osk."),
+        google_row("g6", "Pel Moor", "Oskburg", "Pel Moor is from [MASK], near Oskburger.", votes="yn"),
+    ]
+    dates = [
+        google_row("d1", "Ada Brin", "1901", "Ada Brin (born [MASK]).", pred="date_of_birth", votes="s"),
+        google_row("d2", "Olm Tarr", "1850", "Olm Tarr ([MASK] - 1901).", pred="date_of_birth"),
+    ]
+    deaths = [google_row("p1", "Ada Brin", "Osk", "Ada Brin died in [MASK].", pred="place_of_death")]
+    for name, rows in (("place_of_birth", birth), ("date_of_birth", dates), ("place_of_death", deaths)):
+        write(root, f"Google_RE/{name}_test.jsonl", rows)
+
+
+GOOGLE_ENTITIES = ("Velna", "Osk", "Port Velna", "Tarn", "Oskburg", "1901", "1850")
+
+
+def by_id(probe: pk.Probe, column: str) -> dict:
+    return dict(zip(probe.prompts["prompt_id"], probe.prompts[column], strict=True))
+
+
+# Google-RE
+
+
+def test_google_re_templates_are_filled_for_every_fact(root):
+    google_files(root)
+    probe = pk.load_probe("google_re/template")
+    texts = by_id(probe, "text")
+    assert list(texts) == ["g1", "g2", "g3", "g4", "g5", "g6", "d1", "d2", "p1"]
+    assert texts["g1"] == "Ada Brin was born in [MASK]."
+    assert texts["d2"] == "Olm Tarr (born [MASK])."
+    assert texts["p1"] == "Ada Brin died in [MASK]."
+    assert probe.entities == GOOGLE_ENTITIES
+    assert probe.counts == {"facts": 9, "sentences": 11}
+    assert (probe.name, probe.style, probe.domain) == ("google_re/template", "template", "general")
+    assert probe.licence
+    assert probe.citation
+    relations = by_id(probe, "relation")
+    assert [relations[i] for i in ("g1", "d1", "p1")] == ["place_of_birth", "date_of_birth", "place_of_death"]
+
+
+def test_google_re_sentences_are_joined_and_several_or_no_masks_left_out(root):
+    google_files(root)
+    probe = pk.load_probe("google_re/natural")
+    texts = by_id(probe, "text")
+    assert list(texts) == ["g1", "g3", "g4", "g6", "d1", "d2", "p1"]
+    assert texts["g1"] == "Ada Brin was born in [MASK]. She left early."
+    assert texts["g4"] == "Ira Lund was born in [MASK] near the (osk)."
+    assert probe.counts == {"facts": 9, "sentences": 11, "left out: not exactly one [MASK]": 2}
+    assert probe.entities == GOOGLE_ENTITIES  # objects of facts left out compete as well
+    assert probe.style == "natural"
+
+
+def test_both_styles_share_fact_subject_relation_and_gold(root):
+    google_files(root)
+    template, natural = pk.load_probe("google_re/template"), pk.load_probe("google_re/natural")
+    columns = ["prompt_id", "gold", "fact_id", "relation", "subject", "exact_surface"]
+    pairs = template.prompts.merge(natural.prompts, on="fact_id", suffixes=("", "_natural"))
+    assert len(pairs) == len(natural.prompts)
+    for column in set(columns) - {"fact_id"}:
+        assert list(pairs[column]) == list(pairs[f"{column}_natural"])
+    assert pairs["exact_surface"].all()
+
+
+def test_golds_are_all_objects_of_subject_and_relation_the_own_one_first(root):
+    google_files(root)
+    golds = by_id(pk.load_probe("google_re/template"), "gold")
+    assert golds["g1"] == ["Velna", "Port Velna"]
+    assert golds["g3"] == ["Port Velna", "Velna"]
+    assert golds["p1"] == ["Osk"]  # another relation of the same subject
+    assert golds["g4"] == ["Osk"]  # another subject
+    only = pk.load_probe("google_re/template", judgments="majority")
+    assert by_id(only, "gold")["g1"] == ["Velna", "Port Velna"]  # options choose prompts, not what is true
+
+
+def test_a_majority_needs_more_yes_than_no(root):
+    google_files(root)
+    ids = by_id(pk.load_probe("google_re/template", judgments="majority"), "text")
+    # g3 has 1:2, g6 1:1, d1 only a skipped vote
+    assert list(ids) == ["g1", "g2", "g4", "g5", "d2", "p1"]
+
+
+def test_facts_without_judgments_are_accepted(root):
+    google_files(root)
+    path = root / "lama/Google_RE/place_of_death_test.jsonl"
+    row = json.loads(path.read_text())
+    del row["judgments"]
+    write(root, "Google_RE/place_of_death_test.jsonl", [row])
+    assert "p1" in by_id(pk.load_probe("google_re/template", judgments="majority"), "text")
+
+
+def test_a_gold_shown_beside_the_mask_is_marked_as_a_whole_word_in_any_case(root):
+    google_files(root)
+    assert by_id(pk.load_probe("google_re/natural"), "shows_gold") == {
+        "g1": False,
+        "g3": False,
+        "g4": True,  # near the (osk)
+        "g6": False,  # Oskburger is another word than Oskburg
+        "d1": False,
+        "d2": False,
+        "p1": False,
+    }
+    row = google_row("g1", "Osk Lund", "Osk", "Born in [MASK].")
+    write(root, "Google_RE/place_of_birth_test.jsonl", [row])
+    assert by_id(pk.load_probe("google_re/template"), "shows_gold")["g1"]  # the subject's name shows it
+
+
+@pytest.mark.parametrize("style", ["template", "natural"])
+def test_relations_choose_prompts_and_leave_the_candidates(root, style):
+    google_files(root)
+    probe = pk.load_probe(f"google_re/{style}", relations=["place_of_death", "date_of_birth"])
+    assert list(by_id(probe, "text")) == ["d1", "d2", "p1"]
+    assert probe.entities == GOOGLE_ENTITIES
+
+
+def test_limit_takes_the_same_facts_in_both_styles(root):
+    google_files(root)
+    seen = set()
+    for seed in range(12):
+        options = {"limit": 4, "seed": seed}
+        template, natural = (pk.load_probe(f"google_re/{s}", **options) for s in ("template", "natural"))
+        drawn = list(template.prompts["fact_id"])
+        assert len(drawn) == 4
+        assert list(natural.prompts["fact_id"]) == [i for i in drawn if i not in ("g2", "g5")]
+        assert template.entities == natural.entities == GOOGLE_ENTITIES
+        assert template.fingerprint == pk.load_probe("google_re/template", **options).fingerprint
+        seen.add(tuple(drawn))
+    assert len(seen) > 6  # other seeds draw other facts
+    assert set().union(*seen) == set(by_id(pk.load_probe("google_re/template"), "text"))
+    whole = pk.load_probe("google_re/template", limit=9)
+    assert whole.fingerprint == pk.load_probe("google_re/template", limit=99).fingerprint
+
+
+def test_wrong_options_are_named(root):
+    google_files(root)
+    with pytest.raises(ProbeError, match=r"no relation P19 at hand; there are place_of_birth, date_of_birth"):
+        pk.load_probe("google_re/natural", relations=["place_of_birth", "P19"])
+    with pytest.raises(ProbeError, match="judgments must be 'all' or 'majority', not 'most'"):
+        pk.load_probe("google_re/natural", judgments="most")
+    with pytest.raises(ProbeError, match="google_re/natural: no prompt is left under these options"):
+        pk.load_probe("google_re/natural", limit=0)
+
+
+# T-REx
+
+
+def trex_row(uuid: str, subject: str, obj: str, *evidences: tuple[str, str], relation: str = "P19") -> dict:
+    return {
+        "uuid": uuid,
+        "sub_uri": f"Q-{subject}",
+        "sub_label": subject,
+        "obj_uri": f"Q-{obj}",
+        "obj_label": obj,
+        "predicate_id": relation,
+        "evidences": [{"sub_surface": subject, "obj_surface": o, "masked_sentence": s} for s, o in evidences],
+    }
+
+
+def trex_files(root: Path) -> None:
+    templates = {"P19": "[X] was born in [Y] .", "P27": "[Y] has a citizen , [X] .", "P30": "[X] is in [Y] ."}
+    rows = [{"relation": name, "template": text, "type": "N-M"} for name, text in templates.items()]
+    rows += [{"relation": name, "template": "[X] - [Y] ."} for name in sorted(WITHOUT_DATA)]
+    write(root, "relations.jsonl", rows)
+    repeated = ("Brin, of [MASK], painted.", "Velna")
+    births = [
+        trex_row("t1", "Ada Brin", "Velna", repeated, ("Brin came from [MASK].", "old Velna"), repeated),
+        trex_row("t2", "Olm Tarr", "Osk", ("Tarr knew Osk and [MASK].", "Osk"), ("[MASK] or [MASK].", "Osk")),
+        trex_row("t3", "Una Vey", "Tarn", *((f"Vey wrote {i} songs in [MASK].", "Tarn") for i in range(9))),
+    ]
+    citizens = [
+        trex_row("c1", "Ada Brin", "Mirland", ("Ada of [MASK].", "Mirland"), relation="P27"),
+        trex_row("c2", "Ada Brin", "Osk", ("Ada lived in [MASK].", "Osk"), relation="P27"),
+        trex_row("c3", "Olm Tarr", "Mirland", ("Olm, the [MASK] poet.", "Mirlandic"), relation="P27"),
+    ]
+    write(root, "TREx/P19.jsonl", births)
+    write(root, "TREx/P27.jsonl", citizens)
+    write(root, "TREx/P999.jsonl", [trex_row("x", "Not", "declared", ("[MASK]", "declared"), relation="P999")])
+
+
+TREX_ENTITIES = ("Velna", "Osk", "Tarn", "Mirland")
+
+
+def test_trex_templates_are_those_of_relations_jsonl(root):
+    trex_files(root)
+    probe = pk.load_probe("trex/template")
+    assert by_id(probe, "text") == {
+        "t1": "Ada Brin was born in [MASK] .",
+        "t2": "Olm Tarr was born in [MASK] .",
+        "t3": "Una Vey was born in [MASK] .",
+        "c1": "[MASK] has a citizen , Ada Brin .",
+        "c2": "[MASK] has a citizen , Ada Brin .",
+        "c3": "[MASK] has a citizen , Olm Tarr .",
+    }
+    assert probe.entities == TREX_ENTITIES  # an undeclared relation's file adds none
+    assert probe.prompts["exact_surface"].all()
+
+
+def test_trex_relations_without_a_file_are_warned_of_and_counted(root, caplog):
+    trex_files(root)
+    probe = pk.load_probe("trex/template")
+    assert [r.getMessage() for r in caplog.records] == ["T-REx: no file for 1 of the relations: P30"]
+    assert probe.counts == {"facts": 6, "sentences": 17, "relations absent": 1}
+    caplog.clear()
+    write(root, "TREx/P30.jsonl", [trex_row("k", "Osk", "Mirland", ("Osk, [MASK]", "Mirland"), relation="P30")])
+    assert pk.load_probe("trex/template").counts["relations absent"] == 0
+    assert not caplog.records
+
+
+def test_trex_has_one_natural_prompt_a_sentence_repeated_ones_too(root):
+    trex_files(root)
+    probe = pk.load_probe("trex/natural")
+    texts = by_id(probe, "text")
+    assert [i for i in texts if i.startswith("t1")] == ["t1/0", "t1/1", "t1/2"]
+    assert texts["t1/0"] == texts["t1/2"] == "Brin, of [MASK], painted."
+    assert "t2/1" not in texts
+    assert "t3/8" in texts
+    assert probe.counts == {"facts": 6, "sentences": 17, "relations absent": 1, "left out: not exactly one [MASK]": 1}
+    assert set(by_id(probe, "fact_id").values()) == set(pk.load_probe("trex/template").prompts["fact_id"])
+
+
+def test_trex_marks_other_surface_forms_and_shown_golds(root):
+    trex_files(root)
+    probe = pk.load_probe("trex/natural")
+    inexact = [i for i, exact in by_id(probe, "exact_surface").items() if not exact]
+    assert inexact == ["t1/1", "c3/0"]
+    assert [i for i, shown in by_id(probe, "shows_gold").items() if shown] == ["t2/0"]
+
+
+def test_trex_golds_of_many_to_many_relations(root):
+    trex_files(root)
+    for style, suffix in (("template", ""), ("natural", "/0")):
+        golds = by_id(pk.load_probe(f"trex/{style}"), "gold")
+        assert golds["c1" + suffix] == ["Mirland", "Osk"]
+        assert golds["c2" + suffix] == ["Osk", "Mirland"]
+        assert golds["c3" + suffix] == ["Mirland"]
+        assert golds["t1" + suffix] == ["Velna"]
+
+
+def test_subjects_of_one_name_are_told_apart_by_their_uri(root):
+    trex_files(root)
+    rows = [trex_row("n1", "Ada", "Velna", ("[MASK]", "Velna")), trex_row("n2", "Ada", "Osk", ("[MASK].", "Osk"))]
+    rows[1]["sub_uri"] = "another Ada"
+    write(root, "TREx/P19.jsonl", rows)
+    golds = by_id(pk.load_probe("trex/template", relations=["P19"]), "gold")
+    assert golds == {"n1": ["Velna"], "n2": ["Osk"]}
+
+
+def test_per_fact_draws_different_sentences_by_seed(root):
+    trex_files(root)
+    draws = {}
+    for seed in range(8):
+        probe = pk.load_probe("trex/natural", per_fact=3, seed=seed)
+        facts = Counter(probe.prompts["fact_id"])
+        assert facts == {"t1": 2, "t2": 1, "t3": 3, "c1": 1, "c2": 1, "c3": 1}  # t1 has only 2 different ones
+        drawn = [
+            text for text, fact in zip(probe.prompts["text"], probe.prompts["fact_id"], strict=True) if fact == "t3"
+        ]
+        assert len(set(drawn)) == 3
+        draws[seed] = tuple(drawn)
+        assert probe.fingerprint == pk.load_probe("trex/natural", per_fact=3, seed=seed).fingerprint
+    assert len(set(draws.values())) > 4
+
+
+def test_facts_are_drawn_from_each_on_its_own(root):
+    trex_files(root)
+    rows = [trex_row(f"f{n}", f"P{n}", "Osk", *((f"{i} in [MASK]", "Osk") for i in range(9))) for n in range(5)]
+    write(root, "TREx/P19.jsonl", rows)
+    prompts = pk.load_probe("trex/natural", per_fact=3, relations=["P19"]).prompts
+    assert len({tuple(texts) for _, texts in prompts.groupby("fact_id")["text"]}) > 1
+
+
+def test_a_facts_draw_does_not_depend_on_the_other_facts(root):
+    trex_files(root)
+    whole = pk.load_probe("trex/natural", per_fact=3, seed=5)
+    part = pk.load_probe("trex/natural", per_fact=3, seed=5, relations=["P19"])
+    rows = whole.prompts[whole.prompts["relation"] == "P19"]
+    assert list(part.prompts["text"]) == list(rows["text"])
+
+
+def test_trex_limit_takes_the_same_facts_and_keeps_the_candidates(root):
+    trex_files(root)
+    for seed in range(6):
+        template, natural = (pk.load_probe(f"trex/{s}", limit=2, seed=seed) for s in ("template", "natural"))
+        assert list(template.prompts["fact_id"]) == list(dict.fromkeys(natural.prompts["fact_id"]))
+        assert len(template.prompts) == 2
+        assert template.entities == natural.entities == TREX_ENTITIES
+    assert pk.load_probe("trex/template", relations=["P19"]).entities == TREX_ENTITIES
+
+
+# SQuAD and ConceptNet
+
+
+def test_squad_questions_are_facts_of_their_own_although_their_subject_is_one(root):
+    rows = [
+        {"masked_sentences": ["The [MASK] was blue."], "obj_label": "gate", "id": "s1", "sub_label": "Squad"},
+        {"masked_sentences": ["[MASK] is", "[MASK]."], "obj_label": "river", "id": "s2", "sub_label": "Squad"},
+        {"masked_sentences": ["They met by the", "[MASK]."], "obj_label": "tower", "id": "s3", "sub_label": "Squad"},
+    ]
+    write(root, "Squad/test.jsonl", rows)
+    probe = pk.load_probe("squad")
+    assert by_id(probe, "gold") == {"s1": ["gate"], "s3": ["tower"]}
+    assert by_id(probe, "text")["s3"] == "They met by the [MASK]."
+    assert probe.entities == ("gate", "river", "tower")
+    assert probe.counts == {"facts": 3, "sentences": 5, "left out: not exactly one [MASK]": 1}
+    assert probe.style == "natural"
+
+
+def test_conceptnet_takes_relation_and_subject_from_each_row(root):
+    def row(uuid: str, pred: str, obj: str, *sentences: str, **subject: str) -> dict:
+        return {"uuid": uuid, "pred": pred, "obj_label": obj, "masked_sentences": list(sentences), **subject}
+
+    rows = [
+        row("k1", "IsA", "bird", "A wren is a [MASK].", sub="wren"),
+        row("k2", "IsA", "animal", "A wren is an [MASK].", sub="wren"),
+        row("k3", "AtLocation", "nest", "A wren lives in a [MASK].", sub_label="wren"),
+        row("k4", "IsA", "bird", "The [MASK] is a [MASK].", sub="crow"),
+    ]
+    write(root, "ConceptNet/test.jsonl", rows)
+    probe = pk.load_probe("conceptnet")
+    assert by_id(probe, "relation") == {"k1": "IsA", "k2": "IsA", "k3": "AtLocation"}
+    assert set(by_id(probe, "subject").values()) == {"wren"}
+    assert by_id(probe, "gold") == {"k1": ["bird", "animal"], "k2": ["animal", "bird"], "k3": ["nest"]}
+    assert probe.counts["left out: not exactly one [MASK]"] == 1
+    part = pk.load_probe("conceptnet", relations=["AtLocation"])
+    assert list(part.prompts["prompt_id"]) == ["k3"]
+    assert part.entities == ("bird", "animal", "nest")
+
+
+# Broken files
+
+
+ROW = google_row("g9", "Ada Brin", "Velna", "Born in [MASK].")
+
+
+@pytest.mark.parametrize(
+    ("broken", "field"),
+    [
+        ({k: v for k, v in ROW.items() if k != "obj_label"}, "'obj_label'"),
+        (ROW | {"obj_label": None}, "'obj_label'"),
+        (ROW | {"obj_label": ["Velna"]}, "'obj_label'"),
+        (ROW | {"masked_sentences": "Born in [MASK]."}, "'masked_sentences'"),
+        (ROW | {"masked_sentences": ["Born in", None]}, "'masked_sentences'"),
+        (ROW | {"masked_sentences": None}, "'masked_sentences'"),
+        ({k: v for k, v in ROW.items() if k not in ("masked_sentences", "evidences")}, "'masked_sentences'"),
+        ({k: v for k, v in ROW.items() if k != "uuid"}, "'id'"),
+        (ROW | {"judgments": ["yes"]}, "'judgment'"),
+        (ROW | {"judgments": "yes"}, "'judgments'"),
+    ],
+)
+def test_a_malformed_row_names_file_record_and_field(root, broken, field):
+    google_files(root)
+    path = write(root, "Google_RE/date_of_birth_test.jsonl", [ROW, broken])
+    with pytest.raises(ProbeError) as caught:
+        pk.load_probe("google_re/template")
+    assert str(caught.value) == f"{path}, record 2: field {field} is missing or of the wrong kind"
+
+
+@pytest.mark.parametrize(
+    ("evidences", "field"),
+    [
+        ([{"masked_sentence": "[MASK]"}], "'obj_surface'"),
+        ([{"obj_surface": "Osk"}], "'masked_sentence'"),
+        ([{"masked_sentence": 3, "obj_surface": "Osk"}], "'masked_sentence'"),
+        (["[MASK]"], "'masked_sentence'"),
+        ({"masked_sentence": "[MASK]"}, "'evidences'"),
+    ],
+)
+def test_a_malformed_evidence_names_file_record_and_field(root, evidences, field):
+    trex_files(root)
+    path = write(root, "TREx/P27.jsonl", [trex_row("t", "Ada", "Osk", relation="P27") | {"evidences": evidences}])
+    with pytest.raises(ProbeError) as caught:
+        pk.load_probe("trex/natural")
+    assert str(caught.value) == f"{path}, record 1: field {field} is missing or of the wrong kind"
+
+
+@pytest.mark.parametrize(
+    ("broken", "field"), [({"template": "[X] [Y]"}, "'relation'"), ({"relation": "P1", "template": None}, "'template'")]
+)
+def test_a_malformed_relation_names_file_record_and_field(root, broken, field):
+    trex_files(root)
+    path = write(root, "relations.jsonl", [{"relation": "P19", "template": "[X] in [Y]"}, broken])
+    with pytest.raises(ProbeError) as caught:
+        pk.load_probe("trex/natural")
+    assert str(caught.value) == f"{path}, record 2: field {field} is missing or of the wrong kind"
+
+
+def test_a_conceptnet_row_without_relation_names_file_record_and_field(root):
+    row = {"uuid": "k", "sub": "wren", "obj_label": "bird", "masked_sentences": ["A [MASK]."]}
+    path = write(root, "ConceptNet/test.jsonl", [row])
+    with pytest.raises(ProbeError) as caught:
+        pk.load_probe("conceptnet")
+    assert str(caught.value) == f"{path}, record 1: field 'pred' is missing or of the wrong kind"
+
+
+def test_broken_json_names_file_and_line(root):
+    google_files(root)
+    path = write(root, "Google_RE/date_of_birth_test.jsonl", [ROW, json.dumps(ROW)[:-9]])
+    with pytest.raises(ProbeError) as caught:
+        pk.load_probe("google_re/natural")
+    assert str(caught.value).startswith(f"{path}, line 2: not JSON")
+
+
+# Where data lies
+
+
+@pytest.mark.parametrize(
+    ("name", "file"),
+    [
+        ("google_re/natural", "lama/Google_RE/place_of_birth_test.jsonl"),
+        ("trex/natural", "lama/relations.jsonl"),
+        ("squad", "lama/Squad/test.jsonl"),
+        ("conceptnet", "lama/ConceptNet/test.jsonl"),
+    ],
+)
+def test_missing_data_names_file_folder_and_remedy(root, name, file):
+    with pytest.raises(ProbeError) as caught:
+        pk.load_probe(name)
+    message = str(caught.value)
+    assert message.startswith(f"{file} is not in the data folder {root}")
+    assert "probekit fetch lama" in message
+    assert "PROBEKIT_DATA" in message
+
+
+def test_a_folder_without_any_trex_file_is_named(root):
+    trex_files(root)
+    for path in (root / "lama/TREx").iterdir():
+        path.unlink()
+    with pytest.raises(ProbeError, match="trex/natural: no prompt is left"):
+        pk.load_probe("trex/natural")
+
+
+def test_data_lies_in_the_cache_where_no_folder_is_given(tmp_path, monkeypatch):
+    monkeypatch.delenv("PROBEKIT_DATA", raising=False)
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "own"))
+    assert data_root() == tmp_path / "own/data"
+    monkeypatch.delenv("PROBEKIT_CACHE")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
+    assert data_root() == tmp_path / "xdg/probekit/data"
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    assert data_root() == tmp_path / "home/.cache/probekit/data"
+    (tmp_path / "home/.cache/probekit/data").mkdir(parents=True)
+    assert locate("") == data_root()
+
+
+# Halves
+
+
+def by_hand(text: str) -> bool:
+    return hashlib.sha1(text.encode("utf-8")).digest()[3] % 2 == 0  # the 8th hexadecimal digit ends the 4th byte
+
+
+def test_the_rule_of_the_halves():
+    facts = [(f"P{i}", f"Ada Bríñ {i}", f"Osk {i % 7}") for i in range(400)]
+    assert [is_taught(*fact) for fact in facts] == [by_hand("|".join(fact)) for fact in facts]
+    assert 150 < sum(is_taught(*fact) for fact in facts) < 250
+    assert hashlib.sha1(b"P19|Ada|Osk").hexdigest()[:8] == "9e400345"
+    assert not is_taught("P19", "Ada", "Osk")  # 5 is odd
+    assert hashlib.sha1(b"P19|Dot|Osk").hexdigest()[:8] == "99fcb5e4"
+    assert is_taught("P19", "Dot", "Osk")  # 4 is even
+
+
+def subjects(relation: str, taught: bool, count: int) -> list[str]:
+    """So many subjects whose fact ``relation|subject|Osk`` is taught, or not."""
+    names = (f"Person {i}" for i in range(1000))
+    chosen = [name for name in names if by_hand(f"{relation}|{name}|Osk") == taught]
+    return chosen[:count]
+
+
+def test_trex_halves_tell_taught_held_out_and_shared_sentences(root):
+    trex_files(root)
+    (taught,), (apart, shared, other) = subjects("P19", True, 1), subjects("P19", False, 3)
+    rows = [
+        trex_row("h1", taught, "Osk", ("They met in [MASK].", "Osk"), ("A dull day in [MASK].", "Osk")),
+        trex_row("h2", apart, "Osk", (f"{apart} came from [MASK].", "Osk")),
+        trex_row("h3", shared, "Osk", ("Nobody slept in [MASK].", "Osk"), ("[MASK] met in Osk.", "They")),
+        trex_row("h4", other, "Osk", ("They met in [MASK].", "the old Osk")),
+    ]
+    write(root, "TREx/P19.jsonl", rows)
+    write(root, "TREx/P27.jsonl", [])
+    assert halves("trex") == {"h1": TAUGHT, "h2": HELD_OUT, "h3": SHARED, "h4": HELD_OUT}
+
+
+def test_google_re_halves_take_the_predicate_of_the_file(root):
+    google_files(root)
+    found = halves("google_re")
+    assert set(found) == set(pk.load_probe("google_re/template").prompts["fact_id"])
+    expected = {
+        "g1": "/people/person/place_of_birth|Ada Brin|Velna",
+        "g6": "/people/person/place_of_birth|Pel Moor|Oskburg",
+        "d2": "/people/person/date_of_birth|Olm Tarr|1850",
+        "p1": "/people/person/place_of_death|Ada Brin|Osk",
+    }
+    assert {i: found[i] == TAUGHT for i in expected} == {i: by_hand(text) for i, text in expected.items()}
+
+
+def test_other_data_sets_have_no_halves():
+    with pytest.raises(ProbeError, match="'squad' has no halves; google_re and trex have"):
+        halves("squad")
+
+
+# The published files
+
+
+@published
+def test_published_google_re():
+    template, natural = pk.load_probe("google_re/template"), pk.load_probe("google_re/natural")
+    assert template.counts == {"facts": 5528, "sentences": 6106}
+    assert natural.counts == {**template.counts, "left out: not exactly one [MASK]": 328}
+    assert (len(template.prompts), len(natural.prompts)) == (5528, 5200)
+    assert template.entities == natural.entities
+    assert len(template.entities) == 870
+    assert template.prompts["relation"].nunique() == 3
+    assert set(natural.prompts["fact_id"]) < set(template.prompts["fact_id"])
+
+
+@published
+def test_published_squad():
+    probe = pk.load_probe("squad")
+    assert len(probe.prompts) == 302
+    assert probe.counts == {"facts": 305, "sentences": 305, "left out: not exactly one [MASK]": 3}
+    assert (probe.prompts["gold"].map(len) == 1).all()
+
+
+@published
+def test_published_trex(caplog):
+    facts, absent = trex_facts()
+    present = {fact.relation for fact in facts}
+    assert (len(present), len(absent)) == (28, 13)
+    assert not present & WITHOUT_DATA
+    assert not present & set(absent)
+    natural = pk.load_probe("trex/natural")
+    assert natural.counts == {"facts": 22881, "sentences": 138678, "relations absent": 13}
+    assert len(natural.prompts) == 138678
+    assert natural.prompts["fact_id"].nunique() == 22881
+    assert all(name in caplog.text for name in absent)
+    assert len(pk.load_probe("trex/template").prompts) == 22881

@@ -1,0 +1,427 @@
+"""Every metric against cases worked by hand, slow re-implementations, and properties that must hold for any input."""
+
+import itertools
+import math
+import warnings
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probekit.metrics import (
+    accuracy_at_k,
+    bootstrap_ci,
+    hits_at_k,
+    kendall_tau,
+    macro_average,
+    mean_reciprocal_rank,
+    paired_permutation_test,
+    pearson,
+    spearman,
+)
+
+RANKS = st.lists(st.integers(1, 60), min_size=1, max_size=40)
+WHOLE = st.lists(st.integers(-4, 4), min_size=1, max_size=7)
+PAIRS = st.lists(st.tuples(st.integers(-5, 5), st.integers(-5, 5)), min_size=2, max_size=12)
+CORRELATIONS = [kendall_tau, spearman, pearson]
+
+
+# Ranking
+
+
+def test_accuracy_of_a_case_worked_by_hand():
+    ranks = [1, 3, 10, 11, 5]
+    assert [accuracy_at_k(ranks, k) for k in (1, 3, 5, 10, 11)] == [0.2, 0.4, 0.6, 0.8, 1.0]
+
+
+def test_half_ranks_of_mid_ties_count_by_their_value():
+    assert hits_at_k([1.0, 1.5, 2.0, 2.5], 1).tolist() == [1, 0, 0, 0]
+    assert hits_at_k([1.0, 1.5, 2.0, 2.5], 2).tolist() == [1, 1, 1, 0]
+
+
+def test_mean_reciprocal_rank_of_a_case_worked_by_hand():
+    assert mean_reciprocal_rank([1, 2, 4]) == pytest.approx(7 / 12)  # (1 + 1/2 + 1/4) / 3
+
+
+def test_macro_average_weighs_groups_alike():
+    values, groups = [1, 1, 1, 0, 0, 1], ["a", "a", "a", "a", "b", "c"]
+    assert macro_average(values, groups) == pytest.approx((3 / 4 + 0 + 1) / 3)
+    assert np.mean(values) == pytest.approx(4 / 6)  # the micro average differs
+
+
+def test_macro_average_keeps_a_missing_label_as_a_group():
+    assert macro_average([1.0, 0.0, 0.0], ["a", None, None]) == 0.5
+    assert macro_average([1.0, 0.0, 0.0], [("r", 1), ("r", 2), ("r", 2)]) == 0.5
+
+
+@settings(deadline=None)
+@given(RANKS, st.integers(1, 60))
+def test_accuracy_is_the_mean_of_the_hits_and_grows_with_k(ranks, k):
+    hits = hits_at_k(ranks, k)
+    assert hits.tolist() == [1.0 if rank <= k else 0.0 for rank in ranks]
+    assert accuracy_at_k(ranks, k) == pytest.approx(sum(hits) / len(ranks))
+    assert accuracy_at_k(ranks, k) <= accuracy_at_k(ranks, k + 1)
+    assert accuracy_at_k(ranks, max(ranks)) == 1
+
+
+@settings(deadline=None)
+@given(RANKS)
+def test_mean_reciprocal_rank_lies_between_its_first_hits_and_one(ranks):
+    value = mean_reciprocal_rank(ranks)
+    assert value == pytest.approx(math.fsum(1 / rank for rank in ranks) / len(ranks))
+    assert accuracy_at_k(ranks, 1) <= value + 1e-12
+    assert 0 < value <= 1
+
+
+@settings(deadline=None)
+@given(RANKS, st.randoms(use_true_random=False))
+def test_averages_do_not_depend_on_the_order_of_prompts(ranks, random):
+    groups = [rank % 3 for rank in ranks]
+    order = list(range(len(ranks)))
+    random.shuffle(order)
+    shuffled, labels = [ranks[i] for i in order], [groups[i] for i in order]
+    assert macro_average(shuffled, labels) == pytest.approx(macro_average(ranks, groups))
+    assert mean_reciprocal_rank(shuffled) == pytest.approx(mean_reciprocal_rank(ranks))
+
+
+@settings(deadline=None)
+@given(RANKS)
+def test_macro_average_of_single_prompts_or_of_one_group_is_the_mean(ranks):
+    assert macro_average(ranks, range(len(ranks))) == pytest.approx(np.mean(ranks))
+    assert macro_average(ranks, ["one"] * len(ranks)) == pytest.approx(np.mean(ranks))
+
+
+@pytest.mark.parametrize("ranks", [[], [[1, 2]], 3, [1, 0], [1, -2], [1, math.nan], [1, None]])
+def test_what_is_no_list_of_ranks_is_refused(ranks):
+    for metric in (lambda r: hits_at_k(r, 1), lambda r: accuracy_at_k(r, 1), mean_reciprocal_rank):
+        with pytest.raises(ValueError, match="ranks"):
+            metric(ranks)
+
+
+def test_a_wrong_rank_or_k_is_named():
+    with pytest.raises(ValueError, match=r"start at 1; found 0\.5"):
+        accuracy_at_k([1, 2, 0.5], 1)
+    with pytest.raises(ValueError, match="at least 1, not 0"):
+        accuracy_at_k([1, 2], 0)
+
+
+def test_macro_average_refuses_what_it_cannot_average():
+    with pytest.raises(ValueError, match="2 values for 1 group"):
+        macro_average([1, 0], ["a"])
+    with pytest.raises(ValueError, match="none missing"):
+        macro_average([1, math.nan], ["a", "a"])
+    with pytest.raises(ValueError, match="at least one value"):
+        macro_average([], [])
+
+
+# Correlation
+
+
+def naive_tau_b(x: list[float], y: list[float]) -> float:
+    """(concordant - discordant) / sqrt((pairs - pairs tied in x) * (pairs - pairs tied in y))."""
+    pairs = list(itertools.combinations(range(len(x)), 2))
+    products = [np.sign(x[i] - x[j]) * np.sign(y[i] - y[j]) for i, j in pairs]
+    untied = [sum(z[i] != z[j] for i, j in pairs) for z in (x, y)]
+    return float(sum(products) / math.sqrt(untied[0] * untied[1]))
+
+
+def average_ranks(values: list[float]) -> list[float]:
+    return [sum(v < one for v in values) + (1 + sum(v == one for v in values)) / 2 for one in values]
+
+
+def naive_pearson(x: list[float], y: list[float]) -> float:
+    a, b = np.asarray(x) - np.mean(x), np.asarray(y) - np.mean(y)
+    return float((a * b).sum() / math.sqrt((a * a).sum() * (b * b).sum()))
+
+
+def test_kendall_tau_without_ties_worked_by_hand():
+    found = kendall_tau([1, 2, 3, 4], [1, 3, 2, 4])  # 5 pairs agree, 1 does not
+    assert found.statistic == pytest.approx(4 / 6)
+    assert found.n == 4
+    # 24 orders of 4: 1 has 0 inversions, 3 have 1; as many at the other end
+    assert found.pvalue == pytest.approx(2 * 4 / 24)
+
+
+def test_kendall_tau_b_with_ties_worked_by_hand():
+    # x ties one pair of six, y another; of the four pairs left all agree: 4 / sqrt(5 * 5)
+    assert kendall_tau([1, 2, 2, 3], [1, 2, 3, 3]).statistic == pytest.approx(4 / 5)
+    # 10 pairs; x ties {1,1}, {2,2}: 8 left; y ties none: 10 left; 7 agree, 1 does not: 6 / sqrt(80)
+    assert kendall_tau([1, 1, 2, 2, 3], [1, 2, 4, 3, 3.5]).statistic == pytest.approx(6 / math.sqrt(80))
+
+
+def test_spearman_worked_by_hand():
+    # rank differences 0, 1, 1, 0: 1 - 6 * 2 / (4 * 15)
+    assert spearman([10, 20, 30, 40], [1, 30, 20, 1000]).statistic == pytest.approx(0.8)
+
+
+def test_pearson_worked_by_hand():
+    # deviations (-1, 0, 1) and (-5/3, -2/3, 7/3): 4 / sqrt(2 * 78/9)
+    found = pearson([1, 2, 3], [1, 2, 5])
+    assert found.statistic == pytest.approx(4 / math.sqrt(2 * 78 / 9))
+    assert found.pvalue == pytest.approx(1 - 2 / math.pi * math.asin(found.statistic))  # n = 3: arcsine law
+
+
+@settings(deadline=None)
+@given(PAIRS)
+def test_correlations_equal_slow_ones_for_any_ties(pairs):
+    x, y = map(list, zip(*pairs, strict=True))
+    slow = {
+        kendall_tau: naive_tau_b,
+        spearman: lambda a, b: naive_pearson(average_ranks(a), average_ranks(b)),
+        pearson: naive_pearson,
+    }
+    for correlation, naive in slow.items():
+        found = correlation(x, y)
+        assert found.n == len(pairs)
+        if len(set(x)) == 1 or len(set(y)) == 1:
+            assert math.isnan(found.statistic)
+            assert math.isnan(found.pvalue)
+        else:
+            assert found.statistic == pytest.approx(naive(x, y), abs=1e-9)
+            assert correlation(y, x).statistic == pytest.approx(found.statistic, abs=1e-9)
+            assert correlation(x, [-v for v in y]).statistic == pytest.approx(-found.statistic, abs=1e-9)
+
+
+@settings(deadline=None)
+@given(PAIRS)
+def test_rank_correlations_see_order_alone(pairs):
+    x, y = map(list, zip(*pairs, strict=True))
+    for correlation in (kendall_tau, spearman):
+        plain, bent = correlation(x, y).statistic, correlation([math.exp(v) for v in x], y).statistic
+        assert bent == pytest.approx(plain, abs=1e-9, nan_ok=True)
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+@pytest.mark.parametrize("x", [[2, 2, 2], [0.1 + 0.2] * 3])
+def test_a_constant_list_has_no_correlation_and_no_warning(correlation, x):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for found in (correlation(x, [1, 2, 3]), correlation([1, 2, 3], x), correlation(x, x)):
+            assert math.isnan(found.statistic)
+            assert math.isnan(found.pvalue)
+            assert found.n == 3
+
+
+@pytest.mark.parametrize("correlation", CORRELATIONS)
+def test_correlations_of_too_few_missing_or_unpaired_values(correlation):
+    assert [correlation(x, x).n for x in ([], [1.0])] == [0, 1]
+    assert all(math.isnan(correlation(x, x).statistic) for x in ([], [1.0], [1, 2, math.nan]))
+    for x, y in [([1, 2], [1, 2, 3]), ([[1, 2]], [[1, 2]]), (1, 2)]:
+        with pytest.raises(ValueError, match="equally long"):
+            correlation(x, y)
+
+
+# Bootstrap
+
+
+def naive_bootstrap(values, clusters, samples, seed, level=0.95):
+    """Draw whole clusters from the same generator, write out every value drawn, take the mean."""
+    labels = list(dict.fromkeys(clusters))
+    members = [[v for v, c in zip(values, clusters, strict=True) if c == label] for label in labels]
+    generator = np.random.default_rng(seed)
+    means = []
+    for _ in range(samples):
+        drawn = [value for i in generator.integers(len(labels), size=len(labels)) for value in members[i]]
+        means.append(sum(drawn) / len(drawn))
+    return np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 4)), min_size=1, max_size=12), st.integers(0, 5))
+def test_bootstrap_equals_the_naive_one(rows, seed):
+    values, clusters = zip(*rows, strict=True)
+    found = bootstrap_ci(values, clusters, samples=40, seed=seed)
+    assert (found.low, found.high) == pytest.approx(tuple(naive_bootstrap(values, clusters, 40, seed)))
+    assert found.estimate == pytest.approx(np.mean(values))
+    assert (found.n, found.clusters) == (len(values), len(set(clusters)))
+
+
+def test_level_is_the_share_of_samples_within():
+    values, clusters = [0, 1, 1, 5, 2, 8, 3], [0, 0, 1, 2, 2, 3, 4]
+    found = bootstrap_ci(values, clusters, level=0.5, samples=300, seed=1)
+    assert (found.low, found.high) == pytest.approx(tuple(naive_bootstrap(values, clusters, 300, 1, level=0.5)))
+    wide = bootstrap_ci(values, clusters, level=0.99, samples=300, seed=1)
+    assert wide.low < found.low < found.high < wide.high
+
+
+def test_bootstrap_is_fixed_by_its_seed():
+    values = np.random.default_rng(0).random(50)
+    first, again, other = (bootstrap_ci(values, seed=seed, samples=500) for seed in (3, 3, 4))
+    assert first == again
+    assert first.estimate == other.estimate
+    assert (first.low, first.high) != (other.low, other.high)
+
+
+def test_a_95_percent_interval_covers_the_truth_about_95_times_in_100():
+    generator = np.random.default_rng(7)
+    intervals = [bootstrap_ci(generator.normal(2, 1, 40), samples=300, seed=i) for i in range(300)]
+    covered = np.mean([i.low <= 2 <= i.high for i in intervals])
+    assert 0.89 <= covered <= 0.98
+    width = np.mean([i.high - i.low for i in intervals])
+    assert width == pytest.approx(2 * 1.96 / math.sqrt(40), rel=0.1)
+
+
+def test_copies_in_a_cluster_add_nothing():
+    values = np.random.default_rng(1).random(60)
+    copies, clusters = np.repeat(values, 9), np.repeat(np.arange(60), 9)
+    alone, naive, clustered = (bootstrap_ci(*a) for a in ((values,), (copies,), (copies, clusters)))
+    assert clustered[1:3] == pytest.approx(alone[1:3])  # the same draws of the same 60 values
+    width, naive_width = clustered.high - clustered.low, naive.high - naive.low
+    assert width == pytest.approx(3 * naive_width, rel=0.15)  # sqrt(9)
+    assert (clustered.n, clustered.clusters, naive.clusters) == (540, 60, 540)
+
+
+def test_single_values_are_clusters_of_one_whatever_their_labels():
+    values = [3, 1, 4, 1, 5]
+    assert bootstrap_ci(values, ["e", "d", "c", "b", "a"]) == bootstrap_ci(values)
+    assert bootstrap_ci(values, [(1, "x"), (2, "x"), None, 3.5, "a"]) == bootstrap_ci(values)
+
+
+def test_a_constant_has_an_interval_without_width():
+    assert bootstrap_ci([0.25] * 8) == (0.25, 0.25, 0.25, 8, 8)
+
+
+def test_the_statistic_of_a_difference_is_paired():
+    generator = np.random.default_rng(2)
+    base = generator.normal(0, 5, 80)
+    pairs = np.column_stack([base + generator.normal(1, 0.1, 80), base])
+    found = bootstrap_ci(pairs, statistic=lambda means: means[0] - means[1])
+    direct = bootstrap_ci(pairs[:, 0] - pairs[:, 1])
+    assert found[:3] == pytest.approx(direct[:3])
+    assert found.high - found.low < 0.1 < bootstrap_ci(pairs[:, 0]).high - bootstrap_ci(pairs[:, 0]).low
+
+
+def test_a_macro_average_is_a_statistic_of_means():
+    hits, relations = np.array([1, 1, 0, 1, 0, 0, 0, 1.0]), np.array([0, 0, 0, 0, 0, 0, 1, 1])
+    indicator = np.eye(2)[relations]
+    columns = np.hstack([indicator * hits[:, None], indicator])
+
+    def macro(means: np.ndarray) -> float:
+        with np.errstate(invalid="ignore"):
+            return float((means[:2] / means[2:]).mean())
+
+    found = bootstrap_ci(columns, statistic=macro, samples=400, seed=5)
+    assert found.estimate == pytest.approx(macro_average(hits, list(relations)))
+    generator, expected = np.random.default_rng(5), []
+    for _ in range(400):
+        drawn = generator.integers(8, size=8)
+        if len(set(relations[drawn])) == 2:  # a sample that lacks a relation has no macro average
+            expected.append(macro_average(hits[drawn], list(relations[drawn])))
+    assert len(expected) < 400
+    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(expected, [0.025, 0.975])))
+
+
+def test_a_statistic_that_is_never_defined_gives_no_interval():
+    found = bootstrap_ci([[1, 2], [3, 4]], statistic=lambda means: math.nan, samples=10)
+    assert all(math.isnan(v) for v in found[:3])
+    assert found.n == 2
+
+
+@pytest.mark.parametrize("values", [[], [[]], 1.0, [1, math.nan], [1, math.inf], np.empty((0, 3))])
+def test_bootstrap_needs_finite_values(values):
+    with pytest.raises(ValueError, match="at least one value, all finite"):
+        bootstrap_ci(values)
+
+
+def test_bootstrap_names_columns_and_labels_that_do_not_fit():
+    with pytest.raises(ValueError, match="2 columns: give the statistic"):
+        bootstrap_ci([[1, 2], [3, 4]])
+    with pytest.raises(ValueError, match="2 values for 3 cluster labels"):
+        bootstrap_ci([1, 2], ["a", "b", "c"])
+
+
+# Permutation test
+
+
+def brute_force(differences: list[float]) -> float:
+    observed = abs(sum(differences))
+    flips = list(itertools.product([1, -1], repeat=len(differences)))
+    sums = [abs(sum(s * d for s, d in zip(signs, differences, strict=True))) for signs in flips]
+    return sum(total >= observed for total in sums) / len(flips)
+
+
+@settings(deadline=None)
+@given(WHOLE)
+def test_the_exact_p_value_equals_brute_force(differences):
+    zeros = [0] * len(differences)
+    assert paired_permutation_test(differences, zeros) == pytest.approx(brute_force(differences))
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(st.integers(-4, 4), st.integers(-4, 4), st.integers(0, 3)), min_size=1, max_size=12))
+def test_differences_of_a_cluster_flip_together(rows):
+    a, b, clusters = zip(*rows, strict=True)
+    sums = [sum(x - y for x, y, c in rows if c == label) for label in set(clusters)]
+    assert paired_permutation_test(a, b, clusters) == pytest.approx(brute_force(sums))
+
+
+@settings(deadline=None)
+@given(PAIRS, st.integers(-3, 3))
+def test_the_test_is_symmetric_and_sees_differences_alone(pairs, shift):
+    a, b = map(np.array, zip(*pairs, strict=True))
+    p = paired_permutation_test(a, b)
+    assert 0 < p <= 1
+    assert paired_permutation_test(b, a) == p
+    assert paired_permutation_test(a + shift, b + shift) == p
+    assert paired_permutation_test(3 * a, 3 * b) == p
+    assert paired_permutation_test(a[::-1], b[::-1]) == p
+
+
+def test_p_values_worked_by_hand():
+    assert paired_permutation_test([1, 2, 3], [0, 0, 0]) == 2 / 8  # all three signs alike, either way
+    assert paired_permutation_test([5, 5], [5, 5]) == 1.0
+    assert paired_permutation_test([1, 1, 1, 1], [0, 0, 0, 0], ["f", "f", "g", "g"]) == 2 / 4
+
+
+@settings(deadline=None)
+@given(WHOLE)
+def test_sums_that_are_equal_but_for_rounding_count_as_equal(tenths):
+    # 0.1 + 0.2 - 0.3 is not 0 in binary: no flip may be missed for it
+    found = paired_permutation_test([value / 10 for value in tenths], [0] * len(tenths))
+    assert found == pytest.approx(brute_force(tenths))
+
+
+def test_p_values_are_uniform_when_nothing_differs():
+    generator = np.random.default_rng(3)
+    p = np.array([paired_permutation_test(generator.normal(size=10), generator.normal(size=10)) for _ in range(400)])
+    # an exact test holds its level; with 400 tries the share has a standard error of at most 0.025
+    for level in (0.05, 0.2, 0.5, 0.8):
+        assert np.mean(p <= level) == pytest.approx(level, abs=0.075)
+
+
+def test_sampled_flips_come_near_the_exact_p_value():
+    generator = np.random.default_rng(4)
+    a, b = generator.normal(0.5, 1, 13), generator.normal(0, 1, 13)
+    exact = paired_permutation_test(a, b)  # 8,192 flips
+    assert 0.02 < exact < 0.5
+    sampled = paired_permutation_test(a, b, samples=5000)
+    assert sampled != exact
+    assert sampled == pytest.approx(exact, abs=4 * math.sqrt(exact * (1 - exact) / 5000))
+    assert paired_permutation_test(a, b, samples=5000) == sampled
+    assert paired_permutation_test(a, b, samples=5000, seed=1) != sampled
+
+
+def test_a_sampled_p_value_is_never_zero():
+    assert paired_permutation_test(np.ones(64), np.zeros(64), samples=1000) == 1 / 1001
+    assert paired_permutation_test(np.ones(64), np.ones(64), samples=10) == 1.0
+
+
+def test_correlated_prompts_are_no_evidence_of_their_own():
+    effect = np.repeat([1.0, 0.8, 1.2, 0.9], 16)
+    clusters = np.repeat(np.arange(4), 16)
+    assert paired_permutation_test(effect, np.zeros(64), clusters) == 2 / 16
+    assert paired_permutation_test(effect, np.zeros(64)) < 0.001
+
+
+@pytest.mark.parametrize(
+    ("a", "b"), [([], []), ([1, 2, 3], [0]), ([1, 2], [1, 2, 3]), ([[1, 2]], [[1, 2]]), ([1, math.nan], [1, 2]), (1, 2)]
+)
+def test_permutation_needs_two_equally_long_finite_lists(a, b):
+    with pytest.raises(ValueError, match="two equally long lists of finite numbers"):
+        paired_permutation_test(a, b)
+
+
+def test_permutation_names_labels_that_do_not_fit():
+    with pytest.raises(ValueError, match="2 values for 1 cluster labels"):
+        paired_permutation_test([1, 2], [0, 0], ["a"])

@@ -1,0 +1,176 @@
+"""Loading: what is found, what is refused, and in which words."""
+
+import json
+import os
+import pickle
+import shutil
+
+import pytest
+import torch
+import transformers
+from conftest import NETWORKS, network, small
+
+import probekit as pk
+from probekit.errors import ModelError
+from probekit.models import registry
+
+
+def saved(folder, family="bert"):
+    model = small(family)
+    model.network.save_pretrained(folder)
+    model.tokenizer.save_pretrained(folder)
+    return folder
+
+
+@pytest.mark.parametrize("family", NETWORKS)
+def test_every_family_comes_back_whole(tmp_path, family):
+    model = pk.load_model(str(saved(tmp_path, family)))
+    assert (model.kind, model.dtype, model.network.training) == ("masked", "float32", False)
+    assert model.fingerprint == small(family).fingerprint
+    assert model.special_ids == small(family).special_ids and model.max_tokens == small(family).max_tokens
+
+
+def test_a_checkpoint_without_its_head_is_refused_by_name(tmp_path):
+    saved(tmp_path)
+    small("bert").network.bert.save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match=r"lacks \d+ weights of BertForMaskedLM: cls\.predictions"):
+        pk.load_model(str(tmp_path))
+    assert pk.load_model(str(tmp_path), allow_missing=True).kind == "masked"
+
+
+def test_an_electra_discriminator_is_not_a_masked_model(tmp_path):
+    saved(tmp_path, "electra")
+    transformers.ElectraForPreTraining(small("electra").network.config).save_pretrained(tmp_path)
+    with pytest.raises(ModelError, match="generator"):
+        pk.load_model(str(tmp_path))
+
+
+def test_weights_of_another_size_are_refused(tmp_path):
+    saved(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    (tmp_path / "config.json").write_text(json.dumps({**config, "intermediate_size": 48}))
+    with pytest.raises(ModelError, match="intermediate"):
+        pk.load_model(str(tmp_path))
+
+
+def test_the_fingerprint_follows_weights_and_tokenizer(tmp_path):
+    model = pk.load_model(str(saved(tmp_path)))
+    before = model.fingerprint
+    changed = pk.load_model(str(tmp_path))
+    with torch.no_grad():
+        changed.network.bert.embeddings.LayerNorm.bias[0] += 1e-3
+    assert changed.fingerprint != before
+    assert pk.load_model(str(tmp_path), dtype="bfloat16").fingerprint != before
+    assert pk.Model("other", "masked", model.network, small("distilbert").tokenizer).fingerprint != before
+
+
+@pytest.mark.parametrize(
+    ("kind", "config", "architecture"),
+    [
+        ("causal", transformers.GPT2Config(n_embd=32, n_layer=1, n_head=2), "GPT2LMHeadModel"),
+        (
+            "seq2seq",
+            transformers.T5Config(d_model=32, d_kv=8, d_ff=32, num_layers=1, num_heads=2),
+            "T5ForConditionalGeneration",
+        ),
+    ],
+)
+def test_kind_is_found_from_the_configuration(tmp_path, kind, config, architecture):
+    config.vocab_size = len(small("bert").tokenizer)
+    getattr(transformers, architecture)(config).save_pretrained(tmp_path)
+    small("bert").tokenizer.save_pretrained(tmp_path)
+    model = pk.load_model(str(tmp_path))
+    assert model.kind == kind
+    with pytest.raises(ModelError, match=f"is a {kind} model"):
+        _ = model.mask_id
+
+
+class Payload:
+    def __reduce__(self):
+        return os.mkdir, (os.environ["PAYLOAD"],)
+
+
+def test_pickled_code_is_never_run(tmp_path, monkeypatch):
+    monkeypatch.setenv("PAYLOAD", str(tmp_path / "harm"))
+    saved(tmp_path / "model")
+    (tmp_path / "model" / "model.safetensors").unlink()
+    (tmp_path / "model" / "pytorch_model.bin").write_bytes(pickle.dumps(Payload()))
+    with pytest.raises(ModelError, match="cannot load the model in"):
+        pk.load_model(str(tmp_path / "model"))
+    assert not (tmp_path / "harm").exists()
+
+
+def test_what_is_not_there_is_said(tmp_path):
+    with pytest.raises(ModelError, match="cannot load 'bert-base-cased'.*offline"):
+        pk.load_model("bert-base-cased")
+    with pytest.raises(ModelError, match="cannot load 'nobody/nothing'"):
+        pk.load_model("nobody/nothing")
+    with pytest.raises(ModelError, match="cannot load the model in"):
+        pk.load_model(str(tmp_path))
+    with pytest.raises(ModelError, match="not on the Hub"):
+        pk.load_model(next(name for name, entry in registry().items() if entry.hub is None))
+    with pytest.raises(ModelError, match="dtype"):
+        pk.load_model(str(saved(tmp_path)), dtype="float8")
+    with pytest.raises(ModelError, match="device 'abacus'"):
+        pk.load_model(str(tmp_path), device="abacus")
+
+
+def test_remote_code_is_never_run(tmp_path):
+    saved(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    config |= {"model_type": "surprise", "auto_map": {"AutoConfig": "code.C", "AutoModelForMaskedLM": "code.M"}}
+    (tmp_path / "config.json").write_text(json.dumps(config))
+    (tmp_path / "code.py").write_text("raise SystemExit('ran')")
+    with pytest.raises(ModelError, match="cannot load the model in"):
+        pk.load_model(str(tmp_path))
+
+
+def test_a_truncated_weight_file_is_an_error_of_ours(tmp_path):
+    saved(tmp_path)
+    weights = tmp_path / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+    with pytest.raises(ModelError, match="cannot load the model in"):
+        pk.load_model(str(tmp_path))
+
+
+def test_a_tokenizer_without_a_mask_is_named(tmp_path):
+    saved(tmp_path)
+    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
+    settings.pop("mask_token")
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
+    with pytest.raises(ModelError, match="no mask token"):
+        _ = pk.load_model(str(tmp_path)).mask_id
+
+
+def test_roberta_counts_positions_from_its_padding():
+    model = small("roberta")
+    network_97 = network("roberta", model.tokenizer, positions=97)
+    assert pk.Model("r", "masked", network_97, model.tokenizer).max_tokens == 97 - (model.tokenizer.pad_token_id + 1)
+
+
+def test_the_zoo_trains_once_and_knows_what_it_was_told(tmp_path, monkeypatch):
+    from probekit.models import zoo
+
+    model = pk.load_model("zoo/bert-tiny")
+    monkeypatch.setattr(zoo, "train", lambda *a: pytest.fail("trained twice"))
+    assert pk.load_model("zoo/bert-tiny").fingerprint == model.fingerprint
+    natural = pk.load_probe("demo/natural")
+    ranks = pk.rank_entities(model, natural)["rank"]
+    often = ranks[natural.prompts["exposure"] >= 8]
+    assert (often == 1).mean() > 10 / len(natural.entities)
+    assert often.mean() < ranks[natural.prompts["exposure"] == 0].mean()
+
+
+def test_a_training_that_fails_leaves_nothing(tmp_path, monkeypatch):
+    from probekit.models import zoo
+
+    def fails(recipe, text, folder):
+        (folder / "half").write_text("half")
+        raise KeyboardInterrupt
+
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
+    monkeypatch.setattr(zoo, "train", fails)
+    with pytest.raises(KeyboardInterrupt):
+        zoo.zoo_folder("zoo/bert-tiny")
+    assert [p.name for p in (tmp_path / "zoo").iterdir() if p.is_dir()] == []
+    shutil.rmtree(tmp_path / "zoo")

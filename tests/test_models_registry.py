@@ -1,0 +1,182 @@
+"""The registry of the papers' models: schema of every entry, counts per paper, and the papers' own groups."""
+
+import re
+from collections import Counter
+from importlib.resources import files
+from typing import Any
+
+import pytest
+import yaml
+
+PAPERS = {"001", "002", "003", "004"}
+REQUIRED = {
+    "hub",
+    "names",
+    "family",
+    "kind",
+    "size",
+    "parameters",
+    "category",
+    "language",
+    "licence",
+    "certain",
+}
+KINDS = {"masked", "causal", "seq2seq"}
+CATEGORIES = {"general", "biomedical fine-tuned", "biomedical"}
+FAMILIES = {
+    "BERT",
+    "RoBERTa",
+    "ALBERT",
+    "DistilBERT",
+    "ELECTRA",
+    "ERNIE",
+    "BART",
+    "GPT-2",
+    "BLOOM",
+    "LLaMA",
+}
+CAUSAL_FAMILIES = {"GPT-2", "BLOOM", "LLaMA"}
+
+Entry = dict[str, Any]
+
+
+class _UniqueKeys(yaml.SafeLoader):
+    """SafeLoader that refuses a key given twice, which `yaml.safe_load` would silently overwrite."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+        twice = [key for key, count in Counter(keys).items() if count > 1]
+        if twice:
+            raise yaml.constructor.ConstructorError(None, None, f"given twice: {twice}", node.start_mark)
+        return super().construct_mapping(node, deep=deep)
+
+
+def _text() -> str:
+    return (files("probekit.models") / "models.yml").read_text(encoding="utf-8")
+
+
+MODELS: dict[str, Entry] = yaml.safe_load(_text())
+
+
+def _of(paper: str) -> dict[str, Entry]:
+    return {name: entry for name, entry in MODELS.items() if paper in entry["names"]}
+
+
+def test_no_key_is_given_twice() -> None:
+    assert yaml.load(_text(), Loader=_UniqueKeys) == MODELS
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_schema(name: str) -> None:
+    entry = MODELS[name]
+    assert isinstance(name, str) and re.fullmatch(r"[a-z0-9]+(-[a-z0-9]+)*", name)
+    assert REQUIRED <= set(entry) <= REQUIRED | {"note"}
+
+    hub = entry["hub"]
+    assert hub is None or re.fullmatch(r"[\w.-]+/[\w.-]+", hub)
+
+    assert isinstance(entry["names"], dict) and entry["names"]
+    assert set(entry["names"]) <= PAPERS
+    assert all(isinstance(printed, str) and printed.strip() for printed in entry["names"].values())
+
+    assert entry["family"] in FAMILIES
+    assert entry["kind"] in KINDS
+    assert entry["category"] in CATEGORIES
+    assert entry["language"] in {"en", "zh"}
+    assert isinstance(entry["size"], str)
+    assert re.fullmatch(r"small|base|medium|large|\d+(\.\d+)?[mb]", entry["size"])
+
+    parameters = entry["parameters"]
+    assert parameters is None or (type(parameters) in (int, float) and parameters > 0)
+    licence = entry["licence"]
+    assert licence is None or (isinstance(licence, str) and re.fullmatch(r"[\w.-]+", licence))
+
+    assert isinstance(entry["certain"], bool)
+    if "note" in entry:
+        assert isinstance(entry["note"], str) and entry["note"].strip()
+        assert len(entry["note"]) <= 200 and "\n" not in entry["note"]
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_uncertain_entries_say_why(name: str) -> None:
+    entry = MODELS[name]
+    if not entry["certain"]:
+        assert entry.get("note"), f"{name} is uncertain and has no note"
+    if entry["hub"] is None:
+        assert not entry["certain"], f"{name} has no hub id and claims to be certain"
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_kind_follows_from_family(name: str) -> None:
+    entry = MODELS[name]
+    if entry["family"] in CAUSAL_FAMILIES:
+        assert entry["kind"] == "causal"
+    elif entry["family"] == "BART":
+        assert entry["kind"] == "seq2seq"
+    else:
+        assert entry["kind"] == "masked"
+
+
+@pytest.mark.parametrize("name", [name for name, entry in MODELS.items() if entry["size"][0].isdigit()])
+def test_printed_size_agrees_with_parameters(name: str) -> None:
+    """Sizes such as 7b stand within 15% of the count (the "30b" LLaMA has 32.5 thousand million weights)."""
+    size = MODELS[name]["size"]
+    printed = float(size[:-1]) * {"m": 1, "b": 1000}[size[-1]]
+    assert abs(MODELS[name]["parameters"] - printed) / printed < 0.15
+
+
+def test_hub_ids_are_unique() -> None:
+    hubs = Counter(entry["hub"].lower() for entry in MODELS.values() if entry["hub"] is not None)
+    assert [hub for hub, count in hubs.items() if count > 1] == []
+
+
+@pytest.mark.parametrize(("paper", "count"), [("001", 16), ("002", 12), ("003", 8), ("004", 21)])
+def test_models_per_paper(paper: str, count: int) -> None:
+    assert len(_of(paper)) == count
+
+
+@pytest.mark.parametrize("paper", sorted(PAPERS))
+def test_printed_names_are_unique_within_paper_and_language(paper: str) -> None:
+    printed = Counter((entry["language"], entry["names"][paper]) for entry in _of(paper).values())
+    assert [pair for pair, count in printed.items() if count > 1] == []
+
+
+def test_paper_001_categories() -> None:
+    counts = Counter(entry["category"] for entry in _of("001").values())
+    assert counts == {"general": 7, "biomedical fine-tuned": 6, "biomedical": 3}
+
+
+def test_paper_002_groups() -> None:
+    """Four general models; BioBERT, ClinicalBERT, three BioLM, three BlueBERT continue from general ones."""
+    counts = Counter(entry["category"] for entry in _of("002").values())
+    assert counts == {"general": 4, "biomedical fine-tuned": 8}
+    printed = [entry["names"]["002"] for entry in _of("002").values()]
+    assert sum(name.startswith("BlueBERT") for name in printed) == 3
+    assert sum(name.startswith("RoBERTa") and "-PM" in name for name in printed) == 3
+
+
+def test_paper_003_languages() -> None:
+    counts = Counter(entry["language"] for entry in _of("003").values())
+    assert counts == {"en": 4, "zh": 4}
+
+
+def test_paper_004_kinds() -> None:
+    """Three BART, three of the BERT family, and three scales of each of five causal families."""
+    counts = Counter(entry["kind"] for entry in _of("004").values())
+    assert counts == {"seq2seq": 3, "masked": 3, "causal": 15}
+
+
+@pytest.mark.parametrize("paper", ["003", "004"])
+def test_papers_003_and_004_use_general_models_only(paper: str) -> None:
+    assert {entry["category"] for entry in _of(paper).values()} == {"general"}
+    assert all(entry["language"] == "en" for entry in _of("004").values())
+
+
+@pytest.mark.parametrize(
+    ("printed", "parameters"),
+    [("ALBERT-base", 12), ("ALBERT-large", 18), ("DistilBERT", 67), ("BERT-large", 334), ("Bioformer", 42)],
+)
+def test_paper_001_parameter_counts(printed: str, parameters: float) -> None:
+    """Table 2's counts, with its two slips set right (the second ALBERT-base row; DistilBERT's 12M)."""
+    found = [entry["parameters"] for entry in _of("001").values() if entry["names"]["001"] == printed]
+    assert found == [parameters]

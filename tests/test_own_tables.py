@@ -1,0 +1,147 @@
+"""The checks of the papers' claims against their own numbers: other numbers, other findings."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from probekit.errors import ReportError
+from probekit.report.ledger.own_check import fit, registry, show, span
+from probekit.report.ledger.own_tables import CHECKS
+from probekit.report.ledger.published import MISSING, numbers
+
+PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"
+Values = dict[tuple[str, str], str]
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the transcribed numbers, which the checks read."""
+    shutil.copytree(PUBLISHED, tmp_path / "book" / "published")
+    (tmp_path / "studies.yml").touch()
+    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
+    return tmp_path / "book" / "published"
+
+
+def doctor(folder: Path, name: str, values: Values) -> None:
+    """Writes other values into one table of the copy."""
+    path = folder / f"001_{name}.csv"
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    for (row, column), value in values.items():
+        chosen = (frame["row"] == row) & (frame["column"] == column)
+        assert chosen.any(), (row, column)
+        frame.loc[chosen, "value"] = value
+    frame.to_csv(path, index=False)
+
+
+# claim, what it is now, the table to change, and the values that make it the other
+FLIPS: list[tuple[str, str, str, Values]] = [
+    ("001-01c", "consistent", "text", {("BERT-large on T-REx (TB)", "Acc@1"): "0.4"}),
+    ("001-04a", "consistent", "table6", {("BERT-large", "CTD Original A@1"): "0.9"}),
+    ("001-05a", "inconsistent", "table6", {("BioM-ELECTRA", "CTD Original A@1"): "0.0050"}),
+    ("001-05b", "consistent", "table6", {("Bioformer", "Biomed-Wikidata Original A@1"): "0.050"}),
+    (
+        "001-05d",
+        "inconsistent",
+        "table6",
+        {("COVID Bert", "CTD Original A@1"): "0.0030", ("Discharge BERT", "CTD Original A@1"): "0.0030"},
+    ),
+    ("001-06a", "consistent", "table6", {("ALBERT-large", "SQuAD Original A@1"): "0.40"}),
+    ("001-06c", "consistent", "table6", {("PubMedBERT", "SQuAD Original A@1"): "0.26"}),
+    ("001-08a", "consistent", "table6", {("BERT-large", "SQuAD Original A@1"): "0.36"}),
+    ("001-08b", "inconsistent", "table6", {("ALBERT-base", "CTD Original A@1"): "0.00046"}),
+    ("001-09a", "inconsistent", "text", {("template (born [MASK]), mean over models", "Acc@10"): "0.089"}),
+    ("001-10a", "consistent", "table5", {("Average", "CTD (TB)"): "900.00"}),
+    ("001-10b", "consistent", "text", {("Acc@1 against perplexity, template-based", "p-value"): "0.02"}),
+    ("001-10c", "inconsistent", "text", {("Acc@1 against perplexity, template-free", "Pearson's r"): "-0.60"}),
+    ("001-11a", "consistent", "table5", {("DistilBERT", "Google-RE (TB)"): "26.96"}),
+    ("001-11d", "consistent", "table5", {("DistilBERT", "T-REX (TF)"): "99.00"}),
+    ("001-11i", "inconsistent", "table5", {("ALBERT-base", "Biomed-Wikidata (TB)"): "119.36"}),
+    ("001-12b", "consistent", "table5", {("BERT-base", "SQuAD (TF)"): "20.00"}),
+    ("001-13d", "consistent", "table6", {("Average", "CTD Modified A@1"): "0.0016"}),
+    ("001-13e", "consistent", "table6", {("Average", "CTD Modified A@1"): "0.0002"}),
+    ("001-13f", "consistent", "table6", {("Average", "CTD Modified A@1"): "0.0016"}),
+    ("001-13g", "consistent", "text", {("CTD, enlarged", "entities"): "4519"}),
+    ("001-15a", "consistent", "text", {("LIPID gene prompts", "prompts"): "41838"}),
+    ("001-15g", "consistent", "text", {("gene entity frequency", "mean"): "16.13"}),
+    ("001-15h", "consistent", "text", {("chemical entity frequency", "standard deviation"): "1.85"}),
+    ("001-16a", "inconsistent", "text", {("reviewed chemical prompts", "average"): "7.5"}),
+    ("001-17h", "inconsistent", "text", {("SQuAD template-free prompts", "prompts"): "302"}),
+    ("001-18a", "consistent", "text", {("mean over models on T-REx (TB)", "Acc@1"): "0.21"}),
+    ("001-19b", "consistent", "table2", {("BlueBert", "category"): "generic"}),
+]
+
+
+@pytest.mark.parametrize(("claim", "now", "table", "values"), FLIPS, ids=[flip[0] for flip in FLIPS])
+def test_other_numbers_give_the_other_status(folder: Path, claim: str, now: str, table: str, values: Values) -> None:
+    before, finding = CHECKS[claim]()
+    doctor(folder, table, values)
+    after, other_finding = CHECKS[claim]()
+    assert (before, {before, after}) == (now, {"consistent", "inconsistent"})
+    assert finding != other_finding
+
+
+@pytest.mark.parametrize(
+    ("claim", "table", "names"),
+    [
+        (
+            "001-11d",
+            "text",
+            {"mean of T-REX (TF)": "mean of T-REX (TB)"},
+        ),  # the mean without BlueBert needs its footnote
+        ("001-08g", "table5", {"(TB)": "(..)", "(TF)": "(TB)", "(..)": "(TF)"}),
+        ("001-12a", "table5", {"(TB)": "(..)", "(TF)": "(TB)", "(..)": "(TF)"}),
+        ("001-19a", "table5", {"CTD (TB)": "CTD (TF)"}),
+        ("001-19c", "table2", {"ALBERT-base (second, printed)": "ALBERT-large"}),
+        ("001-20a", "table5", {"CTD (TB)": "SQuAD (TB)", "T-REX (TB)": "CTD (TB)"}),
+        ("001-20b", "table5", {"CTD (TB)": "SQuAD (TB)"}),
+    ],
+)
+def test_other_names_give_the_other_status(folder: Path, claim: str, table: str, names: dict[str, str]) -> None:
+    before, path = CHECKS[claim]()[0], folder / f"001_{table}.csv"
+    for old, new in names.items():
+        assert old in path.read_text(encoding="utf-8")
+        path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+    assert {before, CHECKS[claim]()[0]} == {"consistent", "inconsistent"}
+
+
+def test_a_drop_of_every_accuracy_bears_out_the_sentence(folder: Path) -> None:
+    assert "Of 144 pairs of accuracies in Table 6, 129 fall, 15 print" in CHECKS["001-13a"]()[1]
+    columns = [column for column in numbers("001", "6").columns if " Modified " in column]
+    doctor(folder, "table6", {(model, column): "-1" for model in numbers("001", "6").index for column in columns})
+    assert CHECKS["001-13a"]()[0] == "consistent"
+    doctor(folder, "table6", {("BlueBert", "CTD Modified A@5"): "0.9"})
+    assert CHECKS["001-13a"]()[0] == "inconsistent"
+
+
+def test_findings_tell_which_number_would_do() -> None:
+    assert "the mean without BlueBert; a footnote" in CHECKS["001-11d"]()[1]
+    assert "ALBERT-base prints 13.32 and would need 119.4" in CHECKS["001-11i"]()[1]
+    assert CHECKS["001-17h"]()[1].endswith("all fit 302 (cut).")
+
+
+def test_print_is_read_as_rounded_or_cut() -> None:
+    assert [fit(value, "0.17") for value in (0.174, 0.175, 0.1799, 0.18, 0.165)] == [
+        "rounded",
+        "cut",
+        "cut",
+        "neither",
+        "rounded",
+    ]
+    assert fit(438.36, "43.54") == "neither"
+    assert fit(0.0115, "0.01") == "rounded"
+    assert span("0.60") == (0.595, 0.61)
+    assert [show(value) for value in (0.00045, 88666.0, 0.0, 95.03)] == ["0.00045", "88670", "0", "95.03"]
+    with pytest.raises(ReportError, match="'not available'"):
+        fit(0.1, MISSING)
+
+
+def test_a_claim_has_one_check() -> None:
+    checks, check = registry()
+    check("001-01c")(lambda: ("consistent", ""))
+    assert list(checks) == ["001-01c"]
+    with pytest.raises(ReportError, match="001-01c has a check"):
+        check("001-01c")(lambda: ("consistent", ""))

@@ -1,0 +1,64 @@
+"""Pseudo-perplexity against the naive loop and by hand."""
+
+import math
+
+import numpy as np
+import pytest
+import torch
+from conftest import small
+from naive import perplexity
+
+import probekit as pk
+from probekit.errors import ModelError, ProbeError
+
+TEXTS = ["He was born in Zürich.", "town", "Zagrish and Lomese, they said", "He was born in Zürich.", "北京 ☃"]
+
+
+def test_equals_the_naive_loop(any_model):
+    found = pk.pseudo_perplexity(any_model, TEXTS, batch_tokens=100)
+    assert list(found.columns) == ["text_id", "perplexity", "log_prob", "tokens"]
+    for text, row in zip(TEXTS, found.itertuples(), strict=True):
+        assert row.perplexity == pytest.approx(perplexity(any_model, text), rel=1e-4)
+        assert row.tokens == len(any_model.tokens(text))
+        assert row.perplexity == pytest.approx(math.exp(-row.log_prob / row.tokens))
+
+
+def test_a_uniform_model_is_as_perplexed_as_its_vocabulary_is_large():
+    model = small("bert")
+    network = type(model.network)(model.network.config).eval()
+    for parameter in network.parameters():
+        torch.nn.init.zeros_(parameter)
+    found = pk.pseudo_perplexity(pk.Model("flat", "masked", network, model.tokenizer), TEXTS)
+    assert found["perplexity"].to_numpy() == pytest.approx(np.full(len(TEXTS), network.config.vocab_size), rel=1e-5)
+
+
+def test_repeated_texts_are_scored_once():
+    model = small("bert")
+    counts = pk.pseudo_perplexity(model, TEXTS * 3).attrs["counts"]
+    assert counts["forward rows"] == sum(len(model.tokens(t)) for t in set(TEXTS))
+    assert (counts["texts"], counts["distinct texts"]) == (15, 4)
+
+
+def test_a_long_text_is_seen_through_windows():
+    model = small("bert")
+    text = "the old town " * 80
+    found = pk.pseudo_perplexity(model, [text])
+    assert found.attrs["counts"]["texts seen through a window"] == 1
+    ids = model.tokens(text)
+    room, total = model.max_tokens - 2, 0.0
+    for at, token in enumerate(ids):
+        start = min(max(0, at - (room - 1) // 2), len(ids) - room)
+        row = [model.tokenizer.cls_token_id, *ids[start : start + room], model.tokenizer.sep_token_id]
+        row[1 + at - start] = model.mask_id
+        with torch.no_grad():
+            total += float(
+                model.network(input_ids=torch.tensor([row])).logits[0, 1 + at - start].log_softmax(-1)[token]
+            )
+    assert found["log_prob"][0] == pytest.approx(total, rel=1e-4)
+
+
+def test_what_cannot_be_scored_is_named():
+    with pytest.raises(ProbeError, match="text 1 has no tokens"):
+        pk.pseudo_perplexity(small("bert"), ["town", "\u200d"])
+    with pytest.raises(ModelError, match="masked language model"):
+        pk.pseudo_perplexity(pk.Model("g", "causal", small("bert").network, small("bert").tokenizer), TEXTS)

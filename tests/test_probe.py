@@ -1,0 +1,414 @@
+"""Probes: every rule and the words it is refused with, files in the user's hand, fingerprints, loading by name."""
+
+import inspect
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import probekit as pk
+from probekit.errors import ProbeError
+from probekit.probes.probe import Probe, read_rows
+from probekit.probes.registry import PROBES
+
+ROWS = [
+    {"prompt_id": "a", "text": "Velna is the capital of [MASK].", "gold": ["Mirland"], "relation": "capital"},
+    {"prompt_id": "b", "text": "[MASK] borders the sea.", "gold": ["Osk", "Mirland"], "relation": "sea"},
+    {"prompt_id": "c", "text": "They speak Osk in [MASK]", "gold": ["Osk"], "relation": "speech"},
+]
+ENTITIES = ["Mirland", "Osk", "Tarn"]
+WORDS = st.text(st.characters(codec="utf-8", categories=["L", "N", "P", "S", "Zs"]), min_size=1).filter(str.strip)
+
+
+def build(row: int = 0, entities: list = ENTITIES, **changed: object) -> Probe:
+    """The probe of ROWS with some fields of one row changed."""
+    rows = [dict(r) for r in ROWS]
+    rows[row].update(changed)
+    return Probe("mine", pd.DataFrame(rows), entities)
+
+
+def written(folder: Path, name: str, text: str) -> Path:
+    path = folder / name
+    path.write_bytes(text.encode())
+    return path
+
+
+def jsonl(folder: Path, *rows: object) -> Path:
+    return written(folder, "mine.jsonl", "".join(json.dumps(row, ensure_ascii=False) + "\n" for row in rows))
+
+
+# Rules
+
+
+def test_a_probe_keeps_its_rows_and_further_columns():
+    prompts = pd.DataFrame(ROWS, index=[7, 7, 9]).assign(note=["x", "y", "z"])
+    probe = Probe("mine", prompts, ["Osk", "Tarn", "Osk", "Mirland"], style="natural", counts={"left out": 2})
+    assert probe.entities == ("Osk", "Tarn", "Mirland")
+    assert list(probe.prompts.index) == [0, 1, 2]
+    assert list(probe.prompts["note"]) == ["x", "y", "z"]
+    assert list(prompts.index) == [7, 7, 9]  # the caller's table is left as it was
+    assert (probe.style, probe.counts) == ("natural", {"left out": 2})
+
+
+@pytest.mark.parametrize(
+    ("row", "changed", "said"),
+    [
+        (1, {"prompt_id": "a"}, "row 1 (prompt_id 'a'), field 'prompt_id': used before"),
+        (2, {"prompt_id": None}, "row 2 (prompt_id nan), field 'prompt_id': missing"),
+        (2, {"prompt_id": ""}, "row 2 (prompt_id ''), field 'prompt_id': missing"),
+        (0, {"prompt_id": ["a"]}, "row 0 (prompt_id ['a']), field 'prompt_id': missing, or neither a string"),
+        (0, {"prompt_id": float("nan")}, "row 0 (prompt_id nan), field 'prompt_id': missing"),
+        (1, {"text": "No slot here."}, "row 1 (prompt_id 'b'), field 'text': exactly one [MASK] is needed, found 0 in"),
+        (
+            2,
+            {"text": "[MASK] and [MASK]"},
+            "row 2 (prompt_id 'c'), field 'text': exactly one [MASK] is needed, found 2",
+        ),
+        (2, {"text": "[mask] and MASK"}, "row 2 (prompt_id 'c'), field 'text': exactly one [MASK] is needed, found 0"),
+        (0, {"text": 5}, "row 0 (prompt_id 'a'), field 'text': exactly one [MASK] is needed, found 5"),
+        (0, {"gold": []}, "row 0 (prompt_id 'a'), field 'gold': a non-empty list of strings is needed, found []"),
+        (0, {"gold": "Osk"}, "row 0 (prompt_id 'a'), field 'gold': a non-empty list of strings is needed, found 'Osk'"),
+        (0, {"gold": None}, "row 0 (prompt_id 'a'), field 'gold': a non-empty list of strings is needed, found None"),
+        (1, {"gold": ["Osk", 3]}, "row 1 (prompt_id 'b'), field 'gold': 3 is not a non-empty string"),
+        (1, {"gold": [" "]}, "row 1 (prompt_id 'b'), field 'gold': ' ' is not a non-empty string"),
+        (2, {"gold": ["Osk", "osk"]}, "row 2 (prompt_id 'c'), field 'gold': 'osk' is not among the entities"),
+    ],
+)
+def test_a_broken_rule_names_row_and_field(row, changed, said):
+    with pytest.raises(ProbeError) as caught:
+        build(row, **changed)
+    assert f"mine: {said}" in str(caught.value)
+
+
+@pytest.mark.parametrize("column", ["prompt_id", "text", "gold"])
+def test_a_missing_field_is_named_with_those_found(column):
+    kept = [name for name in ROWS[0] if name != column]
+    with pytest.raises(ProbeError) as caught:
+        Probe("mine", pd.DataFrame(ROWS)[kept], ENTITIES)
+    assert str(caught.value) == f"mine: prompts have no field '{column}'; found {', '.join(kept)}"
+
+
+@pytest.mark.parametrize(
+    ("entities", "said"),
+    [
+        ([], "mine: no entities"),
+        (["Osk", ""], "mine: entity 1 is '', not a non-empty string"),
+        (["Osk", "\t"], "mine: entity 1 is '\\t', not a non-empty string"),
+        (["Osk", "Mirland", 5], "mine: entity 2 is 5, not a non-empty string"),
+    ],
+)
+def test_a_broken_list_of_entities_is_named(entities, said):
+    with pytest.raises(ProbeError) as caught:
+        build(entities=entities)
+    assert str(caught.value) == said
+
+
+def test_a_probe_without_prompts_is_refused():
+    with pytest.raises(ProbeError, match="mine: no prompts"):
+        Probe("mine", pd.DataFrame(ROWS)[:0], ENTITIES)
+
+
+def test_errors_of_probes_are_one_family():
+    assert issubclass(ProbeError, pk.ProbekitError)
+    assert issubclass(ProbeError, ValueError)
+
+
+@settings(deadline=None)
+@given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4))
+def test_any_words_make_a_probe(tmp_path_factory, parts):
+    rows = [
+        {"prompt_id": i, "text": f"{left}[MASK]{right}", "gold": [gold]}
+        for i, (left, right, gold) in enumerate(parts)
+        if "[MASK]" not in left + right
+    ]
+    if rows:
+        probe = Probe("any", pd.DataFrame(rows), [row["gold"][0] for row in rows])
+        path = jsonl(tmp_path_factory.mktemp("any"), *rows)
+        read = Probe.from_file(path)
+        if not any(gold.lstrip().startswith("[") for gold in probe.entities):
+            single = [row | {"gold": row["gold"][0]} for row in rows]
+            assert Probe.from_file(jsonl(path.parent, *single)).fingerprint == read.fingerprint
+        assert read.fingerprint == probe.fingerprint
+        assert read.entities == probe.entities
+
+
+# Fingerprint and selection
+
+
+@pytest.mark.parametrize(
+    "changed",
+    [{"prompt_id": "z"}, {"text": "Velna is the capital of [MASK]"}, {"gold": ["Osk"]}, {"relation": "town"}],
+)
+def test_what_decides_a_rank_changes_the_fingerprint(changed):
+    assert build().fingerprint != build(**changed).fingerprint
+
+
+def test_entities_their_order_and_the_golds_order_change_the_fingerprint():
+    prints = {
+        build().fingerprint,
+        build(entities=[*ENTITIES, "Uln"]).fingerprint,
+        build(entities=ENTITIES[::-1]).fingerprint,
+        build(1, gold=["Mirland", "Osk"]).fingerprint,
+        Probe("mine", pd.DataFrame(ROWS)[::-1], ENTITIES).fingerprint,
+        Probe("mine", pd.DataFrame(ROWS).drop(columns="relation"), ENTITIES).fingerprint,
+    }
+    assert len(prints) == 6
+
+
+def test_what_decides_no_rank_leaves_the_fingerprint():
+    prompts = pd.DataFrame(ROWS).assign(note=1, exposure=[1, 2, 3])[["note", "gold", "text", "prompt_id", "relation"]]
+    other = Probe("other", prompts, [*ENTITIES, "Osk"], style="natural", domain="d", licence="l", counts={"n": 1})
+    assert other.fingerprint == build().fingerprint
+    assert other.fingerprint == other.fingerprint
+    assert len(other.fingerprint) == 16
+
+
+@pytest.mark.parametrize("keep", [[True, False, True], pd.Series([True, False, True], index=[5, 6, 7])])
+def test_select_keeps_candidates_and_all_that_is_known_of_the_probe(keep):
+    probe = Probe("mine", pd.DataFrame(ROWS), ENTITIES, "natural", "domain", "MIT", "me2020", {"left out": 1})
+    whole = probe.fingerprint  # asked for first: what is remembered of the whole must not pass to the part
+    part = probe.select(keep)
+    assert list(part.prompts["prompt_id"]) == ["a", "c"]
+    assert list(part.prompts.index) == [0, 1]
+    assert part.entities == probe.entities
+    about = ("name", "style", "domain", "licence", "citation", "counts")
+    assert [getattr(part, a) for a in about] == [getattr(probe, a) for a in about]
+    fresh = Probe("mine", pd.DataFrame([ROWS[0], ROWS[2]]), ENTITIES)
+    assert part.fingerprint == fresh.fingerprint != whole
+    assert probe.select([True] * 3).fingerprint == whole == probe.fingerprint
+
+
+def test_selecting_nothing_is_refused():
+    with pytest.raises(ProbeError, match="mine: no prompts"):
+        build().select([False] * 3)
+
+
+# Files
+
+
+def test_a_jsonl_file_is_read_as_it_stands(tmp_path):
+    path = jsonl(tmp_path, *({**row, "note": "n"} for row in ROWS))
+    probe = Probe.from_file(path, ENTITIES, style="natural", domain="towns", licence="MIT", citation="me2020")
+    assert probe.fingerprint == build().fingerprint
+    assert list(probe.prompts["note"]) == ["n"] * 3
+    about = (probe.name, probe.style, probe.domain, probe.licence, probe.citation)
+    assert about == ("mine", "natural", "towns", "MIT", "me2020")
+    assert Probe.from_file(str(path), name="other").name == "other"
+
+
+def test_golds_alone_are_the_candidates_by_default(tmp_path):
+    assert Probe.from_file(jsonl(tmp_path, *ROWS)).entities == ("Mirland", "Osk")
+
+
+def test_a_missing_prompt_id_becomes_the_rows_number(tmp_path):
+    rows = [{k: v for k, v in row.items() if k != "prompt_id"} for row in ROWS]
+    assert list(Probe.from_file(jsonl(tmp_path, *rows)).prompts["prompt_id"]) == ["0", "1", "2"]
+    path = written(tmp_path, "bare.csv", "text,gold\n[MASK] one,Osk\n[MASK] two,Osk\n")
+    assert list(Probe.from_file(path).prompts["prompt_id"]) == ["0", "1"]
+
+
+def test_a_prompt_id_missing_in_one_row_is_named(tmp_path):
+    rows = [*ROWS[:1], {k: v for k, v in ROWS[1].items() if k != "prompt_id"}]
+    with pytest.raises(ProbeError, match=r"mine: row 1 .*field 'prompt_id': missing"):
+        Probe.from_file(jsonl(tmp_path, *rows))
+
+
+@pytest.mark.parametrize("gold", ["Osk", ["Osk"], '["Osk"]', ' ["Osk"]'])
+def test_gold_is_one_string_or_a_list(tmp_path, gold):
+    probe = Probe.from_file(jsonl(tmp_path, {"text": "[MASK]", "gold": gold}))
+    assert list(probe.prompts["gold"]) == [["Osk"]]
+
+
+def test_a_csv_file_with_quotes_commas_and_lines_inside_a_field(tmp_path):
+    text = (
+        "prompt_id,text,gold,relation\r\n"
+        '7,"Velna, the capital, lies in [MASK].",Mirland,capital\r\n'
+        '8,"A ""quoted"" word\r\nand a second line for [MASK]","[""Osk"", ""Mirland""]",sea\r\n'
+        '\r\n9,He said "hi" to [MASK],"Port, Upper",speech\r\n'
+    )
+    probe = Probe.from_file(written(tmp_path, "mine.csv", text))
+    assert list(probe.prompts["prompt_id"]) == ["7", "8", "9"]
+    assert list(probe.prompts["text"]) == [
+        "Velna, the capital, lies in [MASK].",
+        'A "quoted" word\nand a second line for [MASK]',
+        'He said "hi" to [MASK]',
+    ]
+    assert list(probe.prompts["gold"]) == [["Mirland"], ["Osk", "Mirland"], ["Port, Upper"]]
+    assert list(probe.prompts["relation"]) == ["capital", "sea", "speech"]
+
+
+@pytest.mark.parametrize("odd", ["\u2028", "\u2029", "\x85", "\x0b", "\x0c", "\x1c"])
+def test_only_line_ends_end_a_line(tmp_path, odd):
+    text = f"left{odd}right [MASK]"
+    table = Probe.from_file(written(tmp_path, "mine.csv", f"text,gold\n{text},Osk{odd}a\n"))
+    assert list(table.prompts["text"]) == [text]
+    assert table.entities == (f"Osk{odd}a",)
+    lines = Probe.from_file(jsonl(tmp_path, {"text": text, "gold": "Osk"}))
+    assert list(lines.prompts["text"]) == [text]
+    names = written(tmp_path, "names.txt", f"Osk\nUpper{odd}Osk\n")
+    assert Probe.from_file(jsonl(tmp_path, {"text": text, "gold": "Osk"}), names).entities == ("Osk", f"Upper{odd}Osk")
+
+
+@pytest.mark.parametrize("suffix", ["csv", "jsonl"])
+def test_a_byte_order_mark_is_no_part_of_the_first_field(tmp_path, suffix):
+    body = "text,gold\n[MASK],Osk\n" if suffix == "csv" else '{"text": "[MASK]", "gold": "Osk"}\n'
+    probe = Probe.from_file(written(tmp_path, f"mine.{suffix}", "\ufeff" + body))
+    assert list(probe.prompts.columns) == ["text", "gold", "prompt_id"]
+
+
+@pytest.mark.parametrize("as_text", [str, Path])
+def test_candidates_from_a_text_file(tmp_path, as_text):
+    names = written(tmp_path, "names.txt", "\ufeffTarn\r\n\r\n  Osk \r\nMirland\r\nTarn")
+    probe = Probe.from_file(jsonl(tmp_path, *ROWS), as_text(names))
+    assert probe.entities == ("Tarn", "Osk", "Mirland")
+
+
+def test_a_gold_outside_the_candidates_is_named(tmp_path):
+    names = written(tmp_path, "names.txt", "Osk\n")
+    with pytest.raises(ProbeError, match=r"mine: row 0 \(prompt_id 'a'\), field 'gold': 'Mirland' is not among"):
+        Probe.from_file(jsonl(tmp_path, *ROWS), names)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ('{"text": "[MASK]"', "line 3: not JSON"),
+        ("[1, 2]", "line 3: a JSON object is needed, found '[1, 2]'"),
+        ('"words"', "line 3: a JSON object is needed"),
+    ],
+)
+def test_a_broken_jsonl_line_is_named_with_its_number(tmp_path, line, said):
+    path = written(tmp_path, "mine.jsonl", f'{{"text": "[MASK]", "gold": "Osk"}}\n\n{line}\n')
+    with pytest.raises(ProbeError) as caught:
+        Probe.from_file(path)
+    assert f"{path}, {said}" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("[MASK] is large, rich and old,Osk\n", "line 3: more fields than the header"),
+        ('"[MASK] is large,Osk\n[MASK] is old,Osk\n', "record from line 3: not CSV"),
+        ('"[MASK] is "large",Osk\n', "record from line 3: not CSV"),
+        ("[MASK] " + "x" * 140_000 + ",Osk\n", "record from line 3: not CSV (field larger"),
+    ],
+)
+def test_a_broken_csv_line_is_named_with_its_number(tmp_path, lines, said):
+    path = written(tmp_path, "mine.csv", f"text,gold\n[MASK],Osk\n{lines}")
+    with pytest.raises(ProbeError) as caught:
+        Probe.from_file(path)
+    assert f"{path}, {said}" in str(caught.value)
+
+
+def test_a_short_csv_line_is_named_with_its_field(tmp_path):
+    path = written(tmp_path, "mine.csv", "prompt_id,text,gold\na,[MASK],Osk\nb,[MASK]\n")
+    with pytest.raises(ProbeError, match=r"mine: row 1 \(prompt_id 'b'\), field 'gold': (None|nan) is not"):
+        Probe.from_file(path)
+
+
+@pytest.mark.parametrize(
+    ("gold", "said"),
+    [
+        ("", r"row 1 \(prompt_id '1'\), field 'gold': '' is not a non-empty string"),
+        (" ", r"row 1 \(prompt_id '1'\), field 'gold': ' ' is not a non-empty string"),
+        (None, r"row 1 \(prompt_id '1'\), field 'gold': (None|nan) is not a non-empty string"),
+        ([], r"row 1 \(prompt_id '1'\), field 'gold': a non-empty list of strings is needed"),
+        (["Osk", 5], r"row 1 \(prompt_id '1'\), field 'gold': 5 is not a non-empty string"),
+        ("[1, 2]", r"row 1 \(prompt_id '1'\), field 'gold': 1 is not a non-empty string"),
+        ('["Osk"', r"mine.jsonl, row 1, field 'gold': not a JSON list"),
+    ],
+)
+def test_a_broken_gold_is_named_with_its_row(tmp_path, gold, said):
+    rows = [{"text": "[MASK] one", "gold": "Osk"}, {"text": "[MASK] two", "gold": gold}]
+    with pytest.raises(ProbeError, match=said):
+        Probe.from_file(jsonl(tmp_path, *rows))
+
+
+@pytest.mark.parametrize(
+    ("name", "text"), [("e.jsonl", ""), ("e.jsonl", "\n\n"), ("e.csv", ""), ("e.csv", "text,gold\n")]
+)
+def test_an_empty_file_is_refused(tmp_path, name, text):
+    with pytest.raises(ProbeError, match="e: no prompts"):
+        Probe.from_file(written(tmp_path, name, text))
+
+
+def test_a_file_without_golds_is_told_which_field_it_lacks(tmp_path):
+    with pytest.raises(ProbeError, match="no field 'gold'; found text, prompt_id"):
+        Probe.from_file(jsonl(tmp_path, {"text": "[MASK]"}))
+
+
+@pytest.mark.parametrize("name", ["mine.txt", "mine.json", "mine"])
+def test_another_suffix_is_refused(tmp_path, name):
+    path = written(tmp_path, name, "{}")
+    with pytest.raises(ProbeError, match=r"ends in \.jsonl or \.csv, not in (\.txt|\.json|nothing)"):
+        Probe.from_file(path)
+
+
+def test_missing_files_are_named(tmp_path):
+    with pytest.raises(ProbeError, match=r"cannot read .*none\.jsonl: No such file"):
+        Probe.from_file(tmp_path / "none.jsonl")
+    with pytest.raises(ProbeError, match=r"cannot read .*none\.txt: No such file"):
+        Probe.from_file(jsonl(tmp_path, *ROWS), tmp_path / "none.txt")
+    (tmp_path / "folder.csv").mkdir()
+    with pytest.raises(ProbeError, match=r"cannot read .*folder\.csv: Is a directory"):
+        Probe.from_file(tmp_path / "folder.csv")
+
+
+def test_a_file_that_is_not_utf8_is_named_with_the_byte(tmp_path):
+    path = tmp_path / "mine.csv"
+    path.write_bytes("text,gold\n[MASK],Zürich\n".encode("latin-1"))
+    with pytest.raises(ProbeError, match=r"mine\.csv: not UTF-8 text \(byte 18\)"):
+        Probe.from_file(path)
+
+
+def test_read_rows_gives_plain_dictionaries(tmp_path):
+    assert read_rows(jsonl(tmp_path, *ROWS)) == ROWS
+    path = written(tmp_path, "mine.csv", "a,b\n1,\n,2")
+    assert read_rows(path) == [{"a": "1", "b": ""}, {"a": "", "b": "2"}]
+
+
+def test_numbers_serve_as_ids_like_their_text(tmp_path):
+    numbered = Probe.from_file(jsonl(tmp_path, *(row | {"prompt_id": i} for i, row in enumerate(ROWS))))
+    worded = Probe.from_file(jsonl(tmp_path, *(row | {"prompt_id": str(i)} for i, row in enumerate(ROWS))))
+    assert numbered.fingerprint == worded.fingerprint
+    mixed = build(prompt_id=np.int64(4))
+    assert list(mixed.prompts["prompt_id"]) == [4, "b", "c"]
+
+
+# By name
+
+
+def test_a_path_is_loaded_as_a_probe(tmp_path):
+    path, names = jsonl(tmp_path, *ROWS), written(tmp_path, "names.txt", "\n".join(ENTITIES))
+    probe = pk.load_probe(str(path), entities=names, style="natural")
+    assert probe.fingerprint == build().fingerprint
+    assert probe.style == "natural"
+
+
+def test_an_unknown_name_is_told_which_there_are():
+    with pytest.raises(ProbeError) as caught:
+        pk.load_probe("google-re")
+    assert "no probe 'google-re'" in str(caught.value)
+    assert all(name in str(caught.value) for name in PROBES)
+
+
+@pytest.mark.parametrize("name", list(PROBES))
+def test_an_unknown_option_is_told_which_there_are(name):
+    with pytest.raises(ProbeError) as caught:
+        pk.load_probe(name, limit=1, lmit=2, style="other")
+    known = inspect.signature(PROBES[name]).parameters
+    assert str(caught.value) == f"{name} has no option lmit, style; it has {', '.join(known)}"
+
+
+def test_an_unknown_option_for_a_file_is_told_which_there_are(tmp_path):
+    with pytest.raises(ProbeError, match=r"has no option limit; it has entities, style"):
+        pk.load_probe(str(jsonl(tmp_path, *ROWS)), limit=2)
+
+
+def test_loading_a_file_that_is_not_there_names_it(tmp_path):
+    with pytest.raises(ProbeError, match=r"cannot read .*none\.csv"):
+        pk.load_probe(str(tmp_path / "none.csv"))

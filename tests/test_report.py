@@ -1,0 +1,215 @@
+"""Runs and pages, on a small report of our own: parameters, failure, escaping, equal bytes, provenance."""
+
+import json
+import subprocess
+import sys
+
+import nbformat
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from probekit import cli
+from probekit.errors import ReportError
+from probekit.report import escape, interval, number
+from probekit.report.fingerprint import packages, page_hash
+from probekit.report.page import Page, shown_name
+from probekit.report.recording import record, recorded_manifest, recorded_tables
+from probekit.report.run import run
+from probekit.report.sources import complete, parameters
+
+NOTEBOOK = """# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A study
+
+# %% tags=["parameters"]
+count: int = 3  # rows
+share: float = 0.5  # a share
+names: list = ["a"]  # names
+loud: bool = False  # whether to fail
+out: str = "01_study"  # folder
+
+# %%
+import os
+import pandas as pd
+from probekit.report import Page, new_figure
+page = Page("01_study", out, {"count": count, "share": share, "names": names, "loud": loud})
+if loud:
+    raise ValueError("as asked")
+data = os.environ.get("PROBEKIT_DATA", "none")
+page.table(pd.DataFrame({"name": names * count, "data": [data] * count}), "rows", "Rows")
+figure, (ax,) = new_figure()
+ax.plot([0, share])
+page.figure(figure, "line", "A line", "A line that rises")
+page.close()
+"""
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    (tmp_path / "notebooks").mkdir()
+    (tmp_path / "notebooks" / "01_study.py").write_text(NOTEBOOK)
+    (tmp_path / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n    lab: {count: 2, names: [b]}\n")
+    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
+    return tmp_path
+
+
+def test_parameters_are_read_with_type_and_help(home):
+    assert parameters("01_study")["count"] == {"type": "int", "default": 3, "help": "rows"}
+    assert complete("01_study", {"share": 1}, "lab") == {
+        "count": 2, "share": 1, "names": ["b"], "loud": False, "out": "01_study",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("given", "profile", "message"),
+    [
+        ({"cuont": 3}, "demo", "no parameter 'cuont'; it has count, share"),
+        ({"count": "3"}, "demo", "count must be of type int, not str"),
+        ({"count": True}, "demo", "count must be of type int, not bool"),
+        ({"names": "a"}, "demo", "names must be of type list"),
+        ({}, "moon", "no profile 'moon'; it has demo, lab"),
+    ],
+)
+def test_wrong_parameters_are_refused_before_anything_runs(home, given, profile, message):
+    with pytest.raises(ReportError, match=message):
+        run("01_study", given, home / "out", profile)
+    assert not (home / "out").exists()
+
+
+def test_an_unknown_study_is_named(home):
+    with pytest.raises(ReportError, match="no study 'x'; there are 01_study"):
+        run("x", {}, home / "out")
+
+
+def test_a_run_leaves_a_page_its_tables_and_nothing_else(home, monkeypatch):
+    monkeypatch.setenv("PROBEKIT_DATA", "somewhere")
+    page = run("01_study", {"count": 1}, home / "out")
+    assert sorted(p.relative_to(home / "out").as_posix() for p in (home / "out").rglob("*")) == [
+        "01_study", "01_study.ipynb", "01_study/line.svg", "01_study/manifest.json", "01_study/rows.csv",
+    ]  # fmt: skip
+    assert (home / "out/01_study/rows.csv").read_text() == "name,data\na,none\n"  # demo reads no real data
+    text = page.read_text()
+    assert str(home) not in text and "papermill" not in text
+    manifest = json.loads((home / "out/01_study/manifest.json").read_text())
+    assert manifest["parameters"]["count"] == 1 and manifest["hash"] in text
+    run("01_study", {"count": 1}, home / "out", "lab")
+    assert (home / "out/01_study/rows.csv").read_text() == "name,data\nb,somewhere\n"
+
+
+def test_equal_runs_give_equal_bytes(home):
+    for folder in ("a", "b"):
+        run("01_study", {}, home / folder)
+    for name in ("01_study.ipynb", "01_study/line.svg", "01_study/rows.csv", "01_study/manifest.json"):
+        assert (home / "a" / name).read_bytes() == (home / "b" / name).read_bytes(), name
+
+
+def test_a_failed_run_keeps_what_was_there(home):
+    page = run("01_study", {}, home / "out")
+    before = page.read_bytes()
+    with pytest.raises(ReportError, match=r"cell \d failed: ValueError: as asked"):
+        run("01_study", {"loud": True}, home / "out")
+    assert page.read_bytes() == before
+    assert sorted(p.name for p in (home / "out").iterdir()) == ["01_study", "01_study.ipynb"]
+
+
+def test_the_hash_follows_notebook_parameters_and_inputs(home):
+    first = page_hash("01_study", {"count": 1})
+    assert page_hash("01_study", {"count": 2}) != first
+    (home / "studies.yml").write_text("01_study:\n  inputs: [data]\n  profiles:\n    demo:\n")
+    (home / "data" / "deep").mkdir(parents=True)
+    (home / "data" / "deep" / "x.csv").write_text("1")
+    with_input = page_hash("01_study", {"count": 1})
+    (home / "data" / "deep" / "x.csv").write_text("2")
+    assert len({first, with_input, page_hash("01_study", {"count": 1})}) == 3
+    (home / "notebooks" / "01_study.py").write_text(NOTEBOOK + "\n# more\n")
+    assert page_hash("01_study", {"count": 1}) not in (first, with_input)
+
+
+def test_packages_are_followed_through_imports(tmp_path):
+    source = tmp_path / "n.py"
+    source.write_text("import probekit as pk\npk.metrics.accuracy_at_k([1], 1)\n")
+    assert packages(source) == ["metrics"]
+    source.write_text("import probekit as pk\npk.load_probe('squad')\n")
+    assert packages(source) == ["errors.py", "files.py", "probes"]
+    source.write_text("import probekit as pk\npk.rank_entities\n")
+    assert {"scoring", "models", "probes", "store.py"} <= set(packages(source))
+    assert "report" not in packages(source)
+
+
+def test_papermill_alone_runs_the_same_source(home):
+    source = home / "notebooks" / "01_study.py"
+    subprocess.run(
+        [sys.executable, "-m", "jupytext", "--to", "ipynb", "-o", str(home / "n.ipynb"), str(source)],
+        check=True,
+        capture_output=True,
+    )
+    command = ["-m", "papermill", "n.ipynb", "done.ipynb", "-p", "count", "2", "-p", "out", "tables", "-k", "python3"]
+    subprocess.run([sys.executable, *command], check=True, cwd=home, capture_output=True)
+    assert (home / "tables/rows.csv").read_text().count("\n") == 3
+    assert nbformat.read(home / "done.ipynb", 4).metadata["papermill"]["exception"] is None
+
+
+def test_recording_keeps_tables_and_manifest_but_not_what_shows_them_again(home):
+    assert recorded_tables("01_study") == {} and recorded_manifest("01_study") == {}
+    run("01_study", {"count": 1}, home / "out")
+    (home / "out/01_study/recorded_rows.csv").write_text("again\n")
+    place = record("01_study", home / "out/01_study")
+    assert sorted(p.name for p in place.iterdir()) == ["manifest.json", "rows.csv"]
+    assert list(recorded_tables("01_study")) == ["rows"] and recorded_manifest("01_study")["study"] == "01_study"
+
+
+def test_the_command_line_says_what_is_wrong_in_one_line(home, capsys):
+    assert cli.main(["run", "01_study", "-p", "count=many", "--out", str(home / "o")]) == 1
+    assert capsys.readouterr().err == "probekit: 01_study: parameter count must be of type int, not str ('many')\n"
+    assert cli.main(["run", "01_study", "-p", "count", "--out", str(home / "o")]) == 1
+    assert "-p takes NAME=VALUE" in capsys.readouterr().err
+    assert cli.main(["run", "01_study", "-p", "count=[", "--out", str(home / "o")]) == 1
+    assert "not YAML" in capsys.readouterr().err
+    assert cli.main(["list", "studies"]) == 0
+    assert "count: int = 3  # rows" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("what", ["models", "probes"])
+def test_lists_name_everything(what, capsys):
+    assert cli.main(["list", what]) == 0
+    text = capsys.readouterr().out
+    names = {"models": ["pubmedbert", "vicuna-33b", "zoo/bert-tiny"], "probes": ["trex/natural", "squad"]}[what]
+    assert all(name in text for name in names)
+
+
+HOSTILE = '<script>alert(1)</script> [x](javascript:1) ```{raw} html\n$y$ {doc}`z` | "a,b" \\ &amp; *b* :smile: --- ~~'
+
+
+def test_everything_foreign_is_escaped_in_tables(home, tmp_path, monkeypatch):
+    shown = []
+    monkeypatch.setattr("probekit.report.page._display", lambda markdown, html: shown.append((markdown, html)))
+    Page("01_study", str(tmp_path / "t"), {}).table(pd.DataFrame({HOSTILE: [HOSTILE]}), "bad", "Caption")
+    markdown, html = shown[0]
+    assert "<script>" not in html
+    assert "\\<script\\>" in markdown and "\n```{raw}" not in markdown
+    assert pd.read_csv(tmp_path / "t/bad.csv").iloc[0, 0] == HOSTILE
+
+
+@given(st.text())
+def test_escaped_text_is_one_line_and_loses_no_letter(text):
+    escaped = escape(text)
+    assert "\n" not in escaped and "\r" not in escaped
+    assert escaped.replace("\\", "") == "".join(c if c.isprintable() else " " for c in text).replace("\\", "")
+
+
+def test_numbers_are_shown_with_fixed_decimals():
+    assert number(0.12345) == "0.123" and number(float("nan")) == "–"
+    assert interval(0.5, 0.25, 0.75, 2) == "0.50 [0.25, 0.75]"
+
+
+def test_names_on_pages_hold_no_folders(tmp_path):
+    assert shown_name(str(tmp_path)) == tmp_path.name and shown_name("org/model") == "org/model"

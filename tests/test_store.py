@@ -1,0 +1,498 @@
+"""Results on disk: computed once, resumed, repaired, shared, and whole or absent whatever goes wrong."""
+
+import errno
+import json
+import logging
+import multiprocessing
+import os
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from probekit import files
+from probekit.errors import StoreError
+from probekit.files import canonical, digest, write_atomically
+from probekit.store import Store
+
+KEY = {"model": "m", "options": {"top": 3, "ties": "mid"}}
+PARTS = st.lists(st.one_of(st.text(), st.binary()), max_size=4)
+
+
+class Computer:
+    """Makes shards and notes which were asked for; ``broken`` ones raise."""
+
+    def __init__(self, broken: tuple[int, ...] = ()) -> None:
+        self.asked: list[int] = []
+        self.broken = broken
+
+    def __call__(self, number: int) -> pd.DataFrame:
+        self.asked.append(number)
+        if number in self.broken:
+            raise KeyboardInterrupt
+        return shard(number)
+
+
+def shard(number: int) -> pd.DataFrame:
+    return pd.DataFrame(
+        {
+            "prompt_id": [f"p{number}", f"q{number}"],
+            "rank": [number + 1, 7],
+            "score": np.array([-0.1 * number, -2.5], dtype=np.float32),
+            "near": [True, False],
+            "top": [["Río Negro", "x"], []],
+            "top_scores": [[-0.5, -1.25], []],
+        }
+    )
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def shard_path(store: Store, number: int) -> Path:
+    (path,) = store.folder.rglob(f"{number:05d}-*.parquet")
+    return path
+
+
+@contextmanager
+def without_rights(folder: Path) -> Iterator[None]:
+    """Run as a user who may read the folder and write nothing in it (root may write anywhere)."""
+    inner = [folder, *(p for p in folder.rglob("*") if p.is_dir())]
+    root = os.geteuid() == 0
+    for path in inner:
+        path.chmod(0o555)
+    try:
+        if root:
+            os.seteuid(65534)
+            if not os.access(folder, os.R_OK | os.X_OK, effective_ids=True):
+                pytest.skip(f"no other user may enter {folder.parent}")
+        yield
+    finally:
+        if root:
+            os.seteuid(0)
+        for path in inner:
+            path.chmod(0o755)
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A folder that another user can reach (pytest's own are closed to others)."""
+    with tempfile.TemporaryDirectory() as name:
+        Path(name).chmod(0o755)
+        yield Path(name)
+
+
+# Computed once
+
+
+def test_shards_are_computed_once_and_read_afterwards(tmp_path):
+    store, compute = Store(tmp_path), Computer()
+    first = store.frames("rank", KEY, 3, compute)
+    again = Store(str(tmp_path)).frames("rank", KEY, 3, compute)
+    assert compute.asked == [0, 1, 2]
+    for number in range(3):
+        for frame in (first[number], again[number]):
+            assert list(frame["prompt_id"]) == [f"p{number}", f"q{number}"]
+        pd.testing.assert_frame_equal(first[number], again[number])
+
+
+def test_a_shard_computed_and_a_shard_read_are_alike_lists_included(tmp_path):
+    store = Store(tmp_path)
+    for frame in (store.frames("rank", KEY, 2, shard)[1], store.frames("rank", KEY, 2, Computer((0, 1)))[1]):
+        source = shard(1)
+        assert list(frame.columns) == list(source.columns)
+        assert [list(top) for top in frame["top"]] == list(source["top"])
+        assert [list(scores) for scores in frame["top_scores"]] == list(source["top_scores"])
+        assert frame["top"][0][0] == "Río Negro"
+        assert "x" in frame["top"][0]
+        assert len(frame["top"][1]) == 0
+        assert frame["score"].dtype == np.float32
+        assert frame["score"].tolist() == source["score"].tolist()
+        assert frame["rank"].tolist() == [2, 7]
+        assert frame["near"].tolist() == [True, False]
+
+
+def test_another_key_function_or_number_of_shards_is_another_result(tmp_path):
+    store, compute = Store(tmp_path), Computer()
+    store.frames("rank", KEY, 2, compute)
+    store.frames("rank", {**KEY, "model": "n"}, 2, compute)
+    store.frames("perplexity", KEY, 2, compute)
+    assert compute.asked == [0, 1] * 3
+    # the shards of another split hold other rows, although their numbers are the same
+    store.frames("rank", KEY, 3, compute)
+    assert compute.asked == [0, 1] * 3 + [0, 1, 2]
+
+
+def test_the_order_of_a_keys_fields_does_not_matter(tmp_path):
+    store, compute = Store(tmp_path), Computer()
+    store.frames("rank", KEY, 1, compute)
+    store.frames("rank", {"options": {"ties": "mid", "top": 3}, "model": "m"}, 1, compute)
+    assert compute.asked == [0]
+
+
+def test_the_key_lies_in_words_beside_the_shards(tmp_path):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 2, shard)
+    place = store.place("rank", {**KEY, "shards": 2})
+    assert json.loads((place / "key.json").read_text("utf-8")) == {**KEY, "shards": 2}
+    assert {path.name[:6] for path in place.glob("*.parquet")} == {"00000-", "00001-"}
+    assert place.parent == tmp_path / "rank"
+
+
+def test_a_result_may_have_no_shards_or_empty_ones(tmp_path):
+    store = Store(tmp_path)
+    assert store.frames("rank", KEY, 0, Computer((0,))) == []
+    (empty,) = store.frames("rank", KEY, 1, lambda _: shard(0)[:0])
+    assert empty.empty
+    assert list(empty.columns) == list(shard(0).columns)
+
+
+def test_reruns_write_equal_bytes(tmp_path):
+    for name in ("one", "two"):
+        Store(tmp_path / name).frames("rank", KEY, 3, shard)
+    first = contents(tmp_path / "one")
+    assert first == contents(tmp_path / "two")
+    assert len(first) == 4
+
+
+def test_results_lie_in_the_cache_by_default(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
+    Store().frames("rank", KEY, 1, shard)
+    assert len(list((tmp_path / "results/rank").rglob("*.parquet"))) == 1
+
+
+# Resumed and repaired
+
+
+def test_a_killed_run_loses_the_shard_it_was_at_and_no_other(tmp_path, caplog):
+    store, killed = Store(tmp_path), Computer(broken=(2,))
+    with pytest.raises(KeyboardInterrupt):
+        store.frames("rank", KEY, 4, killed)
+    assert killed.asked == [0, 1, 2]
+    before, resumed = contents(tmp_path), Computer()
+    with caplog.at_level(logging.INFO, "probekit"):
+        frames = store.frames("rank", KEY, 4, resumed)
+    assert "rank: 2 of 4 shards found" in caplog.text
+    assert resumed.asked == [2, 3]
+    assert [frame["rank"][0] for frame in frames] == [1, 2, 3, 4]
+    after = contents(tmp_path)
+    assert before.items() <= after.items()
+    assert len(after) == 5
+    Store(tmp_path / "whole").frames("rank", KEY, 4, shard)
+    assert contents(tmp_path / "whole") == after
+
+
+def test_only_missing_shards_are_computed(tmp_path):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 5, shard)
+    whole = contents(tmp_path)
+    for number in (1, 4):
+        shard_path(store, number).unlink()
+    compute = Computer()
+    store.frames("rank", KEY, 5, compute)
+    assert compute.asked == [1, 4]
+    assert contents(tmp_path) == whole
+
+
+def flip(data: bytes, at: int) -> bytes:
+    return data[:at] + bytes([data[at] ^ 1]) + data[at + 1 :]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        lambda data: flip(data, 0),
+        lambda data: flip(data, len(data) // 2),
+        lambda data: flip(data, len(data) - 1),
+        lambda data: data[: len(data) // 2],
+        lambda data: data + b"\0",
+        lambda data: b"",
+    ],
+)
+def test_a_damaged_shard_is_named_and_computed_again(tmp_path, caplog, damage):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 3, shard)
+    whole, path = contents(tmp_path), shard_path(store, 1)
+    path.write_bytes(damage(path.read_bytes()))
+    compute = Computer()
+    frames = store.frames("rank", KEY, 3, compute)
+    assert compute.asked == [1]
+    warnings = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
+    assert len(warnings) == 1
+    assert str(path) in warnings[0]
+    assert "damaged" in warnings[0]
+    assert frames[1]["prompt_id"][0] == "p1"
+    assert contents(tmp_path) == whole
+
+
+def test_every_flipped_byte_is_found(tmp_path):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 1, shard)
+    path = shard_path(store, 0)
+    data = path.read_bytes()
+    for at in range(0, len(data), max(1, len(data) // 60)):
+        path.write_bytes(flip(data, at))
+        compute = Computer()
+        store.frames("rank", KEY, 1, compute)
+        assert compute.asked == [0]
+        assert path.read_bytes() == data
+
+
+def test_a_damaged_shard_beside_a_whole_one_costs_nothing(tmp_path, caplog):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 1, shard)
+    damaged = shard_path(store, 0).with_name("00000-0000000000000000.parquet")
+    damaged.write_bytes(b"not a shard")
+    compute = Computer()
+    store.frames("rank", KEY, 1, compute)
+    assert not compute.asked
+    assert not damaged.exists()
+    assert "damaged" in caplog.text
+
+
+def test_files_that_are_no_shards_are_left_alone(tmp_path):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 1, shard)
+    place = shard_path(store, 0).parent
+    for name in (".abc.part", "notes.txt", "00001-0000000000000000.parquet"):
+        (place / name).write_bytes(b"x")
+    store.frames("rank", KEY, 1, Computer((0,)))
+    assert {p.name for p in place.iterdir()} >= {".abc.part", "notes.txt", "00001-0000000000000000.parquet"}
+
+
+# Disk full, no permission
+
+
+def full(*_: object, **__: object) -> None:
+    raise OSError(errno.ENOSPC, "No space left on device")
+
+
+class FullFile:
+    """A file that takes half of what is written to it, as a full disk does."""
+
+    def __init__(self, inner: object) -> None:
+        self.inner = inner
+
+    def __getattr__(self, name: str) -> object:
+        return getattr(self.inner, name)
+
+    def __enter__(self) -> "FullFile":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.inner.close()
+
+    def write(self, data: bytes) -> None:
+        self.inner.write(data[: len(data) // 2])
+        full()
+
+
+def full_while_writing(*args: object, **options: object) -> FullFile:
+    return FullFile(REAL_FILE(*args, **options))
+
+
+REAL_FILE: Callable = tempfile.NamedTemporaryFile
+
+
+@pytest.mark.parametrize(
+    ("module", "function", "failing"),
+    [(tempfile, "NamedTemporaryFile", full), (tempfile, "NamedTemporaryFile", full_while_writing), (os, "fsync", full)],
+)
+def test_a_full_disk_keeps_finished_shards_and_leaves_no_part(tmp_path, monkeypatch, module, function, failing):
+    store, compute = Store(tmp_path), Computer()
+
+    def fill_up(number: int) -> pd.DataFrame:
+        if number == 2:
+            monkeypatch.setattr(module, function, failing)
+        return compute(number)
+
+    with pytest.raises(StoreError) as caught:
+        store.frames("rank", KEY, 4, fill_up)
+    message = str(caught.value)
+    assert "00002-" in message
+    assert str(tmp_path) in message
+    assert "No space left on device" in message
+    assert "run again" in message
+    assert compute.asked == [0, 1, 2]  # nothing is computed that cannot be kept
+    kept = contents(tmp_path)
+    assert len(kept) == 3
+    assert not [name for name in kept if not name.endswith(("key.json", ".parquet"))]
+    monkeypatch.undo()
+    resumed = Computer()
+    store.frames("rank", KEY, 4, resumed)
+    assert resumed.asked == [2, 3]
+    assert kept.items() <= contents(tmp_path).items()
+
+
+def test_a_disk_full_from_the_start_says_so_before_anything_is_computed(tmp_path, monkeypatch):
+    monkeypatch.setattr(os, "fsync", full)
+    compute = Computer()
+    with pytest.raises(StoreError, match=r"key\.json: No space left on device"):
+        Store(tmp_path).frames("rank", KEY, 2, compute)
+    assert not compute.asked
+    assert not contents(tmp_path)
+
+
+def test_an_interrupt_while_writing_leaves_no_part(tmp_path, monkeypatch):
+    path = tmp_path / "a.bin"
+    write_atomically(path, b"old")
+
+    def interrupted(_: int) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, "fsync", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        write_atomically(path, b"new")
+    assert contents(tmp_path) == {"a.bin": b"old"}
+
+
+def test_a_file_is_replaced_whole(tmp_path, monkeypatch):
+    path = tmp_path / "deep/er/a.bin"
+    write_atomically(path, b"old")
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(StoreError, match=r"a\.bin: No space left"):
+        write_atomically(path, b"new")
+    assert contents(tmp_path) == {"deep/er/a.bin": b"old"}
+    monkeypatch.undo()
+    write_atomically(path, b"new")
+    assert contents(tmp_path) == {"deep/er/a.bin": b"new"}
+    assert path.stat().st_mode & 0o777 == 0o644
+
+
+def test_a_store_where_a_file_stands_is_refused(tmp_path):
+    (tmp_path / "taken").write_text("")
+    compute = Computer()
+    with pytest.raises(StoreError, match=r"cannot write .*taken"):
+        Store(tmp_path / "taken").frames("rank", KEY, 1, compute)
+    assert not compute.asked
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")
+def test_a_read_only_store_gives_what_it_holds_and_refuses_the_rest(open_folder, caplog):
+    store, key = Store(open_folder), {"other": 1}
+    store.frames("rank", KEY, 2, shard)
+    store.frames("rank", key, 2, shard)
+    damaged = next(store.place("rank", {**key, "shards": 2}).glob("00001-*"))
+    damaged.write_bytes(b"damaged")
+    whole, compute = contents(open_folder), Computer()
+    with without_rights(open_folder):
+        assert [f["rank"][0] for f in store.frames("rank", KEY, 2, compute)] == [1, 2]
+        with pytest.raises(StoreError, match=r"cannot write .*key\.json: Permission denied"):
+            store.frames("rank", {"new": 1}, 2, compute)
+        with pytest.raises(StoreError, match=r"cannot read or remove .*00001-.*: Permission denied"):
+            store.frames("rank", key, 2, compute)
+    assert not compute.asked
+    assert contents(open_folder) == whole
+
+
+def test_a_shard_that_cannot_be_read_is_named(tmp_path):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 1, shard)
+    path = shard_path(store, 0)
+    path.unlink()
+    path.mkdir()
+    with pytest.raises(StoreError, match=r"cannot read or remove .*00000-.*: Is a directory"):
+        store.frames("rank", KEY, 1, shard)
+
+
+def test_a_shard_that_another_run_removed_meanwhile_is_computed_again(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 1, shard)
+    read = Path.read_bytes
+
+    def vanish(path: Path) -> bytes:
+        path.unlink()
+        return read(path)
+
+    monkeypatch.setattr(Path, "read_bytes", vanish)
+    compute = Computer()
+    (frame,) = store.frames("rank", KEY, 1, compute)
+    assert compute.asked == [0]
+    assert frame["rank"][0] == 1
+
+
+# Shared
+
+
+def run_shared(folder: str, name: str, start: object) -> None:
+    """Compute one result together with others, and write down which shards this process computed."""
+    compute = Computer()
+    start.wait(60)
+    for shards in (12, 13, 14):
+        frames = Store(folder).frames("rank", KEY, shards, compute)
+        assert [frame["rank"][0] for frame in frames] == list(range(1, shards + 1))
+    (Path(folder).parent / f"{name}.json").write_text(json.dumps(compute.asked))
+
+
+def test_two_processes_sharing_a_store_give_whole_results(tmp_path):
+    context = multiprocessing.get_context("spawn")
+    start = context.Barrier(2)
+    workers = [context.Process(target=run_shared, args=(str(tmp_path / "shared"), str(i), start)) for i in range(2)]
+    for worker in workers:
+        worker.start()
+    for worker in workers:
+        worker.join(90)
+    assert [worker.exitcode for worker in workers] == [0, 0]
+    asked = [json.loads((tmp_path / f"{i}.json").read_text()) for i in range(2)]
+    assert len(asked[0]) + len(asked[1]) >= 12 + 13 + 14
+    alone = Store(tmp_path / "alone")
+    for shards in (12, 13, 14):
+        alone.frames("rank", KEY, shards, shard)
+    assert contents(tmp_path / "shared") == contents(tmp_path / "alone")  # whole files, no part left, none twice
+
+
+# Digests
+
+
+@settings(deadline=None)
+@given(PARTS, PARTS)
+def test_digests_are_equal_for_equal_parts_only(one, two):
+    plain = [[p.encode() if isinstance(p, str) else p for p in parts] for parts in (one, two)]
+    assert (digest(*one) == digest(*two)) == (plain[0] == plain[1])
+
+
+@settings(deadline=None)
+@given(st.binary(max_size=12), st.data())
+def test_where_the_parts_are_cut_changes_the_digest(data, draw):
+    cuts = st.lists(st.integers(0, len(data)), max_size=3).map(sorted)
+
+    def split(at: list[int]) -> list[bytes]:
+        return [data[a:b] for a, b in zip([0, *at], [*at, len(data)], strict=True)]
+
+    one, two = draw.draw(cuts), draw.draw(cuts)
+    assert (digest(*split(one)) == digest(*split(two))) == (split(one) == split(two))
+
+
+def test_a_digest_is_of_the_length_asked_and_stays_what_it_was():
+    assert [len(digest("a", length=length)) for length in (8, 16, 32)] == [8, 16, 32]
+    assert digest("Osk", b"\x00") == digest(b"Osk", "\x00") != digest("Osk\x00")
+    assert digest() != digest("") != digest("", "")
+    assert digest("probe", "é") == "aca428f3449cd9f1"  # a change would orphan every stored result
+
+
+@settings(deadline=None)
+@given(st.dictionaries(st.text(max_size=3), st.one_of(st.integers(), st.text(max_size=3), st.none())), st.randoms())
+def test_canonical_text_sees_no_order_of_keys_and_all_else(value, random):
+    items = list(value.items())
+    random.shuffle(items)
+    assert canonical(dict(items)) == canonical(value)
+    assert json.loads(canonical(value)) == value
+    assert canonical({**value, "more": 1}) != canonical({**value, "more": "1"})
+
+
+def test_the_cache_folder_is_the_users_own_unless_named(monkeypatch):
+    monkeypatch.setenv("PROBEKIT_CACHE", "/one")
+    monkeypatch.setenv("XDG_CACHE_HOME", "/two")
+    assert files.cache_folder() == Path("/one")
+    monkeypatch.delenv("PROBEKIT_CACHE")
+    assert files.cache_folder() == Path("/two/probekit")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    monkeypatch.setenv("HOME", "/home/me")
+    assert files.cache_folder() == Path("/home/me/.cache/probekit")
