@@ -26,7 +26,7 @@ out: str = "90_claims"  # folder for tables
 # %% tags=["remove-cell"]
 import pandas as pd
 
-from probekit.report import Page, ledger, published
+from probekit.report import Page, escape, ledger, plain, published
 
 page = Page("90_claims", out, {})
 claims = pd.DataFrame(ledger())
@@ -68,15 +68,25 @@ page.table(doubtful, "inconsistent", "Claims at odds with the paper's own number
 # ## Claims with a value of ours
 
 # %% tags=["remove-input"]
-run = claims[claims["verdict"] != "not run"][["id", "where", "statement", "published", "ours", "tolerance", "verdict"]]
+run = claims[claims["verdict"] != "not run"][
+    ["id", "where", "statement", "published", "ours", "tolerance", "verdict"]
+].map(plain)
 page.table(run, "run", "Claims that could be run: the same data as the paper's", run.rename(columns=HEADINGS))
 
 # %% [markdown]
 # ## All claims
 
 # %% tags=["remove-input"]
-everything = claims[["id", "where", "statement", "published", "verdict", "own_table", "reason"]].fillna("–")
+everything = claims[["id", "statement", "published", "verdict", "own_table"]].map(plain)
 page.table(claims, "ledger", "The whole ledger", everything.rename(columns=HEADINGS))
+
+# %% [markdown]
+# Why each verdict is what it is, and what the check of the paper's own numbers found:
+
+# %% tags=["remove-input"]
+for section, group in claims.groupby("where", sort=False):
+    lines = "\n".join(f"{row.id}\n: {escape(row.reason)}\n" for row in group.itertuples())
+    page.say(f"````{{dropdown}} Paper 001, section {escape(section)}: {len(group)} claims\n{lines}\n````")
 
 # %% [markdown]
 # ## The published tables

@@ -87,5 +87,7 @@ def _to_bytes(frame: pd.DataFrame) -> bytes:
 
 
 def _from_bytes(data: bytes) -> pd.DataFrame:
-    frame: pd.DataFrame = pq.read_table(io.BytesIO(data)).to_pandas()
+    # not read_table: a thread of its scanner may outlive the call, and abort a process that ends then (Arrow 39862)
+    with pq.ParquetFile(pa.BufferReader(data)) as file:
+        frame: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
     return frame

@@ -7,6 +7,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 from functools import cache
 from pathlib import Path
 
+import hypothesis
 import pytest
 import torch
 import transformers
@@ -14,6 +15,9 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import AddedToken, AutoTokenizer, PreTrainedTokenizerFast
 
 from probekit.models import Model
+
+hypothesis.settings.register_profile("probekit", deadline=None)  # a busy machine is no failure
+hypothesis.settings.load_profile("probekit")
 
 TEXT = [
     "The café in Zürich opened before the great flood of 1931 (see the map).",

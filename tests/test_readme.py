@@ -2,6 +2,7 @@
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -16,7 +17,7 @@ def test_the_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     (data,) = fenced("README.md", "json")
     (tmp_path / "my_probe.jsonl").write_text(data, "utf-8")
-    names: dict[str, object] = {}
+    names: dict[str, Any] = {}
     blocks = fenced("README.md", "python")
     assert len(blocks) == 2
     for block in blocks:

@@ -92,11 +92,11 @@ def test_an_unknown_study_is_named(home):
 
 def test_a_run_leaves_a_page_its_tables_and_nothing_else(home, monkeypatch):
     monkeypatch.setenv("PROBEKIT_DATA", "somewhere")
-    page = run("01_study", {"count": 1}, home / "out")
+    page = run("01_study", {"count": 1}, home / "out", embedded=True)
     assert sorted(p.relative_to(home / "out").as_posix() for p in (home / "out").rglob("*")) == [
         "01_study", "01_study.ipynb", "01_study/line.svg", "01_study/manifest.json", "01_study/rows.csv",
     ]  # fmt: skip
-    assert (home / "out/01_study/rows.csv").read_text() == "name,data\na,none\n"  # demo reads no real data
+    assert (home / "out/01_study/rows.csv").read_text() == "name,data\na,none\n"  # no real data
     text = page.read_text()
     assert str(home) not in text and "papermill" not in text
     manifest = json.loads((home / "out/01_study/manifest.json").read_text())
@@ -161,7 +161,7 @@ def test_papermill_alone_runs_the_same_source(home):
 def test_recording_keeps_tables_and_manifest_but_not_what_shows_them_again(home):
     assert recorded_tables("01_study") == {} and recorded_manifest("01_study") == {}
     run("01_study", {"count": 1}, home / "out")
-    (home / "out/01_study/recorded_rows.csv").write_text("again\n")
+    (home / "out/01_study/shown_rows.csv").write_text("again\n")
     place = record("01_study", home / "out/01_study")
     assert sorted(p.name for p in place.iterdir()) == ["manifest.json", "rows.csv"]
     assert list(recorded_tables("01_study")) == ["rows"] and recorded_manifest("01_study")["study"] == "01_study"
@@ -203,12 +203,14 @@ def test_everything_foreign_is_escaped_in_tables(home, tmp_path, monkeypatch):
 def test_escaped_text_is_one_line_and_loses_no_letter(text):
     escaped = escape(text)
     assert "\n" not in escaped and "\r" not in escaped
-    assert escaped.replace("\\", "") == "".join(c if c.isprintable() else " " for c in text).replace("\\", "")
+    assert escaped.replace("\\", "") == "".join(
+        c if c.isprintable() or c == "\N{NO-BREAK SPACE}" else " " for c in text
+    ).replace("\\", "")
 
 
 def test_numbers_are_shown_with_fixed_decimals():
     assert number(0.12345) == "0.123" and number(float("nan")) == "–"
-    assert interval(0.5, 0.25, 0.75, 2) == "0.50 [0.25, 0.75]"
+    assert interval(0.5, 0.25, 0.75, 2) == "0.50 [0.25,\N{NO-BREAK SPACE}0.75]"
 
 
 def test_names_on_pages_hold_no_folders(tmp_path):

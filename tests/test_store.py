@@ -494,5 +494,5 @@ def test_the_cache_folder_is_the_users_own_unless_named(monkeypatch):
     monkeypatch.delenv("PROBEKIT_CACHE")
     assert files.cache_folder() == Path("/two/probekit")
     monkeypatch.setenv("XDG_CACHE_HOME", "")
-    monkeypatch.setenv("HOME", "/home/me")
-    assert files.cache_folder() == Path("/home/me/.cache/probekit")
+    monkeypatch.setenv("HOME", "/elsewhere/me")
+    assert files.cache_folder() == Path("/elsewhere/me/.cache/probekit")

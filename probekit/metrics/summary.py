@@ -55,13 +55,17 @@ def macro_accuracy(ranks: pd.DataFrame, k: int, seed: int = 0) -> Interval:
     return bootstrap_ci(np.hstack([hits, member]), ranks["fact_id"].tolist(), average, seed=seed)
 
 
-def accuracy_difference(ranks: pd.DataFrame, first: Sequence[bool], k: int = 1, seed: int = 0) -> Interval:
+def accuracy_difference(
+    ranks: pd.DataFrame, first: Sequence[bool], k: int = 1, by_relation: bool = False, seed: int = 0
+) -> Interval:
     """Acc@k of the prompts in ``first`` less that of the others, with its interval over facts.
 
     Args:
-        ranks: one row per prompt with ``rank`` and ``fact_id``.
+        ranks: one row per prompt with ``rank`` and ``fact_id``, and ``relation`` if it is asked for.
         first: which prompts belong to the first group.
         k: of Acc@k.
+        by_relation: take the difference within each relation that has both groups, and average these with the
+            relations' numbers of prompts, so that groups of unlike relations can be compared.
         seed: of the bootstrap.
 
     Raises:
@@ -70,12 +74,19 @@ def accuracy_difference(ranks: pd.DataFrame, first: Sequence[bool], k: int = 1, 
     member = np.asarray(first, dtype=bool)
     if member.all() or not member.any():
         raise ValueError("a difference needs prompts in both groups")
-    hits = hits_at_k(ranks["rank"], k)
-    columns = np.column_stack([hits * member, member, hits * ~member, ~member]).astype(float)
+    hits = hits_at_k(ranks["rank"], k)[:, None]
+    strata = pd.get_dummies(ranks["relation"]).to_numpy(float) if by_relation else np.ones((len(ranks), 1))
+    one, other = strata * member[:, None], strata * ~member[:, None]
 
     def difference(means: np.ndarray) -> float:
-        return float(means[0] / means[1] - means[2] / means[3]) if means[1] and means[3] else float("nan")
+        hits_one, size_one, hits_other, size_other = np.split(means, 4)
+        both = (size_one > 0) & (size_other > 0)
+        if not both.any():
+            return float("nan")
+        gaps = hits_one[both] / size_one[both] - hits_other[both] / size_other[both]
+        return float(np.average(gaps, weights=size_one[both] + size_other[both]))
 
+    columns = np.hstack([hits * one, one, hits * other, other])
     return bootstrap_ci(columns, ranks["fact_id"].tolist(), difference, seed=seed)
 
 

@@ -47,7 +47,7 @@ class Model:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of weights (name, type, shape, bytes) and tokenizer: equal where the answers must be equal."""
+        """Digest of the weights (name, type, shape, bytes) and the tokenizer, equal where answers must be equal."""
         import torch
 
         parts: list[bytes | str] = [self.kind, self.tokenizer.backend_tokenizer.to_str()]

@@ -108,15 +108,15 @@ def demo(style: Literal["template", "natural"], limit: int | None = None, seed: 
     """
     facts = demo_facts(seed)
     chosen = facts if limit is None or limit >= len(facts) else random.Random(seed).sample(facts, limit)
-    generator = random.Random(f"natural {seed}")
     rows = []
     for fact in chosen:
         golds = [f.object for f in facts if (f.relation, f.subject) == (fact.relation, fact.subject)]
+        sentence = _tell(fact, random.Random(f"natural {seed} {fact.fact_id}"), MASK)
         template = TEMPLATES[fact.relation].format(subject=fact.subject, object=MASK)
         rows.append(
             {
                 "prompt_id": fact.fact_id,
-                "text": template if style == "template" else _tell(fact, generator, MASK),
+                "text": template if style == "template" else sentence,
                 "gold": [fact.object, *(g for g in golds if g != fact.object)],
                 "fact_id": fact.fact_id,
                 "relation": fact.relation,

@@ -216,7 +216,9 @@ def trex(
         texts = [(f, "", _fill(templates[f.relation], f), f.object) for f in chosen]
     else:
         texts = [(f, f"/{i}", s, o) for f in chosen for i, (s, o) in enumerate(_sample(f, per_fact, seed))]
-    return _probe(f"trex/{style}", facts, texts, style, {**_counts(facts), "relations absent": len(absent)})
+    probe = _probe(f"trex/{style}", facts, texts, style, {**_counts(facts), "relations absent": len(absent)})
+    labels = {row["relation"]: row.get("label", "") for row in read_rows(locate("lama/relations.jsonl"))}
+    return replace(probe, prompts=probe.prompts.assign(relation_label=probe.prompts["relation"].map(labels)))
 
 
 def _joined(facts: list[Fact]) -> list[Text]:

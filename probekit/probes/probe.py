@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+import random
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -76,7 +77,7 @@ class Probe:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of all that decides a score or a rank: ids, texts, golds, relations, entities."""
+        """Digest of the ids, texts, golds, relations and entities, which decide every score and rank."""
         relations = self.prompts["relation"] if "relation" in self.prompts else [""] * len(self.prompts)
         columns = self.prompts["prompt_id"], self.prompts["text"], self.prompts["gold"], relations
         rows = [[str(i), t, list(g), str(r)] for i, t, g, r in zip(*columns, strict=True)]
@@ -87,13 +88,21 @@ class Probe:
         return replace(self, prompts=self.prompts[list(keep)])
 
     @classmethod
-    def from_file(cls, path: str | Path, entities: Iterable[str] | str | Path | None = None, **about: Any) -> Probe:
+    def from_file(
+        cls,
+        path: str | Path,
+        entities: Iterable[str] | str | Path | None = None,
+        limit: int | None = None,
+        seed: int = 0,
+        **about: Any,
+    ) -> Probe:
         """Read a probe from anyone's JSONL or CSV file with the fields of ``prompts``.
 
         Args:
             path: ``.jsonl`` (an object a line) or ``.csv`` (with a header; ``gold`` is one string or a JSON list).
                 A missing ``prompt_id`` becomes the row's number.
             entities: candidates, or a text file with one a line; the golds alone by default.
+            limit: at most so many rows, drawn with ``seed``; the candidates stay.
             **about: ``name``, ``style``, ``domain``, ``licence``, ``citation``.
 
         Raises:
@@ -109,6 +118,8 @@ class Probe:
             entities = [line.strip() for line in _open(Path(entities)).split("\n") if line.strip()]
         if entities is None:
             entities = [g for gold in prompts.get("gold", []) for g in gold if isinstance(g, str) and g.strip()]
+        if limit is not None and limit < len(prompts):
+            prompts = prompts.iloc[sorted(random.Random(seed).sample(range(len(prompts)), limit))]
         return cls(**{"name": path.stem, **about}, prompts=prompts, entities=list(entities))
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,7 @@ def load_probe(name: str, **options: Any) -> Probe:
     """
     if name not in PROBES:
         if Path(name).suffix in (".jsonl", ".csv"):
-            _check(name, options, ("entities", "style", "domain", "licence", "citation"))
+            _check(name, options, ("entities", "limit", "seed", "name", "style", "domain", "licence", "citation"))
             return Probe.from_file(name, **options)
         raise ProbeError(f"no probe {name!r}; there are {', '.join(PROBES)}, or give the path of a .jsonl or .csv file")
     loader = PROBES[name]
@@ -45,7 +45,11 @@ def load_probe(name: str, **options: Any) -> Probe:
     return loader(**options)
 
 
-def _check(name: str, options: Iterable[str], known: Collection[str]) -> None:
+def _check(name: str, options: Mapping[str, Any], known: Collection[str]) -> None:
     unknown = [option for option in options if option not in known]
     if unknown:
         raise ProbeError(f"{name} has no option {', '.join(unknown)}; it has {', '.join(known)}")
+    for option in ("limit", "per_fact"):
+        value = options.get(option)
+        if value is not None and (not isinstance(value, int) or value < 1):
+            raise ProbeError(f"{name}: {option} must be a whole number from 1 on, or None for all, not {value!r}")

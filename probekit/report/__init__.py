@@ -4,7 +4,7 @@ from probekit.report.figures import colours, dots, new_figure
 from probekit.report.ledger import ledger, load_claims, numbers, published
 from probekit.report.page import Page, provenance
 from probekit.report.recording import recorded_manifest, recorded_tables
-from probekit.report.text import escape, interval, number
+from probekit.report.text import escape, interval, number, plain
 
 __all__ = [
     "Page",
@@ -17,6 +17,7 @@ __all__ = [
     "new_figure",
     "number",
     "numbers",
+    "plain",
     "provenance",
     "published",
     "recorded_manifest",

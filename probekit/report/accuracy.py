@@ -25,6 +25,7 @@ from probekit.store import Store
 
 OWN, ANY = "own object", "any gold"
 KEYS = ["model", "probe"]
+COLUMNS = ["fact_id", "relation", "relation_label", "shows_gold", "exact_surface"]  # of prompts that have them
 
 
 def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = None) -> pd.DataFrame:
@@ -35,13 +36,18 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
 
     Returns:
         Two rows per prompt: ``model, probe, dataset, style, gold`` (own object or any gold), ``rank``, ``score``, the
-        prompt's ``fact_id``, ``relation``, ``shows_gold``, ``exact_surface``, and ``half`` (empty where unknown).
+        prompt's ``fact_id``, ``relation``, ``relation_label``, ``shows_gold``, ``exact_surface``, and ``half`` (empty
+        where unknown).
     """
     golds = probe.prompts["gold"]
     found = rank_targets(model, probe, [[g[0], list(g)] for g in golds], store=store)
-    columns = [c for c in ("fact_id", "relation", "shows_gold", "exact_surface") if c in probe.prompts]
+    columns = [column for column in COLUMNS if column in probe.prompts]
     frame = probe.prompts[columns].loc[probe.prompts.index.repeat(2)].reset_index(drop=True)
-    frame = frame.assign(fact_id=frame.get("fact_id", found["prompt_id"]), relation=frame.get("relation", ""))
+    frame = frame.assign(
+        fact_id=frame.get("fact_id", found["prompt_id"]),
+        relation=frame.get("relation", ""),
+        relation_label=frame.get("relation_label", ""),
+    )
     dataset = probe.name.removesuffix(f"/{probe.style}")
     known = halves(dataset) if halved and dataset in ("google_re", "trex") else {}
     return frame.assign(
@@ -62,7 +68,7 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
     return {
         "accuracy": _accuracy(ranks),
         "slices": _slices(own),
-        "relations": accuracy_table(own, [*KEYS, "relation"]),
+        "relations": accuracy_table(own, [*KEYS, "relation", "relation_label"]),
         "pairs": _pairs(own),
         "halves": _halves(own),
     }
@@ -76,11 +82,17 @@ def _accuracy(ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def _slices(own: pd.DataFrame) -> pd.DataFrame:
-    """Acc@k over all prompts, those that do not show the gold elsewhere, and those whose mask hides its exact form."""
+    """Acc@k over all prompts, those that do not show the gold elsewhere, and those whose mask hides its exact form.
+
+    Empty where every prompt is of both kinds.
+    """
     parts = [own.assign(prompts_of="all")]
     if "shows_gold" in own:
-        parts.append(own[~own["shows_gold"].astype(bool)].assign(prompts_of="gold not shown elsewhere"))
-        parts.append(own[own["exact_surface"].astype(bool)].assign(prompts_of="exact surface form"))
+        clean, exact = ~own["shows_gold"].astype(bool), own["exact_surface"].astype(bool)
+        parts.append(own[clean].assign(prompts_of="gold not shown elsewhere"))
+        parts.append(own[exact].assign(prompts_of="exact surface form"))
+        if clean.all() and exact.all():
+            return pd.DataFrame()
     return accuracy_table(pd.concat(parts), [*KEYS, "prompts_of"])
 
 
@@ -111,17 +123,25 @@ def _pairs(own: pd.DataFrame) -> pd.DataFrame:
 
 
 def _halves(own: pd.DataFrame) -> pd.DataFrame:
-    """Acc@1 of facts the model was taught less that of facts it was not, over all prompts and over clean ones."""
+    """Acc@1 of facts the model was taught less that of facts it was not, over all prompts and over clean ones.
+
+    ``within`` is the same difference taken within each relation: the held-out facts without shared sentences are not of
+    the same mix of relations as the taught ones.
+    """
     rows = []
     for key, group in own[own["half"].isin([TAUGHT, HELD_OUT])].groupby(KEYS, sort=False):
         for label, part in (("all", group), ("gold not shown elsewhere", group[~group["shows_gold"].astype(bool)])):
-            gap = accuracy_difference(part, (part["half"] == TAUGHT).tolist())
+            member = (part["half"] == TAUGHT).tolist()
+            gap = accuracy_difference(part, member)
+            within = accuracy_difference(part, member, by_relation=True)
             row: dict[str, object] = dict(zip(KEYS, key, strict=True)) | {"prompts_of": label}
             for half, side in (("taught", part[part["half"] == TAUGHT]), ("held_out", part[part["half"] == HELD_OUT])):
                 one = accuracy_table(side, KEYS, ks=[1]).iloc[0]
                 row |= {f"{half}_facts": one["facts"], half: one["acc@1"]}
                 row |= {f"{half}_low": one["low@1"], f"{half}_high": one["high@1"]}
-            rows.append(row | {"difference": gap.estimate, "low": gap.low, "high": gap.high})
+            row |= {"difference": gap.estimate, "low": gap.low, "high": gap.high}
+            row |= {"within": within.estimate, "within_low": within.low, "within_high": within.high}
+            rows.append(row)
     return pd.DataFrame(rows)
 
 
@@ -149,26 +169,32 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """A table for reading: each estimate with its interval in one cell, plain headings."""
+    """A table for reading: each estimate with its interval in one cell, plain headings, one model named once."""
     out: dict[str, list[str]] = {}
     for name in table.columns:
+        if (name == "model" and table[name].nunique() == 1) or (name == "relation_label" and not table[name].any()):
+            continue
         if name.startswith("acc@"):
             k = name.removeprefix("acc@")
             out[f"Acc@{k}"] = _intervals(table, name, f"low@{k}", f"high@{k}")
         elif name == "difference":
             out["Difference"] = _intervals(table, name, "low", "high")
-        elif name in ("taught", "held_out"):
-            out[name.replace("_", " ").capitalize()] = _intervals(table, name, f"{name}_low", f"{name}_high")
+        elif name in ("taught", "held_out", "within"):
+            out[_heading(name)] = _intervals(table, name, f"{name}_low", f"{name}_high")
         elif name.startswith(("low", "high")) or name.endswith(("_low", "_high")):
             continue
         elif table[name].dtype.kind == "f":
-            out[HEADINGS.get(name, name.capitalize())] = [number(v) for v in table[name]]
+            out[_heading(name)] = [number(v) for v in table[name]]
         else:
-            out[HEADINGS.get(name, name.replace("_", " ").capitalize())] = [str(v) for v in table[name]]
+            out[_heading(name)] = [str(v) for v in table[name]]
     return pd.DataFrame(out)
 
 
-HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "prompts_of": "Prompts"}
+HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "within": "Within relations"}
+
+
+def _heading(name: str) -> str:
+    return HEADINGS.get(name, name.replace("_", " ").capitalize())
 
 
 def _intervals(table: pd.DataFrame, *columns: str) -> list[str]:

@@ -9,7 +9,8 @@ import sys
 from pathlib import Path
 
 from probekit.errors import ReportError
-from probekit.report.fingerprint import page_hash
+from probekit.files import digest
+from probekit.report.fingerprint import PACKAGE, contents, page_hash
 from probekit.report.paths import root
 from probekit.report.run import run
 from probekit.report.sources import complete, studies
@@ -24,17 +25,17 @@ def page(name: str) -> Path:
 
     Pages are kept in ``_build/pages`` under the hash that is printed on them.
     """
-    values = complete(name, {}) | {"out": name}
+    values = complete(name, {})
     values.pop("out")
     folder = root() / "_build" / "pages" / f"{name}-{page_hash(name, values)}"
     if not (folder / f"{name}.ipynb").is_file():
         log.warning("running %s", name)
-        run(name, {}, folder)
+        run(name, {}, folder, embedded=True)
     return folder
 
 
 def build(update_pages: bool = False) -> Path:
-    """Run every study on the embedded default and render the book.
+    """Run every study on the embedded default and render the book; what is up to date is left alone.
 
     Args:
         update_pages: also copy the executed pages to ``book/studies``, where they are kept under version control.
@@ -57,10 +58,16 @@ def build(update_pages: bool = False) -> Path:
     if update_pages:
         shutil.rmtree(root() / "book" / "studies", ignore_errors=True)
         shutil.copytree(stage / "book" / "studies", root() / "book" / "studies")
+    index, made_of = root() / "_build" / "html" / "index.html", root() / "_build" / "html.hash"
+    now = digest(*contents(stage), *contents(PACKAGE))
+    if index.is_file() and made_of.is_file() and made_of.read_text() == now:
+        return index
+    made_of.unlink(missing_ok=True)
     program = Path(sys.executable).with_name("jupyter-book")
     command = [str(program), "build", str(stage), "--all", "-W", "-n", "--keep-going", "--path-output", str(root())]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     log.info("%s", done.stdout)
     if done.returncode:
         raise ReportError(f"the book has warnings or errors:\n{(done.stdout + done.stderr)[-6000:]}")
-    return root() / "_build" / "html" / "index.html"
+    made_of.write_text(now)
+    return index

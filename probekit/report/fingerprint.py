@@ -26,9 +26,9 @@ def page_hash(name: str, parameters: Mapping[str, Any]) -> str:
     source = root() / "notebooks" / f"{name}.py"
     parts: list[bytes | str] = [source.read_bytes(), canonical(dict(parameters))]
     for package in packages(source):
-        parts += _contents(PACKAGE / package)
+        parts += contents(PACKAGE / package)
     for place in studies()[name].get("inputs", []):
-        parts += _contents(root() / place)
+        parts += contents(root() / place)
     parts += [f"{library} {version(library)}" for library in LIBRARIES]
     return digest(*parts)
 
@@ -73,7 +73,8 @@ def _part(name: str) -> str | None:
     return home if (PACKAGE / home).is_dir() else f"{home}.py" if (PACKAGE / f"{home}.py").is_file() else None
 
 
-def _contents(place: Path) -> Iterator[bytes | str]:
+def contents(place: Path) -> Iterator[bytes | str]:
+    """Names and bytes of all files below a place, in a fixed order."""
     files = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
     for file in files:
         if file.suffix != ".pyc":

@@ -68,7 +68,9 @@ class Page:
         """Prose in MyST with numbers computed by the notebook; pass foreign text through ``escape``."""
         _display(text, f"<p>{html.escape(text)}</p>")
 
-    def table(self, frame: pd.DataFrame, name: str, caption: str, shown: pd.DataFrame | None = None) -> None:
+    def table(
+        self, frame: pd.DataFrame, name: str, caption: str, shown: pd.DataFrame | None = None, fold: bool = False
+    ) -> None:
         """A numbered, sortable, searchable table with its CSV for download; every cell is escaped.
 
         Args:
@@ -76,17 +78,25 @@ class Page:
             name: of the file, and of the label ``tbl-NAME``.
             caption: MyST.
             shown: what the page shows; by default ``frame``.
+            fold: hide the table behind its caption until it is asked for.
         """
         path = self.out / f"{name}.csv"
         write_atomically(path, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode())
+        if frame.empty:
+            return self.say(f"*{caption}*: none.")
         shown = frame if shown is None else shown
         cells = io.StringIO()
         shown.map(escape).rename(columns=escape).to_csv(cells, index=False, lineterminator="\n")
+        lengths = [max(6, min(60, int(shown[c].astype(str).str.len().mean()))) for c in shown]
+        wordy = max(lengths) > 30  # then the columns share the width by their mean length
         link = f"{{download}}`Download as CSV <{self.out.name}/{path.name}>`"
+        widths = " ".join(map(str, lengths)) if wordy else "auto"
         text = (
-            f"````{{csv-table}} {caption}\n:name: tbl-{name.replace('_', '-')}\n:header-rows: 1\n:class: sortable\n"
-            f":widths: auto\n\n{cells.getvalue()}````\n\n{link}\n"
+            f"~~~~{{csv-table}} {caption}\n:name: tbl-{name.replace('_', '-')}\n:header-rows: 1\n"
+            f":class: sortable{' wordy' * wordy}\n:widths: {widths}\n\n{cells.getvalue()}~~~~\n\n{link}\n"
         )
+        if fold:
+            text = f"~~~~~{{dropdown}} {caption}\n{text}~~~~~\n"
         _display(text, shown.to_html(index=False, escape=True))
 
     def figure(self, figure: Figure, name: str, caption: str, alt: str) -> None:
@@ -100,14 +110,14 @@ class Page:
         write_atomically(path, data.getvalue())
         place = f"{self.out.name}/{path.name}"
         text = (
-            f"````{{figure}} {place}\n:name: fig-{name.replace('_', '-')}\n:alt: {' '.join(alt.split())}\n"
-            f":class: chart\n\n{caption}\n````\n"
+            f"~~~~{{figure}} {place}\n:name: fig-{name.replace('_', '-')}\n:alt: {' '.join(alt.split())}\n"
+            f":class: chart\n\n{caption}\n~~~~\n"
         )
         _display(text, f'<img src="{html.escape(place)}" alt="{html.escape(alt)}">')
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """What made this page: study, hash, parameters, models, probes, versions."""
+        """Study, hash, parameters, models, probes and versions that made this page."""
         return {
             "study": self.study,
             "hash": self.hash,

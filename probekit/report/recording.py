@@ -31,9 +31,9 @@ def recorded_manifest(study: str) -> dict[str, Any]:
 def record(study: str, out: Path) -> Path:
     """Keep the tables and the manifest of a finished run as the study's recorded results.
 
-    Tables that only show recorded results again (``recorded_*.csv``) are left out.
+    Tables that only show what lies elsewhere (``shown_*.csv``) are left out.
     """
-    kept = [path for path in sorted(out.glob("*.csv")) if not path.name.startswith("recorded_")]
+    kept = [path for path in sorted(out.glob("*.csv")) if not path.name.startswith("shown_")]
     place = folder(study)
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)

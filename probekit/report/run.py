@@ -16,14 +16,16 @@ from probekit.report.sources import complete, load_source
 TIMEOUT = 24 * 3600  # seconds a cell may run
 
 
-def run(name: str, given: Mapping[str, Any], out: str | Path, profile: str = "demo") -> Path:
+def run(name: str, given: Mapping[str, Any], out: str | Path, profile: str = "demo", embedded: bool = False) -> Path:
     """Execute a study and put its page and its folder of tables and figures into ``out``.
 
     Args:
         name: of ``studies.yml``.
-        given: parameters by name; checked for name and type before anything starts.
+        given: parameters by name; checked for name and type before anything starts. Files and folders among them may
+            be named from the working folder.
         out: folder for ``NAME.ipynb`` and ``NAME/``; what stands there is replaced only on success.
-        profile: of ``studies.yml``; ``demo`` never reads ``PROBEKIT_DATA``.
+        profile: of ``studies.yml``.
+        embedded: hide ``PROBEKIT_DATA`` from the notebook, so that the page is the same on every machine.
 
     Returns:
         Path of the executed notebook.
@@ -37,10 +39,10 @@ def run(name: str, given: Mapping[str, Any], out: str | Path, profile: str = "de
     from traitlets.config import Config
 
     notebook = load_source(name)
-    values = complete(name, given, profile) | {"out": name}
+    values = {key: _found(value) for key, value in complete(name, given, profile).items()} | {"out": name}
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out, prefix=f".{name}-") as work, _environment(profile):
+    with tempfile.TemporaryDirectory(dir=out, prefix=f".{name}-") as work, _environment(embedded):
         try:
             done = papermill.execute_notebook(
                 notebook,
@@ -67,11 +69,11 @@ def run(name: str, given: Mapping[str, Any], out: str | Path, profile: str = "de
 
 
 class _environment:
-    """What the kernel inherits: fixed dates, no progress bars on pages, no real data for the demo profile."""
+    """What the kernel inherits: fixed dates, no progress bars on pages, and no real data where none is wanted."""
 
-    def __init__(self, profile: str) -> None:
+    def __init__(self, embedded: bool) -> None:
         self.changes = {"SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1", "PROBEKIT_HOME": str(root())}
-        self.dropped = ["PROBEKIT_DATA"] if profile == "demo" else []
+        self.dropped = ["PROBEKIT_DATA"] if embedded else []
 
     def __enter__(self) -> None:
         self.before = dict(os.environ)
@@ -84,9 +86,18 @@ class _environment:
         os.environ.update(self.before)
 
 
+def _found(value: Any) -> Any:
+    """Paths of existing files and folders made absolute: the notebook runs in a folder of its own."""
+    if isinstance(value, list):
+        return [_found(one) for one in value]
+    is_path = isinstance(value, str) and value and Path(value).exists()
+    return str(Path(value).resolve()) if is_path else value
+
+
 def _tidy(notebook: Any, name: str) -> Any:
-    """Leave out what differs between equal runs: times, object addresses, the copy papermill keeps of its input."""
-    notebook.metadata.pop("papermill", None)
+    """Leave out what differs between equal runs: times, addresses, widgets, the copy papermill keeps of its input."""
+    for key in ("papermill", "widgets"):
+        notebook.metadata.pop(key, None)
     for cell in notebook.cells:
         cell.metadata.pop("papermill", None)
         cell.metadata.pop("execution", None)

@@ -13,8 +13,17 @@ def escape(value: Any) -> str:
 
     Control characters and line ends become spaces, so that no text can leave its table cell or line.
     """
-    text = "".join(c if c.isprintable() else " " for c in str(value))
+    text = "".join(c if c.isprintable() or c == "\N{NO-BREAK SPACE}" else " " for c in str(value))
     return _PUNCTUATION.sub(r"\\\1", text)
+
+
+def plain(value: Any) -> str:
+    """A published or counted value as people write it: ``1,300,000``, ``0.72``; a dash where there is none."""
+    if value is None or value != value:
+        return "–"
+    if not isinstance(value, (int, float)):
+        return str(value)
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:,}"
 
 
 def number(value: float, digits: int = 3) -> str:
@@ -23,5 +32,5 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def interval(estimate: float, low: float, high: float, digits: int = 3) -> str:
-    """``0.174 [0.163, 0.186]``."""
-    return f"{number(estimate, digits)} [{number(low, digits)}, {number(high, digits)}]"
+    """``0.174 [0.163, 0.186]``; a line may end before the bracket, never inside it."""
+    return f"{number(estimate, digits)} [{number(low, digits)},\N{NO-BREAK SPACE}{number(high, digits)}]"
