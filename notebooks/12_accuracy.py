@@ -32,6 +32,8 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "12_accuracy"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
+from textwrap import shorten
+
 import pandas as pd
 
 import probekit as pk
@@ -226,7 +228,7 @@ wide = wide.sort_values(("acc@1", "natural"), ascending=False)
 figure, (ax,) = new_figure(height=0.27 * len(wide) + 0.9)
 dots(
     ax,
-    [relation.replace("_", " ") for _, relation in wide.index],
+    [shorten(relation.replace("_", " "), 24, placeholder="…") for _, relation in wide.index],
     [
         (style, [tuple(row) for row in wide[[("acc@1", style), ("low@1", style), ("high@1", style)]].to_numpy()])
         for style in ("template", "natural")
@@ -234,7 +236,7 @@ dots(
 )
 ax.set_xlim(0, 1)
 ax.set_xlabel("Acc@1")
-ax.legend(loc="lower right")
+ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
 page.figure(
     figure,
     "shown_relations",

@@ -195,8 +195,10 @@ def test_wrong_options_are_named(root):
         pk.load_probe("google_re/natural", relations=["place_of_birth", "P19"])
     with pytest.raises(ProbeError, match="judgments must be 'all' or 'majority', not 'most'"):
         pk.load_probe("google_re/natural", judgments="most")
-    with pytest.raises(ProbeError, match="google_re/natural: no prompt is left under these options"):
+    with pytest.raises(ProbeError, match="google_re/natural: limit must be a whole number from 1 on"):
         pk.load_probe("google_re/natural", limit=0)
+    with pytest.raises(ProbeError, match="google_re/natural: no prompt is left under these options"):
+        pk.load_probe("google_re/natural", relations=[])
 
 
 # T-REx

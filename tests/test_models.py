@@ -157,7 +157,7 @@ def test_the_zoo_trains_once_and_knows_what_it_was_told(tmp_path, monkeypatch):
     natural = pk.load_probe("demo/natural")
     ranks = pk.rank_entities(model, natural)["rank"]
     often = ranks[natural.prompts["exposure"] >= 8]
-    assert (often == 1).mean() > 10 / len(natural.entities)
+    assert (often == 1).mean() > 5 / len(natural.entities)  # five times chance
     assert often.mean() < ranks[natural.prompts["exposure"] == 0].mean()
 
 

@@ -405,8 +405,18 @@ def test_an_unknown_option_is_told_which_there_are(name):
 
 
 def test_an_unknown_option_for_a_file_is_told_which_there_are(tmp_path):
-    with pytest.raises(ProbeError, match=r"has no option limit; it has entities, style"):
-        pk.load_probe(str(jsonl(tmp_path, *ROWS)), limit=2)
+    with pytest.raises(ProbeError, match=r"has no option relations; it has entities, limit, seed, name, style"):
+        pk.load_probe(str(jsonl(tmp_path, *ROWS)), relations=["a"])
+
+
+def test_a_part_of_a_file_is_drawn_and_keeps_all_candidates(tmp_path):
+    rows = [{"text": f"[MASK] {i}", "gold": [f"g{i}"]} for i in range(30)]
+    whole, part, same, other = (
+        pk.load_probe(str(jsonl(tmp_path, *rows)), limit=limit, seed=seed)
+        for limit, seed in ((None, 0), (5, 0), (5, 0), (5, 1))
+    )
+    assert len(part.prompts) == 5 and part.entities == whole.entities
+    assert part.fingerprint == same.fingerprint != other.fingerprint
 
 
 def test_loading_a_file_that_is_not_there_names_it(tmp_path):
