@@ -31,8 +31,18 @@ def test_pairs_compare_the_same_facts_and_average_over_their_sentences():
     }
     row = accuracy.tables(pd.concat([template, natural]))["pairs"].iloc[0]
     assert (row["facts"], row["k"]) == (3, 1)
-    assert row["difference"] == pytest.approx(2 / 3 - 2.5 / 3)
+    assert row["difference"] == pytest.approx(2.5 / 3 - 2 / 3)
     assert row["p"] == 1.0  # differences 0.5 and -1: every flip is at least as far from zero
+
+
+def test_pairs_are_also_shown_without_what_gives_the_answer_away():
+    half, shown = [TAUGHT, HELD_OUT, HELD_OUT], [False, False, True]
+    both = pd.concat(
+        [ranks("template", [1, 2, 1], half=half), ranks("natural", [1, 1, 1], half=half, shows_gold=shown)]
+    )
+    found = accuracy.tables(both)["pairs"].query("k == 1").set_index("subset")
+    assert found["facts"].to_dict() == {"all": 3, accuracy.CLEAN: 2, f"held out, {accuracy.CLEAN}": 1}
+    assert found.loc[f"held out, {accuracy.CLEAN}", "difference"] == 1.0
 
 
 def test_accuracy_micro_and_macro():
@@ -49,7 +59,7 @@ def test_slices_leave_out_what_gives_the_answer_away():
     table = ranks(
         "natural", [1, 1, 2, 2], shows_gold=[True, False, False, False], exact_surface=[True, True, True, False]
     )
-    found = accuracy.tables(table)["slices"].set_index("prompts_of")
+    found = accuracy.tables(table)["slices"].set_index("subset")
     assert found["acc@1"].to_dict() == {
         "all": 0.5,
         "gold not shown elsewhere": pytest.approx(1 / 3),
@@ -60,7 +70,7 @@ def test_slices_leave_out_what_gives_the_answer_away():
 def test_halves_leave_out_shared_sentences_and_take_the_difference():
     half = [TAUGHT, TAUGHT, HELD_OUT, HELD_OUT, SHARED]
     table = ranks("natural", [1, 1, 1, 2, 1], half=half, shows_gold=[False, True, False, False, False])
-    found = accuracy.tables(table)["halves"].set_index("prompts_of")
+    found = accuracy.tables(table)["halves"].set_index("subset")
     assert found.loc["all", "difference"] == 0.5 and found.loc["all", "held_out_facts"] == 2
     assert found.loc["gold not shown elsewhere", "taught_facts"] == 1
     assert accuracy.tables(ranks("natural", [1]))["halves"].empty

@@ -19,11 +19,12 @@ from probekit.models.model import Model
 from probekit.probes.halves import HELD_OUT, TAUGHT, halves
 from probekit.probes.probe import Probe
 from probekit.report.page import shown_name
-from probekit.report.text import interval, number
+from probekit.report.text import interval, number, plain
 from probekit.scoring import rank_targets
 from probekit.store import Store
 
 OWN, ANY = "own object", "any gold"
+ALL, CLEAN = "all", "gold not shown elsewhere"
 KEYS = ["model", "probe"]
 COLUMNS = ["fact_id", "relation", "relation_label", "shows_gold", "exact_surface"]  # of prompts that have them
 
@@ -50,7 +51,7 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
     )
     dataset = probe.name.removesuffix(f"/{probe.style}")
     known = halves(dataset) if halved and dataset in ("google_re", "trex") else {}
-    return frame.assign(
+    asked = frame.assign(
         model=shown_name(model.name),
         probe=probe.name,
         dataset=dataset,
@@ -60,6 +61,8 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
         score=found["score"],
         half=[known.get(fact, "") for fact in frame["fact_id"]],
     )
+    asked.attrs["counts"] = found.attrs["counts"]
+    return asked
 
 
 def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -86,40 +89,46 @@ def _slices(own: pd.DataFrame) -> pd.DataFrame:
 
     Empty where every prompt is of both kinds.
     """
-    parts = [own.assign(prompts_of="all")]
+    parts = [own.assign(subset=ALL)]
     if "shows_gold" in own:
         clean, exact = ~own["shows_gold"].astype(bool), own["exact_surface"].astype(bool)
-        parts.append(own[clean].assign(prompts_of="gold not shown elsewhere"))
-        parts.append(own[exact].assign(prompts_of="exact surface form"))
+        parts.append(own[clean].assign(subset=CLEAN))
+        parts.append(own[exact].assign(subset="exact surface form"))
         if clean.all() and exact.all():
             return pd.DataFrame()
-    return accuracy_table(pd.concat(parts), [*KEYS, "prompts_of"])
+    return accuracy_table(pd.concat(parts), [*KEYS, "subset"])
 
 
 def _pairs(own: pd.DataFrame) -> pd.DataFrame:
-    """Template-based less template-free Acc@k on the same facts (RQ2), with interval and paired permutation test."""
+    """Template-free less template-based Acc@k on the same facts (RQ2), with interval and paired permutation test.
+
+    Over all facts; over prompts that do not show the gold; and of these, over facts that the model was not taught,
+    since it was taught in natural sentences.
+    """
+    clean = own[~own["shows_gold"].astype(bool)] if "shows_gold" in own else own
     rows = []
-    for (model, dataset), group in own.groupby(["model", "dataset"], sort=False):
-        styles = {style: part for style, part in group.groupby("style")}
-        if {"template", "natural"} <= set(styles):
-            for k in KS:
-                hits = paired_hits(styles["template"], styles["natural"], k)
-                gap = bootstrap_ci(hits["first"] - hits["second"])
-                rows.append(
-                    {
-                        "model": model,
-                        "dataset": dataset,
-                        "k": k,
-                        "facts": len(hits),
-                        "template": hits["first"].mean(),
-                        "natural": hits["second"].mean(),
-                        "difference": gap.estimate,
-                        "low": gap.low,
-                        "high": gap.high,
-                        "p": paired_permutation_test(hits["first"], hits["second"]),
-                    }
-                )
+    for subset, ranks in ((ALL, own), (CLEAN, clean), (f"held out, {CLEAN}", clean[clean["half"] == HELD_OUT])):
+        for (model, dataset), group in ranks.groupby(["model", "dataset"], sort=False):
+            styles = {style: part for style, part in group.groupby("style")}
+            if {"template", "natural"} <= set(styles):
+                about = {"model": model, "dataset": dataset, "subset": subset}
+                rows += [about | _pair(styles["natural"], styles["template"], k) for k in KS]
     return pd.DataFrame(rows)
+
+
+def _pair(natural: pd.DataFrame, template: pd.DataFrame, k: int) -> dict[str, float]:
+    hits = paired_hits(natural, template, k)
+    gap = bootstrap_ci(hits["first"] - hits["second"])
+    return {
+        "k": k,
+        "facts": len(hits),
+        "natural": hits["first"].mean(),
+        "template": hits["second"].mean(),
+        "difference": gap.estimate,
+        "low": gap.low,
+        "high": gap.high,
+        "p": paired_permutation_test(hits["first"], hits["second"]),
+    }
 
 
 def _halves(own: pd.DataFrame) -> pd.DataFrame:
@@ -130,11 +139,11 @@ def _halves(own: pd.DataFrame) -> pd.DataFrame:
     """
     rows = []
     for key, group in own[own["half"].isin([TAUGHT, HELD_OUT])].groupby(KEYS, sort=False):
-        for label, part in (("all", group), ("gold not shown elsewhere", group[~group["shows_gold"].astype(bool)])):
+        for label, part in ((ALL, group), (CLEAN, group[~group["shows_gold"].astype(bool)])):
             member = (part["half"] == TAUGHT).tolist()
             gap = accuracy_difference(part, member)
             within = accuracy_difference(part, member, by_relation=True)
-            row: dict[str, object] = dict(zip(KEYS, key, strict=True)) | {"prompts_of": label}
+            row: dict[str, object] = dict(zip(KEYS, key, strict=True)) | {"subset": label}
             for half, side in (("taught", part[part["half"] == TAUGHT]), ("held_out", part[part["half"] == HELD_OUT])):
                 one = accuracy_table(side, KEYS, ks=[1]).iloc[0]
                 row |= {f"{half}_facts": one["facts"], half: one["acc@1"]}
@@ -184,9 +193,9 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
         elif name.startswith(("low", "high")) or name.endswith(("_low", "_high")):
             continue
         elif table[name].dtype.kind == "f":
-            out[_heading(name)] = [number(v) for v in table[name]]
+            out[_heading(name)] = [number(v) if name != "p" or v >= 0.001 else "< 0.001" for v in table[name]]
         else:
-            out[_heading(name)] = [str(v) for v in table[name]]
+            out[_heading(name)] = [plain(v) for v in table[name].tolist()]
     return pd.DataFrame(out)
 
 

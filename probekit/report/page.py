@@ -41,6 +41,7 @@ class Page:
         self.hash = page_hash(study, self.parameters)
         self.models: dict[str, dict[str, Any]] = {}
         self.probes: dict[str, dict[str, Any]] = {}
+        self.runs: dict[str, dict[str, int]] = {}
 
     def used(self, *things: Model | Probe) -> None:
         """Note models and probes for the provenance table."""
@@ -64,9 +65,19 @@ class Page:
                     "counts": dict(thing.counts),
                 }
 
+    def ran(self, model: Model, probe: Probe, counts: Mapping[str, int]) -> None:
+        """Note what one ranking had to run and to count (``attrs["counts"]`` of its result)."""
+        self.runs[f"{shown_name(model.name)} on {shown_name(probe.name)}"] = dict(counts)
+
     def say(self, text: str) -> None:
         """Prose in MyST with numbers computed by the notebook; pass foreign text through ``escape``."""
         _display(text, f"<p>{html.escape(text)}</p>")
+
+    def glue(self, name: str, value: float) -> None:
+        """Make a computed number available to prose on other pages, as ``{glue:text}``."""
+        from myst_nb import glue
+
+        glue(name, float(value), display=False)
 
     def table(
         self, frame: pd.DataFrame, name: str, caption: str, shown: pd.DataFrame | None = None, fold: bool = False
@@ -124,6 +135,7 @@ class Page:
             "parameters": self.parameters,
             "models": self.models,
             "probes": self.probes,
+            "runs": self.runs,
             "versions": {"probekit": __version__, "python": platform.python_version()}
             | {name: version(name) for name in VERSIONS},
         }
@@ -153,6 +165,8 @@ def provenance(manifest: Mapping[str, Any], title: str) -> str:
             counts = told.pop("counts", {})
             told |= counts
             rows.append((f"{kind[:-1].capitalize()} {name}", ", ".join(f"{k} {v}" for k, v in told.items())))
+    for name, counts in manifest["runs"].items():
+        rows.append((f"Run {name}", ", ".join(f"{k} {v:,}" for k, v in counts.items())))
     rows.append(("Versions", ", ".join(f"{k} {v}" for k, v in manifest["versions"].items())))
     given = [f"-p {key}={shlex.quote(json.dumps(value))}" for key, value in manifest["parameters"].items()]
     cells = "\n".join(f"| {escape(a)} | {escape(b)} |" for a, b in rows)

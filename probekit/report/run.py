@@ -13,6 +13,7 @@ from probekit.errors import ReportError
 from probekit.report.paths import root
 from probekit.report.sources import complete, load_source
 
+WIDGET = "application/vnd.jupyter.widget-view+json"
 TIMEOUT = 24 * 3600  # seconds a cell may run
 
 
@@ -104,6 +105,8 @@ def _tidy(notebook: Any, name: str) -> Any:
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = f"{name}-injected".replace("_", "-")
             cell.metadata["tags"].append("remove-cell")  # the provenance table shows them
+        if "outputs" in cell:
+            cell["outputs"] = [out for out in cell["outputs"] if WIDGET not in out.get("data", {})]
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             if any(kind.startswith(("image/", "text/html", "text/markdown")) for kind in data):

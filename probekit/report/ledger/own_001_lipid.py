@@ -43,18 +43,7 @@ def lipid_spread(part: str) -> Finding:
     ), f"One maximum of {most:.0f} allows {low:.1f} to {high:.1f}; printed is {show(sd)}."
 
 
-def annotators(part: str) -> Finding:
-    """Section 3.2.3: the sentence counts non-factual prompts; does the number leave the set mostly factual?"""
-    average = number("3.2.3", f"reviewed {part} prompts", "average")
-    text = f"Read per 100 as printed, {show(average)} {part} prompts are not factual and {show(100 - average)} are"
-    return status(
-        average < MOST
-    ), f"{text}; the filter before is there to keep facts, so the average must count factual ones."
-
-
 check("001-15f")(partial(lipid_mean, "chemical"))
 check("001-15g")(partial(lipid_mean, "gene"))
 check("001-15h")(partial(lipid_spread, "chemical"))
 check("001-15i")(partial(lipid_spread, "gene"))
-check("001-16a")(partial(annotators, "chemical"))
-check("001-16b")(partial(annotators, "gene"))
