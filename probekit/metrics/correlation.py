@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,39 +18,27 @@ class Correlation(NamedTuple):
     n: int
 
 
-def _pairs(x: npt.ArrayLike, y: npt.ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+def _correlate(test: Callable[[np.ndarray, np.ndarray], Any], x: npt.ArrayLike, y: npt.ArrayLike) -> Correlation:
+    """``test`` of scipy on two lists of one length; undefined for fewer than two pairs or a list of equal numbers."""
     a, b = np.asarray(x, dtype=float), np.asarray(y, dtype=float)
     if a.shape != b.shape or a.ndim != 1:
         raise ValueError(f"two equally long lists are needed, not shapes {a.shape} and {b.shape}")
-    return a, b
-
-
-def _undefined(a: np.ndarray, b: np.ndarray) -> bool:
-    return len(a) < 2 or bool((a == a[0]).all()) or bool((b == b[0]).all())
+    if len(a) < 2 or (a == a[0]).all() or (b == b[0]).all():
+        return Correlation(np.nan, np.nan, len(a))
+    found = test(a, b)
+    return Correlation(float(found.statistic), float(found.pvalue), len(a))
 
 
 def kendall_tau(x: npt.ArrayLike, y: npt.ArrayLike) -> Correlation:
     """Kendall's tau-b of two lists of scores, shape (n,): 1 where both rank all pairs alike; ties are allowed for."""
-    a, b = _pairs(x, y)
-    if _undefined(a, b):
-        return Correlation(np.nan, np.nan, len(a))
-    found = stats.kendalltau(a, b)
-    return Correlation(float(found.statistic), float(found.pvalue), len(a))
+    return _correlate(stats.kendalltau, x, y)
 
 
 def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> Correlation:
     """Spearman's rank correlation of two lists of scores, shape (n,)."""
-    a, b = _pairs(x, y)
-    if _undefined(a, b):
-        return Correlation(np.nan, np.nan, len(a))
-    found = stats.spearmanr(a, b)
-    return Correlation(float(found.statistic), float(found.pvalue), len(a))
+    return _correlate(stats.spearmanr, x, y)
 
 
 def pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> Correlation:
     """Pearson's linear correlation of two lists, shape (n,)."""
-    a, b = _pairs(x, y)
-    if _undefined(a, b):
-        return Correlation(np.nan, np.nan, len(a))
-    found = stats.pearsonr(a, b)
-    return Correlation(float(found.statistic), float(found.pvalue), len(a))
+    return _correlate(stats.pearsonr, x, y)
