@@ -1,4 +1,4 @@
-"""``probekit list | fetch | run | book | check``."""
+"""``probekit list | fetch | lipid | run | book | check``."""
 
 from __future__ import annotations
 
@@ -45,6 +45,8 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--yes", action="store_true", help="accept the licence without being asked")
     verb.set_defaults(call=_fetch)
 
+    _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
+
     verb = verbs.add_parser("run", help="execute a study on your own parameters")
     verb.add_argument("name", help="of `probekit list studies`")
     verb.add_argument(
@@ -63,6 +65,32 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--json", action="store_true", help="as a list of objects")
     verb.set_defaults(call=_check)
     return parser
+
+
+def _add_lipid(parser: argparse.ArgumentParser) -> None:
+    steps = parser.add_subparsers(required=True, metavar="STEP")
+
+    step = steps.add_parser("build", help="abstracts or sentences to a masked probe (JSONL), with counts")
+    step.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PubMed XML, plain or .gz, in reading order")
+    step.add_argument(
+        "--entities",
+        action="append",
+        required=True,
+        metavar="NAME=FILE",
+        help="a list, CoNLL or .txt with one entity a line; may be repeated, also with the same name",
+    )
+    step.add_argument("--out", type=Path, required=True, help="the probe; counts and finished parts lie beside it")
+    step.add_argument("--after", metavar="YYYY-MM-DD", help="abstracts dated later than this day")
+    step.add_argument("--sentences", action="store_true", help="FILEs are plain text, one sentence a line")
+    step.add_argument("--ignore-case", action="store_true", help="find entities whatever their case")
+    step.set_defaults(call=_lipid_build)
+
+    step = steps.add_parser("sheet", help="an unfilled CSV sheet for people to judge whether prompts are facts")
+    step.add_argument("file", type=Path, help="a probe that `build` wrote")
+    step.add_argument("--n", type=int, default=200, help="prompts drawn (default: 200)")
+    step.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+    step.add_argument("--out", type=Path, help="the sheet (default: beside the probe)")
+    step.set_defaults(call=_lipid_sheet)
 
 
 def _say(*lines: str) -> None:
@@ -108,6 +136,28 @@ def _fetch(options: argparse.Namespace) -> None:
 
     paths = fetch(options.name, accept, options.into, options.base)
     _say(f"{len(paths)} files in {paths[0].parents[1]}")
+
+
+def _lipid_build(options: argparse.Namespace) -> None:
+    from probekit.probes.lipid import build
+
+    lists: dict[str, list[Path]] = {}
+    for given in options.entities:
+        name, _, path = given.partition("=")
+        if not name or not path:
+            raise ProbekitError(f"--entities takes NAME=FILE, not {given!r}")
+        lists.setdefault(name, []).append(Path(path))
+    made = build(options.files, lists, options.out, options.after, options.sentences, options.ignore_case)
+    _say(*(f"{count:>12,}  {step}" for step, count in made["counts"].items()))
+    for name, found in made["statistics"].items():
+        _say(f"{name}: " + ", ".join(f"{key} {value:,.4g}" for key, value in found.items() if key != "prompts"))
+    _say(str(options.out))
+
+
+def _lipid_sheet(options: argparse.Namespace) -> None:
+    from probekit.probes.lipid import write_sheet
+
+    _say(str(write_sheet(options.file, options.n, options.seed, options.out)))
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ProbeError
+from probekit.probes.biomedical import biolama, medlama
 from probekit.probes.demo import demo
 from probekit.probes.lama import conceptnet, google_re, squad, trex
 from probekit.probes.probe import Probe
@@ -22,6 +23,10 @@ PROBES: dict[str, Callable[..., Probe]] = {
     "trex/natural": partial(trex, "natural"),
     "squad": squad,
     "conceptnet": conceptnet,
+    "medlama/template": medlama,
+    "biolama/ctd": partial(biolama, "ctd"),
+    "biolama/wikidata": partial(biolama, "wikidata"),
+    "biolama/umls": partial(biolama, "umls"),
 }
 
 

@@ -1,0 +1,221 @@
+"""Biomedical templates: MedLAMA (Meng et al. 2021) and BioLAMA (Sung et al. 2021), read in upstream's own layouts.
+
+Both ask for the objects of a subject and a relation, and most relations are many to many: a prompt's golds are all
+objects that its row lists, the first of them being the fact's own (paper 001, section 3.2).
+"""
+
+from __future__ import annotations
+
+import ast
+import logging
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Literal
+
+import pandas as pd
+
+from probekit.errors import ProbeError
+from probekit.probes.data import locate
+from probekit.probes.probe import MASK, Probe, read_rows
+
+log = logging.getLogger(__name__)
+
+SPLITS = ("train", "dev", "test")
+
+
+@dataclass(frozen=True)
+class Triple:
+    """A subject, a relation, and all objects: ``objects[0]`` is the fact's own; ``aliases`` are their other names."""
+
+    fact_id: str
+    relation: str
+    subject: str
+    objects: tuple[str, ...]
+    aliases: tuple[str, ...] = ()
+    entity_type: str = ""
+    split: str = ""
+
+
+def _text(row: dict[str, Any], name: str) -> str:
+    if not isinstance(row.get(name), str) or not row[name].strip():
+        raise KeyError(name)
+    return str(row[name])
+
+
+def _texts(row: dict[str, Any], name: str) -> tuple[str, ...]:
+    """A list of non-empty strings, repeated ones once, in order."""
+    found = row.get(name)
+    if not isinstance(found, list) or not all(isinstance(one, str) and one.strip() for one in found):
+        raise KeyError(name)
+    return tuple(dict.fromkeys(found))
+
+
+def _broken(path: Path, number: int, error: KeyError) -> ProbeError:
+    return ProbeError(f"{path}, record {number}: field {error} is missing or of the wrong kind")
+
+
+def _templates(path: Path, relation: str, template: str) -> dict[str, str]:
+    """Template by relation, from the two named fields; each holds [X] and [Y] once."""
+    found = {}
+    for number, row in enumerate(read_rows(path), start=1):
+        try:
+            text = _text(row, template)
+            if text.count("[X]") != 1 or text.count("[Y]") != 1:
+                raise ProbeError(f"{path}, record {number}: field '{template}' must hold [X] and [Y] once, is {text!r}")
+            found[_text(row, relation)] = text
+        except KeyError as error:
+            raise _broken(path, number, error) from error
+    return found
+
+
+def _probe(
+    name: str,
+    triples: list[Triple],
+    chosen: list[Triple],
+    templates: dict[str, str],
+    aliases: bool,
+    relations: Sequence[str] | None,
+    limit: int | None,
+    seed: int,
+    **about: Any,
+) -> Probe:
+    known = dict.fromkeys(t.relation for t in triples)
+    unknown = [one for one in relations or () if one not in known]
+    if unknown:
+        raise ProbeError(f"no relation {', '.join(unknown)} at hand; there are {', '.join(known)}")
+    chosen = [t for t in chosen if relations is None or t.relation in relations]
+    if limit is not None and limit < len(chosen):
+        chosen = [chosen[i] for i in sorted(random.Random(seed).sample(range(len(chosen)), limit))]
+    if not chosen:
+        raise ProbeError(f"{name}: no prompt is left under these options")
+    rows = [
+        {
+            "prompt_id": t.fact_id,
+            "text": templates[t.relation].replace("[Y]", MASK).replace("[X]", t.subject),
+            "gold": list(dict.fromkeys((*t.objects, *(t.aliases if aliases else ())))),
+            "fact_id": t.fact_id,
+            "relation": t.relation,
+            "subject": t.subject,
+            "entity_type": t.entity_type,
+        }
+        for t in chosen
+    ]
+    prompts = pd.DataFrame(rows)
+    if not any(t.entity_type for t in triples):
+        prompts = prompts.drop(columns="entity_type")
+    entities = [o for t in triples for o in (*t.objects, *(t.aliases if aliases else ()))]
+    return Probe(name, prompts, entities, style="template", domain="biomedical", **about)
+
+
+def _absent(what: str, names: list[str]) -> dict[str, int]:
+    if names:
+        log.warning("%s: %s", what, ", ".join(names))
+    return {what: len(names)} if names else {}
+
+
+def _medlama_triple(row: dict[str, Any], relation: str, path: Path, number: int) -> Triple:
+    try:
+        try:
+            objects = ast.literal_eval(_text(row, "tail_names_list"))  # a list as Python prints it
+        except (ValueError, SyntaxError) as error:
+            raise KeyError("tail_names_list") from error
+        if not objects:
+            raise KeyError("tail_names_list")
+        subject = _text(row, "head_name")
+        fact_id = f"{relation}/{_text(row, 'head_cui')}/{number}"  # a head may have several rows, under several names
+        return Triple(fact_id, relation, subject, _texts({"tail_names_list": objects}, "tail_names_list"))
+    except KeyError as error:
+        raise _broken(path, number, error) from error
+
+
+def medlama(relations: Sequence[str] | None = None, limit: int | None = None, seed: int = 0) -> Probe:
+    """MedLAMA, 19 relations of 1,000 facts, in upstream's human-written prompts.
+
+    The files are ``medlama/medlama/2021AA/<relation>_1000.csv``, of which the ``_hard`` ones are subsets, and
+    ``medlama/medlama/prompts.csv``. Candidates are the objects of every relation at hand, whatever the options; a
+    relation with a prompt and no file is named in a warning and counted.
+
+    Args:
+        relations: some of them; all by default.
+        limit: at most so many facts, drawn with ``seed``.
+
+    Raises:
+        ProbeError: data not at hand, an unknown relation, or a broken record, with file and field.
+    """
+    templates = _templates(locate("medlama/medlama/prompts.csv"), "pid", "human_prompt")
+    folder, triples, absent = locate("medlama/medlama/2021AA"), list[Triple](), []
+    for relation in templates:
+        path = folder / f"{relation}_1000.csv"
+        if path.is_file():
+            triples += [_medlama_triple(row, relation, path, n) for n, row in enumerate(read_rows(path), start=1)]
+        else:
+            absent.append(relation)
+    counts = {"facts": len(triples), **_absent("relations absent", absent)}
+    about = {"licence": "derived from UMLS; none stated", "citation": "meng2021", "counts": counts}
+    return _probe("medlama/template", triples, triples, templates, False, relations, limit, seed, **about)
+
+
+def _biolama_triple(row: dict[str, Any], relation: str, split: str, path: Path, number: int) -> Triple:
+    try:
+        objects = _texts(row, "obj_labels")
+        if not objects:
+            raise KeyError("obj_labels")
+        others = row.get("obj_aliases", [])
+        if not isinstance(others, list) or not all(isinstance(names, list) for names in others):
+            raise KeyError("obj_aliases")
+        aliases = _texts({"obj_aliases": [name for names in others for name in names]}, "obj_aliases")
+        types = dict.fromkeys(t for t in row.get("obj_types") or () if isinstance(t, str) and t)
+        entity_type = " | ".join(types)
+        return Triple(_text(row, "uuid"), relation, _text(row, "sub_label"), objects, aliases, entity_type, split)
+    except KeyError as error:
+        raise _broken(path, number, error) from error
+
+
+def biolama(
+    kb: Literal["ctd", "wikidata", "umls"],
+    relations: Sequence[str] | None = None,
+    split: Literal["train", "dev", "test"] = "test",
+    aliases: bool = False,
+    limit: int | None = None,
+    seed: int = 0,
+) -> Probe:
+    """BioLAMA, one knowledge base of three, in upstream's manual prompts.
+
+    The files are ``biolama/data/<kb>/triples_processed/<relation>/{train,dev,test}.jsonl`` (``uuid, sub_label,
+    obj_labels`` and, for each object, a list in ``obj_aliases``) and ``biolama/data/<kb>/prompts/manual.jsonl``
+    (``relation, template``). Candidates are the objects of all relations and of every split at hand, whatever the
+    options. Upstream publishes CTD and Wikidata as an archive on a file host and, for UMLS, the scripts that make it.
+
+    Args:
+        relations: some of them; all by default.
+        split: whose facts are asked; upstream reports ``test``.
+        aliases: the aliases of a fact's objects are golds too, and every alias is a candidate; upstream's own
+            evaluation accepts them.
+        limit: at most so many facts, drawn with ``seed``.
+
+    Raises:
+        ProbeError: data not at hand, an unknown relation or split, or a broken record, with file and field.
+    """
+    if split not in SPLITS:
+        raise ProbeError(f"biolama/{kb}: split must be one of {', '.join(SPLITS)}, not {split!r}")
+    templates = _templates(locate(f"biolama/data/{kb}/prompts/manual.jsonl"), "relation", "template")
+    folder, triples = locate(f"biolama/data/{kb}/triples_processed"), list[Triple]()
+    there = sorted(path.name for path in folder.iterdir() if path.is_dir())
+    for relation in (name for name in templates if name in there):
+        for part in SPLITS:
+            path = folder / relation / f"{part}.jsonl"
+            if path.is_file():
+                rows = enumerate(read_rows(path), start=1)
+                triples += [_biolama_triple(row, relation, part, path, n) for n, row in rows]
+            elif part == split:
+                raise ProbeError(f"{path} is missing; put upstream's file there, or name another split")
+    counts = {
+        "facts": len(triples),
+        **_absent("relations absent", [name for name in templates if name not in there]),
+        **_absent("relations without a prompt", [name for name in there if name not in templates]),
+    }
+    chosen = [t for t in triples if t.split == split]
+    about = {"licence": "see the knowledge base", "citation": "sung2021", "counts": counts}
+    return _probe(f"biolama/{kb}", triples, chosen, templates, aliases, relations, limit, seed, **about)

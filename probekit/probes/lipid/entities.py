@@ -1,0 +1,118 @@
+"""Entity lists, and where their entities stand in a sentence: whole tokens, the longest match first."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from probekit.errors import ProbeError
+
+log = logging.getLogger(__name__)
+
+TOKEN = re.compile(r"\w+|[^\w\s]")  # a run of letters and digits, or one other sign
+TIGHT = re.compile(r"(?<=[(\[{/'-]) | (?=[)\]}/'%,;:.+-])|(?<=\d[,.]) (?=\d)")  # spaces that a tokenizer put in
+END = ""  # key of the trie that marks a whole entity; no token is empty
+
+
+@dataclass(frozen=True)
+class Mention:
+    """Characters ``start`` to ``end`` of a sentence name ``entity``, of the list ``kind``."""
+
+    start: int
+    end: int
+    entity: str
+    kind: str
+
+
+def join_tokens(tokens: Sequence[str]) -> str:
+    """A name as running text writes it: no spaces around hyphens and slashes, inside brackets, before a comma."""
+    return TIGHT.sub("", " ".join(tokens))
+
+
+def read_entities(path: Path) -> list[str]:
+    """The distinct entities of one file, in order of appearance.
+
+    Args:
+        path: ``.txt`` with one entity a line; anything else is CoNLL: ``token<TAB>tag`` a line, tags B-, I- and O.
+
+    Raises:
+        ProbeError: the file cannot be read, is not UTF-8, holds a line of another form, or no entity at all.
+    """
+    try:
+        lines = path.read_text("utf-8-sig").split("\n")
+    except OSError as error:
+        raise ProbeError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ProbeError(f"{path}: not UTF-8 text (byte {error.start})") from error
+    found = (line.strip() for line in lines) if path.suffix == ".txt" else _tagged(lines, path)
+    names = [name for name in dict.fromkeys(found) if name]
+    kept = [name for name in names if len(name) > 1 and any(c.isalpha() for c in name)]
+    if not kept:
+        raise ProbeError(f"{path}: no entity in it; CoNLL lines are token, tab, tag, and plain lists end in .txt")
+    if len(kept) < len(names):
+        log.warning("%s: %d entities without a letter, or of one sign, are left out", path, len(names) - len(kept))
+    return kept
+
+
+def _tagged(lines: Iterable[str], path: Path) -> Iterator[str]:
+    tokens: list[str] = []
+    for number, line in enumerate([*lines, ""], start=1):
+        fields = line.rstrip("\r").split("\t")
+        tag = fields[-1] if line.strip() else "O"
+        if line.strip() and (len(fields) < 2 or not (tag == "O" or tag[:2] in ("B-", "I-"))):
+            raise ProbeError(f"{path}, line {number}: a token, a tab and a tag B-, I- or O are needed, found {line!r}")
+        if tag[:2] != "I-" and tokens:
+            yield join_tokens(tokens)
+            tokens = []
+        if tag != "O":
+            tokens.append(fields[0])
+
+
+class Finder:
+    """All mentions of listed entities in one pass over a sentence's tokens, whatever the length of the lists.
+
+    Spaces do not matter ("HMB - 45" finds "HMB-45"); a hyphen ends a token ("aspirin-induced" mentions aspirin). An
+    entity of several lists, or one that differs by spaces alone, belongs to the first that has it.
+
+    Args:
+        lists: entities by the name of their list.
+        ignore_case: "aspirin" also finds "Aspirin".
+    """
+
+    def __init__(self, lists: Mapping[str, Iterable[str]], ignore_case: bool = False) -> None:
+        self.ignore_case, self.shared = ignore_case, 0
+        self.trie: dict[str, Any] = {}
+        for kind, entities in lists.items():
+            for entity in entities:
+                node = self.trie
+                for token in TOKEN.findall(self._fold(entity)):
+                    node = node.setdefault(token, {})
+                self.shared += END in node and node[END][1] != kind
+                node.setdefault(END, (entity, kind))
+
+    def _fold(self, text: str) -> str:
+        return text.lower() if self.ignore_case else text
+
+    def find(self, sentence: str) -> list[Mention]:
+        """Mentions from left to right, none overlapping; at each token the longest."""
+        tokens = TOKEN.findall(sentence)
+        keys = list(map(self._fold, tokens)) if self.ignore_case else tokens
+        hits, at, count, start = list[tuple[int, int, tuple[str, str]]](), 0, len(keys), self.trie.get
+        while at < count:
+            node, ahead, best, end = start(keys[at]), at, None, at
+            while node is not None:
+                ahead += 1
+                if END in node:
+                    best, end = node[END], ahead
+                node = node.get(keys[ahead]) if ahead < count else None
+            if best is not None:
+                hits.append((at, end, best))
+            at = end if best is not None else at + 1
+        if not hits:
+            return []
+        spans = [match.span() for match in TOKEN.finditer(sentence)]
+        return [Mention(spans[first][0], spans[last - 1][1], *found) for first, last, found in hits]

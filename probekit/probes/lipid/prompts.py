@@ -1,0 +1,46 @@
+"""Sentences to prompts: one mention, no tell-tale word, the entity masked; every step counted."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from probekit.probes.lipid.entities import Finder
+from probekit.probes.probe import MASK
+
+KEYWORDS = ("here", "we", "investigate", "study", "propose", "outline", "our", "performed", "suggest", "However")
+DROP = re.compile(rf"\(|(?<!\w)(?:{'|'.join(KEYWORDS)})(?!\w)", re.IGNORECASE)
+SENTENCES, MENTION, PROMPTS = "sentences", "with exactly one mention", "prompts, after the keywords"
+MASKED = "sentences that hold the mask's own sign"
+
+
+def prompts(
+    sentences: Iterable[tuple[str, str]], finder: Finder, counts: Counter[str], about: dict[str, Any]
+) -> Iterator[dict[str, Any]]:
+    """Probe rows ``prompt_id, text, gold, entity_type`` and what ``about`` adds (paper 001, section 3.2.3).
+
+    Args:
+        sentences: prompt id and text of each.
+        finder: of the listed entities; a sentence is kept with exactly one mention over all lists.
+        counts: raised by the sentences left after each step, the last two also by list.
+        about: further fields, the same for every row.
+    """
+    for prompt_id, sentence in sentences:
+        counts[SENTENCES] += 1
+        mentions = finder.find(sentence)
+        if len(mentions) != 1:
+            continue
+        (mention,) = mentions
+        if MASK in sentence:
+            counts[MASKED] += 1
+            continue
+        counts[MENTION] += 1
+        counts[f"{MENTION}: {mention.kind}"] += 1
+        if DROP.search(sentence):
+            continue
+        counts[PROMPTS] += 1
+        counts[f"{PROMPTS}: {mention.kind}"] += 1
+        text = sentence[: mention.start] + MASK + sentence[mention.end :]
+        yield {"prompt_id": prompt_id, "text": text, "gold": [mention.entity], **about, "entity_type": mention.kind}

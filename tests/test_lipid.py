@@ -1,0 +1,427 @@
+"""LIPID's recipe on records, lists and sentences written here; against a naive search; the real file where at hand."""
+
+import csv
+import gzip
+import json
+import os
+import re
+from collections import Counter
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import probekit as pk
+from probekit.cli import main
+from probekit.errors import ProbeError
+from probekit.probes.lipid import build, write_sheet
+from probekit.probes.lipid.entities import Finder, join_tokens, read_entities
+from probekit.probes.lipid.medline import read_medline
+from probekit.probes.lipid.prompts import KEYWORDS, prompts
+from probekit.probes.lipid.sentences import split_sentences
+
+GIVEN = os.environ.get("PROBEKIT_DATA")
+MEDLINE = Path(GIVEN or "") / "pubmed/medline16n0902.xml.gz"
+published = pytest.mark.skipif(
+    not (GIVEN and MEDLINE.is_file()), reason="needs a MEDLINE file: PROBEKIT_DATA names no folder with pubmed/"
+)
+
+# Records
+
+
+def record(pmid: object, *sections: str, created: str = "2022-03-04", extra: str = "", more: str = "") -> str:
+    year, month, day = created.split("-") if created else ("", "", "")
+    date = f"<DateCreated><Year>{year}</Year><Month>{month}</Month><Day>{day}</Day></DateCreated>" if created else ""
+    texts = "".join(f"<AbstractText>{text}</AbstractText>" for text in sections)
+    abstract = f"<Abstract>{texts}</Abstract>" if sections else ""
+    article = f"<Article><ArticleTitle>On {pmid}.</ArticleTitle>{abstract}{extra}</Article>"
+    return f"<MedlineCitation><PMID>{pmid}</PMID>{date}{article}{more}</MedlineCitation>"
+
+
+def modern(pmid: int, text: str, **dates: str) -> str:
+    """A record as PubMed writes it since 2017, with the dates of its history."""
+    history = "".join(
+        '<PubMedPubDate PubStatus="{}"><Year>{}</Year><Month>{}</Month><Day>{}</Day></PubMedPubDate>'.format(
+            status, *day.split("-")
+        )
+        for status, day in dates.items()
+    )
+    body = record(pmid, text, created="")
+    return f"<PubmedArticle>{body}<PubmedData><History>{history}</History></PubmedData></PubmedArticle>"
+
+
+def xml(*records: str, root: str = "MedlineCitationSet") -> str:
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<{root}>\n' + "\n".join(records) + f"\n</{root}>\n"
+
+
+def save(path: Path, text: str | bytes) -> Path:
+    data = text.encode() if isinstance(text, str) else text
+    path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
+    return path
+
+
+def read(path: Path) -> tuple[list, Counter]:
+    counts: Counter = Counter()
+    return list(read_medline(path, counts)), counts
+
+
+@pytest.mark.parametrize("name", ["a.xml", "a.xml.gz"])
+def test_records_are_read_plain_or_zipped(tmp_path, name):
+    other = "<OtherAbstract><AbstractText>Autre.</AbstractText></OtherAbstract>"
+    text = xml(record(7, "Two <i>odd</i>\n  words &lt; 3 &#946;.", "Part two."), record(8), record(9, "", more=other))
+    found, counts = read(save(tmp_path / name, text))
+    assert [(a.pmid, a.date, a.title, a.sections) for a in found] == [
+        (7, "2022-03-04", "On 7.", ("Two odd words < 3 β.", "Part two."))
+    ]
+    assert counts == {"records": 3, "records without an abstract": 2}
+
+
+def test_the_date_is_the_one_of_entry_and_incomplete_ones_are_early(tmp_path):
+    def issue(pmid: int, inner: str) -> str:
+        journal = f"<Journal><JournalIssue><PubDate>{inner}</PubDate></JournalIssue></Journal>"
+        return f"<PubmedArticle>{record(pmid, 'A.', created='', extra=journal)}</PubmedArticle>"
+
+    text = xml(
+        modern(1, "A.", received="2019-1-2", pubmed="2022-1-9", entrez="2022-1-8"),
+        modern(2, "A.", pubmed="2022-1-9"),
+        f"<PubmedArticle>{record(3, 'A.', created='2020-05-06')}</PubmedArticle>",
+        issue(4, "<Year>2021</Year><Month>Dec</Month>"),
+        issue(5, "<MedlineDate>2021 Nov-Dec</MedlineDate>"),
+        issue(6, "<MedlineDate>Winter</MedlineDate>"),
+        root="PubmedArticleSet",
+    )
+    found, counts = read(save(tmp_path / "a.xml", text))
+    assert [a.date for a in found] == ["2022-01-08", "2022-01-09", "2020-05-06", "2021-12-01", "2021-01-01", ""]
+    assert counts["records"] == 6
+
+
+def test_a_broken_file_gives_what_stands_before_the_fault(tmp_path, caplog):
+    whole = xml(*(record(n, f"Text {n}.") for n in range(1, 4)))
+    found, counts = read(save(tmp_path / "cut.xml", whole[: whole.index("<PMID>3")]))
+    assert [a.pmid for a in found] == [1, 2]
+    assert counts == {"records": 2, "files broken off (malformed)": 1}
+    assert "cut.xml breaks off" in caplog.text
+    zipped = gzip.compress(xml(*(record(n, os.urandom(40).hex()) for n in range(1, 9000))).encode())
+    path = tmp_path / "cut.xml.gz"
+    path.write_bytes(zipped[: len(zipped) // 2])
+    found, counts = read(path)
+    assert 1000 < len(found) < 8000 and counts["files broken off (malformed)"] == 1
+    path.write_bytes(b"")
+    assert read(path) == ([], {"files broken off (malformed)": 1})
+    path.write_bytes(zipped[:60] + b"\xff" * 60 + zipped[120:])
+    assert read(path)[1]["files broken off (malformed)"] == 1
+
+
+def test_bytes_that_are_not_utf8_are_replaced_and_counted(tmp_path):
+    many = [record(n, "Plain é text.") for n in range(1, 4000)]  # over the size of a block, faults in the second
+    data = xml(*many, record(5000, "Caf\udce9 society.")).encode("utf-8", "surrogateescape")
+    found, counts = read(save(tmp_path / "a.xml", data))
+    assert found[-1].sections == ("Caf\ufffd society.",)
+    assert {a.sections for a in found[:-1]} == {("Plain é text.",)}
+    assert counts == {"records": 4000, "files not UTF-8": 1}
+
+
+def test_entities_of_a_documents_own_are_refused(tmp_path, caplog):
+    secret = save(tmp_path / "secret.txt", "SECRET")
+    bomb = '<!ENTITY a "aaaaaaaaaa">' + "".join(
+        f'<!ENTITY {x} "{f"&{y};" * 10}">' for y, x in zip("abcde", "bcdef", strict=True)
+    )
+    for subset in (bomb, f'<!ENTITY f SYSTEM "{secret.as_uri()}">', f'<!ENTITY % f SYSTEM "{secret.as_uri()}"> %f;'):
+        text = xml(record(1, "See &f;.")).replace("\n", f"\n<!DOCTYPE MedlineCitationSet [{subset}]>\n", 1)
+        found, counts = read(save(tmp_path / "a.xml", text))
+        assert found == [] and counts == {"files broken off (malformed)": 1}
+    assert "declares entities of its own" in caplog.text
+    public = '\n<!DOCTYPE MedlineCitationSet PUBLIC "-//NLM//DTD" "https://www.example.org/nothing.dtd">\n'
+    found, _ = read(save(tmp_path / "a.xml", xml(record(1, "Fine.")).replace("\n", public, 1)))
+    assert len(found) == 1
+
+
+def test_a_record_without_pmid_is_counted(tmp_path):
+    found, counts = read(save(tmp_path / "a.xml", xml(record("", "A."), record("x7", "A."), record(3, "A."))))
+    assert [a.pmid for a in found] == [3] and counts["records without a PMID"] == 2
+    with pytest.raises(ProbeError, match="cannot read"):
+        read(tmp_path / "absent.xml")
+
+
+def test_sentences():
+    assert split_sentences("Levels rose (Fig. 2).  E. coli did not, at pH 7.4! Why? ") == [
+        "Levels rose (Fig. 2).",
+        "E. coli did not, at pH 7.4!",
+        "Why?",
+    ]
+    assert split_sentences("  ") == []
+
+
+# Entities
+
+
+def conll(*sentences: str) -> str:
+    """``word/B`` for tagged tokens."""
+    lines = []
+    for sentence in sentences:
+        for token in sentence.split():
+            word, _, tag = token.rpartition("|")
+            lines.append(f"{word}\t{tag}-X" if word else f"{tag}\tO")
+        lines.append("")
+    return "\n".join(lines) + "\n"
+
+
+def test_tagged_tokens_are_joined_as_in_the_text(tmp_path):
+    text = conll(
+        "The S|B -|I 100|I protein",
+        "Na|B +|I /|I K|I +|I and 1|B ,|I 25|I -|I (|I OH|I )|I 2|I D|I fell",
+        "aspirin|B ibuprofen|B here",
+        "hTAF|B (|I II|I )|I 250|I",
+        "Parkinson|B '|I s|I drug|I S|B -|I 100|I 7|B",
+    )
+    path = save(tmp_path / "a.tsv", text)
+    names = ["S-100", "Na+/K+", "1,25-(OH)2 D", "aspirin", "ibuprofen", "hTAF(II)250", "Parkinson's drug"]
+    got = read_entities(path)
+    assert [name.replace(" ", "") for name in got] == [name.replace(" ", "") for name in names]
+    assert got[0] == "S-100" and got[3:5] == ["aspirin", "ibuprofen"] and got[6] == "Parkinson's drug"
+    assert join_tokens(["interleukin", "-", "2", "receptor"]) == "interleukin-2 receptor"
+
+
+def test_plain_lists_and_broken_ones(tmp_path):
+    assert read_entities(save(tmp_path / "a.txt", "\ufeffgout\r\nflu \n\ngout\n7\nx\n")) == ["gout", "flu"]
+    path = save(tmp_path / "b.tsv", "gout\tB-X\nflu B-X\n")
+    with pytest.raises(ProbeError, match=r"b.tsv, line 2: a token, a tab and a tag B-, I- or O are needed"):
+        read_entities(path)
+    for name, data in (("c.tsv", b"gout\tO\n"), ("d.txt", b""), ("e.tsv", b"caf\xe9\tB-X\n"), ("none.txt", None)):
+        if data is not None:
+            save(tmp_path / name, data)
+        with pytest.raises(ProbeError, match=name):
+            read_entities(tmp_path / name)
+
+
+def found(lists: dict, sentence: str, **options: bool) -> list[tuple[str, str, str]]:
+    return [(sentence[m.start : m.end], m.entity, m.kind) for m in Finder(lists, **options).find(sentence)]
+
+
+def test_mentions_are_whole_tokens_the_longest_first():
+    lists = {"drug": ["insulin", "insulin receptor", "S-100", "beta"], "gene": ["receptor gene", "insulin"]}
+    assert found(lists, "The insulin receptor gene.") == [("insulin receptor", "insulin receptor", "drug")]
+    assert found(lists, "insulins, proinsulin, Insulin, in sulin") == []
+    assert found(lists, "insulin-induced (S - 100)") == [("insulin", "insulin", "drug"), ("S - 100", "S-100", "drug")]
+    assert found(lists, "insulin receptors") == [("insulin", "insulin", "drug")]
+    assert found(lists, "INSULIN Receptor", ignore_case=True) == [("INSULIN Receptor", "insulin receptor", "drug")]
+    assert Finder(lists).shared == 1
+
+
+words = st.lists(st.sampled_from(["a", "b", "ab", "-", "(", "β"]), min_size=1, max_size=4).map(" ".join)
+
+
+@given(st.lists(words, min_size=1, max_size=6), st.lists(st.sampled_from(["a", "b", "ab", "-", "(", "β"]), max_size=12))
+def test_the_trie_finds_what_a_naive_search_finds(entities, tokens):
+    sentence, expected, at = " ".join(tokens), [], 0
+    listed = [entity.split() for entity in entities]
+    while at < len(tokens):
+        lengths = [len(one) for one in listed if tokens[at : at + len(one)] == one]
+        if lengths:
+            expected.append(" ".join(tokens[at : at + max(lengths)]))
+        at += max(lengths, default=1)
+    assert [text for text, _, _ in found({"x": entities}, sentence)] == expected
+
+
+# Prompts
+
+
+def run(*sentences: str) -> tuple[list[str], Counter]:
+    counts: Counter = Counter()
+    pairs = [(str(n), text) for n, text in enumerate(sentences)]
+    return [row["text"] for row in prompts(pairs, Finder({"drug": ["penicillin"]}), counts, {})], counts
+
+
+def test_one_mention_is_masked_and_the_rest_left_out():
+    texts, counts = run(
+        "The penicillin-like drug, where weather, studying and hours suggested nothing.",
+        "No drug.",
+        "penicillin and penicillin.",
+        "We gave penicillin.",
+        "penicillin (PCN) works.",
+        "penicillin and [MASK].",
+    )
+    assert texts == ["The [MASK]-like drug, where weather, studying and hours suggested nothing."]
+    assert counts == {
+        "sentences": 6,
+        "with exactly one mention": 3,
+        "with exactly one mention: drug": 3,
+        "prompts, after the keywords": 1,
+        "prompts, after the keywords: drug": 1,
+        "sentences that hold the mask's own sign": 1,
+    }
+
+
+@pytest.mark.parametrize("word", KEYWORDS)
+def test_every_keyword_drops_a_sentence_in_any_case(word):
+    for form in (word, word.upper(), word.capitalize(), word.lower(), f"{word},", f"-{word}-"):
+        assert run(f"Then {form} penicillin.")[0] == []
+    assert len(run(f"Then x{word} {word}x penicillin.")[0]) == 1
+    assert len(KEYWORDS) == 10
+
+
+# The whole
+
+
+@pytest.fixture
+def lists(tmp_path: Path) -> dict[str, list[Path]]:
+    more = save(tmp_path / "more.txt", "velnin\n")
+    drugs = save(tmp_path / "drugs.tsv", conll("gave penicillin|B and osk|B -|I ol|I"))
+    return {"drugs": [drugs, more], "genes": [save(tmp_path / "genes.txt", "APP\n")]}
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> list[Path]:
+    first = xml(
+        record(1, "Penicillin fails. Only penicillin helps. We study APP.", "APP is on chromosome 21."),
+        record(2, "osk-ol was given.", created="2021-12-31"),
+        record(3),
+        record(4, "The penicillin dose rose.", created=""),
+    )
+    second = xml(record(1, "Revised: APP."), record(5, "A dose of penicillin (PCN). APP binds velnin. velnin acts."))
+    return [save(tmp_path / "one.xml.gz", first), save(tmp_path / "two.xml", second)]
+
+
+def rows(path: Path) -> list[dict]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+
+
+def test_build_writes_a_probe_its_counts_and_statistics(tmp_path, lists, files):
+    out = tmp_path / "new/lipid.jsonl"
+    made = build([*files, files[0]], lists, out, after="2021-12-31")
+    expected = [
+        ("1-2", "Only [MASK] helps.", ["penicillin"], "1", "2022-03-04", "drugs"),
+        ("1-4", "[MASK] is on chromosome 21.", ["APP"], "1", "2022-03-04", "genes"),
+        ("5-3", "[MASK] acts.", ["velnin"], "5", "2022-03-04", "drugs"),
+    ]
+    fields = ("prompt_id", "text", "gold", "pmid", "date", "entity_type")
+    assert rows(out) == [dict(zip(fields, row, strict=True)) for row in expected]
+    assert list(made["counts"].items()) == [
+        ("files given twice", 1),
+        ("records", 6),
+        ("records without an abstract", 1),
+        ("abstracts of a PMID met before", 1),
+        ("abstracts without a date", 1),
+        ("abstracts in question", 2),
+        ("sentences", 7),
+        ("with exactly one mention", 5),
+        ("with exactly one mention: drugs", 3),
+        ("with exactly one mention: genes", 2),
+        ("prompts, after the keywords", 3),
+        ("prompts, after the keywords: drugs", 2),
+        ("prompts, after the keywords: genes", 1),
+    ]
+    assert made["statistics"]["drugs"] == {"prompts": 2, "entities": 2, "mean": 1, "sd": 0, "min": 1, "max": 1}
+    assert json.loads((tmp_path / "new/lipid.jsonl.counts.json").read_text())["counts"] == made["counts"]
+    assert len(rows(tmp_path / "new/lipid.jsonl")) == len(pk.load_probe(str(out)).prompts)
+    everything = build(files, lists, tmp_path / "all.jsonl")
+    assert everything["counts"]["abstracts in question"] == 4
+    assert everything["statistics"]["drugs"]["max"] == 2
+    assert everything["statistics"]["drugs"]["sd"] == pytest.approx(3**-0.5)  # 2, 1, 1
+
+
+def test_a_rerun_reads_only_what_is_new_and_writes_the_same(tmp_path, lists, files, monkeypatch):
+    import importlib
+
+    module = importlib.import_module("probekit.probes.lipid.build")
+    read, real = [], module.read_medline
+
+    def watched(path, counts):
+        read.append(path.name)
+        if (tmp_path / "stop").exists() and path.name == "two.xml":
+            raise KeyboardInterrupt
+        yield from real(path, counts)
+
+    monkeypatch.setattr(module, "read_medline", watched)
+    fresh = build(files, lists, tmp_path / "fresh.jsonl")
+    save(tmp_path / "stop", "")
+    with pytest.raises(KeyboardInterrupt):
+        build(files, lists, tmp_path / "a.jsonl")
+    assert not (tmp_path / "a.jsonl").exists()
+    (tmp_path / "stop").unlink()
+    read.clear()
+    again = build(files, lists, tmp_path / "a.jsonl")
+    assert read == ["two.xml"]
+    assert again == fresh
+    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
+    read.clear()
+    assert build(files, lists, tmp_path / "a.jsonl") == fresh and read == []
+    build(files, lists, tmp_path / "a.jsonl", after="2000-01-01")
+    assert read == ["one.xml.gz", "two.xml"]  # other options, nothing to reuse
+    read.clear()
+    save(files[1], xml(record(9, "velnin acts.")))
+    assert build(files, lists, tmp_path / "a.jsonl")["counts"]["records"] == 5
+    assert read == ["two.xml"]
+
+
+def test_plain_sentences_take_the_later_steps_only(tmp_path, lists):
+    path = save(tmp_path / "s.txt", b"velnin acts\n\nwe gave velnin\ncaf\xe9 VELNIN rose\n")
+    made = build([path], lists, tmp_path / "a.jsonl", plain=True)
+    (row,) = rows(tmp_path / "a.jsonl")
+    assert row["prompt_id"].endswith("-1") and set(row) == {"prompt_id", "text", "gold", "entity_type"}
+    assert made["counts"] == {
+        "files not UTF-8": 1,
+        "sentences": 3,
+        "with exactly one mention": 2,
+        "with exactly one mention: drugs": 2,
+        "prompts, after the keywords": 1,
+        "prompts, after the keywords: drugs": 1,
+    }
+    assert len(rows(tmp_path / "a.jsonl")) == 1
+    build([path], lists, tmp_path / "a.jsonl", plain=True, ignore_case=True)
+    assert [r["text"] for r in rows(tmp_path / "a.jsonl")] == ["[MASK] acts", "caf\ufffd [MASK] rose"]
+
+
+def test_wrong_input_is_named(tmp_path, lists, files):
+    for day in ("2021-13-01", "20211231", "yesterday"):
+        with pytest.raises(ProbeError, match="after takes a day as YYYY-MM-DD"):
+            build(files, lists, tmp_path / "a.jsonl", after=day)
+    with pytest.raises(ProbeError, match="with PubMed files only"):
+        build(files, lists, tmp_path / "a.jsonl", after="2021-12-31", plain=True)
+    with pytest.raises(ProbeError, match="cannot read .*absent"):
+        build([tmp_path / "absent.xml"], lists, tmp_path / "a.jsonl")
+    with pytest.raises(ProbeError, match="at least one list"):
+        build(files, {}, tmp_path / "a.jsonl")
+
+
+def test_the_sheet_is_seeded_unfilled_and_never_overwritten(tmp_path, lists, files):
+    out = tmp_path / "lipid.jsonl"
+    build(files, lists, out)
+    sheet = write_sheet(out, n=2, seed=1)
+    assert sheet == tmp_path / "lipid_sheet.csv"
+    with sheet.open(encoding="utf-8", newline="") as file:
+        lines = list(csv.DictReader(file))
+    texts = {row["prompt_id"]: row["text"].replace("[MASK]", row["gold"][0]) for row in rows(out)}
+    assert len(lines) == 2
+    assert all(line["sentence"] == texts[line["prompt_id"]] for line in lines)
+    assert {(line["factual (yes or no)"], line["remark"]) for line in lines} == {("", "")}
+    with pytest.raises(ProbeError, match="may be filled in"):
+        write_sheet(out, n=2, seed=1)
+    same, other = (write_sheet(out, n=2, seed=s, out=tmp_path / f"{s}.csv").read_bytes() for s in (1, 2))
+    assert same == sheet.read_bytes() != other
+    with pytest.raises(ProbeError, match="at least one prompt"):
+        write_sheet(out, n=0, out=tmp_path / "z.csv")
+
+
+def test_the_command_line(tmp_path, lists, files, capsys):
+    given_lists = [f"--entities={name}={path}" for name, paths in lists.items() for path in paths]
+    out = str(tmp_path / "c.jsonl")
+    assert main(["lipid", "build", *given_lists, "--out", out, "--after", "2021-12-31", *map(str, files)]) == 0
+    said = capsys.readouterr().out
+    assert re.search(r"^ +3  prompts, after the keywords$", said, re.MULTILINE)
+    assert "drugs: entities 2, mean 1, sd 0, min 1, max 1" in said
+    assert main(["lipid", "sheet", out, "--n", "2", "--seed", "3"]) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "c_sheet.csv")
+    assert main(["lipid", "build", "--entities", "drugs", "--out", out, str(files[0])]) == 1
+    assert "--entities takes NAME=FILE, not 'drugs'" in capsys.readouterr().err
+
+
+@published
+def test_a_published_medline_file(tmp_path):
+    (tmp_path / "a.txt").write_text("glucose\ncholesterol\n", "utf-8")
+    made = build([MEDLINE], {"chemicals": [tmp_path / "a.txt"]}, tmp_path / "a.jsonl")
+    assert made["counts"]["records"] == 604
+    assert made["counts"]["records without an abstract"] == 78
+    assert made["counts"]["abstracts in question"] == 526
+    assert made["counts"]["prompts, after the keywords"] == len(rows(tmp_path / "a.jsonl")) > 5
