@@ -31,7 +31,7 @@ TEXTS = [
 ENTITIES = [
     "town", "Town", "Zürich", "Zurich", "Port Velna", "Upper Dramoton", "1931", "1931-05-07", "Saint-Étienne",
     "chromosome 21", "Amyloid-β", "the great flood of 1931", "clock maker", "Río Negro", "x", "☃ snow", "北京",
-    "Lomese",
+    "Lomese", "the old new town", "in the old new town", "north of the old new town",
 ]  # fmt: skip
 
 
@@ -42,6 +42,7 @@ def probe(texts: list[str] = TEXTS, entities: list[str] = ENTITIES, **columns: l
 
 
 def test_all_ranks_equal_the_naive_loop(any_model):
+    assert {1, 2, 3, 4, 5, 6} <= {len(any_model.tokens(entity)) for entity in ENTITIES} or "own" in any_model.name
     asked = probe()
     found = pk.rank_targets(any_model, asked, [list(ENTITIES)] * len(TEXTS), batch_tokens=300)
     for text, (_, rows) in zip(TEXTS, found.groupby("prompt_id", sort=False), strict=True):

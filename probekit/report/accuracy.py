@@ -193,7 +193,9 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
         elif name.startswith(("low", "high")) or name.endswith(("_low", "_high")):
             continue
         elif table[name].dtype.kind == "f":
-            out[_heading(name)] = [number(v) if name != "p" or v >= 0.001 else "< 0.001" for v in table[name]]
+            out[_heading(name)] = [
+                number(v) if name != "p" or v >= 0.001 else "<\N{NO-BREAK SPACE}0.001" for v in table[name]
+            ]
         else:
             out[_heading(name)] = [plain(v) for v in table[name].tolist()]
     return pd.DataFrame(out)
