@@ -127,7 +127,7 @@ if not len(whole):
 # %% tags=["remove-input"]
 if "minilm-mlm" in manifest["models"]:
     page.say(
-        "`minilm-mlm` is a small BERT (22.7 million weights): the encoder of all-MiniLM-L6-v2 with a masked language-model "
+        "`minilm-mlm` is a small BERT: the encoder of all-MiniLM-L6-v2 with a masked language-model "
         "head, tuned on English text and then on natural sentences of half of the facts of Google-RE and T-REx (up to six "
         "a fact), never on the templates. It may therefore favour natural sentences also where a fact is new to it."
     )
@@ -339,9 +339,9 @@ page.table(
 # %% [markdown]
 # ## What this does not show
 #
-# - One small model that was tuned on natural sentences of these very data sets is no stand-in for the sixteen of the paper; neither the size nor the direction of an effect need carry over.
+# - One small model that was tuned on natural sentences of these very data sets is no stand-in for the models of the paper; neither the size nor the direction of an effect need carry over.
 # - Facts held out of the last training may stand in the text that the encoder was first trained on.
-# - 13 of the 41 T-REx relations and ConceptNet are not at hand; missing relations are counted in {numref}`tbl-shown-datasets` and named in a warning when the data is read.
+# - ConceptNet and some relations of T-REx are not at hand; {numref}`tbl-shown-datasets` counts the relations that are absent, and a warning names them when the data is read.
 # - A rank among the entities of one data set says nothing about entities outside it.
 # - The weights of `minilm-mlm` are not distributed, since some of its training text may not be; give a model of your own to make a page like this one.
 #
