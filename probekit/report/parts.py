@@ -96,7 +96,7 @@ def agreement(low: float, high: float, expected: Literal["above", "below"] = "ab
 
 
 def show_findings(page: Page, findings: Sequence[Finding]) -> None:
-    """A table of findings, the recorded real-data results and the demo world side by side, never their numbers mixed."""
+    """A table of findings: what recorded real data say of each, and what the demo world says, in columns apart."""
     frame = pd.DataFrame([vars(finding) for finding in findings])
     headings = {"claims": "Claims", "finding": "The paper finds", "recorded": "Real data", "demo": "Demo world"}
     caption = "Do our results agree with the paper? Undecided: the 95% interval includes zero"
