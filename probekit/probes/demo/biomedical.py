@@ -121,7 +121,7 @@ RELATIONS = (
         "1-1",
         "chemical",
         "chemical",
-        28,
+        26,
         (
             "{s} is made from {o} in one step",
             "heating {o} yields {s}",

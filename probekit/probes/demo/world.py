@@ -138,6 +138,8 @@ def _pairs(
         wanted = generator.choice(OBJECTS_PER_SUBJECT) if relation.kind == "N-M" else 1
         for _ in range(min(wanted, relation.facts - len(pairs))):
             free = [one for one in objects if not links.clash(subject, one)]
+            if not free:
+                break  # the next subject takes the fact
             answer = free[min(generator.randrange(len(free)), generator.randrange(len(free)))]
             links.link(subject, answer)
             pairs.append((subject, answer))
