@@ -34,36 +34,11 @@ out: str = "12_accuracy"  # folder for tables and figures
 # %% tags=["remove-cell"]
 from textwrap import shorten
 
-import pandas as pd
-
-import probekit as pk
-from probekit.report import (
-    Page,
-    accuracy,
-    dots,
-    interval,
-    ledger,
-    new_figure,
-    number,
-    plain,
-    provenance,
-    recorded_manifest,
-    recorded_tables,
-)
+from probekit.report import Page, accuracy, asking, dots, interval, new_figure, number, parts, provenance
+from probekit.report.parts import NAMES, title
 
 given = {"models": models, "probes": probes, "halved": halved, "per_fact": per_fact, "limit": limit, "seed": seed}
 page = Page("12_accuracy", out, {**given, "device": device})
-NAMES = {
-    "google_re": "Google\N{NON-BREAKING HYPHEN}RE",
-    "trex": "T\N{NON-BREAKING HYPHEN}REx",
-    "squad": "SQuAD",
-    "demo": "Demo world",
-}
-
-
-def title(probe: str) -> str:
-    dataset, _, style = probe.partition("/")
-    return f"{NAMES.get(dataset, dataset)} {style}".strip()
 
 
 def points(row) -> str:
@@ -71,22 +46,13 @@ def points(row) -> str:
 
 
 # %% tags=["hide-input"]
-options = {"limit": limit or None, "seed": seed}
-loaded = [pk.load_probe(p, **options, **({"per_fact": per_fact} if p == "trex/natural" else {})) for p in probes]
-asked = []
-for name in models:
-    model = pk.load_model(name, device=device)
-    page.used(model, *loaded)
-    for probe in loaded:
-        asked.append(accuracy.ask(model, probe, name in halved, pk.Store()))
-        page.ran(model, probe, asked[-1].attrs["counts"])
-tables = accuracy.tables(pd.concat(asked, ignore_index=True))
+loaded = asking.load_probes(probes, limit, seed, per_fact)
+tables = accuracy.tables(asking.ask_all(page, models, loaded, halved, device))
 tables["datasets"] = accuracy.datasets(loaded)
 
 # %% tags=["remove-cell"]
-demo = all(name.startswith("demo/") for name in probes)
-past = recorded_tables("12_accuracy") if demo else {}  # a run on your own models and data shows its own results
-past, manifest = (past, recorded_manifest("12_accuracy")) if past else (tables, page.manifest)
+demo = parts.is_demo(probes)
+past, manifest = parts.past_or_own(page, probes, tables)
 model = ", ".join(manifest["models"])
 pairs = past["pairs"].query("k == 1") if len(past["pairs"]) else past["pairs"]
 clean = past["halves"]
@@ -115,7 +81,7 @@ for table, part in ((whole, "all"), (fair, "held_out")):
         page.glue(f"{row.dataset}_{part}_natural", 100 * row.natural)
         page.glue(f"{row.dataset}_{part}_template", 100 * row.template)
 if not len(whole):
-    best = past["accuracy"][past["accuracy"]["gold"] == accuracy.OWN]
+    best = past["accuracy"][past["accuracy"]["gold"] == asking.OWN]
     page.say(
         "**The answer.** Acc@1 of "
         + "; ".join(
@@ -131,7 +97,7 @@ if "minilm-mlm" in manifest["models"]:
         "head, tuned on English text and then on natural sentences of half of the facts of Google-RE and T-REx (up to six "
         "a fact), never on the templates. It may therefore favour natural sentences also where a fact is new to it."
     )
-main = past["accuracy"][past["accuracy"]["gold"] == accuracy.OWN]
+main = past["accuracy"][past["accuracy"]["gold"] == asking.OWN]
 figure, (ax,) = new_figure(height=0.5 * len(main) + 0.9)
 label = (
     (lambda r: title(r["probe"])) if main["model"].nunique() == 1 else (lambda r: f"{r['model']}, {title(r['probe'])}")
@@ -287,11 +253,7 @@ page.table(
 
 # %% tags=["remove-input"]
 if demo:
-    page.say(
-        "```{admonition} Demo world\n:class: warning\nThe numbers of this part come from an invented world and a model of "
-        "a few hundred thousand weights, trained on it in under a minute. They show that the machinery works. They say "
-        "nothing about real models and are not to be compared with the papers.\n```"
-    )
+    page.say(parts.BANNER)
 CAPTIONS = {
     "datasets": "What each probe of this run holds",
     "pairs": "Acc@k on the same facts in this run",
@@ -321,20 +283,7 @@ for name, caption in CAPTIONS.items():
 # All claims stand in {doc}`90_claims`.
 
 # %% tags=["remove-input"]
-wanted = ("001-18", "001-01", "001-02", "001-03", "001-04", "001-08", "001-13")
-claims = [row for start in wanted for row in ledger() if str(row["id"]).startswith(start)]
-columns = {
-    "id": "Id",
-    "where": "Section",
-    "statement": "Claim",
-    "published": "Published",
-    "verdict": "Verdict",
-    "own_table": "Own numbers",
-}
-claims = pd.DataFrame(claims)[list(columns)].map(plain)
-page.table(
-    claims, "shown_claims", "What paper 001 claims on accuracy, and what came of it", claims.rename(columns=columns)
-)
+parts.show_claims(page, "001-18", "001-01", "001-02", "001-03", "001-04", "001-08", "001-13")
 
 # %% [markdown]
 # ## What this does not show

@@ -7,13 +7,13 @@ from conftest import small
 import probekit as pk
 from probekit.metrics import accuracy_difference, accuracy_table, macro_accuracy, paired_hits
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
-from probekit.report import accuracy
+from probekit.report import accuracy, asking
 
 
 def ranks(style: str, own: list[int], **columns: list) -> pd.DataFrame:
     n = len(own)
     base = {
-        "model": "m", "probe": f"trex/{style}", "dataset": "trex", "style": style, "gold": accuracy.OWN, "rank": own,
+        "model": "m", "probe": f"trex/{style}", "dataset": "trex", "style": style, "gold": asking.OWN, "rank": own,
         "fact_id": [str(i) for i in range(n)], "relation": ["a"] * n, "relation_label": "", "half": "",
         "shows_gold": False, "exact_surface": True,
     }  # fmt: skip
@@ -85,8 +85,8 @@ def test_differences_need_both_groups():
 
 def test_one_pass_gives_both_readings_of_the_gold():
     model, probe = small("bert"), pk.load_probe("demo/natural", limit=30)
-    asked = accuracy.ask(model, probe)
-    own, best = (asked[asked["gold"] == kind]["rank"].tolist() for kind in (accuracy.OWN, accuracy.ANY))
+    asked = asking.ask(model, probe)
+    own, best = (asked[asked["gold"] == kind]["rank"].tolist() for kind in (asking.OWN, asking.ANY))
     assert own == pk.rank_entities(model, probe)["rank"].tolist()
     assert best == pk.rank_entities(model, probe, gold="any")["rank"].tolist()
     assert set(asked["dataset"]) == {"demo"} and set(asked["half"]) == {""}
@@ -97,7 +97,7 @@ def test_a_probe_of_ones_own_needs_no_more_than_text_and_gold():
         {"prompt_id": ["a", "b"], "text": ["It is [MASK] .", "[MASK] is"], "gold": [["x"], ["town"]]}
     )
     probe = pk.Probe("mine", prompts, ["x", "town"])
-    tables = accuracy.tables(accuracy.ask(small("bert"), probe))
+    tables = accuracy.tables(asking.ask(small("bert"), probe))
     assert tables["accuracy"]["facts"].tolist() == [2, 2] and tables["pairs"].empty
     assert accuracy.datasets([probe]).iloc[0].to_dict()["prompts"] == 2
 

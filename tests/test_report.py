@@ -215,3 +215,11 @@ def test_numbers_are_shown_with_fixed_decimals():
 
 def test_names_on_pages_hold_no_folders(tmp_path):
     assert shown_name(str(tmp_path)) == tmp_path.name and shown_name("org/model") == "org/model"
+
+
+def test_agreement_needs_an_interval_on_one_side_of_zero():
+    from probekit.report.parts import agreement
+
+    assert agreement(0.01, 0.2) == agreement(-0.2, -0.01, "below") == "agrees"
+    assert agreement(-0.2, -0.01) == agreement(0.01, 0.2, "below") == "contradicts"
+    assert agreement(-0.1, 0.1) == agreement(0.0, 0.1) == agreement(float("nan"), float("nan")) == "undecided"

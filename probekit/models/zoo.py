@@ -36,7 +36,7 @@ ZOO = {
 
 @lru_cache(maxsize=4)
 def _text(domain: str) -> Text:
-    return text_of(f"demo {domain}", demo_text())
+    return text_of(f"demo {domain}", demo_text(domain))
 
 
 def zoo_folder(name: str, epochs: int | None = None) -> Path:

@@ -1,4 +1,4 @@
-"""Study 1, accuracy (paper 001, section 4, Tables 3 and 4): ranks of a model on a probe, and the tables of them."""
+"""Study 1, accuracy (paper 001, section 4, Tables 3 and 4): the tables of a run of `asking.ask_all`."""
 
 from __future__ import annotations
 
@@ -15,58 +15,17 @@ from probekit.metrics import (
     paired_hits,
     paired_permutation_test,
 )
-from probekit.models.model import Model
-from probekit.probes.halves import HELD_OUT, TAUGHT, halves
+from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.probe import Probe
-from probekit.report.page import shown_name
+from probekit.report.asking import OWN
 from probekit.report.text import interval, number, plain
-from probekit.scoring import rank_targets
-from probekit.store import Store
 
-OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"
 KEYS = ["model", "probe"]
-COLUMNS = ["fact_id", "relation", "relation_label", "shows_gold", "exact_surface"]  # of prompts that have them
-
-
-def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = None) -> pd.DataFrame:
-    """Ranks of each prompt's own object and of its best gold, both from one pass over the prompts.
-
-    Args:
-        halved: the model was taught half of the facts (``probes.halves``); its half is then noted for each fact.
-
-    Returns:
-        Two rows per prompt: ``model, probe, dataset, style, gold`` (own object or any gold), ``rank``, ``score``, the
-        prompt's ``fact_id``, ``relation``, ``relation_label``, ``shows_gold``, ``exact_surface``, and ``half`` (empty
-        where unknown).
-    """
-    golds = probe.prompts["gold"]
-    found = rank_targets(model, probe, [[g[0], list(g)] for g in golds], store=store)
-    columns = [column for column in COLUMNS if column in probe.prompts]
-    frame = probe.prompts[columns].loc[probe.prompts.index.repeat(2)].reset_index(drop=True)
-    frame = frame.assign(
-        fact_id=frame.get("fact_id", found["prompt_id"]),
-        relation=frame.get("relation", ""),
-        relation_label=frame.get("relation_label", ""),
-    )
-    dataset = probe.name.removesuffix(f"/{probe.style}")
-    known = halves(dataset) if halved and dataset in ("google_re", "trex") else {}
-    asked = frame.assign(
-        model=shown_name(model.name),
-        probe=probe.name,
-        dataset=dataset,
-        style=probe.style,
-        gold=[OWN, ANY] * len(probe.prompts),
-        rank=found["rank"],
-        score=found["score"],
-        half=[known.get(fact, "") for fact in frame["fact_id"]],
-    )
-    asked.attrs["counts"] = found.attrs["counts"]
-    return asked
 
 
 def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """All tables of the section, from the rows of ``ask``: ``accuracy, slices, relations, pairs, halves``."""
+    """All tables of the section, from the rows of ``asking.ask``: ``accuracy, slices, relations, pairs, halves``."""
     own = ranks[ranks["gold"] == OWN]
     return {
         "accuracy": _accuracy(ranks),

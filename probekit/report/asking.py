@@ -1,0 +1,114 @@
+"""Study 1: every section asks the same models the same probes, once; what was scored stays in the store."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+import pandas as pd
+
+from probekit.models import load_model
+from probekit.models.model import Model
+from probekit.probes import load_probe
+from probekit.probes.halves import halves
+from probekit.probes.probe import Probe
+from probekit.report.page import Page, shown_name
+from probekit.scoring import rank_targets
+from probekit.store import Store
+
+OWN, ANY = "own object", "any gold"
+TOP = 10  # best candidates kept with every prompt
+COLUMNS = [  # of prompts that have them
+    "relation_label",
+    "template_id",
+    "entity_type",
+    "kind",
+    "exposure",
+    "shows_gold",
+    "exact_surface",
+]
+
+
+def load_probes(names: Sequence[str], limit: int = 0, seed: int = 0, per_fact: int = 5) -> list[Probe]:
+    """Probes by name, with the parameters all sections share.
+
+    Args:
+        limit: facts per probe, 0 for all.
+        seed: of the draw.
+        per_fact: natural sentences per T-REx fact, at most.
+    """
+    special = {"trex/natural": {"per_fact": per_fact}}
+    return [load_probe(name, limit=limit or None, seed=seed, **special.get(name, {})) for name in names]
+
+
+def ask_all(
+    page: Page,
+    models: Sequence[str],
+    probes: Sequence[Probe],
+    halved: Collection[str] = (),
+    device: str = "auto",
+) -> pd.DataFrame:
+    """Ranks of every model on every probe, one model in memory at a time, noted on the page.
+
+    Args:
+        page: notes models, probes and what was run.
+        models: names, Hugging Face ids or folders.
+        probes: loaded.
+        halved: models that were taught half of the LAMA facts.
+        device: as in ``load_model``.
+
+    Returns:
+        The rows of ``ask``, all in one table.
+    """
+    asked = []
+    for name in models:
+        model = load_model(name, device=device)
+        page.used(model, *probes)
+        for probe in probes:
+            asked.append(ask(model, probe, name in halved, Store()))
+            page.ran(model, probe, asked[-1].attrs["counts"])
+    table = pd.concat(asked, ignore_index=True)
+    table.attrs = {}
+    return table
+
+
+def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = None) -> pd.DataFrame:
+    """Ranks of each prompt's own object and of its best gold, both from one pass over the prompts.
+
+    Args:
+        halved: the model was taught half of the facts (``probes.halves``); its half is then noted for each fact.
+
+    Returns:
+        Two rows per prompt: ``model, probe, dataset, style, domain, prompt_id, gold`` (own object or any gold),
+        ``object`` (its string), ``rank``, ``score``, ``top`` (the best ten candidates), the prompt's ``fact_id`` and
+        ``relation`` (empty where unknown), ``half`` (empty where unknown), and of ``relation_label, template_id,
+        entity_type, kind, exposure, shows_gold, exact_surface`` those the probe has. ``attrs["counts"]`` says what
+        was run.
+    """
+    golds = probe.prompts["gold"]
+    found = rank_targets(model, probe, [[g[0], list(g)] for g in golds], top=TOP, store=store)
+    columns = ["fact_id", "relation", *COLUMNS]
+    frame = probe.prompts[[column for column in columns if column in probe.prompts]]
+    frame = frame.loc[frame.index.repeat(2)].reset_index(drop=True)
+    frame = frame.assign(
+        fact_id=frame.get("fact_id", found["prompt_id"]),
+        relation=frame.get("relation", ""),
+        relation_label=frame.get("relation_label", ""),
+    )
+    dataset = probe.name.removesuffix(f"/{probe.style}")
+    known = halves(dataset) if halved and dataset in ("google_re", "trex") else {}
+    asked = frame.assign(
+        model=shown_name(model.name),
+        probe=probe.name,
+        dataset=dataset,
+        style=probe.style,
+        domain=probe.domain,
+        prompt_id=found["prompt_id"],
+        gold=[OWN, ANY] * len(probe.prompts),
+        object=[gold[0] for gold in golds for _ in (OWN, ANY)],
+        rank=found["rank"],
+        score=found["score"],
+        top=found["top"],
+        half=[known.get(fact, "") for fact in frame["fact_id"]],
+    )
+    asked.attrs["counts"] = found.attrs["counts"]
+    return asked

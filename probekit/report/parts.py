@@ -1,0 +1,103 @@
+"""Parts that recur on the pages of study 1: names of probes, the demo banner, recorded results, the paper's claims."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import pandas as pd
+
+from probekit.report.ledger import ledger
+from probekit.report.page import Page
+from probekit.report.recording import recorded_manifest, recorded_tables
+from probekit.report.text import plain
+
+NAMES = {
+    "google_re": "Google\N{NON-BREAKING HYPHEN}RE",
+    "trex": "T\N{NON-BREAKING HYPHEN}REx",
+    "squad": "SQuAD",
+    "conceptnet": "ConceptNet",
+    "medlama": "MedLAMA",
+    "pubmed": "PubMed",
+    "medline": "MEDLINE",
+    "demo": "Demo world",
+    "demo_bio": "Demo world, biomedical",
+}
+BANNER = """```{admonition} Demo world
+:class: warning
+The numbers of this part come from an invented world and from small models trained on it here.
+They show that the machinery works and what a probe can measure.
+They say nothing about real models and are not to be compared with the papers.
+```"""
+CLAIM = {
+    "id": "Id",
+    "where": "Section",
+    "statement": "Claim",
+    "published": "Published",
+    "verdict": "Verdict",
+    "own_table": "Own numbers",
+}
+
+
+def title(probe: str) -> str:
+    """A probe's or data set's name as pages print it: ``trex/natural`` is T-REx natural."""
+    dataset, _, style = probe.partition("/")
+    return f"{NAMES.get(dataset, dataset)} {style}".strip()
+
+
+def is_demo(probes: Collection[str]) -> bool:
+    """Whether all probes of a run are of the demo world."""
+    return all(name.startswith("demo") for name in probes)
+
+
+def past_or_own(
+    page: Page, probes: Collection[str], tables: Mapping[str, pd.DataFrame]
+) -> tuple[dict[str, pd.DataFrame], dict[str, Any]]:
+    """What the upper part of a page shows: on the demo world the recorded tables, else the run's own.
+
+    Returns:
+        Tables by name and the manifest of the run that made them.
+    """
+    recorded = recorded_tables(page.study) if is_demo(probes) else {}
+    return (recorded, recorded_manifest(page.study)) if recorded else (dict(tables), page.manifest)
+
+
+def show_claims(page: Page, *starts: str, paper: str = "001") -> None:
+    """The ledger's rows whose ids begin so, in this order."""
+    rows = [row for start in starts for row in ledger() if str(row["id"]).startswith(start)]
+    claims = pd.DataFrame(rows)[list(CLAIM)].map(plain)
+    caption = f"What paper {paper} claims here, and what came of it"
+    page.table(claims, "shown_claims", caption, claims.rename(columns=CLAIM))
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One finding of a paper beside what this book measured in its place.
+
+    ``claims`` are ids of the ledger; ``recorded`` and ``demo`` are words of ``agreement``, each with its numbers.
+    """
+
+    claims: str
+    finding: str
+    recorded: str
+    demo: str
+
+
+def agreement(low: float, high: float, expected: Literal["above", "below"] = "above") -> str:
+    """Whether an interval of a difference or correlation agrees with a finding that says it lies above (below) zero.
+
+    Returns:
+        ``agrees`` or ``contradicts`` where the interval lies on one side of zero, else ``undecided``.
+    """
+    if low > 0 or high < 0:
+        return "agrees" if (low > 0) == (expected == "above") else "contradicts"
+    return "undecided"
+
+
+def show_findings(page: Page, findings: Sequence[Finding]) -> None:
+    """A table of findings: what recorded real data say of each, and what the demo world says, in columns apart."""
+    frame = pd.DataFrame([vars(finding) for finding in findings])
+    headings = {"claims": "Claims", "finding": "The paper finds", "recorded": "Real data", "demo": "Demo world"}
+    caption = "Do our results agree with the paper? Undecided: the 95% interval includes zero"
+    page.table(frame, "shown_findings", caption, frame.map(plain).rename(columns=headings))
