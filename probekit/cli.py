@@ -1,4 +1,4 @@
-"""``probekit list | fetch | lipid | run | book | check``."""
+"""``probekit list | fetch | text | lipid | run | book | check``."""
 
 from __future__ import annotations
 
@@ -44,6 +44,11 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--base", help="another address that serves the same files")
     verb.add_argument("--yes", action="store_true", help="accept the licence without being asked")
     verb.set_defaults(call=_fetch)
+
+    verb = verbs.add_parser("text", help="write a text to train a model on, one sentence a line, from the data folder")
+    verb.add_argument("name", help="lama-taught, wikipedia, general, pubmed-train or pubmed-held-out")
+    verb.add_argument("--out", type=Path, required=True, help="the file to write")
+    verb.set_defaults(call=_text)
 
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
 
@@ -136,6 +141,15 @@ def _fetch(options: argparse.Namespace) -> None:
 
     paths = fetch(options.name, accept, options.into, options.base)
     _say(f"{len(paths)} files in {paths[0].parents[1]}")
+
+
+def _text(options: argparse.Namespace) -> None:
+    from probekit.files import write_atomically
+    from probekit.probes.texts import load_text
+
+    text = load_text(options.name)
+    write_atomically(options.out, "".join(f"{sentence}\n" for sentence in text.sentences).encode())
+    _say(*(f"{count:>12,}  {what}" for what, count in text.counts.items()), str(options.out))
 
 
 def _lipid_build(options: argparse.Namespace) -> None:
