@@ -6,7 +6,7 @@ import argparse
 import json
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -90,6 +90,13 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     step.add_argument("--ignore-case", action="store_true", help="find entities whatever their case")
     step.set_defaults(call=_lipid_build)
 
+    step = steps.add_parser("fetch", help="download PubMed's update files after a day, its licence shown first")
+    step.add_argument("--after", required=True, metavar="YYYY-MM-DD", help="files published later than this day")
+    step.add_argument("--into", type=Path, required=True, help="folder; files that are there are left alone")
+    step.add_argument("--base", help="address of a mirror of the folder (default: NCBI's)")
+    step.add_argument("--yes", action="store_true", help="accept the licence without being asked")
+    step.set_defaults(call=_lipid_fetch)
+
     step = steps.add_parser("sheet", help="an unfilled CSV sheet for people to judge whether prompts are facts")
     step.add_argument("file", type=Path, help="a probe that `build` wrote")
     step.add_argument("--n", type=int, default=200, help="prompts drawn (default: 200)")
@@ -133,14 +140,18 @@ def _list(options: argparse.Namespace) -> None:
 def _fetch(options: argparse.Namespace) -> None:
     from probekit.probes.fetch import fetch
 
+    paths = fetch(options.name, _accept(options.yes), options.into, options.base)
+    _say(f"{len(paths)} files in {paths[0].parents[1]}")
+
+
+def _accept(yes: bool) -> Callable[[str], bool]:
     def accept(notice: str) -> bool:
         _say(notice)
-        if options.yes or not sys.stdin.isatty():
-            return bool(options.yes)
+        if yes or not sys.stdin.isatty():
+            return yes
         return input("Fetch it under this licence? [y/N] ").strip().lower() in ("y", "yes")
 
-    paths = fetch(options.name, accept, options.into, options.base)
-    _say(f"{len(paths)} files in {paths[0].parents[1]}")
+    return accept
 
 
 def _text(options: argparse.Namespace) -> None:
@@ -166,6 +177,13 @@ def _lipid_build(options: argparse.Namespace) -> None:
     for name, found in made["statistics"].items():
         _say(f"{name}: " + ", ".join(f"{key} {value:,.4g}" for key, value in found.items() if key != "prompts"))
     _say(str(options.out))
+
+
+def _lipid_fetch(options: argparse.Namespace) -> None:
+    from probekit.probes.lipid.fetch import BASE, fetch_updates
+
+    paths = fetch_updates(options.after, options.into, _accept(options.yes), options.base or BASE)
+    _say(f"{len(paths)} files in {options.into}")
 
 
 def _lipid_sheet(options: argparse.Namespace) -> None:

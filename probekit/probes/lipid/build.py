@@ -82,7 +82,7 @@ def build(
     Raises:
         ProbeError: a wrong date, or a file that cannot be read.
     """
-    if after is not None and (plain or not _is_day(after)):
+    if after is not None and (plain or not is_day(after)):
         raise ProbeError(f"after takes a day as YYYY-MM-DD, with PubMed files only, not {after!r}")
     lists = {kind: [one for path in paths for one in read_entities(path)] for kind, paths in entities.items()}
     if not lists or not files:
@@ -133,7 +133,8 @@ def _order(counts: Iterable[str]) -> list[str]:
     return sorted(dict.fromkeys((*counts, *STEPS)), key=lambda name: (place.get(name.partition(":")[0], -1), name))
 
 
-def _is_day(text: str) -> bool:
+def is_day(text: str) -> bool:
+    """Whether the text is a day as YYYY-MM-DD."""
     try:
         return datetime.date.fromisoformat(text).isoformat() == text
     except ValueError:
