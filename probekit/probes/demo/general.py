@@ -125,7 +125,7 @@ RELATIONS = (
             "{s} drew wages from {o} until old age",
             "{o} was the employer that {s} liked best",
         ),
-        ("{s} works for {o}.", "{s} ({o} staff).", "Employer of {s}: {o}."),
+        ("{s} is employed by {o}.", "{s} ({o} staff).", "Employer of {s}: {o}."),
     ),
     Relation(
         "language",
