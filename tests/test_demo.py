@@ -95,6 +95,11 @@ def test_exposure_has_a_long_tail_in_every_relation_and_does_not_follow_the_obje
     assert levels[1] > levels[4] > levels[8] > levels[16] > levels[32]
     for relation in {f.relation for f in facts}:
         assert {0, 1, 32} < {f.exposure for f in facts if f.relation == relation}
+    of_subject: dict[tuple[str, str], list[int]] = {}
+    for fact in facts:
+        of_subject.setdefault((fact.relation, fact.subject), []).append(fact.exposure)
+    several = [exposures for exposures in of_subject.values() if len(exposures) > 1]
+    assert sum(len(set(exposures)) > 1 for exposures in several) > 0.7 * len(several)
     named = Counter(f.object for f in facts)
     for name, count in named.items():
         if count >= 10:
