@@ -22,7 +22,11 @@
 # ```
 
 # %% tags=["parameters", "remove-cell"]
-models: list = ["zoo/bert-tiny"]  # names of `probekit list models`, Hugging Face ids, or folders
+models: list = [
+    "zoo/bert-tiny",
+    "zoo/bert-tiny-then-bio",
+    "zoo/bert-tiny-bio",
+]  # names of `probekit list models`, Hugging Face ids, or folders
 texts: list = ["demo_lipid"]  # texts the recipe is run on: demo_lipid, medline, pubmed, pubmed_both
 probes: list = ["demo_lipid/chemical", "demo_lipid/gene"]  # names of `probekit list probes`, or files of `lipid build`
 limit: int = 0  # prompts per probe, 0 for all
