@@ -96,6 +96,8 @@ page.say(
     )
     + " (95% intervals over entities)."
 )
+if manifest["parameters"]["limit"]:
+    page.say(f"At most {manifest['parameters']['limit']:,} prompts of each probe were asked, drawn at random.")
 for row in asked.to_dict("records"):
     page.glue(f"{row['model']}_{row['probe']}".replace("/", "_"), 100 * row["acc@1"])
 
