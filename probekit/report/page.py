@@ -86,7 +86,7 @@ class Page:
 
         Args:
             frame: what the CSV holds, at full precision.
-            name: of the file, and of the label ``tbl-NAME``.
+            name: of the file, and of the label ``tbl-STUDY-NAME``, with a dash for each underscore.
             caption: MyST.
             shown: what the page shows; by default ``frame``.
             fold: hide the table behind its caption until it is asked for.
@@ -103,7 +103,7 @@ class Page:
         link = f"{{download}}`Download as CSV <{self.out.name}/{path.name}>`"
         widths = " ".join(map(str, lengths)) if wordy else "auto"
         text = (
-            f"~~~~{{csv-table}} {caption}\n:name: tbl-{name.replace('_', '-')}\n:header-rows: 1\n"
+            f"~~~~{{csv-table}} {caption}\n:name: {self._label('tbl', name)}\n:header-rows: 1\n"
             f":class: sortable{' wordy' * wordy}\n:widths: {widths}\n\n{cells.getvalue()}~~~~\n\n{link}\n"
         )
         if fold:
@@ -121,10 +121,14 @@ class Page:
         write_atomically(path, data.getvalue())
         place = f"{self.out.name}/{path.name}"
         text = (
-            f"~~~~{{figure}} {place}\n:name: fig-{name.replace('_', '-')}\n:alt: {' '.join(alt.split())}\n"
+            f"~~~~{{figure}} {place}\n:name: {self._label('fig', name)}\n:alt: {' '.join(alt.split())}\n"
             f":class: chart\n\n{caption}\n~~~~\n"
         )
         _display(text, f'<img src="{html.escape(place)}" alt="{html.escape(alt)}">')
+
+    def _label(self, kind: str, name: str) -> str:
+        """One in the whole book: pages have tables of the same name."""
+        return f"{kind}-{self.study}-{name}".replace("_", "-")
 
     @property
     def manifest(self) -> dict[str, Any]:

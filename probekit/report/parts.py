@@ -20,9 +20,11 @@ NAMES = {
     "conceptnet": "ConceptNet",
     "medlama": "MedLAMA",
     "pubmed": "PubMed",
+    "pubmed_both": "PubMed, both halves",
     "medline": "MEDLINE",
     "demo": "Demo world",
     "demo_bio": "Demo world, biomedical",
+    "demo_lipid": "Demo abstracts",
 }
 BANNER = """```{admonition} Demo world
 :class: warning
