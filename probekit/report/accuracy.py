@@ -31,7 +31,7 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "accuracy": _accuracy(ranks),
         "slices": _slices(own),
         "relations": accuracy_table(own, [*KEYS, "relation", "relation_label"]),
-        "pairs": _pairs(own),
+        "pairs": pairs(own),
         "halves": _halves(own),
     }
 
@@ -58,11 +58,15 @@ def _slices(own: pd.DataFrame) -> pd.DataFrame:
     return accuracy_table(pd.concat(parts), [*KEYS, "subset"])
 
 
-def _pairs(own: pd.DataFrame) -> pd.DataFrame:
+def pairs(own: pd.DataFrame, ks: Sequence[int] = KS) -> pd.DataFrame:
     """Template-free less template-based Acc@k on the same facts (RQ2), with interval and paired permutation test.
 
     Over all facts; over prompts that do not show the gold; and of these, over facts that the model was not taught,
     since it was taught in natural sentences.
+
+    Args:
+        own: one row per model and prompt, the rank of the own object.
+        ks: the k of Acc@k.
     """
     clean = own[~own["shows_gold"].astype(bool)] if "shows_gold" in own else own
     rows = []
@@ -71,7 +75,7 @@ def _pairs(own: pd.DataFrame) -> pd.DataFrame:
             styles = {style: part for style, part in group.groupby("style")}
             if {"template", "natural"} <= set(styles):
                 about = {"model": model, "dataset": dataset, "subset": subset}
-                rows += [about | _pair(styles["natural"], styles["template"], k) for k in KS]
+                rows += [about | _pair(styles["natural"], styles["template"], k) for k in ks]
     return pd.DataFrame(rows)
 
 
