@@ -1,9 +1,11 @@
 """Metrics: pure functions over ranks and scores; they know nothing of models."""
 
 from probekit.metrics.correlation import Correlation, kendall_tau, pearson, spearman
+from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
 from probekit.metrics.ranking import accuracy_at_k, hits_at_k, macro_average, mean_reciprocal_rank
-from probekit.metrics.statistics import Interval, bootstrap_ci, paired_permutation_test
+from probekit.metrics.statistics import Interval, bootstrap_ci, half_samples, paired_permutation_test
 from probekit.metrics.summary import KS, accuracy_difference, accuracy_table, macro_accuracy, paired_hits
+from probekit.metrics.variance import variance_shares
 
 __all__ = [
     "KS",
@@ -13,6 +15,9 @@ __all__ = [
     "accuracy_difference",
     "accuracy_table",
     "bootstrap_ci",
+    "effective_number",
+    "gini",
+    "half_samples",
     "hits_at_k",
     "kendall_tau",
     "macro_accuracy",
@@ -21,5 +26,8 @@ __all__ = [
     "paired_hits",
     "paired_permutation_test",
     "pearson",
+    "repetition",
     "spearman",
+    "total_variation",
+    "variance_shares",
 ]
