@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -12,7 +11,9 @@ from probekit.metrics import (
     accuracy_difference,
     accuracy_table,
     bootstrap_ci,
+    bootstrap_means,
     hits_at_k,
+    middle,
     paired_permutation_test,
     variance_shares,
 )
@@ -218,20 +219,21 @@ def _shares(asked: pd.DataFrame) -> pd.DataFrame:
 
             row: dict[str, object] = {"dataset": dataset, "k": k, "models": models, "templates": len(templates)}
             row["relations"] = int(codes.max()) + 1
+            drawn = np.array([_parts(means, codes) for means in bootstrap_means(columns, samples=500)])
+            estimates = _parts(columns.mean(0), codes)
             for number, name in enumerate(("model_share", "relation_share", "wording_share", "rest_share")):
-                share = partial(_share, part=number, codes=codes)
-                found = bootstrap_ci(columns, statistic=share, samples=500)
-                row |= {name: found.estimate, f"{name}_low": found.low, f"{name}_high": found.high}
+                low, high = middle(drawn[:, number])
+                row |= {name: float(estimates[number]), f"{name}_low": low, f"{name}_high": high}
             rows.append(row)
     return pd.DataFrame(rows)
 
 
-def _share(means: np.ndarray, part: int, codes: np.ndarray) -> float:
-    """One part of the variance from mean hits, models by templates, and mean facts of the templates, in one row."""
+def _parts(means: np.ndarray, codes: np.ndarray) -> np.ndarray:
+    """The parts of the variance from one row: mean hits, models by templates, then the shares of facts asked."""
     asked = means[-len(codes) :]
     if not (asked > 0).all():
-        return float("nan")
-    return float(variance_shares(means[: -len(codes)].reshape(-1, len(codes)) / asked, codes)[part])
+        return np.full(4, np.nan)
+    return variance_shares(means[: -len(codes)].reshape(-1, len(codes)) / asked, codes)
 
 
 def _google_re(asked: pd.DataFrame) -> pd.DataFrame:
