@@ -12,7 +12,7 @@ import pandas as pd
 from probekit.metrics import Interval, half_samples, kendall_tau
 from probekit.probes.probe import Probe
 from probekit.report.answers import GOLD, MEASURES, Answers, collect, measure
-from probekit.report.templates import MEAN
+from probekit.report.parts import MEAN
 
 ENTITIES = 15  # as in Figure 1
 Row = dict[str, object]

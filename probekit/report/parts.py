@@ -30,6 +30,7 @@ The numbers of this part come from an invented world and from small models train
 They show that the machinery works and what a probe can measure.
 They say nothing about real models and are not to be compared with the papers.
 ```"""
+MEAN = "mean over models"
 COLUMNS = ("difference", "low", "high")
 CLAIM = {
     "id": "Id",
@@ -96,6 +97,20 @@ def agreement(low: float, high: float, expected: Literal["above", "below"] = "ab
     if low > 0 or high < 0:
         return "agrees" if (low > 0) == (expected == "above") else "contradicts"
     return "undecided"
+
+
+def overall(table: pd.DataFrame, k: int | None = None) -> pd.DataFrame:
+    """The rows that speak for all models: those of the mean over models, or of the only model.
+
+    Args:
+        table: with ``model``; rows of the mean are named ``MEAN``.
+        k: of Acc@k, where the table has several.
+    """
+    if table.empty:
+        return table
+    rows = table if k is None else table[table["k"] == k]
+    mean = rows["model"] == MEAN
+    return rows[mean] if mean.any() else rows[rows["model"] == rows["model"].iloc[0]]
 
 
 def agreements(

@@ -19,10 +19,10 @@ from probekit.metrics import (
 )
 from probekit.probes.probe import Probe
 from probekit.report.asking import FURTHER, OWN
+from probekit.report.parts import MEAN
 from probekit.report.wordings import FRAGMENT, SENTENCE, wordings
 
 KS = (1, 10)  # the paper gives Acc@10 here and Acc@1 elsewhere
-MEAN = "mean over models"
 TEMPLATE = ["probe", "relation", "relation_label", "wording", "form"]
 
 
