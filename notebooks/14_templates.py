@@ -104,6 +104,8 @@ live = manifest["hash"] != page.hash  # then the upper part shows recorded table
 paired = past if len(past["spread"]) else tables  # where facts are asked in several wordings
 mine = not live or paired is tables  # whether these are of this run
 means = past["means"]
+names = list(manifest["models"])
+who = f"mean over {len(names)} models" if len(names) > 1 else f"`{names[0]}`"
 
 # %% tags=["remove-input"]
 if demo and not live:
@@ -136,7 +138,7 @@ for number_of, (probe, part) in enumerate(means.groupby("probe", sort=False) if 
     page.figure(
         figure,
         f"shown_templates_{number_of}",
-        f"Acc@10 of every template, {title(probe)}, mean over {len(manifest['models'])} models, with 95% intervals over facts. "
+        f"Acc@10 of every template, {title(probe)}, {who}, with 95% intervals over facts. "
         "`[X]` stands for the subject and `[Y]` for the {term}`slot`.",
         f"Dot plot of {len(part)} templates, from {number(best['acc@10'])} for {best['wording']} "
         f"to {number(worst['acc@10'])} for {worst['wording']}.",
@@ -154,8 +156,8 @@ if len(compared) and not parts.is_demo(manifest["probes"]):
     page.table(
         compared,
         "shown_published",
-        "Acc@10 of the templates of Google-RE: the same facts, other models (the paper: sixteen models; ours: "
-        f"{len(manifest['models'])}). The paper prints 8.9 where a share cannot be above 1: it may be a percentage",
+        "Acc@10 of the templates of Google-RE: the same facts, other models. "
+        "A share cannot be above one: what the paper prints above it may be a percentage",
         shown(compared, {"published": "Published Acc@10"}),
     )
 CAPTIONS = {
