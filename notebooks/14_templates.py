@@ -79,7 +79,7 @@ def titled(table):
         "same_answer": "Same first answer",
         "changes": "Right by one wording, wrong by another",
     }
-    return shown(table.assign(**names).drop(columns="mrr", errors="ignore"), headings)
+    return shown(table.assign(**names), headings)
 
 
 def told(row) -> str:
@@ -244,7 +244,7 @@ for name, caption in WORDINGS.items():
 # ## How it was computed
 #
 # {func}`probekit.rank_targets` ranks the own object of every prompt; the further wordings of the demo world are asked only here, all other prompts are shared with the other sections.
-# {func}`probekit.metrics.accuracy_table` gives the intervals, {func}`probekit.metrics.paired_permutation_test` the p-values, and {func}`probekit.metrics.variance_shares` the shares.
+# {func}`probekit.metrics.bootstrap_means` draws the facts for the intervals, {func}`probekit.metrics.paired_permutation_test` the p-values, and {func}`probekit.metrics.variance_shares` the shares.
 # A fact counts where it is asked in all wordings that are compared.
 # The share of the gap closed is (best - first) / (natural - first), where *first* is the template that the other sections use; it has no value where natural sentences are not above it.
 #
