@@ -1,11 +1,20 @@
 """Metrics: pure functions over ranks and scores; they know nothing of models."""
 
 from probekit.metrics.correlation import Correlation, kendall_tau, pearson, spearman
+from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
 from probekit.metrics.joint import FactHits, JointAccuracy, fact_hits, joint_accuracy, split_halves
 from probekit.metrics.multiple import holm
 from probekit.metrics.ranking import accuracy_at_k, hits_at_k, macro_average, mean_reciprocal_rank
-from probekit.metrics.statistics import Interval, bootstrap_ci, bootstrap_means, middle, paired_permutation_test
+from probekit.metrics.statistics import (
+    Interval,
+    bootstrap_ci,
+    bootstrap_means,
+    half_samples,
+    middle,
+    paired_permutation_test,
+)
 from probekit.metrics.summary import KS, accuracy_difference, accuracy_table, macro_accuracy, paired_hits
+from probekit.metrics.variance import variance_shares
 
 __all__ = [
     "KS",
@@ -18,7 +27,10 @@ __all__ = [
     "accuracy_table",
     "bootstrap_ci",
     "bootstrap_means",
+    "effective_number",
     "fact_hits",
+    "gini",
+    "half_samples",
     "hits_at_k",
     "holm",
     "joint_accuracy",
@@ -30,6 +42,9 @@ __all__ = [
     "paired_hits",
     "paired_permutation_test",
     "pearson",
+    "repetition",
     "spearman",
     "split_halves",
+    "total_variation",
+    "variance_shares",
 ]

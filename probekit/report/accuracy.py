@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -136,8 +136,14 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """A table for reading: each estimate with its interval in one cell, plain headings, one model named once."""
+def shown(table: pd.DataFrame, headings: Mapping[str, str] = {}) -> pd.DataFrame:
+    """A table for reading: each estimate with its interval in one cell, plain headings, one model named once.
+
+    Args:
+        table: an estimate ``x`` has its interval in ``x_low`` and ``x_high``, ``acc@k`` in ``low@k`` and ``high@k``,
+            ``difference`` in ``low`` and ``high``.
+        headings: of columns whose name would not do as a heading.
+    """
     out: dict[str, list[str]] = {}
     for name in table.columns:
         if (name == "model" and table[name].nunique() == 1) or (name == "relation_label" and not table[name].any()):
@@ -147,24 +153,24 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
             out[f"Acc@{k}"] = _intervals(table, name, f"low@{k}", f"high@{k}")
         elif name == "difference":
             out["Difference"] = _intervals(table, name, "low", "high")
-        elif name in ("taught", "held_out", "within"):
-            out[_heading(name)] = _intervals(table, name, f"{name}_low", f"{name}_high")
+        elif f"{name}_low" in table:
+            out[_heading(name, headings)] = _intervals(table, name, f"{name}_low", f"{name}_high")
         elif name.startswith(("low", "high")) or name.endswith(("_low", "_high")):
             continue
         elif table[name].dtype.kind == "f":
-            out[_heading(name)] = [
+            out[_heading(name, headings)] = [
                 number(v) if name != "p" or v >= 0.001 else "<\N{NO-BREAK SPACE}0.001" for v in table[name]
             ]
         else:
-            out[_heading(name)] = [plain(v) for v in table[name].tolist()]
+            out[_heading(name, headings)] = [plain(v) for v in table[name].tolist()]
     return pd.DataFrame(out)
 
 
 HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "within": "Within relations"}
 
 
-def _heading(name: str) -> str:
-    return HEADINGS.get(name, name.replace("_", " ").capitalize())
+def _heading(name: str, headings: Mapping[str, str]) -> str:
+    return {**HEADINGS, **headings}.get(name, name.replace("_", " ").capitalize())
 
 
 def _intervals(table: pd.DataFrame, *columns: str) -> list[str]:
