@@ -244,7 +244,7 @@ page.table(
     "shown_published",
     "The means of the paper's Table 6"
     + (" beside ours: other models, and other entities added" if recorded is not None else ""),
-    shown(paper, {**HEADINGS, **{name: name.capitalize() for name in paper if name.startswith("acc@")}}),
+    paper.rename(columns=lambda name: HEADINGS.get(name, name.capitalize())),
 )
 
 # %% [markdown]

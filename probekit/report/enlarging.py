@@ -99,7 +99,7 @@ def ask(model: Model, one: Enlarged, store: Store | None = None) -> pd.DataFrame
     asked = pd.DataFrame(
         {
             "model": shown_name(model.name),
-            "probe": shown_name(one.probe.name),
+            "probe": one.probe.name,
             "prompt_id": found["prompt_id"],
             "fact_id": [fact for fact in facts for _ in SHARES],
             "share": list(SHARES) * len(facts),
@@ -126,7 +126,7 @@ def costs(model: Model, one: Enlarged) -> pd.DataFrame:
         rows.append(
             {
                 "model": shown_name(model.name),
-                "probe": shown_name(one.probe.name),
+                "probe": one.probe.name,
                 "share": share,
                 "entities": len(entities),
                 "candidates": plan.counts["candidates"],
