@@ -23,7 +23,16 @@
 # ```
 
 # %% tags=["parameters", "remove-cell"]
-models: list = ["zoo/bert-tiny"]  # names of `probekit list models`, Hugging Face ids, or folders
+models: list = [  # names of `probekit list models`, Hugging Face ids, or folders
+    "zoo/bert-tiny",
+    "zoo/bert-small",
+    "zoo/roberta-tiny",
+    "zoo/albert-tiny",
+    "zoo/distilbert-tiny",
+    "zoo/electra-tiny",
+    "zoo/bert-tiny-then-bio",
+    "zoo/bert-tiny-bio",
+]
 probes: list = [
     "demo/template",
     "demo/natural",
@@ -120,11 +129,9 @@ for row in past["styles"].to_dict("records"):
         told.append(f"over {row['models']} models, Acc@1 {where} correlates with log perplexity at r = {span}")
     else:
         told.append(f"{where}, an answered prompt has the lower perplexity with a chance of {span}")
+text = "; ".join(told) or "this run has too few models and too few answered prompts for an answer"
 page.say(
-    "**The answer.** "
-    + (
-        "; ".join(told) if told else "This run has too few models and too few answered prompts for an answer"
-    ).capitalize()
+    f"**The answer.** {text[0].upper()}{text[1:]}"
     + " (means over data sets and models, 95% intervals over facts; a chance of one half would say nothing)."
 )
 
@@ -190,6 +197,7 @@ for name, caption in {
 #
 # The chance that an answered prompt has a lower perplexity than one that is not answered, of the same model and probe.
 # One half means that perplexity says nothing.
+# A model stands here for a probe where it has enough prompts of both kinds among those that were read.
 # The own object is part of the text, so a model that knows it finds the text less surprising for that alone.
 
 # %% tags=["remove-input"]
@@ -240,7 +248,9 @@ if len(answered):
         fold=True,
     )
 else:
-    page.say("No model of this run has both answered and unanswered prompts among those that were read.")
+    page.say(
+        f"No model of this run has {perplexity.FEWEST_CASES} answered and as many unanswered prompts among those read."
+    )
 
 # %% [markdown]
 # ## Which perplexity?

@@ -22,7 +22,16 @@
 # ```
 
 # %% tags=["parameters", "remove-cell"]
-models: list = ["zoo/bert-tiny"]  # names of `probekit list models`, Hugging Face ids, or folders
+models: list = [  # names of `probekit list models`, Hugging Face ids, or folders
+    "zoo/bert-tiny",
+    "zoo/bert-small",
+    "zoo/roberta-tiny",
+    "zoo/albert-tiny",
+    "zoo/distilbert-tiny",
+    "zoo/electra-tiny",
+    "zoo/bert-tiny-then-bio",
+    "zoo/bert-tiny-bio",
+]
 probes: list = [
     "demo/template",
     "demo/natural",

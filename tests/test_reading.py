@@ -41,10 +41,50 @@ def test_mean_median_corpus_and_bits_by_hand():
 
 
 def test_an_answered_prompt_is_compared_with_all_others():
-    ranks, texts = made({"m": [1, 1, 0, 0, 1]}, {"m": [1.0, 5.0, 3.0, 5.0]})  # the fifth prompt was not read
-    row = perplexity.tables(ranks, texts)["answered"].iloc[0]
-    assert (row["texts"], row["right"]) == (4, 2)
-    assert row["auc"] == pytest.approx((1 + 1 + 0 + 0.5) / 4)
+    right, wrong = [1.0, 1.0, 1.0, 5.0, 5.0], [3.0, 3.0, 3.0, 5.0, 5.0]
+    ranks, texts = made({"m": [1] * 5 + [0] * 5 + [1]}, {"m": right + wrong})  # the last prompt was not read
+    found = perplexity.tables(ranks, texts)
+    row = found["answered"].iloc[0]
+    assert (row["texts"], row["right"]) == (10, 5)
+    assert row["auc"] == pytest.approx((3 * 5 + 2 * 2 * 0.5) / 25)
+    assert found["styles"].iloc[0][["measure", "averaged", "value"]].to_list() == ["inside models", 1, row["auc"]]
+    assert perplexity.style_verdict(found, "template", perplexity.INSIDE).startswith("undecided: chance of a lower")
+    assert perplexity.tables(ranks, texts[1:])["answered"].empty  # four answered ones are too few
+
+
+def test_verdicts_take_the_sign_the_paper_finds():
+    def side(style, value, measure=perplexity.OVER):
+        row = {
+            "style": style,
+            "measure": measure,
+            "averaged": 2,
+            "value": value,
+            "value_low": value,
+            "value_high": value,
+        }
+        sets = {"style": style, "sets": 4, "r": value, "r_low": value, "r_high": value, "r_p": 0.2, "models": 3}
+        perplexities = {"model": "m", "probe": "squad", "mean": 7.0, "mean_low": 6.0, "mean_high": 8.0}
+        return {"styles": pd.DataFrame([row]), "sets": pd.DataFrame([sets]), "perplexity": pd.DataFrame([perplexities])}
+
+    rising, falling = side("template", 0.5), side("natural", -0.5)
+    assert (
+        perplexity.correlation_verdict(rising, "template")
+        == "agrees: r 0.50 [0.50,\N{NO-BREAK SPACE}0.50] over 4 data sets, p 0.200"
+    )
+    assert perplexity.correlation_verdict(falling, "natural").startswith("agrees")
+    assert perplexity.correlation_verdict(side("natural", 0.5), "natural").startswith("contradicts")
+    assert perplexity.correlation_verdict(rising, "natural").startswith("not asked")
+    assert perplexity.style_verdict(falling, "natural", perplexity.OVER).startswith("agrees")
+    inside = side("natural", 0.8, perplexity.INSIDE)  # answered prompts surprise less: accuracy falls with perplexity
+    assert perplexity.style_verdict(inside, "natural", perplexity.INSIDE).startswith("agrees")
+    inside = side("template", 0.8, perplexity.INSIDE)
+    assert perplexity.style_verdict(inside, "template", perplexity.INSIDE).startswith("contradicts")
+    assert perplexity.style_verdict(None, "template", perplexity.OVER) == perplexity.NOT_RUN
+    beside = perplexity.published_correlations(rising)
+    assert beside["who"].tolist() == ["the paper", "ours", "the paper"] and beside["sets"].tolist() == ["4", "4", "6"]
+    means = perplexity.published_means(rising).set_index("dataset")
+    assert means.loc["SQuAD (TF)"].tolist() == ["154.19", "7.0 [6.0,\N{NO-BREAK SPACE}8.0]"]
+    assert means.loc["CTD (TB)", "m"] == "not run" and list(perplexity.published_means(None)) == ["dataset", "paper"]
 
 
 def test_accuracy_is_over_all_prompts_and_the_order_of_models_decides_the_correlation():

@@ -34,6 +34,7 @@ SAME = {  # columns of Table 5 whose data is at hand
     "SQuAD (TF)": "squad",
 }
 FEWEST = 3  # points of a correlation: two always lie on a line
+FEWEST_CASES = 5  # answered and unanswered prompts each: of fewer, a bootstrap interval is far too narrow
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
 
 
@@ -179,10 +180,11 @@ def _sets(style: str, joints: list[Joint]) -> dict[str, object]:
 
 
 def _separations(own: pd.DataFrame, texts: pd.DataFrame) -> dict[tuple[str, str], Separation]:
-    """Of each model and probe with both answered and unanswered prompts among the sampled ones."""
+    """Of each model and probe with enough answered and unanswered prompts among the sampled ones."""
     read = texts.merge(own[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
-    found = {key: separation(part["perplexity"], part["hit"] == 1) for key, part in read.groupby(KEYS, sort=False)}
-    return {key: one for key, one in found.items() if np.isfinite(one.estimate)}
+    sides = {key: (part["perplexity"], part["hit"] == 1) for key, part in read.groupby(KEYS, sort=False)}
+    enough = {key: of for key, of in sides.items() if min(of[1].sum(), (~of[1]).sum()) >= FEWEST_CASES}
+    return {key: separation(*of) for key, of in enough.items()}
 
 
 def _answered(own: pd.DataFrame, texts: pd.DataFrame, separations: dict[tuple[str, str], Separation]) -> pd.DataFrame:
