@@ -23,7 +23,7 @@
 # ```
 
 # %% tags=["parameters", "remove-cell"]
-models: list = [  # names of `probekit list models`, Hugging Face ids, or folders
+models: list = [
     "zoo/bert-tiny",
     "zoo/bert-small",
     "zoo/roberta-tiny",
@@ -32,7 +32,7 @@ models: list = [  # names of `probekit list models`, Hugging Face ids, or folder
     "zoo/electra-tiny",
     "zoo/bert-tiny-then-bio",
     "zoo/bert-tiny-bio",
-]
+]  # names of `probekit list models`, Hugging Face ids, or folders
 probes: list = [
     "demo/template",
     "demo/natural",
@@ -130,10 +130,8 @@ for row in past["styles"].to_dict("records"):
     else:
         told.append(f"{where}, an answered prompt has the lower perplexity with a chance of {span}")
 text = "; ".join(told) or "this run has too few models and too few answered prompts for an answer"
-page.say(
-    f"**The answer.** {text[0].upper()}{text[1:]}"
-    + " (means over data sets and models, 95% intervals over facts; a chance of one half would say nothing)."
-)
+note = " (means over data sets and models, 95% intervals over facts; a chance of one half would say nothing)"
+page.say(f"**The answer.** {text[0].upper()}{text[1:]}{note * bool(told)}.")
 
 # %% tags=["remove-input"]
 points = past["points"].to_dict("records")

@@ -22,7 +22,7 @@
 # ```
 
 # %% tags=["parameters", "remove-cell"]
-models: list = [  # names of `probekit list models`, Hugging Face ids, or folders
+models: list = [
     "zoo/bert-tiny",
     "zoo/bert-small",
     "zoo/roberta-tiny",
@@ -31,7 +31,7 @@ models: list = [  # names of `probekit list models`, Hugging Face ids, or folder
     "zoo/electra-tiny",
     "zoo/bert-tiny-then-bio",
     "zoo/bert-tiny-bio",
-]
+]  # names of `probekit list models`, Hugging Face ids, or folders
 probes: list = [
     "demo/template",
     "demo/natural",

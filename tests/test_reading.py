@@ -67,10 +67,8 @@ def test_verdicts_take_the_sign_the_paper_finds():
         return {"styles": pd.DataFrame([row]), "sets": pd.DataFrame([sets]), "perplexity": pd.DataFrame([perplexities])}
 
     rising, falling = side("template", 0.5), side("natural", -0.5)
-    assert (
-        perplexity.correlation_verdict(rising, "template")
-        == "agrees: r 0.50 [0.50,\N{NO-BREAK SPACE}0.50] over 4 data sets, p 0.200"
-    )
+    expected = "agrees: r 0.50 [0.50,\N{NO-BREAK SPACE}0.50] over 4 data sets, p 0.200"
+    assert perplexity.correlation_verdict(rising, "template") == expected
     assert perplexity.correlation_verdict(falling, "natural").startswith("agrees")
     assert perplexity.correlation_verdict(side("natural", 0.5), "natural").startswith("contradicts")
     assert perplexity.correlation_verdict(rising, "natural").startswith("not asked")
