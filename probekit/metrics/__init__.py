@@ -5,6 +5,7 @@ from probekit.metrics.diversity import effective_number, gini, repetition, total
 from probekit.metrics.joint import FactHits, JointAccuracy, fact_hits, joint_accuracy, split_halves
 from probekit.metrics.multiple import holm
 from probekit.metrics.ranking import accuracy_at_k, hits_at_k, macro_average, mean_reciprocal_rank
+from probekit.metrics.separation import Separation, separation
 from probekit.metrics.statistics import (
     Interval,
     bootstrap_ci,
@@ -22,6 +23,7 @@ __all__ = [
     "FactHits",
     "Interval",
     "JointAccuracy",
+    "Separation",
     "accuracy_at_k",
     "accuracy_difference",
     "accuracy_table",
@@ -43,6 +45,7 @@ __all__ = [
     "paired_permutation_test",
     "pearson",
     "repetition",
+    "separation",
     "spearman",
     "split_halves",
     "total_variation",
