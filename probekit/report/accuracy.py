@@ -147,7 +147,7 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
             out[f"Acc@{k}"] = _intervals(table, name, f"low@{k}", f"high@{k}")
         elif name == "difference":
             out["Difference"] = _intervals(table, name, "low", "high")
-        elif name in ("taught", "held_out", "within"):
+        elif f"{name}_low" in table:
             out[_heading(name)] = _intervals(table, name, f"{name}_low", f"{name}_high")
         elif name.startswith(("low", "high")) or name.endswith(("_low", "_high")):
             continue
