@@ -57,25 +57,60 @@ def bootstrap_ci(
     Raises:
         ValueError: no values, values that are not finite, or d > 1 without ``statistic``.
     """
-    table = np.asarray(values, dtype=float)
-    if not table.size or not table.ndim or not np.isfinite(table).all():
-        raise ValueError("bootstrap_ci needs a list of at least one value, all finite")
-    n = len(table)
-    table = table.reshape(n, -1)
+    table = _table(values)
     if statistic is None:
         if table.shape[1] != 1:
             raise ValueError(f"values have {table.shape[1]} columns: give the statistic that makes one number of them")
         statistic = _only
-    sums, counts = _by_cluster(table, clusters)
+    groups = len(table) if clusters is None else len(dict.fromkeys(clusters))
+    drawn = np.array([statistic(means) for means in bootstrap_means(table, clusters, samples, seed)])
+    low, high = middle(drawn, level)
+    return Interval(float(statistic(table.mean(0))), low, high, len(table), groups)
+
+
+def bootstrap_means(
+    values: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, samples: int = 2000, seed: int = 0
+) -> np.ndarray:
+    """Means of the columns of ``values`` over samples of whole clusters drawn with replacement.
+
+    All columns of one sample rest on the same draw, so that numbers made of several of them get one interval.
+
+    Args:
+        values: shape (n,) or (n, d), finite.
+        clusters: n labels; None draws single values.
+        samples: bootstrap samples.
+        seed: of the generator.
+
+    Returns:
+        Shape (samples, d).
+
+    Raises:
+        ValueError: no values, or values that are not finite.
+    """
+    sums, counts = _by_cluster(_table(values), clusters)
     generator = np.random.default_rng(seed)
-    drawn = np.empty(samples)
+    drawn = np.empty((samples, sums.shape[1]))
     for i in range(samples):
         weights = np.bincount(generator.integers(len(counts), size=len(counts)), minlength=len(counts))
-        drawn[i] = statistic(weights @ sums / (weights @ counts))
-    drawn = drawn[np.isfinite(drawn)]
+        drawn[i] = weights @ sums / (weights @ counts)
+    return drawn
+
+
+def middle(drawn: npt.ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """The range that holds the middle of all draws, shape (samples,); undefined ones (nan) are left out."""
+    values = np.asarray(drawn, dtype=float)
+    values = values[np.isfinite(values)]
     tail = (1 - level) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail]) if len(drawn) else (np.nan, np.nan)
-    return Interval(float(statistic(table.mean(0))), float(low), float(high), n, len(counts))
+    low, high = np.quantile(values, [tail, 1 - tail]) if len(values) else (np.nan, np.nan)
+    return float(low), float(high)
+
+
+def _table(values: npt.ArrayLike) -> np.ndarray:
+    """Values as an array of shape (n, d)."""
+    table = np.asarray(values, dtype=float)
+    if not table.size or not table.ndim or not np.isfinite(table).all():
+        raise ValueError("a bootstrap needs a list of at least one value, all finite")
+    return table.reshape(len(table), -1)
 
 
 def _only(means: np.ndarray) -> float:
