@@ -4,6 +4,7 @@ from probekit.metrics.correlation import Correlation, kendall_tau, pearson, spea
 from probekit.metrics.joint import FactHits, JointAccuracy, fact_hits, joint_accuracy, split_halves
 from probekit.metrics.multiple import holm
 from probekit.metrics.ranking import accuracy_at_k, hits_at_k, macro_average, mean_reciprocal_rank
+from probekit.metrics.separation import auc, auc_interval
 from probekit.metrics.statistics import Interval, bootstrap_ci, bootstrap_means, middle, paired_permutation_test
 from probekit.metrics.summary import KS, accuracy_difference, accuracy_table, macro_accuracy, paired_hits
 
@@ -16,6 +17,8 @@ __all__ = [
     "accuracy_at_k",
     "accuracy_difference",
     "accuracy_table",
+    "auc",
+    "auc_interval",
     "bootstrap_ci",
     "bootstrap_means",
     "fact_hits",
