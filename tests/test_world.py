@@ -21,22 +21,26 @@ def probe(domain: str = "general", **columns: list) -> pk.Probe:
     return pk.Probe(name, pd.DataFrame({**rows, **columns}), ["x", "y", "z", "w"], style="natural", domain=domain)
 
 
-def test_baselines_guess_from_the_relation_and_from_what_the_text_tells_most():
-    facts = world.facts_of([probe(), probe()])
+def test_baselines_guess_from_the_relation_and_from_what_is_told_of_others():
+    facts = world.facts_of([probe(exposure=[3, 1, 2, 0, 5]), probe(exposure=[3, 1, 2, 0, 5])])
     assert len(facts) == 5  # a fact asked by two probes is one fact
     assert facts["chance"].tolist() == [0.25] * 5
     assert facts["relation_chance"].tolist() == [0.5] * 5
-    assert facts["most_told"].tolist() == [0, 0, 1, 0, 1]  # y is told four times with r, z twice with s
+    # r names x four times and y twice; without a fact's own sentences: x 1, y 2; x 3, y 2; x 4, y 0
+    # s names y never and z five times; without its own: z 5; none of either, so the first
+    assert facts["most_told"].tolist() == [0, 1, 0, 0, 0]
     by_relation = world.relations(facts).set_index("relation")
-    assert by_relation.loc["r", ["facts", "objects", "never_told", "sentences"]].tolist() == [3, 2, 1, 5]
+    assert by_relation.loc["r", ["facts", "objects", "never_told", "sentences"]].tolist() == [3, 2, 0, 6]
     levels = world.exposures(facts).set_index("exposure")
-    assert levels["facts"].to_dict() == {0: 2, 1: 1, 2: 1, 4: 1} and levels["most_told"].tolist() == [0, 0, 1, 1]
+    assert levels["facts"].to_dict() == dict.fromkeys((0, 1, 2, 3, 5), 1)
+    assert levels["most_told"].to_dict() == {0: 0, 1: 1, 2: 0, 3: 0, 5: 0}
 
 
 def test_domains_are_kept_apart():
     facts = world.facts_of([probe(), probe("biomedical", exposure=[9, 9, 0, 0, 0])])
     assert len(facts) == 10
-    assert facts[facts["domain"] == "biomedical"]["most_told"].tolist() == [1, 1, 0, 1, 0]  # of equals the first
+    assert facts[facts["domain"] == "biomedical"]["most_told"].tolist() == [1, 1, 0, 1, 0]
+    assert facts[facts["domain"] == "general"]["most_told"].tolist() == [0, 0, 0, 0, 0]
 
 
 def test_a_probe_without_exposures_is_refused_by_name():

@@ -54,8 +54,8 @@ def facts_of(probes: Sequence[Probe]) -> pd.DataFrame:
 
     Returns:
         ``domain, fact_id, relation, kind, object, exposure``; ``chance`` (one of all candidates), ``relation_chance``
-        (one of the objects of its relation) and ``most_told`` (1 if its object is the one that the text tells most
-        often with its relation, the first of equals).
+        (one of the objects of its relation) and ``most_told`` (1 if its object is the one that the text names most
+        often with its relation, the first of equals; the fact's own sentences are not counted).
 
     Raises:
         ReportError: a probe does not say how often its facts were told.
@@ -73,14 +73,21 @@ def facts_of(probes: Sequence[Probe]) -> pd.DataFrame:
         )
         frames.append(frame.assign(chance=1 / len(probe.entities)))
     facts = pd.concat(frames).drop_duplicates(["domain", "fact_id"], ignore_index=True)
-    group = [facts["domain"], facts["relation"]]
-    tells = facts.groupby(["domain", "relation", "object"], sort=False)["exposure"].sum()
-    first = tells.groupby(level=[0, 1], sort=False).idxmax().map(lambda key: key[2])
-    best = [first[domain, relation] for domain, relation in zip(*group, strict=True)]
+    group = facts.groupby(["domain", "relation"], sort=False)
     return facts.assign(
-        relation_chance=1 / facts.groupby(group)["object"].transform("nunique"),
-        most_told=(facts["object"] == pd.Series(best)).astype(float),
+        relation_chance=1 / group["object"].transform("nunique"),
+        most_told=pd.concat([_most_told(part) for _, part in group]),
     )
+
+
+def _most_told(facts: pd.DataFrame) -> pd.Series:
+    """For the facts of one relation, whether each one's object is the one that the other facts' sentences name most."""
+    told = facts.groupby("object", sort=False)["exposure"].sum().to_dict()
+    right = []
+    for answer, exposure in zip(facts["object"], facts["exposure"], strict=True):
+        others = told | {answer: told[answer] - exposure}
+        right.append(float(max(others, key=lambda name: others[name]) == answer))
+    return pd.Series(right, index=facts.index)
 
 
 def relations(facts: pd.DataFrame) -> pd.DataFrame:
