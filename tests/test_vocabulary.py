@@ -1,152 +1,158 @@
-"""Accuracy by gold length and by model size, on rows small enough to check by hand."""
+"""Vocabularies made here: the same on every run, without loss on their text, masks as in the published ones."""
 
-import math
+import itertools
+import os
+import subprocess
+import sys
+from collections import Counter
 
-import pandas as pd
 import pytest
-from conftest import small
+from conftest import SHAPES
+from hypothesis import given
+from hypothesis import strategies as st
 
-import probekit as pk
-from probekit.report import asking, sizes, vocabulary
+from probekit.models.architecture import new_network
+from probekit.models.merges import merge
+from probekit.models.objective import Hider, corrupt
+from probekit.models.recipe import Settings
+from probekit.models.vocabulary import train_tokenizer
+from probekit.probes.demo import demo_text
 
-
-def rows(model: str, style: str, ranks: list[int], lengths: list[int], **columns: list) -> pd.DataFrame:
-    n = len(ranks)
-    base = {
-        "model": model, "probe": f"demo/{style}", "dataset": "demo", "style": style, "gold": asking.OWN, "rank": ranks,
-        "prompt_id": [str(i) for i in range(n)], "fact_id": [str(i) for i in range(n)], "relation": ["a"] * n,
-        "length": lengths, "predicted": [1] * n, "unknown": [False] * n, "rivals": [2] * n, "same_length": ranks,
-    }  # fmt: skip
-    return pd.DataFrame({**base, **columns})
-
-
-def listed(*models: str, probe: str = "demo/natural", lengths: tuple[int, ...] = (1, 1, 2, 9)) -> pd.DataFrame:
-    names = [f"e{i}" for i in range(len(lengths))]
-    one = pd.DataFrame({"entity": names, "length": lengths, "unknown": [False] * len(names), "probe": probe})
-    return pd.concat([one.assign(model=model) for model in models])
+LINES = [*demo_text("general")[:400], *demo_text("biomedical")[:200], "Río Negro (see the café in Zürich)."]
+KINDS = ["bert", "roberta", "albert", "llama", "t5"]
 
 
-def test_lengths_fall_into_four_bins():
-    assert vocabulary.binned(pd.Series([0, 1, 2, 3, 4, 11])).tolist() == ["1", "1", "2", "3", "4+", "4+"]
+def test_the_most_frequent_neighbours_are_merged_and_ties_go_by_the_letters():
+    words = {tuple("abab"): 2, tuple("abc"): 1, tuple("zz"): 3, tuple("cab"): 1}
+    made, used = merge(words, 3, str.__add__)
+    # ab: 2 x 2 + 1 + 1 = 6; then zz: 3; then abab: 2, before abc and cab with 1
+    assert made == [("a", "b"), ("z", "z"), ("ab", "ab")]
+    assert used == {"abab": 2, "ab": 2, "c": 2, "zz": 3}
+    assert merge(words, 99, str.__add__)[0] == made  # nothing else occurs twice
+    assert merge({tuple("yx"): 2, tuple("ab"): 2}, 1, str.__add__)[0] == [("a", "b")]
 
 
-def test_accuracy_and_shares_by_length_of_the_gold():
-    measured = rows("m", "natural", [1, 2, 1, 5], [1, 1, 2, 7], predicted=[1, 1, 1, 2], same_length=[1, 1, 1, 5])
-    table = vocabulary.tables(measured, listed("m"))["lengths"].set_index("tokens")
-    assert table["golds"].to_dict() == {"1": 0.5, "2": 0.25, "4+": 0.25}
-    assert table["candidates"].to_dict() == {"1": 0.5, "2": 0.25, "4+": 0.25}
-    assert table["predictions"].to_dict() == {"1": 0.75, "2": 0.25, "4+": 0.0}
-    assert table["acc@1"].to_dict() == {"1": 0.5, "2": 1.0, "4+": 0.0}
-    assert table["same_length"].to_dict() == {"1": 1.0, "2": 1.0, "4+": 0.0}
-    assert table["chance"].tolist() == [0.5, 0.5, 0.5]
+def naive(words, count):
+    words = {word: n for word, n in words.items()}
+    made = []
+    for _ in range(count):
+        pairs = Counter()
+        for word, n in words.items():
+            for pair in itertools.pairwise(word):
+                pairs[pair] += n
+        best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)
+        if best is None or pairs[best] < 2:
+            break
+        made.append(best)
+        joined = Counter()
+        for word, n in words.items():
+            new, at = [], 0
+            while at < len(word):
+                step = 2 if word[at : at + 2] == best else 1
+                new.append("".join(word[at : at + step]))
+                at += step
+            joined[tuple(new)] += n
+        words = joined
+    return made
 
 
-def test_confusion_of_lengths_adds_up_to_one():
-    measured = rows("m", "natural", [1, 2, 1, 5], [1, 1, 1, 7], predicted=[1, 2, 1, 1])
-    table = vocabulary.tables(measured, listed("m"))["confusion"].set_index("tokens")
-    assert table.loc["1", "predicted_1"] == pytest.approx(2 / 3) and table.loc["1", "predicted_2"] == pytest.approx(
-        1 / 3
+@given(st.dictionaries(st.text("abc", min_size=1, max_size=7).map(tuple), st.integers(1, 5), max_size=12))
+def test_merges_equal_counting_again_each_time(words):
+    assert merge(words, 10, str.__add__)[0] == naive(words, 10)
+
+
+@pytest.mark.parametrize("family", KINDS)
+def test_nothing_of_the_text_is_lost(family):
+    tokenizer = train_tokenizer(SHAPES[family], LINES)
+    assert len(tokenizer) <= SHAPES[family].vocabulary
+    for line in LINES:
+        ids = tokenizer(line)["input_ids"]
+        assert tokenizer.unk_token_id is None or tokenizer.unk_token_id not in ids
+        told = tokenizer.decode(ids, skip_special_tokens=True)
+        if family == "bert":  # WordPiece keeps no spaces around punctuation
+            told, line = ("".join(text.split()) for text in (told, line))
+        assert told == line
+
+
+@pytest.mark.parametrize("family", KINDS)
+def test_a_vocabulary_is_the_same_in_another_process(family):
+    code = (
+        "from conftest import SHAPES; from test_vocabulary import LINES, train_tokenizer; import hashlib\n"
+        f"text = train_tokenizer(SHAPES[{family!r}], LINES).backend_tokenizer.to_str()\n"
+        "print(hashlib.sha256(text.encode()).hexdigest())"
     )
-    assert table.loc["4+", "predicted_1"] == 1.0
-    assert table.filter(like="predicted_").sum(axis=1).tolist() == pytest.approx([1.0, 1.0])
+    said = []
+    for seed in ("1", "2"):
+        environment = {**os.environ, "PYTHONHASHSEED": seed, "PYTHONPATH": os.pathsep.join(sys.path)}
+        done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+        said.append(done.stdout)
+    assert said[0] == said[1] and len(said[0]) == 65
 
 
-def test_bias_counts_what_the_tokenizer_does_not_know_and_compares_within_relations():
-    measured = rows(
-        "m", "natural", [1, 2, 1, 1], [1, 1, 3, 3], relation=["a", "a", "a", "b"], unknown=[True] + [False] * 3
-    )
-    row = vocabulary.tables(measured, listed("m").assign(unknown=[True, True, False, False]))["bias"].iloc[0]
-    assert (row["unknown_golds"], row["unknown_candidates"]) == (1, 2)
-    assert row["longer"] == -1.0 and row["same"] == 0.5 and row["mean_length"] == 2.0
-    assert row["difference"] == -0.5  # one of two, against two of two
-    assert row["within"] == -0.5  # relation a alone has golds of both kinds: one of two, against one of one
+@pytest.mark.parametrize("family", ["roberta", "albert", "t5"])
+def test_the_mask_swallows_the_space_before_it(family):
+    tokenizer = train_tokenizer(SHAPES[family], LINES)
+    mask = "<extra_id_0>" if family == "t5" else tokenizer.mask_token
+    one, two = (tokenizer(f"Born in{space}{mask}.")["input_ids"] for space in ("", " "))
+    assert one == two
+    filled = tokenizer("Born in Tamir.")["input_ids"]
+    assert filled[-2:] == one[-2:]  # what follows the mask is as it is after a word
+    assert train_tokenizer(SHAPES["bert"], LINES).mask_token == "[MASK]"
 
 
-def test_the_overall_difference_averages_over_models_whose_tokenizers_differ():
-    first = rows("m", "natural", [1, 1, 2, 2], [1, 1, 2, 2])  # 1 - 0
-    second = rows("n", "natural", [1, 1, 2, 2], [1, 2, 2, 2])  # 1 - 1/3
-    third = rows("o", "natural", [1, 1, 2, 2], [1, 1, 1, 1])  # golds of one token only: left out
-    both = pd.concat([first, second, third])
-    table = vocabulary.tables(both, listed("m", "n", "o"))["overall"].iloc[0]
-    assert table["models"] == 2 and table["difference"] == pytest.approx((1 + 2 / 3) / 2)
-    assert table["low"] <= table["difference"] <= table["high"]
+def test_whole_words_and_short_runs_are_hidden():
+    import numpy as np
+
+    for family in KINDS:
+        tokenizer = train_tokenizer(SHAPES[family], LINES)
+        hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.3, 1.5))
+        line = "Port Velna (born 1931) spoke Zagrish, they said, in Upper Dramoton all those many years ago."
+        row = np.array([tokenizer(line)["input_ids"] + [-1] * 3])
+        words = []  # positions of each word or mark
+        for position, piece in enumerate(tokenizer.convert_ids_to_tokens(row[0, :-3].tolist())):
+            if row[0, position] in tokenizer.all_special_ids:
+                continue
+            bare = piece.lstrip("Ġ▁")
+            joined = words and not piece.startswith(("Ġ", "▁")) and (family != "bert" or piece.startswith("##"))
+            after_mark = words and words[-1][1] in tuple("(),.")
+            if joined and bare not in tuple("(),.") and not after_mark:
+                words[-1][0].append(position)
+            else:
+                words.append(([position], bare))
+        shares = []
+        generator = np.random.default_rng(0)
+        for _ in range(600):
+            hidden = hider(row, generator)[0]
+            assert not hidden[-3:].any()
+            assert [w for w in words if len(set(hidden[w[0]].tolist())) > 1] == []
+            shares.append(sum(hidden[positions[0]] for positions, _ in words) / len(words))
+        assert np.mean(shares) == pytest.approx(0.3, abs=0.04)
 
 
-def test_settings_are_compared_apart_on_golds_of_one_token():
-    template = rows("m", "template", [1, 2, 2, 2], [1, 1, 2, 2])
-    natural = rows("m", "natural", [1, 1, 1, 2], [1, 1, 2, 2])
-    listing = pd.concat([listed("m"), listed("m", probe="demo/template")])
-    found = vocabulary.tables(pd.concat([template, natural]), listing)
-    assert found["settings"].set_index("gold")["difference"].to_dict() == {"one token": 0.5, "longer": 0.5}
-    gaps = found["gaps"].set_index("tokens")
-    assert gaps.loc["1", ["natural", "template"]].tolist() == [1.0, 0.5]
-    assert vocabulary.tables(natural, listed("m"))["settings"].empty
+def test_something_is_always_hidden():
+    import numpy as np
+
+    tokenizer = train_tokenizer(SHAPES["bert"], LINES)
+    hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.001, 1.0))
+    row = np.array([tokenizer("Tamir")["input_ids"]])
+    for seed in range(20):
+        assert hider(row, np.random.default_rng(seed)).sum() >= 1
+    assert hider(np.array([[tokenizer.cls_token_id]]), np.random.default_rng(0)).all()
 
 
-def test_measuring_asks_a_loaded_model_for_its_own_tokens(tmp_path):
-    model = small("bert")
-    model.network.save_pretrained(tmp_path / "mine")
-    model.tokenizer.save_pretrained(tmp_path / "mine")
-    probe = pk.load_probe("demo/natural", limit=12)
-    model = pk.load_model(str(tmp_path / "mine"))
-    ranks = asking.ask(model, probe)
-    measured, candidates = vocabulary.measure(ranks, [str(tmp_path / "mine")], [probe])
-    assert len(measured) == 12 and len(candidates) == len(probe.entities)
-    for gold, top, length, predicted in zip(
-        measured["object"], measured["top"], measured["length"], measured["predicted"], strict=True
-    ):
-        assert (length, predicted) == (len(model.tokens(gold)), len(model.tokens(top[0])))
-    assert (measured["same_length"] <= measured["rank"]).all()  # fewer compete
+def test_spans_are_told_after_their_extra_ids():
+    row, hidden = [5, 6, 7, 8, 9, 1], [False, True, True, False, True, False]
+    assert corrupt(row, hidden, [90, 91]) == ([5, 90, 8, 91, 1], [90, 6, 7, 91, 9])
+    assert corrupt(row, hidden, [90]) == ([5, 90, 8, 9, 1], [90, 6, 7])
 
 
-def test_only_pairs_that_were_asked_are_compared():
-    assert sizes.known_pairs([["a", "b"], ["a", "c"]], ["a", "b"]) == [("a", "b")]
+@pytest.mark.parametrize("family", SHAPES)
+def test_every_network_has_the_vocabulary_and_takes_the_positions(family):
+    from probekit.models import Model
 
-
-def test_size_is_compared_fact_by_fact():
-    table = pd.concat(
-        [
-            rows("s", "natural", [1, 2, 2, 2], [1] * 4), rows("l", "natural", [1, 1, 1, 2], [1] * 4),
-            rows("s", "template", [2, 2, 1, 2], [1] * 4), rows("l", "template", [2, 2, 2, 2], [1] * 4),
-        ]
-    )  # fmt: skip
-    found = sizes.accuracy_pairs(table, [("s", "l")]).set_index("style")
-    assert found["difference"].to_dict() == {"natural": 0.5, "template": -0.25}
-    assert found.loc["natural", ["of_smaller", "of_larger"]].tolist() == [0.25, 0.75]
-    assert found.loc["natural", "p"] == 0.5  # two of four facts differ: half of the four flips lie as far out
-    assert sizes.style_pairs(table, [("s", "l")])["difference"].tolist() == [0.75]
-    assert sizes.style_pairs(table[table["style"] == "natural"], [("s", "l")]).empty
-
-
-def made(name: str, style: str, facts: list[str]) -> pk.Probe:
-    texts = [f"{style} of {fact} is [MASK]" for fact in facts]
-    frame = pd.DataFrame({"prompt_id": range(len(facts)), "text": texts, "gold": [["town"]] * len(facts)})
-    return pk.Probe(name, frame.assign(fact_id=facts), ["town", "x"], style=style)
-
-
-def test_the_same_facts_are_drawn_in_both_styles():
-    probes = [made("w/template", "template", list("abcde")), made("w/natural", "natural", list("edcbbx"))]
-    (_, template), (_, natural) = sizes.draw(probes, 3, seed=1)
-    assert [t.replace("template", "natural") for t in template] == natural and len(set(natural)) == 3
-    (_, every), _ = sizes.draw(probes, 100, seed=1)
-    assert sorted(every) == [f"template of {fact} is town" for fact in "bcde"]
-    assert (
-        len(sizes.draw([made("w/template", "template", ["a"]), made("w/natural", "natural", ["z"])], 5, 0)[0][1]) == 1
-    )
-
-
-def test_perplexities_are_paired_text_by_text(tmp_path, monkeypatch):
-    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
-    for name in ("bert", "roberta"):
-        small(name).network.save_pretrained(tmp_path / name)
-        small(name).tokenizer.save_pretrained(tmp_path / name)
-    first, second = (str(tmp_path / name) for name in ("bert", "roberta"))
-    probes = [made("w/natural", "natural", ["a", "town", "x"])]
-    row = sizes.perplexity_pairs(probes, [(first, second)], 10).iloc[0]
-    texts = [f"natural of {fact} is town" for fact in ("a", "town", "x")]
-    mine, other = (pk.pseudo_perplexity(small(name), texts)["perplexity"] for name in ("bert", "roberta"))
-    ratios = (other / mine).map(math.log)
-    assert row["ratio"] == pytest.approx(ratios.mean(), abs=1e-3)
-    assert row["smaller_lower"] == (ratios > 0).mean() and not row["same_tokens"]
-    assert (row["smaller"], row["larger"], row["texts"]) == ("bert", "roberta", 3)
-    assert sizes.perplexity_pairs(probes, [(first, first)], 10).iloc[0]["same_tokens"]
+    tokenizer = train_tokenizer(SHAPES[family], LINES)
+    network = new_network(SHAPES[family], tokenizer)
+    assert network.get_input_embeddings().weight.shape[0] == len(tokenizer)
+    assert Model(family, "masked", network, tokenizer).max_tokens == 128
+    head = network.get_output_embeddings()
+    assert head is None or head.weight is network.get_input_embeddings().weight  # tied

@@ -42,9 +42,10 @@ def new_network(shape: Shape, tokenizer: PreTrainedTokenizerFast) -> PreTrainedM
 
 def _sizes(shape: Shape, tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
     """The shape in the words of the family's configuration."""
-    inner = 4 * shape.hidden
+    inner, spread = 4 * shape.hidden, shape.hidden**-0.5
     if shape.family == "distilbert":
         return {
+            "initializer_range": spread,
             "dim": shape.hidden,
             "n_layers": shape.layers,
             "n_heads": shape.heads,
@@ -70,6 +71,7 @@ def _sizes(shape: Shape, tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
         "num_attention_heads": shape.heads,
         "intermediate_size": inner,
         "max_position_embeddings": shape.positions,
+        "initializer_range": spread,  # the usual 0.02 is for wide layers; narrow ones take long to leave it
     }
     if shape.family == "llama":
         ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}

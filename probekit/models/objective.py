@@ -55,8 +55,9 @@ class Hider:
         covered[:, 2:] |= (first & (length < self.longer[1]))[:, :-2]
         hidden = np.take_along_axis(covered, word, 1) & ~fixed
         if not hidden.any():
-            ordinary = np.argwhere(~fixed)
-            hidden[tuple(ordinary[0] if len(ordinary) else (0, 0))] = True
+            row, place = np.argwhere(~fixed)[0] if not fixed.all() else (0, 0)
+            hidden[row, place] = True
+            hidden[row] |= (word[row] == word[row, place]) & ~fixed[row]
         return hidden
 
 

@@ -26,6 +26,7 @@ from probekit.models.start import Start
 if TYPE_CHECKING:
     import torch
 
+RECORD = "training.json"  # in the folder of a trained model
 POINTS = 50  # of the learning curve
 NARROW = 192  # layers narrower than this are not faster in bfloat16 on a CPU
 
@@ -191,7 +192,7 @@ def _save(run: Run, network: Any, losses: torch.Tensor, precision: str, out: Pat
         with quiet():
             network.cpu().save_pretrained(unfinished)
         start.model.tokenizer.save_pretrained(unfinished)
-        (unfinished / "training.json").write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        (unfinished / RECORD).write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", "utf-8")
         for path in unfinished.iterdir():
             path.chmod(0o644)
         unfinished.chmod(0o755)

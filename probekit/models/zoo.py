@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
-from functools import lru_cache
 from pathlib import Path
+from typing import Literal
 
 from probekit.files import cache_folder, canonical, digest
-from probekit.models.corpus import Text, encode, text_of
+from probekit.models.corpus import encode, text_of
 from probekit.models.recipe import recipes
 from probekit.models.start import from_folder, from_shape
 from probekit.models.training import Run, claim, train
@@ -20,23 +23,36 @@ VERSION = 1  # of the training code: raise it whenever the same recipe and text 
 
 @dataclass(frozen=True)
 class Member:
-    """A zoo model: the text it reads, its category as in ``models.yml``, and the zoo model it goes on from, if any."""
+    """A zoo model: its recipe, the text it reads, its category as in ``models.yml``, and the member it goes on from."""
 
     recipe: str
-    domain: str
+    domain: Literal["general", "biomedical"]
     category: str
     base: str = ""
 
 
-GENERAL = ("general", "general")
 ZOO = {
-    "zoo/bert-tiny": Member("bert-tiny", *GENERAL),
+    "zoo/bert-tiny": Member("bert-tiny", "general", "general"),
+    "zoo/bert-small": Member("bert-small", "general", "general"),
+    "zoo/roberta-tiny": Member("roberta-tiny", "general", "general"),
+    "zoo/albert-tiny": Member("albert-tiny", "general", "general"),
+    "zoo/distilbert-tiny": Member("distilbert-tiny", "general", "general"),
+    "zoo/electra-tiny": Member("electra-tiny", "general", "general"),
+    "zoo/bert-tiny-then-bio": Member("bert-tiny", "biomedical", "biomedical fine-tuned", "zoo/bert-tiny"),
+    "zoo/bert-tiny-bio": Member("bert-tiny", "biomedical", "biomedical"),
+    "zoo/llama-tiny": Member("llama-tiny", "general", "general"),
+    "zoo/t5-tiny": Member("t5-tiny", "general", "general"),
 }
 
 
-@lru_cache(maxsize=4)
-def _text(domain: str) -> Text:
-    return text_of(f"demo {domain}", demo_text(domain))
+def train_zoo(names: Sequence[str] = tuple(ZOO)) -> None:
+    """Train the zoo models that the cache does not hold, one on each core."""
+    from concurrent.futures import ProcessPoolExecutor
+    from multiprocessing import get_context
+
+    with ProcessPoolExecutor(min(len(names), os.cpu_count() or 1), get_context("spawn")) as pool:
+        for _ in pool.map(zoo_folder, names):
+            pass
 
 
 def zoo_folder(name: str, epochs: int | None = None) -> Path:
@@ -51,17 +67,31 @@ def zoo_folder(name: str, epochs: int | None = None) -> Path:
     recipe = recipes()[member.recipe]
     settings = recipe.settings if epochs is None else replace(recipe.settings, epochs=epochs)
     base = zoo_folder(member.base) if member.base else None
-    text = _text(member.domain)
+    text = text_of(f"demo, {member.domain}", demo_text(member.domain))
     made_of = [VERSION, asdict(recipe), asdict(settings), text.sha256, base.name if base else ""]
     folder = cache_folder() / "zoo" / f"{name.rpartition('/')[2]}-{digest(canonical(made_of))}"
     with claim(folder):
         if not folder.is_dir():
             log.info("training %s on %d sentences into %s", name, len(text.lines), folder)
-            if base is None:
-                assert recipe.shape is not None
-                start = from_shape(recipe.shape, [text], settings.seed)
-            else:
+            if base is not None:
                 start = replace(from_folder(base, settings.seed), base=member.base)
-            corpus = encode([text], start.model)
-            train(Run(start, corpus, settings, member.recipe, member.category), folder, "cpu", f"training {name}")
+            else:
+                assert recipe.shape is not None, "recipes of the zoo have shapes"
+                start = from_shape(recipe.shape, [text], settings.seed)
+            run = Run(start, encode([text], start.model), settings, member.recipe, member.category)
+            with _one_thread():
+                train(run, folder, "cpu", f"training {name}")
     return folder
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Sums depend on how they are cut for threads; a small network is trained fastest beside another one anyway."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
