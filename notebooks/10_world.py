@@ -118,12 +118,13 @@ for domain, of_domain in curve.groupby("domain", sort=False):
                 label=f"{model} (has not read it)" if control else model,
                 markersize=3,
                 linewidth=1,
+                elinewidth=0.8,
             )
         for name, (text, line) in GUESSES.items():
             ax.axhline(guesses[domain][name], color="0.5", linestyle=line, linewidth=1, label=text)
         ax.set_xticks(range(len(levels)), levels)
         ax.set_xlabel(f"times told\n{title(probe)}", fontsize=9)
-        ax.set_ylim(0, 1.02)
+        ax.set_ylim(0, min(1.02, 1.05 * max(of_domain["high@1"].max(), *guesses[domain].values())))
         ax.grid(axis="y", linewidth=0.4)
     axes[0].set_ylabel("Acc@1")
     for ax in axes[1:]:
@@ -248,7 +249,7 @@ for i, (probe, told) in enumerate(kinds):
 right.set_xticks(range(len(passes)), passes)
 right.set_xlabel("passes over the text")
 right.set_ylabel("Acc@1")
-right.set_ylim(0, 1.02)
+right.set_ylim(0, min(1.02, 1.05 * max(0.1, grows["high@1"].max())))
 figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", fontsize=8)
 last = grows[grows["epochs"] == passes[-1]].set_index(["probe", "told"])
 page.figure(

@@ -108,13 +108,23 @@ for dataset in paired or list(every.unique())[:2]:
             places = [vocabulary.BINS.index(str(tokens)) + shift for tokens in rows["tokens"]]
             spans = [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]]
             ax.errorbar(
-                places, rows["acc@1"], spans, fmt="o-", color=colour[model], label=model, markersize=3, linewidth=1
+                places,
+                rows["acc@1"],
+                spans,
+                fmt="o-",
+                color=colour[model],
+                label=model,
+                markersize=3,
+                linewidth=1,
+                elinewidth=0.8,
             )
         ax.set_xticks(range(len(vocabulary.BINS)), vocabulary.BINS)
         ax.set_xlabel(f"tokens of the gold\n{title(probe).removeprefix(title(dataset)).strip() or title(probe)}")
         ax.set_ylim(0, min(1.0, 1.05 * max(0.02, part["high@1"].max())))
         ax.grid(axis="y", linewidth=0.4)
     axes[0].set_ylabel("Acc@1")
+    for ax in axes[1:]:
+        ax.set_yticklabels([])
     handles, names = axes[0].get_legend_handles_labels()
     figure.legend(handles, names, loc="outside lower center", ncols=2, fontsize=9)
     page.figure(
