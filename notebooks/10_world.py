@@ -101,7 +101,7 @@ page.say(parts.BANNER)
 # %% tags=["remove-input"]
 curve = tables["curve"]
 levels = sorted(curve["exposure"].unique())
-for domain, of_domain in curve.groupby("domain", sort=False):
+for count, (domain, of_domain) in enumerate(curve.groupby("domain", sort=False), start=1):
     panels = list(of_domain["probe"].unique())
     names = list(of_domain["model"].unique())
     figure, axes = new_figure(height=3.2 + 0.12 * len(names), columns=len(panels))
@@ -134,7 +134,7 @@ for domain, of_domain in curve.groupby("domain", sort=False):
     ends = of_domain[of_domain["exposure"].isin([levels[0], levels[-1]])].groupby(["probe", "exposure"], sort=False)
     page.figure(
         figure,
-        f"curve_{domain or 'other'}",
+        f"curve_{count}",
         f"Acc@1 by how often a fact was told, {domain or 'own'} probes, with 95% intervals over facts; grey lines show guessing.",
         "Line chart, one panel per setting. "
         + "; ".join(
@@ -278,7 +278,7 @@ page.table(course, "course", "Loss of masked tokens while it learns", shown(cour
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.metrics.accuracy_table` makes Acc@1 with its intervals, {func}`probekit.metrics.auc_interval` the AUC: the chance that a fact that was told has the better rank of it and a fact that was not, ties counting by half.
+# {func}`probekit.metrics.accuracy_table` makes Acc@1 with its intervals, {func}`probekit.metrics.auc_interval` the {term}`AUC`: the chance that a fact that was told has the better rank of it and a fact that was not, ties counting by half.
 # In a mean over models, one draw of facts serves all of them.
 # The ranks are those of all other sections ({doc}`12_accuracy`): all entities of a domain compete, and the fact's own object counts.
 #

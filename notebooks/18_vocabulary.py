@@ -89,8 +89,11 @@ if len(whole):
             for part, text in said
             if len(part)
         )
-        + f". The numbers are means over {'the model' if len(manifest['models']) == 1 else 'models'}; "
-        "the 95% intervals draw facts, the same ones for all models."
+        + (
+            ". The 95% intervals draw facts."
+            if len(manifest["models"]) == 1
+            else ". The numbers are means over models; the 95% intervals draw facts, the same ones for all models."
+        )
     )
 else:
     page.say("**The answer.** No probe of this run has both answers of one token and longer ones, for any model.")
@@ -98,12 +101,13 @@ else:
 # %% tags=["remove-input"]
 paired = list(settings["dataset"].unique()) if len(settings) else []
 every = lengths["probe"].map(lambda probe: next((d for d in paired if probe.startswith(f"{d}/")), probe))
-for dataset in paired or list(every.unique())[:2]:
+for count, dataset in enumerate(paired or list(every.unique())[:2], start=1):
     part = lengths[every == dataset]
     panels = list(part["probe"].unique())
     figure, axes = new_figure(height=3.1 + 0.12 * part["model"].nunique(), columns=len(panels))
     for ax, probe in zip(axes, panels, strict=True):
-        for i, (model, rows) in enumerate(part[part["probe"] == probe].groupby("model", sort=False)):
+        drawn = part[(part["probe"] == probe) & (part["facts"] >= 10)]
+        for i, (model, rows) in enumerate(drawn.groupby("model", sort=False)):
             shift = 0.07 * (i - (part["model"].nunique() - 1) / 2)
             places = [vocabulary.BINS.index(str(tokens)) + shift for tokens in rows["tokens"]]
             spans = [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]]
@@ -129,11 +133,12 @@ for dataset in paired or list(every.unique())[:2]:
     figure.legend(handles, names, loc="outside lower center", ncols=2, fontsize=9)
     page.figure(
         figure,
-        f"shown_{dataset.replace('/', '_')}",
-        f"Acc@1 on {title(dataset)} by the number of tokens of the gold, with 95% intervals over facts.",
+        f"shown_by_length_{count}",
+        f"Acc@1 on {title(dataset)} by the number of tokens of the gold, with 95% intervals over facts. "
+        "Lengths with fewer than ten facts are left to the table.",
         f"Line chart of Acc@1 against the number of tokens of the gold, {len(panels)} panels. "
         + "; ".join(
-            f"{title(probe)}, {tokens} tokens: {group['acc@1'].min():.3f} to {group['acc@1'].max():.3f} over models"
+            f"{title(probe)}, gold of {tokens}: {group['acc@1'].min():.3f} to {group['acc@1'].max():.3f} over models"
             for (probe, tokens), group in part.groupby(["probe", "tokens"], sort=False)
         ),
     )
@@ -143,6 +148,7 @@ for dataset in paired or list(every.unique())[:2]:
 #
 # The shares say how many golds, candidates and first predictions have so many tokens.
 # *Same length* is Acc@1 when only candidates of the gold's own number of tokens compete; *chance* is what guessing among these would give, and differs between lengths because there are more candidates of some lengths than of others.
+# Of a few facts that are all right or all wrong, the bootstrap makes an interval without width, which says nothing.
 
 # %% tags=["remove-input"]
 seen = lengths.assign(probe=lengths["probe"].map(title))
@@ -305,7 +311,7 @@ CAPTIONS = {
 }
 for name, caption in CAPTIONS.items():
     if len(tables[name]):
-        page.table(tables[name], name, caption, shown(tables[name]), fold=len(tables[name]) > 24)
+        page.table(tables[name], name, caption, shown(tables[name]), fold=name != "overall")
 
 # %% [markdown]
 # ## The paper's claims

@@ -201,8 +201,9 @@ def _gaps(measured: pd.DataFrame) -> pd.DataFrame:
 def _confusion(measured: pd.DataFrame) -> pd.DataFrame:
     """For golds of each length, the shares of first predictions of each length; rows add up to one."""
     rows = []
-    for (model, probe, tokens), part in measured.groupby([*KEYS, "tokens"], sort=False):
-        shares = part["predicted_tokens"].value_counts(normalize=True)
-        row = {"model": model, "probe": probe, "tokens": tokens, "prompts": len(part)}
-        rows.append(row | {f"predicted_{name}": float(shares.get(name, 0.0)) for name in BINS})
-    return pd.DataFrame(rows).sort_values([*KEYS, "tokens"], kind="stable", ignore_index=True)
+    for (model, probe), group in measured.groupby(KEYS, sort=False):
+        for tokens, part in sorted(group.groupby("tokens"), key=lambda item: str(item[0])):
+            shares = part["predicted_tokens"].value_counts(normalize=True)
+            row = {"model": model, "probe": probe, "tokens": tokens, "prompts": len(part)}
+            rows.append(row | {f"predicted_{name}": float(shares.get(name, 0.0)) for name in BINS})
+    return pd.DataFrame(rows)
