@@ -98,7 +98,6 @@ if len(whole):
 else:
     page.say("**The answer.** No probe of this run has both answers of one token and longer ones, for any model.")
 
-# %% tags=["remove-input"]
 paired = list(settings["dataset"].unique()) if len(settings) else []
 every = lengths["probe"].map(lambda probe: next((d for d in paired if probe.startswith(f"{d}/")), probe))
 for count, dataset in enumerate(paired or list(every.unique())[:2], start=1):
@@ -195,7 +194,6 @@ page.say(
     f"They have exactly as many tokens as the gold in {bias['same'].min():.0%} to {bias['same'].max():.0%} of the prompts."
 )
 
-# %% tags=["remove-input"]
 caption = (
     "What one token is worth (Acc@1 on golds of one token less that on longer ones), and lengths of first predictions"
 )
@@ -300,7 +298,6 @@ if len(size):
 else:
     page.say("This run has no pair of sizes: give `pairs` of models that are also among `models`.")
 
-# %% tags=["remove-input"]
 CAPTIONS = {
     "overall": "Acc@1 on golds of one token less that on longer ones, mean over the models of this run",
     "bias": "What one token is worth in this run, and lengths of first predictions",
