@@ -78,6 +78,10 @@ class Corpus:
         """Tokens of each sentence, shape (sentences,)."""
         return np.diff(self.ends, prepend=0)
 
+    def counts(self, vocabulary: int) -> np.ndarray:
+        """How often each token occurs, shape (vocabulary,)."""
+        return np.bincount(self.ids, minlength=vocabulary)
+
     def rows(self, numbers: np.ndarray) -> np.ndarray:
         """Token ids of some sentences, filled up with -1, shape (len(numbers), longest of them)."""
         lengths, starts = self.lengths[numbers], self.ends[numbers] - self.lengths[numbers]

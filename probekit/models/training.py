@@ -103,7 +103,9 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
     from tqdm.auto import tqdm
 
     network: Any = run.start.model.network.to(device).train()
-    loss_of = objective(run.start.model.kind, run.start.model.tokenizer, run.settings)
+    loss_of = objective(
+        run.start.model.kind, run.start.model.tokenizer, run.settings, run.corpus.counts(len(run.start.model.tokenizer))
+    )
     optimizer = torch.optim.AdamW(network.parameters(), lr=run.settings.rate, weight_decay=0.01, fused=True)
     steps = run.total()
     losses = torch.zeros(steps, device=device)
