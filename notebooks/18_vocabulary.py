@@ -272,9 +272,8 @@ if len(size):
         f"The larger model is the more accurate one in {len(above)} of {len(size)} comparisons, the smaller one in "
         f"{len(below)}; {len(around)} are undecided. "
         + " ".join(
-            f"On {title(r.dataset)}, `{r.larger}` gains {100 * r.difference:+.1f} points "
-            f"[{100 * r.low:.1f}, {100 * r.high:.1f}] {'more' if r.difference >= 0 else 'less (the number is negative)'} "
-            f"over `{r.smaller}` in natural sentences than by template."
+            f"On {title(r.dataset)}, the gain of `{r.larger}` over `{r.smaller}` in natural sentences less that by template "
+            f"is {100 * r.difference:+.1f} points [{100 * r.low:.1f}, {100 * r.high:.1f}]."
             for r in styles.itertuples()
         )
     )
@@ -293,7 +292,9 @@ if len(size):
         + " Where the tokens of the two models differ, perplexities per token are not to be compared."
         * (not perplexity["same_tokens"].all())
     )
-    seen = shown(perplexity.assign(probe=perplexity["probe"].map(title)).drop(columns=["dataset", "style"]))
+    alike = perplexity["same_tokens"].map({True: "yes", False: "no"})
+    seen = perplexity.assign(probe=perplexity["probe"].map(title), same_tokens=alike)
+    seen = shown(seen.drop(columns=["dataset", "style"]))
     page.table(perplexity, "perplexity_pairs", "Perplexity of a larger and a smaller model on the same texts", seen)
 else:
     page.say("This run has no pair of sizes: give `pairs` of models that are also among `models`.")
