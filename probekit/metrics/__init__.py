@@ -1,5 +1,6 @@
 """Metrics: pure functions over ranks and scores; they know nothing of models."""
 
+from probekit.metrics.auc import auc, auc_interval
 from probekit.metrics.correlation import Correlation, kendall_tau, pearson, spearman
 from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
 from probekit.metrics.joint import FactHits, JointAccuracy, fact_hits, joint_accuracy, split_halves
@@ -27,6 +28,8 @@ __all__ = [
     "accuracy_at_k",
     "accuracy_difference",
     "accuracy_table",
+    "auc",
+    "auc_interval",
     "bootstrap_ci",
     "bootstrap_means",
     "effective_number",
