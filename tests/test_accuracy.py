@@ -13,7 +13,8 @@ from probekit.report import accuracy, asking
 def ranks(style: str, own: list[int], **columns: list) -> pd.DataFrame:
     n = len(own)
     base = {
-        "model": "m", "probe": f"trex/{style}", "dataset": "trex", "style": style, "gold": asking.OWN, "rank": own,
+        "model": "m", "probe": f"trex/{style}", "dataset": "trex", "style": style, "domain": "general",
+        "gold": asking.OWN, "rank": own,
         "fact_id": [str(i) for i in range(n)], "relation": ["a"] * n, "relation_label": "", "half": "",
         "shows_gold": False, "exact_surface": True,
     }  # fmt: skip

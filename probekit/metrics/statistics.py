@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -57,25 +57,56 @@ def bootstrap_ci(
     Raises:
         ValueError: no values, values that are not finite, or d > 1 without ``statistic``.
     """
-    table = np.asarray(values, dtype=float)
-    if not table.size or not table.ndim or not np.isfinite(table).all():
-        raise ValueError("bootstrap_ci needs a list of at least one value, all finite")
-    n = len(table)
-    table = table.reshape(n, -1)
+    table = _table(values)
     if statistic is None:
         if table.shape[1] != 1:
             raise ValueError(f"values have {table.shape[1]} columns: give the statistic that makes one number of them")
         statistic = _only
     sums, counts = _by_cluster(table, clusters)
-    generator = np.random.default_rng(seed)
-    drawn = np.empty(samples)
-    for i in range(samples):
-        weights = np.bincount(generator.integers(len(counts), size=len(counts)), minlength=len(counts))
-        drawn[i] = statistic(weights @ sums / (weights @ counts))
+    drawn = np.array([statistic(means) for means in _draws(sums, counts, samples, seed)], dtype=float)
     drawn = drawn[np.isfinite(drawn)]
     tail = (1 - level) / 2
     low, high = np.quantile(drawn, [tail, 1 - tail]) if len(drawn) else (np.nan, np.nan)
-    return Interval(float(statistic(table.mean(0))), float(low), float(high), n, len(counts))
+    return Interval(float(statistic(table.mean(0))), float(low), float(high), len(table), len(counts))
+
+
+def bootstrap_means(
+    values: npt.ArrayLike,
+    clusters: Sequence[Hashable] | None = None,
+    level: float = 0.95,
+    samples: int = 2000,
+    seed: int = 0,
+) -> list[Interval]:
+    """The means of several columns, each with the interval ``bootstrap_ci`` gives it, from one set of draws.
+
+    Args:
+        values: shape (n, d), finite.
+        clusters, level, samples, seed: as in ``bootstrap_ci``.
+
+    Returns:
+        One interval per column.
+    """
+    table = _table(values)
+    sums, counts = _by_cluster(table, clusters)
+    tail = (1 - level) / 2
+    low, high = np.quantile(np.array(list(_draws(sums, counts, samples, seed))), [tail, 1 - tail], axis=0)
+    ends = zip(table.mean(0), low, high, strict=True)
+    return [Interval(float(mean), float(a), float(b), len(table), len(counts)) for mean, a, b in ends]
+
+
+def _table(values: npt.ArrayLike) -> np.ndarray:
+    table = np.asarray(values, dtype=float)
+    if not table.size or not table.ndim or not np.isfinite(table).all():
+        raise ValueError("a bootstrap needs a list of at least one value, all finite")
+    return table.reshape(len(table), -1)
+
+
+def _draws(sums: np.ndarray, counts: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
+    """Means (d,) of the values of as many clusters as there are, drawn with replacement, ``samples`` times."""
+    generator = np.random.default_rng(seed)
+    for _ in range(samples):
+        weights = np.bincount(generator.integers(len(counts), size=len(counts)), minlength=len(counts))
+        yield weights @ sums / (weights @ counts)
 
 
 def _only(means: np.ndarray) -> float:
