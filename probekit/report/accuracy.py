@@ -101,12 +101,15 @@ def _slices(own: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 def _pairs(own: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Template-free less template-based Acc@k on the same facts (RQ2), with interval and paired permutation test.
 
-    Over all facts; over prompts that do not show the gold; and of these, over facts that the model was not taught,
-    since it was taught in natural sentences. Without ``model`` among the keys, a fact's hits are means over models.
+    Over all facts; where some prompts show the gold, over those that do not; and of these, over facts that the model
+    was not taught, since it was taught in natural sentences. Without ``model`` among the keys, a fact's hits are means
+    over models.
     """
     clean = own[~own["shows_gold"].astype(bool)] if "shows_gold" in own else own
     rows = []
-    for subset, ranks in ((ALL, own), (CLEAN, clean), (HELD_OUT_CLEAN, clean[clean["half"] == HELD_OUT])):
+    held_out = clean[clean["half"] == HELD_OUT]
+    subsets = {ALL: own} | ({CLEAN: clean} if len(clean) < len(own) else {}) | {HELD_OUT_CLEAN: held_out}
+    for subset, ranks in subsets.items():
         for key, group in ranks.groupby(keys, sort=False):
             styles = {style: part for style, part in group.groupby("style")}
             if {"template", "natural"} <= set(styles):

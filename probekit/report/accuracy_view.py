@@ -118,12 +118,20 @@ def paired_sentences(tables: Mapping[str, pd.DataFrame]) -> list[str]:
         fair = means[(means["k"] == 1) & means["subset"].str.startswith("held out")]
         for other in _rows(fair[fair["dataset"] == row["dataset"]]):
             text += (
-                f" Over {other['facts']:,} facts that were held out from the models of which we know it "
-                f"({other['models']}), and prompts that do not show the answer: {other['natural']:.1%} against "
-                f"{other['template']:.1%}, {points(other)}."
+                f" On the {other['facts']:,} facts that were not taught where we know what was taught "
+                f"({other['models']} of {len(of)} models), over prompts that do not show the answer: "
+                f"{other['natural']:.1%} against {other['template']:.1%}, {points(other)}."
             )
         said.append(text)
     return said
+
+
+def telling(slices: pd.DataFrame) -> pd.DataFrame:
+    """Of ``slices``, the probes in which more than two prompts give something away."""
+    if slices.empty:
+        return slices
+    sizes = slices.groupby("probe")["prompts"]
+    return slices[sizes.transform("max") - sizes.transform("min") > 2]
 
 
 def clean_halves(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
