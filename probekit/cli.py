@@ -257,8 +257,9 @@ def _check(options: argparse.Namespace) -> None:
         return
     for row in rows:
         ours = "" if row["ours"] is None else f", ours {row['ours']}"
+        related = f"          ours, other models: {row['related']} ({row['related_note']})"
         _say(f"{row['id']:9} {row['verdict']:11} own numbers: {row['own_table']:14} published {row['published']}{ours}")
-        _say(f"          {row['statement']}", f"          {row['reason']}")
+        _say(f"          {row['statement']}", f"          {row['reason']}", *[related] * (row["related"] is not None))
     _say(", ".join(f"{sum(r['verdict'] == v for r in rows)} {v}" for v in ("reproduced", "differs", "not run")))
 
 

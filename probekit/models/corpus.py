@@ -91,7 +91,7 @@ class Corpus:
         return np.bincount(self.ids, minlength=vocabulary)
 
     def rows(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Token ids of some sentences, filled up with -1, and their ``names``; shape (len(numbers), longest of them)."""
+        """Ids of some sentences, filled up with -1, and their ``names``; shape (len(numbers), longest of them)."""
         lengths, starts = self.lengths[numbers], self.ends[numbers] - self.lengths[numbers]
         inside = np.arange(int(lengths.max())) < lengths[:, None]
         places = starts[:, None] + np.arange(inside.shape[1])

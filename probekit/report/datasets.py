@@ -123,8 +123,8 @@ def _relation(name: str, relation: str, part: pd.DataFrame) -> dict[str, object]
 
 
 def _first(part: pd.DataFrame, column: str) -> str:
-    values = part[column].dropna() if column in part else []
-    return str(values.iloc[0]) if len(values) else ""
+    values = part[column].dropna().tolist() if column in part else []
+    return str(values[0]) if values else ""
 
 
 def _by_dataset(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
