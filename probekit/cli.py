@@ -130,10 +130,13 @@ def _say(*lines: str) -> None:
 def _list(options: argparse.Namespace) -> None:
     if options.what == "models":
         from probekit.models import registry
+        from probekit.models.recipe import recipes
         from probekit.models.zoo import ZOO
 
-        for name in ZOO:
-            _say(f"{name:28} trained here on the demo text")
+        for name, member in ZOO.items():
+            shape = recipes()[member.recipe].shape
+            kind = {"llama": "causal", "t5": "seq2seq"}.get(shape.family if shape else "", "masked")
+            _say(f"{name:28} {kind:8} {member.category:22} trained here on the demo world")
         for name, entry in registry().items():
             doubt = "" if entry.certain else "  (checkpoint not certain)"
             papers = ", ".join(entry.papers)

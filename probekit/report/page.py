@@ -65,9 +65,10 @@ class Page:
                     "counts": dict(thing.counts),
                 }
 
-    def ran(self, model: Model, probe: Probe, counts: Mapping[str, int]) -> None:
-        """Note what one ranking had to run and to count (``attrs["counts"]`` of its result)."""
-        self.runs[f"{shown_name(model.name)} on {shown_name(probe.name)}"] = dict(counts)
+    def ran(self, model: Model, probe: Probe, counts: Mapping[str, int], task: str = "") -> None:
+        """Note what a ranking, or another ``task``, had to run and to count (``attrs["counts"]`` of its result)."""
+        name = f"{shown_name(model.name)} on {shown_name(probe.name)}"
+        self.runs[f"{name}, {task}" if task else name] = dict(counts)
 
     def say(self, text: str) -> None:
         """Prose in MyST with numbers computed by the notebook; pass foreign text through ``escape``."""
