@@ -242,6 +242,7 @@ parts.show_claims(page, "001-15", "001-16")
 # - A listed word need not mean the entity: *lead* and *contrast* are in the list of chemicals, *gap* and *cat* in that of genes, and in small letters they mostly mean something else. The most frequent such words weigh in the accuracy per prompt, and less in that per entity.
 # - The MEDLINE file is older than the models, and so are most of the PubMed sentences: nothing says that a model has not read them.
 # - A sentence may state a fact, a finding of one experiment, or neither; no person has judged these prompts.
+# - Entities that a model's vocabulary cuts into the same tokens are one candidate, so a model that knows few of the names has fewer to choose from; the folded table at the end counts them, and accuracies of models with unlike vocabularies are not of one measure.
 # - Many entities can fit a sentence, and only the masked one counts as right.
 #
 # ```{admonition} Exercise
