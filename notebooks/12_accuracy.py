@@ -290,7 +290,7 @@ parts.show_claims(page, "001-18", "001-01", "001-02", "001-03", "001-04", "001-0
 #
 # - One small model that was tuned on natural sentences of these very data sets is no stand-in for the models of the paper; neither the size nor the direction of an effect need carry over.
 # - Facts held out of the last training may stand in the text that the encoder was first trained on.
-# - ConceptNet and some relations of T-REx are not at hand; {numref}`tbl-shown-datasets` counts the relations that are absent, and a warning names them when the data is read.
+# - ConceptNet and some relations of T-REx are not at hand; {numref}`tbl-12-accuracy-shown-datasets` counts the relations that are absent, and a warning names them when the data is read.
 # - A rank among the entities of one data set says nothing about entities outside it.
 # - The weights of `minilm-mlm` are not distributed, since some of its training text may not be; give a model of your own to make a page like this one.
 #

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
@@ -31,7 +31,7 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "accuracy": _accuracy(ranks),
         "slices": _slices(own),
         "relations": accuracy_table(own, [*KEYS, "relation", "relation_label"]),
-        "pairs": _pairs(own),
+        "pairs": pairs(own),
         "halves": _halves(own),
     }
 
@@ -58,11 +58,15 @@ def _slices(own: pd.DataFrame) -> pd.DataFrame:
     return accuracy_table(pd.concat(parts), [*KEYS, "subset"])
 
 
-def _pairs(own: pd.DataFrame) -> pd.DataFrame:
+def pairs(own: pd.DataFrame, ks: Sequence[int] = KS) -> pd.DataFrame:
     """Template-free less template-based Acc@k on the same facts (RQ2), with interval and paired permutation test.
 
     Over all facts; over prompts that do not show the gold; and of these, over facts that the model was not taught,
     since it was taught in natural sentences.
+
+    Args:
+        own: one row per model and prompt, the rank of the own object.
+        ks: the k of Acc@k.
     """
     clean = own[~own["shows_gold"].astype(bool)] if "shows_gold" in own else own
     rows = []
@@ -71,7 +75,7 @@ def _pairs(own: pd.DataFrame) -> pd.DataFrame:
             styles = {style: part for style, part in group.groupby("style")}
             if {"template", "natural"} <= set(styles):
                 about = {"model": model, "dataset": dataset, "subset": subset}
-                rows += [about | _pair(styles["natural"], styles["template"], k) for k in KS]
+                rows += [about | _pair(styles["natural"], styles["template"], k) for k in ks]
     return pd.DataFrame(rows)
 
 
@@ -136,8 +140,14 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """A table for reading: each estimate with its interval in one cell, plain headings, one model named once."""
+def shown(table: pd.DataFrame, headings: Mapping[str, str] = {}) -> pd.DataFrame:
+    """A table for reading: each estimate with its interval in one cell, plain headings, one model named once.
+
+    Args:
+        table: an estimate ``x`` has its interval in ``x_low`` and ``x_high``, ``acc@k`` in ``low@k`` and ``high@k``,
+            ``difference`` in ``low`` and ``high``.
+        headings: of columns whose name would not do as a heading.
+    """
     out: dict[str, list[str]] = {}
     for name in table.columns:
         if (name == "model" and table[name].nunique() == 1) or (name == "relation_label" and not table[name].any()):
@@ -145,26 +155,26 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
         if name.startswith("acc@"):
             k = name.removeprefix("acc@")
             out[f"Acc@{k}"] = _intervals(table, name, f"low@{k}", f"high@{k}")
-        elif f"{name}_low" in table:
-            out[_heading(name)] = _intervals(table, name, f"{name}_low", f"{name}_high")
         elif name == "difference":
             out["Difference"] = _intervals(table, name, "low", "high")
+        elif f"{name}_low" in table:
+            out[_heading(name, headings)] = _intervals(table, name, f"{name}_low", f"{name}_high")
         elif name.startswith(("low", "high")) or name.endswith(("_low", "_high")):
             continue
         elif table[name].dtype.kind == "f":
-            out[_heading(name)] = [
+            out[_heading(name, headings)] = [
                 number(v) if name != "p" or v >= 0.001 else "<\N{NO-BREAK SPACE}0.001" for v in table[name]
             ]
         else:
-            out[_heading(name)] = [plain(v) for v in table[name].tolist()]
+            out[_heading(name, headings)] = [plain(v) for v in table[name].tolist()]
     return pd.DataFrame(out)
 
 
-HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "within": "Within relations"}
+HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "within": "Within relations", "sd": "SD"}
 
 
-def _heading(name: str) -> str:
-    return HEADINGS.get(name, name.replace("_", " ").capitalize())
+def _heading(name: str, headings: Mapping[str, str]) -> str:
+    return {**HEADINGS, **headings}.get(name, name.replace("_", " ").capitalize())
 
 
 def _intervals(table: pd.DataFrame, *columns: str) -> list[str]:
