@@ -67,7 +67,9 @@ def test_bootstrap_means_draw_whole_clusters():
 def test_halves_part_the_facts():
     halves = split_halves(fact_hits(ranks("natural", [1, 1, 9, 9]))[0], samples=30)
     assert halves.shape == (30, 2, 1, 1)
-    assert np.allclose(halves.sum(1), 1.0) and halves.std() > 0  # two of four are right: the halves complement each other
+    assert (
+        np.allclose(halves.sum(1), 1.0) and halves.std() > 0
+    )  # two of four are right: the halves complement each other
 
 
 def test_holm_worked_by_hand():

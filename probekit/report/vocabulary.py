@@ -37,7 +37,7 @@ def measure(
 
     Returns:
         The rows of ``ranks`` for the own object with ``length, unknown, predicted, spaced, rivals`` of
-        ``prompt_lengths`` and ``same_length`` (rank among candidates of the gold's length; one forward row a prompt);
+        ``prompt_lengths`` and ``same_length`` (rank among candidates of the gold's length; at most one forward row a prompt);
         and one row per model, probe and candidate with its ``length`` and ``unknown``, as it stands after a space.
     """
     own = ranks[ranks["gold"] == OWN]
@@ -47,7 +47,7 @@ def measure(
         for probe in probes:
             mine = own[(own["model"] == shown_name(name)) & (own["probe"] == probe.name)].reset_index(drop=True)
             lengths = prompt_lengths(model, probe, [top[0] for top in mine["top"]])
-            found = rank_same_length(model, probe, lengths, Store())
+            found = rank_same_length(model, probe, lengths, mine["rank"].tolist(), Store())
             measured.append(pd.concat([mine, lengths], axis=1).assign(same_length=found))
             table = entity_lengths(model, probe.entities, spaced=True).reset_index()
             candidates.append(table.assign(model=shown_name(name), probe=probe.name))
