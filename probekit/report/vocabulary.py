@@ -37,9 +37,9 @@ def measure(
 
     Returns:
         The rows of ``ranks`` for the own object with ``length, unknown, predicted, spaced, rivals`` of
-        ``prompt_lengths`` and ``same_length`` (rank among candidates of the gold's length, which costs at most one forward
-        row a prompt); and one row per model, probe and candidate with its ``length`` and ``unknown``, as it stands after a
-        space.
+        ``prompt_lengths`` and ``same_length`` (rank among candidates of the gold's length; it costs a forward row a
+        prompt at most); and one row per model, probe and candidate with its ``length`` and ``unknown``, as it stands
+        after a space.
     """
     own = ranks[ranks["gold"] == OWN]
     measured, candidates = [], []
