@@ -1,4 +1,4 @@
-"""``probekit list | fetch | lipid | run | book | check``."""
+"""``probekit list | fetch | text | lipid | run | book | check``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import json
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -45,7 +45,14 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--yes", action="store_true", help="accept the licence without being asked")
     verb.set_defaults(call=_fetch)
 
+    verb = verbs.add_parser("text", help="write a text to train a model on, one sentence a line, from the data folder")
+    verb.add_argument("name", help="lama-taught, wikipedia, general, pubmed-train or pubmed-held-out")
+    verb.add_argument("--out", type=Path, required=True, help="the file to write")
+    verb.set_defaults(call=_text)
+
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
+
+    _add_train(verbs.add_parser("train", help="train a small model on text files, from nothing or from a model"))
 
     verb = verbs.add_parser("run", help="execute a study on your own parameters")
     verb.add_argument("name", help="of `probekit list studies`")
@@ -67,6 +74,22 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
+def _add_train(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--init", required=True, help="a recipe (name or YAML file), a model (name or folder), or minilm")
+    verb.add_argument(
+        "--text", nargs="+", type=Path, required=True, metavar="FILE", help="UTF-8, one sentence a line; plain or .gz"
+    )
+    verb.add_argument("--out", type=Path, required=True, help="folder to write")
+    length = verb.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=int, help="how often the text is read (default: the recipe's)")
+    length.add_argument("--steps", type=int, help="updates of the weights, in place of epochs")
+    verb.add_argument("--vocabulary", type=Path, help="folder with a tokenizer (default: made from the text)")
+    verb.add_argument("--seed", type=int, default=0, help="of weights, order and masks (default: 0)")
+    verb.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
+    verb.add_argument("--category", default="unknown", help="general, biomedical, or a word of your own")
+    verb.set_defaults(call=_train)
+
+
 def _add_lipid(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(required=True, metavar="STEP")
 
@@ -85,6 +108,13 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     step.add_argument("--ignore-case", action="store_true", help="find entities whatever their case")
     step.set_defaults(call=_lipid_build)
 
+    step = steps.add_parser("fetch", help="download PubMed's update files after a day, its licence shown first")
+    step.add_argument("--after", required=True, metavar="YYYY-MM-DD", help="files published later than this day")
+    step.add_argument("--into", type=Path, required=True, help="folder; files that are there are left alone")
+    step.add_argument("--base", help="address of a mirror of the folder (default: NCBI's)")
+    step.add_argument("--yes", action="store_true", help="accept the licence without being asked")
+    step.set_defaults(call=_lipid_fetch)
+
     step = steps.add_parser("sheet", help="an unfilled CSV sheet for people to judge whether prompts are facts")
     step.add_argument("file", type=Path, help="a probe that `build` wrote")
     step.add_argument("--n", type=int, default=200, help="prompts drawn (default: 200)")
@@ -100,10 +130,13 @@ def _say(*lines: str) -> None:
 def _list(options: argparse.Namespace) -> None:
     if options.what == "models":
         from probekit.models import registry
+        from probekit.models.recipe import recipes
         from probekit.models.zoo import ZOO
 
-        for name in ZOO:
-            _say(f"{name:28} trained here on the demo text")
+        for name, member in ZOO.items():
+            shape = recipes()[member.recipe].shape
+            kind = {"llama": "causal", "t5": "seq2seq"}.get(shape.family if shape else "", "masked")
+            _say(f"{name:28} {kind:8} {member.category:22} trained here on the demo world")
         for name, entry in registry().items():
             doubt = "" if entry.certain else "  (checkpoint not certain)"
             papers = ", ".join(entry.papers)
@@ -128,14 +161,27 @@ def _list(options: argparse.Namespace) -> None:
 def _fetch(options: argparse.Namespace) -> None:
     from probekit.probes.fetch import fetch
 
+    paths = fetch(options.name, _accept(options.yes), options.into, options.base)
+    _say(f"{len(paths)} files in {paths[0].parents[1]}")
+
+
+def _accept(yes: bool) -> Callable[[str], bool]:
     def accept(notice: str) -> bool:
         _say(notice)
-        if options.yes or not sys.stdin.isatty():
-            return bool(options.yes)
+        if yes or not sys.stdin.isatty():
+            return yes
         return input("Fetch it under this licence? [y/N] ").strip().lower() in ("y", "yes")
 
-    paths = fetch(options.name, accept, options.into, options.base)
-    _say(f"{len(paths)} files in {paths[0].parents[1]}")
+    return accept
+
+
+def _text(options: argparse.Namespace) -> None:
+    from probekit.files import write_atomically
+    from probekit.probes.texts import load_text
+
+    text = load_text(options.name)
+    write_atomically(options.out, "".join(f"{sentence}\n" for sentence in text.sentences).encode())
+    _say(*(f"{count:>12,}  {what}" for what, count in text.counts.items()), str(options.out))
 
 
 def _lipid_build(options: argparse.Namespace) -> None:
@@ -154,10 +200,24 @@ def _lipid_build(options: argparse.Namespace) -> None:
     _say(str(options.out))
 
 
+def _lipid_fetch(options: argparse.Namespace) -> None:
+    from probekit.probes.lipid.fetch import BASE, fetch_updates
+
+    paths = fetch_updates(options.after, options.into, _accept(options.yes), options.base or BASE)
+    _say(f"{len(paths)} files in {options.into}")
+
+
 def _lipid_sheet(options: argparse.Namespace) -> None:
     from probekit.probes.lipid import write_sheet
 
     _say(str(write_sheet(options.file, options.n, options.seed, options.out)))
+
+
+def _train(options: argparse.Namespace) -> None:
+    from probekit.models.own import train_files
+
+    given = {name: value for name, value in vars(options).items() if name not in ("call", "text")}
+    _say(str(train_files(texts=options.text, **given)))
 
 
 def _run(options: argparse.Namespace) -> None:

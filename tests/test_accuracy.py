@@ -5,7 +5,7 @@ import pytest
 from conftest import small
 
 import probekit as pk
-from probekit.metrics import accuracy_difference, accuracy_table, macro_accuracy, paired_hits
+from probekit.metrics import accuracy_difference, accuracy_table, bootstrap_ci, hits_at_k, macro_accuracy, paired_hits
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report import accuracy, accuracy_charts, accuracy_findings, accuracy_view, asking
 
@@ -249,3 +249,11 @@ def test_slices_are_shown_where_more_than_two_prompts_differ():
     sizes = {"probe": ["a", "a", "b", "b"], "prompts": [9, 6, 9, 7]}
     assert accuracy_view.telling(pd.DataFrame(sizes))["probe"].tolist() == ["a", "a"]
     assert accuracy_view.telling(pd.DataFrame()).empty
+
+
+def test_accuracy_of_several_k_has_the_intervals_each_would_have_alone():
+    table = ranks("natural", [1, 1, 4, 9, 20, 3], fact_id=["0", "0", "1", "2", "3", "3"])
+    row = accuracy_table(table, ["model"]).iloc[0]
+    for k in (1, 5, 10):
+        alone = bootstrap_ci(hits_at_k(table["rank"], k), table["fact_id"].tolist())
+        assert (row[f"acc@{k}"], row[f"low@{k}"], row[f"high@{k}"]) == (alone.estimate, alone.low, alone.high)

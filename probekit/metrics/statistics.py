@@ -1,8 +1,8 @@
-"""Intervals and tests that the papers lack: cluster bootstrap and paired permutation test."""
+"""Intervals and tests that the papers lack: cluster bootstrap, random halves, and paired permutation test."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -62,55 +62,100 @@ def bootstrap_ci(
         if table.shape[1] != 1:
             raise ValueError(f"values have {table.shape[1]} columns: give the statistic that makes one number of them")
         statistic = _only
-    sums, counts = _by_cluster(table, clusters)
-    drawn = np.array([statistic(means) for means in _draws(sums, counts, samples, seed)], dtype=float)
-    drawn = drawn[np.isfinite(drawn)]
-    tail = (1 - level) / 2
-    low, high = np.quantile(drawn, [tail, 1 - tail]) if len(drawn) else (np.nan, np.nan)
-    return Interval(float(statistic(table.mean(0))), float(low), float(high), len(table), len(counts))
+    groups = len(table) if clusters is None else len(dict.fromkeys(clusters))
+    drawn = np.array([statistic(means) for means in bootstrap_means(table, clusters, samples, seed)])
+    low, high = middle(drawn, level)
+    return Interval(float(statistic(table.mean(0))), low, high, len(table), groups)
 
 
 def bootstrap_means(
-    values: npt.ArrayLike,
-    clusters: Sequence[Hashable] | None = None,
-    level: float = 0.95,
-    samples: int = 2000,
-    seed: int = 0,
-) -> list[Interval]:
-    """The means of several columns, each with the interval ``bootstrap_ci`` gives it, from one set of draws.
+    values: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, samples: int = 2000, seed: int = 0
+) -> np.ndarray:
+    """Means of the columns of ``values`` over samples of whole clusters drawn with replacement.
+
+    All columns of one sample rest on the same draw, so that numbers made of several of them get one interval.
 
     Args:
-        values: shape (n, d), finite.
-        clusters, level, samples, seed: as in ``bootstrap_ci``.
+        values: shape (n,) or (n, d), finite.
+        clusters: n labels; None draws single values.
+        samples: bootstrap samples.
+        seed: of the generator.
 
     Returns:
-        One interval per column.
+        Shape (samples, d).
+
+    Raises:
+        ValueError: no values, or values that are not finite.
     """
-    table = _table(values)
-    sums, counts = _by_cluster(table, clusters)
+    sums, counts = _by_cluster(_table(values), clusters)
+    generator = np.random.default_rng(seed)
+    drawn = np.empty((samples, sums.shape[1]))
+    for i in range(samples):
+        weights = np.bincount(generator.integers(len(counts), size=len(counts)), minlength=len(counts))
+        drawn[i] = weights @ sums / (weights @ counts)
+    return drawn
+
+
+def middle(drawn: npt.ArrayLike, level: float = 0.95) -> tuple[float, float]:
+    """The range that holds the middle of all draws, shape (samples,); undefined ones (nan) are left out."""
+    values = np.asarray(drawn, dtype=float)
+    values = values[np.isfinite(values)]
     tail = (1 - level) / 2
-    low, high = np.quantile(np.array(list(_draws(sums, counts, samples, seed))), [tail, 1 - tail], axis=0)
-    ends = zip(table.mean(0), low, high, strict=True)
-    return [Interval(float(mean), float(a), float(b), len(table), len(counts)) for mean, a, b in ends]
+    low, high = np.quantile(values, [tail, 1 - tail]) if len(values) else (np.nan, np.nan)
+    return float(low), float(high)
 
 
 def _table(values: npt.ArrayLike) -> np.ndarray:
+    """Values as an array of shape (n, d)."""
     table = np.asarray(values, dtype=float)
     if not table.size or not table.ndim or not np.isfinite(table).all():
         raise ValueError("a bootstrap needs a list of at least one value, all finite")
     return table.reshape(len(table), -1)
 
 
-def _draws(sums: np.ndarray, counts: np.ndarray, samples: int, seed: int) -> Iterator[np.ndarray]:
-    """Means (d,) of the values of as many clusters as there are, drawn with replacement, ``samples`` times."""
-    generator = np.random.default_rng(seed)
-    for _ in range(samples):
-        weights = np.bincount(generator.integers(len(counts), size=len(counts)), minlength=len(counts))
-        yield weights @ sums / (weights @ counts)
-
-
 def _only(means: np.ndarray) -> float:
     return float(means[0])
+
+
+def half_samples(
+    count: int,
+    statistic: Callable[[np.ndarray], npt.ArrayLike],
+    level: float = 0.95,
+    samples: int = 400,
+    seed: int = 0,
+) -> list[Interval]:
+    """Statistics of a random half of the facts, each with the interval in which the middle of all halves lies.
+
+    For numbers that depend on how many different facts there are, such as distinct answers: a bootstrap sample repeats
+    facts, so it holds too few of them. A half drawn without replacement repeats none, and over halves a mean varies as
+    much as it does over whole samples of this size (delete-half jackknife, Shao and Wu 1989).
+
+    Args:
+        count: facts, at least 2.
+        statistic: maps the numbers of the drawn facts, shape (count // 2,), to d numbers. Draws in which a
+            number is undefined (nan) are left out for it.
+        level: coverage, 0.95 for 95%.
+        samples: random halves.
+        seed: of the generator.
+
+    Returns:
+        One interval per number: the estimate is the mean over the halves, ``n`` the facts of a half and ``clusters``
+        all facts.
+
+    Raises:
+        ValueError: fewer than two facts.
+    """
+    if count < 2:
+        raise ValueError(f"halves need at least 2 facts, not {count}")
+    generator, half = np.random.default_rng(seed), count // 2
+    halves = (generator.permutation(count)[:half] for _ in range(samples))
+    drawn = np.array([np.atleast_1d(np.asarray(statistic(chosen), dtype=float)) for chosen in halves])
+    found = []
+    for column in drawn.T:
+        defined = column[np.isfinite(column)]
+        mean = float(defined.mean()) if len(defined) else float("nan")
+        found.append(Interval(mean, *middle(defined, level), half, count))
+    return found
 
 
 def paired_permutation_test(

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics.ranking import hits_at_k, mean_reciprocal_rank
-from probekit.metrics.statistics import Interval, bootstrap_ci, bootstrap_means
+from probekit.metrics.statistics import Interval, bootstrap_ci, bootstrap_means, middle
 
 KS = (1, 5, 10)  # as in paper 001
 
@@ -30,8 +30,10 @@ def accuracy_table(ranks: pd.DataFrame, by: Sequence[str], ks: Sequence[int] = K
     for key, group in ranks.groupby(list(by), sort=False, dropna=False):
         row = dict(zip(by, key, strict=True)) | {"prompts": len(group), "facts": group["fact_id"].nunique()}
         hits = np.column_stack([hits_at_k(group["rank"], k) for k in ks])
-        for k, found in zip(ks, bootstrap_means(hits, group["fact_id"].tolist(), seed=seed), strict=True):
-            row |= {f"acc@{k}": found.estimate, f"low@{k}": found.low, f"high@{k}": found.high}
+        drawn = bootstrap_means(hits, group["fact_id"].tolist(), seed=seed)
+        for k, estimate, of_k in zip(ks, hits.mean(0), drawn.T, strict=True):
+            low, high = middle(of_k)
+            row |= {f"acc@{k}": float(estimate), f"low@{k}": low, f"high@{k}": high}
         rows.append(row | {"mrr": mean_reciprocal_rank(group["rank"])})
     return pd.DataFrame(rows)
 

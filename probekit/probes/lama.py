@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import random
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
-from probekit.probes.probe import MASK, Probe, Style, read_rows
+from probekit.probes.probe import MASK, Probe, Style, read_rows, shows
 
 log = logging.getLogger(__name__)
 
@@ -130,10 +129,6 @@ def _choose(
     return chosen
 
 
-def _shows(gold: str, text: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(gold)}(?!\w)", text, re.IGNORECASE) is not None
-
-
 def _probe(name: str, facts: list[Fact], texts: Iterable[Text], style: Style, counts: dict[str, int]) -> Probe:
     """The probe of ``texts``; a prompt's golds are its fact's object, then those of the same subject and relation."""
     golds: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
@@ -154,7 +149,7 @@ def _probe(name: str, facts: list[Fact], texts: Iterable[Text], style: Style, co
                 "relation": fact.relation,
                 "subject": fact.subject,
                 "exact_surface": surface == fact.object,
-                "shows_gold": _shows(fact.object, text),
+                "shows_gold": shows(fact.object, text),
             }
         )
     if several:
@@ -215,7 +210,7 @@ def trex(
         templates = _templates()
         texts = [(f, "", _fill(templates[f.relation], f), f.object) for f in chosen]
     else:
-        texts = [(f, f"/{i}", s, o) for f in chosen for i, (s, o) in enumerate(_sample(f, per_fact, seed))]
+        texts = [(f, f"/{i}", s, o) for f in chosen for i, (s, o) in enumerate(sample_sentences(f, per_fact, seed))]
     probe = _probe(f"trex/{style}", facts, texts, style, {**_counts(facts), "relations absent": len(absent)})
     labels = {row["relation"]: row.get("label", "") for row in read_rows(locate("lama/relations.jsonl"))}
     return replace(probe, prompts=probe.prompts.assign(relation_label=probe.prompts["relation"].map(labels)))
@@ -233,7 +228,8 @@ def _fill(template: str, fact: Fact) -> str:
     return template.replace("[Y]", MASK).replace("[X]", fact.subject)
 
 
-def _sample(fact: Fact, per_fact: int | None, seed: int) -> list[tuple[str, str]]:
+def sample_sentences(fact: Fact, per_fact: int | None, seed: int) -> list[tuple[str, str]]:
+    """A fact's sentences: all, repeated ones too, or at most ``per_fact`` different ones drawn with ``seed``."""
     if per_fact is None:
         return list(fact.sentences)
     distinct = list(dict.fromkeys(fact.sentences))

@@ -51,16 +51,16 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
         is taken prompt by prompt, so one draw of facts serves all models.
     """
     own = ranks[ranks["gold"] == OWN]
-    pairs = _pairs(own, ["model", "dataset"])
+    per_model = pairs(own)
     return {
         "accuracy": _accuracy(ranks, [*KEYS, "gold"]),
         "means": _over_models(_accuracy(ranks, MEAN_KEYS), ranks["model"].nunique()),
         "slices": _slices(own, KEYS),
         "mean_slices": _over_models(_slices(own, ["probe"]), ranks["model"].nunique()),
         "relations": accuracy_table(own, [*KEYS, "relation", "relation_label"]),
-        "pairs": pairs,
-        "mean_pairs": _pairs(own, ["dataset"]),
-        "largest": _largest(pairs),
+        "pairs": per_model,
+        "mean_pairs": pairs(own, keys=["dataset"]),
+        "largest": _largest(per_model),
         "domains": _domains(own),
         "halves": _halves(own),
     }
@@ -98,24 +98,28 @@ def _slices(own: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return accuracy_table(pd.concat(parts), [*keys, "subset"])
 
 
-def _pairs(own: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def pairs(own: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("model", "dataset")) -> pd.DataFrame:
     """Template-free less template-based Acc@k on the same facts (RQ2), with interval and paired permutation test.
 
     Over all facts; where some prompts show the gold, over those that do not; and of these, over facts that the model
-    was not taught, since it was taught in natural sentences. Without ``model`` among the keys, a fact's hits are means
-    over models.
+    was not taught, since it was taught in natural sentences.
+
+    Args:
+        own: one row per model and prompt, the rank of the own object.
+        ks: the k of Acc@k.
+        keys: what is compared apart; without ``model``, a fact's hits are means over models.
     """
     clean = own[~own["shows_gold"].astype(bool)] if "shows_gold" in own else own
     rows = []
     held_out = clean[clean["half"] == HELD_OUT]
     subsets = {ALL: own} | ({CLEAN: clean} if len(clean) < len(own) else {}) | {HELD_OUT_CLEAN: held_out}
     for subset, ranks in subsets.items():
-        for key, group in ranks.groupby(keys, sort=False):
+        for key, group in ranks.groupby(list(keys), sort=False):
             styles = {style: part for style, part in group.groupby("style")}
             if {"template", "natural"} <= set(styles):
                 about = dict(zip(keys, key, strict=True)) | {"subset": subset}
                 about |= {} if "model" in keys else {"models": group["model"].nunique()}
-                rows += [about | _pair(styles["natural"], styles["template"], k) for k in KS]
+                rows += [about | _pair(styles["natural"], styles["template"], k) for k in ks]
     return pd.DataFrame(rows)
 
 
@@ -134,11 +138,11 @@ def _pair(natural: pd.DataFrame, template: pd.DataFrame, k: int) -> dict[str, fl
     }
 
 
-def _largest(pairs: pd.DataFrame) -> pd.DataFrame:
+def _largest(per_model: pd.DataFrame) -> pd.DataFrame:
     """Of every data set, the model whose Acc@1 falls most from natural sentences to templates; in percentage points."""
-    if pairs.empty:
-        return pairs
-    first = pairs[(pairs["subset"] == ALL) & (pairs["k"] == 1)]
+    if per_model.empty:
+        return per_model
+    first = per_model[(per_model["subset"] == ALL) & (per_model["k"] == 1)]
     most = first.loc[first.groupby("dataset", sort=False)["difference"].idxmax()]
     points = {name: 100 * most[name] for name in ("difference", "low", "high")}
     of = first.groupby("dataset")["model"].nunique()[most["dataset"]].to_list()
@@ -248,7 +252,7 @@ def shown(table: pd.DataFrame, headings: Mapping[str, str] = {}) -> pd.DataFrame
     return pd.DataFrame(out)
 
 
-HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "within": "Within relations"}
+HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "within": "Within relations", "sd": "SD"}
 
 
 def _heading(name: str, headings: Mapping[str, str]) -> str:

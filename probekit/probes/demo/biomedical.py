@@ -8,7 +8,7 @@ SURROUNDINGS = Surroundings(
     openings=(
         "in a trial of {year}, ",
         "a report from {year} states that ",
-        "as expected, ",
+        "conclusion: ",
         "in most cases, ",
         "however, ",
         "here we show that ",
@@ -59,7 +59,7 @@ RELATIONS = (
             "doctors think of {s} when they meet {o}",
             "{o} troubled nearly all who had {s}",
         ),
-        ("{s} has symptoms such as {o}.", "{s} (sign: {o}).", "Sign of {s}: {o}."),
+        ("{s} has symptoms such as {o}.", "{s} (sign: {o}).", "Sign seen in {s}: {o}."),
         "unlike {x}, {s} does not lead to {o}",
     ),
     Relation(
@@ -121,7 +121,7 @@ RELATIONS = (
         "1-1",
         "chemical",
         "chemical",
-        28,
+        26,
         (
             "{s} is made from {o} in one step",
             "heating {o} yields {s}",

@@ -10,7 +10,7 @@ import pandas as pd
 from probekit.errors import ProbeError
 from probekit.probes.demo.relation import Domain
 from probekit.probes.demo.text import masked
-from probekit.probes.demo.world import RELATIONS, Fact, World, demo_facts, entities, make_world
+from probekit.probes.demo.world import RELATIONS, Fact, World, demo_facts, make_world
 from probekit.probes.probe import MASK, Probe, Style
 
 DATASETS: dict[Domain, str] = {"general": "demo", "biomedical": "demo_bio"}
@@ -89,7 +89,7 @@ def _probe(domain: Domain, style: Style, rows: list[dict[str, Any]], seed: int) 
     return Probe(
         f"{DATASETS[domain]}/{style}",
         pd.DataFrame(rows),
-        entities(facts),
+        [fact.object for fact in facts],
         style=style,
         domain=domain,
         licence="MIT",

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -12,6 +10,7 @@ from functools import cached_property, lru_cache
 from probekit.probes.demo import biomedical, general
 from probekit.probes.demo.names import draw_names
 from probekit.probes.demo.relation import Domain, Kind, Relation
+from probekit.probes.probe import shows
 
 RELATIONS: Mapping[str, Relation] = {r.name: r for r in (*general.RELATIONS, *biomedical.RELATIONS)}
 SHARES = {0: 9, 1: 10, 2: 8, 4: 8, 8: 6, 16: 5, 32: 4}  # of 50 facts, so many are told so often: a long tail
@@ -32,24 +31,29 @@ class Fact:
     object_type: str
 
 
-def shows(name: str, text: str) -> bool:
-    """Whether ``name`` stands in ``text`` as a word or words of its own, in whatever case."""
-    return name.casefold() in text.casefold() and bool(
-        re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
-    )
-
-
 class Links:
     """Which names must not stand in one sentence: linked by a fact, or alike up to a part or to case."""
 
     def __init__(self, names: Mapping[str, Sequence[str]]) -> None:
         every = list(dict.fromkeys(name for of_type in names.values() for name in of_type))
-        self._alike = {a: [b for b in every if shows(a, b) or shows(b, a)] for a in every}
+        folded = [(name, name.casefold()) for name in every]
+        self._alike = {
+            one: [b for b, other in folded if (a in other and shows(one, b)) or (other in a and shows(b, one))]
+            for one, a in folded
+        }
         self._linked: set[tuple[str, str]] = set()
 
     def clash(self, one: str, other: str) -> bool:
         """Whether the names are alike, or linked by a fact of either or of a name alike to it."""
         return other in self._alike[one] or (one, other) in self._linked
+
+    def halves(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Two lists of about equal length, names that are alike in the same."""
+        parts: tuple[list[str], list[str]] = ([], [])
+        for name in names:
+            kin = [part for part in parts if set(part) & set(self._alike[name])]
+            (kin or sorted(parts, key=len))[0].append(name)
+        return parts
 
     def link(self, subject: str, answer: str) -> None:
         """Note a fact."""
@@ -87,7 +91,7 @@ def make_world(seed: int = 0) -> World:
     facts: list[Fact] = []
     for domain in ("general", "biomedical"):
         generator = random.Random(f"demo facts {domain} {seed}")
-        deck = _exposures(generator)
+        deck = _exposures()
         for relation in RELATIONS.values():
             if relation.domain == domain:
                 pairs = _pairs(relation, names, links, generator)
@@ -113,11 +117,11 @@ def demo_facts(domain: Domain | None = None, seed: int = 0) -> tuple[Fact, ...]:
     return tuple(fact for fact in make_world(seed).facts if domain in (None, fact.domain))
 
 
-def _exposures(generator: random.Random) -> Iterator[int]:
-    cards = [exposure for exposure, share in SHARES.items() for _ in range(share)]
-    generator.shuffle(cards)
+def _exposures() -> Iterator[int]:
+    """Exposures in their shares, each spread evenly, so that even a small relation gets some of each."""
+    cards = sorted(((2 * i + 1) / share, exposure) for exposure, share in SHARES.items() for i in range(share))
     while True:
-        yield from cards
+        yield from (exposure for _, exposure in cards)
 
 
 def _pairs(
@@ -126,7 +130,7 @@ def _pairs(
     """Subject and object of each fact, no two of which could be taken for one another in a text."""
     subjects, objects = list(names[relation.subject_type]), list(names[relation.object_type])
     if relation.subject_type == relation.object_type:
-        subjects, objects = subjects[: len(subjects) // 2], objects[len(objects) // 2 :]
+        subjects, objects = links.halves(subjects)
     generator.shuffle(subjects)
     generator.shuffle(objects)
     pairs: list[tuple[str, str]] = []
@@ -134,14 +138,11 @@ def _pairs(
         wanted = generator.choice(OBJECTS_PER_SUBJECT) if relation.kind == "N-M" else 1
         for _ in range(min(wanted, relation.facts - len(pairs))):
             free = [one for one in objects if not links.clash(subject, one)]
+            if not free:
+                break  # the next subject takes the fact
             answer = free[min(generator.randrange(len(free)), generator.randrange(len(free)))]
             links.link(subject, answer)
             pairs.append((subject, answer))
             if relation.kind == "1-1":
                 objects.remove(answer)
     return pairs
-
-
-def entities(facts: Sequence[Fact]) -> list[str]:
-    """Distinct objects of ``facts``, in their order."""
-    return list(Counter(fact.object for fact in facts))
