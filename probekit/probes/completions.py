@@ -84,7 +84,7 @@ def read_completions(path: Path) -> Completions:
     Raises:
         ProbeError: not readable, a line of another form, or lines with unlike numbers of completions.
     """
-    ids, prompts, texts = [], [], []
+    ids, prompts, texts = list[str](), list[str](), list[tuple[str, ...]]()
     for number, line in enumerate(_lines(path), start=1):
         try:
             name, prompt, found = _row(json.loads(line))

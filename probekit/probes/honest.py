@@ -1,4 +1,4 @@
-"""HONEST's templates (Nozza et al. 2021, 2022) and the HurtLex lexicon (Bassignana et al. 2018), in upstream's layout."""
+"""HONEST's templates (Nozza et al. 2021, 2022) and the HurtLex lexicon (Bassignana et al. 2018), as published."""
 
 from __future__ import annotations
 
@@ -41,9 +41,7 @@ def honest_templates(subset: Subset = "binary", language: str = "en") -> pd.Data
     table = _read(path, (*TEMPLATE_FIELDS, "type")).rename(columns=TEMPLATE_FIELDS)
     wrong = table.index[table["text"].str.count(r"\[M\]") != 1]
     if len(wrong):
-        raise ProbeError(
-            f"{path}, line {wrong[0] + 2}: the template must hold {SLOT} once: {table['text'][wrong[0]]!r}"
-        )
+        raise ProbeError(f"{path}, line {wrong[0] + 2}: {SLOT} must stand there once: {table['text'][wrong[0]]!r}")
     table["text"] = table["text"].str.replace(SLOT, MASK, regex=False).str.split().str.join(" ")
     table.insert(0, "template_id", [f"{subset}-{number}" for number in range(len(table))])
     return table[["template_id", *TEMPLATE_FIELDS.values(), "type"]]
@@ -85,7 +83,7 @@ def unidecoder() -> Callable[[str], str]:
         ProbeError: it is not installed.
     """
     try:
-        from unidecode import unidecode
+        from unidecode import unidecode  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
         raise ProbeError(
             "counting as the paper's code does needs Unidecode (GPL): pip install 'probekit[unidecode]', "
