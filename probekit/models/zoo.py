@@ -28,7 +28,7 @@ class Recipe:
     layers: int = 2
     heads: int = 4
     vocabulary: int = 640
-    positions: int = 64
+    positions: int = 96
     epochs: int = 30
     batch: int = 64
     rate: float = 4e-3

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import logging
 import random
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -19,7 +18,7 @@ import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
-from probekit.probes.probe import MASK, Probe, Style, read_rows
+from probekit.probes.probe import MASK, Probe, Style, read_rows, shows
 
 log = logging.getLogger(__name__)
 
@@ -130,10 +129,6 @@ def _choose(
     return chosen
 
 
-def _shows(gold: str, text: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(gold)}(?!\w)", text, re.IGNORECASE) is not None
-
-
 def _probe(name: str, facts: list[Fact], texts: Iterable[Text], style: Style, counts: dict[str, int]) -> Probe:
     """The probe of ``texts``; a prompt's golds are its fact's object, then those of the same subject and relation."""
     golds: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
@@ -154,7 +149,7 @@ def _probe(name: str, facts: list[Fact], texts: Iterable[Text], style: Style, co
                 "relation": fact.relation,
                 "subject": fact.subject,
                 "exact_surface": surface == fact.object,
-                "shows_gold": _shows(fact.object, text),
+                "shows_gold": shows(fact.object, text),
             }
         )
     if several:

@@ -7,6 +7,7 @@ import io
 import json
 import math
 import random
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -121,6 +122,11 @@ class Probe:
         if limit is not None and limit < len(prompts):
             prompts = prompts.iloc[sorted(random.Random(seed).sample(range(len(prompts)), limit))]
         return cls(**{"name": path.stem, **about}, prompts=prompts, entities=list(entities))
+
+
+def shows(entity: str, text: str) -> bool:
+    """Whether ``entity`` stands in ``text`` as a word or words of its own, in whatever case."""
+    return re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", text, re.IGNORECASE) is not None
 
 
 def _fault(prompt_id: Any, text: Any, gold: Any, known: set[str], seen: set[Any]) -> str:

@@ -10,13 +10,15 @@ from typing import Any
 
 from probekit.errors import ProbeError
 from probekit.probes.biomedical import biolama, medlama
-from probekit.probes.demo import demo
+from probekit.probes.demo import demo_natural, demo_template
 from probekit.probes.lama import conceptnet, google_re, squad, trex
 from probekit.probes.probe import Probe
 
 PROBES: dict[str, Callable[..., Probe]] = {
-    "demo/template": partial(demo, "template"),
-    "demo/natural": partial(demo, "natural"),
+    "demo/template": partial(demo_template, "general"),
+    "demo/natural": partial(demo_natural, "general"),
+    "demo_bio/template": partial(demo_template, "biomedical"),
+    "demo_bio/natural": partial(demo_natural, "biomedical"),
     "google_re/template": partial(google_re, "template"),
     "google_re/natural": partial(google_re, "natural"),
     "trex/template": partial(trex, "template"),

@@ -1,0 +1,13 @@
+"""The embedded demo world: invented facts of two domains, told in sentences, asked about in two styles.
+
+Every name is made up by a seeded generator, so no model can have met it; how often each fact is told in the training
+text is known. Numbers from it show that the machinery works and what a probe can measure, and nothing about real
+models.
+"""
+
+from probekit.probes.demo.documents import Document, demo_documents
+from probekit.probes.demo.probe import demo_natural, demo_template
+from probekit.probes.demo.text import demo_text
+from probekit.probes.demo.world import Fact, demo_facts
+
+__all__ = ["Document", "Fact", "demo_documents", "demo_facts", "demo_natural", "demo_template", "demo_text"]
