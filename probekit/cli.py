@@ -47,6 +47,8 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
 
+    _add_train(verbs.add_parser("train", help="train a small model on text files, from nothing or from a model"))
+
     verb = verbs.add_parser("run", help="execute a study on your own parameters")
     verb.add_argument("name", help="of `probekit list studies`")
     verb.add_argument(
@@ -65,6 +67,22 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--json", action="store_true", help="as a list of objects")
     verb.set_defaults(call=_check)
     return parser
+
+
+def _add_train(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--init", required=True, help="a recipe (name or YAML file), a model (name or folder), or minilm")
+    verb.add_argument(
+        "--text", nargs="+", type=Path, required=True, metavar="FILE", help="UTF-8, one sentence a line; plain or .gz"
+    )
+    verb.add_argument("--out", type=Path, required=True, help="folder to write")
+    length = verb.add_mutually_exclusive_group()
+    length.add_argument("--epochs", type=int, help="how often the text is read (default: the recipe's)")
+    length.add_argument("--steps", type=int, help="updates of the weights, in place of epochs")
+    verb.add_argument("--vocabulary", type=Path, help="folder with a tokenizer (default: made from the text)")
+    verb.add_argument("--seed", type=int, default=0, help="of weights, order and masks (default: 0)")
+    verb.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
+    verb.add_argument("--category", default="unknown", help="general, biomedical, or a word of your own")
+    verb.set_defaults(call=_train)
 
 
 def _add_lipid(parser: argparse.ArgumentParser) -> None:
@@ -158,6 +176,13 @@ def _lipid_sheet(options: argparse.Namespace) -> None:
     from probekit.probes.lipid import write_sheet
 
     _say(str(write_sheet(options.file, options.n, options.seed, options.out)))
+
+
+def _train(options: argparse.Namespace) -> None:
+    from probekit.models.own import train_files
+
+    given = {name: value for name, value in vars(options).items() if name not in ("call", "text")}
+    _say(str(train_files(texts=options.text, **given)))
 
 
 def _run(options: argparse.Namespace) -> None:

@@ -6,6 +6,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 from functools import cache
 from pathlib import Path
+from typing import get_args
 
 import hypothesis
 import pytest
@@ -15,6 +16,8 @@ from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers,
 from transformers import AddedToken, AutoTokenizer, PreTrainedTokenizerFast
 
 from probekit.models import Model
+from probekit.models.recipe import Family, Shape
+from probekit.models.vocabulary import train_tokenizer
 
 hypothesis.settings.register_profile("probekit", deadline=None)  # a busy machine is no failure
 hypothesis.settings.load_profile("probekit")
@@ -93,6 +96,9 @@ REAL = {
     "roberta": ["roberta-base"],
     "albert": ["albert-base-v2"],
 }
+SHAPES = {  # small ones of every family that is trained here; their vocabularies are made by the package
+    family: Shape(family, 32, 2, 4, 500, 128, 0.0) for family in get_args(Family)
+}
 NETWORKS = {
     "bert": ("BertConfig", "BertForMaskedLM"),
     "distilbert": ("DistilBertConfig", "DistilBertForMaskedLM"),
@@ -124,9 +130,11 @@ def network(family: str, tokenizer: PreTrainedTokenizerFast, positions: int = 13
 
 @cache
 def small(family: str, vocabulary: str = "own") -> Model:
-    """A random model of a family, with a vocabulary made here or a published one from the data folder."""
+    """A random model of a family, with a vocabulary made here, by the package, or a published one."""
     if vocabulary == "own":
         tokenizer = OWN[family]()
+    elif vocabulary == "zoo":
+        tokenizer = train_tokenizer(SHAPES[family], TEXT)
     else:
         folder = REAL_DATA / "tokenizers" / vocabulary
         if not folder.is_dir():
@@ -135,7 +143,9 @@ def small(family: str, vocabulary: str = "own") -> Model:
     return Model(f"{family} ({vocabulary})", "masked", network(family, tokenizer), tokenizer)
 
 
-ALL_VOCABULARIES = [(f, "own") for f in OWN] + [(f, name) for f, names in REAL.items() for name in names]
+ALL_VOCABULARIES = [(f, name) for f in OWN for name in ("own", "zoo")] + [
+    (f, name) for f, names in REAL.items() for name in names
+]
 
 
 @pytest.fixture(params=ALL_VOCABULARIES, ids=lambda p: f"{p[0]}-{p[1]}")

@@ -3,7 +3,6 @@
 import json
 import os
 import pickle
-import shutil
 
 import pytest
 import torch
@@ -148,29 +147,10 @@ def test_roberta_counts_positions_from_its_padding():
     assert pk.Model("r", "masked", network_97, model.tokenizer).max_tokens == 97 - (model.tokenizer.pad_token_id + 1)
 
 
-def test_the_zoo_trains_once_and_knows_what_it_was_told(tmp_path, monkeypatch):
-    from probekit.models import zoo
-
+def test_the_zoo_knows_what_it_was_told():
     model = pk.load_model("zoo/bert-tiny")
-    monkeypatch.setattr(zoo, "train", lambda *a: pytest.fail("trained twice"))
-    assert pk.load_model("zoo/bert-tiny").fingerprint == model.fingerprint
     natural = pk.load_probe("demo/natural")
-    ranks = pk.rank_entities(model, natural)["rank"]
-    often = ranks[natural.prompts["exposure"] >= 8]
-    assert (often == 1).mean() > 5 / len(natural.entities)  # five times chance
-    assert often.mean() < ranks[natural.prompts["exposure"] == 0].mean()
-
-
-def test_a_training_that_fails_leaves_nothing(tmp_path, monkeypatch):
-    from probekit.models import zoo
-
-    def fails(recipe, text, folder):
-        (folder / "half").write_text("half")
-        raise KeyboardInterrupt
-
-    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
-    monkeypatch.setattr(zoo, "train", fails)
-    with pytest.raises(KeyboardInterrupt):
-        zoo.zoo_folder("zoo/bert-tiny")
-    assert [p.name for p in (tmp_path / "zoo").iterdir() if p.is_dir()] == []
-    shutil.rmtree(tmp_path / "zoo")
+    right = pk.rank_entities(model, natural)["rank"] == 1
+    often, never = (right[natural.prompts["exposure"].between(*ends)].mean() for ends in ((8, 99), (0, 0)))
+    assert often > 5 / len(natural.entities)  # five times chance
+    assert often > never

@@ -6,8 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ModelError
-from probekit.models.model import Kind, Model
-from probekit.models.registry import Entry, registry
+from probekit.files import cache_folder
+from probekit.models.kinds import auto_class, kind_of, pick_device
+from probekit.models.model import Model
+from probekit.models.registry import registry
 from probekit.models.zoo import ZOO, zoo_folder
 from probekit.probes.data import data_root
 
@@ -25,7 +27,7 @@ def load_model(
 
     Args:
         name_or_path: a name of ``probekit list models``, a Hugging Face id, a folder, or the name of a folder in
-            ``models/`` of the data folder.
+            ``models/`` of the data folder or of the cache folder.
         device: ``auto`` is CUDA where there is one, else the CPU; or any torch device.
         dtype: ``float32`` (published tables), ``bfloat16`` or ``float16``.
         revision: commit, branch or tag on the Hub.
@@ -35,19 +37,19 @@ def load_model(
         ModelError: not found, no language-model head, missing weights, or an unknown device or dtype.
     """
     entry = registry().get(name_or_path)
-    source = _source(name_or_path, entry)
+    source = find_model(name_or_path)
     import torch
     from transformers import AutoConfig, AutoTokenizer
 
     if dtype not in DTYPES:
         raise ModelError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
-    where = _device(device)
+    where = pick_device(device)
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
         config = AutoConfig.from_pretrained(source, **common)
-        kind = _kind(config, source)
+        kind = kind_of(config, source)
         tokenizer = AutoTokenizer.from_pretrained(source, **common)
-        network, info = _auto(kind).from_pretrained(
+        network, info = auto_class(kind).from_pretrained(
             source,
             config=config,
             dtype=getattr(torch, dtype),
@@ -64,54 +66,21 @@ def load_model(
     return Model(name_or_path, kind, network.eval().to(where), tokenizer, revision, licence)
 
 
-def _source(name: str, entry: Entry | None) -> str:
-    """Folder or Hugging Face id of a name."""
+def find_model(name: str) -> str:
+    """Folder or Hugging Face id of a name, as ``load_model`` takes it; a zoo model is trained first if need be.
+
+    Raises:
+        ModelError: a registered model that is not on the Hub.
+    """
     if name in ZOO:
         return str(zoo_folder(name))
+    entry = registry().get(name)
     if entry is None:
-        trained = data_root() / "models" / name
-        return str(trained) if trained.is_dir() else name
+        trained = [root / "models" / name for root in (data_root(), cache_folder())]
+        return next((str(folder) for folder in trained if folder.is_dir()), name)
     if entry.hub is None:
         raise ModelError(f"{name} is not on the Hub: {entry.note} Give the folder of a converted checkpoint instead")
     return entry.hub
-
-
-def _device(device: str) -> str:
-    import torch
-
-    if device == "auto":
-        return "cuda" if torch.cuda.is_available() else "cpu"
-    try:
-        torch.empty(0, device=device)
-    except (RuntimeError, AssertionError) as error:
-        raise ModelError(f"device {device!r} cannot be used here: {str(error).splitlines()[0]}") from error
-    return device
-
-
-def _kind(config: Any, source: str) -> Kind:
-    """From the architecture that saved the checkpoint, else from the configuration's type."""
-    from transformers.models.auto import modeling_auto as auto
-
-    for architecture in config.architectures or []:
-        if architecture.endswith("ForMaskedLM"):
-            return "masked"
-        if architecture.endswith(("ForCausalLM", "LMHeadModel")):
-            return "causal"
-        if architecture.endswith("ForConditionalGeneration"):
-            return "seq2seq"
-    if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(config, "is_decoder", False):
-        return "masked"
-    if config.model_type in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
-        return "seq2seq"
-    if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
-        return "causal"
-    raise ModelError(f"{source}: model type {config.model_type!r} has no language-model head")
-
-
-def _auto(kind: Kind) -> Any:
-    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
-
-    return {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}[kind]
 
 
 def _explain(name: str, source: str, error: Exception) -> str:

@@ -1,0 +1,63 @@
+"""What is known of a model besides its weights: pages group models by it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from probekit.errors import ModelError
+from probekit.models.architecture import FAMILIES
+from probekit.models.loading import find_model
+from probekit.models.registry import registry
+from probekit.models.training import RECORD
+
+UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True)
+class ModelCard:
+    """A model in a few words.
+
+    Args:
+        category: ``general``, ``biomedical fine-tuned``, ``biomedical``, or ``unknown``.
+        family: architecture, as in ``models.yml``, or ``unknown``.
+        size: a word or the size as printed, such as ``tiny``, ``base``, ``7b``; empty where unknown.
+        parameters: in millions; None where unknown.
+        base: the model whose weights it goes on from, where it was trained here on those.
+    """
+
+    category: str = UNKNOWN
+    family: str = UNKNOWN
+    size: str = ""
+    parameters: float | None = None
+    base: str = ""
+
+
+def about(name: str) -> ModelCard:
+    """The card of a model as ``load_model`` names it: registered, of the zoo, or a folder.
+
+    A folder trained here says it in ``training.json``; of another folder the family is read from its configuration. A
+    zoo model that the cache does not hold is trained.
+
+    Raises:
+        ModelError: ``training.json`` or ``config.json`` is damaged.
+    """
+    if entry := registry().get(name):
+        return ModelCard(entry.category, entry.family, entry.size, entry.parameters)
+    folder = Path(find_model(name))
+    if table := _read(folder / RECORD):
+        recipe, parameters = str(table["recipe"]), round(table["parameters"] / 1e6, 3)
+        size = recipe.rpartition("-")[2] if "-" in recipe else ""
+        return ModelCard(table["category"], table["family"], size, parameters, table["base"])
+    of_type = _read(folder / "config.json").get("model_type", UNKNOWN)
+    return ModelCard(family=FAMILIES.get(of_type, of_type))
+
+
+def _read(path: Path) -> dict:
+    if not path.is_file():
+        return {}
+    try:
+        return dict(json.loads(path.read_text("utf-8")))
+    except (OSError, ValueError) as error:
+        raise ModelError(f"cannot read {path}: {error}") from error

@@ -1,0 +1,137 @@
+"""Training text: lines of UTF-8 files, tokenised once into one flat array, and the batches drawn from it."""
+
+from __future__ import annotations
+
+import gzip
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probekit.errors import ModelError
+from probekit.models.model import Model
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedTokenizerFast
+
+CHUNK = 4096  # lines tokenised at once
+POOL = 64  # batches whose rows are sorted by length together
+
+
+@dataclass(frozen=True)
+class Text:
+    """Sentences under a name; ``sha256`` is of the file as it lies on disk, or of the joined lines."""
+
+    name: str
+    lines: list[str] = field(repr=False)
+    sha256: str
+
+
+def text_of(name: str, lines: list[str]) -> Text:
+    """A text that is not a file."""
+    return Text(name, lines, hashlib.sha256("\n".join(lines).encode()).hexdigest())
+
+
+def read_text(path: Path) -> Text:
+    """The lines of a UTF-8 file, plain or ``.gz``; blank ones are left out.
+
+    Raises:
+        ModelError: the file cannot be read, is not UTF-8 (names file and line), or holds no sentence.
+    """
+    try:
+        data = path.read_bytes()
+        plain = gzip.decompress(data) if path.suffix == ".gz" else data
+    except (OSError, EOFError) as error:
+        raise ModelError(f"cannot read the text {path}: {error}") from error
+    lines = []
+    for number, raw in enumerate(plain.split(b"\n"), 1):
+        try:
+            lines.append(raw.decode("utf-8-sig" if number == 1 else "utf-8").strip())
+        except UnicodeDecodeError as error:
+            raise ModelError(f"{path}, line {number}: not UTF-8 ({error.reason}); convert the file first") from error
+    if not (lines := [line for line in lines if line]):
+        raise ModelError(f"{path} holds no sentence; one a line is wanted")
+    return Text(path.name, lines, hashlib.sha256(data).hexdigest())
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Tokenised texts.
+
+    Args:
+        ids: token ids of all sentences, special ones included, shape (tokens,).
+        ends: where each sentence ends in ``ids``, shape (sentences,).
+        texts: per text its ``name``, ``sha256``, ``sentences`` and ``tokens``.
+        cut: sentences that were longer than the model takes.
+    """
+
+    ids: np.ndarray = field(repr=False)
+    ends: np.ndarray = field(repr=False)
+    texts: list[dict[str, Any]]
+    cut: int
+
+    @property
+    def lengths(self) -> np.ndarray:
+        """Tokens of each sentence, shape (sentences,)."""
+        return np.diff(self.ends, prepend=0)
+
+    def rows(self, numbers: np.ndarray) -> np.ndarray:
+        """Token ids of some sentences, filled up with -1, shape (len(numbers), longest of them)."""
+        lengths, starts = self.lengths[numbers], self.ends[numbers] - self.lengths[numbers]
+        inside = np.arange(int(lengths.max())) < lengths[:, None]
+        places = starts[:, None] + np.arange(inside.shape[1])
+        return np.where(inside, self.ids[np.where(inside, places, 0)], -1)
+
+    def epoch(self, number: int, seed: int, budget: int) -> list[np.ndarray]:
+        """Sentence numbers of each batch of an epoch: every sentence once, of like length within a batch.
+
+        Args:
+            budget: padded tokens per batch; a longer sentence is a batch of its own.
+        """
+        generator = np.random.default_rng([seed, number])
+        lengths = self.lengths
+        order = generator.permutation(len(lengths))
+        pool = max(1, POOL * budget // int(lengths.mean() + 1))
+        batches = []
+        for start in range(0, len(order), pool):
+            part = order[start : start + pool]
+            part = part[np.argsort(lengths[part], kind="stable")]
+            first = 0
+            for at in range(1, len(part) + 1):
+                if at == len(part) or (at + 1 - first) * lengths[part[at]] > budget:
+                    batches.append(part[first:at])
+                    first = at
+        return [batches[i] for i in generator.permutation(len(batches))]
+
+
+def encode(texts: Sequence[Text], model: Model) -> Corpus:
+    """Tokenise texts as the model takes them; what is too long for it is cut off.
+
+    A causal model's sentences end with its end token.
+    """
+    tokenizer, longest = model.tokenizer, model.max_tokens
+    parts: list[np.ndarray] = []
+    lengths: list[int] = []
+    tables = []
+    cut = 0
+    end = [tokenizer.eos_token_id] if model.kind == "causal" and tokenizer.eos_token_id is not None else []
+    for text in texts:
+        first = len(lengths)
+        for ids in _tokenised(text.lines, tokenizer):
+            ids = ids if not end or ids[-1:] == end else ids + end
+            if len(ids) > longest:
+                cut += 1
+                ids = ids[:longest] if model.kind == "causal" else [*ids[: longest - 1], ids[-1]]
+            lengths.append(len(ids))
+            parts.append(np.asarray(ids, dtype=np.int32))
+        tokens = int(sum(lengths[first:]))
+        tables.append({"name": text.name, "sha256": text.sha256, "sentences": len(lengths) - first, "tokens": tokens})
+    return Corpus(np.concatenate(parts), np.cumsum(lengths), tables, cut)
+
+
+def _tokenised(lines: list[str], tokenizer: PreTrainedTokenizerFast) -> Iterator[list[int]]:
+    for start in range(0, len(lines), CHUNK):
+        yield from tokenizer(lines[start : start + CHUNK], truncation=False, padding=False, verbose=False)["input_ids"]

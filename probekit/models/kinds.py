@@ -1,0 +1,56 @@
+"""What a configuration is: masked, causal or seq2seq; the class that loads it, and the device it runs on."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from probekit.errors import ModelError
+from probekit.models.model import Kind
+
+
+def kind_of(config: Any, source: str) -> Kind:
+    """From the architecture that saved the checkpoint, else from the configuration's type.
+
+    Raises:
+        ModelError: a model type without a language-model head; names ``source``.
+    """
+    from transformers.models.auto import modeling_auto as auto
+
+    for architecture in config.architectures or []:
+        if architecture.endswith("ForMaskedLM"):
+            return "masked"
+        if architecture.endswith(("ForCausalLM", "LMHeadModel")):
+            return "causal"
+        if architecture.endswith("ForConditionalGeneration"):
+            return "seq2seq"
+    if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(config, "is_decoder", False):
+        return "masked"
+    if config.model_type in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:
+        return "seq2seq"
+    if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
+        return "causal"
+    raise ModelError(f"{source}: model type {config.model_type!r} has no language-model head")
+
+
+def auto_class(kind: Kind) -> Any:
+    """The class of transformers that loads a network of this kind with its head."""
+    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+
+    return {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}[kind]
+
+
+def pick_device(device: str) -> str:
+    """``auto`` is CUDA where there is one, else the CPU; any other torch device is tried.
+
+    Raises:
+        ModelError: it cannot be used here.
+    """
+    import torch
+
+    if device == "auto":
+        return "cuda" if torch.cuda.is_available() else "cpu"
+    try:
+        torch.empty(0, device=device)
+    except (RuntimeError, AssertionError) as error:
+        raise ModelError(f"device {device!r} cannot be used here: {str(error).splitlines()[0]}") from error
+    return device
