@@ -65,6 +65,10 @@ class Page:
                     "counts": dict(thing.counts),
                 }
 
+    def read(self, name: str, fingerprint: str, lines: int) -> None:
+        """Note data that is no probe, such as templates or a lexicon."""
+        self.probes[name] = {"fingerprint": fingerprint, "lines": lines}
+
     def ran(self, model: Model, probe: Probe, counts: Mapping[str, int]) -> None:
         """Note what one ranking had to run and to count (``attrs["counts"]`` of its result)."""
         self.runs[f"{shown_name(model.name)} on {shown_name(probe.name)}"] = dict(counts)
