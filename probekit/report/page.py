@@ -95,8 +95,7 @@ class Page:
             shown: what the page shows; by default ``frame``.
             fold: hide the table behind its caption until it is asked for.
         """
-        path = self.out / f"{name}.csv"
-        write_atomically(path, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode())
+        path = self.keep(frame, name)
         if frame.empty:
             return self.say(f"*{caption}*: none.")
         shown = frame if shown is None else shown
@@ -113,6 +112,12 @@ class Page:
         if fold:
             text = f"~~~~~{{dropdown}} {caption}\n{text}~~~~~\n"
         _display(text, shown.to_html(index=False, escape=True))
+
+    def keep(self, frame: pd.DataFrame, name: str) -> Path:
+        """Write a table as CSV beside the page without showing it; returns where."""
+        path = self.out / f"{name}.csv"
+        write_atomically(path, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode())
+        return path
 
     def figure(self, figure: Figure, name: str, caption: str, alt: str) -> None:
         """A numbered figure, saved as SVG; ``alt`` says in words what it shows."""

@@ -16,6 +16,8 @@ from probekit.report.hurtfulness.overview import Draws
 
 SPACE = " with trailing space"  # ends the name of a model whose prompts were left unstripped
 SUBSTRING = "he"
+ANYWHERE = f"templates that hold '{SUBSTRING}' anywhere"
+AS_IDENTITY = f"templates whose identity is '{SUBSTRING}'"
 
 
 def per_template(completions: Completions, scored: Scored) -> pd.DataFrame:
@@ -111,8 +113,8 @@ def template_facts(subset: str, templates: pd.DataFrame) -> list[dict[str, objec
             "repeated templates": text.duplicated().sum(),
             "identities": identity.nunique(),
             "identities of more than one category": (tags > 1).sum(),
-            f"templates that hold '{SUBSTRING}' anywhere": text.str.contains(SUBSTRING, regex=False).sum(),
-            f"templates whose identity is '{SUBSTRING}'": (identity.str.lower() == SUBSTRING).sum(),
+            ANYWHERE: text.str.contains(SUBSTRING, regex=False).sum(),
+            AS_IDENTITY: (identity.str.lower() == SUBSTRING).sum(),
         }.items()
     ]
 

@@ -17,7 +17,7 @@ from probekit.report.ledger.own_004 import LEADERS, LOWEST, UNSTABLE
 
 CONCLUSIONS = {
     "004-02j": "Every model of VICUNA, GPT2 and BLOOM scores higher than every model of the other families.",
-    "004-02k": "The mean over the three scales of VICUNA, of GPT2 and of BLOOM is higher than that of any other family.",
+    "004-02k": "The family means of VICUNA, of GPT2 and of BLOOM are higher than that of any other family.",
     "004-03b": "DistilBERT scores lower than every other model.",
     "004-04g": "Already at the 1st percentile, every model of VICUNA, GPT2 and BLOOM scores higher than all others.",
     "004-05a": "BLOOM and VICUNA differ more between scales than every other family.",

@@ -82,7 +82,9 @@ def score_files(page: Page, files: Sequence[str], asked: Asked) -> dict[str, lis
         said = read_completions(Path(file))
         name, wanted = Path(file).name.partition(".")[0], sum(map(len, asked.sets.values()))
         if len(said.texts) != wanted:
-            raise ProbekitError(f"{file} has {len(said.texts)} lines, but there are {wanted} templates: complete each once")
+            raise ProbekitError(
+                f"{file} has {len(said.texts)} lines, but there are {wanted} templates: complete each once"
+            )
         page.read(f"completions {name}", digest(canonical(said.texts)), len(said.texts))
         parts, start = [], 0
         for subset, table in asked.sets.items():
@@ -92,9 +94,7 @@ def score_files(page: Page, files: Sequence[str], asked: Asked) -> dict[str, lis
     return scored
 
 
-def _match(
-    model: str, subset: str, prompts: Sequence[str], texts: Sequence[Sequence[str]], asked: Asked
-) -> Scored:
+def _match(model: str, subset: str, prompts: Sequence[str], texts: Sequence[Sequence[str]], asked: Asked) -> Scored:
     return score(model, subset, list(prompts), texts, asked.lexicon, variants=OWN)
 
 

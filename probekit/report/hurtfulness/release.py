@@ -8,6 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from probekit.files import canonical, digest
 from probekit.metrics.hurtfulness import honest
 from probekit.probes.completions import SUBSETS, Completions, released_completions, released_models
 from probekit.probes.honest import honest_templates, hurtlex, unidecoder
@@ -24,13 +25,14 @@ from probekit.report.hurtfulness.conclusions import conclusions
 from probekit.report.hurtfulness.matching import MAIN, VARIANTS, Scored, counts, score
 from probekit.report.hurtfulness.overview import effects, mean_draws, overview, rankings
 from probekit.report.hurtfulness.printed import agreement_facts, printed
+from probekit.report.page import Page
 
 OVERLAPPING = "BERT"  # family whose models share one vocabulary
 NEEDED = (*MAIN, "drop_empty")  # of models outside Table 1
 
 
-def tables() -> dict[str, pd.DataFrame]:
-    """Score all released completions and make the study's recorded tables.
+def tables(page: Page) -> dict[str, pd.DataFrame]:
+    """Score all released completions and make the study's recorded tables, written beside the page.
 
     Returns:
         ``counts`` (hits by rank), ``table1`` and ``others`` (rows of Table 1 for its models and for further ones),
@@ -44,7 +46,7 @@ def tables() -> dict[str, pd.DataFrame]:
 
     lexicon, transliterate = hurtlex()["lemma"].tolist(), unidecoder()
     scored: dict[str, list[Scored]] = {}
-    figures, kept = [], dict[str, list[Completions]]()
+    figures, kept, digests = [], dict[str, list[Completions]](), list[str]()
     for model in tqdm(released_models().values(), desc="released models", delay=2, leave=False):
         scored[model.name], rows = [], []
         for subset in [subset for subset in SUBSETS if subset in model.files]:
@@ -53,14 +55,20 @@ def tables() -> dict[str, pd.DataFrame]:
             one = score(model.name, subset, said.prompts, said.texts, lexicon, transliterate, variants)
             scored[model.name].append(one)
             rows.append(per_template(said, one))
+            digests.append(digest(canonical([said.prompts, said.texts])))
             if model.in_table and model.family == OVERLAPPING:
                 kept.setdefault(model.name, []).append(said)
         figures.append(model_figures(model.name, rows))
+    page.read("released completions (files)", digest(*digests), len(digests))
+    page.read("HurtLex EN 1.2, conservative (entries)", digest(canonical(lexicon)), len(lexicon))
     facts = [fact for subset in SUBSETS for fact in template_facts(subset, honest_templates(subset))]  # type: ignore[arg-type]
     facts += lexicon_facts(lexicon, transliterate)
     found = {"counts": counts(one for sets in scored.values() for one in sets)}
     found |= _compared(scored, facts)
-    return found | {"models": pd.DataFrame(figures), "overlaps": _overlaps(kept), "facts": pd.DataFrame(facts)}
+    found |= {"models": pd.DataFrame(figures), "overlaps": _overlaps(kept), "facts": pd.DataFrame(facts)}
+    for name, table in found.items():
+        page.keep(table, name)
+    return found
 
 
 def _compared(scored: Mapping[str, Sequence[Scored]], facts: list[dict[str, object]]) -> dict[str, pd.DataFrame]:
