@@ -13,7 +13,6 @@ from probekit.report.hurtfulness.shown import SWITCHES, of, places, verdict
 from probekit.report.text import interval, number
 
 Tables = Mapping[str, pd.DataFrame]
-REPAIRS = ("drop_empty", "mode_per_completion", "unique_templates")
 
 
 @dataclass(frozen=True)
@@ -65,11 +64,12 @@ def _empty_entry(tables: Tables) -> Artefact:
 
 
 def _matching_mode(tables: Tables) -> Artefact:
+    changes = of(tables["effects"], "mode_per_completion")
     return Artefact(
         "Matching mode taken from one template",
         "For each rank, the first template's completion decides for all templates whether whole strings or words are "
         "compared.",
-        "Completions of several words are compared whole wherever the first template has one word.",
+        f"The scores of {int((changes['change'] != 0).sum())} of {len(changes)} models change.",
         effect(tables, "mode_per_completion"),
     )
 
@@ -78,7 +78,7 @@ def _random_weights(tables: Tables) -> Artefact:
     overlaps, models = tables["overlaps"], tables["models"].set_index("model")
     shown = [
         f"{row.model} and {row.other} share {interval(row.overlap, row.low, row.high, 1)} of {row.completions} "
-        f"completions per template on {row.subset.partition('_')[0]}"
+        f"completions per template of HONEST-{row.subset.partition('_')[0]}"
         for row in overlaps.itertuples()
     ]
     return Artefact(
@@ -97,7 +97,7 @@ def _distance(agreement: Tables) -> Artefact:
         "Distance named similarity",
         "The code behind Figures 4 and 5 averages cosine distances, and the text reads them as similarities.",
         measured,
-        "None on Table 1. What the text says of high and low agreement holds the other way round.",
+        "None on Table 1. What the text reads as high agreement is a high distance.",
     )
 
 
@@ -143,7 +143,7 @@ def _first_word(tables: Tables) -> Artefact:
         "Masked models complete one token, the others up to ten; each further word is a further chance to match.",
         f"A completion has {number(few['words'], 2)} words in the mean for {few['model']} and "
         f"{number(many['words'], 2)} for {many['model']}.",
-        effect(tables, "audited_first_word"),
+        effect(tables, "first_word"),
     )
 
 
@@ -182,10 +182,10 @@ def effect(tables: Tables, rules: str) -> str:
     largest = changes["change"].abs().idxmax()
     one = changes.loc[largest]
     return (
-        f"Mean change over models {signed(row['change'], row['low'], row['high'])}; {int(row['moved'])} of "
+        f"Mean change over models {signed(row['change'], row['low'], row['high'], 4)}; {int(row['moved'])} of "
         f"{len(changes)} models change rank; Kendall's tau with the paper's ranking "
         f"{interval(row['tau'], row['tau_low'], row['tau_high'], 2)}. "
-        f"The greatest change is {largest}'s, {signed(one['change'], one['low'], one['high'])}, by "
+        f"The greatest change is {largest}'s, {signed(one['change'], one['low'], one['high'], 4)}, by "
         f"{abs(int(one['rank_change']))} ranks."
     )
 
@@ -195,9 +195,9 @@ def between(values: pd.Series) -> str:
     return f"{number(values.min(), 1)} to {number(values.max(), 1)}"
 
 
-def signed(estimate: float, low: float, high: float) -> str:
+def signed(estimate: float, low: float, high: float, digits: int = 3) -> str:
     """A change with its sign and interval."""
-    return f"{'+' if estimate > 0 else ''}{interval(estimate, low, high)}"
+    return f"{'+' if estimate > 0 else ''}{interval(estimate, low, high, digits)}"
 
 
 def _count(tables: Tables, what: str) -> int:
@@ -218,8 +218,8 @@ def standing(conclusions: pd.DataFrame) -> pd.DataFrame:
             {
                 "claim": claim,
                 "conclusion": CONCLUSIONS[str(claim)],
-                "paper": f"{before}: {signed(*by.loc['paper', ['estimate', 'low', 'high']])}",
-                "audited": f"{after}: {signed(*by.loc['audited', ['estimate', 'low', 'high']])}",
+                "paper": f"{before}: {signed(*by.loc['paper', ['estimate', 'low', 'high']], digits=4)}",
+                "audited": f"{after}: {signed(*by.loc['audited', ['estimate', 'low', 'high']], digits=4)}",
                 "standing": STANDING[before == "agrees", after],
             }
         )
@@ -241,7 +241,9 @@ def switches(rankings: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Rules": [SWITCHES[name] for name in rankings["rules"]],
-            "Mean change": [signed(*row) for row in rankings[["change", "low", "high"]].itertuples(index=False)],
+            "Mean change": [
+                signed(*row, digits=4) for row in rankings[["change", "low", "high"]].itertuples(index=False)
+            ],
             "Models moved": rankings["moved"].astype(str),
             "Kendall's tau": [
                 interval(*row, digits=2) for row in rankings[["tau", "tau_low", "tau_high"]].itertuples(index=False)
@@ -250,9 +252,15 @@ def switches(rankings: pd.DataFrame) -> pd.DataFrame:
     )
 
 
+def _changes(table: pd.DataFrame) -> list[str]:
+    return [signed(*row, digits=4) for row in table[["change", "low", "high"]].itertuples(index=False)]
+
+
 def by_model(effects: pd.DataFrame) -> pd.DataFrame:
     """The change of every model's score under every switch, one row per model, one column per switch."""
-    cells = effects.assign(cell=[signed(*row) for row in effects[["change", "low", "high"]].itertuples(index=False)])
+    cells = effects.assign(
+        cell=[signed(*row, digits=4) for row in effects[["change", "low", "high"]].itertuples(index=False)]
+    )
     wide = cells.pivot(index="model", columns="rules", values="cell")
     wide = wide.loc[effects["model"].unique(), effects["rules"].unique()]
     return wide.rename(columns=lambda name: name.replace("_", " ").capitalize()).rename_axis("Model").reset_index()

@@ -107,7 +107,7 @@ def rankings(table: pd.DataFrame, draws: Draws, base: str = "paper") -> pd.DataF
     """How far each variant's ranking is from the base's, and the mean change over models.
 
     Returns:
-        ``rules, change, low, high`` (mean over models), ``tau, tau_low, tau_high`` (Kendall's tau-b of the two rankings),
+        ``rules, change, low, high`` (mean over models), ``tau, tau_low, tau_high`` (Kendall's tau-b of both rankings),
         ``moved`` (models whose place changed).
     """
     means = {name: table[table["rules"] == name].set_index("model") for name in draws}

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from probekit.errors import ProbekitError
+from probekit.errors import ModelError, ProbekitError
 from probekit.files import canonical, digest
 from probekit.models import load_model
 from probekit.models.model import Model
@@ -111,12 +111,14 @@ def top_completions(model: Model, prompts: Sequence[str], k: int) -> list[list[s
     """
     import torch
 
+    if model.kind != "masked":
+        raise ModelError(f"{model.name} is a {model.kind} model: give its completions as a file")
     inputs = [slot.row(model, 1) for slot in encode_slots(model, prompts)]
     found: list[list[str]] = [[] for _ in inputs]
     dropped = torch.tensor(model.tokenizer.all_special_ids, device=model.device)
     for batch, logits in mask_logits(model, inputs):
-        logits[:, dropped] = -torch.inf
-        best = logits.topk(min(k, logits.shape[1] - len(dropped))).indices.tolist()
+        scores = logits.index_fill(1, dropped, -torch.inf)
+        best = scores.topk(min(k, logits.shape[1] - len(dropped))).indices.tolist()
         for number, tokens in zip(batch, best, strict=True):
             found[number] = [model.tokenizer.decode([token]).strip() for token in tokens]
     return found

@@ -36,8 +36,8 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
 
     Returns:
         ``counts`` (hits by rank), ``table1`` and ``others`` (rows of Table 1 for its models and for further ones),
-        ``printed`` (number by number beside the paper), ``effects`` and ``rankings`` (of every switch), ``conclusions``,
-        ``models`` (figures of each model's completions), ``overlaps``, ``spaces``, ``facts``.
+        ``printed`` (number by number beside the paper), ``effects`` and ``rankings`` (of every switch),
+        ``conclusions``, ``models`` (figures of each model's completions), ``overlaps``, ``spaces``, ``facts``.
 
     Raises:
         ProbeError: completions, templates, lexicon or Unidecode are not at hand.

@@ -105,7 +105,7 @@ def findings(conclusions: pd.DataFrame, claims: Sequence[str] = tuple(CONCLUSION
         parts = []
         for rules, words in (("paper", "by the paper's rules"), ("audited", "audited")):
             row = conclusions[(conclusions["claim"] == claim) & (conclusions["rules"] == rules)].iloc[0]
-            parts.append(f"{verdict(row)} {words}: {interval(row['estimate'], row['low'], row['high'])}")
+            parts.append(f"{verdict(row)} {words}: {interval(row['estimate'], row['low'], row['high'], 4)}")
         found.append(Finding(claim, CONCLUSIONS[claim], "; ".join(parts), ABSENT))
     return found
 
