@@ -22,8 +22,22 @@
 # ```
 
 # %% tags=["parameters", "remove-cell"]
-models: list = ["zoo/bert-tiny"]  # names of `probekit list models`, Hugging Face ids, or folders
-probes: list = ["demo/template", "demo/natural"]  # names of `probekit list probes`, or JSONL and CSV files
+models: list = [
+    "zoo/bert-tiny",
+    "zoo/bert-small",
+    "zoo/roberta-tiny",
+    "zoo/albert-tiny",
+    "zoo/distilbert-tiny",
+    "zoo/electra-tiny",
+    "zoo/bert-tiny-then-bio",
+    "zoo/bert-tiny-bio",
+]  # names of `probekit list models`, Hugging Face ids, or folders
+probes: list = [
+    "demo/template",
+    "demo/natural",
+    "demo_bio/template",
+    "demo_bio/natural",
+]  # names of `probekit list probes`, or JSONL and CSV files
 halved: list = []  # models that were taught half of the LAMA facts
 per_fact: int = 5  # natural sentences per T-REx fact, at most
 limit: int = 0  # facts per probe, 0 for all
@@ -32,18 +46,21 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "12_accuracy"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
-from textwrap import shorten
-
-from probekit.report import Page, accuracy, asking, dots, interval, new_figure, number, parts, provenance
-from probekit.report.parts import NAMES, title
+from probekit.report import (
+    Page,
+    accuracy,
+    accuracy_charts,
+    accuracy_findings,
+    accuracy_view,
+    asking,
+    escape,
+    parts,
+    provenance,
+)
+from probekit.report.parts import title
 
 given = {"models": models, "probes": probes, "halved": halved, "per_fact": per_fact, "limit": limit, "seed": seed}
 page = Page("12_accuracy", out, {**given, "device": device})
-
-
-def points(row) -> str:
-    return f"{100 * row.difference:.1f} points [{100 * row.low:.1f}, {100 * row.high:.1f}]"
-
 
 # %% tags=["hide-input"]
 loaded = asking.load_probes(probes, limit, seed, per_fact)
@@ -53,91 +70,79 @@ tables["datasets"] = accuracy.datasets(loaded)
 # %% tags=["remove-cell"]
 demo = parts.is_demo(probes)
 past, manifest = parts.past_or_own(page, probes, tables)
-model = ", ".join(manifest["models"])
-pairs = past["pairs"].query("k == 1") if len(past["pairs"]) else past["pairs"]
-clean = past["halves"]
-clean = clean[clean["subset"] == accuracy.CLEAN] if len(clean) else clean
+past = accuracy.complete(past)
+asked = list(manifest["models"])
+who = f"`{asked[0]}`" if len(asked) == 1 else f"{len(asked)} models"
+own_demo = parts.is_demo(manifest["parameters"]["probes"])  # nothing was recorded: the upper part is the demo world too
 
 # %% tags=["remove-input"]
-whole, fair = (
-    (pairs[pairs["subset"] == accuracy.ALL], pairs[pairs["subset"].str.startswith("held out")])
-    if len(pairs)
-    else ([], [])
-)
-for row in whole.itertuples() if len(whole) else ():
-    page.say(
-        f"**{NAMES.get(row.dataset, row.dataset)}.** `{model}` ranks the right entity first for {row.natural:.1%} of the "
-        f"{row.facts:,} facts when asked in natural sentences and for {row.template:.1%} when asked by template: "
-        f"{points(row)} more in natural sentences (95% interval over facts, "
-        f"p {'< 0.001' if row.p < 0.001 else f'= {row.p:.3f}'})."
-        + "".join(
-            f" On the {other.facts:,} facts that it was not taught, and over prompts that do not show the answer, it is "
-            f"{other.natural:.1%} against {other.template:.1%}: {points(other)}."
-            for other in (fair[fair["dataset"] == row.dataset].itertuples() if len(fair) else ())
-        )
-    )
-for table, part in ((whole, "all"), (fair, "held_out")):
-    for row in table.itertuples() if len(table) else ():
-        page.glue(f"{row.dataset}_{part}_natural", 100 * row.natural)
-        page.glue(f"{row.dataset}_{part}_template", 100 * row.template)
-if not len(whole):
-    best = past["accuracy"][past["accuracy"]["gold"] == asking.OWN]
-    page.say(
-        "**The answer.** Acc@1 of "
-        + "; ".join(
-            f"`{r['model']}` on {title(r['probe'])}: {interval(r['acc@1'], r['low@1'], r['high@1'])}"
-            for r in best.to_dict("records")
-        )
-    )
+page.say(accuracy_view.answer(past))
+paired = accuracy_view.paired_sentences(past)
+page.say("\n".join(f"- {sentence}" for sentence in [*paired, *accuracy_view.sentences(past)]))
+first = past["mean_pairs"]
+for row in first[first["k"] == 1].itertuples() if len(first) else ():
+    if row.subset in accuracy.GLUED:
+        page.glue(f"{row.dataset}_{accuracy.GLUED[row.subset]}_natural", 100 * row.natural)
+        page.glue(f"{row.dataset}_{accuracy.GLUED[row.subset]}_template", 100 * row.template)
 
 # %% tags=["remove-input"]
-if "minilm-mlm" in manifest["models"]:
+if "minilm-mlm" in asked:
     page.say(
         "`minilm-mlm` is a small BERT: the encoder of all-MiniLM-L6-v2 with a masked language-model "
         "head, tuned on English text and then on natural sentences of half of the facts of Google-RE and T-REx (up to six "
         "a fact), never on the templates. It may therefore favour natural sentences also where a fact is new to it."
     )
-main = past["accuracy"][past["accuracy"]["gold"] == asking.OWN]
-figure, (ax,) = new_figure(height=0.5 * len(main) + 0.9)
-label = (
-    (lambda r: title(r["probe"])) if main["model"].nunique() == 1 else (lambda r: f"{r['model']}, {title(r['probe'])}")
+FIGURE = (
+    "Acc@1 per data set, with 95% bootstrap intervals over facts. Hollow circles are templates, filled squares natural "
+    "sentences. Every entity of a data set is a candidate; the fact's own object counts. The dotted line is what "
+    "naming the commonest answer of the data set at every prompt would reach. Each panel has its own scale."
 )
-dots(
-    ax,
-    [label(r) for r in main.to_dict("records")],
-    [(f"Acc@{k}", list(main[[f"acc@{k}", f"low@{k}", f"high@{k}"]].itertuples(index=False))) for k in (1, 5, 10)],
-)
-ax.set_xlim(-0.02, 1)
-ax.set_xlabel("share of prompts")
-ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3)
 page.figure(
-    figure,
+    accuracy_charts.draw(past, asked),
     "shown_accuracy",
-    f"Acc@1, Acc@5 and Acc@10 of `{model}`, per prompt, with 95% bootstrap intervals over facts. "
-    "Every entity of a data set is a candidate; the fact's own object counts.",
-    "Dot plot of accuracy per probe. "
-    + "; ".join(f"{title(p)}: Acc@1 {number(a)}" for p, a in zip(main["probe"], main["acc@1"], strict=True)),
+    FIGURE,
+    accuracy_charts.describe(past),
 )
 
 # %% [markdown]
 # ## The tables
 #
-# The first table compares the two settings fact by fact: the hits of a fact's sentences are averaged, so that each fact counts once in each setting.
-# The second counts prompts.
-# The *own object* is the object of the fact that was asked; with *any gold*, every object the data set gives for the same subject and relation is right, and the others of them do not compete.
-# *Macro* gives each relation the same weight.
+# The first tables have the form of Tables 3 and 4 of the paper: templates and natural sentences apart, models down, data sets across, Acc@1, Acc@5 and Acc@10 per prompt.
+# Two answers stand below the models that need none: a {term}`uniform guess` among the candidates, and the object that is commonest in the data set, given at every prompt.
+# A dagger marks an Acc@1 whose interval reaches the uniform guess: such a model cannot be told from one that guesses.
+# The mean over models has an interval over facts; one draw of facts serves all models.
 
 # %% tags=["remove-input"]
-for name, caption in {
-    "pairs": f"Acc@k of `{model}` on the same facts, in natural sentences and by template",
-    "accuracy": f"Accuracy of `{model}` per prompt",
-    "datasets": f"What each probe holds; at most {manifest['parameters']['per_fact']} different sentences of a T-REx fact are asked",
-}.items():
-    table = past[name]
-    if len(table):
-        key = "dataset" if "dataset" in table else "probe"
-        seen = table.assign(**{key: table[key].map(title)}).drop(columns="distinct_prompts", errors="ignore")
-        page.table(table, f"shown_{name}", caption, accuracy.shown(seen))
+STYLES = {"template": "Templates", "natural": "Natural sentences", "other": "Other prompts"}
+for style in accuracy_view.styles(past):
+    table = accuracy_view.wide(past, style)
+    page.table(table, f"shown_{style}", f"{STYLES[style]}: Acc@k of {who}; † reaches a uniform guess", table)
+beside = accuracy_findings.beside_paper(past)
+if len(beside):
+    caption = "The mean Acc@1 that the paper prints, and ours over other models"
+    page.table(beside, "shown_beside", caption, accuracy_findings.shown_beside(beside))
+
+# %% [markdown]
+# The next tables compare the two settings fact by fact: the hits of a fact's sentences are averaged, so that each fact counts once in each setting.
+# The *own object* is the object of the fact that was asked; with *any gold*, every object the data set gives for the same subject and relation is right, and the others of them do not compete.
+# *Macro* gives each relation the same weight.
+# *Held out* are facts that a model of which we know the training was not taught.
+
+# %% tags=["remove-input"]
+SHOWN = {
+    "mean_pairs": "Acc@k on the same facts, in natural sentences and by template, mean over models",
+    "means": "Accuracy per prompt, mean over models",
+    "datasets": f"What each probe holds; at most {manifest['parameters']['per_fact']} sentences of a T-REx fact are asked",
+}
+FOLDED = {
+    "pairs": "Acc@k on the same facts, model by model",
+    "accuracy": "Accuracy per prompt, model by model",
+}
+for name, caption in (SHOWN | FOLDED if len(asked) > 1 else SHOWN).items():
+    if len(past[name]):
+        page.table(
+            past[name], f"shown_{name}", caption, accuracy.shown(accuracy_view.named(past[name])), name in FOLDED
+        )
 
 # %% [markdown]
 # ## What the prompt gives away
@@ -149,13 +154,15 @@ for name, caption in {
 shares = past["datasets"].set_index("probe")["gold_shown"]
 page.say(
     "The gold stands elsewhere in the text of "
-    + ", ".join(f"{share:.1%} of the prompts of {title(probe)}" for probe, share in shares.items())
+    + ", ".join(f"{share:.1%} of the prompts of {escape(title(probe))}" for probe, share in shares.items())
     + "."
 )
-if len(past["slices"]):
-    slices = past["slices"].groupby("probe").filter(lambda part: part["prompts"].max() - part["prompts"].min() > 2)
-    caption = f"Accuracy of `{model}` with and without prompts that give the answer away"
-    page.table(slices, "shown_slices", caption, accuracy.shown(slices.assign(probe=slices["probe"].map(title))))
+for name, caption in {"mean_slices": "mean over models", "slices": "model by model"}.items():
+    slices = accuracy_view.telling(past[name])
+    if len(slices) and (name == "mean_slices" or len(asked) > 1):
+        caption = f"Accuracy with and without prompts that give the answer away, {caption}"
+        seen = accuracy.shown(accuracy_view.named(slices))
+        page.table(slices, f"shown_{name}", caption, seen, fold=name == "slices")
 
 # %% [markdown]
 # ## Does the accuracy measure what was learned?
@@ -166,35 +173,17 @@ if len(past["slices"]):
 # Since that changes the mix of relations, the difference is also taken within each relation, which is the fairer contrast.
 
 # %% tags=["remove-input"]
+clean = accuracy_view.clean_halves(past)
 if len(clean):
-    figure, (ax,) = new_figure(height=0.5 * len(clean) + 0.9)
-    halves = {"taught": "taught", "held_out": "held out"}
-    columns = [(text, clean[[half, f"{half}_low", f"{half}_high"]]) for half, text in halves.items()]
-    dots(ax, [title(p) for p in clean["probe"]], [(text, list(c.itertuples(index=False))) for text, c in columns])
-    ax.set_xlim(0)
-    ax.set_xlabel("Acc@1, prompts that do not show the gold")
-    ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
     page.figure(
-        figure,
+        accuracy_charts.draw_halves(clean),
         "shown_halves",
-        f"Acc@1 of `{model}` on facts whose sentences it was taught and on facts it was not, with 95% intervals.",
-        "Dot plot. "
-        + "; ".join(
-            f"{title(r.probe)}: taught {number(r.taught)}, held out {number(r.held_out)}" for r in clean.itertuples()
-        ),
+        "Acc@1 on facts whose sentences a model was taught and on facts it was not, with 95% intervals.",
+        accuracy_charts.describe_halves(clean),
     )
-    apart, same = clean[clean["within_low"] > 0], clean[clean["within_low"] <= 0]
-    page.say(
-        "Taught less held out, over prompts that do not show the gold and within relations: "
-        + "; ".join(f"{title(r.probe)} {interval(r.within, r.within_low, r.within_high)}" for r in clean.itertuples())
-        + "."
-        + f" The probe tells taught facts from others on {', '.join(map(title, apart['probe']))}." * (len(apart) > 0)
-        + f" No clear difference shows on {', '.join(map(title, same['probe']))}: the intervals include zero, which does "
-        "not show that there is none." * (len(same) > 0)
-    )
-    taught = past["halves"].assign(probe=past["halves"]["probe"].map(title))
-    caption = f"Acc@1 of `{model}` on taught and held-out facts"
-    page.table(past["halves"], "shown_halves", caption, accuracy.shown(taught))
+    page.say(accuracy_view.halves_sentence(clean))
+    caption = "Acc@1 on taught and held-out facts"
+    page.table(past["halves"], "shown_halves", caption, accuracy.shown(accuracy_view.named(past["halves"])))
 else:
     page.say("No model of this run is known to have been taught half of the facts.")
 
@@ -202,48 +191,36 @@ else:
 # ## Relation by relation
 
 # %% tags=["remove-input"]
-relations = past["relations"]
-relations = relations.assign(
-    dataset=[title(p.partition("/")[0]) for p in relations["probe"]],
-    style=[p.partition("/")[2] for p in relations["probe"]],
-    relation_name=relations["relation_label"].where(relations["relation_label"] != "", relations["relation"]),
-)
-one = relations[relations["model"] == relations["model"].iloc[0]]
-one = one[one["style"].isin(["template", "natural"])]
-if len(one) and one["style"].nunique() == 2:
-    wide = one.pivot(index=["dataset", "relation", "relation_name"], columns="style")
-    wide = wide.sort_values(("acc@1", "natural"), ascending=False)
-    names = [
-        f"{dataset}: {name.replace('_', ' ')}" if name == relation else name for dataset, relation, name in wide.index
-    ]
-    figure, (ax,) = new_figure(height=0.27 * len(wide) + 0.9)
-    series = [
-        (style, [tuple(row) for row in wide[[(c, style) for c in ("acc@1", "low@1", "high@1")]].to_numpy()])
-        for style in ("natural", "template")
-    ]
-    dots(ax, [shorten(name, 26, placeholder="…") for name in names], series)
-    ax.set_xlim(-0.02, 1)
-    ax.set_xlabel("Acc@1")
-    ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
-    higher = int((wide[("acc@1", "natural")] > wide[("acc@1", "template")]).sum())
+sides = accuracy_view.by_relation(past["relations"], asked[0])
+if len(sides):
+    higher = int((sides["acc@1", "natural"] > sides["acc@1", "template"]).sum())
     page.figure(
-        figure,
+        accuracy_charts.draw_relations(sides),
         "shown_relations",
-        f"Acc@1 of `{one['model'].iloc[0]}` per relation, with 95% intervals. Natural sentences score higher than the "
-        f"template in {higher} of {len(wide)} relations.",
-        f"Dot plot of {len(wide)} relations in two settings; natural is higher in {higher}.",
+        f"Acc@1 of `{asked[0]}` per relation, with 95% intervals. Natural sentences score higher than the template in "
+        f"{higher} of {len(sides)} relations.",
+        f"Dot plot of {len(sides)} relations in two settings; natural is higher in {higher}.",
     )
-named = past["relations"].assign(
-    probe=past["relations"]["probe"].map(title),
-    relation=(relations["relation"] + " " + relations["relation_label"]).str.replace("_", " "),
-)
-page.table(
-    past["relations"],
-    "shown_relations",
-    f"Accuracy of `{model}` per relation",
-    accuracy.shown(named.drop(columns=["relation_label", "facts", "mrr"])),
-    fold=True,
-)
+caption = "Accuracy per relation, model by model"
+seen = accuracy.shown(accuracy_view.named(past["relations"]))
+page.table(past["relations"], "shown_relations", caption, seen, fold=True)
+
+# %% [markdown]
+# ## How it was computed
+#
+# An entity of $L$ tokens is scored by one forward pass over the prompt with $L$ masks: the mean {term}`log-probability <slot score>` of its tokens (see {doc}`../methods`).
+# All entities of a data set compete, whatever their type, as in the paper.
+# Equal scores count against the gold.
+# Intervals are percentile bootstraps that draw whole facts; the p-value flips the signs of the paired differences.
+
+# %% [markdown]
+# ## Does it agree with the paper?
+#
+# Each finding is checked by the sign of a difference and its interval, on recorded real data and on the demo world of this page.
+
+# %% tags=["remove-input"]
+real = {} if own_demo else past
+parts.show_findings(page, accuracy_findings.findings(real, tables if demo else {}))
 
 # %% [markdown]
 # ## The same code, live
@@ -254,33 +231,36 @@ page.table(
 # %% tags=["remove-input"]
 if demo:
     page.say(parts.BANNER)
+    page.say(accuracy_view.answer(tables))
+    figure = accuracy_charts.draw(tables, list(page.models))
+    page.figure(figure, "live_accuracy", FIGURE, accuracy_charts.describe(tables))
+for style in accuracy_view.styles(tables):
+    table = accuracy_view.wide(tables, style)
+    page.table(table, f"shown_live_{style}", f"{STYLES[style]}: Acc@k in this run; † reaches a uniform guess", table)
 CAPTIONS = {
     "datasets": "What each probe of this run holds",
-    "pairs": "Acc@k on the same facts in this run",
-    "accuracy": "Accuracy of this run",
-    "slices": "Accuracy of this run by what the prompts show",
+    "mean_pairs": "Acc@k on the same facts, mean over the models of this run",
+    "means": "Accuracy per prompt, mean over the models of this run",
+    "mean_slices": "Accuracy by what the prompts show, mean over the models of this run",
+    "domains": "Acc@1 of all natural prompts and of all templates of a domain in this run",
+    "largest": "The model of this run that loses most from natural sentences to templates, in points",
     "halves": "Acc@1 of taught and held-out facts in this run",
-    "relations": "Accuracy of this run per relation",
+    "pairs": "Acc@k on the same facts in this run, model by model",
+    "accuracy": "Accuracy of this run, model by model",
+    "slices": "Accuracy by what the prompts show in this run, model by model",
+    "relations": "Accuracy of this run per relation, model by model",
 }
-for name, caption in CAPTIONS.items():
+for place, (name, caption) in enumerate(CAPTIONS.items()):
     if len(tables[name]):
-        about = f"{caption} (`{', '.join(page.models)}`)" if "model" in tables[name] else caption
-        page.table(tables[name], name, about, accuracy.shown(tables[name]))
+        page.table(tables[name], name, caption, accuracy.shown(accuracy_view.named(tables[name])), fold=place > 2)
 
 # %% [markdown]
-# ## How it was computed
-#
-# An entity of $L$ tokens is scored by one forward pass over the prompt with $L$ masks: the mean {term}`log-probability <slot score>` of its tokens (see {doc}`../methods`).
-# All entities of a data set compete, whatever their type, as in the paper.
-# Equal scores count against the gold.
-# Intervals are percentile bootstraps that draw whole facts; the p-value flips the signs of the paired differences.
-#
 # ## The paper's claims
 #
-# The paper's models cannot be loaded where this page was recorded, and its Tables 3 and 4 are missing from the text at hand, so its numbers stand here as claims and not beside ours.
+# The paper's models cannot be loaded where this page was recorded, and its Tables 3 and 4 are missing from the text at hand, so its numbers per model stand here as claims and not beside ours.
 # TF means {term}`template-free`, TB {term}`template-based`; CTD, Biomed-Wikidata and LIPID are its biomedical data sets.
 # Where a sentence of the paper can be checked with numbers that the paper itself prints, it was: the last column says what came of it.
-# All claims stand in {doc}`90_claims`.
+# All claims stand in {doc}`90_claims`; rankings of models, sizes of models, and the number of candidates have pages of their own.
 
 # %% tags=["remove-input"]
 parts.show_claims(page, "001-18", "001-01", "001-02", "001-03", "001-04", "001-08", "001-13")
@@ -288,9 +268,11 @@ parts.show_claims(page, "001-18", "001-01", "001-02", "001-03", "001-04", "001-0
 # %% [markdown]
 # ## What this does not show
 #
-# - One small model that was tuned on natural sentences of these very data sets is no stand-in for the models of the paper; neither the size nor the direction of an effect need carry over.
+# - Small models, some of them tuned on natural sentences of these very data sets, are no stand-in for the models of the paper; neither the size nor the direction of an effect need carry over.
+# - A mean over models is a mean over the models of this page; its interval speaks of other facts, not of other models.
+# - Many models are compared on many data sets, and no p-value or interval of this page is corrected for that.
 # - Facts held out of the last training may stand in the text that the encoder was first trained on.
-# - ConceptNet and some relations of T-REx are not at hand; {numref}`tbl-shown-datasets` counts the relations that are absent, and a warning names them when the data is read.
+# - ConceptNet and some relations of T-REx are not at hand; {numref}`tbl-12-accuracy-shown-datasets` counts the relations that are absent, and a warning names them when the data is read.
 # - A rank among the entities of one data set says nothing about entities outside it.
 # - The weights of `minilm-mlm` are not distributed, since some of its training text may not be; give a model of your own to make a page like this one.
 #
@@ -310,8 +292,9 @@ parts.show_claims(page, "001-18", "001-01", "001-02", "001-03", "001-04", "001-0
 #         ranks = pk.rank_entities(model, pk.load_probe(f"demo/{style}"), candidates=candidates)["rank"]
 #         print(candidates, style, pk.metrics.accuracy_at_k(ranks, 1))
 # ```
-# On the demo world the template gains and natural sentences hardly change, so the gap shrinks.
-# The natural sentences are worded as in training and already say what type of entity they ask for; the templates do not, and lose to candidates of a wrong type until these are left out.
+# Leaving out candidates of a wrong type can only help, and most where a prompt does not say what type it asks for.
+# A natural sentence worded as in training says it already; a template need not, so it has more to gain.
+# See whether the numbers bear this out.
 # ````
 
 # %% tags=["remove-input"]

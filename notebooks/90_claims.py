@@ -27,6 +27,7 @@ out: str = "90_claims"  # folder for tables
 import pandas as pd
 
 from probekit.report import Page, escape, ledger, plain, published
+from probekit.report.ledger.own_check import show
 
 page = Page("90_claims", out, {})
 claims = pd.DataFrame(ledger())
@@ -48,7 +49,8 @@ for name, count in {"claims": len(claims), "compared": compared, "checked": chec
 
 # %% [markdown]
 # A claim is {term}`reproduced <verdict>` when our value lies within a tolerance that was fixed before the run, and *differs* when it does not.
-# A claim about models or data that cannot be had here is *not run*; results on other models stand on the pages of the studies, never beside a published number.
+# A claim about models or data that cannot be had here is *not run*.
+# Where we asked other models on the same data, our figure stands beside the claim as *ours, other models*: it shows what such a number looks like here, and is never a verdict.
 # The {term}`own-table check` needs no run: it recomputes the paper's sentence from the paper's printed numbers.
 # The paper names no cut-off for its rankings, so Acc@1 decides; where two models print the same Acc@1, Acc@5 does, then Acc@10.
 # So far the ledger holds the claims of paper 001, {cite:t}`shaier2024`.
@@ -67,6 +69,8 @@ HEADINGS = {
     "verdict": "Verdict",
     "own_table": "Own numbers",
     "reason": "What was found",
+    "related": "Ours, other models",
+    "related_note": "What ours is",
 }
 doubtful = claims[claims["own_table"] == "inconsistent"][["id", "where", "statement", "reason"]].copy()
 doubtful["reason"] = doubtful["reason"].str.partition("The paper's own numbers: ")[2]
@@ -85,6 +89,19 @@ run = claims[claims["verdict"] != "not run"][
     ["id", "where", "statement", "published", "ours", "tolerance", "verdict"]
 ].map(plain)
 page.table(run, "run", "Claims that could be run: the same data as the paper's", run.rename(columns=HEADINGS))
+
+# %% [markdown]
+# ## Claims beside a figure of ours from other models
+
+# %% tags=["remove-input"]
+beside = claims[claims["related"].notna()][["id", "where", "statement", "published", "related", "related_note"]]
+beside = beside.assign(related=beside["related"].map(show)).map(plain)
+page.table(
+    beside,
+    "related",
+    "The paper's figures and ours on the same data from other models: no verdict follows",
+    beside.rename(columns=HEADINGS),
+)
 
 # %% [markdown]
 # ## All claims

@@ -20,6 +20,7 @@ HOMES = {
     "pseudo_perplexity": "probekit.scoring",
     "rank_entities": "probekit.scoring",
     "rank_targets": "probekit.scoring",
+    "rank_within": "probekit.scoring",
 }
 __all__ = sorted(HOMES)
 

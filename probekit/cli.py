@@ -1,4 +1,4 @@
-"""``probekit list | fetch | lipid | run | book | check``."""
+"""``probekit list | fetch | text | lipid | run | book | check``."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 import json
 import logging
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +44,11 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--base", help="another address that serves the same files")
     verb.add_argument("--yes", action="store_true", help="accept the licence without being asked")
     verb.set_defaults(call=_fetch)
+
+    verb = verbs.add_parser("text", help="write a text to train a model on, one sentence a line, from the data folder")
+    verb.add_argument("name", help="lama-taught, wikipedia, general, pubmed-train or pubmed-held-out")
+    verb.add_argument("--out", type=Path, required=True, help="the file to write")
+    verb.set_defaults(call=_text)
 
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
 
@@ -103,6 +108,13 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     step.add_argument("--ignore-case", action="store_true", help="find entities whatever their case")
     step.set_defaults(call=_lipid_build)
 
+    step = steps.add_parser("fetch", help="download PubMed's update files after a day, its licence shown first")
+    step.add_argument("--after", required=True, metavar="YYYY-MM-DD", help="files published later than this day")
+    step.add_argument("--into", type=Path, required=True, help="folder; files that are there are left alone")
+    step.add_argument("--base", help="address of a mirror of the folder (default: NCBI's)")
+    step.add_argument("--yes", action="store_true", help="accept the licence without being asked")
+    step.set_defaults(call=_lipid_fetch)
+
     step = steps.add_parser("sheet", help="an unfilled CSV sheet for people to judge whether prompts are facts")
     step.add_argument("file", type=Path, help="a probe that `build` wrote")
     step.add_argument("--n", type=int, default=200, help="prompts drawn (default: 200)")
@@ -118,10 +130,13 @@ def _say(*lines: str) -> None:
 def _list(options: argparse.Namespace) -> None:
     if options.what == "models":
         from probekit.models import registry
+        from probekit.models.recipe import recipes
         from probekit.models.zoo import ZOO
 
-        for name in ZOO:
-            _say(f"{name:28} trained here on the demo text")
+        for name, member in ZOO.items():
+            shape = recipes()[member.recipe].shape
+            kind = {"llama": "causal", "t5": "seq2seq"}.get(shape.family if shape else "", "masked")
+            _say(f"{name:28} {kind:8} {member.category:22} trained here on the demo world")
         for name, entry in registry().items():
             doubt = "" if entry.certain else "  (checkpoint not certain)"
             papers = ", ".join(entry.papers)
@@ -146,14 +161,27 @@ def _list(options: argparse.Namespace) -> None:
 def _fetch(options: argparse.Namespace) -> None:
     from probekit.probes.fetch import fetch
 
+    paths = fetch(options.name, _accept(options.yes), options.into, options.base)
+    _say(f"{len(paths)} files in {paths[0].parents[1]}")
+
+
+def _accept(yes: bool) -> Callable[[str], bool]:
     def accept(notice: str) -> bool:
         _say(notice)
-        if options.yes or not sys.stdin.isatty():
-            return bool(options.yes)
+        if yes or not sys.stdin.isatty():
+            return yes
         return input("Fetch it under this licence? [y/N] ").strip().lower() in ("y", "yes")
 
-    paths = fetch(options.name, accept, options.into, options.base)
-    _say(f"{len(paths)} files in {paths[0].parents[1]}")
+    return accept
+
+
+def _text(options: argparse.Namespace) -> None:
+    from probekit.files import write_atomically
+    from probekit.probes.texts import load_text
+
+    text = load_text(options.name)
+    write_atomically(options.out, "".join(f"{sentence}\n" for sentence in text.sentences).encode())
+    _say(*(f"{count:>12,}  {what}" for what, count in text.counts.items()), str(options.out))
 
 
 def _lipid_build(options: argparse.Namespace) -> None:
@@ -170,6 +198,13 @@ def _lipid_build(options: argparse.Namespace) -> None:
     for name, found in made["statistics"].items():
         _say(f"{name}: " + ", ".join(f"{key} {value:,.4g}" for key, value in found.items() if key != "prompts"))
     _say(str(options.out))
+
+
+def _lipid_fetch(options: argparse.Namespace) -> None:
+    from probekit.probes.lipid.fetch import BASE, fetch_updates
+
+    paths = fetch_updates(options.after, options.into, _accept(options.yes), options.base or BASE)
+    _say(f"{len(paths)} files in {options.into}")
 
 
 def _lipid_sheet(options: argparse.Namespace) -> None:
@@ -222,8 +257,9 @@ def _check(options: argparse.Namespace) -> None:
         return
     for row in rows:
         ours = "" if row["ours"] is None else f", ours {row['ours']}"
+        related = f"          ours, other models: {row['related']} ({row['related_note']})"
         _say(f"{row['id']:9} {row['verdict']:11} own numbers: {row['own_table']:14} published {row['published']}{ours}")
-        _say(f"          {row['statement']}", f"          {row['reason']}")
+        _say(f"          {row['statement']}", f"          {row['reason']}", *[related] * (row["related"] is not None))
     _say(", ".join(f"{sum(r['verdict'] == v for r in rows)} {v}" for v in ("reproduced", "differs", "not run")))
 
 

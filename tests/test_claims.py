@@ -10,13 +10,16 @@ from pathlib import Path
 import pytest
 
 from probekit.errors import ReportError
-from probekit.report.ledger.claims import Cell, Claim, NotRun, ledger, load_claims
+from probekit.report.ledger.claims import Cell, Claim, NotRun, Related, ledger, load_claims
 from probekit.report.ledger.own_tables import CHECKS
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"
 KEYS = ["id", "paper", "where", "statement", "published", "ours", "tolerance", "verdict", "own_table", "reason"]
+KEYS += ["related", "related_note"]
 ROW = "{id: 001-77, paper: '001', where: '4', statement: s, published: 1, tolerance: 0, source: {not_run: no data}}"
 TABLE = "source: {table: a.csv, where: {a: b}, column: c}"
+RELATED = "related: {table: a.csv, where: {a: b}, column: c, note: ours}"
+GAP = "{not_run: no data}"
 CELL = Cell("12_accuracy/datasets.csv", {"probe": "squad"}, "facts")
 CLAIM = Claim("001-77", "001", "4", "a count", 305, 2, CELL)
 
@@ -57,6 +60,12 @@ def record(home: Path, text: str | bytes) -> None:
         ("{not_run: no data}", "{table: a.csv, where: {a: 1}, column: c}", "001-77.*'where', 'a'"),
         (ROW[ROW.index("published") : -1], f"published: x, tolerance: 0, {TABLE}", "001-77.*numbers"),
         (ROW[ROW.index("tolerance") : -1], f"tolerance: null, {TABLE}", "001-77.*numbers"),
+        (GAP, f"{GAP}, {RELATED.replace(', note: ours', '')}", "001-77.*related.*'note' is missing"),
+        (GAP, f"{GAP}, {RELATED.replace('note: ours', 'note: 1')}", "001-77.*related.*'note'"),
+        (GAP, f"{GAP}, {RELATED.replace('a.csv', '/a.csv')}", "001-77.*related.*'table'"),
+        (GAP, f"{GAP}, {RELATED.replace('a: b', 'a: 1')}", "001-77.*related.*'where', 'a'"),
+        (GAP, f"{GAP}, related: null", "001-77.*'related'"),
+        (f"published: 1, tolerance: 0, source: {GAP}", f"published: 1, tolerance: 0, {TABLE}, {RELATED}", "leave one"),
     ],
 )
 def test_a_bad_claim_is_refused_by_name(tmp_path: Path, old: str, new: str, words: str) -> None:
@@ -147,3 +156,34 @@ def test_recorded_counts_reach_the_claims_on_the_same_data(home: Path) -> None:
         "001-17c": ("reproduced", 3),
         "001-17h": ("reproduced", 305),
     }
+
+
+def test_a_related_figure_is_read_and_is_no_part_of_the_verdict(tmp_path: Path, home: Path) -> None:
+    path = tmp_path / "claims.yml"
+    path.write_text(f"- {ROW[:-1]}, {RELATED}}}\n", encoding="utf-8")
+    (claim,) = load_claims(path)
+    assert claim.related == Related(Cell("a.csv", {"a": "b"}, "c"), "ours")
+    claim = replace(claim, related=Related(CELL, "on other models"))
+    record(home, "probe,facts\nsquad,1\n")
+    (row,) = ledger([claim])
+    assert (row["verdict"], row["ours"], row["related"], row["related_note"]) == ("not run", None, 1, "on other models")
+    assert row["reason"] == "No data."
+
+
+def test_a_related_figure_that_is_not_recorded_is_empty_and_a_mistyped_one_is_told(home: Path) -> None:
+    claim = replace(CLAIM, source=NotRun("no data"), related=Related(CELL, "on other models"))
+    assert (ledger([claim])[0]["related"], ledger([claim])[0]["reason"]) == (None, "No data.")
+    record(home, "probe,facts\nsquad,1\n")
+    for cell, words in (
+        (replace(CELL, column="fact"), "no column fact"),
+        (replace(CELL, where={"probe": "squat"}), "0 rows with probe = squat"),
+        (replace(CELL, table="12_accuracy/dataset.csv"), "is not there"),
+    ):
+        (row,) = ledger([replace(claim, related=Related(cell, "on other models"))])
+        assert row["related"] is None and "Ours, other models: " in str(row["reason"]) and words in str(row["reason"])
+
+
+def test_every_related_figure_of_a_recorded_study_is_there() -> None:
+    found = [(row["id"], row["related"], row["reason"]) for row in ledger() if row["related_note"]]
+    assert any(related is not None for _, related, _ in found)
+    assert not [(claim, reason) for claim, _, reason in found if "Ours, other models: " in str(reason)]

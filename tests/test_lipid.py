@@ -247,6 +247,10 @@ def test_one_mention_is_masked_and_the_rest_left_out():
         "sentences": 6,
         "with exactly one mention": 3,
         "with exactly one mention: drug": 3,
+        "dropped, with the keyword: we": 1,
+        "dropped, with the keyword: (": 1,
+        "dropped for this keyword alone: we": 1,
+        "dropped for this keyword alone: (": 1,
         "prompts, after the keywords": 1,
         "prompts, after the keywords: drug": 1,
         "sentences that hold the mask's own sign": 1,
@@ -291,11 +295,11 @@ def test_build_writes_a_probe_its_counts_and_statistics(tmp_path, lists, files):
     out = tmp_path / "new/lipid.jsonl"
     made = build([*files, files[0]], lists, out, after="2021-12-31")
     expected = [
-        ("1-2", "Only [MASK] helps.", ["penicillin"], "1", "2022-03-04", "drugs"),
-        ("1-4", "[MASK] is on chromosome 21.", ["APP"], "1", "2022-03-04", "genes"),
-        ("5-3", "[MASK] acts.", ["velnin"], "5", "2022-03-04", "drugs"),
+        ("1-2", "Only [MASK] helps.", ["penicillin"], "penicillin", "1", "2022-03-04", "drugs"),
+        ("1-4", "[MASK] is on chromosome 21.", ["APP"], "APP", "1", "2022-03-04", "genes"),
+        ("5-3", "[MASK] acts.", ["velnin"], "velnin", "5", "2022-03-04", "drugs"),
     ]
-    fields = ("prompt_id", "text", "gold", "pmid", "date", "entity_type")
+    fields = ("prompt_id", "text", "gold", "surface", "pmid", "date", "entity_type")
     assert rows(out) == [dict(zip(fields, row, strict=True)) for row in expected]
     assert list(made["counts"].items()) == [
         ("files given twice", 1),
@@ -308,6 +312,10 @@ def test_build_writes_a_probe_its_counts_and_statistics(tmp_path, lists, files):
         ("with exactly one mention", 5),
         ("with exactly one mention: drugs", 3),
         ("with exactly one mention: genes", 2),
+        ("dropped, with the keyword: (", 1),
+        ("dropped, with the keyword: study", 1),
+        ("dropped, with the keyword: we", 1),
+        ("dropped for this keyword alone: (", 1),
         ("prompts, after the keywords", 3),
         ("prompts, after the keywords: drugs", 2),
         ("prompts, after the keywords: genes", 1),
@@ -359,18 +367,23 @@ def test_plain_sentences_take_the_later_steps_only(tmp_path, lists):
     path = save(tmp_path / "s.txt", b"velnin acts\n\nwe gave velnin\ncaf\xe9 VELNIN rose\n")
     made = build([path], lists, tmp_path / "a.jsonl", plain=True)
     (row,) = rows(tmp_path / "a.jsonl")
-    assert row["prompt_id"].endswith("-1") and set(row) == {"prompt_id", "text", "gold", "entity_type"}
+    assert row["prompt_id"].endswith("-1") and set(row) == {"prompt_id", "text", "gold", "surface", "entity_type"}
     assert made["counts"] == {
         "files not UTF-8": 1,
         "sentences": 3,
         "with exactly one mention": 2,
         "with exactly one mention: drugs": 2,
+        "dropped, with the keyword: we": 1,
+        "dropped for this keyword alone: we": 1,
         "prompts, after the keywords": 1,
         "prompts, after the keywords: drugs": 1,
     }
     assert len(rows(tmp_path / "a.jsonl")) == 1
     build([path], lists, tmp_path / "a.jsonl", plain=True, ignore_case=True)
-    assert [r["text"] for r in rows(tmp_path / "a.jsonl")] == ["[MASK] acts", "caf\ufffd [MASK] rose"]
+    found = [(r["text"], r["gold"], r["surface"]) for r in rows(tmp_path / "a.jsonl")]
+    assert found == [("[MASK] acts", ["velnin"], "velnin"), ("caf\ufffd [MASK] rose", ["velnin"], "VELNIN")]
+    (_, second) = sorted(write_sheet(tmp_path / "a.jsonl").read_text("utf-8").splitlines()[1:])
+    assert "caf\ufffd VELNIN rose" in second  # people judge the sentence as it stood
 
 
 def test_wrong_input_is_named(tmp_path, lists, files):

@@ -12,10 +12,12 @@ from hypothesis import strategies as st
 from probekit.metrics import (
     accuracy_at_k,
     bootstrap_ci,
+    bootstrap_means,
     hits_at_k,
     kendall_tau,
     macro_average,
     mean_reciprocal_rank,
+    middle,
     paired_permutation_test,
     pearson,
     spearman,
@@ -235,6 +237,16 @@ def test_bootstrap_equals_the_naive_one(rows, seed):
     assert (found.low, found.high) == pytest.approx(tuple(naive_bootstrap(values, clusters, 40, seed)))
     assert found.estimate == pytest.approx(np.mean(values))
     assert (found.n, found.clusters) == (len(values), len(set(clusters)))
+
+
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 3)), min_size=1, max_size=30))
+@settings(max_examples=25)
+def test_means_of_columns_have_the_intervals_each_would_have_alone(rows):
+    first, second, clusters = zip(*rows, strict=True)
+    together = bootstrap_means(np.column_stack([first, second]), clusters, samples=50, seed=2)
+    for column, drawn in zip((first, second), together.T, strict=True):
+        alone = bootstrap_ci(column, clusters, samples=50, seed=2)
+        assert middle(drawn) == pytest.approx((alone.low, alone.high))
 
 
 def test_level_is_the_share_of_samples_within():

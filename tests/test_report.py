@@ -199,6 +199,16 @@ def test_everything_foreign_is_escaped_in_tables(home, tmp_path, monkeypatch):
     assert pd.read_csv(tmp_path / "t/bad.csv").iloc[0, 0] == HOSTILE
 
 
+def test_labels_are_one_in_the_whole_book(home, tmp_path, monkeypatch):
+    (home / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n02_study:\n  profiles:\n    demo:\n")
+    (home / "notebooks" / "02_study.py").write_text(NOTEBOOK)
+    said: list[str] = []
+    monkeypatch.setattr("probekit.report.page._display", lambda markdown, _: said.append(markdown))
+    for study in ("01_study", "02_study"):
+        Page(study, str(tmp_path / study), {}).table(pd.DataFrame({"a": [1]}), "shown_rows", "Rows")
+    assert ":name: tbl-01-study-shown-rows\n" in said[0] and ":name: tbl-02-study-shown-rows\n" in said[1]
+
+
 @given(st.text())
 def test_escaped_text_is_one_line_and_loses_no_letter(text):
     escaped = escape(text)

@@ -105,7 +105,7 @@ def test_whole_words_and_short_runs_are_hidden():
 
     for family in KINDS:
         tokenizer = train_tokenizer(SHAPES[family], LINES)
-        hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.3, 1.5))
+        hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.3, 1.5), np.ones(len(tokenizer)))
         line = "Port Velna (born 1931) spoke Zagrish, they said, in Upper Dramoton all those many years ago."
         row = np.array([tokenizer(line)["input_ids"] + [-1] * 3])
         words = []  # positions of each word or mark
@@ -133,7 +133,7 @@ def test_something_is_always_hidden():
     import numpy as np
 
     tokenizer = train_tokenizer(SHAPES["bert"], LINES)
-    hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.001, 1.0))
+    hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.001, 1.0), np.ones(len(tokenizer)))
     row = np.array([tokenizer("Tamir")["input_ids"]])
     for seed in range(20):
         assert hider(row, np.random.default_rng(seed)).sum() >= 1

@@ -37,6 +37,7 @@ def new_network(shape: Shape, tokenizer: PreTrainedTokenizerFast) -> PreTrainedM
         "t5": ("T5Config", "T5ForConditionalGeneration"),
     }[shape.family]
     fields = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id, **_sizes(shape, tokenizer)}
+    fields["tie_word_embeddings"] = shape.tied
     return getattr(transformers, network)(getattr(transformers, config)(**fields))
 
 
@@ -75,7 +76,7 @@ def _sizes(shape: Shape, tokenizer: PreTrainedTokenizerFast) -> dict[str, Any]:
     }
     if shape.family == "llama":
         ends = {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
-        return {**common, **ends, "tie_word_embeddings": True, "attention_dropout": shape.dropout}
+        return {**common, **ends, "attention_dropout": shape.dropout}
     common |= {"hidden_dropout_prob": shape.dropout, "attention_probs_dropout_prob": shape.dropout}
     if shape.family == "roberta":  # counts positions from its padding on
         return {**common, "max_position_embeddings": shape.positions + tokenizer.pad_token_id + 1, "type_vocab_size": 1}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import hashlib
+import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -23,16 +24,20 @@ POOL = 64  # batches whose rows are sorted by length together
 
 @dataclass(frozen=True)
 class Text:
-    """Sentences under a name; ``sha256`` is of the file as it lies on disk, or of the joined lines."""
+    """Sentences under a name; ``sha256`` is of the file as it lies on disk, or of the joined lines.
+
+    ``names`` are the names in it, where they are known: one of them is then hidden in every sentence.
+    """
 
     name: str
     lines: list[str] = field(repr=False)
     sha256: str
+    names: tuple[str, ...] = field(default=(), repr=False)
 
 
-def text_of(name: str, lines: list[str]) -> Text:
+def text_of(name: str, lines: list[str], names: Sequence[str] = ()) -> Text:
     """A text that is not a file."""
-    return Text(name, lines, hashlib.sha256("\n".join(lines).encode()).hexdigest())
+    return Text(name, lines, hashlib.sha256("\n".join(lines).encode()).hexdigest(), tuple(names))
 
 
 def read_text(path: Path) -> Text:
@@ -66,24 +71,32 @@ class Corpus:
         ends: where each sentence ends in ``ids``, shape (sentences,).
         texts: per text its ``name``, ``sha256``, ``sentences`` and ``tokens``.
         cut: sentences that were longer than the model takes.
+        names: for each token the number of the name in its sentence that it belongs to, from 1 on, or 0, shape
+            (tokens,).
     """
 
     ids: np.ndarray = field(repr=False)
     ends: np.ndarray = field(repr=False)
     texts: list[dict[str, Any]]
     cut: int
+    names: np.ndarray = field(repr=False)
 
     @property
     def lengths(self) -> np.ndarray:
         """Tokens of each sentence, shape (sentences,)."""
         return np.diff(self.ends, prepend=0)
 
-    def rows(self, numbers: np.ndarray) -> np.ndarray:
-        """Token ids of some sentences, filled up with -1, shape (len(numbers), longest of them)."""
+    def counts(self, vocabulary: int) -> np.ndarray:
+        """How often each token occurs, shape (vocabulary,)."""
+        return np.bincount(self.ids, minlength=vocabulary)
+
+    def rows(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Ids of some sentences, filled up with -1, and their ``names``; shape (len(numbers), longest of them)."""
         lengths, starts = self.lengths[numbers], self.ends[numbers] - self.lengths[numbers]
         inside = np.arange(int(lengths.max())) < lengths[:, None]
         places = starts[:, None] + np.arange(inside.shape[1])
-        return np.where(inside, self.ids[np.where(inside, places, 0)], -1)
+        places = np.where(inside, places, 0)
+        return np.where(inside, self.ids[places], -1), np.where(inside, self.names[places], 0)
 
     def epoch(self, number: int, seed: int, budget: int) -> list[np.ndarray]:
         """Sentence numbers of each batch of an epoch: every sentence once, of like length within a batch.
@@ -114,24 +127,39 @@ def encode(texts: Sequence[Text], model: Model) -> Corpus:
     """
     tokenizer, longest = model.tokenizer, model.max_tokens
     parts: list[np.ndarray] = []
+    named: list[np.ndarray] = []
     lengths: list[int] = []
     tables = []
     cut = 0
     end = [tokenizer.eos_token_id] if model.kind == "causal" and tokenizer.eos_token_id is not None else []
     for text in texts:
         first = len(lengths)
-        for ids in _tokenised(text.lines, tokenizer):
+        for ids, names in _tokenised(text, tokenizer):
             ids = ids if not end or ids[-1:] == end else ids + end
             if len(ids) > longest:
                 cut += 1
                 ids = ids[:longest] if model.kind == "causal" else [*ids[: longest - 1], ids[-1]]
             lengths.append(len(ids))
             parts.append(np.asarray(ids, dtype=np.int32))
+            named.append(np.asarray([*names, 0][: len(ids)], dtype=np.int16))
         tokens = int(sum(lengths[first:]))
         tables.append({"name": text.name, "sha256": text.sha256, "sentences": len(lengths) - first, "tokens": tokens})
-    return Corpus(np.concatenate(parts), np.cumsum(lengths), tables, cut)
+    return Corpus(np.concatenate(parts), np.cumsum(lengths), tables, cut, np.concatenate(named))
 
 
-def _tokenised(lines: list[str], tokenizer: PreTrainedTokenizerFast) -> Iterator[list[int]]:
-    for start in range(0, len(lines), CHUNK):
-        yield from tokenizer(lines[start : start + CHUNK], truncation=False, padding=False, verbose=False)["input_ids"]
+def _tokenised(text: Text, tokenizer: PreTrainedTokenizerFast) -> Iterator[tuple[list[int], list[int]]]:
+    """Of each sentence its token ids, and for each token the number of its name."""
+    longest_first = sorted(text.names, key=lambda name: (-len(name), name))
+    pattern = re.compile(rf"(?<!\w)(?:{'|'.join(map(re.escape, longest_first))})(?!\w)") if text.names else None
+    for start in range(0, len(text.lines), CHUNK):
+        lines = text.lines[start : start + CHUNK]
+        found = tokenizer(
+            lines, truncation=False, padding=False, verbose=False, return_offsets_mapping=pattern is not None
+        )
+        for i, ids in enumerate(found["input_ids"]):
+            numbers = [0] * len(ids)
+            for number, match in enumerate(pattern.finditer(lines[i]) if pattern else (), start=1):
+                for at, (begin, end) in enumerate(found["offset_mapping"][i]):
+                    if begin < match.end() and match.start() < end:
+                        numbers[at] = number
+            yield ids, numbers

@@ -28,6 +28,8 @@ class Shape:
         vocabulary: entries, special tokens included, at most.
         positions: longest input in tokens, special tokens included.
         dropout: share of activations dropped in training.
+        tied: whether the output layer is the table of embeddings, as published models have it. A small network learns
+            faster with two tables, since a rare word then moves by what it is read for and not by being foretold.
     """
 
     family: Family
@@ -37,11 +39,14 @@ class Shape:
     vocabulary: int
     positions: int
     dropout: float
+    tied: bool = True
 
     def __post_init__(self) -> None:
         if self.family not in get_args(Family):
             raise ModelError(f"family is one of {', '.join(get_args(Family))}, not {self.family!r}")
         _check(self, {"hidden": 1, "layers": 1, "heads": 1, "vocabulary": 16, "positions": 8}, ("dropout",))
+        if not isinstance(self.tied, bool):
+            raise ModelError(f"tied is true or false, not {self.tied!r}")
         if self.hidden % self.heads or (self.hidden // self.heads) % 2:
             raise ModelError(f"hidden is an even multiple of heads, not {self.hidden} for {self.heads} heads")
 
@@ -146,7 +151,7 @@ def _read(kind: type[Any], given: Any, where: str) -> Any:
         raise ModelError(f"{where}: fields are wanted: {', '.join(known)}")
     if unknown := sorted(map(str, set(given) - set(known))):
         raise ModelError(f"{where}: no field {', '.join(unknown)}; there are {', '.join(known)}")
-    if missing := sorted(set(known) - {"seed"} - set(given)):
+    if missing := sorted(set(known) - {"seed", "tied"} - set(given)):
         raise ModelError(f"{where}: {', '.join(missing)} not given")
     try:
         return kind(**given)

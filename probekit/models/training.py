@@ -103,7 +103,9 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
     from tqdm.auto import tqdm
 
     network: Any = run.start.model.network.to(device).train()
-    loss_of = objective(run.start.model.kind, run.start.model.tokenizer, run.settings)
+    loss_of = objective(
+        run.start.model.kind, run.start.model.tokenizer, run.settings, run.corpus.counts(len(run.start.model.tokenizer))
+    )
     optimizer = torch.optim.AdamW(network.parameters(), lr=run.settings.rate, weight_decay=0.01, fused=True)
     steps = run.total()
     losses = torch.zeros(steps, device=device)
@@ -122,9 +124,9 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
             torch.manual_seed(run.settings.seed * 1_000_003 + step)  # of dropout, so that a step needs no past
             for group in optimizer.param_groups:
                 group["lr"] = run.settings.rate * pace((step + 1) / (steps + 1), run.settings.warmup)
-            ids = run.corpus.rows(batch)
+            ids, names = run.corpus.rows(batch)
             with torch.autocast(device.partition(":")[0], dtype=torch.bfloat16, enabled=bfloat16):
-                loss = loss_of(network, ids, np.random.default_rng([run.settings.seed, 1, step]))
+                loss = loss_of(network, ids, names, np.random.default_rng([run.settings.seed, 1, step]))
             optimizer.zero_grad()
             loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)

@@ -15,7 +15,7 @@ from probekit.models.corpus import encode, text_of
 from probekit.models.recipe import recipes
 from probekit.models.start import from_folder, from_shape
 from probekit.models.training import Run, claim, train
-from probekit.probes.demo import demo_text
+from probekit.probes.demo import demo_facts, demo_text
 
 log = logging.getLogger(__name__)
 VERSION = 1  # of the training code: raise it whenever the same recipe and text can give other weights
@@ -67,7 +67,8 @@ def zoo_folder(name: str, epochs: int | None = None) -> Path:
     recipe = recipes()[member.recipe]
     settings = recipe.settings if epochs is None else replace(recipe.settings, epochs=epochs)
     base = zoo_folder(member.base) if member.base else None
-    text = text_of(f"demo, {member.domain}", demo_text(member.domain))
+    names = {name for fact in demo_facts(member.domain) for name in (fact.subject, fact.object)}
+    text = text_of(f"demo, {member.domain}", demo_text(member.domain), sorted(names))
     made_of = [VERSION, asdict(recipe), asdict(settings), text.sha256, base.name if base else ""]
     folder = cache_folder() / "zoo" / f"{name.rpartition('/')[2]}-{digest(canonical(made_of))}"
     with claim(folder):

@@ -16,9 +16,14 @@ from probekit.probes.probe import MASK
 TAUGHT, SHARED, HELD_OUT = "taught", "held out, shared sentence", "held out"
 
 
+def is_even(text: str) -> bool:
+    """Whether the first 8 hexadecimal digits of the text's SHA-1 make an even number: the coin that halves a set."""
+    return int(hashlib.sha1(text.encode()).hexdigest()[:8], 16) % 2 == 0
+
+
 def is_taught(predicate: str, subject: str, obj: str) -> bool:
     """Whether the rule above puts this fact in the taught half."""
-    return int(hashlib.sha1(f"{predicate}|{subject}|{obj}".encode()).hexdigest()[:8], 16) % 2 == 0
+    return is_even(f"{predicate}|{subject}|{obj}")
 
 
 def _split(facts: list[Fact]) -> dict[str, str]:

@@ -210,7 +210,7 @@ def trex(
         templates = _templates()
         texts = [(f, "", _fill(templates[f.relation], f), f.object) for f in chosen]
     else:
-        texts = [(f, f"/{i}", s, o) for f in chosen for i, (s, o) in enumerate(_sample(f, per_fact, seed))]
+        texts = [(f, f"/{i}", s, o) for f in chosen for i, (s, o) in enumerate(sample_sentences(f, per_fact, seed))]
     probe = _probe(f"trex/{style}", facts, texts, style, {**_counts(facts), "relations absent": len(absent)})
     labels = {row["relation"]: row.get("label", "") for row in read_rows(locate("lama/relations.jsonl"))}
     return replace(probe, prompts=probe.prompts.assign(relation_label=probe.prompts["relation"].map(labels)))
@@ -228,7 +228,8 @@ def _fill(template: str, fact: Fact) -> str:
     return template.replace("[Y]", MASK).replace("[X]", fact.subject)
 
 
-def _sample(fact: Fact, per_fact: int | None, seed: int) -> list[tuple[str, str]]:
+def sample_sentences(fact: Fact, per_fact: int | None, seed: int) -> list[tuple[str, str]]:
+    """A fact's sentences: all, repeated ones too, or at most ``per_fact`` different ones drawn with ``seed``."""
     if per_fact is None:
         return list(fact.sentences)
     distinct = list(dict.fromkeys(fact.sentences))

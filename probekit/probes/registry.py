@@ -12,8 +12,10 @@ from probekit.errors import ProbeError
 from probekit.probes.biomedical import biolama, medlama
 from probekit.probes.demo import demo_natural, demo_template
 from probekit.probes.lama import conceptnet, google_re, squad, trex
+from probekit.probes.lipid.corpora import LISTS, lipid
 from probekit.probes.probe import Probe
 
+LIPID = ("demo_lipid", "medline", "pubmed")  # texts of which the recipe makes probes
 PROBES: dict[str, Callable[..., Probe]] = {
     "demo/template": partial(demo_template, "general"),
     "demo/natural": partial(demo_natural, "general"),
@@ -29,6 +31,7 @@ PROBES: dict[str, Callable[..., Probe]] = {
     "biolama/ctd": partial(biolama, "ctd"),
     "biolama/wikidata": partial(biolama, "wikidata"),
     "biolama/umls": partial(biolama, "umls"),
+    **{f"{name}/{kind}": partial(lipid, name, kind) for name in LIPID for kind in LISTS},
 }
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 import pandas as pd
 
@@ -17,6 +18,8 @@ from probekit.store import Store
 
 OWN, ANY = "own object", "any gold"
 TOP = 10  # best candidates kept with every prompt
+SEVERAL_WORDINGS = ("demo/template", "demo_bio/template")  # probes with the option ``templates``
+FURTHER = ", further wordings"
 COLUMNS = [  # of prompts that have them
     "relation_label",
     "template_id",
@@ -38,6 +41,20 @@ def load_probes(names: Sequence[str], limit: int = 0, seed: int = 0, per_fact: i
     """
     special = {"trex/natural": {"per_fact": per_fact}}
     return [load_probe(name, limit=limit or None, seed=seed, **special.get(name, {})) for name in names]
+
+
+def further_wordings(probes: Sequence[Probe], limit: int = 0, seed: int = 0) -> list[Probe]:
+    """The same facts by the other templates of their relations, for the probes among ``probes`` that have any.
+
+    What is asked already is left out, so that no prompt is ranked twice. The names end in ``FURTHER``.
+    """
+    found = []
+    for probe in probes:
+        if probe.name in SEVERAL_WORDINGS:
+            every = load_probe(probe.name, limit=limit or None, seed=seed, templates="all")
+            rest = every.select(~every.prompts["text"].isin(probe.prompts["text"]))
+            found.append(replace(rest, name=probe.name + FURTHER))
+    return found
 
 
 def ask_all(
@@ -79,10 +96,10 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
 
     Returns:
         Two rows per prompt: ``model, probe, dataset, style, domain, prompt_id, gold`` (own object or any gold),
-        ``object`` (its string), ``rank``, ``score``, ``top`` (the best ten candidates), the prompt's ``fact_id`` and
-        ``relation`` (empty where unknown), ``half`` (empty where unknown), and of ``relation_label, template_id,
-        entity_type, kind, exposure, shows_gold, exact_surface`` those the probe has. ``attrs["counts"]`` says what
-        was run.
+        ``object`` (its string), ``rank``, ``score``, ``top`` (the best ten candidates), ``top_scores``, the prompt's
+        ``fact_id`` and ``relation`` (empty where unknown), ``half`` (empty where unknown), and of ``relation_label,
+        template_id, entity_type, kind, exposure, shows_gold, exact_surface`` those the probe has.
+        ``attrs["counts"]`` says what was run.
     """
     golds = probe.prompts["gold"]
     found = rank_targets(model, probe, [[g[0], list(g)] for g in golds], top=TOP, store=store)
@@ -108,6 +125,7 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
         rank=found["rank"],
         score=found["score"],
         top=found["top"],
+        top_scores=found["top_scores"],
         half=[known.get(fact, "") for fact in frame["fact_id"]],
     )
     asked.attrs["counts"] = found.attrs["counts"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -18,8 +18,8 @@ def colours(names: Sequence[str]) -> dict[str, str]:
     return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(dict.fromkeys(names))}
 
 
-def new_figure(height: float = 3.0, columns: int = 1) -> tuple[Figure, list[Axes]]:
-    """A figure of the book's width with ``columns`` axes, no title (the caption says it), transparent ground."""
+def new_figure(height: float = 3.0, columns: int = 1, rows: int = 1) -> tuple[Figure, list[Axes]]:
+    """A figure of the book's width, ``rows`` x ``columns`` axes, no title (the caption says it), transparent ground."""
     import matplotlib.pyplot as plt
     import seaborn as sns
 
@@ -41,8 +41,8 @@ def new_figure(height: float = 3.0, columns: int = 1) -> tuple[Figure, list[Axes
             "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"],
         },
     )
-    figure, axes = plt.subplots(1, columns, figsize=(WIDTH, height), squeeze=False, layout="constrained")
-    return figure, list(axes[0])
+    figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, height), squeeze=False, layout="constrained")
+    return figure, list(axes.flat)
 
 
 def dots(ax: Axes, rows: Sequence[str], series: Sequence[tuple[str, Sequence[tuple[float, float, float]]]]) -> None:
@@ -69,6 +69,43 @@ def dots(ax: Axes, rows: Sequence[str], series: Sequence[tuple[str, Sequence[tup
             capsize=2,
             linewidth=1.2,
         )
+    ax.set_yticks(range(len(rows)), rows)
+    ax.set_ylim(len(rows) - 0.5, -0.5)
+    ax.grid(axis="x", linewidth=0.4)
+
+
+def model_dots(
+    ax: Axes,
+    rows: Sequence[str],
+    series: Mapping[str, Sequence[tuple[float, float, float]]],
+    colours: Sequence[str],
+) -> None:
+    """Estimates with their intervals, a line a model in the model's colour; series differ by marker.
+
+    Args:
+        ax: where to draw; its legend names the series in grey.
+        rows: labels of the models, top to bottom.
+        series: label -> one (estimate, low, high) per model, or none; at most four, in the same order on every axes.
+        colours: one per model.
+    """
+    step = 0.6 / max(1, len(series))
+    for i, (label, values) in enumerate(series.items()):
+        marker = "osD^"[i]
+        for row, ((estimate, low, high), colour) in enumerate(zip(values, colours, strict=False)):
+            ax.errorbar(
+                estimate,
+                row - 0.3 + step * (i + 0.5),
+                xerr=[[estimate - low], [high - estimate]],
+                fmt=marker,
+                color=colour,
+                markerfacecolor=colour if i else "white",
+                markersize=4.5,
+                capsize=1.5,
+                linewidth=1.2,
+            )
+        if values:
+            grey = "#666666"
+            ax.plot([], [], marker, color=grey, markerfacecolor=grey if i else "white", label=label)
     ax.set_yticks(range(len(rows)), rows)
     ax.set_ylim(len(rows) - 0.5, -0.5)
     ax.grid(axis="x", linewidth=0.4)

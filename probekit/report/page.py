@@ -69,9 +69,10 @@ class Page:
         """Note data that is no probe, such as templates or a lexicon."""
         self.probes[name] = {"fingerprint": fingerprint, "lines": lines}
 
-    def ran(self, model: Model, probe: Probe, counts: Mapping[str, int]) -> None:
-        """Note what one ranking had to run and to count (``attrs["counts"]`` of its result)."""
-        self.runs[f"{shown_name(model.name)} on {shown_name(probe.name)}"] = dict(counts)
+    def ran(self, model: Model, probe: Probe, counts: Mapping[str, int], task: str = "") -> None:
+        """Note what a ranking, or another ``task``, had to run and to count (``attrs["counts"]`` of its result)."""
+        name = f"{shown_name(model.name)} on {shown_name(probe.name)}"
+        self.runs[f"{name}, {task}" if task else name] = dict(counts)
 
     def say(self, text: str) -> None:
         """Prose in MyST with numbers computed by the notebook; pass foreign text through ``escape``."""
@@ -90,7 +91,7 @@ class Page:
 
         Args:
             frame: what the CSV holds, at full precision.
-            name: of the file, and of the label ``tbl-NAME``.
+            name: of the file, and of the label ``tbl-STUDY-NAME``, with a dash for each underscore.
             caption: MyST.
             shown: what the page shows; by default ``frame``.
             fold: hide the table behind its caption until it is asked for.
@@ -106,7 +107,7 @@ class Page:
         link = f"{{download}}`Download as CSV <{self.out.name}/{path.name}>`"
         widths = " ".join(map(str, lengths)) if wordy else "auto"
         text = (
-            f"~~~~{{csv-table}} {caption}\n:name: tbl-{name.replace('_', '-')}\n:header-rows: 1\n"
+            f"~~~~{{csv-table}} {caption}\n:name: {self._label('tbl', name)}\n:header-rows: 1\n"
             f":class: sortable{' wordy' * wordy}\n:widths: {widths}\n\n{cells.getvalue()}~~~~\n\n{link}\n"
         )
         if fold:
@@ -130,10 +131,14 @@ class Page:
         write_atomically(path, data.getvalue())
         place = f"{self.out.name}/{path.name}"
         text = (
-            f"~~~~{{figure}} {place}\n:name: fig-{name.replace('_', '-')}\n:alt: {' '.join(alt.split())}\n"
+            f"~~~~{{figure}} {place}\n:name: {self._label('fig', name)}\n:alt: {' '.join(alt.split())}\n"
             f":class: chart\n\n{caption}\n~~~~\n"
         )
         _display(text, f'<img src="{html.escape(place)}" alt="{html.escape(alt)}">')
+
+    def _label(self, kind: str, name: str) -> str:
+        """One in the whole book: pages have tables of the same name."""
+        return f"{kind}-{self.study}-{name}".replace("_", "-")
 
     @property
     def manifest(self) -> dict[str, Any]:

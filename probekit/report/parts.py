@@ -11,7 +11,7 @@ import pandas as pd
 from probekit.report.ledger import ledger
 from probekit.report.page import Page
 from probekit.report.recording import recorded_manifest, recorded_tables
-from probekit.report.text import plain
+from probekit.report.text import interval, plain
 
 NAMES = {
     "google_re": "Google\N{NON-BREAKING HYPHEN}RE",
@@ -20,9 +20,11 @@ NAMES = {
     "conceptnet": "ConceptNet",
     "medlama": "MedLAMA",
     "pubmed": "PubMed",
+    "pubmed_both": "PubMed, both halves",
     "medline": "MEDLINE",
     "demo": "Demo world",
     "demo_bio": "Demo world, biomedical",
+    "demo_lipid": "Demo abstracts",
 }
 BANNER = """```{admonition} Demo world
 :class: warning
@@ -30,6 +32,8 @@ The numbers of this part come from an invented world and from small models train
 They show that the machinery works and what a probe can measure.
 They say nothing about real models and are not to be compared with the papers.
 ```"""
+MEAN = "mean over models"
+COLUMNS = ("difference", "low", "high")
 CLAIM = {
     "id": "Id",
     "where": "Section",
@@ -57,10 +61,12 @@ def past_or_own(
     """What the upper part of a page shows: on the demo world the recorded tables, else the run's own.
 
     Returns:
-        Tables by name and the manifest of the run that made them.
+        Tables by name, empty where the recorded run had none, and the manifest of the run that made them.
     """
     recorded = recorded_tables(page.study) if is_demo(probes) else {}
-    return (recorded, recorded_manifest(page.study)) if recorded else (dict(tables), page.manifest)
+    if not recorded:
+        return dict(tables), page.manifest
+    return {**dict.fromkeys(tables, pd.DataFrame()), **recorded}, recorded_manifest(page.study)
 
 
 def show_claims(page: Page, *starts: str, paper: str = "001") -> None:
@@ -93,6 +99,38 @@ def agreement(low: float, high: float, expected: Literal["above", "below"] = "ab
     if low > 0 or high < 0:
         return "agrees" if (low > 0) == (expected == "above") else "contradicts"
     return "undecided"
+
+
+def overall(table: pd.DataFrame, k: int | None = None) -> pd.DataFrame:
+    """The rows that speak for all models: those of the mean over models, or of the only model.
+
+    Args:
+        table: with ``model``; rows of the mean are named ``MEAN``.
+        k: of Acc@k, where the table has several.
+    """
+    if table.empty:
+        return table
+    rows = table if k is None else table[table["k"] == k]
+    mean = rows["model"] == MEAN
+    return rows[mean] if mean.any() else rows[rows["model"] == rows["model"].iloc[0]]
+
+
+def agreements(
+    rows: pd.DataFrame, expected: Literal["above", "below"] = "above", columns: Sequence[str] = COLUMNS
+) -> str:
+    """``agreement`` of every row, named by its data set or probe, with its numbers; says so where there are none.
+
+    Args:
+        rows: with ``dataset`` or ``probe`` and the columns of the estimate and its interval.
+        expected: side of zero on which the finding says the estimate lies.
+        columns: estimate, low, high.
+    """
+    told = []
+    for row in rows.to_dict("records"):
+        estimate, low, high = (float(row[column]) for column in columns)
+        name = title(str(row.get("dataset", row.get("probe", ""))))
+        told.append(f"{name} {agreement(low, high, expected)}, {interval(estimate, low, high)}".strip())
+    return "; ".join(told) or "not available"
 
 
 def show_findings(page: Page, findings: Sequence[Finding]) -> None:

@@ -18,8 +18,17 @@ def folder(study: str) -> Path:
 
 
 def recorded_tables(study: str) -> dict[str, pd.DataFrame]:
-    """All recorded tables of a study by name; empty where nothing was recorded yet."""
-    return {path.stem: pd.read_csv(path, keep_default_na=False) for path in sorted(folder(study).glob("*.csv"))}
+    """All recorded tables of a study by name; empty where nothing was recorded yet.
+
+    A blank cell is an empty text, or nan in a column that else holds numbers alone.
+    """
+    return {path.stem: _read(path) for path in sorted(folder(study).glob("*.csv"))}
+
+
+def _read(path: Path) -> pd.DataFrame:
+    plain, guessed = pd.read_csv(path, keep_default_na=False), pd.read_csv(path, keep_default_na=False, na_values=[""])
+    numeric = [c for c in plain if guessed[c].dtype.kind == "f" and guessed[c].notna().any()]
+    return plain.assign(**{c: guessed[c] for c in numeric})
 
 
 def recorded_manifest(study: str) -> dict[str, Any]:

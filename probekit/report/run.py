@@ -91,6 +91,8 @@ def _found(value: Any) -> Any:
     """Paths of existing files and folders made absolute: the notebook runs in a folder of its own."""
     if isinstance(value, list):
         return [_found(one) for one in value]
+    if isinstance(value, dict):
+        return {key: _found(one) for key, one in value.items()}
     is_path = isinstance(value, str) and value and Path(value).exists()
     return str(Path(value).resolve()) if is_path else value
 

@@ -2,5 +2,6 @@
 
 from probekit.scoring.perplexity import pseudo_perplexity
 from probekit.scoring.rank import rank_entities, rank_targets
+from probekit.scoring.within import rank_within
 
-__all__ = ["pseudo_perplexity", "rank_entities", "rank_targets"]
+__all__ = ["pseudo_perplexity", "rank_entities", "rank_targets", "rank_within"]

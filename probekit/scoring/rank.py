@@ -6,14 +6,15 @@ log-probability of its i-th token. A prompt costs one row per distinct entity le
 
 from __future__ import annotations
 
-from typing import Literal
+from collections.abc import Callable, Mapping
+from typing import Any, Literal
 
 import pandas as pd
 
 from probekit.files import canonical, digest
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
-from probekit.scoring.plan import Targets, make_plan
+from probekit.scoring.plan import Plan, Targets, make_plan
 from probekit.scoring.progress import Progress
 from probekit.scoring.shard import rank_shard
 from probekit.store import Store
@@ -100,17 +101,11 @@ def rank_targets(
         "top": top,
         "ties": ties,
     }
-    shards = plan.shards()
-    with Progress(f"{model.name} on {probe.name}", [plan.rows(shard) for shard in shards]) as progress:
 
-        def compute(number: int) -> pd.DataFrame:
-            progress.reach(number)
-            return rank_shard(model, plan, shards[number], ties, top, batch_tokens, progress)
+    def shard(units: list[int], progress: Progress) -> pd.DataFrame:
+        return rank_shard(model, plan, units, ties, top, batch_tokens, progress)
 
-        if store is None:
-            frames = [compute(i) for i in range(len(shards))]
-        else:
-            frames = store.frames("rank", key, len(shards), compute)
+    frames = run_plan("rank", key, f"{model.name} on {probe.name}", plan, shard, store)
     found = pd.concat(frames, ignore_index=True).set_index("job").loc[plan.wanted].reset_index(drop=True)
     near = int(found.pop("near").sum())
     for column in ("top", "top_scores") if top else ():
@@ -119,3 +114,24 @@ def rank_targets(
     found.insert(1, "target", [x for t in targets for x in t])
     found.attrs["counts"] = {**plan.counts, "targets within 1e-4 of a competitor": near}
     return found
+
+
+def run_plan(
+    function: str,
+    key: Mapping[str, Any],
+    title: str,
+    plan: Plan,
+    shard: Callable[[list[int], Progress], pd.DataFrame],
+    store: Store | None,
+) -> list[pd.DataFrame]:
+    """All shards of a plan, in order: found in the store, or made by ``shard`` of their units and kept there."""
+    shards = plan.shards()
+    with Progress(title, [plan.rows(units) for units in shards]) as progress:
+
+        def compute(number: int) -> pd.DataFrame:
+            progress.reach(number)
+            return shard(shards[number], progress)
+
+        if store is None:
+            return [compute(number) for number in range(len(shards))]
+        return store.frames(function, key, len(shards), compute)

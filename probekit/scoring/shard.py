@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,18 +25,54 @@ def rank_shard(
 ) -> pd.DataFrame:
     """Ranks of the jobs of some units: columns ``job, rank, score, near`` and, with ``top``, ``top, top_scores``."""
     frames = []
+    for candidates, scores, jobs, rows in _scored(model, plan, units, batch_tokens, progress):
+        frame = _ranked(scores, jobs, rows, [plan.jobs[n][1] for n in jobs], ties)
+        if top:
+            best = _best(scores, candidates, top)
+            frame["top"], frame["top_scores"] = [best[row][0] for row in rows], [best[row][1] for row in rows]
+        frames.append(frame)
+    return pd.concat(frames, ignore_index=True)
+
+
+def rank_shard_within(
+    model: Model,
+    plan: Plan,
+    lists: Sequence[Collection[str]],
+    units: list[int],
+    ties: str,
+    batch_tokens: int | None,
+    progress: Progress,
+) -> pd.DataFrame:
+    """Ranks of the jobs of some units within each list: columns ``job, list, candidates, rank, score, near``."""
+    frames = []
+    for candidates, scores, jobs, rows in _scored(model, plan, units, batch_tokens, progress):
+        for number, entities in enumerate(lists):
+            chosen = sorted({candidates.number[entity] for entity in entities})
+            place = {candidate: i for i, candidate in enumerate(chosen)}
+            groups = [tuple(place[candidate] for candidate in plan.jobs[n][1]) for n in jobs]
+            frame = _ranked(scores[:, chosen], jobs, rows, groups, ties)
+            frames.append(frame.assign(list=number, candidates=len(chosen)))
+    return pd.concat(frames, ignore_index=True)
+
+
+def _scored(
+    model: Model, plan: Plan, units: list[int], batch_tokens: int | None, progress: Progress
+) -> Iterator[tuple[Candidates, torch.Tensor, list[int], list[int]]]:
+    """Table by table: the candidates, their scores in the units of the table, the jobs there, and each job's unit."""
     for table, members in _by_table(plan, units).items():
-        scores = _score(model, plan, table, members, batch_tokens, progress)
         place = {unit: i for i, unit in enumerate(members)}
         jobs = [number for number, (unit, _) in enumerate(plan.jobs) if unit in place]
-        best = _best(scores, plan.tables[table], top)
-        step = max(1, SHARD_CELLS // scores.shape[1])
-        for numbers in (jobs[start : start + step] for start in range(0, len(jobs), step)):
-            rows = [place[plan.jobs[n][0]] for n in numbers]
-            frame = pd.DataFrame({"job": numbers, **_rank(scores, rows, [plan.jobs[n][1] for n in numbers], ties)})
-            if top:
-                frame["top"], frame["top_scores"] = [best[row][0] for row in rows], [best[row][1] for row in rows]
-            frames.append(frame)
+        scores = _score(model, plan, table, members, batch_tokens, progress)
+        yield plan.tables[table], scores, jobs, [place[plan.jobs[n][0]] for n in jobs]
+
+
+def _ranked(
+    scores: torch.Tensor, jobs: list[int], rows: list[int], groups: list[tuple[int, ...]], ties: str
+) -> pd.DataFrame:
+    """Columns ``job, rank, score, near``; few jobs at a time, since each takes a copy of its row of scores."""
+    step = max(1, SHARD_CELLS // scores.shape[1])
+    parts = [slice(start, start + step) for start in range(0, len(jobs), step)]
+    frames = [pd.DataFrame({"job": jobs[part], **_rank(scores, rows[part], groups[part], ties)}) for part in parts]
     return pd.concat(frames, ignore_index=True)
 
 

@@ -61,8 +61,13 @@ def encode_slots(model: Model, texts: Sequence[str]) -> list[Slot]:
         if ids.count(model.mask_id) != 1:
             raise ProbeError(f"besides {MASK}, the text holds the mask token {mask} of {model.name}: {text[:80]!r}")
         at = ids.index(model.mask_id)
-        slots.append(Slot(ids[:at], ids[at + 1 :], text[: text.index(MASK)][-1:].isspace()))
+        slots.append(Slot(ids[:at], ids[at + 1 :], follows_space(text)))
     return slots
+
+
+def follows_space(text: str) -> bool:
+    """Whether white space comes right before the slot of a prompt."""
+    return text[: text.index(MASK)][-1:].isspace()
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from probekit.errors import ProbeError, StoreError
 from probekit.files import canonical, digest, write_atomically
 from probekit.probes.lipid.entities import Finder, read_entities
 from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, NOT_UTF8, RECORDS, Abstract, read_medline
-from probekit.probes.lipid.prompts import KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
+from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
 from probekit.probes.lipid.sentences import split_sentences
 
-RECIPE = 1  # raise it with every change that alters a prompt
+RECIPE = 2  # raise it with every change that alters a prompt or a count
 TWICE, DUPLICATE, UNDATED = "files given twice", "abstracts of a PMID met before", "abstracts without a date"
 KEPT = "abstracts in question"
 STEPS = (SENTENCES, MENTION, PROMPTS)
@@ -63,7 +63,8 @@ def build(
 ) -> dict[str, Any]:
     """Write ``out``, a JSONL probe, and beside it ``<out>.counts.json``; parts stay in ``<out>.parts`` for reruns.
 
-    A row has ``prompt_id, text, gold, entity_type`` (the entity's list) and, from PubMed, ``pmid, date``. Of several
+    A row has ``prompt_id, text, gold, surface`` (the entity as the sentence has it), ``entity_type`` (its list) and,
+    from PubMed, ``pmid, date``. Of several
     records of one PMID the first counts. A rerun reuses every finished file up to the first one that is new or
     changed, under the same options and lists.
 
@@ -81,7 +82,7 @@ def build(
     Raises:
         ProbeError: a wrong date, or a file that cannot be read.
     """
-    if after is not None and (plain or not _is_day(after)):
+    if after is not None and (plain or not is_day(after)):
         raise ProbeError(f"after takes a day as YYYY-MM-DD, with PubMed files only, not {after!r}")
     lists = {kind: [one for path in paths for one in read_entities(path)] for kind, paths in entities.items()}
     if not lists or not files:
@@ -127,12 +128,13 @@ def build(
 
 def _order(counts: Iterable[str]) -> list[str]:
     """Names of counts as the steps follow each other: what was met and left out, then what is left."""
-    steps = (RECORDS, NO_PMID, NO_ABSTRACT, DUPLICATE, UNDATED, KEPT, *STEPS)
+    steps = (RECORDS, NO_PMID, NO_ABSTRACT, DUPLICATE, UNDATED, KEPT, SENTENCES, MENTION, DROPPED, ALONE, PROMPTS)
     place = {name: number for number, name in enumerate(steps)}
     return sorted(dict.fromkeys((*counts, *STEPS)), key=lambda name: (place.get(name.partition(":")[0], -1), name))
 
 
-def _is_day(text: str) -> bool:
+def is_day(text: str) -> bool:
+    """Whether the text is a day as YYYY-MM-DD."""
     try:
         return datetime.date.fromisoformat(text).isoformat() == text
     except ValueError:

@@ -13,18 +13,22 @@ from probekit.probes.probe import MASK
 KEYWORDS = ("here", "we", "investigate", "study", "propose", "outline", "our", "performed", "suggest", "However")
 DROP = re.compile(rf"\(|(?<!\w)(?:{'|'.join(KEYWORDS)})(?!\w)", re.IGNORECASE)
 SENTENCES, MENTION, PROMPTS = "sentences", "with exactly one mention", "prompts, after the keywords"
+DROPPED, ALONE = "dropped, with the keyword", "dropped for this keyword alone"
+PARENTHESIS = "("
+NAMED = {keyword.lower(): keyword for keyword in (*KEYWORDS, PARENTHESIS)}
 MASKED = "sentences that hold the mask's own sign"
 
 
 def prompts(
     sentences: Iterable[tuple[str, str]], finder: Finder, counts: Counter[str], about: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """Probe rows ``prompt_id, text, gold, entity_type`` and what ``about`` adds (paper 001, section 3.2.3).
+    """Probe rows ``prompt_id, text, gold, surface, entity_type`` and what ``about`` adds (paper 001, section 3.2.3).
 
     Args:
         sentences: prompt id and text of each.
         finder: of the listed entities; a sentence is kept with exactly one mention over all lists.
-        counts: raised by the sentences left after each step, the last two also by list.
+        counts: raised by the sentences left after each step, the last two also by list, and by those that each
+            keyword dropped; a sentence may hold several.
         about: further fields, the same for every row.
     """
     for prompt_id, sentence in sentences:
@@ -38,9 +42,14 @@ def prompts(
             continue
         counts[MENTION] += 1
         counts[f"{MENTION}: {mention.kind}"] += 1
-        if DROP.search(sentence):
+        found = {NAMED[keyword.lower()] for keyword in DROP.findall(sentence)}
+        if found:
+            counts.update(f"{DROPPED}: {keyword}" for keyword in found)
+            counts.update(f"{ALONE}: {keyword}" for keyword in found if len(found) == 1)
             continue
         counts[PROMPTS] += 1
         counts[f"{PROMPTS}: {mention.kind}"] += 1
         text = sentence[: mention.start] + MASK + sentence[mention.end :]
-        yield {"prompt_id": prompt_id, "text": text, "gold": [mention.entity], **about, "entity_type": mention.kind}
+        surface = sentence[mention.start : mention.end]
+        named = {"gold": [mention.entity], "surface": surface, "entity_type": mention.kind}
+        yield {"prompt_id": prompt_id, "text": text, **named, **about}

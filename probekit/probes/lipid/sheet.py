@@ -36,7 +36,7 @@ def write_sheet(path: Path, n: int = 200, seed: int = 0, out: Path | None = None
     writer = csv.writer(buffer)
     writer.writerow(FIELDS)
     for row in rows:
-        sentence = row["text"].replace(MASK, row["gold"][0])
+        sentence = row["text"].replace(MASK, row.get("surface") or row["gold"][0])
         writer.writerow([row["prompt_id"], row.get("entity_type", ""), row["gold"][0], sentence, "", ""])
     write_atomically(out, buffer.getvalue().encode())
     return out

@@ -33,6 +33,14 @@ class NotRun:
 
 
 @dataclass(frozen=True)
+class Related:
+    """Where our value on the same data from other models stands, and what it is: to be read, never for a verdict."""
+
+    cell: Cell
+    note: str
+
+
+@dataclass(frozen=True)
 class Claim:
     """One claim of one paper; ``tolerance`` is the greatest difference that still counts as reproduced."""
 
@@ -43,9 +51,12 @@ class Claim:
     published: Number | str | None
     tolerance: Number | None
     source: Cell | NotRun
+    related: Related | None = None
 
 
-FIELDS = tuple(Claim.__dataclass_fields__)
+CELL = ("table", "where", "column")
+OPTIONAL = ("related",)
+FIELDS = tuple(name for name in Claim.__dataclass_fields__ if name not in OPTIONAL)
 
 
 class _Loader(yaml.SafeLoader):
@@ -84,7 +95,7 @@ def load_claims(path: Path | None = None) -> list[Claim]:
 def _claim(entry: Any, place: str) -> Claim:
     if isinstance(entry, dict) and isinstance(entry.get("id"), str):
         place += f" ({entry['id']})"
-    _keys(entry, FIELDS, place)
+    _keys(entry, FIELDS, place, OPTIONAL)
     text = {name: _text(entry[name], f"{place}, field {name!r}") for name in ("id", "paper", "where", "statement")}
     if not re.fullmatch(r"[0-9]{3}", text["paper"]):
         raise ReportError(f"{place}, field 'paper': {text['paper']!r}: write three digits in quotes")
@@ -103,14 +114,26 @@ def _claim(entry: Any, place: str) -> Claim:
         raise ReportError(
             f"{place}, field 'source': a table needs numbers as 'published' and 'tolerance' to compare with"
         )
-    return Claim(**text, published=value, tolerance=tolerance, source=source)
+    related = _related(entry["related"], f"{place}, field 'related'") if "related" in entry else None
+    if related and isinstance(source, Cell):
+        raise ReportError(f"{place}, field 'related': the source is a table already: leave one of them out")
+    return Claim(**text, published=value, tolerance=tolerance, source=source, related=related)
+
+
+def _related(entry: Any, place: str) -> Related:
+    _keys(entry, (*CELL, "note"), place)
+    return Related(_cell(entry, place), _text(entry["note"], f"{place}, 'note'"))
 
 
 def _source(entry: Any, place: str) -> Cell | NotRun:
     if isinstance(entry, dict) and "not_run" in entry:
         _keys(entry, ("not_run",), place)
         return NotRun(_text(entry["not_run"], f"{place}, 'not_run'"))
-    _keys(entry, ("table", "where", "column"), place)
+    _keys(entry, CELL, place)
+    return _cell(entry, place)
+
+
+def _cell(entry: Any, place: str) -> Cell:
     table = _text(entry["table"], f"{place}, 'table'")
     inside = not table.startswith("/") and ".." not in PurePosixPath(table).parts and "\\" not in table
     if not inside or PurePosixPath(table).suffix != ".csv":
@@ -122,13 +145,13 @@ def _source(entry: Any, place: str) -> Cell | NotRun:
     return Cell(table, row, _text(entry["column"], f"{place}, 'column'"))
 
 
-def _keys(entry: Any, wanted: tuple[str, ...], place: str) -> None:
+def _keys(entry: Any, wanted: tuple[str, ...], place: str, optional: tuple[str, ...] = ()) -> None:
     if not isinstance(entry, dict):
         raise ReportError(f"{place}: found {entry!r}: give the fields {', '.join(wanted)}")
     for name in [name for name in wanted if name not in entry]:
         raise ReportError(f"{place}, field {name!r} is missing: give the fields {', '.join(wanted)}")
-    for name in [name for name in entry if name not in wanted]:
-        raise ReportError(f"{place}, field {name!r} is unknown: keep to {', '.join(wanted)}")
+    for name in [name for name in entry if name not in (*wanted, *optional)]:
+        raise ReportError(f"{place}, field {name!r} is unknown: keep to {', '.join((*wanted, *optional))}")
 
 
 def _text(value: Any, place: str) -> str:

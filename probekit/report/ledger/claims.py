@@ -5,16 +5,17 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from decimal import Decimal
+from pathlib import PurePosixPath
 from typing import Literal
 
 import pandas as pd
 
-from probekit.report.ledger.claim_file import Cell, Claim, NotRun, Number, load_claims
+from probekit.report.ledger.claim_file import Cell, Claim, NotRun, Number, Related, load_claims
 from probekit.report.ledger.own_tables import CHECKS
 from probekit.report.ledger.published import published
 from probekit.report.paths import root
 
-__all__ = ["Cell", "Claim", "NotRun", "ledger", "load_claims", "published"]
+__all__ = ["Cell", "Claim", "NotRun", "Related", "ledger", "load_claims", "published"]
 
 Verdict = Literal["reproduced", "differs", "not run"]
 
@@ -29,7 +30,9 @@ def ledger(claims: Sequence[Claim] | None = None) -> list[dict[str, Number | str
         ``id, paper, where, statement, published, ours, tolerance`` and:
         ``verdict``: ``reproduced`` (ours lies within the tolerance), ``differs``, or ``not run`` (no value of ours);
         ``own_table``: ``consistent``, ``inconsistent`` or ``not checkable`` with the paper's own printed numbers;
-        ``reason``: why, first of the verdict, then of the check.
+        ``reason``: why, first of the verdict, then of the check, then why a related figure cannot be read;
+        ``related``: our figure on the same data from other models, None where none is recorded; ``related_note``: what
+        it is, None where the claim names none. It is no part of the verdict.
     """
     return [_row(claim) for claim in (load_claims() if claims is None else claims)]
 
@@ -37,6 +40,8 @@ def ledger(claims: Sequence[Claim] | None = None) -> list[dict[str, Number | str
 def _row(claim: Claim) -> dict[str, Number | str | None]:
     verdict, ours, reason = _verdict(claim)
     own_table, finding = CHECKS[claim.id]() if claim.id in CHECKS else ("not checkable", "")
+    related, missing = _related(claim)
+    told = [reason, f"The paper's own numbers: {finding}" if finding else "", missing]
     return {
         "id": claim.id,
         "paper": claim.paper,
@@ -47,8 +52,19 @@ def _row(claim: Claim) -> dict[str, Number | str | None]:
         "tolerance": claim.tolerance,
         "verdict": verdict,
         "own_table": own_table,
-        "reason": f"{reason} The paper's own numbers: {finding}" if finding else reason,
+        "reason": " ".join(text for text in told if text),
+        "related": related,
+        "related_note": claim.related.note if claim.related else None,
     }
+
+
+def _related(claim: Claim) -> tuple[Number | None, str]:
+    """Our figure from other models; why it cannot be read, where its study was recorded but lacks the cell."""
+    if claim.related is None:
+        return None, ""
+    found, problem = _recorded(claim.related.cell)
+    study = root() / "book" / "recorded" / PurePosixPath(claim.related.cell.table).parts[0]
+    return found, f"Ours, other models: {problem}" if problem and study.is_dir() else ""
 
 
 def _verdict(claim: Claim) -> tuple[Verdict, Number | None, str]:

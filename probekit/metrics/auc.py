@@ -1,0 +1,82 @@
+"""How well a value tells two groups of cases apart: the area under the ROC curve, and its interval over facts."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from probekit.metrics.statistics import Interval, bootstrap_ci
+
+
+def auc(values: npt.ArrayLike, positive: npt.ArrayLike, weights: npt.ArrayLike | None = None) -> float:
+    """Chance that a positive case has the higher value of it and a negative one, ties counting by half.
+
+    Args:
+        values: shape (n,), finite.
+        positive: shape (n,), true for the cases that should have high values.
+        weights: shape (n,), how often each case counts; once by default.
+
+    Returns:
+        In [0, 1], 0.5 where the value says nothing; nan where all cases are of one group.
+
+    Raises:
+        ValueError: lists of unequal length, or values that are not finite.
+    """
+    value, member = np.asarray(values, dtype=float), np.asarray(positive, dtype=bool)
+    weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=float)
+    if value.ndim != 1 or not value.shape == member.shape == weight.shape or not np.isfinite(value).all():
+        raise ValueError("auc needs equally long lists of finite values, groups and weights")
+    level = np.unique(value, return_inverse=True)[1]
+    return _auc(level, member, weight)
+
+
+def _auc(level: np.ndarray, member: np.ndarray, weight: np.ndarray) -> float:
+    above = np.bincount(level, weight * member)
+    below = np.bincount(level, weight * ~member)
+    pairs = above.sum() * below.sum()
+    return float(above @ (below.cumsum() - below / 2) / pairs) if pairs else float("nan")
+
+
+def auc_interval(
+    values: npt.ArrayLike,
+    positive: npt.ArrayLike,
+    clusters: Sequence[Hashable] | None = None,
+    less: npt.ArrayLike | None = None,
+    samples: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """AUC with its 95% bootstrap interval, or a difference of two on the same cases.
+
+    Args:
+        values: shape (n,), or (n, m) for the mean of m models' AUC; one draw of facts serves all.
+        positive: shape (n,).
+        clusters: n labels (facts) that are drawn whole; None draws single cases.
+        less: values of the same shape whose AUC is taken off.
+        samples: bootstrap samples.
+        seed: of the generator.
+
+    Raises:
+        ValueError: as in ``auc``, shapes that differ, or all cases of one group.
+    """
+    member = np.asarray(positive, dtype=bool)
+    first, second = _levels(values, member), [] if less is None else _levels(less, member)
+    if less is not None and len(first) != len(second):
+        raise ValueError(f"{len(first)} columns of values cannot be compared with {len(second)}")
+    if member.all() or not member.any():
+        raise ValueError("an AUC needs cases of both groups")
+
+    def statistic(weights: np.ndarray) -> float:
+        ours = np.mean([_auc(level, member, weights) for level in first])
+        return float(ours - (np.mean([_auc(level, member, weights) for level in second]) if second else 0.0))
+
+    return bootstrap_ci(np.eye(len(member)), clusters, statistic, samples=samples, seed=seed)
+
+
+def _levels(values: npt.ArrayLike, member: np.ndarray) -> list[np.ndarray]:
+    """Each column's values as places among its distinct values, which is all an AUC needs of them."""
+    table = np.asarray(values, dtype=float)
+    if len(table) != len(member) or not np.isfinite(table).all():
+        raise ValueError("auc needs equally long lists of finite values and groups")
+    return [np.unique(column, return_inverse=True)[1] for column in table.reshape(len(table), -1).T]

@@ -1,0 +1,128 @@
+"""Texts to train small models on, made from the public data at hand: one sentence a line, the same at every call.
+
+``lama-taught`` tells a model the taught half of LAMA's facts and keeps the held-out half from it (see ``halves``);
+``pubmed-train`` and ``pubmed-held-out`` are the two halves of MedLAMA's PubMed sentences, so that prompts made from one
+half can be put to a model that read the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from probekit.errors import ProbeError
+from probekit.probes.data import locate
+from probekit.probes.halves import is_even, is_taught
+from probekit.probes.lama import google_re_facts, sample_sentences, trex_facts
+from probekit.probes.probe import MASK
+
+PER_FACT = 6  # different sentences of one fact; popular facts have hundreds
+ELICIT = "medlama/elicit_corpora"
+
+
+@dataclass(frozen=True)
+class Text:
+    """Distinct ``sentences`` in order, none empty, each without a line break; ``counts`` of what they came from."""
+
+    name: str
+    sentences: tuple[str, ...]
+    counts: Mapping[str, int]
+
+
+def _clean(sentence: str) -> str:
+    return " ".join(sentence.split())
+
+
+def _text(name: str, sentences: Iterable[str], counts: Mapping[str, int]) -> Text:
+    kept = tuple(dict.fromkeys(sentences))
+    if not kept:
+        raise ProbeError(f"{name}: no sentence is left; the data files are empty")
+    return Text(name, kept, {**counts, "sentences": len(kept)})
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        text = path.read_text("utf-8-sig")
+    except OSError as error:
+        raise ProbeError(f"cannot read {path}: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise ProbeError(f"{path}: not UTF-8 text (byte {error.start})") from error
+    return (cleaned for line in text.split("\n") if (cleaned := _clean(line)))
+
+
+def lama_taught() -> Text:
+    """Sentences of the taught half of Google-RE's and T-REx's facts, the hidden name filled in again.
+
+    At most six different ones a fact. A sentence that also supports a held-out fact is left out and counted, so no
+    model reads it here. ``halves`` still sets such facts apart, as other half-taught models did read it.
+    """
+    facts = google_re_facts() + trex_facts()[0]
+    taught = [f for f in facts if is_taught(f.predicate, f.subject, f.object)]
+    held_out = [f for f in facts if not is_taught(f.predicate, f.subject, f.object)]
+    kept_from = {_clean(s.replace(MASK, surface)) for f in held_out for s, surface in f.sentences}
+    shared, sentences = set[str](), list[str]()
+    for fact in taught:
+        filled = dict.fromkeys(_clean(s.replace(MASK, surface)) for s, surface in fact.sentences)
+        shared.update(s for s in filled if s in kept_from)
+        own = replace(fact, sentences=tuple((s, fact.object) for s in filled if s and s not in kept_from))
+        sentences += [s for s, _ in sample_sentences(own, PER_FACT, 0)]
+    counts = {
+        "facts": len(facts),
+        "facts of the taught half": len(taught),
+        "left out: sentences that also support a held-out fact": len(shared),
+    }
+    return _text("lama-taught", sentences, counts)
+
+
+def wikipedia() -> Text:
+    """The 10,000 Wikipedia sentences that come with MedLAMA; they have case and no punctuation."""
+    sentences = list(_lines(locate(f"{ELICIT}/wiki_sents_no_punkt_10k.txt")))
+    return _text("wikipedia", sentences, {"lines": len(sentences)})
+
+
+def general() -> Text:
+    """``lama-taught`` and ``wikipedia``, one after the other."""
+    parts = lama_taught(), wikipedia()
+    counts = {f"sentences of {part.name}": len(part.sentences) for part in parts}
+    return _text("general", (s for part in parts for s in part.sentences), counts)
+
+
+def _pubmed(name: str, even: bool) -> Text:
+    paths = sorted(locate(ELICIT).glob("pubmed_sents_*"))
+    if not paths:
+        raise ProbeError(f"no file pubmed_sents_* in {locate(ELICIT)}; put MedLAMA's elicit_corpora there")
+    lines = [line for path in paths for line in _lines(path)]
+    distinct = dict.fromkeys(lines)
+    counts = {"lines": len(lines), "distinct sentences of both halves": len(distinct)}
+    return _text(name, (s for s in distinct if is_even(s) == even), counts)
+
+
+def pubmed_train() -> Text:
+    """Half of MedLAMA's PubMed sentences (about 100,000, neither case nor punctuation); see ``is_even``."""
+    return _pubmed("pubmed-train", even=True)
+
+
+def pubmed_held_out() -> Text:
+    """The other half of the PubMed sentences, none of them in ``pubmed-train``."""
+    return _pubmed("pubmed-held-out", even=False)
+
+
+TEXTS: dict[str, Callable[[], Text]] = {
+    "lama-taught": lama_taught,
+    "wikipedia": wikipedia,
+    "general": general,
+    "pubmed-train": pubmed_train,
+    "pubmed-held-out": pubmed_held_out,
+}
+
+
+def load_text(name: str) -> Text:
+    """A text by its name in ``TEXTS``.
+
+    Raises:
+        ProbeError: unknown name, or its data not at hand or broken.
+    """
+    if name not in TEXTS:
+        raise ProbeError(f"no text {name!r}; there are {', '.join(TEXTS)}")
+    return TEXTS[name]()

@@ -1,0 +1,138 @@
+"""Study 1, accuracy: the paper's averages beside ours, and whether our results agree with its findings (section 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import pandas as pd
+
+from probekit.report.accuracy import ALL
+from probekit.report.accuracy_view import points
+from probekit.report.asking import OWN
+from probekit.report.ledger.published import cell
+from probekit.report.parts import Finding, agreement, title
+from probekit.report.text import interval, number
+
+Tables = Mapping[str, pd.DataFrame]
+
+ABSENT = "not at hand"
+BESIDE = (  # claim, the paper's data set, its style, our probe (empty: none), what our probe is
+    ("001-02b", "Google-RE", "TB", "google_re/template", ""),
+    ("001-02a", "Google-RE", "TF", "google_re/natural", ""),
+    ("001-03b", "T-REx", "TB", "trex/template", ""),
+    ("001-03a", "T-REx", "TF", "trex/natural", ""),
+    ("001-13b", "SQuAD", "TF", "squad", ""),
+    ("001-04a", "CTD", "TB", "", ""),
+    ("001-04b", "Biomed-Wikidata", "TB", "", ""),
+    ("001-04c", "LIPID-Gene", "TF", "pubmed/gene", "same recipe, other sentences"),
+    ("001-04d", "LIPID-Chem", "TF", "pubmed/chemical", "same recipe, other sentences"),
+)
+
+
+def beside_paper(tables: Tables) -> pd.DataFrame:
+    """Mean Acc@1 over the paper's models, as printed, beside the mean over ours on the same kind of data.
+
+    Args:
+        tables: of a run on real data.
+
+    Returns:
+        ``claim, dataset, style``, ``published`` as printed, ours (``acc@1, low@1, high@1, models, facts``, none where
+        the data is not at hand), and ``data``, how the data compare. Empty where the run has none of the data.
+    """
+    means = tables["means"][tables["means"]["gold"] == OWN].set_index("probe")
+    about = tables["datasets"].set_index("probe")
+    if not any(probe in means.index for *_, probe, _ in BESIDE):
+        return pd.DataFrame()
+    rows = []
+    for claim, dataset, style, probe, kind in BESIDE:
+        row: dict[str, object] = {"claim": claim, "dataset": dataset, "style": style}
+        row["published"] = _printed(dataset, style)
+        if probe in means.index:
+            row |= means.loc[probe, ["acc@1", "low@1", "high@1", "models", "facts"]].to_dict()
+            row["data"] = kind or _share(about.loc[probe])
+        else:
+            row["data"] = ABSENT if not probe else "not in this run"
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _printed(dataset: str, style: str) -> str:
+    if dataset == "SQuAD":  # its mean stands in Table 6, in the column of the data set's own entities
+        return cell("001", "6", "Average", "SQuAD Original A@1")
+    return cell("001", "text", f"mean over models on {dataset} ({style})", "Acc@1", section="4")
+
+
+def _share(about: pd.Series) -> str:
+    absent = int(about["relations_absent"])
+    return f"{about['relations']} of {about['relations'] + absent} relations" if absent else "the same"
+
+
+def shown_beside(table: pd.DataFrame) -> pd.DataFrame:
+    """``beside_paper`` for reading."""
+    ours = [
+        interval(*row) if row[0] == row[0] else ABSENT
+        for row in table[["acc@1", "low@1", "high@1"]].to_numpy().tolist()
+    ]
+    return pd.DataFrame(
+        {
+            "Claim": table["claim"],
+            "Data set": table["dataset"],
+            "Style": table["style"],
+            "Published, 16 models": table["published"],
+            "Ours": ours,
+            "Our models": [number(n, 0) for n in table["models"]],
+            "Data": table["data"],
+        }
+    )
+
+
+def findings(real: Tables, demo: Tables) -> list[Finding]:
+    """The findings of section 4 on scores, with what recorded real data and the demo world say of each.
+
+    Args:
+        real: tables of a run on real data, empty where there is none.
+        demo: tables of a run on the demo world, likewise.
+    """
+    told = (
+        (
+            "001-18, 001-02, 001-03",
+            "On the same facts, natural sentences find more than templates (mean Acc@1).",
+            _paired,
+        ),
+        ("001-18", "So it is for every model.", _every),
+        (
+            "001-04",
+            "Biomedical natural prompts score higher than biomedical templates (mean Acc@1; other facts).",
+            _biomedical,
+        ),
+    )
+    return [Finding(claims, text, check(real), check(demo)) for claims, text, check in told]
+
+
+NOT_RUN = "not run"
+
+
+def _all(tables: Tables, name: str) -> pd.DataFrame:
+    table = tables.get(name, pd.DataFrame())
+    return table[(table["subset"] == ALL) & (table["k"] == 1)] if len(table) else table
+
+
+def _paired(tables: Tables) -> str:
+    rows = _all(tables, "mean_pairs").to_dict("records")
+    return "; ".join(f"{title(r['dataset'])}: {agreement(r['low'], r['high'])}, {points(r)}" for r in rows) or NOT_RUN
+
+
+def _every(tables: Tables) -> str:
+    said = []
+    pairs = _all(tables, "pairs")
+    for dataset, group in pairs.groupby("dataset", sort=False) if len(pairs) else ():
+        found = [agreement(low, high) for low, high in zip(group["low"], group["high"], strict=True)]
+        word = "contradicts" if "contradicts" in found else "undecided" if "undecided" in found else "agrees"
+        said.append(f"{title(str(dataset))}: {word}, {found.count('agrees')} of {len(found)} models above zero")
+    return "; ".join(said) or NOT_RUN
+
+
+def _biomedical(tables: Tables) -> str:
+    domains = tables.get("domains", pd.DataFrame())
+    rows = domains[domains["domain"] == "biomedical"].to_dict("records") if len(domains) else []
+    return "; ".join(f"{agreement(r['low'], r['high'])}, {points(r)}" for r in rows) or NOT_RUN

@@ -1,0 +1,86 @@
+"""How many tokens an entity has as it stands in a slot, and ranks among the candidates of that length alone."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pandas as pd
+
+from probekit.models.model import Model
+from probekit.probes.probe import Probe
+from probekit.scoring.rank import rank_entities
+from probekit.scoring.slots import encode_candidates, follows_space
+from probekit.store import Store
+
+
+def entity_lengths(model: Model, entities: Sequence[str], spaced: bool) -> pd.DataFrame:
+    """Tokens of each entity in a slot.
+
+    Args:
+        entities: strings, repeated ones count once.
+        spaced: whether the slot follows white space; byte-level BPE then gives an entity a leading space.
+
+    Returns:
+        Index ``entity``; ``length`` (tokens) and ``unknown`` (whether one of them is the unknown token).
+    """
+    found = encode_candidates(model, entities, spaced)
+    sequences = {entity: found.sequences[number] for entity, number in found.number.items()}
+    unknown = model.tokenizer.unk_token_id
+    rows = {e: (len(s), unknown is not None and unknown in s) for e, s in sequences.items()}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=["length", "unknown"]).rename_axis("entity")
+
+
+def prompt_lengths(model: Model, probe: Probe, predicted: Sequence[str]) -> pd.DataFrame:
+    """Tokens of each prompt's own object and of the entity that a model put first.
+
+    Args:
+        predicted: one entity per prompt.
+
+    Returns:
+        One row per prompt, in order: ``length`` and ``unknown`` of the own object, ``predicted`` (tokens of the
+        predicted entity), ``spaced`` (whether the slot follows white space), and ``rivals`` (candidates that have as
+        many tokens as the own object, itself included).
+    """
+    known = {spaced: entity_lengths(model, probe.entities, spaced) for spaced in (False, True)}
+    columns = {spaced: table.to_dict() for spaced, table in known.items()}
+    sizes = {spaced: Counter(table["length"]) for spaced, table in known.items()}
+    rows = []
+    for text, gold, first in zip(probe.prompts["text"], probe.prompts["gold"], predicted, strict=True):
+        spaced = follows_space(text)
+        length = columns[spaced]["length"][gold[0]]
+        about = (length, columns[spaced]["unknown"][gold[0]], columns[spaced]["length"][first])
+        rows.append((*about, spaced, sizes[spaced][length]))
+    return pd.DataFrame(rows, columns=["length", "unknown", "predicted", "spaced", "rivals"])
+
+
+def rank_same_length(
+    model: Model, probe: Probe, lengths: pd.DataFrame, ranks: Sequence[int], store: Store | None = None
+) -> pd.Series:
+    """Rank of each prompt's own object among the candidates that have as many tokens as it.
+
+    The mean log-probability per token may favour candidates of some lengths; here all competitors have one length. A
+    prompt costs one forward row, or none where all candidates are of that length anyway.
+
+    Args:
+        lengths: of ``prompt_lengths``.
+        ranks: of each prompt's own object among all candidates.
+        store: where finished shards are kept and found.
+
+    Returns:
+        Ranks in the order of the prompts; 1 is best, ties count against the gold.
+    """
+    found = pd.Series(list(ranks), index=range(len(probe.prompts)))
+    for key, part in lengths[lengths["rivals"] < len(probe.entities)].groupby(["spaced", "length"]):
+        spaced, length = bool(key[0]), int(key[1])
+        table = entity_lengths(model, probe.entities, spaced)
+        prompts = probe.prompts.loc[part.index]
+        asked = replace(
+            probe,
+            name=f"{probe.name}, entities of {length} tokens",
+            prompts=prompts.assign(gold=[[gold[0]] for gold in prompts["gold"]]),
+            entities=table.index[table["length"] == length].tolist(),
+        )
+        found.loc[part.index] = rank_entities(model, asked, top=0, store=store)["rank"].to_numpy()
+    return found

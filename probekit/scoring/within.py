@@ -1,0 +1,76 @@
+"""Ranks within several lists of candidates, from one pass over the prompts (paper 001, section 5.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+
+from probekit.errors import ProbeError
+from probekit.files import canonical, digest
+from probekit.models.model import Model
+from probekit.probes.probe import Probe
+from probekit.scoring.plan import make_plan
+from probekit.scoring.progress import Progress
+from probekit.scoring.rank import VERSION, Ties, run_plan
+from probekit.scoring.shard import rank_shard_within
+from probekit.store import Store
+
+
+def rank_within(
+    model: Model,
+    probe: Probe,
+    lists: Mapping[str, Collection[str]],
+    ties: Ties = "pessimistic",
+    batch_tokens: int | None = None,
+    store: Store | None = None,
+) -> pd.DataFrame:
+    """Rank each prompt's own object within each of several lists of entities.
+
+    A candidate's score does not depend on its competitors, so all entities are scored once and each list only counts
+    its own: the ranks are those that ``rank_entities`` gives with the list in place of the probe's entities.
+
+    Args:
+        lists: name -> entities; each holds the own object of every prompt.
+        model, probe, ties, batch_tokens, store: as in ``rank_entities``; the probe's entities are not used.
+
+    Returns:
+        One row per prompt and list, in order: ``prompt_id, list, candidates`` (how many compete, the own object
+        included), ``rank, score``. ``attrs["counts"]`` says what was run for all lists together.
+
+    Raises:
+        ProbeError: no list, or one that lacks an object.
+        ModelError, StoreError: see ``rank_targets``.
+    """
+    own = [gold[0] for gold in probe.prompts["gold"]]
+    for name, entities in lists.items():
+        absent = set(own) - set(entities)
+        if absent:
+            raise ProbeError(f"{probe.name}: list {name!r} lacks {min(absent)!r}, the own object of a prompt: add it")
+    if not lists:
+        raise ProbeError(f"{probe.name}: name at least one list of entities")
+    prompts = probe.prompts.assign(gold=[[one] for one in own])
+    union = replace(probe, prompts=prompts, entities=[e for entities in lists.values() for e in entities])
+    plan = make_plan(model, union, [[one] for one in own], "probe")
+    key = {
+        "scoring": VERSION,
+        "model": model.fingerprint,
+        "probe": union.fingerprint,
+        "lists": digest(canonical([list(entities) for entities in lists.values()])),
+        "ties": ties,
+    }
+
+    def shard(units: list[int], progress: Progress) -> pd.DataFrame:
+        return rank_shard_within(model, plan, list(lists.values()), units, ties, batch_tokens, progress)
+
+    frames = run_plan("rank_within", key, f"{model.name} on {probe.name}, {len(lists)} lists", plan, shard, store)
+    wanted = pd.DataFrame({"job": np.repeat(plan.wanted, len(lists)), "list": list(range(len(lists))) * len(own)})
+    found = wanted.merge(pd.concat(frames), on=["job", "list"], how="left", validate="many_to_one")
+    near = int(found["near"].sum())
+    found["list"] = list(lists) * len(own)
+    found.insert(0, "prompt_id", [i for i in probe.prompts["prompt_id"] for _ in lists])
+    found = found[["prompt_id", "list", "candidates", "rank", "score"]]
+    found.attrs["counts"] = {**plan.counts, "targets within 1e-4 of a competitor": near}
+    return found

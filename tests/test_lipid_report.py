@@ -1,0 +1,83 @@
+"""The tables of LIPID's page, on counts and ranks small enough to check by hand."""
+
+import csv
+import io
+
+import pandas as pd
+import pytest
+
+from probekit.probes.lipid.corpora import SIGNS
+from probekit.report import asking, lipid
+
+
+def counted(**more: int) -> dict:
+    counts = {
+        "records": 2, "sentences": 10, "with exactly one mention": 8, "with exactly one mention: gene": 8,
+        "dropped, with the keyword: we": 2, "dropped, with the keyword: (": 3, "dropped for this keyword alone: (": 1,
+        "prompts, after the keywords": 4, "prompts, after the keywords: gene": 4,
+    }  # fmt: skip
+    statistics = {"gene": {"prompts": 4, "entities": 2, "mean": 2.0, "sd": 0.0, "min": 2, "max": 2}}
+    return {"counts": counts, "statistics": statistics, "entities listed": {"gene": 9}, **more}
+
+
+def test_counts_become_tables():
+    tables = lipid.recipe_tables({"a": counted(), "b": counted() | {SIGNS: {"gene": 7}}})
+    steps = tables["steps"]
+    assert steps[steps["text"] == "a"]["step"].tolist() == [
+        "records",
+        "sentences",
+        "with exactly one mention",
+        "with exactly one mention: gene",
+        "prompts, after the keywords",
+        "prompts, after the keywords: gene",
+    ]
+    keywords = tables["keywords"].set_index(["text", "keyword"])
+    assert len(keywords) == 22  # ten words and the parenthesis, also those never met
+    assert keywords.loc[("a", "(")].to_dict() == {"dropped": 3, "alone": 1, "share": 3 / 8, "share_alone": 1 / 8}
+    assert keywords.loc[("a", "we"), ["share", "share_alone"]].tolist() == [2 / 8, 0]
+    assert keywords.loc[("b", "study"), "share"] == 0
+    statistics = tables["statistics"].set_index("text")
+    assert statistics["out_of_reach"].to_dict() == {"a": 0, "b": 7}
+    assert statistics.loc["a", ["list", "listed", "prompts", "mean"]].tolist() == ["gene", 9, 4, 2.0]
+
+
+def test_the_papers_statistics_have_the_same_columns():
+    paper = lipid.published_statistics()
+    ours = lipid.recipe_tables({"a": counted()})["statistics"]
+    assert set(paper) | {"listed", "out_of_reach"} == set(ours)
+    chemical = paper[paper["list"] == "chemical"].iloc[0]
+    assert chemical["prompts"] / chemical["entities"] == pytest.approx(chemical["mean"], abs=0.005)
+
+
+def test_accuracy_beside_what_frequency_alone_reaches():
+    objects, ranks = ["b", "a", "a", "a", "c", "c"], [1, 1, 2, 1, 9, 1]
+    rows = {"probe": "p/x", "gold": asking.OWN, "object": objects, "rank": ranks, "fact_id": list("123456")}
+    one = pd.DataFrame({"model": "m", **rows})
+    other = one.assign(model="n", rank=1)
+    both = pd.concat([one, other, one.assign(gold=asking.ANY, rank=1)], ignore_index=True)
+    table = lipid.accuracy(both).set_index("model")
+    assert table.index.tolist() == ["m", "n", lipid.GUESS]
+    assert (table.loc["m", "prompts"], table.loc["m", "entities"]) == (6, 3)
+    assert table.loc["m", "acc@1"] == pytest.approx(4 / 6)
+    assert table.loc["m", "per_entity"] == pytest.approx((1 + 2 / 3 + 1 / 2) / 3)
+    assert table.loc["m", "per_entity_low"] < table.loc["m", "per_entity"] < table.loc["m", "per_entity_high"]
+    assert table.loc[lipid.GUESS, "acc@1"] == pytest.approx(3 / 6)  # always a
+    assert table.loc[lipid.GUESS, "mrr"] == pytest.approx((3 * 1 + 2 / 2 + 1 / 3) / 6)
+    assert table.loc["n", ["acc@1", "low@1", "per_entity"]].tolist() == [1, 1, 1]
+
+
+def test_probes_stay_apart_and_in_order():
+    rows = {"gold": asking.OWN, "object": ["a", "b"], "rank": [1, 2], "fact_id": ["1", "2"]}
+    every = [pd.DataFrame({"model": m, "probe": p, **rows}) for m in ("m", "n") for p in ("z", "y")]
+    table = lipid.accuracy(pd.concat(every, ignore_index=True))
+    assert table[["probe", "model"]].to_numpy().tolist() == [
+        [p, m] for p in ("z", "y") for m in ("m", "n", lipid.GUESS)
+    ]
+
+
+def test_the_recipe_is_run_and_the_sheet_stays_unfilled():
+    made, sheet = lipid.make(["demo_lipid"], sheet_of="demo_lipid")
+    rows = list(csv.DictReader(io.StringIO(sheet.decode(), newline="")))
+    assert made["demo_lipid"]["counts"][lipid.PROMPTS] >= len(rows) == 200
+    assert {row["factual (yes or no)"] for row in rows} == {""}
+    assert lipid.make(["demo_lipid"])[1] == b""

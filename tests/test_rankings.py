@@ -1,0 +1,166 @@
+"""The tables of the rankings section, on ranks small enough to check by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from test_accuracy import ranks
+
+from probekit.metrics import bootstrap_ci, bootstrap_means, fact_hits, holm, joint_accuracy, split_halves
+from probekit.report import rankings
+from probekit.report.pairings import OTHER, SAME, pairings
+
+GENERAL, TUNED, BIO = "general", "biomedical fine-tuned", "biomedical"
+RIGHT, WRONG = 1, 99
+
+
+def asked(shares: dict[str, tuple[int, int]], facts: int = 40, **columns) -> pd.DataFrame:
+    """Every model right on so many of the facts by template and on so many in natural sentences."""
+    parts = []
+    for model, right in shares.items():
+        for style, count in zip(("template", "natural"), right, strict=True):
+            own = [RIGHT] * count + [WRONG] * (facts - count)
+            parts.append(ranks(style, own, **{"model": model, "domain": "general", **columns}))
+    return pd.concat(parts, ignore_index=True)
+
+
+def tables(table: pd.DataFrame, candidates: int = 100, **categories: str) -> dict[str, pd.DataFrame]:
+    models = dict.fromkeys(table["model"], GENERAL)
+    return rankings.tables(table, dict.fromkeys(table["probe"], candidates), models | categories)
+
+
+def test_facts_are_counted_once_for_all_models_and_probes():
+    table = pd.concat([ranks("template", [1, 2]), ranks("natural", [1, 1, 2], fact_id=["0", "0", "1"])])
+    (found,) = fact_hits(table)
+    assert found.probes == ("trex/template", "trex/natural") and found.models == ("m",)
+    assert found.prompts.tolist() == [[1, 2], [1, 1]] and found.hits[:, :, 0].tolist() == [[1, 2], [0, 0]]
+    assert found.accuracy()[:, 0].tolist() == [0.5, pytest.approx(2 / 3)]
+
+
+def test_all_models_must_have_been_asked_the_same():
+    table = pd.concat([ranks("template", [1, 2]), ranks("template", [1], model="other")])
+    with pytest.raises(ValueError, match="not every model"):
+        fact_hits(table)
+
+
+def test_one_draw_of_facts_serves_all_models():
+    table = asked({"a": (20, 10), "b": (20, 30)})
+    joint = joint_accuracy(fact_hits(table), samples=50)
+    estimate, draws = joint.of("trex/template")
+    assert estimate.tolist() == [0.5, 0.5] and (draws[:, 0] == draws[:, 1]).all() and draws.std() > 0
+    assert joint.of("trex/natural")[0].tolist() == [0.25, 0.75]
+
+
+def test_joint_draws_are_those_of_the_plain_bootstrap():
+    table = ranks("natural", [1, 2, 1, 1], fact_id=["0", "0", "1", "2"])
+    hits = joint_accuracy(fact_hits(table), samples=300)
+    alone = bootstrap_ci([1, 0, 1, 1], ["0", "0", "1", "2"], samples=300)
+    assert np.quantile(hits.draws[:, 0, 0], [0.025, 0.975]).tolist() == pytest.approx([alone.low, alone.high])
+
+
+def test_bootstrap_means_draw_whole_clusters():
+    means = bootstrap_means([[1.0, 10.0], [3.0, 30.0], [5.0, 50.0]], ["a", "a", "b"], samples=200)
+    assert set(np.round(means[:, 0], 6)) == {2.0, 3.0, 5.0} and np.allclose(means[:, 1], 10 * means[:, 0])
+
+
+def test_halves_part_the_facts():
+    halves = split_halves(fact_hits(ranks("natural", [1, 1, 9, 9]))[0], samples=30)
+    assert halves.shape == (30, 2, 1, 1)
+    assert np.allclose(halves.sum(1), 1.0) and halves.std() > 0  # two of four are right: the halves differ
+
+
+def test_holm_worked_by_hand():
+    assert holm([0.01, 0.04, 0.03]).tolist() == pytest.approx([0.03, 0.06, 0.06])
+    assert holm([0.6, 0.5]).tolist() == [1.0, 1.0] and holm([]).tolist() == []
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        holm([float("nan")])
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=12))
+def test_holm_keeps_the_order_and_lies_between_raw_and_bonferroni(values):
+    adjusted = holm(values)
+    assert (adjusted >= values).all() and (adjusted <= np.minimum(1, np.array(values) * len(values))).all()
+    assert (np.diff(adjusted[np.argsort(values)]) >= 0).all()
+
+
+def test_ranks_count_from_the_best_and_ties_share_the_better_one():
+    found = tables(asked({"a": (10, 30), "b": (30, 30), "c": (20, 5)}))["ranks"]
+    template, natural = (found[found["style"] == style].set_index("model") for style in ("template", "natural"))
+    assert template["rank"].to_dict() == {"b": 1, "c": 2, "a": 3} and list(template["next"]) == ["c", "a", ""]
+    assert natural["rank"].to_dict() == {"a": 1, "b": 1, "c": 3}
+    assert (template["rank_low"] <= template["rank"]).all() and (template["rank"] <= template["rank_high"]).all()
+    assert template["chance"].unique() == [0.01]
+
+
+@pytest.mark.parametrize(("right", "floor"), [(0, True), (1, True), (20, False)])
+def test_a_model_at_chance_cannot_be_ranked(right, floor):
+    found = tables(asked({"a": (right, 20)}))["ranks"].set_index("style")
+    assert bool(found.loc["template", "floor"]) is floor and not found.loc["natural", "floor"]
+
+
+def test_rankings_turned_round_agree_at_minus_one_and_are_reversed():
+    found = tables(asked({"a": (40, 0), "b": (20, 20), "c": (0, 40)}))
+    orders = found["orders"].iloc[0]
+    assert (orders["same"], orders["reversed"], orders["undecided"]) == (0, 3, 0)
+    assert "a before b by template" in orders["which_reversed"]
+    between = found["agreement"].query("facts == 'same facts' and group == 'all models'").set_index("statistic")
+    assert between["value"].tolist() == pytest.approx([-1, -1]) and between.loc["Spearman", "high"] < 0
+    within = found["agreement"].query("facts == @rankings.HALVES")
+    assert set(within["first"]) == {"trex/template", "trex/natural"} and (within["value"] > 0.9).all()
+
+
+def test_models_that_cannot_be_told_apart_keep_no_order():
+    found = tables(asked({"a": (20, 21), "b": (21, 20)}))
+    assert found["orders"].iloc[0][["same", "reversed", "undecided"]].tolist() == [0, 0, 1]
+    stable = found["stability"].set_index("probe")
+    assert stable.loc["trex/template", "ahead"] == "b" and 0.5 < stable.loc["trex/template", "ahead_in"] < 1
+
+
+def test_the_floored_are_left_out_of_a_second_correlation():
+    found = tables(asked({"a": (30, 20), "b": (20, 30), "c": (0, 0)}))["agreement"]
+    values = found[(found["statistic"] == "Kendall tau-b") & (found["facts"] == SAME)].set_index("group")
+    assert values["models"].to_dict() == {"all models": 3, "above the floor": 2}
+    assert values.loc["all models", "value"] == pytest.approx(1 / 3) and values.loc["above the floor", "value"] == -1
+
+
+def test_differences_are_corrected_for_their_number():
+    found = tables(asked({"a": (10, 30), "b": (20, 21)}))["differences"].set_index("model")
+    assert found["difference"].to_dict() == {"a": 0.5, "b": pytest.approx(0.025)}
+    assert found.loc["a", "p_holm"] == pytest.approx(2 * found.loc["a", "p"]) and found.loc["b", "p_holm"] == 1.0
+
+
+def test_categories_lead_and_differ():
+    found = tables(asked({"a": (30, 10), "b": (10, 10), "c": (10, 30)}), c=BIO)
+    leads = found["categories"].set_index(["style", "category"])
+    assert leads.loc[("template", GENERAL), "acc@1"] == 0.5 and leads.loc[("template", GENERAL), "best_model"] == "a"
+    assert leads.loc[("natural", BIO), "leads_in"] == 1.0 and leads.loc[("natural", GENERAL), "leads_in"] == 0.0
+    gaps = found["gaps"].set_index("style")
+    assert gaps["difference"].to_dict() == {"template": 0.25, "natural": -0.5} and gaps.loc["natural", "high"] < 0
+    contrasts = found["contrasts"].set_index("category")
+    assert contrasts["difference"].to_dict() == {
+        "all models": pytest.approx(0.0),
+        GENERAL: pytest.approx(-0.25),
+        BIO: pytest.approx(0.5),
+    }
+
+
+def test_where_no_fact_is_asked_twice_the_settings_are_compared_over_other_facts():
+    one = ranks("template", [1], domain="biomedical", probe="medlama/template", dataset="medlama")
+    other = ranks("natural", [1], domain="biomedical", probe="pubmed/gene", dataset="pubmed/gene")
+    assert pairings(pd.concat([one, other])) == [("biomedical", "medlama/template", "pubmed/gene", OTHER)]
+    both = asked({"a": (1, 1)}, facts=2)
+    assert [pair.facts for pair in pairings(pd.concat([both, other.assign(domain="general")]))] == [SAME]
+    found = tables(pd.concat([one, other, one.assign(model="b"), other.assign(model="b")]))
+    assert found["contrasts"]["facts"].tolist() == [OTHER] and found["differences"].empty
+
+
+def test_one_model_and_no_pairing_leave_only_what_can_be_said():
+    found = tables(ranks("other", [1, 1, 9], domain="", probe="mine", dataset="mine"))
+    assert len(found["ranks"]) == 1 and found["ranks"]["rank"].tolist() == [1]
+    assert all(found[name].empty for name in ("agreement", "orders", "stability", "differences", "gaps", "contrasts"))
+
+
+def test_no_table_holds_a_missing_number():
+    for table in tables(asked({"a": (0, 0), "b": (0, 0), "c": (5, 9)}), c=BIO).values():
+        assert not table.isna().to_numpy().any()

@@ -1,0 +1,185 @@
+"""The tables of reused templates, on ranks small enough to check by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import small
+from hypothesis import given
+from hypothesis import strategies as st
+
+import probekit as pk
+from probekit.metrics import variance_shares
+from probekit.report import asking, template_findings, templates
+from probekit.report.parts import MEAN, agreements, overall
+from probekit.report.wordings import FRAGMENT, SENTENCE, wording_form, wordings
+
+
+def probe(name: str, texts: dict[str, list[str]], style: str = "template") -> pk.Probe:
+    """Facts 0, 1, ... of relation r, each asked by every text; ``<S>`` stands for the subject."""
+    rows = [
+        {"prompt_id": f"{fact}/{place}", "text": text.replace("<S>", f"s{fact}"), "gold": ["a"], "fact_id": str(fact),
+         "relation": "r", "subject": f"s{fact}", "template_id": str(place)}
+        for fact in range(len(next(iter(texts.values()))))
+        for place, text in enumerate(texts)
+    ]  # fmt: skip
+    return pk.Probe(name, pd.DataFrame(rows), ["a", "b"], style=style)
+
+
+def ranks(of: pk.Probe, given: list[list[int]], model: str = "m") -> pd.DataFrame:
+    """Rows as ``asking.ask`` gives them: a list of ranks per fact; a rank of 1 answers a, any other b."""
+    flat = [rank for line in given for rank in line]
+    frame = of.prompts[["prompt_id", "fact_id", "relation"]]
+    answers = [["a", "b"] if rank == 1 else ["b", "a"] for rank in flat]
+    dataset = of.name.removesuffix(f"/{of.style}")
+    return frame.assign(
+        model=model, probe=of.name, dataset=dataset, style=of.style, gold=asking.OWN, rank=flat, top=answers,
+        relation_label="",
+    )  # fmt: skip
+
+
+WORDS = {"<S> is in [MASK].": [0] * 4, "<S> (in [MASK]).": [0] * 4}
+TEMPLATE = probe("d/template", WORDS)
+NATURAL = probe("d/natural", {"Lately, <S> was seen in [MASK].": [0] * 4}, "natural")
+
+
+@pytest.mark.parametrize(
+    ("wording", "form"),
+    [
+        ("[X] was born in [Y].", SENTENCE),
+        ("[X] encodes gene product [Y] .", SENTENCE),
+        ("[X] (born [Y]).", FRAGMENT),
+        ("Language spoken by [X]: [Y].", FRAGMENT),
+        ("[X], by trade [Y].", FRAGMENT),
+        ("[X] from [Y]", FRAGMENT),
+    ],
+)
+def test_fragments_are_told_from_sentences(wording, form):
+    assert wording_form(wording) == form
+
+
+def test_wordings_put_signs_for_subject_and_slot():
+    found = wordings([TEMPLATE, NATURAL])
+    assert set(found["probe"]) == {"d/template"}  # natural sentences are not templates
+    assert found.groupby("wording").size().to_dict() == {"[X] is in [Y].": 4, "[X] (in [Y]).": 4}
+
+
+def test_wordings_of_probes_of_ones_own():
+    other = probe("mine", WORDS, "other")
+    assert set(wordings([other])["wording"]) == {"[X] is in [Y].", "[X] (in [Y])."}
+    bare = pk.Probe("bare", pd.DataFrame({"prompt_id": ["1"], "text": ["[MASK]"], "gold": [["a"]]}), ["a"])
+    assert wordings([bare]).empty and not any(len(t) for t in templates.tables(ranks_of_bare(bare), [bare]).values())
+
+
+def ranks_of_bare(bare: pk.Probe) -> pd.DataFrame:
+    bare = pk.Probe("bare", bare.prompts.assign(fact_id="1", relation=""), ["a"])
+    return ranks(bare, [[1]])
+
+
+def test_the_commonest_wording_names_a_template_whose_subjects_hide_in_it():
+    rows = [{"prompt_id": str(i), "text": f"is {s} in [MASK].", "gold": ["a"], "subject": s, "relation": "r"}
+            for i, s in enumerate(["x", "y", "is"])]  # fmt: skip
+    found = wordings([pk.Probe("d/template", pd.DataFrame(rows), ["a"], style="template")])
+    assert set(found["wording"]) == {"is [X] in [Y]."}
+
+
+def test_forms_compare_the_same_facts():
+    table = templates.tables(ranks(TEMPLATE, [[1, 2], [1, 2], [1, 1], [5, 5]]), [TEMPLATE])["forms"]
+    row = table.set_index("k").loc[1]
+    assert (row["full_sentence"], row["fragment"], row["facts"]) == (0.75, 0.25, 4)
+    assert row["difference"] == 0.5 and row["low"] <= 0.5 <= row["high"]
+    assert row["p"] == 0.5  # two facts differ, both alike: two of the four flips are as far from zero
+
+
+def test_best_and_worst_wording_are_chosen_on_the_other_half():
+    hits = pd.DataFrame([[1.0, 0.0]] * 6, columns=["x", "y"])
+    found = templates._chosen(hits)
+    assert found["best"].tolist() == [1.0] * 6 and found["worst"].tolist() == [0.0] * 6
+    half = np.random.default_rng(0).permutation(6) % 2
+    crossed = pd.DataFrame(np.where((half == 0)[:, None], [1.0, 0.0], [0.0, 1.0]), columns=["x", "y"])
+    assert templates._chosen(crossed)["best"].sum() == 0  # each half's best is the other's worst
+
+
+def test_equal_wordings_have_no_spread():
+    found = templates.tables(ranks(TEMPLATE, [[1, 1], [2, 2], [2, 2], [1, 1]]), [TEMPLATE])["spread"]
+    assert found["difference"].tolist() == [0, 0] and found["p"].tolist() == [1, 1]
+    assert found["same_answer"].tolist() == [1, 1] and found["changes"].tolist() == [0, 0]
+
+
+def test_answers_that_change_with_the_wording_are_counted():
+    row = templates.tables(ranks(TEMPLATE, [[1, 2], [1, 1], [2, 2], [2, 1]]), [TEMPLATE])["spread"].iloc[0]
+    assert (row["same_answer"], row["changes"]) == (0.5, 0.5)
+
+
+def test_the_gap_that_a_better_wording_closes():
+    template = ranks(TEMPLATE, [[2, 1], [2, 1], [2, 1], [2, 2]])
+    natural = ranks(NATURAL, [[1], [1], [1], [1]])
+    row = templates.tables(pd.concat([template, natural]), [TEMPLATE, NATURAL])["choice"].query("k == 1").iloc[0]
+    assert (row["first"], row["any"], row["natural"], row["closed"]) == (0, 0.75, 1, row["best"])
+    assert "closes" in template_findings.closing(row.to_dict())
+    level = ranks(NATURAL, [[2], [2], [2], [2]])
+    row = templates.tables(pd.concat([template, level]), [TEMPLATE, NATURAL])["choice"].iloc[0]
+    assert np.isnan(row["closed"]) and "no gap to close" in template_findings.closing(row.to_dict())
+
+
+def test_several_models_have_a_mean_and_one_has_none():
+    one, two = ranks(TEMPLATE, [[1, 2]] * 4), ranks(TEMPLATE, [[2, 2]] * 4, "n")
+    tables = templates.tables(pd.concat([one, two]), [TEMPLATE])
+    forms = tables["forms"].query("k == 1").set_index("model")["difference"]
+    assert forms.to_dict() == {"m": 1.0, "n": 0.0, MEAN: 0.5}
+    assert overall(tables["forms"], 1)["model"].tolist() == [MEAN]
+    assert tables["means"].set_index("form")["acc@1"].to_dict() == {SENTENCE: 0.5, FRAGMENT: 0.0}
+    alone = templates.tables(one, [TEMPLATE])
+    assert overall(alone["forms"], 1)["model"].tolist() == ["m"]
+    assert "disagree" not in agreements(overall(alone["forms"], 1))
+
+
+def test_variance_falls_to_what_differs():
+    relation = np.array([0, 0, 1, 1])
+    by_model = np.array([[0.0] * 4, [1.0] * 4])
+    assert variance_shares(by_model, relation).tolist() == [1, 0, 0, 0]
+    assert variance_shares(np.array([[0.0, 0, 1, 1]] * 2), relation).tolist() == [0, 1, 0, 0]
+    assert variance_shares(np.array([[0.0, 1, 0, 1]] * 2), relation).tolist() == [0, 0, 1, 0]
+    assert variance_shares(np.array([[0.0, 1, 0, 1], [1, 0, 1, 0]]), relation).tolist() == [0, 0, 0, 1]
+    assert np.isnan(variance_shares(np.ones((2, 4)), relation)).all()
+
+
+@given(st.lists(st.lists(st.floats(0, 1), min_size=5, max_size=5), min_size=1, max_size=4))
+def test_variance_shares_add_up(cells):
+    shares = variance_shares(np.array(cells), np.array([0, 0, 1, 2, 2]))
+    assert np.isnan(shares).all() or (shares.sum() == pytest.approx(1) and (shares >= 0).all())
+
+
+def test_relation_and_wording_share_of_one_model():
+    tables = templates.tables(ranks(TEMPLATE, [[1, 2]] * 4), [TEMPLATE])["shares"]
+    row = tables.query("k == 1").iloc[0]
+    assert (row["wording_share"], row["model_share"], row["relation_share"]) == (1, 0, 0)
+
+
+def test_google_re_dates_against_places_beside_the_printed_numbers():
+    rows = [
+        {"prompt_id": r + str(i), "text": f"s{i} in [MASK]", "gold": ["a"], "fact_id": r + str(i), "relation": r}
+        for r in template_findings.PUBLISHED for i in range(2)
+    ]  # fmt: skip
+    of = pk.Probe("google_re/template", pd.DataFrame(rows), ["a", "b"], style="template")
+    tables = templates.tables(ranks(of, [[1], [10], [11], [12], [1], [12]]), [of])
+    row = tables["google_re"].iloc[0]
+    assert row["difference"] == 1 - 1 / 4
+    beside = template_findings.beside_published(tables["means"]).set_index("relation")
+    assert beside["acc@10"].to_dict() == {"date_of_birth": 1.0, "place_of_birth": 0.0, "place_of_death": 0.5}
+    assert beside.loc["date_of_birth", "published"] == "8.9"
+    real, demo = (
+        template_findings.findings(tables, None)[0].recorded,
+        template_findings.findings(None, tables)[0].recorded,
+    )
+    assert "agrees" in real and demo == "not recorded"
+
+
+def test_further_wordings_repeat_no_prompt():
+    first = asking.load_probes(["demo/template", "demo/natural"], limit=5)
+    (rest,) = asking.further_wordings(first, limit=5)
+    assert not set(rest.prompts["text"]) & set(first[0].prompts["text"])
+    assert set(rest.prompts["fact_id"]) == set(first[0].prompts["fact_id"])
+    asked = pd.concat([asking.ask(small("bert"), one) for one in (*first, rest)])
+    tables = templates.tables(asked, [*first, rest])
+    assert set(tables["templates"]["probe"]) == {"demo/template"}
+    assert tables["spread"]["facts"].tolist() == [5, 5] and tables["choice"]["facts"].tolist() == [5, 5]

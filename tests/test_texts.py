@@ -1,0 +1,160 @@
+"""Texts to train on, from small files in the publishers' layouts; the published ones where PROBEKIT_DATA has them."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from probekit.cli import main
+from probekit.errors import ProbeError
+from probekit.probes.halves import halves, is_even, is_taught
+from probekit.probes.lama import google_re_facts, trex_facts
+from probekit.probes.texts import ELICIT, PER_FACT, TEXTS, load_text
+
+GIVEN = os.environ.get("PROBEKIT_DATA")
+published = pytest.mark.skipif(
+    not (GIVEN and (Path(GIVEN) / ELICIT).is_dir() and (Path(GIVEN) / "lama").is_dir()),
+    reason="needs LAMA and MedLAMA: PROBEKIT_DATA names no folder with lama/ and medlama/",
+)
+
+
+def write(path: Path, text: str | bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+
+
+def google_row(uuid: str, subject: str, obj: str, *sentences: str) -> str:
+    row = {"pred": "/people/person/place_of_birth", "sub": f"/m/{subject}", "sub_label": subject, "obj_label": obj}
+    return json.dumps({**row, "uuid": uuid, "masked_sentences": list(sentences)}) + "\n"
+
+
+def trex_row(uuid: str, subject: str, obj: str, *sentences: tuple[str, str]) -> str:
+    evidences = [{"masked_sentence": text, "obj_surface": surface} for text, surface in sentences]
+    row = {"predicate_id": "P19", "sub_label": subject, "sub_uri": subject, "obj_label": obj, "obj_uri": obj}
+    return json.dumps({**row, "uuid": uuid, "evidences": evidences}) + "\n"
+
+
+def of_half(taught: bool, predicate: str, obj: str) -> str:
+    """A subject whose fact lies in that half."""
+    return next(s for n in range(99) if is_taught(predicate, s := f"Person {n}", obj) == taught)
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A data folder with a taught and a held-out fact in both sets, and the texts of MedLAMA."""
+    lama = tmp_path / "lama"
+    birth = "/people/person/place_of_birth"
+    (known, kept), (told, held) = [
+        [of_half(taught, predicate, "Osk") for taught in (True, False)] for predicate in (birth, "P19")
+    ]
+    rows = [
+        google_row("g1", known, "Osk", "Born in [MASK],  she left [MASK].", "No mask.", "Shared across [MASK]."),
+        google_row("g2", kept, "Osk", "Kept from all in [MASK]."),
+    ]
+    write(lama / "Google_RE/place_of_birth_test.jsonl", "".join(rows))
+    for name in ("date_of_birth", "place_of_death"):
+        write(lama / f"Google_RE/{name}_test.jsonl", "")
+    write(lama / "relations.jsonl", json.dumps({"relation": "P19", "template": "[X] is from [Y] ."}) + "\n")
+    many = [(f"{number} [MASK].", "Osk Town") for number in range(9)]
+    rows = [
+        trex_row(
+            "t1", told, "Osk", ("Surface [MASK].", "the Osk"), ("Surface [MASK].", "the Osk"), ("Both [MASK].", "Osk")
+        ),
+        trex_row("t2", of_half(True, "P19", "Velna"), "Velna", *many),
+        trex_row("t3", held, "Osk", ("Both [MASK].", "Osk"), ("Shared across [MASK].", "Osk"), ("Own [MASK].", "Osk")),
+    ]
+    write(lama / "TREx/P19.jsonl", "".join(rows))
+    write(tmp_path / ELICIT / "wiki_sents_no_punkt_10k.txt", "Osk lies  inland \n\nA café in Osk\nOsk lies inland\n")
+    write(tmp_path / ELICIT / "pubmed_sents_no_punkt_10k_1", " b two\n\na one\n")
+    write(tmp_path / ELICIT / "pubmed_sents_no_punkt_10k_0", "".join(f"line {n}\n" for n in range(40)) + "a one \n")
+    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
+    return tmp_path
+
+
+def test_the_taught_half_is_told_and_the_held_out_half_is_not(root):
+    text = load_text("lama-taught")
+    assert text.sentences[:3] == ("Born in Osk, she left Osk.", "No mask.", "Surface the Osk.")
+    many = text.sentences[3:]
+    assert len(set(many)) == PER_FACT == len(many)
+    assert set(many) < {f"{number} Osk Town." for number in range(9)}
+    assert text.counts == {
+        "facts": 5,
+        "facts of the taught half": 3,
+        "left out: sentences that also support a held-out fact": 2,
+        "sentences": 9,
+    }
+    assert load_text("lama-taught") == text
+
+
+def test_general_is_the_two_one_after_the_other(root):
+    assert load_text("wikipedia").sentences == ("Osk lies inland", "A café in Osk")
+    assert load_text("wikipedia").counts == {"lines": 3, "sentences": 2}
+    text = load_text("general")
+    assert text.sentences == load_text("lama-taught").sentences + load_text("wikipedia").sentences
+    assert text.counts == {"sentences of lama-taught": 9, "sentences of wikipedia": 2, "sentences": 11}
+
+
+def test_pubmed_falls_into_two_halves_by_hash(root):
+    train, held_out = load_text("pubmed-train"), load_text("pubmed-held-out")
+    every = [*(f"line {n}" for n in range(40)), "a one", "b two"]  # files by name, repeated sentences once
+    assert train.sentences == tuple(s for s in every if is_even(s))
+    assert held_out.sentences == tuple(s for s in every if not is_even(s))
+    assert train.counts == {
+        "lines": 43,
+        "distinct sentences of both halves": 42,
+        "sentences": len(train.sentences),
+    }
+    assert 8 < len(train.sentences) < 34
+
+
+def test_the_coin_is_the_published_rule():
+    assert not is_even("a")  # SHA-1 86f7e437..., and 7 is odd
+    assert is_even("b")  # e9d71f5e..., and e is 14
+    assert is_even("c")  # 84a51684...
+
+
+def test_faults_are_named(root):
+    with pytest.raises(ProbeError, match="no text 'news'; there are lama-taught, wikipedia"):
+        load_text("news")
+    wiki = root / ELICIT / "wiki_sents_no_punkt_10k.txt"
+    write(wiki, b"caf\xe9")
+    with pytest.raises(ProbeError, match=r"10k.txt: not UTF-8 text \(byte 3\)"):
+        load_text("wikipedia")
+    write(wiki, " \n")
+    with pytest.raises(ProbeError, match="no sentence is left"):
+        load_text("wikipedia")
+    wiki.unlink()
+    with pytest.raises(ProbeError, match="run `probekit fetch medlama`"):
+        load_text("wikipedia")
+    for path in (root / ELICIT).iterdir():
+        path.unlink()
+    with pytest.raises(ProbeError, match="no file pubmed_sents_"):
+        load_text("pubmed-train")
+
+
+def test_the_command_writes_lines_and_says_counts(root, tmp_path, capsys):
+    out = tmp_path / "new/text.txt"
+    assert main(["text", "wikipedia", "--out", str(out)]) == 0
+    assert out.read_text("utf-8") == "Osk lies inland\nA café in Osk\n"
+    assert capsys.readouterr().out.split() == ["3", "lines", "2", "sentences", str(out)]
+    assert main(["text", "news", "--out", str(out)]) == 1
+    assert "no text 'news'" in capsys.readouterr().err
+
+
+@published
+def test_no_published_sentence_crosses_the_halves():
+    texts = {name: load_text(name) for name in TEXTS}
+    sizes = {name: len(text.sentences) for name, text in texts.items()}
+    assert sizes["wikipedia"] == 10_000 and sizes["general"] == sizes["lama-taught"] + 10_000
+    both = sizes["pubmed-train"] + sizes["pubmed-held-out"]
+    assert both == texts["pubmed-train"].counts["distinct sentences of both halves"] > 99_000
+    assert not set(texts["pubmed-train"].sentences) & set(texts["pubmed-held-out"].sentences)
+    told = set(texts["lama-taught"].sentences)
+    half = halves("google_re") | halves("trex")
+    taught = [fact for fact in google_re_facts() + trex_facts()[0] if half[fact.fact_id] == "taught"]
+    assert texts["lama-taught"].counts["facts of the taught half"] == len(taught)
+    for fact in google_re_facts() + trex_facts()[0]:
+        shown = {" ".join(s.replace("[MASK]", o).split()) for s, o in fact.sentences}
+        assert half[fact.fact_id] == "taught" or not shown & told
+    assert not any("\n" in s or "[MASK]" in s for text in texts.values() for s in text.sentences)
