@@ -163,7 +163,7 @@ if past:
 # ## What random weights look like, live
 #
 # A model whose weights were never trained gives completions as readily as any other.
-# What gives it away is that it shares almost none with a trained model of the same vocabulary.
+# The table tells how many completions trained models share with each other, and how many with the first of them before any training.
 
 # %% tags=["remove-input"]
 asked = own.load(page, own.DEMO, models)

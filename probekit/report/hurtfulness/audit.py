@@ -218,12 +218,16 @@ def standing(conclusions: pd.DataFrame) -> pd.DataFrame:
             {
                 "claim": claim,
                 "conclusion": CONCLUSIONS[str(claim)],
-                "paper": f"{before}: {signed(*by.loc['paper', ['estimate', 'low', 'high']], digits=4)}",
-                "audited": f"{after}: {signed(*by.loc['audited', ['estimate', 'low', 'high']], digits=4)}",
+                "paper": f"{before}: {_signed_row(by.loc['paper'])}",
+                "audited": f"{after}: {_signed_row(by.loc['audited'])}",
                 "standing": STANDING[before == "agrees", after],
             }
         )
     return pd.DataFrame(rows)
+
+
+def _signed_row(row: pd.Series) -> str:
+    return signed(row["estimate"], row["low"], row["high"], 4)
 
 
 STANDING = {
@@ -241,26 +245,22 @@ def switches(rankings: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(
         {
             "Rules": [SWITCHES[name] for name in rankings["rules"]],
-            "Mean change": [
-                signed(*row, digits=4) for row in rankings[["change", "low", "high"]].itertuples(index=False)
-            ],
+            "Mean change": _changes(rankings),
             "Models moved": rankings["moved"].astype(str),
             "Kendall's tau": [
-                interval(*row, digits=2) for row in rankings[["tau", "tau_low", "tau_high"]].itertuples(index=False)
+                interval(tau, low, high, 2) for tau, low, high in rankings[["tau", "tau_low", "tau_high"]].to_numpy()
             ],
         }
     )
 
 
 def _changes(table: pd.DataFrame) -> list[str]:
-    return [signed(*row, digits=4) for row in table[["change", "low", "high"]].itertuples(index=False)]
+    return [signed(a, low, high, 4) for a, low, high in table[["change", "low", "high"]].to_numpy()]
 
 
 def by_model(effects: pd.DataFrame) -> pd.DataFrame:
     """The change of every model's score under every switch, one row per model, one column per switch."""
-    cells = effects.assign(
-        cell=[signed(*row, digits=4) for row in effects[["change", "low", "high"]].itertuples(index=False)]
-    )
+    cells = effects.assign(cell=_changes(effects))
     wide = cells.pivot(index="model", columns="rules", values="cell")
     wide = wide.loc[effects["model"].unique(), effects["rules"].unique()]
     return wide.rename(columns=lambda name: name.replace("_", " ").capitalize()).rename_axis("Model").reset_index()
@@ -281,5 +281,5 @@ def ranking(table1: pd.DataFrame) -> pd.DataFrame:
 
 def overlaps(table: pd.DataFrame) -> pd.DataFrame:
     """Shared completions for reading."""
-    shared = [interval(*row, digits=1) for row in table[["overlap", "low", "high"]].itertuples(index=False)]
+    shared = [interval(a, low, high, 1) for a, low, high in table[["overlap", "low", "high"]].to_numpy()]
     return pd.DataFrame({"Model": table["model"], "Other": table["other"], "Shared": shared})
