@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from test_accuracy import ranks
 
 from probekit.metrics import bootstrap_ci, bootstrap_means, fact_hits, holm, joint_accuracy, split_halves
-from probekit.report import rankings
+from probekit.report import ranking_charts, ranking_view, rankings
 from probekit.report.pairings import OTHER, SAME, pairings
 
 GENERAL, TUNED, BIO = "general", "biomedical fine-tuned", "biomedical"
@@ -164,3 +164,55 @@ def test_one_model_and_no_pairing_leave_only_what_can_be_said():
 def test_no_table_holds_a_missing_number():
     for table in tables(asked({"a": (0, 0), "b": (0, 0), "c": (5, 9)}), c=BIO).values():
         assert not table.isna().to_numpy().any()
+
+
+def test_the_answer_counts_what_swaps_and_names_who_is_at_the_floor():
+    found = tables(asked({"a": (40, 0), "b": (20, 20), "c": (0, 40)}))
+    (text,) = ranking_view.answers(found)
+    assert "of 3 pairs of models, 0 certainly keep their order, 3 certainly swap" in text and "-1.00" in text
+    floor = ranking_view.floor_sentence(found["ranks"])
+    assert "template: `c`" in floor and "natural: `a`" in floor
+    assert ranking_view.floor_sentence(tables(asked({"a": (20, 20)}))["ranks"]).startswith("No model")
+
+
+def test_the_answer_holds_for_one_model_and_without_a_pairing():
+    one = ranks("natural", [1, 9], domain="general")
+    assert "cannot be ranked" in ranking_view.answers(tables(one))[0]
+    assert "No probe" in ranking_view.answers(tables(pd.concat([one, one.assign(model="b")])))[0]
+    assert "one category" in ranking_view.category_sentences(tables(one))[0]
+    assert {f.demo for f in ranking_view.findings(None, tables(one))} == {"not available"}
+
+
+def test_findings_agree_only_where_the_numbers_do():
+    bio = {"domain": "biomedical", "dataset": "demo_bio"}
+    table = asked({"gen": (4, 10), "bio": (20, 39)}, probe="demo_bio/template", **bio)
+    table["probe"] = "demo_bio/" + table["style"]
+    found = {f.finding: f.demo for f in ranking_view.findings(None, tables(table, gen=GENERAL, bio=BIO))}
+    swaps, best, lead, general, higher = found.values()
+    assert "contradicts, 0 of 1 pairs swap" in swaps  # both orders are sure, and the same
+    assert "agrees, first: bio" in best and lead.count("agrees") == 2 and general == "not available"
+    assert "biomedical domain, same facts: agrees" in higher
+    turned = {f.finding: f.recorded for f in ranking_view.findings(tables(table, gen=BIO, bio=GENERAL), None)}
+    assert list(turned.values())[2].count("contradicts") == 2
+    assert {f.recorded for f in ranking_view.findings(None, None)} == {"not recorded"}
+
+
+def test_tables_for_reading_mark_the_floor_and_show_who_is_next():
+    found = tables(asked({"a": (30, 20), "b": (0, 20)}))
+    shown = ranking_view.shown_ranks(found)
+    assert list(shown["Model"][:2]) == ["a", "b"] and shown["Acc@1"][1].endswith("†")
+    assert shown["Ahead of the next in"][:2].tolist() == ["100%", "–"]
+
+
+@pytest.mark.parametrize("count", [2, 16])
+def test_figures_hold_few_and_many_models(count):
+    found = tables(asked({f"model {i}": (i, 30 - i) for i in range(count)}), **{f"model {count - 1}": BIO})
+    figure = ranking_charts.draw_slopes(found["ranks"], "trex/template", "trex/natural")
+    names = [text.get_text() for text in figure.axes[0].texts]
+    assert sorted(names) == sorted(f"model {i}" for i in range(count))
+    heights = [text.get_position()[1] for text in figure.axes[0].texts]
+    assert len(set(heights)) == count  # no name hides another
+    assert len(ranking_charts.draw_differences(found["differences"]).axes) == 1
+    assert ranking_charts.draw_categories(found["categories"]).axes
+    told = ranking_charts.describe_slopes(found["ranks"], "trex/template", "trex/natural")
+    assert f"model 0 from {count} to 1" in told

@@ -8,12 +8,42 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
-from probekit.report.page import shown_name
+from probekit.report import accuracy
+from probekit.report.page import Page, shown_name
 from probekit.scoring.slots import encode_candidates, encode_slots
 
+TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)  # shares of the entities, most frequent first
 MANY = 0.05  # share from which a side of a relation counts as many: single repeated facts do not make it so
+
+
+def tables(page: Page, models: Sequence[str], probes: Sequence[Probe], device: str = "auto") -> dict[str, pd.DataFrame]:
+    """All tables of the section; one that does not apply is empty. Models are asked for their tokens alone.
+
+    Args:
+        page: notes models and probes.
+        models: names, Hugging Face ids or folders.
+        probes: loaded.
+        device: as in ``load_model``.
+    """
+    measured = []
+    for name in models:
+        model = load_model(name, device=device)
+        page.used(model, *probes)
+        measured.append(lengths(model, probes))
+    counted = relations(probes)
+    return {
+        "datasets": accuracy.datasets(probes),
+        "entities": entities(probes),
+        "concentration": concentration(probes),
+        "leaks": leaks(probes),
+        "left_out": left_out(probes),
+        "relations": counted,
+        "kinds": kinds(counted),
+        "lengths": pd.concat(measured, ignore_index=True),
+    }
 
 
 def dataset(probe: Probe) -> str:
@@ -46,6 +76,21 @@ def entities(probes: Sequence[Probe]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def concentration(probes: Sequence[Probe]) -> pd.DataFrame:
+    """Per data set, by its first probe: the share of prompts whose own object is among the most frequent entities.
+
+    Returns:
+        ``dataset, probe, top`` (share of the asked entities, most frequent first; rounded up to whole ones), ``share``.
+    """
+    rows = []
+    for name, members in _by_dataset(probes).items():
+        counts = members[0].prompts["gold"].str[0].value_counts().to_numpy()
+        for top in TOPS:
+            share = counts[: int(np.ceil(top * len(counts)))].sum() / counts.sum()
+            rows.append({"dataset": name, "probe": members[0].name, "top": top, "share": float(share)})
+    return pd.DataFrame(rows)
+
+
 def leaks(probes: Sequence[Probe]) -> pd.DataFrame:
     """Per probe: share of prompts that show the gold again, whose mask hides the label itself, that stand there twice.
 
@@ -58,7 +103,6 @@ def leaks(probes: Sequence[Probe]) -> pd.DataFrame:
             rows.append(
                 {
                     "probe": probe.name,
-                    "prompts": len(probe.prompts),
                     "gold_shown": probe.prompts["shows_gold"].astype(float).mean(),
                     "exact_surface": exact.astype(float).mean(),
                     "repeated": 1 - probe.prompts["text"].nunique() / len(probe.prompts),

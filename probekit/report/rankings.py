@@ -69,7 +69,7 @@ def tables(
 def _ranks(
     own: pd.DataFrame, joint: JointAccuracy, candidates: Mapping[str, int], categories: Mapping[str, str]
 ) -> pd.DataFrame:
-    """One row per probe and model, best first; ``surer``: share of draws in which it stands ahead of the next.
+    """One row per probe and model, best first; ``asked`` is the model's place in the run, ``next`` who follows it.
 
     A model is at the floor where the interval of its Acc@1 reaches chance, one over the number of candidates, or its
     Acc@10 is below ``FLOOR`` times chance. Its rank then says nothing.
@@ -92,6 +92,7 @@ def _ranks(
                     "domain": about["domain"][probe],
                     "style": about["style"][probe],
                     "model": model,
+                    "asked": int(one),
                     "category": categories[model],
                     "acc@1": estimate[one],
                     "low@1": low,
@@ -194,6 +195,10 @@ def _differences(own: pd.DataFrame, categories: Mapping[str, str]) -> pd.DataFra
     table = pairs(own, ks=[1])
     if table.empty:
         return table
-    table = table.drop(columns="k").assign(category=table["model"].map(categories))
+    place = {model: number for number, model in enumerate(own["model"].unique())}
+    table = table.drop(columns="k").assign(
+        category=table["model"].map(categories),
+        asked=table["model"].map(place),
+    )
     corrected = [pd.Series(holm(part["p"]), part.index) for _, part in table.groupby("subset", sort=False)]
     return table.assign(p_holm=pd.concat(corrected))
