@@ -237,10 +237,10 @@ def shown(table: pd.DataFrame, headings: Mapping[str, str] = {}) -> pd.DataFrame
         if name.startswith("acc@"):
             k = name.removeprefix("acc@")
             out[f"Acc@{k}"] = _intervals(table, name, f"low@{k}", f"high@{k}")
-        elif name == "difference":
-            out["Difference"] = _intervals(table, name, "low", "high")
         elif f"{name}_low" in table:
             out[_heading(name, headings)] = _intervals(table, name, f"{name}_low", f"{name}_high")
+        elif name == "difference":
+            out["Difference"] = _intervals(table, name, "low", "high")
         elif name.startswith(("low", "high")) or name.endswith(("_low", "_high")):
             continue
         elif table[name].dtype.kind == "f":
