@@ -119,6 +119,7 @@ def test_the_answer_holds_for_one_model_and_a_probe_of_ones_own():
         "datasets": sizes([mine]), "leaks": datasets.leaks([mine]), "lengths": datasets.lengths(small("bert"), [mine]),
     }  # fmt: skip
     text = datasets_view.answer(tables)
-    assert "1 probes hold 1 prompts; at each of them 2 candidates" in text and "show" not in text
+    assert "One probe holds 1 prompts, and at each 2 candidates" in text and "show" not in text
+    assert text.count("`bert (own)`") == 1
     assert datasets.relations([mine]).empty
     assert datasets_view.kinds_sentence({"relations": datasets.relations([mine])}).startswith("No probe")

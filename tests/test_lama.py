@@ -252,7 +252,7 @@ def test_trex_templates_are_those_of_relations_jsonl(root):
         "c3": "[MASK] has a citizen , Olm Tarr .",
     }
     assert probe.entities == TREX_ENTITIES  # an undeclared relation's file adds none
-    assert probe.prompts["exact_surface"].all()
+    assert probe.prompts["exact_surface"].all() and set(probe.prompts["kind"]) == {"N-M"}
 
 
 def test_trex_relations_without_a_file_are_warned_of_and_counted(root, caplog):

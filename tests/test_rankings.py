@@ -118,10 +118,13 @@ def test_models_that_cannot_be_told_apart_keep_no_order():
 
 
 def test_the_floored_are_left_out_of_a_second_correlation():
-    found = tables(asked({"a": (30, 20), "b": (20, 30), "c": (0, 0)}))["agreement"]
+    found = tables(asked({"a": (30, 20), "b": (20, 30), "c": (10, 10), "d": (0, 0)}))["agreement"]
     values = found[(found["statistic"] == "Kendall tau-b") & (found["facts"] == SAME)].set_index("group")
-    assert values["models"].to_dict() == {"all models": 3, "above the floor": 2}
-    assert values.loc["all models", "value"] == pytest.approx(1 / 3) and values.loc["above the floor", "value"] == -1
+    assert values["models"].to_dict() == {"all models": 4, "above the floor": 3}
+    assert values.loc["all models", "value"] == pytest.approx(4 / 6)  # five pairs alike, one not
+    assert values.loc["above the floor", "value"] == pytest.approx(1 / 3)
+    two = tables(asked({"a": (30, 20), "b": (20, 30), "c": (0, 0)}))["agreement"]
+    assert set(two["group"]) == {"all models"}
 
 
 def test_differences_are_corrected_for_their_number():

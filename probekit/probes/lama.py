@@ -195,6 +195,8 @@ def trex(
 ) -> Probe:
     """T-REx: every relation whose file is at hand; absent ones are named in a warning and counted.
 
+    ``relation_label`` and ``kind`` (1-1, N-1 or N-M) are those that relations.jsonl declares.
+
     Args:
         style: ``template`` is one prompt per fact from relations.jsonl, ``natural`` one per evidence sentence.
         relations: Wikidata property ids; all by default. The candidates stay those of all relations at hand.
@@ -212,8 +214,12 @@ def trex(
     else:
         texts = [(f, f"/{i}", s, o) for f in chosen for i, (s, o) in enumerate(sample_sentences(f, per_fact, seed))]
     probe = _probe(f"trex/{style}", facts, texts, style, {**_counts(facts), "relations absent": len(absent)})
-    labels = {row["relation"]: row.get("label", "") for row in read_rows(locate("lama/relations.jsonl"))}
-    return replace(probe, prompts=probe.prompts.assign(relation_label=probe.prompts["relation"].map(labels)))
+    declared = {row["relation"]: row for row in read_rows(locate("lama/relations.jsonl"))}
+    told = {
+        column: [declared[relation].get(name, "") for relation in probe.prompts["relation"]]
+        for column, name in (("relation_label", "label"), ("kind", "type"))
+    }
+    return replace(probe, prompts=probe.prompts.assign(**told))
 
 
 def _joined(facts: list[Fact]) -> list[Text]:

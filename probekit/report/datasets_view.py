@@ -28,7 +28,7 @@ SIZES = (  # row and unit in the paper's text, units as a number, probe, our col
     ("SQuAD, original", "entities", 1, "squad", "entities"),
 )
 HOST = "Upstream keeps it on a file host; the loader reads it once it is there. MedLAMA stands in."
-TEN = (  # data set, setting, domain, our probe, why it is not at hand or what is not the same
+TEN = (  # data set, setting, domain, our probe or none, why it is not at hand or what is not the same
     ("CTD", "template", "biomedical", "biolama/ctd", HOST),
     ("Biomed-Wikidata", "template", "biomedical", "biolama/wikidata", HOST),
     ("Google-RE", "template", "general", "google_re/template", ""),
@@ -37,33 +37,34 @@ TEN = (  # data set, setting, domain, our probe, why it is not at hand or what i
     ("T-REx", "natural", "general", "trex/natural", ""),
     ("ConceptNet", "natural", "general", "conceptnet", "Only in the archive of LAMA; the loader reads it once there."),
     ("SQuAD", "natural", "general", "squad", ""),
-    ("LIPID chemicals", "natural", "biomedical", "lipid/chemical", "Prompts by its recipe stand in."),
-    ("LIPID genes", "natural", "biomedical", "lipid/gene", "Prompts by its recipe stand in."),
+    ("LIPID chemicals", "natural", "biomedical", "", "Prompts by its recipe stand in."),
+    ("LIPID genes", "natural", "biomedical", "", "Prompts by its recipe stand in."),
 )
 
 
 def answer(tables: Mapping[str, pd.DataFrame]) -> str:
     """The page's answer: how many facts and candidates, how often the gold is shown, how long golds are in tokens."""
     sizes, lengths, leaks = tables["datasets"], tables["lengths"], tables["leaks"]
+    several = len(sizes) > 1
     text = (
-        f"**The answer.** {len(sizes)} probes hold {int(sizes['prompts'].sum()):,} prompts; at each of them "
+        f"**The answer.** {f'{len(sizes)} probes hold' if several else 'One probe holds'} "
+        f"{int(sizes['prompts'].sum()):,} prompts, {'at each of which' if several else 'and at each'} "
         f"{_range(sizes['entities'])} candidates compete"
     )
     shown = leaks[leaks["gold_shown"] > 0] if len(leaks) else leaks
     if len(shown):
         worst = shown.loc[shown["gold_shown"].idxmax()]
-        text += (
-            f", and up to {worst['gold_shown']:.1%} of the prompts of a probe ({escape(title(worst['probe']))}) show "
-            "their gold elsewhere in the text"
-        )
-    low, high = lengths["one_token"].min(), lengths["one_token"].max()
-    models = lengths["model"].nunique()
-    share = f"{low:.1%}" if low == high else f"{low:.1%} to {high:.1%}"
-    who = f"{models} models" if models > 1 else f"`{lengths['model'].iloc[0]}`"
+        text += f"; up to {worst['gold_shown']:.1%} of the prompts show their gold elsewhere ({_name(worst['probe'])})"
+    ends = [lengths.loc[lengths["one_token"].idxmin()], lengths.loc[lengths["one_token"].idxmax()]]
+    shares = [f"{end['one_token']:.1%} (`{end['model']}`, {_name(end['probe'])})" for end in ends]
     return (
-        f"{text}; {share} of a probe's golds are a single token of {who}. "
+        f"{text}; the share of golds that are a single token is {' to '.join(dict.fromkeys(shares))}. "
         "These are counts of all that is asked, not estimates, and have no interval."
     )
+
+
+def _name(probe: str) -> str:
+    return escape(title(probe))
 
 
 def _range(values: pd.Series) -> str:
@@ -79,7 +80,7 @@ def kinds_sentence(tables: Mapping[str, pd.DataFrame]) -> str:
     told = []
     for name, part in counted.groupby("dataset", sort=False):
         share = part.loc[part["kind"] == "N-M", "facts"].sum() / part["facts"].sum()
-        text = f"{share:.1%} of the facts of {escape(title(str(name)))} belong to N-M relations"
+        text = f"{share:.1%} of the facts of {_name(str(name))} belong to N-M relations"
         declared = part[part["declared"] != ""]
         if len(declared):
             same = int((declared["declared"] == declared["kind"]).sum())

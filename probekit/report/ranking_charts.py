@@ -50,7 +50,7 @@ def draw_slopes(ranks: pd.DataFrame, first: str, second: str) -> Figure:
     ax.set_ylim(count + 0.5, 0.5)
     ax.set_yticks(range(1, count + 1))
     ax.set_xlim(-0.42, 1.42)
-    ax.set_xticks([0, 1], [title(first), title(second)])
+    ax.set_xticks([0, 1], _ends(first, second))
     ax.set_ylabel("rank by Acc@1")
     return figure
 
@@ -72,7 +72,8 @@ def draw_differences(differences: pd.DataFrame) -> Figure:
         values = list(rows[["difference", "low", "high"]].itertuples(index=False, name=None))
         model_dots(ax, models, {"": values}, list(palette.values()))
         ax.axvline(0, color="#666666", linewidth=0.8)
-        ax.set_xlabel(f"Acc@1, natural less template: {title(name)}")
+        ax.set_title(title(name), fontsize=11)
+        ax.set_xlabel("Acc@1, natural less template")
     return figure
 
 
@@ -89,7 +90,7 @@ def draw_categories(categories: pd.DataFrame) -> Figure:
     figure, (ax,) = new_figure(height=1.1 + (0.25 + 0.16 * len(names)) * len(probes))
     dots(ax, [title(probe) for probe in probes], [(name, _values(categories, name, probes)) for name in names])
     ax.set_xlim(left=min(0.0, ax.get_xlim()[0]))
-    ax.set_xlabel("mean Acc@1 of the category's models")
+    ax.set_xlabel("mean Acc@1")
     figure.legend(*ax.get_legend_handles_labels(), loc="outside lower center", ncols=2)
     return figure
 
@@ -98,6 +99,12 @@ def describe_categories(categories: pd.DataFrame) -> str:
     """The figure in words."""
     rows: list[Mapping[str, object]] = categories.to_dict("records")
     return "Dot plot. " + "; ".join(f"{r['category']} on {title(str(r['probe']))} {r['acc@1']:.3f}" for r in rows)
+
+
+def _ends(first: str, second: str) -> list[str]:
+    """Labels of two probes that do not run into each other: of one data set the style alone."""
+    (left, _, one), (right, _, other) = first.rpartition("/"), second.rpartition("/")
+    return [one, other] if left == right else [title(name).replace(" ", "\n") for name in (first, second)]
 
 
 def _values(categories: pd.DataFrame, name: str, probes: Sequence[str]) -> list[tuple[float, float, float]]:

@@ -186,9 +186,10 @@ def _lead(gaps: pd.DataFrame, name: str) -> str:
     for row in _rows(gaps[gaps["domain"] == name]) if len(gaps) else ():
         if name in (row["one"], row["other"]):
             sign = 1 if row["one"] == name else -1
-            low, high = sorted((sign * row["low"], sign * row["high"]))
+            gap, *ends = (sign * row[column] + 0.0 for column in ("difference", "low", "high"))  # never minus zero
+            low, high = sorted(ends)
             other = row["other"] if sign > 0 else row["one"]
-            value = interval(sign * row["difference"], low, high)
+            value = interval(gap, low, high)
             told.append(f"{title(row['probe'])}, less {other}: {agreement(low, high)}, {value}")
     return _joined(told)
 

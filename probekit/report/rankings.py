@@ -30,6 +30,7 @@ HALVES = "two halves of the facts"
 ABOVE = "above the floor"
 SAMPLES = 1000  # draws of facts
 FLOOR = 2  # times chance: a model whose Acc@10 stays below has told nothing
+FEWEST = 3  # models above the floor that are correlated apart: two can only agree or not
 STATISTICS = {"Kendall tau-b": kendall_tau, "Spearman": spearman}
 
 
@@ -121,7 +122,8 @@ def _agreement(
     for pair in paired:
         sides = joint.of(pair.template), joint.of(pair.natural)
         floored = low.get(pair.template, set()) | low.get(pair.natural, set())
-        for group, out in [(EVERY, set()), *([(ABOVE, floored)] if floored else [])]:
+        fewer = [(ABOVE, floored)] if floored and len(joint.models) - len(floored) >= FEWEST else []
+        for group, out in [(EVERY, set()), *fewer]:
             kept = [i for i, model in enumerate(joint.models) if model not in out]
             estimate = [side[0][kept] for side in sides]
             draws = [side[1][:, kept] for side in sides]
