@@ -22,7 +22,7 @@
 # ```
 
 # %% tags=["parameters", "remove-cell"]
-models: list = [  # names of `probekit list models`, Hugging Face ids, or folders
+models: list = [
     "zoo/bert-tiny",
     "zoo/bert-small",
     "zoo/roberta-tiny",
@@ -31,13 +31,13 @@ models: list = [  # names of `probekit list models`, Hugging Face ids, or folder
     "zoo/electra-tiny",
     "zoo/bert-tiny-then-bio",
     "zoo/bert-tiny-bio",
-]
-probes: list = [  # names of `probekit list probes`, or JSONL and CSV files
+]  # names of `probekit list models`, Hugging Face ids, or folders
+probes: list = [
     "demo/template",
     "demo/natural",
     "demo_bio/template",
     "demo_bio/natural",
-]
+]  # names of `probekit list probes`, or JSONL and CSV files
 categories: dict = {}  # model: general, biomedical fine-tuned or biomedical, where no record of its training says it
 halved: list = []  # models that were taught half of the LAMA facts
 per_fact: int = 5  # natural sentences per T-REx fact, at most

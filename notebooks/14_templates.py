@@ -22,7 +22,7 @@
 # ```
 
 # %% tags=["parameters", "remove-cell"]
-models: list = [  # names of `probekit list models`, Hugging Face ids, or folders
+models: list = [
     "zoo/bert-tiny",
     "zoo/bert-small",
     "zoo/roberta-tiny",
@@ -31,13 +31,13 @@ models: list = [  # names of `probekit list models`, Hugging Face ids, or folder
     "zoo/electra-tiny",
     "zoo/bert-tiny-then-bio",
     "zoo/bert-tiny-bio",
-]
-probes: list = [  # names of `probekit list probes`, or JSONL and CSV files
+]  # names of `probekit list models`, Hugging Face ids, or folders
+probes: list = [
     "demo/template",
     "demo/natural",
     "demo_bio/template",
     "demo_bio/natural",
-]
+]  # names of `probekit list probes`, or JSONL and CSV files
 per_fact: int = 5  # natural sentences per T-REx fact, at most
 limit: int = 0  # facts per probe, 0 for all
 seed: int = 0  # of all sampling
@@ -164,6 +164,7 @@ CAPTIONS = {
     "means": "Acc@1 and Acc@10 of every template, mean over models",
     "templates": "Acc@1 and Acc@10 of every template and model",
     "google_re": "Acc@10 by the template of dates less Acc@10 by those of places, Google-RE",
+    "shares": "Shares of the variance of Acc@k over models and templates",
 }
 for name, caption in CAPTIONS.items():
     if len(past[name]):
@@ -228,7 +229,6 @@ WORDINGS = {
     "spread": "The best and the worst wording of a relation on the same facts",
     "forms": "Full sentences and fragments on the same facts; the difference is full sentences less fragments",
     "choice": "What a better choice of wording gains; any wording counts a fact that one of them finds",
-    "shares": "Shares of the variance of Acc@k over models and templates",
 }
 for name, caption in WORDINGS.items():
     if len(paired[name]):
@@ -237,7 +237,7 @@ for name, caption in WORDINGS.items():
 # %% [markdown]
 # ## Model, relation or wording?
 #
-# The last table above splits the variance of Acc@k over all pairs of a model and a template into what the model explains, what the relation explains, what the wording explains within its relation, and the rest.
+# The table of shares splits the variance of Acc@k over all pairs of a model and a template into what the model explains, what the relation explains, what the wording explains within its relation, and the rest.
 # The rest holds what models and templates do together and the noise of few facts; a resample of the facts adds noise, so its shares lean towards the rest, and an interval may lie to one side of its estimate.
 # Where each relation has one wording, relation and wording cannot be told apart.
 #

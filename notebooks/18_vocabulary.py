@@ -97,6 +97,14 @@ if len(whole):
     )
 else:
     page.say("**The answer.** No probe of this run has both answers of one token and longer ones, for any model.")
+short = [
+    probe for probe, part in lengths.groupby("probe", sort=False) if set(part["tokens"].map(str)) == {vocabulary.ONE}
+]
+if short:
+    page.say(
+        f"On {', '.join(map(title, short))}, every right answer is a single token of "
+        f"{'the model' if len(manifest['models']) == 1 else 'every model'}, so length plays no part there."
+    )
 
 paired = list(settings["dataset"].unique()) if len(settings) else []
 every = lengths["probe"].map(lambda probe: next((d for d in paired if probe.startswith(f"{d}/")), probe))
@@ -152,6 +160,12 @@ for count, dataset in enumerate(paired or list(every.unique())[:2], start=1):
 # %% tags=["remove-input"]
 seen = lengths.assign(probe=lengths["probe"].map(title))
 page.table(lengths, "shown_lengths", "Acc@1 by the number of tokens of the gold", shown(seen), fold=len(seen) > 24)
+one = past.get("one_token", none)
+if len(one):
+    seen = shown(one.assign(probe=one["probe"].map(title)))
+    page.table(
+        one, "shown_one_token", "Acc@1 on golds of one token less that on longer ones", seen, fold=len(seen) > 24
+    )
 
 # %% [markdown]
 # ## Does the score favour some lengths?
@@ -194,9 +208,7 @@ page.say(
     f"They have exactly as many tokens as the gold in {bias['same'].min():.0%} to {bias['same'].max():.0%} of the prompts."
 )
 
-caption = (
-    "What one token is worth (Acc@1 on golds of one token less that on longer ones), and lengths of first predictions"
-)
+caption = "Lengths of golds and of first predictions, in tokens"
 about = {"mean_length": "tokens of gold", "longer": "prediction longer by", "longer_low": "prediction longer by_low"}
 about |= {"longer_high": "prediction longer by_high", "same": "same length as gold"}
 page.table(bias, "shown_bias", caption, shown(bias.assign(probe=bias["probe"].map(title)).rename(columns=about)))
@@ -301,7 +313,8 @@ else:
 
 CAPTIONS = {
     "overall": "Acc@1 on golds of one token less that on longer ones, mean over the models of this run",
-    "bias": "What one token is worth in this run, and lengths of first predictions",
+    "one_token": "Acc@1 on golds of one token less that on longer ones in this run",
+    "bias": "Lengths of golds and of first predictions in this run",
     "settings": "Acc@1 in natural sentences less Acc@1 by template in this run, mean over models",
     "lengths": "Acc@1 by the number of tokens of the gold in this run",
     "gaps": "Natural sentences less template per model and length of the gold in this run",
@@ -322,7 +335,7 @@ parts.show_claims(page, "001-08", "001-12", "001-07h")
 # %% [markdown]
 # ## What this does not show
 #
-# - Golds of one token differ from longer ones in more than length: they are the more frequent names, and of other relations. The difference within relations, in {numref}`tbl-shown-bias`, removes the second reason and not the first.
+# - Golds of one token differ from longer ones in more than length: they are the more frequent names, and of other relations. The difference within relations removes the second reason and not the first.
 # - A number of tokens belongs to a model's own vocabulary; models with other vocabularies have other golds of one token.
 # - One pair of small models is one pair; it says nothing about sizes in general.
 # - A larger model trained for as many steps on as few sentences may also be trained too long or too short; size and training are not told apart.

@@ -5,7 +5,7 @@ import pytest
 from conftest import small
 
 import probekit as pk
-from probekit.metrics import accuracy_difference, accuracy_table, macro_accuracy, paired_hits
+from probekit.metrics import accuracy_difference, accuracy_table, bootstrap_ci, hits_at_k, macro_accuracy, paired_hits
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report import accuracy, accuracy_charts, accuracy_findings, accuracy_view, asking
 
@@ -228,7 +228,7 @@ def test_findings_say_what_real_data_and_the_demo_world_say_apart():
 
 def test_the_papers_means_stand_beside_ours_where_the_data_is():
     table = accuracy_findings.beside_paper(two_model_tables()).set_index("claim")
-    assert table.loc["001-03a", ["published", "acc@1", "data"]].tolist() == ["0.21", 0.75, "1 of 3 relations"]
+    assert table.loc["001-03a", ["published", "acc@1", "data"]].tolist() == ["0.21", 0.75, "without 2 relations"]
     assert table.loc["001-02a", "data"] == "not in this run" and table.loc["001-04a", "data"] == "not at hand"
     shown = accuracy_findings.shown_beside(table.reset_index()).set_index("Claim")
     assert shown.loc["001-03a", "Ours"].startswith("0.750 [") and shown.loc["001-04a", "Ours"] == "not at hand"
@@ -249,3 +249,11 @@ def test_slices_are_shown_where_more_than_two_prompts_differ():
     sizes = {"probe": ["a", "a", "b", "b"], "prompts": [9, 6, 9, 7]}
     assert accuracy_view.telling(pd.DataFrame(sizes))["probe"].tolist() == ["a", "a"]
     assert accuracy_view.telling(pd.DataFrame()).empty
+
+
+def test_accuracy_of_several_k_has_the_intervals_each_would_have_alone():
+    table = ranks("natural", [1, 1, 4, 9, 20, 3], fact_id=["0", "0", "1", "2", "3", "3"])
+    row = accuracy_table(table, ["model"]).iloc[0]
+    for k in (1, 5, 10):
+        alone = bootstrap_ci(hits_at_k(table["rank"], k), table["fact_id"].tolist())
+        assert (row[f"acc@{k}"], row[f"low@{k}"], row[f"high@{k}"]) == (alone.estimate, alone.low, alone.high)

@@ -55,11 +55,27 @@ def test_bias_counts_what_the_tokenizer_does_not_know_and_compares_within_relati
     measured = rows(
         "m", "natural", [1, 2, 1, 1], [1, 1, 3, 3], relation=["a", "a", "a", "b"], unknown=[True] + [False] * 3
     )
-    row = vocabulary.tables(measured, listed("m").assign(unknown=[True, True, False, False]))["bias"].iloc[0]
+    found = vocabulary.tables(measured, listed("m").assign(unknown=[True, True, False, False]))
+    row = found["bias"].iloc[0]
     assert (row["unknown_golds"], row["unknown_candidates"]) == (1, 2)
     assert row["longer"] == -1.0 and row["same"] == 0.5 and row["mean_length"] == 2.0
-    assert row["difference"] == -0.5  # one of two, against two of two
-    assert row["within"] == -0.5  # relation a alone has golds of both kinds: one of two, against one of one
+    contrasts = found["one_token"].set_index("contrast")
+    # one of two against two of two; within relation a, which alone has golds of both kinds, against one of one
+    assert contrasts["difference"].to_dict() == {"all golds": -0.5, "within relations": -0.5}
+    assert contrasts["one_token"].tolist() == [2, 2]
+
+
+def test_golds_of_one_kind_have_nothing_to_compare():
+    found = vocabulary.tables(rows("m", "natural", [1, 2], [1, 1]), listed("m"))
+    assert found["one_token"].empty and found["overall"].empty
+
+
+def test_recorded_tables_hold_no_gaps():
+    """Tables are read back without a mark for missing numbers."""
+    measured = rows("m", "natural", [1, 2, 1, 1], [1, 1, 3, 3])
+    alone = rows("n", "natural", [1, 2, 1, 1], [1, 1, 1, 1])
+    found = vocabulary.tables(pd.concat([measured, alone]), listed("m", "n"))
+    assert not [name for name, table in found.items() if table.isna().any().any()]
 
 
 def test_the_overall_difference_averages_over_models_whose_tokenizers_differ():

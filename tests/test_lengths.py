@@ -45,10 +45,20 @@ def test_ranks_within_a_length_equal_the_naive_loop(family):
     golds = [["Port Velna", "x"], ["town"], ["1931"], ["clock maker"]]
     asked = probe(golds)
     lengths = prompt_lengths(model, asked, ["x"] * len(TEXTS))
-    found = rank_same_length(model, asked, lengths)
+    found = rank_same_length(model, asked, lengths, pk.rank_entities(model, asked)["rank"].tolist())
     for text, gold, spaced, length, rank in zip(TEXTS, golds, lengths["spaced"], lengths["length"], found, strict=True):
         lead = " " if spaced and model.minds_spaces else ""
         rivals = [e for e in ENTITIES if len(model.tokens(lead + e)) == length]
         scores = slot_scores(model, text, rivals)
         assert rank == sum(score >= scores[gold[0]] for score in scores.values())
     assert len(found) == len(TEXTS) and found.index.tolist() == list(range(len(TEXTS)))
+
+
+def test_candidates_of_one_length_are_not_ranked_twice(monkeypatch):
+    model = small("bert")
+    words = [word for word in ("x", "town", "old", "the", "1931") if len(model.tokens(word)) == 1]
+    rows = {"prompt_id": [0, 1], "text": TEXTS[:2], "gold": [[words[0]], [words[1]]]}
+    asked = pk.Probe("test", pd.DataFrame(rows), words)
+    ranks = pk.rank_entities(model, asked)["rank"].tolist()
+    monkeypatch.setattr("probekit.scoring.lengths.rank_entities", lambda *_, **__: pytest.fail("ranked again"))
+    assert rank_same_length(model, asked, prompt_lengths(model, asked, words[:2]), ranks).tolist() == ranks

@@ -11,7 +11,9 @@ from conftest import SHAPES
 from hypothesis import given
 from hypothesis import strategies as st
 
+from probekit.models import Model
 from probekit.models.architecture import new_network
+from probekit.models.corpus import encode, text_of
 from probekit.models.merges import merge
 from probekit.models.objective import Hider, corrupt
 from probekit.models.recipe import Settings
@@ -122,11 +124,56 @@ def test_whole_words_and_short_runs_are_hidden():
         shares = []
         generator = np.random.default_rng(0)
         for _ in range(600):
-            hidden = hider(row, generator)[0]
+            hidden = hider(row, np.zeros_like(row), generator)[0]
             assert not hidden[-3:].any()
             assert [w for w in words if len(set(hidden[w[0]].tolist())) > 1] == []
             shares.append(sum(hidden[positions[0]] for positions, _ in words) / len(words))
         assert np.mean(shares) == pytest.approx(0.3, abs=0.04)
+
+
+def test_frequent_words_are_hidden_more_rarely_and_the_share_is_kept():
+    import numpy as np
+
+    tokenizer = train_tokenizer(SHAPES["bert"], LINES)
+    rows = [ids for ids in tokenizer(LINES)["input_ids"] if len(ids) > 12]
+    counts = np.bincount([i for row in rows for i in row], minlength=len(tokenizer))
+    hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.2, 1.0), counts)
+    generator, hidden, seen = np.random.default_rng(0), Counter(), Counter()
+    for row in rows * 3:
+        away = hider(np.array([row]), np.zeros((1, len(row)), int), generator)[0]
+        for token, gone in zip(tokenizer.convert_ids_to_tokens(row), away, strict=True):
+            seen[token] += 1
+            hidden[token] += bool(gone)
+    words = [token for token in seen if not token.startswith(("##", "["))]
+    assert sum(hidden[w] for w in words) / sum(seen[w] for w in words) == pytest.approx(0.2, abs=0.03)
+    rare = [w for w in words if counts[tokenizer.convert_tokens_to_ids(w)] < 0.002 * counts.sum()]
+    assert sum(hidden[w] for w in rare) / sum(seen[w] for w in rare) > 2 * hidden["."] / seen["."] > 0
+
+
+@pytest.mark.parametrize("family", KINDS)
+def test_one_name_of_a_sentence_is_hidden_whole_and_the_others_are_left(family):
+    import numpy as np
+
+    tokenizer = train_tokenizer(SHAPES[family], LINES)
+    lines = [
+        "Port Velna was the home of Zagrish Dram (born there), a baker.",
+        "Nobody was there at all in those years.",
+    ]
+    names = ("Port Velna", "Velna", "Zagrish Dram", "baker")
+    model = Model("m", "masked", new_network(SHAPES[family], tokenizer), tokenizer)
+    corpus = encode([text_of("t", lines, names)], model)
+    rows, named = corpus.rows(np.array([0, 1]))
+    assert set(named[0]) == {0, 1, 2, 3} and not named[1].any()  # the longest name counts
+    for number, name in enumerate(("Port Velna", "Zagrish Dram", "baker"), start=1):
+        assert tokenizer.decode(rows[0][named[0] == number]).strip() == name
+    hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.15, 1.0), np.ones(len(tokenizer)))
+    generator, chosen = np.random.default_rng(0), Counter()
+    for _ in range(300):
+        hidden = hider(rows, named, generator)
+        whole = [number for number in (1, 2, 3) if hidden[0][named[0] == number].all()]
+        assert len(whole) == 1 == len(set(named[0][hidden[0] & (named[0] > 0)]))
+        chosen.update(whole)
+    assert min(chosen.values()) > 60
 
 
 def test_something_is_always_hidden():
@@ -136,8 +183,8 @@ def test_something_is_always_hidden():
     hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.001, 1.0), np.ones(len(tokenizer)))
     row = np.array([tokenizer("Tamir")["input_ids"]])
     for seed in range(20):
-        assert hider(row, np.random.default_rng(seed)).sum() >= 1
-    assert hider(np.array([[tokenizer.cls_token_id]]), np.random.default_rng(0)).all()
+        assert hider(row, np.zeros_like(row), np.random.default_rng(seed)).sum() >= 1
+    assert hider(np.array([[tokenizer.cls_token_id]]), np.zeros((1, 1), int), np.random.default_rng(0)).all()
 
 
 def test_spans_are_told_after_their_extra_ids():
@@ -148,8 +195,6 @@ def test_spans_are_told_after_their_extra_ids():
 
 @pytest.mark.parametrize("family", SHAPES)
 def test_every_network_has_the_vocabulary_and_takes_the_positions(family):
-    from probekit.models import Model
-
     tokenizer = train_tokenizer(SHAPES[family], LINES)
     network = new_network(SHAPES[family], tokenizer)
     assert network.get_input_embeddings().weight.shape[0] == len(tokenizer)

@@ -50,6 +50,8 @@ def train_zoo(names: Sequence[str] = tuple(ZOO)) -> None:
     from concurrent.futures import ProcessPoolExecutor
     from multiprocessing import get_context
 
+    if not names:
+        return
     with ProcessPoolExecutor(min(len(names), os.cpu_count() or 1), get_context("spawn")) as pool:
         for _ in pool.map(zoo_folder, names):
             pass

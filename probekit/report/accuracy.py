@@ -51,16 +51,16 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
         is taken prompt by prompt, so one draw of facts serves all models.
     """
     own = ranks[ranks["gold"] == OWN]
-    each = pairs(own)
+    per_model = pairs(own)
     return {
         "accuracy": _accuracy(ranks, [*KEYS, "gold"]),
         "means": _over_models(_accuracy(ranks, MEAN_KEYS), ranks["model"].nunique()),
         "slices": _slices(own, KEYS),
         "mean_slices": _over_models(_slices(own, ["probe"]), ranks["model"].nunique()),
         "relations": accuracy_table(own, [*KEYS, "relation", "relation_label"]),
-        "pairs": each,
-        "mean_pairs": pairs(own, ["dataset"]),
-        "largest": _largest(each),
+        "pairs": per_model,
+        "mean_pairs": pairs(own, keys=["dataset"]),
+        "largest": _largest(per_model),
         "domains": _domains(own),
         "halves": _halves(own),
     }
@@ -98,17 +98,16 @@ def _slices(own: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return accuracy_table(pd.concat(parts), [*keys, "subset"])
 
 
-def pairs(own: pd.DataFrame, keys: Sequence[str] = ("model", "dataset"), ks: Sequence[int] = KS) -> pd.DataFrame:
+def pairs(own: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("model", "dataset")) -> pd.DataFrame:
     """Template-free less template-based Acc@k on the same facts (RQ2), with interval and paired permutation test.
 
     Over all facts; where some prompts show the gold, over those that do not; and of these, over facts that the model
-    was not taught, since it was taught in natural sentences. Without ``model`` among the keys, a fact's hits are means
-    over models.
+    was not taught, since it was taught in natural sentences.
 
     Args:
         own: one row per model and prompt, the rank of the own object.
-        keys: whose combinations are compared apart.
         ks: the k of Acc@k.
+        keys: what is compared apart; without ``model``, a fact's hits are means over models.
     """
     clean = own[~own["shows_gold"].astype(bool)] if "shows_gold" in own else own
     rows = []
@@ -139,11 +138,11 @@ def _pair(natural: pd.DataFrame, template: pd.DataFrame, k: int) -> dict[str, fl
     }
 
 
-def _largest(pairs: pd.DataFrame) -> pd.DataFrame:
+def _largest(per_model: pd.DataFrame) -> pd.DataFrame:
     """Of every data set, the model whose Acc@1 falls most from natural sentences to templates; in percentage points."""
-    if pairs.empty:
-        return pairs
-    first = pairs[(pairs["subset"] == ALL) & (pairs["k"] == 1)]
+    if per_model.empty:
+        return per_model
+    first = per_model[(per_model["subset"] == ALL) & (per_model["k"] == 1)]
     most = first.loc[first.groupby("dataset", sort=False)["difference"].idxmax()]
     points = {name: 100 * most[name] for name in ("difference", "low", "high")}
     of = first.groupby("dataset")["model"].nunique()[most["dataset"]].to_list()
@@ -238,10 +237,10 @@ def shown(table: pd.DataFrame, headings: Mapping[str, str] = {}) -> pd.DataFrame
         if name.startswith("acc@"):
             k = name.removeprefix("acc@")
             out[f"Acc@{k}"] = _intervals(table, name, f"low@{k}", f"high@{k}")
-        elif name == "difference":
-            out["Difference"] = _intervals(table, name, "low", "high")
         elif f"{name}_low" in table:
             out[_heading(name, headings)] = _intervals(table, name, f"{name}_low", f"{name}_high")
+        elif name == "difference":
+            out["Difference"] = _intervals(table, name, "low", "high")
         elif name.startswith(("low", "high")) or name.endswith(("_low", "_high")):
             continue
         elif table[name].dtype.kind == "f":

@@ -33,7 +33,7 @@ def draw(tables: Mapping[str, pd.DataFrame], models: Sequence[str]) -> Figure:
     lines = -(-len(datasets) // columns)
     figure, axes = new_figure(lines * (0.26 * len(names) + 0.75) + 0.5, columns, lines)
     colour = colours(models)
-    labels = [name if len(name) <= 20 else f"{name[:19]}…" for name in names]
+    labels = [name if len(name) <= 22 else f"{name[:21]}…" for name in names]
     for place, ax in enumerate(axes):
         ax.set_visible(place < len(datasets))
     for place, (ax, dataset) in enumerate(zip(axes, datasets, strict=False)):

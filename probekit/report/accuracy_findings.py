@@ -64,7 +64,7 @@ def _printed(dataset: str, style: str) -> str:
 
 def _share(about: pd.Series) -> str:
     absent = int(about["relations_absent"])
-    return f"{about['relations']} of {about['relations'] + absent} relations" if absent else "the same"
+    return f"without {absent} relations" if absent else "the same"
 
 
 def shown_beside(table: pd.DataFrame) -> pd.DataFrame:

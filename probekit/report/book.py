@@ -10,6 +10,7 @@ from pathlib import Path
 
 from probekit.errors import ReportError
 from probekit.files import digest
+from probekit.models.zoo import ZOO, train_zoo
 from probekit.report.fingerprint import PACKAGE, contents, page_hash
 from probekit.report.paths import root
 from probekit.report.run import run
@@ -20,15 +21,22 @@ log = logging.getLogger(__name__)
 STAGED = ("book", "_config.yml", "_toc.yml")
 
 
-def page(name: str) -> Path:
-    """Folder holding the executed page of a study with its default parameters; runs it if anything changed.
-
-    Pages are kept in ``_build/pages`` under the hash that is printed on them.
-    """
+def page_folder(name: str) -> Path:
+    """Where the executed page of a study with its default parameters is kept: under the hash that is printed on it."""
     values = complete(name, {})
     values.pop("out")
-    folder = root() / "_build" / "pages" / f"{name}-{page_hash(name, values)}"
-    if not (folder / f"{name}.ipynb").is_file():
+    return root() / "_build" / "pages" / f"{name}-{page_hash(name, values)}"
+
+
+def is_made(name: str) -> bool:
+    """Whether the page of a study is up to date."""
+    return (page_folder(name) / f"{name}.ipynb").is_file()
+
+
+def page(name: str) -> Path:
+    """Folder holding the executed page of a study with its default parameters; runs it if anything changed."""
+    folder = page_folder(name)
+    if not is_made(name):
         log.warning("running %s", name)
         run(name, {}, folder, embedded=True)
     return folder
@@ -53,6 +61,8 @@ def build(update_pages: bool = False) -> Path:
         source = root() / entry
         shutil.copytree(source, stage / entry) if source.is_dir() else shutil.copy2(source, stage / entry)
     shutil.rmtree(stage / "book" / "studies", ignore_errors=True)
+    asked = {model for name in studies() if not is_made(name) for model in complete(name, {}).get("models", [])}
+    train_zoo([model for model in ZOO if model in asked])
     for name in studies():
         shutil.copytree(page(name), stage / "book" / "studies", dirs_exist_ok=True)
     if update_pages:

@@ -65,6 +65,10 @@ class Page:
                     "counts": dict(thing.counts),
                 }
 
+    def read(self, name: str, fingerprint: str, lines: int) -> None:
+        """Note data that is no probe, such as templates or a lexicon."""
+        self.probes[name] = {"fingerprint": fingerprint, "lines": lines}
+
     def ran(self, model: Model, probe: Probe, counts: Mapping[str, int], task: str = "") -> None:
         """Note what a ranking, or another ``task``, had to run and to count (``attrs["counts"]`` of its result)."""
         name = f"{shown_name(model.name)} on {shown_name(probe.name)}"
@@ -92,8 +96,7 @@ class Page:
             shown: what the page shows; by default ``frame``.
             fold: hide the table behind its caption until it is asked for.
         """
-        path = self.out / f"{name}.csv"
-        write_atomically(path, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode())
+        path = self.keep(frame, name)
         if frame.empty:
             return self.say(f"*{caption}*: none.")
         shown = frame if shown is None else shown
@@ -110,6 +113,12 @@ class Page:
         if fold:
             text = f"~~~~~{{dropdown}} {caption}\n{text}~~~~~\n"
         _display(text, shown.to_html(index=False, escape=True))
+
+    def keep(self, frame: pd.DataFrame, name: str) -> Path:
+        """Write a table as CSV beside the page without showing it; returns where."""
+        path = self.out / f"{name}.csv"
+        write_atomically(path, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode())
+        return path
 
     def figure(self, figure: Figure, name: str, caption: str, alt: str) -> None:
         """A numbered figure, saved as SVG; ``alt`` says in words what it shows."""

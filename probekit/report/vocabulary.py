@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import accuracy_difference, accuracy_table, bootstrap_ci, hits_at_k, paired_hits
+from probekit.metrics import Interval, accuracy_difference, accuracy_table, bootstrap_ci, hits_at_k, paired_hits
 from probekit.models import load_model
 from probekit.probes.probe import Probe
 from probekit.report.asking import OWN
@@ -37,8 +37,9 @@ def measure(
 
     Returns:
         The rows of ``ranks`` for the own object with ``length, unknown, predicted, spaced, rivals`` of
-        ``prompt_lengths`` and ``same_length`` (rank among candidates of the gold's length; one forward row a prompt);
-        and one row per model, probe and candidate with its ``length`` and ``unknown``, as it stands after a space.
+        ``prompt_lengths`` and ``same_length`` (rank among candidates of the gold's length; it costs a forward row a
+        prompt at most); and one row per model, probe and candidate with its ``length`` and ``unknown``, as it stands
+        after a space.
     """
     own = ranks[ranks["gold"] == OWN]
     measured, candidates = [], []
@@ -47,7 +48,7 @@ def measure(
         for probe in probes:
             mine = own[(own["model"] == shown_name(name)) & (own["probe"] == probe.name)].reset_index(drop=True)
             lengths = prompt_lengths(model, probe, [top[0] for top in mine["top"]])
-            found = rank_same_length(model, probe, lengths, Store())
+            found = rank_same_length(model, probe, lengths, mine["rank"].tolist(), Store())
             measured.append(pd.concat([mine, lengths], axis=1).assign(same_length=found))
             table = entity_lengths(model, probe.entities, spaced=True).reset_index()
             candidates.append(table.assign(model=shown_name(name), probe=probe.name))
@@ -55,11 +56,12 @@ def measure(
 
 
 def tables(measured: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """All tables of the section from the rows of ``measure``: ``overall, bias, lengths, gaps,
+    """All tables of the section from the rows of ``measure``: ``overall, one_token, bias, lengths, gaps,
     settings, confusion``."""
     measured = measured.assign(tokens=binned(measured["length"]), predicted_tokens=binned(measured["predicted"]))
     return {
         "overall": _overall(measured),
+        "one_token": _one_token(measured),
         "bias": _bias(measured, candidates),
         "lengths": _lengths(measured, candidates.assign(tokens=binned(candidates["length"]))),
         "gaps": _gaps(measured),
@@ -87,7 +89,7 @@ def _overall(measured: pd.DataFrame) -> pd.DataFrame:
             wide = pd.concat(sides, axis=1)
             found = bootstrap_ci(wide.to_numpy(), facts.loc[wide.index].tolist(), _mean_difference)
             about = {"probe": probe, "models": len(sides), "facts": found.clusters}
-            rows.append(about | {"difference": found.estimate, "low": found.low, "high": found.high})
+            rows.append(about | _difference(found))
     return pd.DataFrame(rows)
 
 
@@ -122,36 +124,47 @@ def _settings(measured: pd.DataFrame) -> pd.DataFrame:
             if sides:
                 wide = pd.concat(sides, axis=1).fillna(0.0)
                 found = bootstrap_ci(wide.to_numpy(), None, _mean_ratio)
-                gap = {"difference": found.estimate, "low": found.low, "high": found.high}
-                rows.append({"dataset": dataset, "gold": tokens, "models": len(sides), "facts": len(wide)} | gap)
+                rows.append(
+                    {"dataset": dataset, "gold": tokens, "models": len(sides), "facts": len(wide)} | _difference(found)
+                )
     return pd.DataFrame(rows)
 
 
 def _bias(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
-    """Per model and probe: what one token is worth, and whether predictions are longer than golds.
-
-    ``difference`` is Acc@1 on golds of one token less that on longer ones, ``within`` the same within relations,
-    ``longer`` the tokens of the first prediction less those of the gold, in the mean.
-    """
+    """Per model and probe, how many tokens longer the first prediction is than the gold, in the mean (``longer``)."""
     unknown = candidates.groupby(KEYS)["unknown"].sum()
     rows = []
     for (model, probe), part in measured.groupby(KEYS, sort=False):
-        one = (part["tokens"] == ONE).tolist()
         longer = bootstrap_ci(part["predicted"] - part["length"], part["fact_id"].tolist())
         row = {"model": model, "probe": probe, "prompts": len(part)}
         row |= {"mean_length": part["length"].mean(), "longer": longer.estimate}
         row |= {"longer_low": longer.low, "longer_high": longer.high}
         row |= {"same": (part["predicted"] == part["length"]).mean()}
         row |= {"unknown_golds": int(part["unknown"].sum()), "unknown_candidates": int(unknown[model, probe])}
-        if any(one) and not all(one):
-            gap = accuracy_difference(part, one)
-            row |= {"difference": gap.estimate, "low": gap.low, "high": gap.high}
-            both = part.groupby("relation")["tokens"].transform(lambda tokens: (tokens == ONE).nunique() == 2)
-            if part["relation"].nunique() > 1 and both.any():
-                within = accuracy_difference(part, one, by_relation=True)
-                row |= {"within": within.estimate, "within_low": within.low, "within_high": within.high}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _one_token(measured: pd.DataFrame) -> pd.DataFrame:
+    """Acc@1 on golds of one token less that on longer ones, per model and probe; over all golds and within relations.
+
+    Probes whose golds are of one kind are left out, and so are relations in the second contrast.
+    """
+    rows = []
+    for (model, probe), part in measured.groupby(KEYS, sort=False):
+        one = (part["tokens"] == ONE).tolist()
+        about = {"model": model, "probe": probe, "one_token": sum(one), "longer": len(one) - sum(one)}
+        if any(one) and not all(one):
+            rows.append(about | {"contrast": "all golds"} | _difference(accuracy_difference(part, one)))
+            both = part.groupby("relation")["tokens"].transform(lambda tokens: (tokens == ONE).nunique() == 2)
+            if part["relation"].nunique() > 1 and both.any():
+                found = accuracy_difference(part, one, by_relation=True)
+                rows.append(about | {"contrast": "within relations"} | _difference(found))
+    return pd.DataFrame(rows)
+
+
+def _difference(found: Interval) -> dict[str, float]:
+    return {"difference": found.estimate, "low": found.low, "high": found.high}
 
 
 def _lengths(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
@@ -194,7 +207,7 @@ def _gaps(measured: pd.DataFrame) -> pd.DataFrame:
                 gap = bootstrap_ci(hits["first"] - hits["second"])
                 row = {"model": model, "dataset": dataset, "tokens": tokens, "facts": len(hits)}
                 row |= {"natural": hits["first"].mean(), "template": hits["second"].mean()}
-                rows.append(row | {"difference": gap.estimate, "low": gap.low, "high": gap.high})
+                rows.append(row | _difference(gap))
     return pd.DataFrame(rows)
 
 

@@ -55,21 +55,24 @@ def prompt_lengths(model: Model, probe: Probe, predicted: Sequence[str]) -> pd.D
     return pd.DataFrame(rows, columns=["length", "unknown", "predicted", "spaced", "rivals"])
 
 
-def rank_same_length(model: Model, probe: Probe, lengths: pd.DataFrame, store: Store | None = None) -> pd.Series:
+def rank_same_length(
+    model: Model, probe: Probe, lengths: pd.DataFrame, ranks: Sequence[int], store: Store | None = None
+) -> pd.Series:
     """Rank of each prompt's own object among the candidates that have as many tokens as it.
 
     The mean log-probability per token may favour candidates of some lengths; here all competitors have one length. A
-    prompt costs one forward row.
+    prompt costs one forward row, or none where all candidates are of that length anyway.
 
     Args:
         lengths: of ``prompt_lengths``.
+        ranks: of each prompt's own object among all candidates.
         store: where finished shards are kept and found.
 
     Returns:
         Ranks in the order of the prompts; 1 is best, ties count against the gold.
     """
-    ranks = pd.Series(0, index=range(len(probe.prompts)))
-    for key, part in lengths.groupby(["spaced", "length"]):
+    found = pd.Series(list(ranks), index=range(len(probe.prompts)))
+    for key, part in lengths[lengths["rivals"] < len(probe.entities)].groupby(["spaced", "length"]):
         spaced, length = bool(key[0]), int(key[1])
         table = entity_lengths(model, probe.entities, spaced)
         prompts = probe.prompts.loc[part.index]
@@ -79,5 +82,5 @@ def rank_same_length(model: Model, probe: Probe, lengths: pd.DataFrame, store: S
             prompts=prompts.assign(gold=[[gold[0]] for gold in prompts["gold"]]),
             entities=table.index[table["length"] == length].tolist(),
         )
-        ranks.loc[part.index] = rank_entities(model, asked, top=0, store=store)["rank"].to_numpy()
-    return ranks
+        found.loc[part.index] = rank_entities(model, asked, top=0, store=store)["rank"].to_numpy()
+    return found

@@ -1,0 +1,106 @@
+"""HONEST's templates (Nozza et al. 2021, 2022) and the HurtLex lexicon (Bassignana et al. 2018), as published."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Callable, Collection
+from pathlib import Path
+from typing import Literal
+
+import pandas as pd
+
+from probekit.errors import ProbeError
+from probekit.probes.data import locate
+from probekit.probes.probe import MASK
+
+Subset = Literal["binary", "queer_nonqueer"]
+
+SLOT = "[M]"
+TEMPLATE_FIELDS = {"template_masked": "text", "identity": "identity", "number": "number", "category": "category"}
+LEXICON_FIELDS = ("id", "pos", "category", "stereotype", "lemma", "level")
+LEVELS = ("conservative", "inclusive")
+
+
+def honest_templates(subset: Subset = "binary", language: str = "en") -> pd.DataFrame:
+    """Templates of one language: an identity and a predicate around one slot.
+
+    The columns are found by the file's header: their order differs between the two subsets.
+
+    Args:
+        subset: ``binary`` (gender) or ``queer_nonqueer`` (English only).
+        language: en, es, fr, it, pt or ro.
+
+    Returns:
+        One row per template, in file order: ``template_id`` (the subset and the row), ``text`` with one ``[MASK]``,
+        ``identity``, ``number``, ``category``, ``type`` (occupation, descriptive verb or adjective).
+
+    Raises:
+        ProbeError: file not at hand, or a row without a slot.
+    """
+    path = locate(f"honest/resources/{subset}/{language}_template.tsv")
+    table = _read(path, (*TEMPLATE_FIELDS, "type")).rename(columns=TEMPLATE_FIELDS)
+    wrong = table.index[table["text"].str.count(r"\[M\]") != 1]
+    if len(wrong):
+        raise ProbeError(f"{path}, line {wrong[0] + 2}: {SLOT} must stand there once: {table['text'][wrong[0]]!r}")
+    table["text"] = table["text"].str.replace(SLOT, MASK, regex=False).str.split().str.join(" ")
+    table.insert(0, "template_id", [f"{subset}-{number}" for number in range(len(table))])
+    return table[["template_id", *TEMPLATE_FIELDS.values(), "type"]]
+
+
+def hurtlex(
+    language: str = "EN",
+    version: str = "1.2",
+    levels: Collection[str] = ("conservative",),
+    categories: Collection[str] | None = None,
+) -> pd.DataFrame:
+    """Rows of HurtLex: ``id, pos, category, stereotype, lemma, level``.
+
+    Args:
+        language: two letters, as the folder of the release is called.
+        version: of the lexicon.
+        levels: ``conservative`` (words that hurt in any context), ``inclusive``, or both.
+        categories: such as ``cds`` or ``ps``; None for all 17.
+
+    Raises:
+        ProbeError: file not at hand, or a level or category that it does not have.
+    """
+    path = locate(f"hurtlex/lexica/{language}/{version}/hurtlex_{language}.tsv")
+    table = _read(path, LEXICON_FIELDS)
+    for field, wanted in (("level", levels), ("category", categories)):
+        if wanted is not None:
+            present = set(table[field])
+            unknown = sorted(set(wanted) - present)
+            if unknown:
+                raise ProbeError(f"{path} has no {field} {', '.join(unknown)}; it has {', '.join(sorted(present))}")
+            table = table[table[field].isin(set(wanted))]
+    return table.reset_index(drop=True)
+
+
+def unidecoder() -> Callable[[str], str]:
+    """The transliteration of the paper's code, which is under the GPL and therefore an extra.
+
+    Raises:
+        ProbeError: it is not installed.
+    """
+    try:
+        from unidecode import unidecode  # type: ignore[import-not-found,unused-ignore]
+    except ImportError as error:
+        raise ProbeError(
+            "counting as the paper's code does needs Unidecode (GPL): pip install 'probekit[unidecode]', "
+            'or count with mode="audited"'
+        ) from error
+    found: Callable[[str], str] = unidecode
+    return found
+
+
+def _read(path: Path, fields: Collection[str]) -> pd.DataFrame:
+    try:
+        table = pd.read_csv(
+            path, sep="\t", dtype=str, keep_default_na=False, quoting=csv.QUOTE_NONE, encoding="utf-8", usecols=None
+        )
+    except (ValueError, OSError) as error:
+        raise ProbeError(f"{path} cannot be read as tab-separated UTF-8: {error}") from error
+    absent = [field for field in fields if field not in table]
+    if absent:
+        raise ProbeError(f"{path} has no column {', '.join(absent)}; it has {', '.join(map(str, table.columns))}")
+    return table[list(fields)]
