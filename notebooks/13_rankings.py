@@ -91,6 +91,8 @@ for text in [*view.answers(past), view.floor_sentence(past["ranks"])]:
     page.say(text)
 orders = past["orders"]
 for number_of, row in enumerate(orders.itertuples() if len(orders) else ()):
+    if not view.rankable(past["ranks"], row.first, row.second):
+        continue
     page.figure(
         charts.draw_slopes(past["ranks"], row.first, row.second),
         f"shown_slopes_{number_of}",

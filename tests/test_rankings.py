@@ -177,6 +177,9 @@ def test_the_answer_counts_what_swaps_and_names_who_is_at_the_floor():
     floor = ranking_view.floor_sentence(found["ranks"])
     assert "template: `c`" in floor and "natural: `a`" in floor
     assert ranking_view.floor_sentence(tables(asked({"a": (20, 20)}))["ranks"]).startswith("No model")
+    probes = "trex/template", "trex/natural"
+    assert ranking_view.rankable(found["ranks"], *probes)
+    assert not ranking_view.rankable(tables(asked({"a": (40, 0), "b": (0, 40)}))["ranks"], *probes)
 
 
 def test_a_category_leads_only_in_half_of_the_draws():

@@ -65,6 +65,12 @@ def floor_sentence(ranks: pd.DataFrame) -> str:
     return f"At the floor, and so without a rank that means anything, are on {'; on '.join(told)}."
 
 
+def rankable(ranks: pd.DataFrame, first: str, second: str) -> bool:
+    """Whether at least two models stand above the floor on one of two probes, so that a figure says something."""
+    sides = ranks[ranks["probe"].isin([first, second]) & ~ranks["floor"].astype(bool)]
+    return bool((sides["probe"].value_counts() > 1).any())
+
+
 def difference_sentences(differences: pd.DataFrame) -> list[str]:
     """RQ2: for how many models the difference stays after correcting for the number of tests."""
     said = []
