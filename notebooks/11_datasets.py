@@ -148,7 +148,6 @@ for name, caption in {"kinds": "Relations and facts of each kind", "relations": 
 #
 # Where the same data set is at hand, its counts stand beside those that the paper prints.
 # The paper's own sizes are counts of prompts; of the natural texts we count the sentences in the files, of which several may belong to a fact.
-# A million prompts cannot be counted in T-REx as it is published with LAMA.
 
 # %% tags=["remove-input"]
 if len(real):

@@ -38,6 +38,7 @@ probes: list = [
     "demo_bio/template",
     "demo_bio/natural",
 ]  # names of `probekit list probes`, or JSONL and CSV files
+categories: dict = {}  # model: general, biomedical fine-tuned or biomedical, where no record of its training says it
 halved: list = []  # models that were taught half of the LAMA facts
 per_fact: int = 5  # natural sentences per T-REx fact, at most
 limit: int = 0  # facts per probe, 0 for all
@@ -53,7 +54,15 @@ from probekit.report import ranking_view as view
 from probekit.report.accuracy import ALL, shown
 from probekit.report.page import shown_name
 
-given = {"models": models, "probes": probes, "halved": halved, "per_fact": per_fact, "limit": limit, "seed": seed}
+given = {
+    "models": models,
+    "probes": probes,
+    "categories": categories,
+    "halved": halved,
+    "per_fact": per_fact,
+    "limit": limit,
+    "seed": seed,
+}
 page = Page("13_rankings", out, {**given, "device": device})
 HEADINGS = {
     "p_holm": "p, Holm",
@@ -67,8 +76,8 @@ HEADINGS = {
 # %% tags=["hide-input"]
 loaded = asking.load_probes(probes, limit, seed, per_fact)
 ranks = asking.ask_all(page, models, loaded, halved, device)
-categories = {shown_name(name): about(name).category for name in models}
-tables = rankings.tables(ranks, {probe.name: len(probe.entities) for probe in loaded}, categories, seed)
+trained_on = {shown_name(name): categories.get(name, about(name).category) for name in models}
+tables = rankings.tables(ranks, {probe.name: len(probe.entities) for probe in loaded}, trained_on, seed)
 
 # %% tags=["remove-cell"]
 demo = parts.is_demo(probes)
@@ -149,7 +158,7 @@ else:
 # ## RQ3: domains, and what models were trained on
 #
 # Models fall into the paper's three categories: general English, general and then biomedical text (*biomedical fine-tuned*), and biomedical text alone.
-# Of a model whose training is not known the category is *unknown*.
+# They are read from the record of a model's training or from the list of the papers' models, or given as a parameter; else the category is *unknown*.
 # Where a domain has no data set that asks the same facts in both settings, its templates are set against natural sentences about *other facts*: then a difference may lie in the facts as well as in the way of asking, and only the order of the models can be compared with some right.
 
 # %% tags=["remove-input"]

@@ -28,18 +28,19 @@ def probe(rows: list[tuple[str, str, list[str]]], name: str = "mine/template", *
 
 CAPITALS = [("capital", "A", ["x"]), ("capital", "B", ["y"])]
 BORN = [("born", "P", ["x"]), ("born", "Q", ["x"]), ("born", "R", ["y"])]
+ALIKE = [("squad", "Squad", ["x"]), ("squad", "Squad", ["y"])]  # a file that names no subjects
 SPEAKS = [("speaks", "P", ["u", "v"]), ("speaks", "P", ["v", "u"]), ("speaks", "Q", ["u"])]
-OWNS = [("owns", "P", ["s", "t"]), ("owns", "P", ["t", "s"])]
+OWNS = [("owns", "P", ["s", "t"]), ("owns", "P", ["t", "s"]), ("owns", "Q", ["r"])]
 
 
 def test_kinds_are_counted_from_the_facts():
-    found = datasets.relations([probe(CAPITALS + BORN + SPEAKS + OWNS)]).set_index("relation")
+    found = datasets.relations([probe(CAPITALS + BORN + SPEAKS + OWNS + ALIKE)]).set_index("relation")
     assert found["kind"].to_dict() == {"capital": "1-1", "born": "N-1", "speaks": "N-M", "owns": "1-N"}
     assert found.loc["speaks", ["facts", "subjects", "objects"]].tolist() == [3, 2, 2]
     assert found.loc["speaks", "many_objects"] == 0.5 and found.loc["speaks", "many_subjects"] == 0.5
     assert set(found["declared"]) == {""} and set(found["dataset"]) == {"mine"}
     assert datasets.kinds(found.reset_index()).set_index("kind")["facts"].to_dict() == {
-        "1-1": 2, "N-1": 3, "N-M": 3, "1-N": 2,
+        "1-1": 2, "N-1": 3, "N-M": 3, "1-N": 3,
     }  # fmt: skip
 
 

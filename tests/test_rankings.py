@@ -172,10 +172,17 @@ def test_no_table_holds_a_missing_number():
 def test_the_answer_counts_what_swaps_and_names_who_is_at_the_floor():
     found = tables(asked({"a": (40, 0), "b": (20, 20), "c": (0, 40)}))
     (text,) = ranking_view.answers(found)
-    assert "of 3 pairs of models, 0 certainly keep their order, 3 certainly swap" in text and "-1.00" in text
+    assert "Of 3 pairs of models, 0 certainly keep their order, 3 certainly swap" in text and "-1.00" in text
+    assert "2 of the 3 models are at the floor" in text
     floor = ranking_view.floor_sentence(found["ranks"])
     assert "template: `c`" in floor and "natural: `a`" in floor
     assert ranking_view.floor_sentence(tables(asked({"a": (20, 20)}))["ranks"]).startswith("No model")
+
+
+def test_a_category_leads_only_in_half_of_the_draws():
+    found = tables(asked({"a": (20, 0), "b": (5, 0), "c": (5, 0)}), b=BIO, c=TUNED)
+    (text,) = ranking_view.category_sentences(found)
+    assert "template general (in 100% of the draws)" in text and "natural none in half of the draws" in text
 
 
 def test_the_answer_holds_for_one_model_and_without_a_pairing():

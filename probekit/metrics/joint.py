@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -12,8 +12,7 @@ from probekit.metrics.ranking import hits_at_k
 from probekit.metrics.statistics import bootstrap_means
 
 
-@dataclass(frozen=True, eq=False)
-class FactHits:
+class FactHits(NamedTuple):
     """Hits per fact of one data set, whose probes may ask the same facts.
 
     Args:
@@ -33,8 +32,7 @@ class FactHits:
         return _share(self.hits[facts].sum(0), self.prompts[facts].sum(0))
 
 
-@dataclass(frozen=True, eq=False)
-class JointAccuracy:
+class JointAccuracy(NamedTuple):
     """Acc@k of m models on p probes, ``estimate`` of shape (p, m), and in draws of facts, ``draws`` (samples, p, m)."""
 
     models: tuple[str, ...]

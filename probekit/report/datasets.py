@@ -131,7 +131,8 @@ def relations(probes: Sequence[Probe]) -> pd.DataFrame:
     Returns:
         Per data set and relation: ``relation_label``, ``facts``, ``subjects``, ``objects``, ``many_objects`` and
         ``many_subjects`` (the two shares), ``kind`` (1-1, N-1, 1-N, N-M) and ``declared`` (empty where the data says
-        nothing). Data sets without relations or subjects are left out.
+        nothing). Left out are data sets without relations or subjects, and relations whose facts all name one subject:
+        SQuAD's file gives every question the same.
     """
     rows: list[dict[str, object]] = []
     for name, members in _by_dataset(probes).items():
@@ -140,7 +141,7 @@ def relations(probes: Sequence[Probe]) -> pd.DataFrame:
         if known:
             table = pd.concat([p[[c for c in columns if c in p]] for p in known], ignore_index=True)
             rows += [_relation(name, str(one), part) for one, part in table.groupby("relation", sort=False)]
-    return pd.DataFrame(rows)
+    return pd.DataFrame([row for row in rows if row["facts"] == 1 or row["subjects"] != 1])
 
 
 def _relation(name: str, relation: str, part: pd.DataFrame) -> dict[str, object]:

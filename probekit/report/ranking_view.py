@@ -14,7 +14,7 @@ from probekit.report.parts import Finding, agreement, title
 from probekit.report.rankings import ABOVE
 from probekit.report.text import escape, interval, number
 
-TAU, SURE = "Kendall tau-b", 0.975
+TAU, SURE, HALF = "Kendall tau-b", 0.975, 0.5
 FLOOR_MARK = "†"
 Tables = Mapping[str, pd.DataFrame]
 
@@ -29,12 +29,15 @@ def answers(tables: Tables) -> list[str]:
     said = []
     for row in _rows(tables["orders"]):
         tau = _agreement(tables["agreement"], row["first"], row["second"], EVERY)
+        sides = tables["ranks"][tables["ranks"]["probe"].isin([row["first"], row["second"]])]
+        low = sides[sides["floor"]]["model"].nunique()
         text = f"**{_where(row)}.** "
         if tau:
-            text += f"Kendall's tau-b between the two rankings of {models} models is {_interval(tau)}; "
+            text += f"Kendall's tau-b between the two rankings of {models} models is {_interval(tau)}. "
         text += (
-            f"of {row['pairs']} pairs of models, {row['same']} certainly keep their order, {row['reversed']} certainly "
-            f"swap, and for {row['undecided']} the facts do not decide."
+            f"Of {row['pairs']} pairs of models, {row['same']} certainly keep their order, {row['reversed']} certainly "
+            f"swap, and for {row['undecided']} the facts do not decide; {low} of the {models} models are at the floor "
+            "in at least one of the two settings."
         )
         above = _agreement(tables["agreement"], row["first"], row["second"], ABOVE)
         if above:
@@ -85,6 +88,8 @@ def category_sentences(tables: Tables) -> list[str]:
         leads = part.loc[part.groupby("probe", sort=False)["leads_in"].idxmax()]
         told = (
             f"{escape(title(r['probe']))} {escape(r['category'])} (in {r['leads_in']:.0%} of the draws)"
+            if r["leads_in"] >= HALF
+            else f"{escape(title(r['probe']))} none in half of the draws"
             for r in _rows(leads)
         )
         said.append(f"**Domain {escape(domain or 'unknown')}.** The highest mean Acc@1: {'; '.join(told)}.")
