@@ -38,8 +38,8 @@ own = claims["own_table"].value_counts()
 compared = verdicts.get("reproduced", 0) + verdicts.get("differs", 0)
 checked = own.get("consistent", 0) + own.get("inconsistent", 0)
 page.say(
-    f"**The answer.** Of the {len(claims)} claims listed, {compared} could be compared with a run on the same data, all of "
-    f"them on the size of a data set: reproduced {verdicts.get('reproduced', 0)}, different {verdicts.get('differs', 0)}. "
+    f"**The answer.** Of the {len(claims)} claims listed, {compared} could be compared with a run on the same data, on "
+    f"the size of data sets or on completions that the authors released: reproduced {verdicts.get('reproduced', 0)}, different {verdicts.get('differs', 0)}. "
     f"The other {verdicts.get('not run', 0)}, on accuracy, rankings and perplexity among them, need models or data that "
     f"cannot be had here. With numbers that the paper itself prints, {checked} claims can be checked: "
     f"{own.get('inconsistent', 0)} of them do not follow from these numbers."
