@@ -176,8 +176,8 @@ for row in answer.itertuples():
 # %% [markdown]
 # ## The tables
 #
-# *Often* and *once* are the AUC with which the rank tells facts told often ({numref}`tbl-separation` says how often), or at least once, from facts never told.
-# The score of the right entity, which is comparable between prompts only in part, stands beside the rank in {numref}`tbl-separation`.
+# *Often* and *once* are the AUC with which the rank tells facts told often ({numref}`tbl-10-world-separation` says how often), or at least once, from facts never told.
+# The score of the right entity, which is comparable between prompts only in part, stands beside the rank in {numref}`tbl-10-world-separation`.
 
 # %% tags=["remove-input"]
 for name, caption in {
