@@ -178,7 +178,7 @@ def test_long_sentences_are_cut_and_counted():
     model = small("bert")
     corpus = encode([text_of("t", ["word " * 500, "word"])], model)
     assert corpus.cut == 1 and corpus.lengths.tolist() == [model.max_tokens, len(model.tokenizer("word")["input_ids"])]
-    rows = corpus.rows(np.array([1, 0]))
+    rows, _ = corpus.rows(np.array([1, 0]))
     assert rows[1, -1] == model.tokenizer.sep_token_id and (rows[0, corpus.lengths[1] :] == -1).all()
 
 
