@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+BLOCK = 1 << 18  # draws made at a time
 SLACK = 1e-12  # a sum so near zero is zero but for rounding
 
 
@@ -90,12 +92,25 @@ def bootstrap_means(
         ValueError: no values, or values that are not finite.
     """
     sums, counts = _by_cluster(_table(values), clusters)
-    generator = np.random.default_rng(seed)
-    drawn = np.empty((samples, sums.shape[1]))
-    for i in range(samples):
-        weights = np.bincount(generator.integers(len(counts), size=len(counts)), minlength=len(counts))
-        drawn[i] = weights @ sums / (weights @ counts)
-    return drawn
+    totals = np.column_stack([sums, counts])
+    drawn = np.concatenate([block.astype(float) @ totals for block in _draws(len(counts), samples, seed)])
+    return np.asarray(drawn[:, :-1] / drawn[:, -1:])
+
+
+@lru_cache(maxsize=8)
+def _draws(count: int, samples: int, seed: int) -> tuple[np.ndarray, ...]:
+    """How often each of ``count`` things is drawn in each sample, in blocks of samples (samples, count).
+
+    Kept, since the groups of a table often are of one size and then rest on the same draws. One thing is drawn once
+    on average and never hundreds of times, so a byte holds it.
+    """
+    generator, block = np.random.default_rng(seed), max(1, BLOCK // count)
+    made = []
+    for first in range(0, samples, block):
+        size = min(block, samples - first)
+        drawn = generator.integers(count, size=(size, count)) + np.arange(0, size * count, count)[:, None]
+        made.append(np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count).astype(np.uint8))
+    return tuple(made)
 
 
 def resampled_means(

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from probekit.report.ledger import UNDECIDED, ledger
+from probekit.report.ledger import UNDECIDED, ledger, load_claims
 from probekit.report.page import Page, provenance
 from probekit.report.recording import recorded_manifest, recorded_tables
 from probekit.report.text import interval, plain
@@ -122,7 +122,8 @@ def close(page: Page, manifest: Mapping[str, Any]) -> None:
 
 def show_claims(page: Page, *starts: str, paper: str = "001") -> None:
     """The ledger's rows whose ids begin so, in this order."""
-    rows = [row for start in starts for row in ledger() if str(row["id"]).startswith(start)]
+    known = load_claims()
+    rows = ledger([claim for start in starts for claim in known if claim.id.startswith(start)])
     claims = pd.DataFrame(rows)[list(CLAIM)].map(plain)
     caption = f"What paper {paper} claims here, and what came of it"
     page.table(claims, "shown_claims", caption, claims.rename(columns=CLAIM))
