@@ -63,7 +63,7 @@ def token_f1(predicted: Sequence[Collection[int]], rationales: Sequence[Sequence
 def average_precision(original: Sequence[str], perturbed: Sequence[str], upto: int | None = None) -> float:
     """The term of one pair in MAP (Eq. 2).
 
-    For i = 1 .. |perturbed|: the share of the first i words of the perturbed list that are among the first i words of
+    For i from 1 to the length of the perturbed list: the share of its first i words that are among the first i words of
     the original list; a word that is there twice counts twice. The mean over i.
 
     Args:

@@ -42,7 +42,7 @@ ZOO = {
     "zoo/albert-tiny": Member("albert-tiny", "general", "general"),
     "zoo/distilbert-tiny": Member("distilbert-tiny", "general", "general"),
     "zoo/electra-tiny": Member("electra-tiny", "general", "general"),
-    "zoo/bert-tiny-then-bio": Member("bert-tiny", "biomedical", "biomedical fine-tuned", "zoo/bert-tiny"),
+    "zoo/bert-tiny-then-bio": Member("bert-tiny-onward", "biomedical", "biomedical fine-tuned", "zoo/bert-tiny"),
     "zoo/bert-tiny-bio": Member("bert-tiny", "biomedical", "biomedical"),
     "zoo/llama-tiny": Member("llama-tiny", "general", "general"),
     "zoo/t5-tiny": Member("t5-tiny", "general", "general"),
@@ -83,7 +83,7 @@ def zoo_folder(name: str, epochs: int | None = None) -> Path:
     settings = recipe.settings if epochs is None else replace(recipe.settings, epochs=epochs)
     base = zoo_folder(member.base) if member.base else None
     text = _text(member)
-    made_of = [VERSION, asdict(recipe), asdict(settings), text.sha256, base.name if base else ""]
+    made_of = [VERSION, asdict(recipe), asdict(settings), text.sha256, text.names, base.name if base else ""]
     folder = cache_folder() / "zoo" / f"{name.rpartition('/')[2]}-{digest(canonical(made_of))}"
     with claim(folder):
         if not folder.is_dir():

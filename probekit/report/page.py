@@ -118,7 +118,9 @@ class Page:
         )
         if len(shown) >= LONG if fold is None else fold:
             text = f"~~~~~{{dropdown}} {caption}\n{text}~~~~~\n"
-        _display(text, shown.to_html(index=False, escape=True))
+        beginning = " ".join(shown.head(LONG).to_html(index=False, escape=True).split())
+        rest = f"<p>{len(shown) - LONG} more rows: {html.escape(path.name)}</p>" * (len(shown) > LONG)
+        _display(text, beginning + rest)
 
     def keep(self, frame: pd.DataFrame, name: str) -> Path:
         """Write a table as CSV beside the page without showing it; returns where."""
