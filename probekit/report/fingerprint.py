@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -52,7 +52,7 @@ def _parts_of(file: Path) -> set[str]:
     return {part for name in _named(file.read_text("utf-8")) for part in [_part(name)] if part}
 
 
-@lru_cache(maxsize=None)
+@cache
 def _named(source: str) -> frozenset[str]:
     """Kept: the pages of a book rest on the same files."""
     return frozenset(_imported(ast.parse(source)))
