@@ -34,7 +34,7 @@ out: str = "15_overconfidence"  # folder for tables and figures
 # %% tags=["remove-cell"]
 from probekit.report import Page, asking, dots, new_figure, number, overconfidence, parts
 from probekit.report import repetition_findings as told
-from probekit.report.accuracy import shown
+from probekit.report.accuracy import across, shown
 from probekit.report.curves import curves
 from probekit.report.parts import title
 
@@ -63,7 +63,10 @@ def titled(table):
     names = {c: table[c].map(title) for c in ("probe", "dataset") if c in table}
     if "measure" in table:
         names["measure"] = table["measure"].map(lambda name: {**HEADINGS, "accuracy": "Acc@1"}.get(name, name))
-    return shown(table.assign(**names), HEADINGS).rename(columns={"Difference": "Template less natural"})
+    table = table.assign(**names)
+    if "difference" in table:  # a column per model
+        return across(table, ["dataset", "measure"], ("difference", "low", "high"), HEADINGS)
+    return shown(table, HEADINGS)
 
 
 # %% tags=["hide-input"]

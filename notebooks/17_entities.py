@@ -33,7 +33,7 @@ out: str = "17_entities"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
 from probekit.report import Page, dots, enlarging, entities, interval, new_figure, number, parts
-from probekit.report.accuracy import shown
+from probekit.report.accuracy import across, shown
 from probekit.report.parts import title
 
 given = {"models": models, "probes": probes, "enlarge": enlarge, "limit": limit, "limits": limits}
@@ -51,13 +51,17 @@ HEADINGS = {
     "who": "Published by",
     "dataset": "Data set",
 }
+STEPS = "Acc@1 at every step; the CSV has Acc@5, Acc@10 and MRR too"
 
 
 def named(table):
     table = table.assign(probe=table["probe"].map(title))
     if "share" in table:
         table["share"] = [f"{share:.0%}" for share in table["share"]]
-    return shown(table, {**HEADINGS, "share": "Share added"})
+    headings = {**HEADINGS, "share": "Share added"}
+    if "mrr" in table:  # Acc@k at every step: a column per model
+        return across(table, ["probe", "share", "entities", "facts"], headings=headings)
+    return shown(table, headings)
 
 
 # %% tags=["hide-input"]
@@ -152,7 +156,7 @@ if count > 1:
 page.table(
     past["relative"], "shown_relative", "The fall as a share of the accuracy before", named(past["relative"]), fold=True
 )
-page.table(past["accuracy"], "shown_accuracy", "Accuracy at every step", named(past["accuracy"]), fold=True)
+page.table(past["accuracy"], "shown_accuracy", STEPS, named(past["accuracy"]), fold=True)
 
 # %% [markdown]
 # ## Are the added entities rivals?
@@ -256,7 +260,7 @@ CAPTIONS = {
     "relative": "The fall as a share of the accuracy before, in this run",
     "rivals": "Share of the entities before the right one in this run",
     "order": "The order of the models with both lists in this run",
-    "accuracy": "Accuracy at every step in this run",
+    "accuracy": f"{STEPS}, in this run",
     "costs": "What a ranking with each list alone runs, in this run",
 }
 parts.show_tables(page, tables, CAPTIONS, named, folded=[*CAPTIONS][len(page.models) <= 3 :])

@@ -257,3 +257,18 @@ def test_accuracy_of_several_k_has_the_intervals_each_would_have_alone():
     for k in (1, 5, 10):
         alone = bootstrap_ci(hits_at_k(table["rank"], k), table["fact_id"].tolist())
         assert (row[f"acc@{k}"], row[f"low@{k}"], row[f"high@{k}"]) == (alone.estimate, alone.low, alone.high)
+
+
+def test_a_long_table_is_turned_to_a_column_per_model():
+    long = pd.DataFrame(
+        [("a", "x", 0.5, 0.25, 0.75), ("a", "y", 0.1, 0.0, 0.2), ("b", "y", 1.0, 0.9, 1.0)],
+        columns=["model", "relation", "acc@1", "low@1", "high@1"],
+    )
+    found = accuracy.across(long, ["relation"], headings={"relation": "Asked"})
+    assert found.columns.tolist() == ["Asked", "a", "b"]
+    assert found.to_numpy().tolist() == [
+        ["x", "0.500 [0.250,\N{NO-BREAK SPACE}0.750]", "\N{EN DASH}"],
+        ["y", "0.100 [0.000,\N{NO-BREAK SPACE}0.200]", "1.000 [0.900,\N{NO-BREAK SPACE}1.000]"],
+    ]
+    with pytest.raises(pd.errors.MergeError):  # two rows of one model would hide each other
+        accuracy.across(pd.concat([long, long]), ["relation"])

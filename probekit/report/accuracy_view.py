@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from probekit.metrics import KS
-from probekit.report.accuracy import ALL, CLEAN, shown
+from probekit.report.accuracy import ALL, CLEAN, across, shown
 from probekit.report.asking import OWN
 from probekit.report.parts import title
 from probekit.report.text import escape, interval, number
@@ -192,6 +192,11 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 def readable(table: pd.DataFrame) -> pd.DataFrame:
     """``named``, with each estimate and its interval in one cell."""
     return shown(named(table))
+
+
+def relations_across(relations: pd.DataFrame) -> pd.DataFrame:
+    """Acc@1 per probe and relation, a column per model; Acc@5 and Acc@10 stay with the CSV."""
+    return across(named(relations), ["probe", "relation", "prompts"]) if len(relations) else relations
 
 
 def points(row: Mapping[str, Any]) -> str:
