@@ -169,7 +169,11 @@ class Page:
         """Write ``manifest.json`` and show the folded provenance table."""
         data = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"
         write_atomically(self.out / "manifest.json", data.encode())
-        self.say(provenance(self.manifest, "How this page was made"))
+        self.made(self.manifest, "How this page was made")
+
+    def made(self, manifest: Mapping[str, Any], title: str) -> None:
+        """The folded provenance table of a run; where the book is not built, its page hash alone."""
+        _display(provenance(manifest, title), f"<p>{html.escape(title)}: page hash {manifest['hash']}</p>")
 
 
 def shown_name(name: str) -> str:
