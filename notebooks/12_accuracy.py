@@ -109,7 +109,7 @@ if len(beside):
 SHOWN = {
     "mean_pairs": "Acc@k on the same facts, in natural sentences and by template, mean over models",
     "means": "Accuracy per prompt, mean over models",
-    "datasets": f"What each probe holds; at most {manifest['parameters']['per_fact']} sentences of a T-REx fact are asked",
+    "datasets": f"What each probe holds; sentences asked of a T-REx fact: at most {manifest['parameters']['per_fact']}",
 }
 FOLDED = {
     "pairs": "Acc@k on the same facts, model by model",

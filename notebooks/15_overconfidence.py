@@ -211,6 +211,7 @@ parts.show_claims(page, "001-14")
 # - A low number of different answers is a fault only where the right answers are many; the rows of right answers say how many there are.
 # - Prompts of one template are more alike than natural sentences, so that alike answers are to be expected of any reader who does not know; the comparison cannot tell a habit of the model from a lack of knowledge.
 # - Scores of candidates of unlike length are means per token, so a margin between two of them is no ratio of probabilities.
+# - A rank correlation over a handful of models speaks of these models: its interval says what other facts would give, not what other models would.
 # - Of several sentences of a fact one was drawn; another draw gives somewhat other numbers.
 #
 # ```{admonition} Exercise

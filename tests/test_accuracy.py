@@ -220,10 +220,11 @@ def test_the_chart_has_a_panel_per_data_set_and_a_line_per_model(count):
 
 
 def test_findings_say_what_real_data_and_the_demo_world_say_apart():
-    first, every, biomedical = accuracy_findings.findings(two_model_tables(), {})
+    first, every, loses, biomedical = accuracy_findings.findings(two_model_tables(), {})
     assert first.recorded.startswith("T\N{NON-BREAKING HYPHEN}REx: ") and "+37.5 points" in first.recorded
     assert (first.demo, every.demo, biomedical.recorded) == ("not run",) * 3
     assert "of 2 models above zero" in every.recorded
+    assert "undecided, m loses 50.0 [0.0," in loses.recorded and loses.recorded.endswith("100.0] points, 50% of it")
 
 
 def test_the_papers_means_stand_beside_ours_where_the_data_is():
