@@ -243,7 +243,7 @@ parts.show_claims(page, "001-18", "001-01", "001-02", "001-03", "001-04", "001-0
 # - A mean over models is a mean over the models of this page; its interval speaks of other facts, not of other models.
 # - Many models are compared on many data sets, and no p-value or interval of this page is corrected for that.
 # - Facts held out of the last training may stand in the text that the encoder was first trained on.
-# - ConceptNet and some relations of T-REx are not at hand; {numref}`tbl-12-accuracy-shown-datasets` counts the relations that are absent, and a warning names them when the data is read.
+# - ConceptNet and some relations of T-REx are not at hand; {numref}`tbl-12-accuracy-shown-datasets` counts the relations that are absent, and the table at the end of this page that tells how the results were made names them where that run kept the warning.
 # - A rank among the entities of one data set says nothing about entities outside it.
 # - The weights of `minilm-mlm` are not distributed, since some of its training text may not be; give a model of your own to make a page like this one.
 #
