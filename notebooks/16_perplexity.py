@@ -252,7 +252,7 @@ if table["model"].nunique() > 1:
     page.say(
         f"A mean over models can be ruled in the same way: one model makes up {top['share'].min():.0%} to "
         f"{top['share'].max():.0%} of the sum behind it ({', '.join(f'`{name}`' for name in top['model'].unique())}). "
-        "What is said of the means of data sets then says how that model reads them."
+        "Where that share is near one, what is said of the mean says how that model reads the data set."
     )
 page.table(
     table,
