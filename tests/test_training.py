@@ -323,6 +323,7 @@ def test_the_command_says_one_line_and_errors_in_one(tmp_path, capsys):
     assert capsys.readouterr().out == f"{tmp_path / 'out'}\n"
     card = about(str(tmp_path / "out"))
     assert (card.category, card.family, card.size, card.base) == ("biomedical", "BERT", "nano", "")
+    assert card.texts == ("text.txt",)
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 1
     assert "is there already" in capsys.readouterr().err
 
