@@ -173,10 +173,11 @@ if demo:
     page.table(
         accuracy[accuracy["top"] == 1],
         "accuracy_top1",
-        "Accuracy by kind of change, first filling, models of this run",
-        view.accuracy_rows(accuracy, 1),
+        "Accuracy by kind of change, first filling, models of this run, dimensions pooled",
+        view.accuracy_rows(view.everywhere(accuracy), 1),
     )
-    page.table(reasons, "reasons_kinds", "Reasons by kind of change, models of this run", view.reason_rows(reasons))
+    rows = view.reason_rows(view.everywhere(reasons))
+    page.table(reasons, "reasons_kinds", "Reasons by kind of change, models of this run, dimensions pooled", rows)
 
 # %% [markdown]
 # ## What this does not show

@@ -10,6 +10,7 @@ from probekit.report.rationales import conclusions_view, perturbations_view
 from probekit.report.rationales import lengths_view as view
 from probekit.report.rationales.asking import ATTENTION, GRADIENTS, ORACLE, RANDOM
 from probekit.report.rationales.lengths import ABOVE, AS_IT_STANDS, CONCLUSIONS, METRICS, RATIOS
+from probekit.report.rationales.perturbations import ALL
 
 START = {ORACLE: 0.6, RANDOM: 0.1, ATTENTION: 0.3, GRADIENTS: 0.05}
 
@@ -72,10 +73,8 @@ def test_results_are_counted_and_told_in_full() -> None:
     )
     measured = (AS_IT_STANDS, ABOVE)
     first, second = conclusions_view.findings(table, measured, CONCLUSIONS, "absent")[:2]
-    assert (
-        first.recorded
-        == "as it stands: of 3, 1 agree and 1 contradict; above random scores: of 1, 1 agree and 0 contradict"
-    )
+    assert first.recorded.partition("; ")[0] == "as it stands: of 3 results 1 agree and 1 contradict"
+    assert first.recorded.endswith("; above random scores: of 1 results 1 agree and 0 contradict")
     assert second.recorded == "not available" and first.demo == "absent"
     rows = conclusions_view.rows(table, measured, CONCLUSIONS)
     assert rows["Model"].tolist() == ["m0", "m1", "m2"] and set(rows["Data"]) == {"Own items, English"}
@@ -115,6 +114,14 @@ def test_what_a_hit_is_and_whether_there_are_fewer(dataset: str, change: float, 
     assert (row["A hit is"], row["Hits after the change"]) == (hit, word) and row["Same first filling"].startswith(
         "0.90"
     )
+
+
+def test_pooled_rows_of_every_set() -> None:
+    row = answers("own/en", "important", (0.5, 0.6, 0.1, 0.9))
+    several = [row | {"dimension": name} for name in ("grammar", "knowledge", ALL)]
+    shown = perturbations_view.everywhere(pd.DataFrame([*several, row | {"dataset": "demo/zh"}]))
+    rows = shown[["dataset", "dimension"]].to_numpy().tolist()
+    assert rows == [["own/en", ALL], ["demo/zh", "knowledge"]]
 
 
 def reasons(kind: str, method: str, value: float) -> dict[str, object]:

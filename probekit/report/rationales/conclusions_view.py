@@ -28,7 +28,7 @@ def findings(table: pd.DataFrame, measured: Sequence[str], texts: Mapping[str, s
             sides = [agreement(row["low"], row["high"]) for row in rows.to_dict("records")]
             if sides:
                 agree, not_so = sides.count("agrees"), sides.count("contradicts")
-                told.append(f"{name}: of {len(sides)}, {agree} agree and {not_so} contradict")
+                told.append(f"{name}: of {len(sides)} results {agree} agree and {not_so} contradict")
         found.append(Finding(claim, text, "; ".join(told) or "not available", absent))
     return found
 
