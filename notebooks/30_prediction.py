@@ -45,7 +45,6 @@ demo = asking.is_demo([*models, *chinese])
 past, manifest = parts.past_or_this(page, demo, tables)
 own_demo = demo and manifest["parameters"] == page.parameters  # nothing was recorded: all is the demo world
 first = past["accuracy"]["dataset"].iloc[0]
-who = f"{len(manifest['models'])} model" + "s" * (len(manifest["models"]) > 1)
 
 # %% tags=["remove-input"]
 if own_demo:
@@ -73,9 +72,11 @@ page.figure(
 # Records whose perturbation changes the answer (role reversal, negation) or misleads are left to {doc}`33_perturbations`; of these sets only the originals count here.
 
 # %% tags=["remove-input"]
+if note := asking.invented(manifest):
+    page.say(note)
 for dataset in past["accuracy"]["dataset"].unique():
     name = "".join(letter if letter.isalnum() else "_" for letter in dataset)
-    caption = f"Share of right fillings, {escape(asking.title(dataset))}, {who}"
+    caption = f"Share of right fillings, {escape(asking.title(dataset))}"
     page.table(
         prediction.pick(past["accuracy"], dataset=dataset),
         f"shown_accuracy_{name}",
@@ -98,14 +99,7 @@ page.table(past["changes"], "shown_changes", caption, view.changes_shown(past["c
 # %% tags=["remove-input"]
 caption = "Size of the sets, and length of rationales over length of input (Table 3 of the paper)"
 page.table(past["statistics"], "shown_statistics", caption, view.statistics_shown(past["statistics"]))
-unknown = prediction.pick(past["accuracy"], part=prediction.ALL, dimension=prediction.ALL, top=1)
-page.say(
-    "Records no gold of which a model's vocabulary can spell cannot be answered: "
-    + "; ".join(
-        f"{row.unknown:.1%} ({escape(row.model)}, {escape(asking.title(row.dataset))})" for row in unknown.itertuples()
-    )
-    + "."
-)
+page.say(view.unspelled(past["accuracy"]))
 
 # %% [markdown]
 # ## How it was computed
@@ -122,9 +116,8 @@ page.say(
 beside = view.beside_paper(past["accuracy"], "own/en") if not own_demo else view.beside_paper(past["accuracy"][:0], "")
 if len(beside):
     page.table(beside, "shown_beside", "The paper's accuracies, and ours on other records from other models", beside)
-parts.show_findings(
-    page, view.findings(past["conclusions"][: 0 if own_demo else None], tables["conclusions"][: None if demo else 0])
-)
+recorded = asking.outside_demo(past["conclusions"], manifest)[: 0 if own_demo else None]
+parts.show_findings(page, view.findings(recorded, tables["conclusions"][: None if demo else 0]))
 
 # %% [markdown]
 # ## The same code, live
@@ -138,7 +131,7 @@ if demo:
 for dataset in loaded:
     page.say(view.floor(tables["accuracy"], dataset))
 for name, caption, shown in (
-    ("accuracy", "Share of right fillings in this run", None),
+    ("accuracy", "Share of right fillings in this run", view.everywhere(tables["accuracy"])),
     (
         "changes",
         "Accuracy of perturbed less that of original records in this run",

@@ -27,7 +27,6 @@ models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked English sets: `pro
 chinese: list = ["zoo/bert-tiny-zh"]  # models that are asked Chinese sets; a model may be in both lists
 sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `report.rationales.asking.SETS`, or JSONL files of records
 weights: list = ["trained", "random weights"]  # copies of each model: trained, random head, random weights
-controlled: list = ["attention", "integrated gradients"]  # methods that copies with random weights are asked too
 limit: int = 12  # originals of each set but the own items, 0 for all
 seed: int = 0  # of the draw, the demo worlds, random scores and random weights
 device: str = "auto"  # auto, cpu, cuda
@@ -35,15 +34,15 @@ out: str = "31_saliency"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
 from probekit.report import Page, escape, parts
-from probekit.report.rationales import asking, saliency
+from probekit.report.rationales import asking, completeness_view, contrasts_view, prediction, saliency
 from probekit.report.rationales import saliency_view as view
 
-given = {"models": models, "chinese": chinese, "sets": sets, "weights": weights, "controlled": controlled}
+given = {"models": models, "chinese": chinese, "sets": sets, "weights": weights}
 page = Page("31_saliency", out, {**given, "limit": limit, "seed": seed, "device": device})
 
 # %% tags=["hide-input"]
 loaded = asking.load_sets(page, sets, limit, seed)
-found = asking.attribute_all(page, models, chinese, loaded, weights, seed, device, controlled)
+found = asking.attribute_all(page, models, chinese, loaded, weights, seed, device)
 tables = saliency.tables(loaded, found)
 demo = asking.is_demo([*models, *chinese])
 past, manifest = parts.past_or_this(page, demo, tables)
@@ -54,9 +53,7 @@ first = past["interpretability"]["dataset"].iloc[0]
 if own_demo:
     page.say(parts.BANNER)
 page.say(view.answer(past, first))
-page.say("\n".join(f"- {sentence}" for sentence in view.sentences(past["contrasts"], first)))
-if lost := view.uncontrolled(past["interpretability"]):
-    page.say(f"Without a copy on random weights in this run: {', '.join(lost)}.")
+page.say("\n".join(f"- {sentence}" for sentence in contrasts_view.sentences(past["contrasts"], first)))
 
 # %% tags=["remove-input"]
 page.figure(
@@ -76,18 +73,23 @@ page.figure(
 # The paper takes PCC, and MAP*, over pairs with p < 0.05 alone; the share of such pairs and the PCC over all pairs stand beside it.
 # Keeping only the pairs that agree makes any method look faithful: see what random scores reach.
 # Means of fewer than five values are left out, with their number in their place.
+# Models of the same shape and vocabulary have the same copy with random weights.
 # The oracle gives 1 to marked words and 0 to others; it says what marks of the two versions of a sentence have in common, so its MAP is no upper bound.
 
 # %% tags=["remove-input"]
 table = past["interpretability"]
+if note := asking.invented(manifest):
+    page.say(note)
 for dataset in table["dataset"].unique():
     name = "".join(letter if letter.isalnum() else "_" for letter in dataset)
-    for dimension in view.dimensions(table, dataset):
-        caption = f"{escape(asking.title(dataset))}, dimension: {dimension}"
-        shown = view.wide(table, dataset, dimension)
-        page.table(shown, f"shown_{name}_{dimension}", caption, fold=(dataset, dimension) != (first, saliency.ALL))
+    caption = escape(asking.title(dataset))
+    rows = prediction.pick(table, dataset=dataset)
+    pooled = prediction.pick(rows, dimension=saliency.ALL)
+    page.table(pooled, f"shown_{name}", caption, view.wide(table, dataset), fold=dataset != first)
+    if len(each := view.by_dimension(table, dataset)):
+        page.table(rows, f"shown_{name}_dimensions", f"{caption}, by dimension", each, fold=True)
 caption = "Differences on the same records, with 95% intervals"
-page.table(past["contrasts"], "shown_contrasts", caption, view.contrasts_shown(past["contrasts"]), fold=True)
+page.table(past["contrasts"], "shown_contrasts", caption, contrasts_view.by_dimension(past["contrasts"]), fold=True)
 
 # %% [markdown]
 # ## Words and their weight
@@ -108,18 +110,19 @@ for dataset in loaded:
 #
 # The scores of all tokens should add up to what the prediction's probability gains from a blank sentence to the prompt.
 # The {term}`completeness` error is how far they miss it, as a share of that gain, at 100 steps.
+# It is large where the sum misses by much, which happens where the probability bends between two steps, and where there is little to miss.
 
 # %% tags=["remove-input"]
-page.say(view.completeness_sentence(past["completeness"]))
-page.table(
-    past["completeness"], "shown_completeness", "Completeness error", view.completeness_shown(past["completeness"])
-)
+page.say(completeness_view.sentence(past["completeness"]))
+page.say("\n".join(f"- {sentence}" for sentence in completeness_view.reasons(past["errors"])))
+shown = completeness_view.shown(past["completeness"])
+page.table(past["completeness"], "shown_completeness", "Completeness error", shown)
 page.figure(
-    view.draw_errors(past["errors"]),
+    completeness_view.draw(past["errors"]),
     "shown_errors",
-    "Share of records whose completeness error is at most so large; the grey line is one percent.",
+    "Share of records whose completeness error is at most so large, trained models; the grey line is one percent.",
     "Step curves of completeness errors. "
-    + view.completeness_sentence(past["completeness"]).replace("`", "").replace("\\", ""),
+    + completeness_view.sentence(past["completeness"]).replace("`", "").replace("\\", ""),
 )
 
 # %% [markdown]
@@ -137,28 +140,25 @@ beside = view.beside_paper(past["interpretability"], "" if own_demo else "own/en
 if len(beside):
     caption = "The paper's scores, and ours on other records from other models"
     page.table(beside, "shown_beside", caption, beside, fold=True)
-recorded, live = past["contrasts"][: 0 if own_demo else None], tables["contrasts"][: None if demo else 0]
-parts.show_findings(page, view.findings(recorded, live))
+recorded = asking.outside_demo(past["contrasts"], manifest)[: 0 if own_demo else None]
+parts.show_findings(page, view.findings(recorded, tables["contrasts"][: None if demo else 0]))
 
 # %% [markdown]
 # ## The same code, live
 #
-# These tables are made anew whenever this page is, from the models and sets of its parameters.
+# These tables are made anew whenever this page is, from the models and sets of its parameters; their CSV files hold the dimensions apart.
 
 # %% tags=["remove-input"]
 if demo:
     page.say(parts.BANNER)
-for dataset in loaded:
-    page.say(
-        "\n".join(f"- {escape(asking.title(dataset))}: {line}" for line in view.sentences(tables["contrasts"], dataset))
-    )
-for name, caption, shown_table in (
-    ("interpretability", "Every metric in this run", None),
-    ("contrasts", "Differences in this run", view.contrasts_shown(tables["contrasts"])),
-    ("completeness", "Completeness error in this run", view.completeness_shown(tables["completeness"])),
-):
-    page.table(tables[name], name, caption, shown_table, fold=True)
 page.keep(tables["errors"], "errors")
+page.say("\n".join(f"- {contrasts_view.tally(tables['contrasts'], dataset)}" for dataset in loaded))
+for name, caption, live in (
+    ("interpretability", "Every metric in this run, over all records", view.everywhere(tables["interpretability"])),
+    ("contrasts", "Differences in this run, over all records", contrasts_view.overview(tables["contrasts"])),
+    ("completeness", "Completeness error in this run", completeness_view.shown(tables["completeness"])),
+):
+    page.table(tables[name], name, caption, live, fold=True)
 
 # %% [markdown]
 # ## The paper's claims

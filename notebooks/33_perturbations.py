@@ -36,10 +36,10 @@ out: str = "33_perturbations"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
 from probekit.report import Page, parts, recorded_manifest, recorded_tables
-from probekit.report.rationales import asking, perturbation_claims, perturbations
+from probekit.report.rationales import asking, conclusions_view, perturbation_claims, perturbations
 from probekit.report.rationales import perturbations_view as view
 from probekit.report.rationales.lengths import ABOVE, AS_IT_STANDS
-from probekit.report.rationales.lengths_view import findings, runs
+from probekit.report.rationales.lengths_view import runs
 
 given = {"models": models, "chinese": chinese, "sets": sets, "limit": limit, "seed": seed, "device": device}
 page = Page("33_perturbations", out, given)
@@ -64,7 +64,9 @@ manifest = recorded_manifest(page.study) if demo and past else page.manifest
 # %% tags=["remove-input"]
 if past:
     dataset, model = runs(past["reasons"])[0]
-    page.say("**The answer.** " + view.answer(past["accuracy"], past["reasons"], dataset, model))
+    asked = [one for of, one in runs(past["reasons"]) if of == dataset]
+    told = [view.answer(past["accuracy"], past["reasons"], dataset, one) for one in asked]
+    page.say("**The answer.**\n\n" + "\n".join(f"- {text}" for text in told))
 else:
     page.say("No real model has been recorded yet; only this run's own models are shown, further down.")
 
@@ -87,6 +89,8 @@ if past:
 
 # %% tags=["remove-input"]
 if past:
+    if note := asking.invented(manifest):
+        page.say(note)
     usual = view.usual(past["accuracy"])
     for top, fold in ((1, False), (asking.TOP, True)):
         page.table(
@@ -148,11 +152,18 @@ if past and len(view.contrasts(past["accuracy"])):
 #
 # Each sentence is turned into a number that is above zero where it holds; MAP is asked as it stands and of what it lies above random scores on the same pairs, because a text of other words or other length lowers the MAP of any scores.
 # The paper's data are others and so are its models: the verdicts are about these models and items.
+# A result is that of one model, and for reasons one method, on one set of items.
 
 # %% tags=["remove-input"]
 if past:
-    texts = perturbation_claims.CONCLUSIONS
-    parts.show_findings(page, findings(past["conclusions"], (AS_IT_STANDS, ABOVE), texts, view.NO_IMPORTANT))
+    measures, texts, told = (
+        (AS_IT_STANDS, ABOVE),
+        perturbation_claims.CONCLUSIONS,
+        asking.outside_demo(past["conclusions"], manifest),
+    )
+    parts.show_findings(page, conclusions_view.findings(told, measures, texts, view.NO_IMPORTANT))
+    rows = conclusions_view.rows(told, measures, texts)
+    page.table(told, "shown_conclusions", "Each of these results by model and method", rows, fold=True)
 parts.show_claims(page, "003-13", "003-14", "003-15", "003-16", "003-18", paper="003")
 
 # %% tags=["remove-input"]
@@ -162,10 +173,11 @@ if demo:
     page.table(
         accuracy[accuracy["top"] == 1],
         "accuracy_top1",
-        "Accuracy by kind of change, first filling, models of this run",
-        view.accuracy_rows(accuracy, 1),
+        "Accuracy by kind of change, first filling, models of this run, dimensions pooled",
+        view.accuracy_rows(view.everywhere(accuracy), 1),
     )
-    page.table(reasons, "reasons_kinds", "Reasons by kind of change, models of this run", view.reason_rows(reasons))
+    rows = view.reason_rows(view.everywhere(reasons))
+    page.table(reasons, "reasons_kinds", "Reasons by kind of change, models of this run, dimensions pooled", rows)
 
 # %% [markdown]
 # ## What this does not show

@@ -45,9 +45,14 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--yes", action="store_true", help="accept the licence without being asked")
     verb.set_defaults(call=_fetch)
 
-    verb = verbs.add_parser("text", help="write a text to train a model on, one sentence a line, from the data folder")
-    verb.add_argument("name", help="lama-taught, wikipedia, general, pubmed-train or pubmed-held-out")
+    verb = verbs.add_parser("text", help="write a text to train a model on, one sentence a line")
+    verb.add_argument(
+        "name",
+        help="lama-taught, wikipedia, general, pubmed-train or pubmed-held-out (of the data folder), or demo-general, "
+        "demo-biomedical or demo-chinese (generated)",
+    )
     verb.add_argument("--out", type=Path, required=True, help="the file to write")
+    verb.add_argument("--names", type=Path, help="also write the names in a generated text, for `probekit train`")
     verb.set_defaults(call=_text)
 
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
@@ -84,6 +89,9 @@ def _add_train(verb: argparse.ArgumentParser) -> None:
     length.add_argument("--epochs", type=int, help="how often the text is read (default: the recipe's)")
     length.add_argument("--steps", type=int, help="updates of the weights, in place of epochs")
     verb.add_argument("--vocabulary", type=Path, help="folder with a tokenizer (default: made from the text)")
+    verb.add_argument(
+        "--names", type=Path, metavar="FILE", help="names, one a line: each sentence is learned by one of its"
+    )
     verb.add_argument("--seed", type=int, default=0, help="of weights, order and masks (default: 0)")
     verb.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
     verb.add_argument("--category", default="unknown", help="general, biomedical, or a word of your own")
@@ -180,7 +188,11 @@ def _text(options: argparse.Namespace) -> None:
     from probekit.probes.texts import load_text
 
     text = load_text(options.name)
-    write_atomically(options.out, "".join(f"{sentence}\n" for sentence in text.sentences).encode())
+    if options.names and not text.names:
+        raise ProbekitError(f"the names in {text.name} are not known; --names goes with a generated text")
+    for path, lines in ((options.out, text.sentences), (options.names, text.names)):
+        if path:
+            write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
     _say(*(f"{count:>12,}  {what}" for what, count in text.counts.items()), str(options.out))
 
 

@@ -5,14 +5,23 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd
 import pytest
 
 from probekit.errors import ReportError
-from probekit.probes.rationales import RationaleSet, own_items
+from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
 from probekit.report import Page
-from probekit.report.rationales import asking, prediction, prediction_view, saliency, saliency_view
+from probekit.report.rationales import (
+    asking,
+    completeness_view,
+    contrasts_view,
+    prediction,
+    prediction_view,
+    saliency,
+    saliency_view,
+)
 from probekit.report.rationales.asking import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
 from probekit.report.rationales.heat import LEVELS, level, sentence
 from probekit.scoring.saliency import oracle_saliency, random_saliency
@@ -57,8 +66,6 @@ def test_nobody_to_ask_and_unknown_weights_are_refused(page: Page) -> None:
         asking.predict_all(page, ["zoo/bert-tiny"], [], sets)
     with pytest.raises(ReportError, match="no weights 'frozen'"):
         asking.attribute_all(page, [], [], sets, ["frozen"])
-    with pytest.raises(ReportError, match="no method 'guess'"):
-        asking.attribute_all(page, [], [], sets, controlled=["guess"])
     assert asking.is_demo(["zoo/bert-tiny"]) and not asking.is_demo(["zoo/bert-tiny", "minilm-mlm"])
 
 
@@ -99,6 +106,11 @@ def test_what_a_page_prints_of_accuracy() -> None:
     assert f"in 1 of {len(items.items)}." in prediction_view.floor(tables["accuracy"], "own/en")
     wide = prediction_view.wide(tables["accuracy"], "own/en")
     assert list(wide["Dimension"]) == ["all", "grammar", "semantics", "knowledge", "reasoning", "computation"]
+    whole = prediction_view.everywhere(tables["accuracy"])
+    assert set(whole["Set"]) == {"Own items, English"} and whole["Top 1, all"].tolist() == wide["Top 1, all"].tolist()
+    assert prediction_view.unspelled(tables["accuracy"]).startswith("Each model's vocabulary can spell")
+    some = tables["accuracy"].assign(unknown=0.25)
+    assert prediction_view.unspelled(some).endswith("cannot be answered: 25.0% (m, Own items\\, English).")
     beside = prediction_view.beside_paper(tables["accuracy"], "own/en")
     assert beside.iloc[0]["Paper, its data and models (%)"] == "52.2 to 72.0" and len(beside) == 10
     assert "grammar 0.0" in prediction_view.describe(tables["accuracy"], "own/en")
@@ -141,18 +153,98 @@ def test_what_a_page_prints_of_saliency() -> None:
     found = controls(items)
     tables = saliency.tables({"own/en": items}, found)
     assert "attention of `m` reaches F1" in saliency_view.answer(tables, "own/en")
-    assert saliency_view.uncontrolled(tables["interpretability"]) == ["integrated gradients of `m`"]
-    said = saliency_view.sentences(tables["contrasts"], "own/en")
-    assert said[0].startswith("F1, attention less integrated gradients: `m`") and "above zero" in said[0]
     wide = saliency_view.wide(tables["interpretability"], "own/en")
     assert len(wide) == len(found) and wide["F1"].str.contains("[", regex=False).all()
     few = tables["interpretability"].assign(n=saliency_view.FEW - 1)
     assert set(saliency_view.wide(few, "own/en")["MAP"]) == {"– (n = 4)"}
-    assert "under 1%" in saliency_view.completeness_sentence(tables["completeness"])
+    each = saliency_view.by_dimension(tables["interpretability"], "own/en")
+    assert len(each) == 5 * len(found) and list(each["Dimension"].unique()) == list(DIMENSIONS)
+    whole = saliency_view.everywhere(tables["interpretability"])
+    assert set(whole["Set"]) == {"Own items, English"} and whole["F1"].tolist() == wide["F1"].tolist()
+    one = tables["interpretability"][lambda table: table["dimension"] == "all"]
+    assert saliency_view.by_dimension(one, "own/en").empty
     beside = saliency_view.beside_paper(tables["interpretability"], "own/en")
     assert len(beside) == 40 and beside.iloc[0]["Paper, its data and models"].startswith("0.4")
     lines = saliency_view.heat(items, found, "own/en", count=1)
     assert len(lines) == 3 and all("\n" not in line for line in lines)
+
+
+def test_the_demo_world_stands_beside_no_paper() -> None:
+    row = {"claim": saliency.BETTER, "metric": "F1", "dimension": "all", "estimate": 0.2, "low": 0.1, "high": 0.3}
+    asked = [("own/zh", "m"), ("demo/zh", "m"), ("own/zh", "reader")]
+    table = pd.DataFrame([row | {"dataset": dataset, "model": model} for dataset, model in asked])
+    models = {
+        "m": {"texts": ["demo-chinese.txt", "general.txt"]},
+        "reader": {"texts": ["demo-chinese.txt"]},
+        "other": {},
+    }
+    manifest = {"models": models, "probes": {"own/zh": {}, "demo/zh": {}}}
+    told = saliency_view.findings(asking.outside_demo(table, manifest), table)[0]
+    assert told.recorded == "m on Own items, Chinese agrees, 0.20 [0.10,\N{NO-BREAK SPACE}0.30]"
+    assert "Demo world, Chinese" in told.demo and "reader" in told.demo
+    assert asking.outside_demo(pd.DataFrame(), manifest).empty
+    said = asking.invented(manifest)
+    assert said.startswith("The facts of Demo world, Chinese are invented. All that `reader` read is invented")
+    assert asking.invented({"models": {"m": {}}, "probes": {"own/zh": {}}}) == ""
+
+
+def test_what_a_page_prints_of_differences() -> None:
+    items = own_items("en")
+    table = saliency.tables({"own/en": items}, controls(items))["contrasts"]
+    said = contrasts_view.sentences(table, "own/en")
+    assert said[0].startswith("F1, attention less integrated gradients: `m`") and "above zero" in said[0]
+    tally = contrasts_view.tally(table, "own/en")
+    assert tally.startswith("Own items\\, English, attention less integrated gradients: F1 above zero in 1 of 1 and M")
+    assert "less random scores: F1 above zero in 1 of 2 and" in tally
+    below = table.assign(low=-0.2, high=-0.1)
+    assert "F1 above zero in 0 of 1, below in 1 and" in contrasts_view.tally(below, "own/en")
+    assert contrasts_view.tally(table, "own/zh") == ""
+    whole = contrasts_view.overview(table).set_index("Scores by")
+    assert whole.loc[GRADIENTS, "F1, attention less integrated gradients"] == "–"
+    assert whole.loc[GRADIENTS, "F1, less random scores"].startswith("0.00 [0.00,") and len(whole) == 2
+    assert whole.loc[GRADIENTS, "F1, less the same on random weights"] == "–"
+    each = contrasts_view.by_dimension(table)
+    assert list(each.columns[5:]) == ["All", *(name.capitalize() for name in DIMENSIONS)]
+    assert len(each) == len(table) / 6 and each["Grammar"].str.contains("[", regex=False).all()
+
+
+def errors(change: list[float], gap: list[float]) -> pd.DataFrame:
+    about = {"dataset": "own/en", "model": "m", "weights": TRAINED}
+    sizes = np.abs(change)
+    return pd.DataFrame({"change": change, "error": np.array(gap) / sizes}).assign(**about)
+
+
+def test_completeness_in_words() -> None:
+    about = {"dataset": "own/en", "model": "m", "weights": TRAINED, "records": 4}
+    row = about | {"median": 0.002, "p90": 0.1, "p99": 0.2, "largest": 0.3, "below_1": 0.75}
+    table = pd.DataFrame([row, row | {"weights": RANDOM_WEIGHTS}])
+    said = completeness_view.sentence(table)
+    assert said.endswith("`m` 0.20% on Own items\\, English, under 1% (75% of its 4 records lie under it).")
+    assert "not under 1%" in completeness_view.sentence(table.assign(median=0.02))
+    assert "`m` below 0.01% on" in completeness_view.sentence(table.assign(median=1e-6))
+    assert completeness_view.sentence(table[1:]) == ""
+    assert completeness_view.shown(table)["Below 1%"].tolist() == ["75.00%"] * 2
+
+
+@pytest.mark.parametrize(
+    ("change", "gap", "why"),
+    [
+        ([0.5, 0.5, 0.5, -0.5], [0.001, 0.001, 0.001, 0.1], "the sum is off more than the change is small"),
+        ([0.5, 0.5, 0.5, -0.005], [0.001] * 4, "the change is small more than the sum is off"),
+    ],
+)
+def test_why_a_completeness_error_is_large(change: list[float], gap: list[float], why: str) -> None:
+    said = completeness_view.reasons(errors(change, gap))
+    assert len(said) == 1 and "above 1% in 1 records" in said[0] and said[0].endswith(f"so {why}.")
+
+
+def test_records_all_on_one_side_need_no_reason_and_a_curve_ends_at_one() -> None:
+    table = errors([0.5, 0.5], [0.0001, 0.0002])
+    assert completeness_view.reasons(table) == []
+    figure = completeness_view.draw(table)
+    line = figure.axes[0].lines[0]
+    assert line.get_ydata()[-1] == 1 and np.asarray(line.get_xdata()).tolist() == pytest.approx([0.0002, 0.0004])
+    plt.close(figure)
 
 
 @pytest.mark.parametrize(("score", "expected"), [(0, 0), (0.01, 1), (0.25, 1), (0.26, 2), (1, LEVELS), (-1, LEVELS)])

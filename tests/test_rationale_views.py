@@ -6,10 +6,11 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
+from probekit.report.rationales import conclusions_view, perturbations_view
 from probekit.report.rationales import lengths_view as view
-from probekit.report.rationales import perturbations_view
 from probekit.report.rationales.asking import ATTENTION, GRADIENTS, ORACLE, RANDOM
-from probekit.report.rationales.lengths import ABOVE, AS_IT_STANDS, METRICS, RATIOS
+from probekit.report.rationales.lengths import ABOVE, AS_IT_STANDS, CONCLUSIONS, METRICS, RATIOS
+from probekit.report.rationales.perturbations import ALL
 
 START = {ORACLE: 0.6, RANDOM: 0.1, ATTENTION: 0.3, GRADIENTS: 0.05}
 
@@ -63,12 +64,24 @@ def test_the_figure_has_a_row_a_dimension_and_words_for_it() -> None:
     assert view.runs(table) == [("own/en", "m")]
 
 
-def test_findings_tell_both_measures() -> None:
-    row = {"claim": "003-12a", "model": "m", "method": ATTENTION, "estimate": 0.2, "low": 0.1, "high": 0.3}
-    table = pd.DataFrame([row | {"measured": AS_IT_STANDS}, row | {"measured": ABOVE, "low": -0.1}])
-    first, second = view.findings(table, (AS_IT_STANDS, ABOVE))[:2]
-    assert first.recorded.startswith("m, attention: as it stands: agrees, 0.200 [0.100,")
-    assert "above random scores: undecided" in first.recorded and second.recorded == "not available"
+def test_results_are_counted_and_told_in_full() -> None:
+    row = {"claim": "003-12a", "dataset": "own/en", "model": "m", "method": ATTENTION, "estimate": 0.2}
+    spans = [(0.1, 0.3), (-0.1, 0.3), (-0.3, -0.1)]
+    table = pd.DataFrame(
+        [row | {"measured": AS_IT_STANDS, "model": f"m{i}", "low": a, "high": b} for i, (a, b) in enumerate(spans)]
+        + [row | {"measured": ABOVE, "model": "m0", "low": 0.1, "high": 0.3}]
+    )
+    measured = (AS_IT_STANDS, ABOVE)
+    first, second = conclusions_view.findings(table, measured, CONCLUSIONS, "absent")[:2]
+    assert first.recorded.partition("; ")[0] == "as it stands: of 3 results 1 agree and 1 contradict"
+    assert first.recorded.endswith("; above random scores: of 1 results 1 agree and 0 contradict")
+    assert second.recorded == "not available" and first.demo == "absent"
+    rows = conclusions_view.rows(table, measured, CONCLUSIONS)
+    assert rows["Model"].tolist() == ["m0", "m1", "m2"] and set(rows["Data"]) == {"Own items, English"}
+    assert rows["As it stands"].str.partition(",")[0].tolist() == ["agrees", "undecided", "contradicts"]
+    assert rows["Above random scores"].tolist()[1:] == ["–", "–"]
+    assert conclusions_view.rows(table[:0], measured, CONCLUSIONS).empty
+    assert conclusions_view.findings(table[:0], measured, CONCLUSIONS, "")[0].recorded == "not available"
 
 
 SPANS = ("original", "perturbed", "change", "same")
@@ -101,6 +114,14 @@ def test_what_a_hit_is_and_whether_there_are_fewer(dataset: str, change: float, 
     assert (row["A hit is"], row["Hits after the change"]) == (hit, word) and row["Same first filling"].startswith(
         "0.90"
     )
+
+
+def test_pooled_rows_of_every_set() -> None:
+    row = answers("own/en", "important", (0.5, 0.6, 0.1, 0.9))
+    several = [row | {"dimension": name} for name in ("grammar", "knowledge", ALL)]
+    shown = perturbations_view.everywhere(pd.DataFrame([*several, row | {"dataset": "demo/zh"}]))
+    rows = shown[["dataset", "dimension"]].to_numpy().tolist()
+    assert rows == [["own/en", ALL], ["demo/zh", "knowledge"]]
 
 
 def reasons(kind: str, method: str, value: float) -> dict[str, object]:

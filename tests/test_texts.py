@@ -8,6 +8,8 @@ import pytest
 
 from probekit.cli import main
 from probekit.errors import ProbeError
+from probekit.probes.demo import demo_facts, demo_text
+from probekit.probes.demo.chinese import chinese_facts, chinese_text
 from probekit.probes.halves import halves, is_even, is_taught
 from probekit.probes.lama import google_re_facts, trex_facts
 from probekit.probes.texts import ELICIT, PER_FACT, TEXTS, load_text
@@ -140,6 +142,23 @@ def test_the_command_writes_lines_and_says_counts(root, tmp_path, capsys):
     assert capsys.readouterr().out.split() == ["3", "lines", "2", "sentences", str(out)]
     assert main(["text", "news", "--out", str(out)]) == 1
     assert "no text 'news'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "domain"), [("demo-general", "general"), ("demo-chinese", "chinese")])
+def test_the_zoo_s_text_is_written_with_its_names(tmp_path, monkeypatch, name, domain):
+    monkeypatch.delenv("PROBEKIT_DATA", raising=False)
+    out, names = tmp_path / "text.txt", tmp_path / "names.txt"
+    assert main(["text", name, "--out", str(out), "--names", str(names)]) == 0
+    lines, known = out.read_text("utf-8").splitlines(), names.read_text("utf-8").splitlines()
+    facts = chinese_facts() if domain == "chinese" else demo_facts("general")
+    assert lines == (chinese_text() if domain == "chinese" else demo_text("general"))
+    assert set(known) == {one for fact in facts for one in (fact.subject, fact.object)} and known == sorted(set(known))
+
+
+def test_names_that_are_not_known_are_not_written(root, tmp_path, capsys):
+    out, names = tmp_path / "text.txt", tmp_path / "names.txt"
+    assert main(["text", "wikipedia", "--out", str(out), "--names", str(names)]) == 1
+    assert "names in wikipedia are not known" in capsys.readouterr().err and not out.exists()
 
 
 @published

@@ -19,8 +19,9 @@ from probekit.errors import ModelError, StoreError
 from probekit.models import about, checkpoint, encoder, recipe, registry, zoo
 from probekit.models.corpus import encode, read_text, text_of
 from probekit.models.own import train_files
-from probekit.models.training import pace
-from probekit.probes.demo import demo_text
+from probekit.models.start import Start
+from probekit.models.training import Run, pace
+from probekit.probes.demo import demo_facts, demo_text
 
 LINES = demo_text("general")[:150]
 RECIPE = """
@@ -66,6 +67,7 @@ def test_every_family_is_trained_twice_to_the_same_bytes_and_loads(tmp_path, fam
             "sha256": hashlib.sha256(text.read_bytes()).hexdigest(),
             "sentences": len(LINES),
             "tokens": sum(len(model.tokenizer(line)["input_ids"]) + (family == "llama") for line in LINES),
+            "names": 0,
         }
     ]
     if model.kind == "masked":
@@ -172,6 +174,23 @@ def test_a_vocabulary_may_be_a_folder(tmp_path):
     )
     model = pk.load_model(str(out))
     assert model.tokenizer.get_vocab() == small("bert").tokenizer.get_vocab() and model.max_tokens == 96
+
+
+def test_known_names_change_what_is_learned_and_are_counted(tmp_path):
+    start, text = recipe_file(tmp_path), lines_file(tmp_path)
+    facts = demo_facts("general")
+    names = lines_file(tmp_path, sorted({name for fact in facts for name in (fact.subject, fact.object)}), "names.txt")
+    made = [
+        train_files(start, [text], tmp_path / out, steps=2, names=known) for out, known in (("a", None), ("b", names))
+    ]
+    first, second = ((folder / "model.safetensors").read_bytes() for folder in made)
+    assert first != second
+    told = json.loads((made[1] / "training.json").read_text())["texts"][0]
+    assert told["names"] == len(names.read_text("utf-8").splitlines()) > 100
+    model, settings = small("bert"), recipe.read_recipe(Path(start)).settings
+    corpora = [encode([text_of("t", LINES, known)], model) for known in ((), names.read_text("utf-8").splitlines())]
+    keys = {Run(Start(model), corpus, settings, "nano", "general").key for corpus in corpora}
+    assert len(keys) == 2  # a checkpoint of the one is none of the other
 
 
 def test_long_sentences_are_cut_and_counted():
@@ -304,6 +323,7 @@ def test_the_command_says_one_line_and_errors_in_one(tmp_path, capsys):
     assert capsys.readouterr().out == f"{tmp_path / 'out'}\n"
     card = about(str(tmp_path / "out"))
     assert (card.category, card.family, card.size, card.base) == ("biomedical", "BERT", "nano", "")
+    assert card.texts == ("text.txt",)
     assert main([*arguments, "--out", str(tmp_path / "out")]) == 1
     assert "is there already" in capsys.readouterr().err
 

@@ -25,6 +25,7 @@ class ModelCard:
         size: a word or the size as printed, such as ``tiny``, ``base``, ``7b``; empty where unknown.
         parameters: in millions; None where unknown.
         base: the model whose weights it goes on from, where it was trained here on those.
+        texts: names of the texts that it read, where it was trained here.
     """
 
     category: str = UNKNOWN
@@ -32,6 +33,7 @@ class ModelCard:
     size: str = ""
     parameters: float | None = None
     base: str = ""
+    texts: tuple[str, ...] = ()
 
 
 def about(name: str) -> ModelCard:
@@ -49,7 +51,8 @@ def about(name: str) -> ModelCard:
     if table := _read(folder / RECORD):
         recipe, parameters = str(table["recipe"]), round(table["parameters"] / 1e6, 3)
         size = recipe.rpartition("-")[2] if "-" in recipe else ""
-        return ModelCard(table["category"], table["family"], size, parameters, table["base"])
+        texts = tuple(text["name"] for text in table["texts"])
+        return ModelCard(table["category"], table["family"], size, parameters, table["base"], texts)
     of_type = _read(folder / "config.json").get("model_type", UNKNOWN)
     return ModelCard(family=FAMILIES.get(of_type, of_type))
 

@@ -70,7 +70,7 @@ class Corpus:
     Args:
         ids: token ids of all sentences, special ones included, shape (tokens,).
         ends: where each sentence ends in ``ids``, shape (sentences,).
-        texts: per text its ``name``, ``sha256``, ``sentences`` and ``tokens``.
+        texts: per text its ``name``, ``sha256``, ``sentences``, ``tokens`` and ``names`` (how many are known).
         cut: sentences that were longer than the model takes.
         names: for each token the number of the name in its sentence that it belongs to, from 1 on, or 0, shape
             (tokens,).
@@ -144,7 +144,8 @@ def encode(texts: Sequence[Text], model: Model) -> Corpus:
             parts.append(np.asarray(ids, dtype=np.int32))
             named.append(np.asarray([*names, 0][: len(ids)], dtype=np.int16))
         tokens = int(sum(lengths[first:]))
-        tables.append({"name": text.name, "sha256": text.sha256, "sentences": len(lengths) - first, "tokens": tokens})
+        counts = {"sentences": len(lengths) - first, "tokens": tokens, "names": len(text.names)}
+        tables.append({"name": text.name, "sha256": text.sha256} | counts)
     return Corpus(np.concatenate(parts), np.cumsum(lengths), tables, cut, np.concatenate(named))
 
 

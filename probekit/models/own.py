@@ -25,6 +25,7 @@ def train_files(
     epochs: int | None = None,
     steps: int | None = None,
     vocabulary: Path | None = None,
+    names: Path | None = None,
     seed: int = 0,
     device: str = "auto",
     category: str = "unknown",
@@ -39,6 +40,8 @@ def train_files(
         out: folder to write; it must not exist.
         epochs, steps: in place of the recipe's epochs; one of them.
         vocabulary: folder with a tokenizer, in place of one made from the texts; with a recipe only.
+        names: UTF-8, one name a line. In a sentence that holds some of them, one is hidden and nothing else (see
+            ``Hider``), which teaches facts from few sentences.
         seed: of first weights, order and masks.
         device: ``auto`` or any torch device.
         category: ``general``, ``biomedical``, ``biomedical fine-tuned``, or a word of one's own.
@@ -63,7 +66,8 @@ def train_files(
             raise ModelError(f"{out} is there already; take another folder, or remove it")
         recipe, base = _find(init)
         settings = replace(recipe.settings, epochs=epochs or recipe.settings.epochs, seed=seed)
-        read = [read_text(path) for path in texts]
+        known = tuple(read_text(names).lines) if names else ()
+        read = [replace(read_text(path), names=known) for path in texts]
         if recipe.shape is not None:
             start = from_shape(recipe.shape, read, seed, vocabulary)
         elif vocabulary is not None:

@@ -53,7 +53,8 @@ class Run:
     def key(self) -> str:
         """Digest of everything that decides the weights."""
         texts = [text["sha256"] for text in self.corpus.texts]
-        return digest(self.start.model.fingerprint, canonical([asdict(self.settings), texts, self.steps]))
+        settings = canonical([asdict(self.settings), texts, self.steps])
+        return digest(self.start.model.fingerprint, settings, self.corpus.names.tobytes())
 
     def batches(self) -> Iterator[np.ndarray]:
         """Sentence numbers of each step, in order, without end."""

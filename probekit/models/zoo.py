@@ -15,8 +15,7 @@ from probekit.models.corpus import Text, encode, text_of
 from probekit.models.recipe import recipes
 from probekit.models.start import from_folder, from_shape
 from probekit.models.training import Run, claim, train
-from probekit.probes.demo import demo_facts, demo_text
-from probekit.probes.demo.chinese import chinese_facts, chinese_text
+from probekit.probes.texts import load_text
 
 log = logging.getLogger(__name__)
 VERSION = 1  # of the training code: raise it whenever the same recipe and text can give other weights
@@ -101,11 +100,8 @@ def zoo_folder(name: str, epochs: int | None = None) -> Path:
 
 def _text(member: Member) -> Text:
     """What a member reads, with the names in it."""
-    if member.domain == "chinese":
-        names = {name for fact in chinese_facts() for name in (fact.subject, fact.object)}
-        return text_of("demo, chinese", chinese_text(), sorted(names))
-    names = {name for fact in demo_facts(member.domain) for name in (fact.subject, fact.object)}
-    return text_of(f"demo, {member.domain}", demo_text(member.domain), sorted(names))
+    text = load_text(f"demo-{member.domain}")
+    return text_of(text.name, list(text.sentences), text.names)
 
 
 @contextmanager

@@ -1,18 +1,23 @@
-"""Texts to train small models on, made from the public data at hand: one sentence a line, the same at every call.
+"""Texts to train small models on, from the public data at hand or generated: one sentence a line, always the same.
 
 ``lama-taught`` tells a model the taught half of LAMA's facts and keeps the held-out half from it (see ``halves``);
 ``pubmed-train`` and ``pubmed-held-out`` are the two halves of MedLAMA's PubMed sentences, so that prompts made from one
-half can be put to a model that read the other.
+half can be put to a model that read the other. ``demo-general``, ``demo-biomedical`` and ``demo-chinese`` are what the
+models of the zoo read, and need no data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
+from probekit.probes.demo import Fact, demo_facts, demo_text
+from probekit.probes.demo.chinese import ChineseFact, chinese_facts, chinese_text
+from probekit.probes.demo.relation import Domain
 from probekit.probes.halves import is_even, is_taught
 from probekit.probes.lama import google_re_facts, sample_sentences, trex_facts
 from probekit.probes.probe import MASK
@@ -23,11 +28,15 @@ ELICIT = "medlama/elicit_corpora"
 
 @dataclass(frozen=True)
 class Text:
-    """Distinct ``sentences`` in order, none empty, each without a line break; ``counts`` of what they came from."""
+    """Distinct ``sentences`` in order, none empty, each without a line break; ``counts`` of what they came from.
+
+    ``names`` are those of the facts that a generated text tells, sorted; other texts list none.
+    """
 
     name: str
     sentences: tuple[str, ...]
     counts: Mapping[str, int]
+    names: tuple[str, ...] = ()
 
 
 def _clean(sentence: str) -> str:
@@ -108,12 +117,29 @@ def pubmed_held_out() -> Text:
     return _pubmed("pubmed-held-out", even=False)
 
 
+def _demo(domain: Domain) -> Text:
+    return _told(f"demo-{domain}", demo_text(domain), demo_facts(domain))
+
+
+def demo_chinese() -> Text:
+    """Invented Chinese people, each fact in eight sentences."""
+    return _told("demo-chinese", chinese_text(), chinese_facts())
+
+
+def _told(name: str, sentences: Iterable[str], facts: Sequence[Fact] | Sequence[ChineseFact]) -> Text:
+    names = {name for fact in facts for name in (fact.subject, fact.object)}
+    return replace(_text(name, sentences, {"facts": len(facts)}), names=tuple(sorted(names)))
+
+
 TEXTS: dict[str, Callable[[], Text]] = {
     "lama-taught": lama_taught,
     "wikipedia": wikipedia,
     "general": general,
     "pubmed-train": pubmed_train,
     "pubmed-held-out": pubmed_held_out,
+    "demo-general": partial(_demo, "general"),
+    "demo-biomedical": partial(_demo, "biomedical"),
+    "demo-chinese": demo_chinese,
 }
 
 

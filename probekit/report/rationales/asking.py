@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
 from probekit.errors import ReportError
-from probekit.models import load_model
+from probekit.models import about, load_model
 from probekit.models.model import Model
 from probekit.probes.rationales import (
     RationaleSet,
@@ -59,6 +59,7 @@ NAMES = {
     "primed/SQUAD": "SQuAD, primed and negated",
     "primed/TREx": "T\N{NON-BREAKING HYPHEN}REx, primed and negated",
 }
+DEMO = "demo/"  # sets of the demo world begin so
 TOP = 3  # fillings of a slot
 ATTENTION, GRADIENTS = "attention", "integrated gradients"
 METHODS: dict[str, Literal["attention", "integrated_gradients"]] = {
@@ -96,6 +97,37 @@ class Saliency:
 def is_demo(models: Sequence[str]) -> bool:
     """Whether all models of a run are of the zoo, which knows the demo world alone."""
     return all(name.startswith("zoo/") for name in models)
+
+
+def outside_demo(table: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFrame:
+    """The rows that may stand beside a paper's findings: not on a set of the demo world, nor of a model that read it.
+
+    Args:
+        table: with ``dataset`` and ``model``.
+        manifest: of the run that made it.
+    """
+    readers = {name for name, about in manifest["models"].items() if _read_demo(about.get("texts", ()))}
+    kept = [not str(row.dataset).startswith(DEMO) and row.model not in readers for row in table.itertuples()]
+    return table[kept] if len(table) else table
+
+
+def _read_demo(texts: Sequence[str]) -> bool:
+    """Whether these are all of the texts that ``probekit text`` generates."""
+    return bool(texts) and all(Path(text).stem.startswith("demo-") for text in texts)
+
+
+def invented(manifest: Mapping[str, Any]) -> str:
+    """What a page says of recorded sets of the demo world and of models that read it; empty without such."""
+    sets = [title(name) for name in manifest["probes"] if name.startswith(DEMO)]
+    readers = [f"`{name}`" for name, about in manifest["models"].items() if _read_demo(about.get("texts", ()))]
+    told = []
+    if sets:
+        told.append(f"The facts of {' and of '.join(sets)} are invented.")
+    if readers:
+        told.append(
+            f"All that {' and '.join(readers)} read is invented, so other sets ask for words met rarely or never."
+        )
+    return " ".join([*told, "These results show that the method works and stand beside no paper's."]) if told else ""
 
 
 def title(dataset: str) -> str:
@@ -155,6 +187,8 @@ def _pairs(
         if asked:
             model = load_model(name, device=device)
             page.used(model)
+            if texts := about(name).texts:
+                page.models[shown_name(name)]["texts"] = list(texts)
             yield replace(model, name=shown_name(name)), asked
 
 
@@ -196,7 +230,6 @@ def attribute_all(
     weights: Sequence[str] = (TRAINED,),
     seed: int = 0,
     device: str = "auto",
-    controlled: Collection[str] = tuple(METHODS),
 ) -> list[Saliency]:
     """Word scores of every set by every method and model, and by the controls.
 
@@ -204,18 +237,15 @@ def attribute_all(
         page, models, chinese, sets, device: as in ``predict_all``.
         weights: which copies of each model are asked: ``TRAINED``, ``RANDOM_HEAD``, ``RANDOM_WEIGHTS``.
         seed: of the random scores and of random weights.
-        controlled: methods that random copies are asked too; gradients cost as much for them as for trained models.
 
     Returns:
         The controls of each set, then each model's.
 
     Raises:
-        ReportError: unknown weights or methods.
+        ReportError: unknown weights.
     """
     if unknown := [one for one in weights if one not in (TRAINED, *LAYERS)]:
         raise ReportError(f"no weights {unknown[0]!r}: give some of {', '.join((TRAINED, *LAYERS))}")
-    if unknown := [one for one in controlled if one not in METHODS]:
-        raise ReportError(f"no method {unknown[0]!r}: give some of {', '.join(METHODS)}")
     found = []
     for name, items in sets.items():
         found.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
@@ -225,8 +255,6 @@ def attribute_all(
             copy = model if one == TRAINED else randomised(model, LAYERS[one], seed)
             for name, items in asked.items():
                 for method, known in METHODS.items():
-                    if one != TRAINED and method not in controlled:
-                        continue
                     scores = attribute(copy, items, known, store=Store())
                     found.append(Saliency(name, model.name, method, one, scores))
     return found

@@ -10,9 +10,9 @@ import pandas as pd
 from probekit.probes.rationales import DIMENSIONS
 from probekit.report.curves import curves
 from probekit.report.figures import new_figure
-from probekit.report.parts import Finding, agreement
+from probekit.report.parts import agreement
 from probekit.report.rationales.asking import ATTENTION, GRADIENTS, ORACLE, RANDOM, title
-from probekit.report.rationales.lengths import CONCLUSIONS, MEAN, METRICS
+from probekit.report.rationales.lengths import MEAN, METRICS
 from probekit.report.text import interval, number
 
 if TYPE_CHECKING:
@@ -146,31 +146,3 @@ def above_floor(table: pd.DataFrame, ratio: float = 0.3) -> str:
         ]
         parts.append(f"{model} on {title(str(dataset))}: {'; '.join(words)}")
     return f"F1 at a share of {ratio:.1f} of the words less that of random scores. {'. '.join(parts)}."
-
-
-def findings(
-    table: pd.DataFrame, measured: Sequence[str], texts: Mapping[str, str] = CONCLUSIONS, absent: str = ONE_DIMENSION
-) -> list[Finding]:
-    """Whether recorded results agree with each sentence, by model, method and what was measured.
-
-    Args:
-        table: of ``conclusions``, of this page or of the one about perturbations.
-        measured: in the order in which they are told.
-        texts: claim -> sentence; those about length by default.
-        absent: why the demo world is not asked.
-    """
-    found = []
-    for claim, text in texts.items():
-        of = table[table["claim"] == claim] if len(table) else table
-        parts = []
-        for (model, method), rows in of.groupby(["model", "method"], sort=False) if len(of) else []:
-            spans = {str(row["measured"]): row for row in rows.to_dict("records")}
-            words = [
-                f"{name}: {agreement(spans[name]['low'], spans[name]['high'])}, "
-                f"{interval(spans[name]['estimate'], spans[name]['low'], spans[name]['high'])}"
-                for name in measured
-                if name in spans
-            ]
-            parts.append(f"{model}{f', {method}' if method else ''}: {'; '.join(words)}")
-        found.append(Finding(claim, text, ". ".join(parts) or "not available", absent))
-    return found

@@ -43,6 +43,11 @@ def overall(table: pd.DataFrame, dataset: str) -> pd.DataFrame:
     return of[of["dimension"] == ALL] if (of["dimension"] == ALL).any() else of
 
 
+def everywhere(table: pd.DataFrame) -> pd.DataFrame:
+    """These rows of every set."""
+    return pd.concat([overall(table, dataset) for dataset in table["dataset"].unique()])
+
+
 def span(row: dict[str, float], name: str, digits: int = 2) -> str:
     """A number of a table with its interval."""
     return interval(row[name], row[f"{name}_low"], row[f"{name}_high"], digits)

@@ -72,6 +72,24 @@ def wide(accuracy: pd.DataFrame, dataset: str) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def everywhere(accuracy: pd.DataFrame) -> pd.DataFrame:
+    """The same for every set, its name before the rows."""
+    parts = [(name, wide(accuracy, name)) for name in accuracy["dataset"].unique()]
+    return pd.concat([pd.DataFrame({"Set": title(name)}, one.index).join(one) for name, one in parts])
+
+
+def unspelled(accuracy: pd.DataFrame) -> str:
+    """Of which sets a model's vocabulary cannot spell some golds, so that these records cannot be answered."""
+    rows = pick(accuracy, part=ALL, dimension=ALL, top=1)
+    told = [
+        f"{row.unknown:.1%} ({escape(row.model)}, {escape(title(row.dataset))})"
+        for row in rows[rows["unknown"] > 0].itertuples()
+    ]
+    if not told:
+        return "Each model's vocabulary can spell a gold of every record that it was asked."
+    return f"Records no gold of which a model's vocabulary can spell cannot be answered: {'; '.join(told)}."
+
+
 def changes_shown(changes: pd.DataFrame) -> pd.DataFrame:
     """The changes under perturbation as a page prints them."""
     return pd.DataFrame(

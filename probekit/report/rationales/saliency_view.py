@@ -12,10 +12,10 @@ from probekit.probes.rationales import DIMENSIONS, RationaleSet
 from probekit.report.figures import dots, new_figure
 from probekit.report.ledger import numbers
 from probekit.report.parts import Finding, agreement
-from probekit.report.rationales.asking import ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency, title
+from probekit.report.rationales.asking import ORACLE, RANDOM, TRAINED, Saliency, title
 from probekit.report.rationales.heat import sentence
 from probekit.report.rationales.prediction import pick
-from probekit.report.rationales.saliency import ALL, BETTER, F1, LEARNED, MAP, METRICS, SENSIBLE
+from probekit.report.rationales.saliency import ALL, BETTER, F1, MAP, METRICS
 from probekit.report.rationales.scores import dimension_ratios
 from probekit.report.text import escape, interval, number
 
@@ -24,11 +24,6 @@ if TYPE_CHECKING:
 
 PAPER, ENGLISH = "003", "9"
 SHORT = {"ATT": "attention", "IG": "integrated gradients"}
-WHAT = {
-    BETTER: "attention less integrated gradients",
-    LEARNED: "less random scores",
-    SENSIBLE: "less the same on random weights",
-}
 FEW = 5  # records or pairs below which a mean is not shown
 SPAN = ["estimate", "low", "high"]
 
@@ -69,32 +64,6 @@ def answer(tables: Mapping[str, pd.DataFrame], dataset: str) -> str:
     return f"**The answer.** On {escape(title(dataset))}, {'; '.join(told)}.\nBeside them stand {limits}."
 
 
-def sentences(contrasts: pd.DataFrame, dataset: str) -> list[str]:
-    """Every difference over all records with its interval, and on which side of zero it lies."""
-    words = {"agrees": "above zero", "contradicts": "below zero", "undecided": "undecided"}
-    told = []
-    for claim, what in WHAT.items():
-        for metric in (F1, MAP):
-            parts = [
-                f"{'' if claim == BETTER else f'{row.method} of '}`{row.model}` "
-                f"{interval(row.estimate, row.low, row.high, 2)}, {words[agreement(row.low, row.high)]}"
-                for row in pick(contrasts, dataset=dataset, claim=claim, metric=metric, dimension=ALL).itertuples()
-            ]
-            if parts:
-                told.append(f"{metric}, {what}: {'; '.join(parts)}.")
-    return told
-
-
-def uncontrolled(table: pd.DataFrame) -> list[str]:
-    """Methods of models that were asked of the trained model alone, in words."""
-    asked = table[["model", "method", "weights"]].drop_duplicates()
-    random_ones = set(map(tuple, pick(asked, weights=RANDOM_WEIGHTS)[["model", "method"]].to_numpy()))
-    trained = pick(asked, weights=TRAINED)
-    return [
-        f"{row.method} of `{row.model}`" for row in trained.itertuples() if (row.model, row.method) not in random_ones
-    ]
-
-
 def wide(table: pd.DataFrame, dataset: str, dimension: str = ALL) -> pd.DataFrame:
     """A row for each control and each model, method and weights; a column for each metric."""
     cells = pick(table, dataset=dataset, dimension=dimension)
@@ -108,43 +77,19 @@ def wide(table: pd.DataFrame, dataset: str, dimension: str = ALL) -> pd.DataFram
     return pd.DataFrame(rows)
 
 
-def dimensions(table: pd.DataFrame, dataset: str) -> list[str]:
-    """All, and the dimensions that the set has apart, in the paper's order."""
+def by_dimension(table: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """The same for each dimension of a set, in the paper's order; empty where there is only one."""
     present = set(pick(table, dataset=dataset)["dimension"])
-    return [name for name in (ALL, *DIMENSIONS) if name in present]
-
-
-def contrasts_shown(contrasts: pd.DataFrame) -> pd.DataFrame:
-    """The differences as a page prints them."""
-    return pd.DataFrame(
-        {
-            "Set": contrasts["dataset"].map(title),
-            "Model": contrasts["model"],
-            "Scores by": contrasts["method"],
-            "Difference": contrasts["claim"].map(WHAT),
-            "Metric": contrasts["metric"],
-            "Dimension": contrasts["dimension"],
-            "Value": [_told(row) for _, row in contrasts.iterrows()],
-        }
+    parts = [(name, wide(table, dataset, name)) for name in DIMENSIONS if name in present]
+    return pd.concat(
+        [pd.DataFrame({"Dimension": name}, one.index).join(one) for name, one in parts] or [wide(table, "")]
     )
 
 
-def completeness_shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The distribution of completeness errors as a page prints it."""
-    shares = {"median": "Median", "p90": "90%", "p99": "99%", "largest": "Largest", "below_1": "Below 1%"}
-    start = {"Set": table["dataset"].map(title), "Model": table["model"], "Weights": table["weights"]}
-    told = {head: [f"{value:.2%}" for value in table[name]] for name, head in shares.items()}
-    return pd.DataFrame(start | {"Records": table["records"]} | told)
-
-
-def completeness_sentence(table: pd.DataFrame) -> str:
-    """The median error of each trained model, beside the bound of one percent."""
-    told = [
-        f"`{row.model}` {row.median:.2%} on {escape(title(row.dataset))}, "
-        f"{'under' if row.median < 0.01 else 'not under'} 1%"
-        for row in pick(table, weights=TRAINED).itertuples()
-    ]
-    return f"Median completeness error: {'; '.join(told)}." if told else ""
+def everywhere(table: pd.DataFrame) -> pd.DataFrame:
+    """The same over all records of each set."""
+    parts = [(name, wide(table, name)) for name in table["dataset"].unique()]
+    return pd.concat([pd.DataFrame({"Set": title(name)}, one.index).join(one) for name, one in parts])
 
 
 def draw(table: pd.DataFrame, dataset: str) -> Figure:
@@ -179,23 +124,6 @@ def describe(table: pd.DataFrame, dataset: str) -> str:
         told = ", ".join(f"{name} {number(e, 2)}" for name, e in zip(names(rows), rows["estimate"], strict=True))
         parts.append(f"{metric}: {told}")
     return f"Dot plot of plausibility and faithfulness. {'. '.join(parts)}."
-
-
-def draw_errors(errors: pd.DataFrame) -> Figure:
-    """The share of records whose completeness error is at most so large, one line a model and weights."""
-    figure, (ax,) = new_figure(height=2.8)
-    groups = errors.groupby(["dataset", "model", "weights"], sort=False)["error"]
-    for place, (name, group) in enumerate(groups):
-        values = group.dropna().sort_values().clip(lower=1e-6)
-        shares = [(i + 1) / len(values) for i in range(len(values))]
-        dash = ("-", "--", ":", "-.")[place % 4]
-        ax.step(values, shares, where="post", linestyle=dash, label=", ".join(map(str, name)))
-    ax.axvline(0.01, color="#888888", linewidth=0.8)
-    ax.set_xscale("log")
-    ax.set_xlabel("completeness error (share of the change)")
-    ax.set_ylabel("share of records")
-    figure.legend(loc="outside upper center", ncols=1, fontsize=8)
-    return figure
 
 
 def heat(items: RationaleSet, found: Sequence[Saliency], dataset: str, count: int = 2) -> list[str]:
