@@ -255,6 +255,7 @@ def test_numbers_are_shown_with_fixed_decimals():
 
 def test_names_on_pages_hold_no_folders(tmp_path):
     assert shown_name(str(tmp_path)) == tmp_path.name and shown_name("org/model") == "org/model"
+    assert shown_name("`<b>a\n") == "'<b>a "
 
 
 def test_agreement_needs_an_interval_on_one_side_of_zero():

@@ -177,8 +177,9 @@ class Page:
 
 
 def shown_name(name: str) -> str:
-    """A name fit for a page: of a local path only its last part."""
-    return Path(name).name if Path(name).exists() else name
+    """A name fit for a page, also within backticks, which it cannot end: of a local path only its last part."""
+    last = Path(name).name if Path(name).exists() else name
+    return "".join(sign if sign.isprintable() else " " for sign in last).replace("`", "'")
 
 
 def provenance(manifest: Mapping[str, Any], title: str) -> str:
