@@ -229,7 +229,7 @@ def by_group(tables: Tables, by: str) -> pd.DataFrame:
     frame = shown_ucm(rows, ["source", "group"]).rename(columns={"Group": GROUPS[by].capitalize()})
     for column in ("without@1", "with@1", "without@5", "with@5"):
         when, _, k = column.partition("@")
-        frame[f"Acc@{k} {when}"] = [number(value) for value in rows[column]]
+        frame[f"Acc@{k} {when}"] = [span(row, column) for row in rows.to_dict("records")]
     return frame
 
 
@@ -259,6 +259,11 @@ def said(conclusions: pd.DataFrame | None, claim: str) -> str:
         numbers = interval(row["estimate"], row["low"], row["high"])
         told.append(f"{title(str(row['source']))} {words[str(row['holds'])]}: {row['measured']} {numbers}")
     return "; ".join(told) or ABSENT
+
+
+def group_sentences(conclusions: pd.DataFrame) -> list[str]:
+    """What the classes of size and rarity say of the paper's claims on them (N-M relations and rare ones)."""
+    return [f"{text} {said(conclusions, claim)}." for claim, text in FINDINGS if claim.startswith("002-14")]
 
 
 def findings(
