@@ -202,7 +202,7 @@ def largest(halves: pd.DataFrame) -> str:
     first = each["ready"].idxmax()
     return (
         f"Of {whole['covered']:,} triples of {title('trex')} with a document, {whole['two']:,} have two or more "
-        f"entities of the target's type there and {whole['several']:,} another correct object, with {whole['ready']:,} steps of "
+        f"entities of the type there and {whole['several']:,} another correct object, with {whole['ready']:,} steps of "
         f"a variant that UCM would count; {first} alone has {each.loc[first, 'several']:,} of these triples and "
         f"{each.loc[first, 'ready'] / max(1, whole['ready']):.0%} of the steps."
     )
