@@ -112,6 +112,9 @@ def test_ucm_and_accuracy_stand_side_by_side() -> None:
     assert sizes["Acc@5 with"].iloc[0] == interval(row["with@5"], row["with@5_low"], row["with@5_high"])
     assert row["with@5_low"] < row["with@5"] < row["with@5_high"]
     told = ucm_view.group_sentences(tables["conclusions"])
+    other = {**tables, "groups": pd.concat([tables["groups"], tables["groups"].assign(source="demo")])}
+    mixed = {**other, "groups": other["groups"].sort_values("group", kind="stable")}
+    assert ucm_view.by_group(mixed, "size")["Source"].is_monotonic_decreasing  # T-REx first, as it comes first
     assert len(told) == 2 and all("T\N{NON-BREAKING HYPHEN}REx" in sentence for sentence in told)
     assert len(ucm_view.table2(tables)) == 3
 

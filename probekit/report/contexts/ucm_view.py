@@ -226,6 +226,7 @@ def by_group(tables: Tables, by: str) -> pd.DataFrame:
     """One of ``ucm.GROUPS`` for reading, over all models."""
     table = tables["groups"][tables["groups"]["by"] == by]
     rows = table[table["model"] == MEAN] if (table["model"] == MEAN).any() else table
+    rows = rows.sort_values("source", key=lambda names: pd.factorize(names)[0], kind="stable")
     frame = shown_ucm(rows, ["source", "group"]).rename(columns={"Group": GROUPS[by].capitalize()})
     for column in ("without@1", "with@1", "without@5", "with@5"):
         when, _, k = column.partition("@")
@@ -263,7 +264,7 @@ def said(conclusions: pd.DataFrame | None, claim: str) -> str:
 
 def group_sentences(conclusions: pd.DataFrame) -> list[str]:
     """What the classes of size and rarity say of the paper's claims on them (N-M relations and rare ones)."""
-    return [f"{text} {said(conclusions, claim)}." for claim, text in FINDINGS if claim.startswith("002-14")]
+    return [f"The paper: {text} {said(conclusions, claim)}." for claim, text in FINDINGS if claim.startswith("002-14")]
 
 
 def findings(
