@@ -175,4 +175,4 @@ def sentences(table: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
 
 
 def _span(row: Mapping[str, float] | pd.Series, name: str) -> str:
-    return interval(*(float(row[column]) for column in (name, f"{name}_low", f"{name}_high")))
+    return interval(float(row[name]), float(row[f"{name}_low"]), float(row[f"{name}_high"]))
