@@ -94,6 +94,7 @@ page.table(past["counts"], "shown_counts", "Triples and steps that UCM can count
 # The paper's accuracy comes from answers over the whole vocabulary, not from ranks among candidates.
 # BioLAMA's decoding gives the slot one to ten masks, fills the surest mask first with a beam of five, and compares answers as SQuAD does.
 # Decoding costs hundreds of rows a prompt, so only some triples were asked this way, without context and with all of the *real* context; the ranks beside it are of the same contexts.
+# Sources with too few triples that have another right object in their context are left out.
 # BioLAMA counts any right object as a hit, which is the last row of each model; the other rows count the target alone.
 
 # %% tags=["remove-input"]

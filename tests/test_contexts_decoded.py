@@ -43,6 +43,8 @@ def test_contexts_are_those_that_ucm_counts_from_the_prompt_to_the_longest_input
         assert of["step"].is_monotonic_increasing and row.target in row.correct
     assert set(decoded.chosen(looked, 99, 0)["triple_id"]) == set(own[own["several"]]["triple_id"])
     assert decoded.chosen(looked, 0, 0).empty
+    scarce = replace(looked[0], contexts=looked[0].contexts.query("several").drop_duplicates("triple_id").head(19))
+    assert decoded.chosen([scarce], 2, 0).empty and len(decoded.chosen([scarce, *looked], 2, 0)) == len(table)
 
 
 def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):

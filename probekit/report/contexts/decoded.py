@@ -11,6 +11,7 @@ from probekit.metrics.context import context_accuracy
 from probekit.models import load_model
 from probekit.report.contexts.asking import Looked, draw
 from probekit.report.contexts.shares import everyone, once
+from probekit.report.contexts.ucm import FEW
 from probekit.report.page import Page, shown_name
 from probekit.report.parts import overall, title
 from probekit.report.text import escape, interval
@@ -27,11 +28,15 @@ KEYS = ["source", "triple_id", "doc_id"]
 def chosen(looked: Sequence[Looked], size: int, seed: int) -> pd.DataFrame:
     """The contexts to decode: of so many triples of each source that UCM counts, the prompt and the longest real input.
 
+    Sources with fewer than ``ucm.FEW`` such triples, drawn or not, are left out.
+
     Returns:
         One row per context: ``source, triple_id, doc_id, target, correct`` (all right objects), ``prompt``, ``text``.
     """
     found = []
     for one in looked:
+        if one.contexts.loc[one.contexts["several"], "triple_id"].nunique() < FEW:
+            continue
         own = one.steps[(one.steps["variant"] == VARIANT) & (one.steps["twin"] == "target") & one.steps["several"]]
         taken = draw(list(dict.fromkeys(own["triple_id"])), size, f"{seed} {one.name} decoded") if size else []
         own = own[own["triple_id"].isin(taken)].set_index(["triple_id", "doc_id"])
@@ -149,7 +154,7 @@ def readable(table: pd.DataFrame) -> pd.DataFrame:
 def sentences(table: pd.DataFrame, calls: pd.DataFrame) -> list[str]:
     """How the two kinds of accuracy compare over all models, what decoding cost, and which models it left out."""
     if table.empty and calls.empty:
-        return ["No answers were decoded in this run: `decoded` is 0, or no context holds another right object."]
+        return ["No answers were decoded in this run: `decoded` is 0, or every source has too few triples."]
     told = []
     for source, part in table.groupby("source", sort=False) if len(table) else ():
         of = {judged: overall(rows.reset_index(drop=True)).set_index("k") for judged, rows in part.groupby("judged")}
