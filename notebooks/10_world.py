@@ -36,7 +36,7 @@ out: str = "10_world"  # folder for tables and figures
 # %% tags=["remove-cell"]
 
 from probekit.report import Page, asking, calibration, colours, interval, new_figure, number, parts, world
-from probekit.report.accuracy import shown
+from probekit.report.accuracy import across, shown
 from probekit.report.growth import GROUPS, growth
 from probekit.report.parts import title
 
@@ -188,8 +188,11 @@ for name, caption in {
 }.items():
     table = tables[name]
     seen = table.assign(probe=table["probe"].map(title)) if "probe" in table else table
-    seen = seen.drop(columns=["style", "domain"] if name == "curve" else [])
-    page.table(table, name, caption, shown(seen) if len(table) else None, fold=name == "curve" or None)
+    if name == "curve" and len(table):
+        seen = across(seen, ["probe", "read", "exposure", "facts"])
+    else:
+        seen = shown(seen) if len(table) else None
+    page.table(table, name, caption, seen, fold=name == "curve" or None)
 
 # %% [markdown]
 # ## What the demo world is

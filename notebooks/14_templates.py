@@ -46,12 +46,13 @@ from probekit.report import (
     template_findings,
     templates,
 )
-from probekit.report.accuracy import shown
+from probekit.report.accuracy import across, shown
 from probekit.report.parts import overall, title
 from probekit.report.wordings import FRAGMENT, SENTENCE
 
 given = {"models": models, "probes": probes, "per_fact": per_fact}
 page = Page("14_templates", out, {**given, "limit": limit, "limits": limits, "seed": seed, "device": device})
+ASKED = ["probe", "relation", "relation_label", "wording", "form", "facts"]
 
 
 def titled(table):
@@ -65,7 +66,10 @@ def titled(table):
         "same_answer": "Same first answer",
         "changes": "Right by one wording, wrong by another",
     }
-    return shown(table.assign(**names), headings)
+    table = table.assign(**names)
+    if {"model", "wording"} <= {*table}:  # a column per model
+        return across(table, ASKED, ("acc@10", "low@10", "high@10"), headings)
+    return shown(table, headings)
 
 
 def told(row) -> str:
@@ -148,7 +152,7 @@ if len(compared) and not parts.is_demo(manifest["probes"]):
     )
 CAPTIONS = {
     "means": "Acc@1 and Acc@10 of every template, mean over models",
-    "templates": "Acc@1 and Acc@10 of every template and model",
+    "templates": "Acc@10 of every template and model; the CSV has Acc@1 too",
     "google_re": "Acc@10 by the template of dates less Acc@10 by those of places, Google-RE",
     "shares": "Shares of the variance of Acc@k over models and templates",
 }

@@ -34,7 +34,7 @@ out: str = "15_overconfidence"  # folder for tables and figures
 # %% tags=["remove-cell"]
 from probekit.report import Page, asking, dots, new_figure, number, overconfidence, parts
 from probekit.report import repetition_findings as told
-from probekit.report.accuracy import shown
+from probekit.report.accuracy import across, shown
 from probekit.report.curves import curves
 from probekit.report.parts import title
 
@@ -63,7 +63,10 @@ def titled(table):
     names = {c: table[c].map(title) for c in ("probe", "dataset") if c in table}
     if "measure" in table:
         names["measure"] = table["measure"].map(lambda name: {**HEADINGS, "accuracy": "Acc@1"}.get(name, name))
-    return shown(table.assign(**names), HEADINGS).rename(columns={"Difference": "Template less natural"})
+    table = table.assign(**names)
+    if "difference" in table:  # a column per model
+        return across(table, ["dataset", "measure"], ("difference", "low", "high"), HEADINGS)
+    return shown(table, HEADINGS)
 
 
 # %% tags=["hide-input"]
@@ -208,6 +211,7 @@ parts.show_claims(page, "001-14")
 # - A low number of different answers is a fault only where the right answers are many; the rows of right answers say how many there are.
 # - Prompts of one template are more alike than natural sentences, so that alike answers are to be expected of any reader who does not know; the comparison cannot tell a habit of the model from a lack of knowledge.
 # - Scores of candidates of unlike length are means per token, so a margin between two of them is no ratio of probabilities.
+# - A rank correlation over a handful of models speaks of these models: its interval says what other facts would give, not what other models would.
 # - Of several sentences of a fact one was drawn; another draw gives somewhat other numbers.
 #
 # ```{admonition} Exercise

@@ -37,7 +37,18 @@ out: str = "16_perplexity"  # folder for tables and figures
 # %% tags=["remove-cell"]
 import pandas as pd
 
-from probekit.report import Page, asking, colours, interval, new_figure, number, parts, perplexity, reading
+from probekit.report import (
+    Page,
+    asking,
+    colours,
+    interval,
+    new_figure,
+    number,
+    parts,
+    perplexity,
+    perplexity_findings,
+    reading,
+)
 from probekit.report.accuracy import shown
 from probekit.report.parts import title
 
@@ -137,7 +148,7 @@ page.figure(
     + " Large hollow marks are the means over models, as in the paper's Figure 2." * (count > 1),
     "Scatter plot. "
     + "; ".join(
-        f"{title(row['probe'])}: mean Acc@1 {number(row['accuracy'])}, mean perplexity {number(row['perplexity'], 1)}"
+        f"{title(row['probe'])}: mean Acc@1 {number(row['accuracy'])}, mean perplexity {row['perplexity']:,.1f}"
         for row in past["means"].to_dict("records")
     ),
 )
@@ -233,8 +244,16 @@ most = table.loc[table["highest"].idxmax()]
 page.say(
     f"The {perplexity.HIGHEST:.0%} of prompts with the highest perplexity make up {table['highest'].min():.0%} to "
     f"{most['highest']:.0%} of the sum behind a mean; most for {most['model']} on {title(most['probe'])}, whose mean is "
-    f"{number(most['mean'], 1)} and whose median is {number(most['median'], 1)}."
+    f"{most['mean']:,.1f} and whose median is {most['median']:,.1f}."
 )
+if table["model"].nunique() > 1:
+    share = table["mean"] / table.groupby("probe")["mean"].transform("sum")
+    top = table.assign(share=share).loc[share.groupby(table["probe"]).idxmax()]
+    page.say(
+        f"A mean over models can be ruled in the same way: one model makes up {top['share'].min():.0%} to "
+        f"{top['share'].max():.0%} of the sum behind it ({', '.join(f'`{name}`' for name in top['model'].unique())}). "
+        "Where that share is near one, what is said of the mean says how that model reads the data set."
+    )
 page.table(
     table,
     "shown_perplexity",
@@ -258,18 +277,28 @@ ROWS = [("template", "001-10a", "rises with perplexity"), ("natural", "001-10c",
 findings = []
 for style, claim, text in ROWS:
     verdicts = {
-        "over the means of the data sets": [perplexity.correlation_verdict(side, style) for side in sides],
-        "over the models of a data set": [perplexity.style_verdict(side, style, perplexity.OVER) for side in sides],
-        "over the prompts of a model": [perplexity.style_verdict(side, style, perplexity.INSIDE) for side in sides],
+        "over the means of the data sets": [perplexity_findings.correlation_verdict(side, style) for side in sides],
+        "over the models of a data set": [
+            perplexity_findings.style_verdict(side, style, perplexity.OVER) for side in sides
+        ],
+        "over the prompts of a model": [
+            perplexity_findings.style_verdict(side, style, perplexity.INSIDE) for side in sides
+        ],
     }
     findings += [
         parts.Finding(claim, f"{WORDS[style].capitalize()}, accuracy {text}, {over}.", *found)
         for over, found in verdicts.items()
     ]
+text = "On the parallel data sets, mean perplexity is higher by template than in natural sentences (Table 5)."
+findings.append(parts.Finding("001-11", text, *map(perplexity_findings.level_verdict, sides)))
 parts.show_findings(page, findings)
 for table, name, caption in (
-    (perplexity.published_correlations(recorded), "shown_correlations", "Acc@1 against perplexity over data sets"),
-    (perplexity.published_means(recorded), "shown_published", "Mean perplexity in the paper's Table 5"),
+    (
+        perplexity_findings.published_correlations(recorded),
+        "shown_correlations",
+        "Acc@1 against perplexity over data sets",
+    ),
+    (perplexity_findings.published_means(recorded), "shown_published", "Mean perplexity in the paper's Table 5"),
 ):
     beside = ", and ours: other models, and 95% intervals over facts" if recorded is not None else ""
     page.table(

@@ -33,7 +33,7 @@ out: str = "17_entities"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
 from probekit.report import Page, dots, enlarging, entities, interval, new_figure, number, parts
-from probekit.report.accuracy import shown
+from probekit.report.accuracy import across, shown
 from probekit.report.parts import title
 
 given = {"models": models, "probes": probes, "enlarge": enlarge, "limit": limit, "limits": limits}
@@ -51,13 +51,17 @@ HEADINGS = {
     "who": "Published by",
     "dataset": "Data set",
 }
+STEPS = "Acc@1 at every step; the CSV has Acc@5, Acc@10 and MRR too"
 
 
 def named(table):
     table = table.assign(probe=table["probe"].map(title))
     if "share" in table:
         table["share"] = [f"{share:.0%}" for share in table["share"]]
-    return shown(table, {**HEADINGS, "share": "Share added"})
+    headings = {**HEADINGS, "share": "Share added"}
+    if "mrr" in table:  # Acc@k at every step: a column per model
+        return across(table, ["probe", "share", "entities", "facts"], headings=headings)
+    return shown(table, headings)
 
 
 # %% tags=["hide-input"]
@@ -85,6 +89,13 @@ page.say(
     + (f"most on {told[0]}, and least on {told[-1]}" if len(told) > 1 else f"on {told[0]}")
     + " (95% intervals over facts)."
 )
+before = mean["accuracy"].query("share == 0")
+none = before[before["low@1"] <= 0]
+if len(none):
+    page.say(
+        f"The interval of Acc@1 holds zero before anything is added on {', '.join(map(title, none['probe']))}: there "
+        "is next to nothing to lose there, so a small fall says little about a long list."
+    )
 
 # %% tags=["remove-input"]
 steps = mean["accuracy"]
@@ -129,14 +140,14 @@ if count > 1:
     each = rows[rows["model"] != entities.MEAN]
     wide = each.set_index(["model", "probe"])
     asked = [probe for probe in order if probe in set(each["probe"])]
-    names = [m for m in manifest["models"] if all((m, probe) in wide.index for probe in asked)]
+    names = [m for m in manifest["models"] if m in set(each["model"])]
     if names and asked:
         figure, (ax,) = new_figure(height=0.3 * len(names) * max(1, len(asked) / 2) + 1.2)
         ends = ["relative", "relative_low", "relative_high"]
         dots(
             ax,
             names,
-            [(title(p), list(wide.loc[[(m, p) for m in names], ends].itertuples(index=False))) for p in asked],
+            [(title(p), list(wide.reindex([(m, p) for m in names])[ends].itertuples(index=False))) for p in asked],
         )
         ax.set_xlim(-0.02, 1.02)
         ax.set_xlabel("Share of Acc@1 lost")
@@ -145,14 +156,15 @@ if count > 1:
         page.figure(
             figure,
             "shown_models",
-            "Share of its Acc@1 that each model loses to the enlarged list, with 95% intervals over facts.",
-            f"Dot plot of {len(names)} models; the greatest loss is {most['relative']:.0%}, of {most['model']} on "
+            "Share of its Acc@1 that each model loses to the enlarged list, with 95% intervals over facts. Where a model "
+            "was never right before, there is no share to draw.",
+            f"Dot plot over models: {', '.join(names)}; the greatest loss is {most['relative']:.0%}, of {most['model']} on "
             f"{title(most['probe'])}.",
         )
 page.table(
     past["relative"], "shown_relative", "The fall as a share of the accuracy before", named(past["relative"]), fold=True
 )
-page.table(past["accuracy"], "shown_accuracy", "Accuracy at every step", named(past["accuracy"]), fold=True)
+page.table(past["accuracy"], "shown_accuracy", STEPS, named(past["accuracy"]), fold=True)
 
 # %% [markdown]
 # ## Are the added entities rivals?
@@ -172,8 +184,8 @@ page.table(
 )
 weaker, stronger = mean["rivals"].query("high < 0"), mean["rivals"].query("low > 0")
 page.say(
-    "".join(
-        f"{text} on {', '.join(map(title, part['probe']))}. "
+    " ".join(
+        f"{text} on {', '.join(map(title, part['probe']))}."
         for text, part in (
             ("Added entities are weaker rivals than the own ones", weaker),
             ("Added entities are stronger rivals than the own ones", stronger),
@@ -256,7 +268,7 @@ CAPTIONS = {
     "relative": "The fall as a share of the accuracy before, in this run",
     "rivals": "Share of the entities before the right one in this run",
     "order": "The order of the models with both lists in this run",
-    "accuracy": "Accuracy at every step in this run",
+    "accuracy": f"{STEPS}, in this run",
     "costs": "What a ranking with each list alone runs, in this run",
 }
 parts.show_tables(page, tables, CAPTIONS, named, folded=[*CAPTIONS][len(page.models) <= 3 :])

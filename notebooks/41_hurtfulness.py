@@ -43,7 +43,6 @@ from probekit.report import (
     new_figure,
     number,
     parts,
-    provenance,
     recorded_manifest,
     recorded_tables,
 )
@@ -219,5 +218,5 @@ parts.show_claims(page, "004-01", "004-02", "004-03", "004-04", "004-05", paper=
 
 # %% tags=["remove-input"]
 if manifest and manifest["hash"] != page.hash:
-    page.say(provenance(manifest, "How the recorded results were made"))
+    page.made(manifest, "How the recorded results were made")
 page.close()

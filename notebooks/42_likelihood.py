@@ -39,7 +39,6 @@ from probekit.report import (
     dots,
     new_figure,
     parts,
-    provenance,
     recorded_manifest,
     recorded_tables,
 )
@@ -218,5 +217,5 @@ if scored:
 
 # %% tags=["remove-input"]
 if manifest and manifest["hash"] != page.hash:
-    page.say(provenance(manifest, "How the recorded results were made"))
+    page.made(manifest, "How the recorded results were made")
 page.close()

@@ -37,7 +37,6 @@ from probekit.report import (
     dots,
     new_figure,
     parts,
-    provenance,
     recorded_manifest,
     recorded_tables,
 )
@@ -242,5 +241,5 @@ if scored:
 
 # %% tags=["remove-input"]
 if manifest and manifest["hash"] != page.hash:
-    page.say(provenance(manifest, "How the recorded results were made"))
+    page.made(manifest, "How the recorded results were made")
 page.close()

@@ -39,7 +39,6 @@ from probekit.report import (
     new_figure,
     parts,
     plain,
-    provenance,
     recorded_manifest,
     recorded_tables,
 )
@@ -217,5 +216,5 @@ parts.show_claims(page, "004-02j", "004-02k", "004-03", "004-04g", "004-05", "00
 
 # %% tags=["remove-input"]
 if past:
-    page.say(provenance(recorded_manifest(RECORDED), "How the recorded results were made"))
+    page.made(recorded_manifest(RECORDED), "How the recorded results were made")
 page.close()

@@ -220,10 +220,11 @@ def test_the_chart_has_a_panel_per_data_set_and_a_line_per_model(count):
 
 
 def test_findings_say_what_real_data_and_the_demo_world_say_apart():
-    first, every, biomedical = accuracy_findings.findings(two_model_tables(), {})
+    first, every, loses, biomedical = accuracy_findings.findings(two_model_tables(), {})
     assert first.recorded.startswith("T\N{NON-BREAKING HYPHEN}REx: ") and "+37.5 points" in first.recorded
     assert (first.demo, every.demo, biomedical.recorded) == ("not run",) * 3
     assert "of 2 models above zero" in every.recorded
+    assert "undecided, m loses 50.0 [0.0," in loses.recorded and loses.recorded.endswith("100.0] points, 50% of it")
 
 
 def test_the_papers_means_stand_beside_ours_where_the_data_is():
@@ -257,3 +258,18 @@ def test_accuracy_of_several_k_has_the_intervals_each_would_have_alone():
     for k in (1, 5, 10):
         alone = bootstrap_ci(hits_at_k(table["rank"], k), table["fact_id"].tolist())
         assert (row[f"acc@{k}"], row[f"low@{k}"], row[f"high@{k}"]) == (alone.estimate, alone.low, alone.high)
+
+
+def test_a_long_table_is_turned_to_a_column_per_model():
+    long = pd.DataFrame(
+        [("a", "x", 0.5, 0.25, 0.75), ("a", "y", 0.1, 0.0, 0.2), ("b", "y", 1.0, 0.9, 1.0)],
+        columns=["model", "relation", "acc@1", "low@1", "high@1"],
+    )
+    found = accuracy.across(long, ["relation"], headings={"relation": "Asked"})
+    assert found.columns.tolist() == ["Asked", "a", "b"]
+    assert found.to_numpy().tolist() == [
+        ["x", "0.500 [0.250,\N{NO-BREAK SPACE}0.750]", "\N{EN DASH}"],
+        ["y", "0.100 [0.000,\N{NO-BREAK SPACE}0.200]", "1.000 [0.900,\N{NO-BREAK SPACE}1.000]"],
+    ]
+    with pytest.raises(pd.errors.MergeError):  # two rows of one model would hide each other
+        accuracy.across(pd.concat([long, long]), ["relation"])

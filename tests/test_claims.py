@@ -12,6 +12,7 @@ import pytest
 from probekit.errors import ReportError
 from probekit.report.ledger.claims import Cell, Claim, NotRun, Related, ledger, load_claims
 from probekit.report.ledger.own_tables import CHECKS
+from probekit.report.recording import recorded_manifest
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"
 KEYS = ["id", "paper", "where", "statement", "published", "ours", "tolerance", "verdict", "own_table", "reason"]
@@ -194,3 +195,11 @@ def test_every_related_figure_of_a_recorded_study_is_there() -> None:
     found = [(row["id"], row["related"], row["reason"]) for row in ledger() if row["related_note"]]
     assert any(related is not None for _, related, _ in found)
     assert not [(claim, reason) for claim, _, reason in found if "Ours, other models: " in str(reason)]
+
+
+def test_a_related_figure_is_of_the_models_its_note_names() -> None:
+    cells = [claim.related for claim in load_claims() if claim.related]
+    assert all("minilm-mlm" in related.note and "real-*" in related.note for related in cells)
+    for study in {related.cell.table.split("/")[0] for related in cells}:
+        names = sorted(recorded_manifest(study)["models"])
+        assert names[0] == "minilm-mlm" and [name[:5] for name in names[1:]] == ["real-"] * 3

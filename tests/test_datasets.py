@@ -107,7 +107,9 @@ def test_sizes_stand_beside_the_papers_only_where_the_data_set_is_the_same():
     squad = pk.Probe("squad", probe(BORN).prompts, ["x", "y"], style="natural", counts={"sentences": 305})
     found = datasets_view.beside_paper(sizes([squad])).set_index("What")
     assert found.loc["SQuAD template-free prompts"].tolist() == ["305", "305"]
-    assert found.loc["SQuAD, original", "Ours"] == "2" and found.loc["T-REx relations", "Ours"] == "not at hand"
+    assert (
+        found.loc["SQuAD, original: entities", "Ours"] == "2" and found.loc["T-REx relations", "Ours"] == "not at hand"
+    )
     ten = datasets_view.ten(sizes([squad]))
     assert len(ten) == 10 and ten.loc[ten["At hand"] == "yes", "Data set"].tolist() == ["SQuAD"]
     assert (datasets_view.ten(sizes([squad]).iloc[:0])["At hand"] == "no").all()

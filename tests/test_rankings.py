@@ -173,7 +173,7 @@ def test_the_answer_counts_what_swaps_and_names_who_is_at_the_floor():
     found = tables(asked({"a": (40, 0), "b": (20, 20), "c": (0, 40)}))
     (text,) = ranking_view.answers(found)
     assert "Of 3 pairs of models, 0 certainly keep their order, 3 certainly swap" in text and "-1.00" in text
-    assert "2 of the 3 models are at the floor" in text
+    assert "at the floor in at least one of the two settings: 2 of the 3 models" in text
     floor = ranking_view.floor_sentence(found["ranks"])
     assert "template: `c`" in floor and "natural: `a`" in floor
     assert ranking_view.floor_sentence(tables(asked({"a": (20, 20)}))["ranks"]).startswith("No model")
@@ -185,7 +185,10 @@ def test_the_answer_counts_what_swaps_and_names_who_is_at_the_floor():
 def test_a_category_leads_only_in_half_of_the_draws():
     found = tables(asked({"a": (20, 0), "b": (5, 0), "c": (5, 0)}), b=BIO, c=TUNED)
     (text,) = ranking_view.category_sentences(found)
-    assert "template general (in 100% of the draws)" in text and "natural none in half of the draws" in text
+    assert "template, general (in 100% of the draws)" in text
+    assert "natural, none, since all models are at the floor" in text
+    (text,) = ranking_view.category_sentences(tables(asked({"a": (20, 10), "b": (5, 9), "c": (5, 10)}), b=BIO, c=TUNED))
+    assert "natural, none in half of the draws" in text
 
 
 def test_the_answer_holds_for_one_model_and_without_a_pairing():

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import probekit as pk
 from probekit.metrics import separation
-from probekit.report import Page, asking, perplexity, reading
+from probekit.report import Page, asking, perplexity, perplexity_findings, reading
 from probekit.scoring import pseudo_perplexity
 
 
@@ -48,7 +48,9 @@ def test_an_answered_prompt_is_compared_with_all_others():
     assert (row["texts"], row["right"]) == (10, 5)
     assert row["auc"] == pytest.approx((3 * 5 + 2 * 2 * 0.5) / 25)
     assert found["styles"].iloc[0][["measure", "averaged", "value"]].to_list() == ["inside models", 1, row["auc"]]
-    assert perplexity.style_verdict(found, "template", perplexity.INSIDE).startswith("undecided: chance of a lower")
+    assert perplexity_findings.style_verdict(found, "template", perplexity.INSIDE).startswith(
+        "undecided: chance of a lower"
+    )
     assert perplexity.tables(ranks, texts[1:])["answered"].empty  # four answered ones are too few
 
 
@@ -68,21 +70,24 @@ def test_verdicts_take_the_sign_the_paper_finds():
 
     rising, falling = side("template", 0.5), side("natural", -0.5)
     expected = "agrees: r 0.50 [0.50,\N{NO-BREAK SPACE}0.50] over 4 data sets, p 0.200"
-    assert perplexity.correlation_verdict(rising, "template") == expected
-    assert perplexity.correlation_verdict(falling, "natural").startswith("agrees")
-    assert perplexity.correlation_verdict(side("natural", 0.5), "natural").startswith("contradicts")
-    assert perplexity.correlation_verdict(rising, "natural").startswith("not asked")
-    assert perplexity.style_verdict(falling, "natural", perplexity.OVER).startswith("agrees")
+    assert perplexity_findings.correlation_verdict(rising, "template") == expected
+    assert perplexity_findings.correlation_verdict(falling, "natural").startswith("agrees")
+    assert perplexity_findings.correlation_verdict(side("natural", 0.5), "natural").startswith("contradicts")
+    assert perplexity_findings.correlation_verdict(rising, "natural").startswith("not asked")
+    assert perplexity_findings.style_verdict(falling, "natural", perplexity.OVER).startswith("agrees")
     inside = side("natural", 0.8, perplexity.INSIDE)  # answered prompts surprise less: accuracy falls with perplexity
-    assert perplexity.style_verdict(inside, "natural", perplexity.INSIDE).startswith("agrees")
+    assert perplexity_findings.style_verdict(inside, "natural", perplexity.INSIDE).startswith("agrees")
     inside = side("template", 0.8, perplexity.INSIDE)
-    assert perplexity.style_verdict(inside, "template", perplexity.INSIDE).startswith("contradicts")
-    assert perplexity.style_verdict(None, "template", perplexity.OVER) == perplexity.NOT_RUN
-    beside = perplexity.published_correlations(rising)
+    assert perplexity_findings.style_verdict(inside, "template", perplexity.INSIDE).startswith("contradicts")
+    assert perplexity_findings.style_verdict(None, "template", perplexity.OVER) == perplexity_findings.NOT_RUN
+    beside = perplexity_findings.published_correlations(rising)
     assert beside["who"].tolist() == ["the paper", "ours", "the paper"] and beside["sets"].tolist() == ["4", "4", "6"]
-    means = perplexity.published_means(rising).set_index("dataset")
+    means = perplexity_findings.published_means(rising).set_index("dataset")
     assert means.loc["SQuAD (TF)"].tolist() == ["154.19", "7.0 [6.0,\N{NO-BREAK SPACE}8.0]"]
-    assert means.loc["CTD (TB)", "m"] == "not run" and list(perplexity.published_means(None)) == ["dataset", "paper"]
+    assert means.loc["CTD (TB)", "m"] == "not run" and list(perplexity_findings.published_means(None)) == [
+        "dataset",
+        "paper",
+    ]
 
 
 def test_accuracy_is_over_all_prompts_and_the_order_of_models_decides_the_correlation():
@@ -162,3 +167,16 @@ def test_the_own_object_is_read_in_its_place(tmp_path, monkeypatch):
     assert found["perplexity"] == pytest.approx(expected["perplexity"], rel=1e-5)
     assert found["characters"] == len("It is Port Velna .") and found["fact_id"] == "a"
     assert list(page.runs) == ["bert (own) on mine, pseudo-perplexity"]
+
+
+def test_perplexities_of_the_settings_are_told_apart_by_their_intervals():
+    def level(*natural: float) -> str:
+        rows = [("demo/template", "template", 90.0, 80.0, 95.0), ("demo/natural", "natural", *natural)]
+        columns = ["probe", "style", "perplexity", "perplexity_low", "perplexity_high"]
+        return perplexity_findings.level_verdict({"means": pd.DataFrame(rows, columns=columns)})
+
+    assert level(50.0, 40.0, 79.0) == "Demo world agrees, 90.0 by template and 50.0 in natural sentences"
+    assert "undecided" in level(50.0, 40.0, 80.0) and "contradicts" in level(99.0, 96.0, 120.0)
+    squad = pd.DataFrame({"probe": ["squad"], "style": ["natural"], "perplexity": [1.0]})
+    assert perplexity_findings.level_verdict({"means": squad}).startswith("not asked")
+    assert perplexity_findings.level_verdict(None) == perplexity_findings.NOT_RUN

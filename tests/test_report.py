@@ -1,6 +1,7 @@
 """Runs and pages, on a small report of our own: parameters, failure, escaping, equal bytes, provenance."""
 
 import json
+import logging
 import subprocess
 import sys
 
@@ -103,6 +104,35 @@ def test_a_run_leaves_a_page_its_tables_and_nothing_else(home, monkeypatch):
     assert manifest["parameters"]["count"] == 1 and manifest["hash"] in text
     run("01_study", {"count": 1}, home / "out", "lab")
     assert (home / "out/01_study/rows.csv").read_text() == "name,data\nb,somewhere\n"
+
+
+LOUD = """
+import logging, sys, warnings
+from pathlib import Path
+readers = logging.getLogger("probekit.probes.lama")
+readers.warning("no file for %d of the relations: %s", 1, "P17")
+readers.warning("no file for %d of the relations: %s", 1, "P17")
+readers.warning("%s breaks off", Path("/data/of/one/machine/a.xml"))
+readers.warning("100% of it")
+logging.getLogger("probekit.store").warning("damaged shard")
+warnings.warn("a library warns")
+print("a library prints")
+"""
+
+
+def test_a_page_holds_no_console_text_and_tells_what_the_readers_warned_of(home, caplog):
+    source = home / "notebooks" / "01_study.py"
+    source.write_text(NOTEBOOK.replace("if loud:", f"{LOUD}\nif loud:"))
+    with caplog.at_level(logging.WARNING, "probekit.report.run"):
+        page = run("01_study", {}, home / "out")
+    outputs = [out for cell in nbformat.read(page, 4).cells for out in cell.get("outputs", [])]
+    assert {out["output_type"] for out in outputs} == {"display_data"}
+    for text in ("damaged shard", "a library warns", "a library prints"):
+        assert text in caplog.text
+    assert "no file" not in caplog.text
+    messages = json.loads((home / "out/01_study/manifest.json").read_text())["messages"]
+    assert messages == ["no file for 1 of the relations: P17", "a.xml breaks off", "100% of it"]
+    assert "| Warning | no file for 1 of the relations\\: P17 |" in outputs[-1]["data"]["text/markdown"]
 
 
 def test_equal_runs_give_equal_bytes(home):

@@ -2,7 +2,7 @@
 
 from probekit.report.figures import colours, dots, new_figure
 from probekit.report.ledger import ledger, load_claims, numbers, published
-from probekit.report.page import Page, provenance
+from probekit.report.page import Page
 from probekit.report.recording import recorded_manifest, recorded_tables
 from probekit.report.text import escape, interval, number, plain
 
@@ -18,7 +18,6 @@ __all__ = [
     "number",
     "numbers",
     "plain",
-    "provenance",
     "published",
     "recorded_manifest",
     "recorded_tables",

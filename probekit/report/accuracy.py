@@ -252,6 +252,27 @@ def shown(table: pd.DataFrame, headings: Mapping[str, str] = {}) -> pd.DataFrame
     return pd.DataFrame(out)
 
 
+def across(
+    table: pd.DataFrame,
+    rows: Sequence[str],
+    estimate: tuple[str, str, str] = ("acc@1", "low@1", "high@1"),
+    headings: Mapping[str, str] = {},
+) -> pd.DataFrame:
+    """A long table for reading, turned: one estimate with its interval, a row per thing asked and a column per model.
+
+    Args:
+        table: with ``model``; ``rows`` name a row of it for each model at most once.
+        rows: columns that say what was asked.
+        estimate: columns of the estimate and its interval.
+        headings: as for ``shown``.
+    """
+    asked = table[[*rows]].drop_duplicates(ignore_index=True)
+    found = shown(asked, headings)
+    for model, part in table.groupby("model", sort=False):
+        found[str(model)] = _intervals(asked.merge(part, how="left", on=[*rows], validate="1:1"), *estimate)
+    return found
+
+
 HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "within": "Within relations", "sd": "SD"}
 
 

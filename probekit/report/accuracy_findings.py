@@ -92,6 +92,7 @@ def findings(real: Tables, demo: Tables) -> list[Finding]:
             _paired,
         ),
         ("001-18", "So it is for every model.", _every),
+        ("001-01", "A model can lose much of its Acc@1 by template (the model that loses most).", _largest),
         (
             "001-04",
             "Biomedical natural prompts score higher than biomedical templates (mean Acc@1; other facts).",
@@ -122,6 +123,16 @@ def _every(tables: Tables) -> str:
         word = "contradicts" if "contradicts" in found else "undecided" if "undecided" in found else "agrees"
         said.append(f"{title(str(dataset))}: {word}, {found.count('agrees')} of {len(found)} models above zero")
     return "; ".join(said) or NOT_RUN
+
+
+def _largest(tables: Tables) -> str:
+    told = [
+        f"{title(r['dataset'])}: {agreement(r['low'], r['high'])}, {r['model']} loses "
+        f"{interval(r['difference'], r['low'], r['high'], 1)} points, {r['difference'] / 100 / r['natural']:.0%} of it"
+        for r in tables.get("largest", pd.DataFrame()).to_dict("records")
+        if r["natural"] > 0
+    ]
+    return "; ".join(told) or NOT_RUN
 
 
 def _biomedical(tables: Tables) -> str:

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from probekit.metrics import KS
-from probekit.report.accuracy import ALL, CLEAN, shown
+from probekit.report.accuracy import ALL, CLEAN, across, shown
 from probekit.report.asking import OWN
 from probekit.report.parts import title
 from probekit.report.text import escape, interval, number
@@ -146,14 +146,18 @@ def clean_halves(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
 
 
 def halves_sentence(clean: pd.DataFrame) -> str:
-    """Where a probe tells taught facts from others, by the interval within relations."""
+    """Where a probe tells taught facts from others, by the interval within relations, and how many would by chance."""
     apart, same = clean[clean["within_low"] > 0], clean[~(clean["within_low"] > 0)]
+    others = f"the other {len(same)}" if len(apart) else f"any of the {len(same)}"
     found = (f"{escape(r.label)} {interval(r.within, r.within_low, r.within_high)}" for r in clean.itertuples())
     return (
         f"Taught less held out, over prompts that do not show the gold and within relations: {'; '.join(found)}."
         + f" The probe tells taught facts from others on {', '.join(map(escape, apart['label']))}." * (len(apart) > 0)
-        + f" No clear difference shows on {', '.join(map(escape, same['label']))}: the interval is not above zero, "
-        "which does not show that there is none." * (len(same) > 0)
+        + f" No clear difference shows on {others}: the interval is not above zero, which does not show that there is "
+        "none."
+        * (len(same) > 0)
+        + f" Of {len(clean)} such intervals, {0.025 * len(clean):.1f} lie above zero by chance alone where nothing was "
+        "learned." * (len(clean) > 1)
     )
 
 
@@ -192,6 +196,11 @@ def named(table: pd.DataFrame) -> pd.DataFrame:
 def readable(table: pd.DataFrame) -> pd.DataFrame:
     """``named``, with each estimate and its interval in one cell."""
     return shown(named(table))
+
+
+def relations_across(relations: pd.DataFrame) -> pd.DataFrame:
+    """Acc@1 per probe and relation, a column per model; Acc@5 and Acc@10 stay with the CSV."""
+    return across(named(relations), ["probe", "relation", "prompts"]) if len(relations) else relations
 
 
 def points(row: Mapping[str, Any]) -> str:

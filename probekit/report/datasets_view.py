@@ -89,7 +89,9 @@ def beside_paper(sizes: pd.DataFrame) -> pd.DataFrame:
         value = float(cell("001", "text", what, unit)) * factor
         here = probe in ours.index
         found = plain(int(ours.loc[probe, column])) if here else "not at hand"
-        rows.append({"What": what, "Published": plain(value), "Ours": found})
+        rows.append(
+            {"What": f"{what}: {unit}" if unit == "entities" else what, "Published": plain(value), "Ours": found}
+        )
     return pd.DataFrame(rows)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Iterator, Mapping
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -48,8 +49,13 @@ def packages(source: Path) -> list[str]:
 
 
 def _parts_of(file: Path) -> set[str]:
-    names = _imported(ast.parse(file.read_text("utf-8")))
-    return {part for name in names for part in [_part(name)] if part}
+    return {part for name in _named(file.read_text("utf-8")) for part in [_part(name)] if part}
+
+
+@cache
+def _named(source: str) -> frozenset[str]:
+    """Kept: the pages of a book rest on the same files."""
+    return frozenset(_imported(ast.parse(source)))
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:

@@ -19,6 +19,7 @@ from probekit.files import write_atomically
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.fingerprint import page_hash
+from probekit.report.messages import listen
 from probekit.report.text import escape
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class Page:
         self.models: dict[str, dict[str, Any]] = {}
         self.probes: dict[str, dict[str, Any]] = {}
         self.runs: dict[str, dict[str, int]] = {}
+        self.messages = listen()
 
     def used(self, *things: Model | Probe) -> None:
         """Note models and probes for the provenance table."""
@@ -150,7 +152,7 @@ class Page:
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """Study, hash, parameters, models, probes and versions that made this page."""
+        """Study, hash, parameters, models, probes, what reading them warned of, and versions that made this page."""
         return {
             "study": self.study,
             "hash": self.hash,
@@ -158,6 +160,7 @@ class Page:
             "models": self.models,
             "probes": self.probes,
             "runs": self.runs,
+            "messages": self.messages.texts,
             "versions": {"probekit": __version__, "python": platform.python_version()}
             | {name: version(name) for name in VERSIONS},
         }
@@ -166,7 +169,11 @@ class Page:
         """Write ``manifest.json`` and show the folded provenance table."""
         data = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"
         write_atomically(self.out / "manifest.json", data.encode())
-        self.say(provenance(self.manifest, "How this page was made"))
+        self.made(self.manifest, "How this page was made")
+
+    def made(self, manifest: Mapping[str, Any], title: str) -> None:
+        """The folded provenance table of a run; where the book is not built, its page hash alone."""
+        _display(provenance(manifest, title), f"<p>{html.escape(title)}: page hash {manifest['hash']}</p>")
 
 
 def shown_name(name: str) -> str:
@@ -189,6 +196,7 @@ def provenance(manifest: Mapping[str, Any], title: str) -> str:
             rows.append((f"{kind[:-1].capitalize()} {name}", ", ".join(f"{k} {v}" for k, v in told.items())))
     for name, counts in manifest["runs"].items():
         rows.append((f"Run {name}", ", ".join(f"{k} {v:,}" for k, v in counts.items())))
+    rows += [("Warning", text) for text in manifest.get("messages", [])]  # runs recorded earlier kept none
     rows.append(("Versions", ", ".join(f"{k} {v}" for k, v in manifest["versions"].items())))
     given = [f"-p {key}={shlex.quote(json.dumps(value))}" for key, value in manifest["parameters"].items()]
     cells = "\n".join(f"| {escape(a)} | {escape(b)} |" for a, b in rows)

@@ -9,7 +9,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from probekit.report.ledger import UNDECIDED, ledger, load_claims
-from probekit.report.page import Page, provenance
+from probekit.report.page import Page
 from probekit.report.recording import recorded_manifest, recorded_tables
 from probekit.report.text import interval, plain
 
@@ -116,7 +116,7 @@ def close(page: Page, manifest: Mapping[str, Any]) -> None:
     """
     if manifest["hash"] != page.hash:
         page.say("What the models of the recorded runs read, and how to train them again: {ref}`real-models`.")
-        page.say(provenance(manifest, "How the recorded results were made"))
+        page.made(manifest, "How the recorded results were made")
     page.close()
 
 

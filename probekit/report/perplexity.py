@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -12,27 +12,10 @@ from scipy import stats
 
 from probekit.metrics import Separation, bootstrap_ci, bootstrap_means, hits_at_k, middle, pearson, separation
 from probekit.report.asking import OWN
-from probekit.report.ledger.own_001 import MEAN, PAPER, table5
-from probekit.report.ledger.own_001_correlation import FIGURE
-from probekit.report.ledger.published import cell
-from probekit.report.parts import agreement
-from probekit.report.text import interval, number
 
 KEYS = ["model", "probe"]
-NOT_RUN = "not run here"
 OVER, INSIDE = "over models", "inside models"
 Style = Literal["template", "natural"]
-Sign = Literal["above", "below"]
-SIGN: dict[str, Sign] = {"template": "above", "natural": "below"}  # of the correlation, as the paper finds it
-OTHER: dict[str, Sign] = {"above": "below", "below": "above"}
-SAME = {  # columns of Table 5 whose data is at hand
-    "Google-RE (TB)": "google_re/template",
-    "Google-RE (TF)": "google_re/natural",
-    "T-REX (TB)": "trex/template",
-    "T-REX (TF)": "trex/natural",
-    "ConceptNet (TF)": "conceptnet",
-    "SQuAD (TF)": "squad",
-}
 FEWEST = 3  # points of a correlation: two always lie on a line
 FEWEST_CASES = 5  # answered and unanswered prompts each: of fewer, a bootstrap interval is far too narrow
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
@@ -224,66 +207,3 @@ def _defined(rows: list[dict[str, object]], name: str) -> pd.DataFrame:
     """Without rows whose ``name`` is undefined (equal accuracies)."""
     table = pd.DataFrame(rows)
     return table[table[name].notna()].reset_index(drop=True) if len(table) else table
-
-
-def correlation_verdict(tables: Mapping[str, pd.DataFrame] | None, style: Style) -> str:
-    """Figure 2: the sign of the correlation over the means of the data sets of one style."""
-    if tables is None:
-        return NOT_RUN
-    row = _row(tables["sets"], style=style)
-    if row is None:
-        return f"not asked: fewer than {FEWEST} data sets"
-    span = interval(row["r"], row["r_low"], row["r_high"], 2)
-    word = agreement(row["r_low"], row["r_high"], SIGN[style])
-    return f"{word}: r {span} over {row['sets']} data sets, p {number(row['r_p'])}"
-
-
-def style_verdict(tables: Mapping[str, pd.DataFrame] | None, style: Style, measure: str) -> str:
-    """The same question over the models of each data set, or over the prompts of each model; a mean over them."""
-    if tables is None:
-        return NOT_RUN
-    row = _row(tables["styles"], style=style, measure=measure)
-    if row is None:
-        return "not asked: no such numbers in this run"
-    even = 0.5 if measure == INSIDE else 0.0
-    # an answered prompt that has the lower perplexity goes with a falling accuracy, hence the other sign
-    expected = SIGN[style] if measure == OVER else OTHER[SIGN[style]]
-    word = agreement(row["value_low"] - even, row["value_high"] - even, expected)
-    name = "r with log perplexity" if measure == OVER else "chance of a lower perplexity"
-    span = interval(row["value"], row["value_low"], row["value_high"], 2)
-    return f"{word}: {name} {span}, a mean of {row['averaged']}"
-
-
-def _row(table: pd.DataFrame, **wanted: str) -> dict[str, Any] | None:
-    """The one row with these values, if there is one."""
-    for row in table.to_dict("records"):
-        if all(row[name] == value for name, value in wanted.items()):
-            return {str(name): value for name, value in row.items()}
-    return None
-
-
-def published_correlations(recorded: Mapping[str, pd.DataFrame] | None) -> pd.DataFrame:
-    """Figure 2's correlations over data sets beside ours on real data: ``setting, who, sets, r, p``, as text."""
-    rows = []
-    for style, short in (("template", "TB"), ("natural", "TF")):
-        r, p = (cell(PAPER, "text", FIGURE[short], column, "Figure 2") for column in ("Pearson's r", "p-value"))
-        sets = sum(name.endswith(f"({short})") for name in table5())
-        rows.append({"setting": style, "who": "the paper", "sets": str(sets), "r": r, "p": p})
-        found = _row(recorded["sets"], style=style) if recorded else None
-        if found:
-            ours = {"r": interval(found["r"], found["r_low"], found["r_high"], 2), "p": number(found["r_p"], 2)}
-            rows.append({"setting": style, "who": "ours", "sets": str(found["sets"]), **ours})
-    return pd.DataFrame(rows)
-
-
-def published_means(recorded: Mapping[str, pd.DataFrame] | None) -> pd.DataFrame:
-    """The mean row of Table 5 beside ours on real data: ``dataset, paper`` and, for each of our models, its mean."""
-    rows = []
-    ours = recorded["perplexity"] if recorded else pd.DataFrame({"model": [], "probe": []})
-    models = [str(model) for model in ours["model"].unique()]
-    for column in table5():
-        row = {"dataset": column, "paper": cell(PAPER, "5", MEAN, column)}
-        same = ours[ours["probe"] == SAME.get(column)].to_dict("records")
-        values = {str(one["model"]): interval(one["mean"], one["mean_low"], one["mean_high"], 1) for one in same}
-        rows.append(row | {model: values.get(model, "not run") for model in models})
-    return pd.DataFrame(rows)

@@ -36,8 +36,8 @@ def answers(tables: Tables) -> list[str]:
             text += f"Kendall's tau-b between the two rankings of {models} models is {_interval(tau)}. "
         text += (
             f"Of {row['pairs']} pairs of models, {row['same']} certainly keep their order, {row['reversed']} certainly "
-            f"swap, and for {row['undecided']} the facts do not decide; {low} of the {models} models are at the floor "
-            "in at least one of the two settings."
+            f"swap, and for {row['undecided']} the facts do not decide; at the floor in at least one "
+            f"of the two settings: {low} of the {models} models."
         )
         above = _agreement(tables["agreement"], row["first"], row["second"], ABOVE)
         if above:
@@ -92,14 +92,19 @@ def category_sentences(tables: Tables) -> list[str]:
     said = []
     for domain, part in tables["categories"].groupby("domain", sort=False):
         leads = part.loc[part.groupby("probe", sort=False)["leads_in"].idxmax()]
-        told = (
-            f"{escape(title(r['probe']))} {escape(r['category'])} (in {r['leads_in']:.0%} of the draws)"
-            if r["leads_in"] >= HALF
-            else f"{escape(title(r['probe']))} none in half of the draws"
-            for r in _rows(leads)
+        told = (f"{escape(title(r['probe']))}, {_leader(r, tables['ranks'])}" for r in _rows(leads))
+        said.append(
+            f"**Domain {escape(domain or 'unknown')}.** The category with the highest mean Acc@1: {'; '.join(told)}."
         )
-        said.append(f"**Domain {escape(domain or 'unknown')}.** The highest mean Acc@1: {'; '.join(told)}.")
     return said
+
+
+def _leader(row: Mapping[str, Any], ranks: pd.DataFrame) -> str:
+    if ranks.loc[ranks["probe"] == row["probe"], "floor"].astype(bool).all():
+        return "none, since all models are at the floor"
+    if row["leads_in"] < HALF:
+        return "none in half of the draws"
+    return f"{escape(row['category'])} (in {row['leads_in']:.0%} of the draws)"
 
 
 def shown_ranks(tables: Tables) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import shutil
 import tempfile
@@ -15,6 +16,8 @@ from probekit.report.sources import complete, load_source
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 TIMEOUT = 24 * 3600  # seconds a cell may run
+
+log = logging.getLogger(__name__)
 
 
 def run(name: str, given: Mapping[str, Any], out: str | Path, profile: str = "demo", embedded: bool = False) -> Path:
@@ -98,7 +101,10 @@ def _found(value: Any) -> Any:
 
 
 def _tidy(notebook: Any, name: str) -> Any:
-    """Leave out what differs between equal runs: times, addresses, widgets, the copy papermill keeps of its input."""
+    """Leave out what differs between equal runs: times, addresses, widgets, the copy papermill keeps of its input.
+
+    What a library wrote to the console goes to whoever runs the study, not to the page.
+    """
     for key in ("papermill", "widgets"):
         notebook.metadata.pop(key, None)
     for cell in notebook.cells:
@@ -108,7 +114,12 @@ def _tidy(notebook: Any, name: str) -> Any:
             cell["id"] = f"{name}-injected".replace("_", "-")
             cell.metadata["tags"].append("remove-cell")  # the provenance table shows them
         if "outputs" in cell:
-            cell["outputs"] = [out for out in cell["outputs"] if WIDGET not in out.get("data", {})]
+            written = [out["text"] for out in cell["outputs"] if out["output_type"] == "stream"]
+            if any(text.strip() for text in written):
+                log.warning("%s wrote beside its page: %s", name, "".join(written).strip())
+            cell["outputs"] = [
+                out for out in cell["outputs"] if out["output_type"] != "stream" and WIDGET not in out.get("data", {})
+            ]
         for output in cell.get("outputs", []):
             data = output.get("data", {})
             if any(kind.startswith(("image/", "text/html", "text/markdown")) for kind in data):

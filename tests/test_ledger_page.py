@@ -1,0 +1,82 @@
+"""The ledger at a glance: counts by paper, reasons told once, and the place of every transcribed table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import yaml
+
+from probekit.report.ledger import ledger, overview, tables
+from probekit.report.ledger.published import MISSING
+
+ROOT = Path(__file__).resolve().parents[1]
+CLAIMS = pd.DataFrame(
+    [
+        ("001-01a", "001", "1", "a", "not run", "not checkable", "No data."),
+        ("001-01b", "001", "1", "b", "not run", "consistent", "No data. The paper's own numbers: It is so."),
+        ("001-02a", "001", "2", "c", "differs", "inconsistent", "Ours is 1. The paper's own numbers: It is not."),
+        ("002-01a", "002", "1", "d", "undecided", "not checkable", "The interval includes zero."),
+        ("002-02a", "002", "1", "e", "not run", "not checkable", "No model."),
+    ],
+    columns=["id", "paper", "where", "statement", "verdict", "own_table", "reason"],
+)
+
+
+def test_claims_are_counted_by_paper() -> None:
+    found = overview.counts(CLAIMS).set_index("paper")
+    assert found.loc["001"].to_dict() == {
+        "claims": 3, "reproduced": 0, "differs": 1, "undecided": 0, "not run": 2,
+        "consistent": 1, "inconsistent": 1, "not checkable": 1,
+    }  # fmt: skip
+    assert found.loc["002", ["claims", "undecided", "not run", "not checkable"]].tolist() == [2, 1, 1, 2]
+
+
+def test_every_claim_of_the_ledger_is_counted_once_in_each_part() -> None:
+    found = overview.counts(pd.DataFrame(ledger()))
+    for kinds in overview.PARTS.values():
+        assert (found[list(kinds)].sum(axis=1) == found["claims"]).all()
+
+
+def test_bars_stand_end_to_end_and_are_told_in_words() -> None:
+    table = overview.counts(CLAIMS)
+    figure = overview.draw(table)
+    for ax, kinds in zip(figure.axes, overview.PARTS.values(), strict=True):
+        ends = [0.0, 0.0]
+        for bars, kind in zip(ax.containers, kinds, strict=True):
+            assert [bar.get_x() for bar in bars] == ends
+            assert [bar.get_width() for bar in bars] == table[kind].tolist()
+            ends = [bar.get_x() + bar.get_width() for bar in bars]
+        assert ends == table["claims"].tolist()
+    plt.close(figure)
+    assert "paper 002: reproduced 0, differs 0, undecided 1, not run 1" in overview.describe(table)
+
+
+def test_a_reason_is_told_once_and_without_the_check() -> None:
+    assert overview.reasons(CLAIMS) == [("001-01a, 001-01b", "No data."), ("002-02a", "No model.")]
+    found = overview.own_numbers(CLAIMS)
+    assert found[["id", "found"]].to_numpy().tolist() == [["001-01b", "It is so."], ["001-02a", "It is not."]]
+
+
+def test_every_transcribed_table_has_its_place() -> None:
+    names = {f"{paper}_{tables.TEXT if table == tables.TEXT else f'table{table}'}" for paper, table in tables.TABLES}
+    assert names == {path.stem for path in (ROOT / "book" / "published").glob("*.csv")}
+    studies = yaml.safe_load((ROOT / "studies.yml").read_text("utf-8"))
+    assert {page for _, pages in tables.TABLES.values() for page in pages} <= set(studies)
+    assert all(pages for _, pages in tables.TABLES.values())
+
+
+def test_the_index_counts_what_can_be_read() -> None:
+    found = tables.index().set_index(["paper", "table"])
+    assert found.loc[("001", "3"), ["cells", "missing"]].tolist() == [0, 1]
+    assert found.loc[("003", "11"), ["cells", "missing"]].tolist() == [31, 14]
+    assert found.loc[("004", "1"), ["cells", "missing"]].tolist() == [21 * 8, 0]
+
+
+def test_a_table_is_written_as_printed() -> None:
+    found = tables.as_printed("001", "5")
+    assert (found.shape, found.columns[:2].tolist()) == ((17, 11), ["row", "Google-RE (TB)"])
+    assert found.iloc[0, :2].tolist() == ["PubMedBERT", "76.80"]
+    assert (tables.as_printed("003", "11") == MISSING).sum().sum() == 14
+    assert tables.as_printed("001", "text").columns.tolist() == ["place", "row", "column", "value"]
