@@ -226,7 +226,8 @@ def by_group(tables: Tables, by: str) -> pd.DataFrame:
     """One of ``ucm.GROUPS`` for reading, over all models."""
     table = tables["groups"][tables["groups"]["by"] == by]
     rows = table[table["model"] == MEAN] if (table["model"] == MEAN).any() else table
-    rows = rows.sort_values("source", key=lambda names: pd.factorize(names)[0], kind="stable")
+    sources = list(tables["groups"]["source"].unique())
+    rows = rows.sort_values("source", key=lambda names: names.map(sources.index), kind="stable")
     frame = shown_ucm(rows, ["source", "group"]).rename(columns={"Group": GROUPS[by].capitalize()})
     for column in ("without@1", "with@1", "without@5", "with@5"):
         when, _, k = column.partition("@")
