@@ -96,13 +96,30 @@ for one in looked:
 CAPTIONS = {
     "sources": "What each source gives: documents that were searched, triples with a context, and what was asked",
     "relations": "The same by relation; relations without a context are left out",
+    "halves": "What the parts of the T-REx facts of a half-taught model give, over all relations and in each",
     "lengths": "Entities of the target's type that a context names, at most as many as it may have segments",
     "cut": "Steps whose input is longer than the model: it keeps the question and what stands right before it",
 }
-parts.show_tables(page, past, CAPTIONS, overview.readable, "shown_", folded=["relations", "lengths"])
+parts.show_tables(page, past, CAPTIONS, overview.readable, "shown_", folded=["relations", "halves", "lengths"])
 
 # %% tags=["remove-input"]
 page.say(overview.skipped(past["sources"], past["cut"]))
+
+# %% [markdown]
+# ### Facts that were taught, and facts that were not
+#
+# {doc}`22_ucm` compares facts of T-REx that a half-taught model was taught with facts that were held out ({term}`taught half`).
+# A held-out fact that shares a sentence with a taught one stands apart: the model has read that sentence.
+
+# %% tags=["remove-input"]
+if len(past["halves"]):
+    page.say(overview.largest(past["halves"]))
+    caption = "Triples of T-REx, asked or not, by the part that their fact belongs to"
+    page.table(
+        overview.parts_of(past["halves"]), "shown_parts", caption, overview.readable(overview.parts_of(past["halves"]))
+    )
+else:
+    page.say("No source of this run has facts of which one half was taught.")
 
 # %% [markdown]
 # ## How it was computed
@@ -128,7 +145,7 @@ parts.show_claims(page, "002-15", paper="002")
 if demo:
     page.say(parts.BANNER)
     page.say(overview.answer(tables["sources"]))
-parts.show_tables(page, tables, CAPTIONS, overview.readable, folded=["relations", "lengths"])
+parts.show_tables(page, tables, CAPTIONS, overview.readable, folded=["relations", "halves", "lengths"])
 
 # %% [markdown]
 # ## What this does not show

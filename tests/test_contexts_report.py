@@ -16,6 +16,7 @@ from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.report.contexts import telling, twins, twins_view, ucm, ucm_view
 from probekit.report.contexts.shares import classes, everyone, lowest, measured, once, several, sided
 from probekit.report.parts import MEAN
+from probekit.report.text import interval
 
 VARIANTS = ["real", "knowledge_only", "knowledge_sorted", "knowledge_random"]
 
@@ -104,7 +105,17 @@ def test_ucm_and_accuracy_stand_side_by_side() -> None:
     assert found.loc["002-05a", "estimate"] == 0.0 and found.loc["002-05a", "holds"] == "undecided"
     assert tables["counts"].loc[0, "steps counted"] == 40 * 4
     assert ucm.tables(made(TWO, 5), {})["conclusions"].empty
-    assert ucm_view.by_group(tables, "size")["Right objects of the triple"].iloc[0].startswith("2")
+    sizes = ucm_view.by_group(tables, "size")
+    assert sizes["Right objects of the triple"].iloc[0].startswith("2")
+    assert sizes["Acc@5 without"].tolist() == [interval(0.0, 0.0, 0.0)] * len(sizes)
+    row = tables["groups"].query("by == 'size' and model == @MEAN").iloc[0]
+    assert sizes["Acc@5 with"].iloc[0] == interval(row["with@5"], row["with@5_low"], row["with@5_high"])
+    assert row["with@5_low"] < row["with@5"] < row["with@5_high"]
+    told = ucm_view.group_sentences(tables["conclusions"])
+    other = {**tables, "groups": pd.concat([tables["groups"], tables["groups"].assign(source="demo")])}
+    mixed = {**other, "groups": other["groups"].sort_values("group", kind="stable")}
+    assert ucm_view.by_group(mixed, "size")["Source"].is_monotonic_decreasing  # T-REx first, as it comes first
+    assert len(told) == 2 and all("T\N{NON-BREAKING HYPHEN}REx" in sentence for sentence in told)
     assert len(ucm_view.table2(tables)) == 3
 
 

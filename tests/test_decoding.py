@@ -1,11 +1,14 @@
-"""BioLAMA's decoding: against one prompt, one number of masks and one beam at a time; normalisation, calls, bias."""
+"""BioLAMA's decoding: against one prompt, one number of masks and one beam at a time; normalisation, calls, store."""
 
 import pytest
 import torch
 from conftest import small
 
+from probekit.errors import ModelError
 from probekit.models import Model
-from probekit.scoring.decoding import decode, normalised, original_calls
+from probekit.scoring import decoding
+from probekit.scoring.decoding import decodable, decode, normalised, original_calls
+from probekit.store import Store
 
 PROMPTS = ["He was born in [MASK].", "[MASK] lies north.", "The café in [MASK] opened in 1931."]
 
@@ -68,6 +71,7 @@ def test_calls_against_the_original():
     assert original_calls() == 235 and original_calls(3, 2) == 5
     counts = decode(small("bert"), PROMPTS, beam=2, masks=4).attrs["counts"]
     assert counts["model calls"] == 4
+    assert counts["model calls of the original"] == original_calls(2, 4)
     # rows: 4 numbers of masks in the first round, then 2 beams of those that have masks left
     assert counts["forward rows"] == len(PROMPTS) * (4 + 2 * (3 + 2 + 1))
 
@@ -78,3 +82,31 @@ def test_answers_are_compared_as_squad_does():
     table = decode(small("bert"), PROMPTS[:1], beam=5, masks=2)
     answers = [normalised(answer) for answer in table["answers"][0]]
     assert len(set(answers)) == len(answers) and table["log_probs"][0] == sorted(table["log_probs"][0], reverse=True)
+
+
+def test_what_is_in_the_store_is_not_decoded_again(tmp_path, monkeypatch):
+    monkeypatch.setattr(decoding, "CHUNK", 2)
+    model, store = small("bert"), Store(tmp_path)
+    asked = [*PROMPTS, PROMPTS[0]]
+    plain, first = decode(model, asked, 2, 2), decode(model, asked, 2, 2, store=store)
+    monkeypatch.setattr(decoding, "mask_logits", lambda *_: pytest.fail("decoded again"))
+    again = decode(model, asked, 2, 2, store=store)
+    for table in (first, again):
+        assert table["answers"].tolist() == plain["answers"].tolist() and table.attrs == plain.attrs
+        assert table["log_probs"].tolist() == plain["log_probs"].tolist()
+    assert plain.loc[0].tolist() == plain.loc[3].tolist()
+    assert plain.attrs["counts"] == {
+        "prompts": 4, "distinct prompts": 3, "model calls": 2 * 2, "forward rows": 3 * 4,
+        "model calls of the original": 2 * 4,
+    }  # fmt: skip
+    with pytest.raises(pytest.fail.Exception):
+        decode(model, asked, 3, 2, store=store)
+
+
+def test_a_head_without_a_bias_is_named(monkeypatch):
+    model = small("bert")
+    assert decodable(model)
+    monkeypatch.setattr(model.network.get_output_embeddings(), "bias", None)
+    assert not decodable(model)
+    with pytest.raises(ModelError, match="no bias over the vocabulary"):
+        decode(model, PROMPTS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,8 @@ from probekit.contexts.matching import pool
 from probekit.contexts.segments import around
 from probekit.contexts.sources import demo_contexts
 from probekit.contexts.study import KEPT
-from probekit.metrics.context import CHANGES, CONTEXT, rank_change_table
+from probekit.metrics.context import CHANGES, CONTEXT, counted, rank_change_table
+from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report import Page
 from probekit.report.contexts import asking, changes, changes_view, overview, view
 from probekit.report.ledger.own_tables import CHECKS
@@ -50,6 +52,28 @@ def test_counts_of_a_source_add_up(looked: asking.Looked) -> None:
     assert "100.0% of the steps" in overview.skipped(tables["sources"], tables["cut"])
     assert f"{source['covered']} of {source['triples']} triples" in overview.answer(tables["sources"])
     assert "have at least two" in overview.describe(tables["lengths"]) and overview.draw(tables["lengths"]).axes
+
+
+def test_parts_of_half_taught_facts_add_up_to_the_source(looked: asking.Looked, monkeypatch) -> None:
+    plain = overview.tables([looked], ranked(looked, {"a": 1.0}))
+    assert plain["halves"].empty
+    facts = list(dict.fromkeys(looked.asked["fact_id"]))
+    half = {fact: (TAUGHT, HELD_OUT, SHARED)[number % 3] for number, fact in enumerate(facts)}
+    monkeypatch.setattr(overview, "halves", lambda name: half)
+    tables = overview.tables([replace(looked, name="trex")], ranked(looked, {"a": 1.0}))
+    whole, each = overview.parts_of(tables["halves"]), tables["halves"]
+    (source,) = tables["sources"].to_dict("records")
+    assert set(whole["half"]) == {TAUGHT, HELD_OUT, SHARED}
+    for column in ("covered", "two", "several"):
+        assert whole[column].sum() == source[column] == tables["relations"][column].sum()
+    assert each.loc[each["relation"] != "all", "ready"].sum() == whole["ready"].sum()
+    steps = asking.look(demo_contexts("general"), most=3).steps
+    asked_all = counted(steps) & (steps["twin"] == "target") & (steps["variant"] == "real")
+    assert whole["ready"].sum() == asked_all.sum()
+    told = overview.largest(each)
+    by = each[each["relation"] != "all"].groupby("relation")["ready"].sum()
+    assert f"with {asked_all.sum():,} steps" in told and f"{by.idxmax()} alone" in told
+    assert f"{by.max() / by.sum():.0%} of the steps" in told
 
 
 def test_a_document_is_shown_whole_with_its_segments_numbered_and_named() -> None:

@@ -15,15 +15,19 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from probekit.errors import ModelError
+from probekit.files import canonical, digest
 from probekit.models.model import Model
 from probekit.scoring.forward import Row, mask_logits
-from probekit.scoring.slots import encode_slots
+from probekit.scoring.progress import Progress
+from probekit.scoring.slots import Slot, encode_slots
+from probekit.store import Store
 
 if TYPE_CHECKING:
     import torch
 
+VERSION = 1  # of the answers: raise it whenever any of them can change
 BEAM, MASKS = 5, 10
-CHUNK = 64  # prompts decoded side by side
+CHUNK = 16  # prompts decoded side by side, which make a shard of the store
 
 
 @dataclass(frozen=True)
@@ -46,65 +50,113 @@ def normalised(answer: str) -> str:
 
 
 def decode(
-    model: Model, prompts: Sequence[str], beam: int = BEAM, masks: int = MASKS, batch_tokens: int | None = None
+    model: Model,
+    prompts: Sequence[str],
+    beam: int = BEAM,
+    masks: int = MASKS,
+    batch_tokens: int | None = None,
+    store: Store | None = None,
 ) -> pd.DataFrame:
     """The answers that a model gives without a list of candidates, best first.
 
     The bias of the language-model head is subtracted from its scores, so that frequent tokens are not favoured. The
-    mask token fills no mask. Beams of all prompts and all numbers of masks share the forward passes of a round. Of
-    answers that are equal when normalised, the best stays; of equal partial fillings the first found.
+    mask token fills no mask. Beams of ``CHUNK`` prompts and all numbers of masks share the forward passes of a round.
+    Of answers that are equal when normalised, the best stays; of equal partial fillings the first found.
 
     Args:
         model: a masked language model.
-        prompts: texts with one ``[MASK]``.
+        prompts: texts with one ``[MASK]``; repeated ones are decoded once.
         beam: fillings that go on, and tokens that each tries.
         masks: largest number of masks.
         batch_tokens: padded tokens per batch.
+        store: where finished shards are kept and found; None keeps nothing.
 
     Returns:
-        One row per prompt: ``answers`` (strings) and ``log_probs`` (sums). ``attrs["counts"]`` holds the rounds
-        (``model calls``, each over all rows at hand), the rows, and what BioLAMA's own code would call for one batch.
+        One row per prompt: ``answers`` (strings) and ``log_probs`` (sums). ``attrs["counts"]`` holds the prompts, the
+        rounds (``model calls``, each over all rows of a chunk), the rows, and the calls that BioLAMA's own code would
+        make for as many chunks.
 
     Raises:
         ModelError: not a masked model, or one whose head has no bias over the vocabulary that could be subtracted.
+        StoreError: results cannot be written; finished shards are kept.
     """
-    slots, bias = encode_slots(model, prompts), _bias(model)
-    rounds = rows = 0
-    found: list[tuple[list[str], list[float]]] = []
-    for start in range(0, len(slots), CHUNK):
-        part = slots[start : start + CHUNK]
-        beams = {(i, n): [Beam((None,) * n, 0.0)] for i in range(len(part)) for n in range(1, masks + 1)}
-        for _ in range(masks):
-            open_beams = [(key, one) for key, of in beams.items() for one in of if None in one.tokens]
-            filled = [_row(part[key[0]].row(model, key[1]), one.tokens, model.mask_id) for key, one in open_beams]
-            tried = _tries(model, filled, bias, beam, batch_tokens)
-            rounds, rows = rounds + 1, rows + len(filled)
-            grown: dict[tuple[int, int], dict[tuple[int | None, ...], float]] = {}
-            for (key, one), options in zip(open_beams, tried, strict=True):
-                holes = [place for place, token in enumerate(one.tokens) if token is None]
-                for hole, token, log_prob in options:
-                    tokens = (*one.tokens[: holes[hole]], token, *one.tokens[holes[hole] + 1 :])
-                    grown.setdefault(key, {}).setdefault(tokens, one.log_prob + log_prob)
-            for key, of in grown.items():
-                best = sorted(of.items(), key=lambda pair: -pair[1])[:beam]
-                beams[key] = [Beam(tokens, log_prob) for tokens, log_prob in best]
-        found += [_answers(model, [one for n in range(1, masks + 1) for one in beams[i, n]]) for i in range(len(part))]
-    table = pd.DataFrame(found, columns=["answers", "log_probs"])
+    numbers = {text: number for number, text in enumerate(dict.fromkeys(prompts))}
+    slots, bias = encode_slots(model, list(numbers)), _bias(model)
+    chunks = [slots[start : start + CHUNK] for start in range(0, len(slots), CHUNK)]
+    key = {
+        "scoring": VERSION,
+        "model": model.fingerprint,
+        "prompts": digest(canonical([[list(slot.left), list(slot.right)] for slot in slots])),
+        "beam": beam,
+        "masks": masks,
+    }
+    calls = original_calls(beam, masks)  # of the original for a batch, and rows of ours for a prompt
+    with Progress(f"decoding, {model.name}", [len(chunk) * calls for chunk in chunks]) as progress:
+
+        def compute(number: int) -> pd.DataFrame:
+            progress.reach(number)
+            return _decoded(model, chunks[number], bias, beam, masks, batch_tokens, progress)
+
+        if store is None:
+            frames = [compute(number) for number in range(len(chunks))]
+        else:
+            frames = store.frames("decoding", key, len(chunks), compute)
+    found = pd.concat([pd.DataFrame(columns=["answers", "log_probs"]), *frames], ignore_index=True)
+    table = found.iloc[[numbers[prompt] for prompt in prompts]].reset_index(drop=True)
+    table = table.apply(lambda column: column.map(list))  # Parquet gives arrays
     table.attrs["counts"] = {
-        "prompts": len(slots),
-        "model calls": rounds,
-        "forward rows": rows,
-        "model calls of the original per batch": original_calls(beam, masks),
+        "prompts": len(prompts),
+        "distinct prompts": len(slots),
+        "model calls": len(chunks) * masks,
+        "forward rows": len(slots) * calls,
+        "model calls of the original": len(chunks) * calls,
     }
     return table
 
 
+def decodable(model: Model) -> bool:
+    """Whether the head of a model has a bias over the vocabulary, which ``decode`` subtracts."""
+    return _head_bias(model) is not None
+
+
+def _decoded(
+    model: Model,
+    slots: Sequence[Slot],
+    bias: torch.Tensor,
+    beam: int,
+    masks: int,
+    batch_tokens: int | None,
+    progress: Progress,
+) -> pd.DataFrame:
+    """The answers in some slots, one row each: columns ``answers`` and ``log_probs``."""
+    beams = {(i, n): [Beam((None,) * n, 0.0)] for i in range(len(slots)) for n in range(1, masks + 1)}
+    for _ in range(masks):
+        open_beams = [(key, one) for key, of in beams.items() for one in of if None in one.tokens]
+        filled = [_row(slots[key[0]].row(model, key[1]), one.tokens, model.mask_id) for key, one in open_beams]
+        tried = _tries(model, filled, bias, beam, batch_tokens, progress)
+        grown: dict[tuple[int, int], dict[tuple[int | None, ...], float]] = {}
+        for (key, one), options in zip(open_beams, tried, strict=True):
+            holes = [place for place, token in enumerate(one.tokens) if token is None]
+            for hole, token, log_prob in options:
+                tokens = (*one.tokens[: holes[hole]], token, *one.tokens[holes[hole] + 1 :])
+                grown.setdefault(key, {}).setdefault(tokens, one.log_prob + log_prob)
+        for key, of in grown.items():
+            best = sorted(of.items(), key=lambda pair: -pair[1])[:beam]
+            beams[key] = [Beam(tokens, log_prob) for tokens, log_prob in best]
+    found = [_answers(model, [one for n in range(1, masks + 1) for one in beams[i, n]]) for i in range(len(slots))]
+    return pd.DataFrame(found, columns=["answers", "log_probs"])
+
+
+def _head_bias(model: Model) -> torch.Tensor | None:
+    network: Any = model.network
+    return getattr(network.get_output_embeddings(), "bias", None)
+
+
 def _bias(model: Model) -> torch.Tensor:
     """The head's bias over the vocabulary."""
-    network: Any = model.network
-    bias = getattr(network.get_output_embeddings(), "bias", None)
+    bias = _head_bias(model)
     if bias is None:
-        raise ModelError(f"{model.name}: {type(network).__name__} has no bias over the vocabulary to subtract")
+        raise ModelError(f"{model.name}: {type(model.network).__name__} has no bias over the vocabulary to subtract")
     return bias.detach().float()
 
 
@@ -116,7 +168,7 @@ def _row(masked: Row, tokens: Sequence[int | None], mask: int) -> Row:
 
 
 def _tries(
-    model: Model, rows: Sequence[Row], bias: torch.Tensor, beam: int, batch_tokens: int | None
+    model: Model, rows: Sequence[Row], bias: torch.Tensor, beam: int, batch_tokens: int | None, progress: Progress
 ) -> list[list[tuple[int, int, float]]]:
     """For each row its best fillings of one mask: which of its masks, the token, the log-probability."""
     found: list[list[tuple[int, int, float]]] = [[] for _ in rows]
@@ -130,6 +182,7 @@ def _tries(
             options = [(h, t, v) for h in holes for t, v in zip(ids[at + h], kept[at + h], strict=True)]
             found[number] = sorted(options, key=lambda option: -option[2])[:beam]
             at += len(holes)
+        progress.add(len(batch))
     return found
 
 

@@ -98,7 +98,7 @@ def look(source: Source, triples: int = 0, others: int = 0, most: int = 10, seed
     has_other = set(plain[counted(plain) & (plain["twin"] == "target")]["triple_id"])
     names = list(dict.fromkeys(plain["triple_id"]))
     groups = [([n for n in names if n in has_other], triples), ([n for n in names if n not in has_other], others)]
-    taken = {name for group, size in groups for name in _draw(group, size, f"{seed} {source.name}")}
+    taken = {name for group, size in groups for name in draw(group, size, f"{seed} {source.name}")}
     ids = asked["triple_id"].tolist()
     table = steps(asked, [one for one in found if ids[one.triple] in taken], most, seed=seed)
     table = table.assign(source=source.name, several=table["triple_id"].isin(has_other))
@@ -156,7 +156,8 @@ def ask_all(
     return pd.concat(asked, ignore_index=True)
 
 
-def _draw(names: Sequence[str], size: int, seed: str) -> list[str]:
+def draw(names: Sequence[str], size: int, seed: str) -> list[str]:
+    """So many of the names, or all where ``size`` is 0 or they are fewer."""
     return random.Random(seed).sample(names, size) if 0 < size < len(names) else list(names)
 
 

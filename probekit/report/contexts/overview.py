@@ -9,6 +9,7 @@ import pandas as pd
 
 from probekit.contexts.retrieval import COVERED, HOLDING, NAMED, READ
 from probekit.metrics.context import counted
+from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT, halves
 from probekit.report.contexts.asking import Looked
 from probekit.report.figures import PALETTE, new_figure
 from probekit.report.parts import title
@@ -26,6 +27,7 @@ HEADINGS = {
     "named": "hold a subject",
     "holding": "and a target",
     "covered": "Triples with a context",
+    "two": "two entities or more",
     "several": "with another correct object",
     "twins": "with a twin",
     "contexts": "Contexts",
@@ -39,7 +41,11 @@ HEADINGS = {
     "counted": "UCM counts",
     "cut": "Cut",
     "cut_share": "Share cut",
+    "half": "The fact was",
+    "ready": "Steps that UCM would count",
+    "share": "Share of them",
 }
+ALL = "all"
 
 
 def tables(looked: Sequence[Looked], done: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -51,13 +57,15 @@ def tables(looked: Sequence[Looked], done: pd.DataFrame) -> dict[str, pd.DataFra
 
     Returns:
         ``sources`` and ``relations`` (counts, see ``HEADINGS``), ``lengths`` (``source, entities, contexts, reach``:
-        how many contexts have so many entities, and the share that has as many or more), ``cut`` (``source, model,
+        how many contexts have so many entities, and the share that has as many or more), ``halves`` (of T-REx: what
+        each part of the facts of a half-taught model gives, over all relations and in each), ``cut`` (``source, model,
         steps, cut, cut_share``: inputs longer than the model).
     """
     return {
         "sources": pd.DataFrame([_source(one) for one in looked]),
         "relations": pd.concat([_relations(one) for one in looked], ignore_index=True),
         "lengths": pd.concat([_lengths(one) for one in looked], ignore_index=True),
+        "halves": pd.concat([_halves(one) for one in looked if one.name == "trex"] or [pd.DataFrame()]),
         "cut": _cut(done),
     }
 
@@ -72,6 +80,7 @@ def _source(one: Looked) -> dict[str, object]:
         "named": one.counts[NAMED],
         "holding": one.counts[HOLDING],
         "covered": one.counts[COVERED],
+        "two": told.loc[told["entities"] > 1, "triple_id"].nunique(),
         "several": told.loc[told["several"], "triple_id"].nunique(),
         "twins": told.loc[told["twin"], "triple_id"].nunique(),
         "contexts": len(told),
@@ -99,6 +108,7 @@ def _relations(one: Looked) -> pd.DataFrame:
                     "label": labels[relation],
                     "triples": len(asked),
                     "covered": told["triple_id"].nunique(),
+                    "two": told.loc[told["entities"] > 1, "triple_id"].nunique(),
                     "several": told.loc[told["several"], "triple_id"].nunique(),
                     "twins": told.loc[told["twin"], "triple_id"].nunique(),
                     "contexts": len(told),
@@ -124,6 +134,30 @@ def _lengths(one: Looked) -> pd.DataFrame:
     return table.assign(reach=reach)[["entities", "contexts", "reach"]].assign(source=one.name)
 
 
+def _halves(one: Looked) -> pd.DataFrame:
+    """Triples by the part of their fact, asked or not; ``ready`` are steps of one variant, ``share`` of its part."""
+    half = halves("trex")
+    facts = one.asked.drop_duplicates("triple_id").set_index("triple_id")["fact_id"]
+    told = one.contexts.assign(half=one.contexts["triple_id"].map(facts).map(half), two=one.contexts["entities"] > 1)
+    rows = []
+    for name in (TAUGHT, HELD_OUT, SHARED):
+        part = told[told["half"] == name]
+        for relation, of in [(ALL, part), *part.groupby("relation", sort=False)]:
+            rows.append(
+                {
+                    "source": one.name,
+                    "half": name,
+                    "relation": relation,
+                    "covered": of["triple_id"].nunique(),
+                    "two": of.loc[of["two"], "triple_id"].nunique(),
+                    "several": of.loc[of["several"], "triple_id"].nunique(),
+                    "ready": int(of["correct"].sum()),
+                    "share": of["correct"].sum() / max(1, part["correct"].sum()),
+                }
+            )
+    return pd.DataFrame(rows).sort_values("ready", ascending=False, kind="stable")
+
+
 def _cut(done: pd.DataFrame) -> pd.DataFrame:
     table = done.groupby(["source", "model"], sort=False)["cut"].agg(steps="size", cut="sum", cut_share="mean")
     return table.reset_index()
@@ -132,7 +166,7 @@ def _cut(done: pd.DataFrame) -> pd.DataFrame:
 def readable(table: pd.DataFrame) -> pd.DataFrame:
     """A table of this module as the page prints it."""
     shown = table.assign(source=[title(name) for name in table["source"]])
-    for column in ("entities", "cut_share", "reach"):
+    for column in ("entities", "cut_share", "reach", "share"):
         if column in shown and shown[column].dtype.kind == "f":
             shown[column] = shown[column].map(lambda value: f"{value:.3f}")
     if "label" in shown and (shown["label"] == shown["relation"]).all():
@@ -153,6 +187,24 @@ def answer(table: pd.DataFrame) -> str:
     return (
         f"**The answer.** A document that names subject and target was found for {'; for '.join(told)}. "
         "Only where another correct object stands beside the target can a step show understanding."
+    )
+
+
+def parts_of(halves: pd.DataFrame) -> pd.DataFrame:
+    """Of ``halves``: the rows over all relations, without the columns that only a relation has."""
+    return halves[halves["relation"] == ALL].drop(columns=["relation", "share"])
+
+
+def largest(halves: pd.DataFrame) -> str:
+    """Of ``halves``: how much there is over all parts, and how much of it is one relation's, in a sentence."""
+    each = halves[halves["relation"] != ALL].groupby("relation")[["several", "ready"]].sum()
+    whole = parts_of(halves)[["covered", "two", "several", "ready"]].sum()
+    first = each["ready"].idxmax()
+    return (
+        f"Of {whole['covered']:,} triples of {title('trex')} with a document, {whole['two']:,} have two or more "
+        f"entities of the type there and {whole['several']:,} another correct object, with {whole['ready']:,} steps of "
+        f"a variant that UCM would count; {first} alone has {each.loc[first, 'several']:,} of these triples and "
+        f"{each.loc[first, 'ready'] / max(1, whole['ready']):.0%} of the steps."
     )
 
 

@@ -80,8 +80,9 @@ def _groups(rows: pd.DataFrame) -> pd.DataFrame:
     found = []
     for by, group in names.items():
         part, keys = rows.assign(by=by, group=group), ["source", "model", "by", "group"]
-        hits = context_accuracy(part, keys).pivot(index=keys, columns="k", values=["without", "with"])
-        hits.columns = [f"{when}@{k}" for when, k in hits.columns]
+        ends = [f"{when}{end}" for when in ("without", "with") for end in ("", "_low", "_high")]
+        hits = context_accuracy(part, keys).pivot(index=keys, columns="k", values=ends)
+        hits.columns = ["{0}@{3}{1}{2}".format(*name.partition("_"), k) for name, k in hits.columns]
         found.append(ucm_table(part, keys).merge(hits.reset_index(), on=keys))
         if by in ("size", "rarity"):
             found[-1] = found[-1].sort_values("group", key=lambda names: names.map(lowest), kind="stable")

@@ -226,10 +226,12 @@ def by_group(tables: Tables, by: str) -> pd.DataFrame:
     """One of ``ucm.GROUPS`` for reading, over all models."""
     table = tables["groups"][tables["groups"]["by"] == by]
     rows = table[table["model"] == MEAN] if (table["model"] == MEAN).any() else table
+    sources = list(tables["groups"]["source"].unique())
+    rows = rows.sort_values("source", key=lambda names: names.map(sources.index), kind="stable")
     frame = shown_ucm(rows, ["source", "group"]).rename(columns={"Group": GROUPS[by].capitalize()})
     for column in ("without@1", "with@1", "without@5", "with@5"):
         when, _, k = column.partition("@")
-        frame[f"Acc@{k} {when}"] = [number(value) for value in rows[column]]
+        frame[f"Acc@{k} {when}"] = [span(row, column) for row in rows.to_dict("records")]
     return frame
 
 
@@ -259,6 +261,11 @@ def said(conclusions: pd.DataFrame | None, claim: str) -> str:
         numbers = interval(row["estimate"], row["low"], row["high"])
         told.append(f"{title(str(row['source']))} {words[str(row['holds'])]}: {row['measured']} {numbers}")
     return "; ".join(told) or ABSENT
+
+
+def group_sentences(conclusions: pd.DataFrame) -> list[str]:
+    """What the classes of size and rarity say of the paper's claims on them (N-M relations and rare ones)."""
+    return [f"The paper: {text} {said(conclusions, claim)}." for claim, text in FINDINGS if claim.startswith("002-14")]
 
 
 def findings(
