@@ -1,5 +1,8 @@
 """BioLAMA's decoding: against one prompt, one number of masks and one beam at a time; normalisation, calls, store."""
 
+import copy
+from dataclasses import replace
+
 import pytest
 import torch
 from conftest import small
@@ -11,6 +14,12 @@ from probekit.scoring.decoding import decodable, decode, normalised, original_ca
 from probekit.store import Store
 
 PROMPTS = ["He was born in [MASK].", "[MASK] lies north.", "The café in [MASK] opened in 1931."]
+
+
+def own(family: str) -> Model:
+    """A model to change: the small ones are shared by all tests."""
+    shared = small(family)
+    return replace(shared, network=copy.deepcopy(shared.network))
 
 
 def bias_of(model: Model) -> torch.Tensor:
@@ -49,22 +58,18 @@ def naive(model: Model, prompt: str, beam: int, masks: int) -> list[tuple[list[i
 
 @pytest.mark.parametrize("family", ["bert", "roberta", "distilbert", "electra", "albert"])
 def test_decoding_equals_the_naive_loop(family):
-    model = small(family)
+    model = own(family)
+    bias = model.network.get_output_embeddings().bias
     with torch.no_grad():  # a bias that changes the order, since random heads have none
-        bias_before = model.network.get_output_embeddings().bias.clone()
-        model.network.get_output_embeddings().bias.copy_(torch.linspace(-3, 3, len(bias_before)))
-    try:
-        table = decode(model, PROMPTS, beam=3, masks=3, batch_tokens=200)
-        for prompt, answers, log_probs in zip(PROMPTS, table["answers"], table["log_probs"], strict=True):
-            kept: dict[str, tuple[str, float]] = {}
-            for tokens, score in naive(model, prompt, 3, 3):
-                text = model.tokenizer.decode(tokens).strip()
-                kept.setdefault(normalised(text), (text, score))
-            assert answers == [text for text, _ in kept.values()]
-            assert log_probs == pytest.approx([score for _, score in kept.values()], abs=1e-3)
-    finally:
-        with torch.no_grad():
-            model.network.get_output_embeddings().bias.copy_(bias_before)
+        bias.copy_(torch.linspace(-3, 3, len(bias)))
+    table = decode(model, PROMPTS, beam=3, masks=3, batch_tokens=200)
+    for prompt, answers, log_probs in zip(PROMPTS, table["answers"], table["log_probs"], strict=True):
+        kept: dict[str, tuple[str, float]] = {}
+        for tokens, score in naive(model, prompt, 3, 3):
+            text = model.tokenizer.decode(tokens).strip()
+            kept.setdefault(normalised(text), (text, score))
+        assert answers == [text for text, _ in kept.values()]
+        assert log_probs == pytest.approx([score for _, score in kept.values()], abs=1e-3)
 
 
 def test_calls_against_the_original():
@@ -103,10 +108,10 @@ def test_what_is_in_the_store_is_not_decoded_again(tmp_path, monkeypatch):
         decode(model, asked, 3, 2, store=store)
 
 
-def test_a_head_without_a_bias_is_named(monkeypatch):
-    model = small("bert")
+def test_a_head_without_a_bias_is_named():
+    model = own("bert")
     assert decodable(model)
-    monkeypatch.setattr(model.network.get_output_embeddings(), "bias", None)
+    model.network.get_output_embeddings().bias = None
     assert not decodable(model)
     with pytest.raises(ModelError, match="no bias over the vocabulary"):
         decode(model, PROMPTS)

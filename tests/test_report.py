@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from probekit import cli
 from probekit.errors import ReportError
 from probekit.report import escape, interval, number
+from probekit.report.book import by_turns
 from probekit.report.fingerprint import packages, page_hash
 from probekit.report.page import Page, shown_name
 from probekit.report.recording import record, recorded_manifest, recorded_tables
@@ -264,3 +265,8 @@ def test_agreement_needs_an_interval_on_one_side_of_zero():
     assert agreement(0.01, 0.2) == agreement(-0.2, -0.01, "below") == "agrees"
     assert agreement(-0.2, -0.01) == agreement(0.01, 0.2, "below") == "contradicts"
     assert agreement(-0.1, 0.1) == agreement(0.0, 0.1) == agreement(float("nan"), float("nan")) == "undecided"
+
+
+def test_pages_of_different_studies_are_made_side_by_side():
+    order = by_turns(["11_b", "10_a", "20_c", "12_d", "90_e"])
+    assert order == ["10_a", "20_c", "90_e", "11_b", "12_d"]

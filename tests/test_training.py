@@ -352,7 +352,8 @@ def tiny_zoo(monkeypatch, cache: Path) -> None:
     monkeypatch.setenv("PROBEKIT_CACHE", str(cache))
     shape = recipe.Shape("bert", 16, 1, 2, 300, 96, 0.0)
     brief = recipe.Recipe("bert-tiny", shape, recipe.Settings(1, 16384, 1e-3, 0.1, 0.3, 1.5))
-    monkeypatch.setattr(zoo, "recipes", lambda: {"bert-tiny": brief})
+    onward = replace(brief, name="bert-tiny-onward", shape=None)
+    monkeypatch.setattr(zoo, "recipes", lambda: {one.name: one for one in (brief, onward)})
 
 
 def test_the_zoo_trains_once_and_its_folders_depend_on_the_epochs(tmp_path, monkeypatch):

@@ -7,7 +7,9 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
+from itertools import groupby, zip_longest
 from multiprocessing import get_context
 from pathlib import Path
 
@@ -52,9 +54,19 @@ def pages() -> list[Path]:
     train_zoo([model for model in ZOO if model in asked])
     if stale:
         with ProcessPoolExecutor(min(len(stale), os.cpu_count() or 1), get_context("spawn"), _one_thread) as pool:
-            for _ in pool.map(page, stale):
+            for _ in pool.map(page, by_turns(stale)):
                 pass
     return [page(name) for name in studies()]
+
+
+def by_turns(names: Sequence[str]) -> list[str]:
+    """The pages in an order in which neighbours are of different studies, as far as there are such.
+
+    Pages of one study (of one first digit) ask the same models much the same. Of two at once both would score it; one
+    after the other, the second finds it in the store.
+    """
+    groups = [list(group) for _, group in groupby(sorted(names), key=lambda name: name[0])]
+    return [name for turn in zip_longest(*groups) for name in turn if name]
 
 
 def _one_thread() -> None:
