@@ -55,8 +55,8 @@ def reasons(errors: pd.DataFrame) -> list[str]:
         why = "the sum is off more than the change is small" if off else "the change is small more than the sum is off"
         told.append(
             f"`{model}` on {escape(title(str(dataset)))}: above 1% in {above.sum()} records. "
-            f"In the median their sum misses by {gap:.2g} and their probability changes by {change:.2g}; "
-            f"in the others it misses by {other_gap:.2g} and changes by {other_change:.2g}, so {why}."
+            f"In the median their sum misses by {gap:.5f} and their probability changes by {change:.3f}; "
+            f"in the others it misses by {other_gap:.5f} and changes by {other_change:.3f}, so {why}."
         )
     return told
 
