@@ -69,6 +69,11 @@ if own_demo:
     page.say(parts.BANNER)
 page.say(view.answer(past))
 page.say("\n".join(f"- {sentence}" for sentence in view.sentences(past)))
+for row in view.telling_rows(past["telling"]).itertuples():
+    if row.value == telling.UNDERSTAND and row.read == "yes" and not own_demo:
+        name = row.contrast.replace(" ", "_")
+        for end, value in {"": row.auc, "_low": row.auc_low, "_high": row.auc_high}.items():
+            page.glue(f"understand_{name}{end}", value)
 FIGURE = (
     "Shares of steps that lift the target (Understand), leave its rank (Confuse) or lower it (Misunderstand), all steps "
     "of a source pooled, with 95% bootstrap intervals over triples. A step adds a correct entity other than the target."

@@ -54,6 +54,11 @@ if own_demo:
     page.say(parts.BANNER)
 page.say(view.answer(past, first))
 page.say("\n".join(f"- {sentence}" for sentence in contrasts_view.sentences(past["contrasts"], first)))
+plausible = prediction.pick(past["interpretability"], dataset=first, dimension=prediction.ALL, metric="F1")
+controls = plausible["method"].isin([asking.RANDOM, asking.ORACLE])
+for row in plausible[controls | (plausible["weights"] == asking.TRAINED)].itertuples():
+    told = row.method if row.method in (asking.RANDOM, asking.ORACLE) else f"{row.model} {row.method}"
+    page.glue(f"plausible_{told}".replace(" ", "_"), row.estimate)
 
 # %% tags=["remove-input"]
 page.figure(
