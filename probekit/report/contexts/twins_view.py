@@ -11,7 +11,7 @@ from probekit.metrics.context import ANSWERS
 from probekit.report.calibration import NO
 from probekit.report.contexts.shares import sided
 from probekit.report.contexts.twins import LEVELS, NEGATIVE, TARGET
-from probekit.report.contexts.ucm_view import overall_of, span
+from probekit.report.contexts.ucm_view import caution, overall_of, span
 from probekit.report.figures import colours, dots, model_dots, new_figure
 from probekit.report.parts import title
 from probekit.report.text import interval, number
@@ -63,7 +63,7 @@ def sentences(tables: Tables) -> list[str]:
             f"{span(rows.loc[twin], 'misunderstand')}"
             for twin in NAMES
         )
-        told.append(f"{title(source)}, {both}.")
+        told.append(f"{title(source)}{caution(int(rows['triples'].max()))}, {both}.")
     return told
 
 

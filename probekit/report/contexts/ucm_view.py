@@ -53,8 +53,12 @@ def models_of(table: pd.DataFrame) -> list[str]:
 
 def few(tables: Tables, source: str) -> str:
     """A caution where a source has too few triples for a judgement; else an empty text."""
-    known = tables["counts"].set_index("source").loc[source, "with another correct object"]
-    return f" (only {known} triples: intervals, and no judgement)" if known < FEW else ""
+    return caution(int(tables["counts"].set_index("source").loc[source, "with another correct object"]))
+
+
+def caution(triples: int) -> str:
+    """What is said of so few triples; of enough, an empty text."""
+    return f" (only {triples} triples: intervals, and no judgement)" if triples < FEW else ""
 
 
 def sentences(tables: Tables) -> list[str]:
