@@ -207,7 +207,9 @@ def test_figures_draw_every_source_and_model() -> None:
     assert len(ucm_view.draw(tables, list(TWO)).axes) == 1
     assert len(ucm_view.draw_telling(tables["telling"]).axes) == 1
     both = twins.tables(done)
-    assert "(only " in twins_view.sentences(both)[0] and "no judgement" in twins_view.sentences(both)[0]
+    assert "no judgement" not in twins_view.sentences(both)[0]
+    seldom = {**both, "twins": both["twins"].assign(triples=3)}
+    assert "(only 3 triples: intervals, and no judgement)" in twins_view.sentences(seldom)[0]
     assert len(twins_view.draw(both, list(TWO)).axes) == 2
     assert len(twins_view.draw_levels(both["levels"]).axes) == 1
     assert "two" in ucm_view.describe(tables) and TAUGHT in twins_view.describe_levels(both["levels"])
