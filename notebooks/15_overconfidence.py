@@ -118,7 +118,7 @@ for number_of, (dataset, part) in enumerate(told.by_dataset(past["variety"])):
         )
     dots(ax, names, series)
     ax.set_xlim(-0.02, 1)
-    ax.set_xlabel("share of pairs of prompts with the same first answer")
+    ax.set_xlabel("pairs of prompts with one first answer")
     ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
     page.figure(
         figure,

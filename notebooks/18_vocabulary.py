@@ -198,7 +198,7 @@ series = [
 ]
 dots(ax, names, series)
 ax.axvline(0, color="0.5", linewidth=0.8)
-ax.set_xlabel("tokens of first prediction less tokens of gold")
+ax.set_xlabel("tokens, first prediction less gold")
 figure.legend(loc="outside upper center", ncols=2, fontsize=9)
 page.figure(
     figure,
