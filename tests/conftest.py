@@ -1,14 +1,17 @@
-"""Small random networks of every masked family, with vocabularies made here and, where at hand, the published ones."""
+"""Small random networks of every masked family, with vocabularies made here and, where at hand, the published ones;
+a copy of the transcribed tables, for tests that change them."""
 
 import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
 
+import shutil
 from functools import cache
 from pathlib import Path
 from typing import get_args
 
 import hypothesis
+import pandas as pd
 import pytest
 import torch
 import transformers
@@ -151,3 +154,26 @@ ALL_VOCABULARIES = [(f, name) for f in OWN for name in ("own", "zoo")] + [
 @pytest.fixture(params=ALL_VOCABULARIES, ids=lambda p: f"{p[0]}-{p[1]}")
 def any_model(request: pytest.FixtureRequest) -> Model:
     return small(*request.param)
+
+
+Values = dict[tuple[str, str], str]  # row and column of a transcribed table -> what is printed there
+
+
+@pytest.fixture
+def printed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the transcribed numbers, which the checks read."""
+    folder = tmp_path / "book" / "published"
+    shutil.copytree(Path(__file__).resolve().parents[1] / "book" / "published", folder)
+    (tmp_path / "studies.yml").touch()
+    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
+    return folder
+
+
+def doctor(path: Path, values: Values) -> None:
+    """Writes other values into a table of the copy."""
+    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    for (row, column), value in values.items():
+        chosen = (frame["row"] == row) & (frame["column"] == column)
+        assert chosen.any(), (row, column)
+        frame.loc[chosen, "value"] = value
+    frame.to_csv(path, index=False)

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from conftest import Values, doctor
 
 from probekit.report.ledger.own_002 import CHECKS
 from probekit.report.ledger.published import numbers
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"
-Values = dict[tuple[str, str], str]
 WITHOUT, WITH, U3, M3, NEGATIVE = "without context ", "with context ", "target U", "target M", "negative-target "
 
 # claim, what it is now, the table to change, and the values that make it the other
@@ -37,39 +36,20 @@ FLIPS: list[tuple[str, str, str, Values]] = [
 ]  # fmt: skip
 
 
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the transcribed numbers, which the checks read."""
-    shutil.copytree(PUBLISHED, tmp_path / "book" / "published")
-    (tmp_path / "studies.yml").touch()
-    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
-    return tmp_path / "book" / "published"
-
-
-def doctor(path: Path, values: Values) -> None:
-    """Writes other values into a table of the copy."""
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    for (row, column), value in values.items():
-        chosen = (frame["row"] == row) & (frame["column"] == column)
-        assert chosen.any(), (row, column)
-        frame.loc[chosen, "value"] = value
-    frame.to_csv(path, index=False)
-
-
 @pytest.mark.parametrize(("claim", "now", "table", "values"), FLIPS, ids=[flip[0] for flip in FLIPS])
-def test_other_numbers_give_the_other_status(folder: Path, claim: str, now: str, table: str, values: Values) -> None:
+def test_other_numbers_give_the_other_status(printed: Path, claim: str, now: str, table: str, values: Values) -> None:
     before, finding = CHECKS[claim]()
-    doctor(folder / f"002_{table}.csv", values)
+    doctor(printed / f"002_{table}.csv", values)
     after, other = CHECKS[claim]()
     assert (before, {before, after}) == (now, {"consistent", "inconsistent"})
     assert finding != other
 
 
-def test_shares_that_swap_bear_out_the_strong_reading(folder: Path) -> None:
+def test_shares_that_swap_bear_out_the_strong_reading(printed: Path) -> None:
     assert CHECKS["002-12b"]()[0] == "inconsistent"
     swapped = {(str(name), U3): "0.1" for name in numbers("002", "3").index}
     swapped |= {(str(name), NEGATIVE + "M"): "0.15" for name in numbers("002", "3").index}
-    doctor(folder / "002_table3.csv", swapped)
+    doctor(printed / "002_table3.csv", swapped)
     assert CHECKS["002-12b"]()[0] == "consistent"
 
 

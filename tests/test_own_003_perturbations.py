@@ -2,26 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from conftest import Values, doctor
 
 from probekit.report.ledger.own_003_perturbations import CHECKS
-
-PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"
-Values = dict[tuple[str, str], str]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the transcribed numbers, which the checks read."""
-    shutil.copytree(PUBLISHED, tmp_path / "book" / "published")
-    (tmp_path / "studies.yml").touch()
-    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
-    return tmp_path / "book" / "published"
-
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [
@@ -54,27 +41,21 @@ FLIPS: list[tuple[str, str, str, Values]] = [
 
 
 @pytest.mark.parametrize(("claim", "now", "table", "values"), FLIPS)
-def test_other_numbers_give_the_other_status(folder: Path, claim: str, now: str, table: str, values: Values) -> None:
+def test_other_numbers_give_the_other_status(printed: Path, claim: str, now: str, table: str, values: Values) -> None:
     before, finding = CHECKS[claim]()
-    path = folder / f"003_table{table}.csv"
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    for (row, column), value in values.items():
-        chosen = (frame["row"] == row) & (frame["column"] == column)
-        assert chosen.any(), (row, column)
-        frame.loc[chosen, "value"] = value
-    frame.to_csv(path, index=False)
+    doctor(printed / f"003_table{table}.csv", values)
     after, other_finding = CHECKS[claim]()
     assert (before, {before, after}) == (now, {"consistent", "inconsistent"})
     assert finding != other_finding
 
 
-def test_map_of_kept_pairs_may_be_a_mean_over_all_of_them(folder: Path) -> None:
+def test_map_of_kept_pairs_may_be_a_mean_over_all_of_them(printed: Path) -> None:
     status, text = CHECKS["003-16a"]()
     assert status == "inconsistent" and "in 4 of 10 cases" in text and "semantics 0.92, outside 0.868 to 0.881" in text
     for table in ("5", "9"):
-        path = folder / f"003_table{table}.csv"
+        path = printed / f"003_table{table}.csv"
         frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        of = pd.read_csv(folder / f"003_table{'7' if table == '5' else '10'}.csv", dtype=str, keep_default_na=False)
+        of = pd.read_csv(printed / f"003_table{'7' if table == '5' else '10'}.csv", dtype=str, keep_default_na=False)
         means = of[of["column"] == "dispensable MAP"].set_index("row")["value"]
         mine = (frame["row"] == "RoBERTa-base ATT") & frame["column"].str.endswith(" MAP*")
         frame.loc[mine, "value"] = frame.loc[mine, "column"].str.removesuffix(" MAP*").map(means)

@@ -2,40 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 
-import pandas as pd
 import pytest
+from conftest import Values, doctor
 
 from probekit.errors import ReportError
 from probekit.report.ledger.own_check import fit, registry, show, span
 from probekit.report.ledger.own_tables import CHECKS
 from probekit.report.ledger.published import MISSING, numbers
-
-PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"
-Values = dict[tuple[str, str], str]
-
-
-@pytest.fixture
-def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of the transcribed numbers, which the checks read."""
-    shutil.copytree(PUBLISHED, tmp_path / "book" / "published")
-    (tmp_path / "studies.yml").touch()
-    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
-    return tmp_path / "book" / "published"
-
-
-def doctor(folder: Path, name: str, values: Values) -> None:
-    """Writes other values into one table of the copy."""
-    path = folder / f"001_{name}.csv"
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-    for (row, column), value in values.items():
-        chosen = (frame["row"] == row) & (frame["column"] == column)
-        assert chosen.any(), (row, column)
-        frame.loc[chosen, "value"] = value
-    frame.to_csv(path, index=False)
-
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [
@@ -75,9 +50,9 @@ FLIPS: list[tuple[str, str, str, Values]] = [
 
 
 @pytest.mark.parametrize(("claim", "now", "table", "values"), FLIPS, ids=[flip[0] for flip in FLIPS])
-def test_other_numbers_give_the_other_status(folder: Path, claim: str, now: str, table: str, values: Values) -> None:
+def test_other_numbers_give_the_other_status(printed: Path, claim: str, now: str, table: str, values: Values) -> None:
     before, finding = CHECKS[claim]()
-    doctor(folder, table, values)
+    doctor(printed / f"001_{table}.csv", values)
     after, other_finding = CHECKS[claim]()
     assert (before, {before, after}) == (now, {"consistent", "inconsistent"})
     assert finding != other_finding
@@ -99,20 +74,23 @@ def test_other_numbers_give_the_other_status(folder: Path, claim: str, now: str,
         ("001-20b", "table5", {"CTD (TB)": "SQuAD (TB)"}),
     ],
 )
-def test_other_names_give_the_other_status(folder: Path, claim: str, table: str, names: dict[str, str]) -> None:
-    before, path = CHECKS[claim]()[0], folder / f"001_{table}.csv"
+def test_other_names_give_the_other_status(printed: Path, claim: str, table: str, names: dict[str, str]) -> None:
+    before, path = CHECKS[claim]()[0], printed / f"001_{table}.csv"
     for old, new in names.items():
         assert old in path.read_text(encoding="utf-8")
         path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
     assert {before, CHECKS[claim]()[0]} == {"consistent", "inconsistent"}
 
 
-def test_a_drop_of_every_accuracy_bears_out_the_sentence(folder: Path) -> None:
+def test_a_drop_of_every_accuracy_bears_out_the_sentence(printed: Path) -> None:
     assert "Of 144 pairs of accuracies in Table 6, 129 fall, 15 print" in CHECKS["001-13a"]()[1]
     columns = [column for column in numbers("001", "6").columns if " Modified " in column]
-    doctor(folder, "table6", {(model, column): "-1" for model in numbers("001", "6").index for column in columns})
+    doctor(
+        printed / "001_table6.csv",
+        {(model, column): "-1" for model in numbers("001", "6").index for column in columns},
+    )
     assert CHECKS["001-13a"]()[0] == "consistent"
-    doctor(folder, "table6", {("BlueBert", "CTD Modified A@5"): "0.9"})
+    doctor(printed / "001_table6.csv", {("BlueBert", "CTD Modified A@5"): "0.9"})
     assert CHECKS["001-13a"]()[0] == "inconsistent"
 
 
