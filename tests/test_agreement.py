@@ -13,6 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
+from notebooks.fairness.agreement import claims, shown, tables
+from notebooks.fairness.agreement.curves import BETWEEN, WITHIN, Curves, by_family, by_group
+from notebooks.fairness.agreement.directions import CODE, MODELS, RANK, by_directions, drawn, measured, sentences
+from notebooks.fairness.agreement.groups import axes
+from notebooks.fairness.agreement.overlap import FIRST, WHOLE, overlaps
 from probekit.errors import ModelError
 from probekit.metrics import (
     agreement_across,
@@ -24,11 +29,6 @@ from probekit.metrics import (
 )
 from probekit.models.encoder import load_encoder, packaged_folder
 from probekit.report import Page
-from probekit.report.agreement import claims, shown, tables
-from probekit.report.agreement.curves import BETWEEN, WITHIN, Curves, by_family, by_group
-from probekit.report.agreement.directions import CODE, MODELS, RANK, by_directions, drawn, measured, sentences
-from probekit.report.agreement.groups import axes
-from probekit.report.agreement.overlap import FIRST, WHOLE, overlaps
 from probekit.scoring.embeddings import embed, token_ids
 from probekit.store import Store
 

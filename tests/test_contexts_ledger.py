@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from conftest import Values, doctor
 
-from probekit.report.ledger.own_002 import CHECKS
+from notebooks.contexts.own_002 import CHECKS
 from probekit.report.ledger.published import numbers
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"

@@ -5,8 +5,8 @@ import pytest
 from conftest import small
 
 import probekit as pk
-from probekit.report import datasets, datasets_view
-from probekit.report.accuracy import datasets as sizes
+from notebooks.templates import datasets, datasets_view
+from notebooks.templates.accuracy import datasets as sizes
 
 
 def probe(rows: list[tuple[str, str, list[str]]], name: str = "mine/template", **columns: list) -> pk.Probe:

@@ -7,7 +7,7 @@ import pytest
 from conftest import small
 
 import probekit as pk
-from probekit.report import asking, sizes, vocabulary
+from notebooks.templates import asking, sizes, vocabulary
 
 
 def rows(model: str, style: str, ranks: list[int], lengths: list[int], **columns: list) -> pd.DataFrame:

@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from probekit.report.ledger.own_004 import CHECKS
+from notebooks.fairness.own_004 import CHECKS
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"
 FLIPS = [

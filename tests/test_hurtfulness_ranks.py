@@ -8,11 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probekit.errors import ProbekitError
-from probekit.metrics import middle, two_sided
-from probekit.report.hurtfulness import likelihood, likelihood_view
-from probekit.report.hurtfulness.matching import Scored
-from probekit.report.hurtfulness.ranks import (
+from notebooks.fairness.hurtfulness import likelihood, likelihood_view
+from notebooks.fairness.hurtfulness.matching import Scored
+from notebooks.fairness.hurtfulness.ranks import (
     CONTRASTS,
     Drawn,
     bands,
@@ -20,6 +18,8 @@ from probekit.report.hurtfulness.ranks import (
     draw,
     share_weights,
 )
+from probekit.errors import ProbekitError
+from probekit.metrics import middle, two_sided
 
 K = 40
 

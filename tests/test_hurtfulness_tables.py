@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probekit as pk
+from notebooks.fairness.hurtfulness import artefacts, audit, conclusions, own, printed, release, shown
+from notebooks.fairness.hurtfulness.matching import VARIANTS, Scored, counts, score
+from notebooks.fairness.hurtfulness.overview import effects, mean_draws, overview, rankings, ranks
+from notebooks.fairness.hurtfulness.untrained import UNTRAINED, untrained
 from probekit.errors import ProbeError, ProbekitError
 from probekit.metrics import middle, resampled_means
 from probekit.metrics.statistics import bootstrap_ci
 from probekit.probes.completions import Completions, released_models
 from probekit.probes.demo_honest import demo_honest_templates, demo_lexicon
 from probekit.report import Page
-from probekit.report.hurtfulness import artefacts, audit, conclusions, own, printed, release, shown
-from probekit.report.hurtfulness.matching import VARIANTS, Scored, counts, score
-from probekit.report.hurtfulness.overview import effects, mean_draws, overview, rankings, ranks
-from probekit.report.hurtfulness.untrained import UNTRAINED, untrained
 from probekit.report.ledger.published import numbers
 
 PROMPTS = ["he is a", "she is a", "he is a"]

@@ -6,8 +6,8 @@ import io
 import pandas as pd
 import pytest
 
+from notebooks.templates import asking, lipid
 from probekit.probes.lipid.corpora import SIGNS
-from probekit.report import asking, lipid
 
 
 def counted(**more: int) -> dict:

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probekit as pk
+from notebooks.templates import asking, overconfidence, repetition_findings
+from notebooks.templates.answers import GOLD, collect, equal_prompts, measure
 from probekit.metrics import effective_number, gini, half_samples, repetition, total_variation
-from probekit.report import asking, overconfidence, repetition_findings
-from probekit.report.answers import GOLD, collect, equal_prompts, measure
 from probekit.report.parts import MEAN
 
 COUNTS = st.lists(st.integers(0, 9), min_size=1, max_size=8).filter(any)

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pandas as pd
 import pytest
 
-from probekit.report.ledger import own_003
+from notebooks.rationales import own_003
 
 
 def printed(value: Callable[[str, str], float], rows: list[str], columns: list[str]) -> pd.DataFrame:

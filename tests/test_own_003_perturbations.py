@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from conftest import Values, doctor
 
-from probekit.report.ledger.own_003_perturbations import CHECKS
+from notebooks.rationales.own_003_perturbations import CHECKS
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [

@@ -6,12 +6,13 @@ from multiprocessing import get_context
 import pandas as pd
 import pytest
 
+from notebooks.templates import asking
+from notebooks.templates.paper_sets import PAPER_SETS
 from probekit.errors import ReportError
 from probekit.models import zoo
 from probekit.probes.registry import PROBES
-from probekit.report import Page, asking, parts
+from probekit.report import Page, parts
 from probekit.report.ledger import ledger
-from probekit.report.paper_sets import PAPER_SETS
 
 
 @pytest.fixture

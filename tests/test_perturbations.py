@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.rationales import perturbation_claims as claims
+from notebooks.rationales import perturbations as page
+from notebooks.rationales.asking import ATTENTION, RANDOM, TRAINED, Saliency
+from notebooks.rationales.lengths import ABOVE, AS_IT_STANDS
+from notebooks.rationales.perturbations import ALL
 from probekit.probes.rationales import PERTURBATIONS, RationaleSet
-from probekit.report.rationales import perturbation_claims as claims
-from probekit.report.rationales import perturbations as page
-from probekit.report.rationales.asking import ATTENTION, RANDOM, TRAINED, Saliency
-from probekit.report.rationales.lengths import ABOVE, AS_IT_STANDS
-from probekit.report.rationales.perturbations import ALL
 from probekit.scoring.saliency import oracle_saliency
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.contexts import asking, changes, changes_view, overview, view
 from probekit.contexts.matching import pool
 from probekit.contexts.segments import around
 from probekit.contexts.sources import demo_contexts
@@ -16,7 +17,6 @@ from probekit.contexts.study import KEPT
 from probekit.metrics.context import CHANGES, CONTEXT, counted, rank_change_table
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report import Page
-from probekit.report.contexts import asking, changes, changes_view, overview, view
 from probekit.report.ledger.own_tables import CHECKS
 from probekit.report.ledger.published import published
 from probekit.report.parts import MEAN
@@ -158,7 +158,7 @@ def test_table_1_is_whole_and_each_direction_is_checked() -> None:
 
 
 def test_a_changed_sign_is_inconsistent(monkeypatch: pytest.MonkeyPatch) -> None:
-    from probekit.report.ledger import own_002_rank_change
+    from notebooks.contexts import own_002_rank_change
 
     wide = own_002_rank_change.numbers("002", "1")
     wide.loc["BioBERT", "O_a correct: O_t"] = 0.1

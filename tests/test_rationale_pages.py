@@ -10,10 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probekit.errors import ReportError
-from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
-from probekit.report import Page
-from probekit.report.rationales import (
+from notebooks.rationales import (
     asking,
     completeness_view,
     contrasts_view,
@@ -22,8 +19,11 @@ from probekit.report.rationales import (
     saliency,
     saliency_view,
 )
-from probekit.report.rationales.asking import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
-from probekit.report.rationales.heat import LEVELS, level, sentence
+from notebooks.rationales.asking import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
+from notebooks.rationales.heat import LEVELS, level, sentence
+from probekit.errors import ReportError
+from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
+from probekit.report import Page
 from probekit.scoring.saliency import oracle_saliency, random_saliency
 
 

@@ -6,11 +6,11 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
 
-from probekit.report.rationales import conclusions_view, perturbations_view
-from probekit.report.rationales import lengths_view as view
-from probekit.report.rationales.asking import ATTENTION, GRADIENTS, ORACLE, RANDOM
-from probekit.report.rationales.lengths import ABOVE, AS_IT_STANDS, CONCLUSIONS, METRICS, RATIOS
-from probekit.report.rationales.perturbations import ALL
+from notebooks.rationales import conclusions_view, perturbations_view
+from notebooks.rationales import lengths_view as view
+from notebooks.rationales.asking import ATTENTION, GRADIENTS, ORACLE, RANDOM
+from notebooks.rationales.lengths import ABOVE, AS_IT_STANDS, CONCLUSIONS, METRICS, RATIOS
+from notebooks.rationales.perturbations import ALL
 
 START = {ORACLE: 0.6, RANDOM: 0.1, ATTENTION: 0.3, GRADIENTS: 0.05}
 

@@ -8,8 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probekit as pk
+from notebooks.templates import asking, perplexity, perplexity_findings, reading
 from probekit.metrics import separation
-from probekit.report import Page, asking, perplexity, perplexity_findings, reading
+from probekit.report import Page
 from probekit.scoring import pseudo_perplexity
 
 

@@ -8,14 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from notebooks.fairness.hurtfulness import own
+from notebooks.fairness.hurtfulness.said import said
+from notebooks.fairness.samples import claims, shown, tables
+from notebooks.fairness.samples.words import LISTS, read, shares
 from probekit.errors import ProbekitError
 from probekit.probes.demo_honest import demo_honest_templates
 from probekit.report import Page
-from probekit.report.hurtfulness import own
-from probekit.report.hurtfulness.said import said
 from probekit.report.parts import MEAN
-from probekit.report.samples import claims, shown, tables
-from probekit.report.samples.words import LISTS, read, shares
 
 TEMPLATES = pd.DataFrame(
     [

@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probekit as pk
+from notebooks.templates import asking, template_findings, templates
+from notebooks.templates.wordings import FRAGMENT, SENTENCE, wording_form, wordings
 from probekit.metrics import variance_shares
-from probekit.report import asking, template_findings, templates
 from probekit.report.parts import MEAN, agreements, overall
-from probekit.report.wordings import FRAGMENT, SENTENCE, wording_form, wordings
 
 
 def probe(name: str, texts: dict[str, list[str]], style: str = "template") -> pk.Probe:

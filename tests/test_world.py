@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 import probekit as pk
+from notebooks.templates import asking, calibration, growth, world
 from probekit.errors import ReportError
-from probekit.report import asking, calibration, growth, world
 
 
 def probe(domain: str = "general", **columns: list) -> pk.Probe:

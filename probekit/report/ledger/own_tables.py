@@ -7,18 +7,16 @@ for the paper, and list the module here.
 
 from __future__ import annotations
 
-from probekit.report.ledger import (
+from notebooks.contexts import own_002, own_002_rank_change
+from notebooks.fairness import own_004
+from notebooks.rationales import own_003, own_003_perturbations
+from notebooks.templates import (
     own_001_correlation,
     own_001_entities,
     own_001_lipid,
     own_001_perplexity,
     own_001_ranking,
     own_001_text,
-    own_002,
-    own_002_rank_change,
-    own_003,
-    own_003_perturbations,
-    own_004,
 )
 from probekit.report.ledger.own_check import Check
 

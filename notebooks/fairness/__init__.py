@@ -1,0 +1,1 @@
+"""Study 4, paper 004: hurtful completions."""

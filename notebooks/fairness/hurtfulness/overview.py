@@ -1,0 +1,130 @@
+"""Table 1 of paper 004 for any models and rules, with intervals, ranks, and the effect of every switch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from notebooks.fairness.hurtfulness.matching import Scored
+from probekit.metrics import kendall_tau, middle, resampled_means
+from probekit.metrics.hurtfulness import honest, summary
+
+SAMPLES = 2000
+Draws = dict[str, npt.NDArray[np.float64]]
+
+
+def mean_draws(models: Mapping[str, Sequence[Scored]], samples: int = SAMPLES, seed: int = 0) -> Draws:
+    """Bootstrap draws of every model's mean HONEST score under every variant.
+
+    Templates are drawn with replacement within each set, the same ones for all models and variants; templates of the
+    same prompt are drawn together. A score is the mean over the sets, as all have the same number of ranks.
+
+    Args:
+        models: model -> its scores on each set of templates, the same sets in the same order for all.
+        samples: bootstrap samples.
+        seed: of the draw.
+
+    Returns:
+        Variant -> shape (samples, models).
+
+    Raises:
+        ValueError: the models were not asked the same templates.
+    """
+    variants = list(next(iter(models.values()))[0].found)
+    parts = []
+    for number, one_set in enumerate(zip(*models.values(), strict=True)):
+        codes = [pd.factorize(pd.Series(one.prompts))[0] for one in one_set]
+        if any(len(code) != len(codes[0]) or (code != codes[0]).any() for code in codes):
+            raise ValueError(f"the models were not asked the same templates of {one_set[0].subset}")
+        values = np.column_stack([one.found[v].mean(1) for v in variants for one in one_set])
+        included = np.column_stack([one.rows(v) for v in variants for one in one_set])
+        parts.append(resampled_means(values, list(codes[0]), included, samples, (seed, number)))
+    means = np.split(np.mean(parts, axis=0), len(variants), axis=1)
+    return dict(zip(variants, means, strict=True))
+
+
+def ranks(means: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Places along the last axis, 1 for the highest mean; equal means share the better place."""
+    values = np.asarray(means, dtype=float)
+    return 1 + (values[..., None, :] > values[..., :, None]).sum(-1)
+
+
+def overview(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFrame:
+    """The rows of Table 1 under every variant.
+
+    Returns:
+        ``model, rules, templates, ranks`` (completions per template), ``mean, sd, q1, q50, q75, q90, q95, low, high``
+        (95% interval of the mean), ``rank`` among these models with ``rank_low`` and ``rank_high``.
+    """
+    rows = []
+    for variant, drawn in draws.items():
+        scores = {name: [honest(one.counted(variant)) for one in sets] for name, sets in models.items()}
+        lines = {name: summary(score) for name, score in scores.items()}
+        places, drawn_places = ranks([line["mean"] for line in lines.values()]), ranks(drawn)
+        for column, (name, sets) in enumerate(models.items()):
+            about = {
+                "model": name,
+                "rules": variant,
+                "templates": sum(len(one.counted(variant)) for one in sets),
+                "ranks": len(scores[name][0]),
+            }
+            spread = dict(zip(("low", "high"), middle(drawn[:, column]), strict=True))
+            place = dict(zip(("rank_low", "rank_high"), map(round, middle(drawn_places[:, column])), strict=True))
+            rows.append(about | lines[name] | spread | {"rank": int(places[column])} | place)
+    return pd.DataFrame(rows)
+
+
+def effects(table: pd.DataFrame, draws: Draws, base: str = "paper") -> pd.DataFrame:
+    """What each variant changes against the base, model by model, with 95% intervals from the joint draws.
+
+    Returns:
+        ``rules, model, change, low, high, rank_change`` (positive: a higher, more hurtful place).
+    """
+    wide = {name: table[table["rules"] == name].set_index("model") for name in draws}
+    rows = []
+    for variant, drawn in draws.items():
+        for column, model in enumerate(wide[base].index if variant != base else ()):
+            low, high = middle(drawn[:, column] - draws[base][:, column])
+            old, new = wide[base].loc[model], wide[variant].loc[model]
+            rows.append(
+                {
+                    "rules": variant,
+                    "model": model,
+                    "change": new["mean"] - old["mean"],
+                    "low": low,
+                    "high": high,
+                    "rank_change": int(old["rank"] - new["rank"]),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def rankings(table: pd.DataFrame, draws: Draws, base: str = "paper") -> pd.DataFrame:
+    """How far each variant's ranking is from the base's, and the mean change over models.
+
+    Returns:
+        ``rules, change, low, high`` (mean over models), ``tau, tau_low, tau_high`` (Kendall's tau-b of both rankings),
+        ``moved`` (models whose place changed).
+    """
+    means = {name: table[table["rules"] == name].set_index("model") for name in draws}
+    rows = []
+    for variant, drawn in draws.items():
+        if variant == base:
+            continue
+        shift = (drawn - draws[base]).mean(1)
+        taus = [kendall_tau(a, b).statistic for a, b in zip(drawn, draws[base], strict=True)]
+        old, new = means[base], means[variant]
+        rows.append(
+            {
+                "rules": variant,
+                "change": float((new["mean"] - old["mean"]).mean()),
+                **dict(zip(("low", "high"), middle(shift), strict=True)),
+                "tau": kendall_tau(new["mean"], old["mean"]).statistic,
+                **dict(zip(("tau_low", "tau_high"), middle(taus), strict=True)),
+                "moved": int((new["rank"] != old["rank"]).sum()),
+            }
+        )
+    return pd.DataFrame(rows)

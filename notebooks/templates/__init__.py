@@ -1,0 +1,1 @@
+"""Study 1, paper 001: templates against natural sentences."""

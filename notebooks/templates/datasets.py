@@ -1,0 +1,219 @@
+"""Study 1, data sets (paper 001, section 3.2): what the probes hold, counted from the data themselves."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+
+from notebooks.templates import accuracy
+from probekit.models import load_model
+from probekit.models.model import Model
+from probekit.probes.probe import Probe
+from probekit.report.page import Page, shown_name
+from probekit.scoring.slots import encode_candidates, encode_slots
+
+TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)  # shares of the entities, most frequent first
+MANY = 0.05  # share from which a side of a relation counts as many: single repeated facts do not make it so
+
+
+def tables(page: Page, models: Sequence[str], probes: Sequence[Probe], device: str = "auto") -> dict[str, pd.DataFrame]:
+    """All tables of the section; one that does not apply is empty. Models are asked for their tokens alone.
+
+    Args:
+        page: notes models and probes.
+        models: names, Hugging Face ids or folders.
+        probes: loaded.
+        device: as in ``load_model``.
+    """
+    measured = []
+    for name in models:
+        model = load_model(name, device=device)
+        page.used(model, *probes)
+        measured.append(lengths(model, probes))
+    counted = relations(probes)
+    return {
+        "datasets": accuracy.datasets(probes),
+        "entities": entities(probes),
+        "concentration": concentration(probes),
+        "leaks": leaks(probes),
+        "left_out": left_out(probes),
+        "relations": counted,
+        "kinds": kinds(counted),
+        "lengths": pd.concat(measured, ignore_index=True),
+    }
+
+
+def entities(probes: Sequence[Probe]) -> pd.DataFrame:
+    """How often each entity is asked for, as paper 001 reports of LIPID (section 3.2.3).
+
+    Returns:
+        Per probe: ``candidates``; ``asked``, entities that are some prompt's own object; ``mean, sd, min, max`` of
+        prompts per asked entity (sd with n - 1; 0 for one entity); ``most``, the share of the most frequent one.
+    """
+    rows = []
+    for probe in probes:
+        counts = np.array(list(Counter(gold[0] for gold in probe.prompts["gold"]).values()), dtype=float)
+        rows.append(
+            {
+                "probe": probe.name,
+                "candidates": len(probe.entities),
+                "asked": len(counts),
+                "mean": counts.mean(),
+                "sd": counts.std(ddof=1) if len(counts) > 1 else 0.0,
+                "min": int(counts.min()),
+                "max": int(counts.max()),
+                "most": counts.max() / counts.sum(),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def concentration(probes: Sequence[Probe]) -> pd.DataFrame:
+    """Per data set, by its first probe: the share of prompts whose own object is among the most frequent entities.
+
+    Returns:
+        ``dataset, probe, top`` (share of the asked entities, most frequent first; rounded up to whole ones), ``share``.
+    """
+    rows = []
+    for name, members in _by_dataset(probes).items():
+        counts = members[0].prompts["gold"].str[0].value_counts().to_numpy()
+        for top in TOPS:
+            share = counts[: int(np.ceil(top * len(counts)))].sum() / counts.sum()
+            rows.append({"dataset": name, "probe": members[0].name, "top": top, "share": float(share)})
+    return pd.DataFrame(rows)
+
+
+def leaks(probes: Sequence[Probe]) -> pd.DataFrame:
+    """Per probe: share of prompts that show the gold again, whose mask hides the label itself, that stand there twice.
+
+    A probe that does not say whether its prompts show the gold is left out.
+    """
+    rows = []
+    for probe in probes:
+        if "shows_gold" in probe.prompts:
+            exact = probe.prompts.get("exact_surface", pd.Series([True] * len(probe.prompts)))
+            rows.append(
+                {
+                    "probe": probe.name,
+                    "gold_shown": probe.prompts["shows_gold"].astype(float).mean(),
+                    "exact_surface": exact.astype(float).mean(),
+                    "repeated": 1 - probe.prompts["text"].nunique() / len(probe.prompts),
+                }
+            )
+    return pd.DataFrame(rows)
+
+
+def left_out(probes: Sequence[Probe]) -> pd.DataFrame:
+    """What loaders left out or could not find: ``probe, reason, count``; empty where that is nothing."""
+    told = [
+        {"probe": probe.name, "reason": reason, "count": count}
+        for probe in probes
+        for reason, count in probe.counts.items()
+        if count and (reason.startswith("left out") or "absent" in reason or "without" in reason)
+    ]
+    return pd.DataFrame(told)
+
+
+def relations(probes: Sequence[Probe]) -> pd.DataFrame:
+    """Each relation's kind, counted from the facts of a data set, whatever its makers say of it.
+
+    A side is *many* where more than ``MANY`` of the subjects have several objects, or of the objects several subjects.
+    Objects of a subject are all golds of its prompts.
+
+    Returns:
+        Per data set and relation: ``relation_label``, ``facts``, ``subjects``, ``objects``, ``many_objects`` and
+        ``many_subjects`` (the two shares), ``kind`` (1-1, N-1, 1-N, N-M) and ``declared`` (empty where the data says
+        nothing). Left out are data sets without relations or subjects, and relations whose facts all name one subject:
+        SQuAD's file gives every question the same.
+    """
+    rows: list[dict[str, object]] = []
+    for name, members in _by_dataset(probes).items():
+        known = [p.prompts for p in members if {"relation", "subject"} <= set(p.prompts.columns)]
+        columns = ["relation", "relation_label", "kind", "fact_id", "subject", "gold"]
+        if known:
+            table = pd.concat([p[[c for c in columns if c in p]] for p in known], ignore_index=True)
+            rows += [_relation(name, str(one), part) for one, part in table.groupby("relation", sort=False)]
+    return pd.DataFrame([row for row in rows if row["facts"] == 1 or row["subjects"] != 1])
+
+
+def _relation(name: str, relation: str, part: pd.DataFrame) -> dict[str, object]:
+    objects: dict[str, set[str]] = defaultdict(set)
+    subjects: dict[str, set[str]] = defaultdict(set)
+    for subject, golds in zip(part["subject"], part["gold"], strict=True):
+        objects[subject].update(golds)
+        for gold in golds:
+            subjects[gold].add(subject)
+    several = [float(np.mean([len(found) > 1 for found in side.values()])) for side in (objects, subjects)]
+    kind = {(False, False): "1-1", (False, True): "N-1", (True, False): "1-N", (True, True): "N-M"}
+    return {
+        "dataset": name,
+        "relation": relation,
+        "relation_label": _first(part, "relation_label"),
+        "facts": part["fact_id"].nunique() if "fact_id" in part else len(part),
+        "subjects": len(objects),
+        "objects": len(subjects),
+        "many_objects": several[0],
+        "many_subjects": several[1],
+        "kind": kind[several[0] > MANY, several[1] > MANY],
+        "declared": _first(part, "kind"),
+    }
+
+
+def _first(part: pd.DataFrame, column: str) -> str:
+    values = part[column].dropna().tolist() if column in part else []
+    return str(values[0]) if values else ""
+
+
+def _by_dataset(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
+    found: dict[str, list[Probe]] = defaultdict(list)
+    for probe in probes:
+        found[probe.dataset].append(probe)
+    return found
+
+
+def kinds(table: pd.DataFrame) -> pd.DataFrame:
+    """Relations and facts of each kind per data set, from ``relations``."""
+    if table.empty:
+        return table
+    groups = table.groupby(["dataset", "kind"], sort=False)
+    return groups.agg(relations=("relation", "size"), facts=("facts", "sum")).reset_index()
+
+
+def lengths(model: Model, probes: Sequence[Probe]) -> pd.DataFrame:
+    """Prompts and golds in the tokens of one model.
+
+    Returns:
+        Per probe: ``prompt_median`` and ``prompt_max`` in tokens without the slot and the special ones; of the own
+        objects, over prompts, ``gold_median``, ``gold_mean``, ``gold_max`` and ``one_token``, the share of golds of
+        one token; of the candidates, ``unknown`` (share that hold the
+        unknown token), ``merged`` (share that share their tokens with another) and ``masks``, the number of
+        their lengths, which is the number of times a prompt is run.
+    """
+    rows = []
+    for probe in probes:
+        slots = encode_slots(model, list(probe.prompts["text"]))
+        spaced = [slot.spaced and model.minds_spaces for slot in slots]
+        tables = {kind: encode_candidates(model, probe.entities, kind) for kind in dict.fromkeys(spaced)}
+        own = [gold[0] for gold in probe.prompts["gold"]]
+        gold = np.array([len(tables[s].sequences[tables[s].number[g]]) for s, g in zip(spaced, own, strict=True)])
+        prompt = np.array([len(slot.left) + len(slot.right) for slot in slots])
+        main = max(tables.values(), key=lambda table: len(table.strings))
+        rows.append(
+            {
+                "model": shown_name(model.name),
+                "probe": probe.name,
+                "prompt_median": float(np.median(prompt)),
+                "prompt_max": int(prompt.max()),
+                "gold_median": float(np.median(gold)),
+                "gold_mean": float(gold.mean()),
+                "gold_max": int(gold.max()),
+                "one_token": float((gold == 1).mean()),
+                "unknown": main.unknown / len(main.strings),
+                "merged": 1 - len(main.strings) / len(main.number),
+                "masks": len({len(sequence) for sequence in main.sequences} - {0}),
+            }
+        )
+    return pd.DataFrame(rows)

@@ -1,0 +1,99 @@
+"""Paper 001 against its own Figure 2: accuracy against perplexity over the means of the datasets."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from notebooks.templates.own_001 import MEAN, PAPER, table5
+from probekit.report.ledger.own_check import Finding, fit, registry, span, status
+from probekit.report.ledger.published import cell, numbers, published
+
+CHECKS, check = registry()
+FIGURE = {"TB": "Acc@1 against perplexity, template-based", "TF": "Acc@1 against perplexity, template-free"}
+CLOSE = 0.01  # two correlations that print alike
+LEVEL = 0.05  # of significance
+
+
+def dataset_means(setting: str) -> pd.DataFrame:
+    """Mean Acc@1 (section 4; SQuAD from Table 6; NaN for ConceptNet) and mean perplexity (Table 5) per dataset."""
+    means = numbers(PAPER, "5").loc[MEAN]
+    text = published(PAPER, "text")
+    text = text[(text["table"] == "4") & text["row"].str.startswith("mean over models on ")]
+    names = text["row"].str.removeprefix("mean over models on ").str.replace("T-REx", "T-REX")
+    accuracy = pd.Series(text["value"].astype(float).to_numpy(), index=names)
+    accuracy["SQuAD (TF)"] = float(cell(PAPER, "6", MEAN, "SQuAD Original A@1"))
+    chosen = [name for name in means.index if name.endswith(f"({setting})")]
+    return pd.DataFrame({"accuracy": accuracy.reindex(chosen), "perplexity": means[chosen]})
+
+
+@check("001-10a")
+def template_based_correlation() -> Finding:
+    """Figure 2, template-based: recompute r from the four printed pairs of means."""
+    points = dataset_means("TB").dropna()
+    r = float(points["accuracy"].corr(points["perplexity"]))
+    printed = cell(PAPER, "text", FIGURE["TB"], "Pearson's r", "Figure 2")
+    text = f"The printed means of {len(points)} datasets give r = {r:.3f}; printed is {printed} ({fit(r, printed)})"
+    return status(fit(r, printed) != "neither"), f"{text}; a point is the mean of a dataset, not a model."
+
+
+@check("001-10c")
+def template_free_correlation() -> Finding:
+    """Figure 2, template-free: the text says negative, the caption prints a sign; what do the printed means allow?"""
+    printed = float(cell(PAPER, "text", FIGURE["TF"], "Pearson's r", "Figure 2"))
+    points = dataset_means("TF")
+    known = points.dropna()
+    with_all = points.assign(perplexity=table5().mean()[points.index])
+    r = known["accuracy"].corr(known["perplexity"])
+    text = (
+        f"The text says that perplexity falls as accuracy rises; the caption prints r = {printed:+.2f}. The "
+        f"{len(known)} datasets whose two means are in our copy give r = {r:.2f}; "
+        f"{_needed(points, -abs(printed))} and {_needed(points, abs(printed))}. With all models in the T-REX mean, "
+        f"no ConceptNet accuracy gives less than {_curve(with_all).min():.2f}."
+    )
+    return status(printed < 0), text
+
+
+def _curve(points: pd.DataFrame) -> pd.Series:
+    """r over all datasets for every ConceptNet Acc@1 from 0 to 1 (index), the one mean that our copy lacks."""
+    grid = np.linspace(0, 1, 1001)
+    known = points["accuracy"].to_numpy()
+    accuracy = np.where(np.isnan(known), grid[:, None], known)
+    return pd.Series(np.corrcoef(np.vstack([accuracy, points["perplexity"]]))[-1, :-1], index=grid)
+
+
+def _needed(points: pd.DataFrame, r: float) -> str:
+    """The ConceptNet accuracy at which the correlation would be ``r``, in words."""
+    away = (_curve(points) - r).abs()
+    if away.min() > CLOSE:
+        return f"no ConceptNet accuracy gives {r:+.2f}"
+    return f"{r:+.2f} needs a mean ConceptNet Acc@1 of about {float(away.idxmin()):.2f}"
+
+
+def p_value(setting: str) -> Finding:
+    """Does the printed p-value belong to the printed r over the datasets of this setting (two-sided t test)?"""
+    r, p = (cell(PAPER, "text", FIGURE[setting], column, "Figure 2") for column in ("Pearson's r", "p-value"))
+    datasets = sum(name.endswith(f"({setting})") for name in table5().columns)
+    high, low = (_p(edge, datasets) for edge in span(r))
+    least, most = span(p)
+    digits = f"{low:.3f} to {high:.3f} within its digits"
+    text = f"r = {r} over {datasets} datasets has p = {_p(float(r), datasets):.3f} ({digits})"
+    models = f"over {len(table5())} models it would be {_p(float(r), len(table5())):.5f}"
+    return status(
+        low < most and high >= least
+    ), f"{text}, printed is {p}; {models}. It is {_verdict(float(p))} at {LEVEL}."
+
+
+def _p(r: float, n: int) -> float:
+    return float(2 * stats.t.sf(abs(r) * np.sqrt((n - 2) / (1 - r * r)), n - 2))
+
+
+def _verdict(p: float) -> str:
+    return "significant" if p < LEVEL else "not significant"
+
+
+check("001-10b")(partial(p_value, "TB"))
+check("001-10d")(partial(p_value, "TF"))
