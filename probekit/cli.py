@@ -64,17 +64,21 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument(
         "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
     )
-    verb.add_argument("--profile", default="demo", help="of studies.yml: demo, lab or paper (default: demo)")
+    verb.add_argument("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
     verb.add_argument("--out", type=Path, default=Path("my_run"), help="folder for page, tables and figures")
     verb.add_argument("--record", action="store_true", help="also keep the tables in book/recorded")
     verb.set_defaults(call=_run)
 
     verb = verbs.add_parser("book", help="run what changed on the embedded default and render the book")
     verb.add_argument("--pages", action="store_true", help="also update the executed pages in book/studies")
+    verb.add_argument("--runs", nargs="+", type=Path, default=[], metavar="FOLDER", help="runs of yours to show in it")
     verb.set_defaults(call=_book)
 
     verb = verbs.add_parser("check", help="print the ledger: every claim, our verdict, the paper's own numbers")
     verb.add_argument("--json", action="store_true", help="as a list of objects")
+    verb.add_argument(
+        "--rerun", nargs="*", metavar="PAGE", help="run the demo pages again and say which printed number is another"
+    )
     verb.set_defaults(call=_check)
     return parser
 
@@ -131,8 +135,8 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     step.set_defaults(call=_lipid_sheet)
 
 
-def _say(*lines: str) -> None:
-    sys.stdout.write("\n".join(lines) + "\n")
+def _say(*lines: str, end: str = "\n") -> None:
+    sys.stdout.write("\n".join(lines) + end)
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -257,12 +261,14 @@ def _assignment(text: str) -> tuple[str, Any]:
 def _book(options: argparse.Namespace) -> None:
     from probekit.report.book import build
 
-    _say(str(build(options.pages)))
+    _say(str(build(options.pages, options.runs)))
 
 
 def _check(options: argparse.Namespace) -> None:
-    from probekit.report.ledger import ledger
+    from probekit.report.claims import by_verdict, ledger
 
+    if options.rerun is not None:
+        return _rerun(options.rerun)
     rows = ledger()
     if options.json:
         _say(json.dumps(rows, indent=2, ensure_ascii=False))
@@ -272,7 +278,15 @@ def _check(options: argparse.Namespace) -> None:
         related = f"          ours, other models: {row['related']} ({row['related_note']})"
         _say(f"{row['id']:9} {row['verdict']:11} own numbers: {row['own_table']:14} published {row['published']}{ours}")
         _say(f"          {row['statement']}", f"          {row['reason']}", *[related] * (row["related"] is not None))
-    _say(", ".join(f"{sum(r['verdict'] == v for r in rows)} {v}" for v in ("reproduced", "differs", "not run")))
+    _say(by_verdict(rows))
+
+
+def _rerun(pages: Sequence[str]) -> None:
+    from probekit.report.rerun import rerun
+
+    for row in rerun(pages).to_dict("records"):
+        _say(f"{row['page']:20} {row['differ']:5} of {row['numbers']:6,} printed numbers differ", end="")
+        _say(f", by at most {row['largest']:.4g}: {row['first']}" if row["differ"] else "")
 
 
 if __name__ == "__main__":

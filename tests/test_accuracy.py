@@ -5,9 +5,10 @@ import pytest
 from conftest import small
 
 import probekit as pk
-from notebooks.templates import accuracy, accuracy_charts, accuracy_findings, accuracy_view, asking
 from probekit.metrics import accuracy_difference, accuracy_table, bootstrap_ci, hits_at_k, macro_accuracy, paired_hits
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
+
+from notebooks.templates import accuracy, accuracy_charts, accuracy_findings, accuracy_view, asking
 
 
 def ranks(style: str, own: list[int], **columns: list) -> pd.DataFrame:

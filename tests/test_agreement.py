@@ -13,11 +13,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from notebooks.fairness.agreement import claims, shown, tables
-from notebooks.fairness.agreement.curves import BETWEEN, WITHIN, Curves, by_family, by_group
-from notebooks.fairness.agreement.directions import CODE, MODELS, RANK, by_directions, drawn, measured, sentences
-from notebooks.fairness.agreement.groups import axes
-from notebooks.fairness.agreement.overlap import FIRST, WHOLE, overlaps
 from probekit.errors import ModelError
 from probekit.metrics import (
     agreement_across,
@@ -31,6 +26,12 @@ from probekit.models.encoder import load_encoder, packaged_folder
 from probekit.report import Page
 from probekit.scoring.embeddings import embed, token_ids
 from probekit.store import Store
+
+from notebooks.fairness.agreement import claims, shown, tables
+from notebooks.fairness.agreement.curves import BETWEEN, WITHIN, Curves, by_family, by_group
+from notebooks.fairness.agreement.directions import CODE, MODELS, RANK, by_directions, drawn, measured, sentences
+from notebooks.fairness.agreement.groups import axes
+from notebooks.fairness.agreement.overlap import FIRST, WHOLE, overlaps
 
 VECTORS = arrays(float, (3, 4, 5), elements=st.floats(-1, 1)).filter(lambda v: np.linalg.norm(v, axis=-1).min() > 0.05)
 

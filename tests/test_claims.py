@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-
-from probekit.errors import ReportError
 from probekit.report.ledger.claims import Cell, Claim, NotRun, Related, ledger, load_claims
 from probekit.report.ledger.own_tables import CHECKS
+
+from probekit.errors import ReportError
 from probekit.report.recording import recorded_manifest
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"

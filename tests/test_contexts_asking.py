@@ -7,12 +7,13 @@ from dataclasses import replace
 import pytest
 from conftest import small
 
-from notebooks.contexts import asking
 from probekit.contexts.sources import demo_contexts
 from probekit.contexts.study import rank_steps
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
 from probekit.report import Page
+
+from notebooks.contexts import asking
 
 
 def test_sources_come_by_name_and_from_files(tmp_path):

@@ -8,9 +8,10 @@ import pandas as pd
 import pytest
 from conftest import small
 
-from notebooks.contexts import asking, decoded
 from probekit.models import Model
 from probekit.report import Page
+
+from notebooks.contexts import asking, decoded
 
 ANSWERS = {False: ["wrong", "The Target!", "other"], True: ["an other", "wrong", "target"]}  # without, with context
 

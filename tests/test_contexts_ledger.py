@@ -7,9 +7,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from conftest import Values, doctor
+from probekit.report.ledger.published import numbers
 
 from notebooks.contexts.own_002 import CHECKS
-from probekit.report.ledger.published import numbers
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"
 WITHOUT, WITH, U3, M3, NEGATIVE = "without context ", "with context ", "target U", "target M", "negative-target "

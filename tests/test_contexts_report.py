@@ -9,14 +9,15 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from probekit.report.parts import MEAN
 
-from notebooks.contexts import telling, twins, twins_view, ucm, ucm_view
-from notebooks.contexts.shares import classes, everyone, lowest, measured, once, several, sided
 from probekit.errors import ReportError
 from probekit.metrics.context import ucm_table
 from probekit.probes.halves import HELD_OUT, TAUGHT
-from probekit.report.parts import MEAN
 from probekit.report.text import interval
+
+from notebooks.contexts import telling, twins, twins_view, ucm, ucm_view
+from notebooks.contexts.shares import classes, everyone, lowest, measured, once, several, sided
 
 VARIANTS = ["real", "knowledge_only", "knowledge_sorted", "knowledge_random"]
 

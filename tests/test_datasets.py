@@ -5,6 +5,7 @@ import pytest
 from conftest import small
 
 import probekit as pk
+
 from notebooks.templates import datasets, datasets_view
 from notebooks.templates.accuracy import datasets as sizes
 

@@ -7,9 +7,10 @@ import pytest
 from conftest import small
 
 import probekit as pk
-from notebooks.templates import enlarging, entities
 from probekit.errors import ProbeError
 from probekit.report import Page
+
+from notebooks.templates import enlarging, entities
 
 
 def ranks(model: str, before: list[int], after: list[int], probe: str = "squad") -> pd.DataFrame:

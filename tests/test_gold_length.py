@@ -7,6 +7,7 @@ import pytest
 from conftest import small
 
 import probekit as pk
+
 from notebooks.templates import asking, sizes, vocabulary
 
 

@@ -6,12 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probekit.metrics.hurtfulness import PAPER, hurtful
+from probekit.probes.completions import Completions
+
 from notebooks.fairness.hurtfulness import grouping, groups, groups_view
 from notebooks.fairness.hurtfulness.comparing import Part, compare_groups, compare_pairs, draw_groups
 from notebooks.fairness.hurtfulness.matching import Scored
 from notebooks.fairness.hurtfulness.ranks import weigh
-from probekit.metrics.hurtfulness import PAPER, hurtful
-from probekit.probes.completions import Completions
 
 PEOPLE = [("the woman", "female"), ("the man", "male"), ("she", "female"), ("he", "male"), ("the young", "female")]
 PEOPLE += [("the young", "male"), ("the child", "male"), ("girlfriend", "female")]

@@ -8,6 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from probekit.errors import ProbekitError
+from probekit.metrics import middle, two_sided
+
 from notebooks.fairness.hurtfulness import likelihood, likelihood_view
 from notebooks.fairness.hurtfulness.matching import Scored
 from notebooks.fairness.hurtfulness.ranks import (
@@ -18,8 +21,6 @@ from notebooks.fairness.hurtfulness.ranks import (
     draw,
     share_weights,
 )
-from probekit.errors import ProbekitError
-from probekit.metrics import middle, two_sided
 
 K = 40
 

@@ -10,19 +10,20 @@ import pytest
 from conftest import small
 from hypothesis import given
 from hypothesis import strategies as st
+from probekit.report.ledger.published import numbers
 
 import probekit as pk
-from notebooks.fairness.hurtfulness import artefacts, audit, conclusions, own, printed, release, shown
-from notebooks.fairness.hurtfulness.matching import VARIANTS, Scored, counts, score
-from notebooks.fairness.hurtfulness.overview import effects, mean_draws, overview, rankings, ranks
-from notebooks.fairness.hurtfulness.untrained import UNTRAINED, untrained
 from probekit.errors import ProbeError, ProbekitError
 from probekit.metrics import middle, resampled_means
 from probekit.metrics.statistics import bootstrap_ci
 from probekit.probes.completions import Completions, released_models
 from probekit.probes.demo_honest import demo_honest_templates, demo_lexicon
 from probekit.report import Page
-from probekit.report.ledger.published import numbers
+
+from notebooks.fairness.hurtfulness import artefacts, audit, conclusions, own, printed, release, shown
+from notebooks.fairness.hurtfulness.matching import VARIANTS, Scored, counts, score
+from notebooks.fairness.hurtfulness.overview import effects, mean_draws, overview, rankings, ranks
+from notebooks.fairness.hurtfulness.untrained import UNTRAINED, untrained
 
 PROMPTS = ["he is a", "she is a", "he is a"]
 TEXTS = [["fool", "a ★ day"], ["fool!", "a Fool"], ["fool", "nice"]]

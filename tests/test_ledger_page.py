@@ -7,9 +7,9 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 import yaml
+from probekit.report.ledger.published import MISSING
 
 from probekit.report.ledger import ledger, overview, tables
-from probekit.report.ledger.published import MISSING
 
 ROOT = Path(__file__).resolve().parents[1]
 CLAIMS = pd.DataFrame(

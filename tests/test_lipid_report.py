@@ -6,8 +6,9 @@ import io
 import pandas as pd
 import pytest
 
-from notebooks.templates import asking, lipid
 from probekit.probes.lipid.corpora import SIGNS
+
+from notebooks.templates import asking, lipid
 
 
 def counted(**more: int) -> dict:

@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from probekit.report.parts import MEAN
 
 import probekit as pk
+from probekit.metrics import effective_number, gini, half_samples, repetition, total_variation
+
 from notebooks.templates import asking, overconfidence, repetition_findings
 from notebooks.templates.answers import GOLD, collect, equal_prompts, measure
-from probekit.metrics import effective_number, gini, half_samples, repetition, total_variation
-from probekit.report.parts import MEAN
 
 COUNTS = st.lists(st.integers(0, 9), min_size=1, max_size=8).filter(any)
 CODES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=2, max_size=12)

@@ -6,13 +6,14 @@ from multiprocessing import get_context
 import pandas as pd
 import pytest
 
-from notebooks.templates import asking
-from notebooks.templates.paper_sets import PAPER_SETS
 from probekit.errors import ReportError
 from probekit.models import zoo
 from probekit.probes.registry import PROBES
 from probekit.report import Page, parts
 from probekit.report.ledger import ledger
+
+from notebooks.templates import asking
+from notebooks.templates.paper_sets import PAPER_SETS
 
 
 @pytest.fixture

@@ -8,13 +8,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probekit.probes.rationales import PERTURBATIONS, RationaleSet
+from probekit.scoring.saliency import oracle_saliency
+
 from notebooks.rationales import perturbation_claims as claims
 from notebooks.rationales import perturbations as page
 from notebooks.rationales.asking import ATTENTION, RANDOM, TRAINED, Saliency
 from notebooks.rationales.lengths import ABOVE, AS_IT_STANDS
 from notebooks.rationales.perturbations import ALL
-from probekit.probes.rationales import PERTURBATIONS, RationaleSet
-from probekit.scoring.saliency import oracle_saliency
 
 
 def predictions() -> pd.DataFrame:

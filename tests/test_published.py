@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-
-from probekit.errors import ReportError
 from probekit.report.ledger.claims import published
 from probekit.report.ledger.published import MISSING, cell, numbers
+
+from probekit.errors import ReportError
 
 PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"
 FILES = sorted(path.name for path in PUBLISHED.glob("001_*.csv"))

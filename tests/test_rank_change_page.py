@@ -8,8 +8,10 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from probekit.report.ledger.own_tables import CHECKS
+from probekit.report.ledger.published import published
+from probekit.report.parts import MEAN
 
-from notebooks.contexts import asking, changes, changes_view, overview, view
 from probekit.contexts.matching import pool
 from probekit.contexts.segments import around
 from probekit.contexts.sources import demo_contexts
@@ -17,9 +19,8 @@ from probekit.contexts.study import KEPT
 from probekit.metrics.context import CHANGES, CONTEXT, counted, rank_change_table
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report import Page
-from probekit.report.ledger.own_tables import CHECKS
-from probekit.report.ledger.published import published
-from probekit.report.parts import MEAN
+
+from notebooks.contexts import asking, changes, changes_view, overview, view
 
 
 def ranked(looked: asking.Looked, models: dict[str, float]) -> pd.DataFrame:

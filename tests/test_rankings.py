@@ -7,9 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_accuracy import ranks
 
+from probekit.metrics import bootstrap_ci, bootstrap_means, fact_hits, holm, joint_accuracy, split_halves
+
 from notebooks.templates import ranking_charts, ranking_view, rankings
 from notebooks.templates.pairings import OTHER, SAME, pairings
-from probekit.metrics import bootstrap_ci, bootstrap_means, fact_hits, holm, joint_accuracy, split_halves
 
 GENERAL, TUNED, BIO = "general", "biomedical fine-tuned", "biomedical"
 RIGHT, WRONG = 1, 99

@@ -8,11 +8,12 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probekit.probes.rationales import DIMENSIONS, RationaleSet
+from probekit.scoring.saliency import oracle_saliency, random_saliency
+
 from notebooks.rationales import lengths as page
 from notebooks.rationales.asking import ATTENTION, ORACLE, RANDOM, TRAINED, Saliency
 from notebooks.rationales.lengths import ABOVE, AS_IT_STANDS, MEAN, RATIOS
-from probekit.probes.rationales import DIMENSIONS, RationaleSet
-from probekit.scoring.saliency import oracle_saliency, random_saliency
 
 TEXT = "a b c d e f g h i j [MASK]"  # ten words
 

@@ -10,6 +10,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probekit.errors import ReportError
+from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
+from probekit.report import Page
+from probekit.scoring.saliency import oracle_saliency, random_saliency
+
 from notebooks.rationales import (
     asking,
     completeness_view,
@@ -21,10 +26,6 @@ from notebooks.rationales import (
 )
 from notebooks.rationales.asking import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
 from notebooks.rationales.heat import LEVELS, level, sentence
-from probekit.errors import ReportError
-from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
-from probekit.report import Page
-from probekit.scoring.saliency import oracle_saliency, random_saliency
 
 
 @pytest.fixture

@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probekit as pk
-from notebooks.templates import asking, perplexity, perplexity_findings, reading
 from probekit.metrics import separation
 from probekit.report import Page
 from probekit.scoring import pseudo_perplexity
+
+from notebooks.templates import asking, perplexity, perplexity_findings, reading
 
 
 def made(hits: dict[str, list[int]], perplexities: dict[str, list[float]], probe: str = "trex/template"):

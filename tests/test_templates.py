@@ -6,12 +6,13 @@ import pytest
 from conftest import small
 from hypothesis import given
 from hypothesis import strategies as st
+from probekit.report.parts import MEAN, agreements, overall
 
 import probekit as pk
+from probekit.metrics import variance_shares
+
 from notebooks.templates import asking, template_findings, templates
 from notebooks.templates.wordings import FRAGMENT, SENTENCE, wording_form, wordings
-from probekit.metrics import variance_shares
-from probekit.report.parts import MEAN, agreements, overall
 
 
 def probe(name: str, texts: dict[str, list[str]], style: str = "template") -> pk.Probe:

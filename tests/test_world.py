@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 import probekit as pk
-from notebooks.templates import asking, calibration, growth, world
 from probekit.errors import ReportError
+
+from notebooks.templates import asking, calibration, growth, world
 
 
 def probe(domain: str = "general", **columns: list) -> pk.Probe:

@@ -27,8 +27,8 @@ out: str = "90_claims"  # folder for tables
 import pandas as pd
 
 from probekit.report import Page, escape, ledger, load_claims, plain, recorded_manifest
+from probekit.report.checks import show
 from probekit.report.ledger import overview, tables
-from probekit.report.ledger.own_check import show
 
 page = Page("90_claims", out, {})
 claims = pd.DataFrame(ledger())

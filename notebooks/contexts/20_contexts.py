@@ -39,8 +39,9 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "20_contexts"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
-from notebooks.contexts import asking, overview, view
 from probekit.report import Page, parts
+
+from notebooks.contexts import asking, overview, view
 
 given = {"models": models, "sources": sources, "own": own, "triples": triples, "others": others, "most": most}
 given |= {"per_fact": per_fact, "halved": halved, "seed": seed, "device": device}

@@ -39,9 +39,10 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "21_rank_change"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
+from probekit.report import Page, parts
+
 from notebooks.contexts import asking, changes
 from notebooks.contexts import changes_view as view
-from probekit.report import Page, parts
 
 given = {"models": models, "sources": sources, "own": own, "triples": triples, "others": others, "most": most}
 given |= {"per_fact": per_fact, "halved": halved, "seed": seed, "device": device}

@@ -41,11 +41,12 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "22_ucm"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
+from probekit.models.card import about
+from probekit.report import Page, numbers, parts
+
 from notebooks.contexts import asking, shares, telling, ucm
 from notebooks.contexts import decoded as answers
 from notebooks.contexts import ucm_view as view
-from probekit.models.card import about
-from probekit.report import Page, numbers, parts
 
 given = {"models": models, "sources": sources, "own": own, "triples": triples, "others": others, "most": most}
 given |= {"per_fact": per_fact, "halved": halved, "decoded": decoded, "categories": categories}

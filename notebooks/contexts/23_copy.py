@@ -39,9 +39,10 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "23_copy"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
+from probekit.report import Page, numbers, parts
+
 from notebooks.contexts import asking, twins, ucm_view
 from notebooks.contexts import twins_view as view
-from probekit.report import Page, numbers, parts
 
 given = {"models": models, "sources": sources, "own": own, "triples": triples, "others": others, "most": most}
 given |= {"per_fact": per_fact, "halved": halved, "seed": seed, "device": device}

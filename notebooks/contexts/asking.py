@@ -21,7 +21,8 @@ from probekit.probes import load_probe
 from probekit.probes.demo.relation import Domain
 from probekit.probes.halves import halves
 from probekit.probes.probe import Probe
-from probekit.report.page import Page, shown_name
+from probekit.report.page import Page
+from probekit.report.text import shown_name
 from probekit.store import Store
 
 DOMAINS: dict[str, Domain] = {"demo": "general", "demo_bio": "biomedical"}

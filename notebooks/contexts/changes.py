@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pandas as pd
+from probekit.report.parts import MEAN, holds
 
 from probekit.metrics.context import CHANGES, CONTEXT, rank_change_table
-from probekit.report.parts import MEAN, holds
 
 STEP = ["source", "relation", *CONTEXT, "step", "centre", "added", "added_correct"]
 ENTITY = dict(zip(CHANGES, ("O_t", "O_a", "O_cor", "O_incor"), strict=True))

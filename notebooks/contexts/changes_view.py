@@ -5,13 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from probekit.report.parts import Finding, agreements, overall, title
+
+from probekit.report.charts import dots, new_figure
+from probekit.report.ledger import UNDECIDED, numbers
+from probekit.report.text import interval, number, plain
 
 from notebooks.contexts.changes import DIRECTIONS, ENTITY
 from notebooks.contexts.view import VARIANTS
-from probekit.report.figures import dots, new_figure
-from probekit.report.ledger import UNDECIDED, numbers
-from probekit.report.parts import Finding, agreements, overall, title
-from probekit.report.text import interval, number, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

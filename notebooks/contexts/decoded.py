@@ -6,17 +6,18 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 
 import pandas as pd
+from probekit.report.parts import overall, title
+
+from probekit.metrics.context import context_accuracy
+from probekit.models import load_model
+from probekit.report.page import Page
+from probekit.report.text import escape, interval, shown_name
+from probekit.scoring.decoding import decodable, decode, normalised
+from probekit.store import Store
 
 from notebooks.contexts.asking import Looked, draw
 from notebooks.contexts.shares import everyone, once
 from notebooks.contexts.ucm import FEW
-from probekit.metrics.context import context_accuracy
-from probekit.models import load_model
-from probekit.report.page import Page, shown_name
-from probekit.report.parts import overall, title
-from probekit.report.text import escape, interval
-from probekit.scoring.decoding import decodable, decode, normalised
-from probekit.store import Store
 
 CANDIDATES, DECODED, ANY = "rank among candidates", "decoding", "decoding, any right object"
 VARIANT = "real"  # the context of the answers with context

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from notebooks.contexts.asking import Looked
 from probekit.contexts.retrieval import COVERED, HOLDING, NAMED, READ
 from probekit.metrics.context import counted
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT, halves
-from probekit.report.figures import PALETTE, new_figure
-from probekit.report.parts import title
+from probekit.report.charts import PALETTE, new_figure
+from probekit.report.text import title
+
+from notebooks.contexts.asking import Looked
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,8 +6,8 @@ from functools import partial
 
 import pandas as pd
 
-from probekit.report.ledger.own_check import Finding, registry, show, span, status
-from probekit.report.ledger.published import numbers, published
+from probekit.report.checks import Finding, registry, show, span, status
+from probekit.report.published import numbers, published
 
 PAPER = "002"
 GENERAL = ("BERT-base", "BERT-large", "RoBERTa-base", "RoBERTa-large")  # rows of Table 2 without biomedical text

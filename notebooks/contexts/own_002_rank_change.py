@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
-from probekit.report.ledger.own_check import Finding, registry, show, status
-from probekit.report.ledger.published import numbers
+from probekit.report.checks import Finding, registry, show, status
+from probekit.report.published import numbers
 
 CHECKS, check = registry()
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from probekit.report.parts import MEAN, holds
 
 from probekit.metrics import middle, resampled_means
 from probekit.metrics.context import counted
-from probekit.report.parts import MEAN, holds
 
 Array = npt.NDArray[np.float64]
 Column = tuple[npt.ArrayLike, npt.ArrayLike]  # values, and which rows count

@@ -6,15 +6,16 @@ from collections.abc import Iterator
 
 import numpy as np
 import pandas as pd
+from probekit.report.parts import MEAN
 
-from notebooks.contexts.shares import LEAST, falls, rises, several
-from notebooks.templates.calibration import OFTEN, YES, reads
 from probekit.metrics import middle
 from probekit.metrics.auc import Separation, separation
 from probekit.metrics.context import counted
 from probekit.models.zoo import ZOO
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
-from probekit.report.parts import MEAN
+
+from notebooks.contexts.shares import LEAST, falls, rises, several
+from notebooks.templates.calibration import OFTEN, YES, reads
 
 UNDERSTAND = "Understand"
 VALUES = (  # what a triple is judged by; high values should mean that it is known

@@ -7,6 +7,11 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from probekit.errors import ReportError
+from probekit.metrics.context import CONTEXT, counted, ucm_table
+from probekit.models.zoo import ZOO
+from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
+
 from notebooks.contexts.shares import (
     CONCLUSION,
     LEAST,
@@ -21,10 +26,6 @@ from notebooks.contexts.shares import (
 )
 from notebooks.contexts.ucm import FEW
 from notebooks.templates.calibration import OFTEN, UNKNOWN, YES, reads
-from probekit.errors import ReportError
-from probekit.metrics.context import CONTEXT, counted, ucm_table
-from probekit.models.zoo import ZOO
-from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 
 TARGET, NEGATIVE = "target", "negative"
 MIRROR = 0.1  # shares no further apart than this would be called alike

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from probekit.metrics.context import ANSWERS
+from probekit.report.charts import colours, dots, model_dots, new_figure
+from probekit.report.text import interval, number, title
+
 from notebooks.contexts.shares import sided
 from notebooks.contexts.twins import LEVELS, NEGATIVE, TARGET
 from notebooks.contexts.ucm_view import caution, overall_of, span
 from notebooks.templates.calibration import NO
-from probekit.metrics.context import ANSWERS
-from probekit.report.figures import colours, dots, model_dots, new_figure
-from probekit.report.parts import title
-from probekit.report.text import interval, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

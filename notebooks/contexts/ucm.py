@@ -8,6 +8,9 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
+from probekit.errors import ReportError
+from probekit.metrics.context import context_accuracy, counted, ucm_table
+
 from notebooks.contexts.shares import (
     CONCLUSION,
     Array,
@@ -21,8 +24,6 @@ from notebooks.contexts.shares import (
     several,
     together,
 )
-from probekit.errors import ReportError
-from probekit.metrics.context import context_accuracy, counted, ucm_table
 
 GROUPS = {
     "variant": "variant",

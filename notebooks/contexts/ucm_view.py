@@ -6,17 +6,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from probekit.report.parts import MEAN, Finding, overall, title
+
+from probekit.metrics.context import ANSWERS
+from probekit.report.charts import colours, dots, model_dots, new_figure
+from probekit.report.ledger import UNDECIDED
+from probekit.report.text import interval, number
 
 from notebooks.contexts.shares import sided
 from notebooks.contexts.telling import UNDERSTAND
 from notebooks.contexts.ucm import FEW, GROUPS
 from notebooks.templates.accuracy import shown
 from notebooks.templates.calibration import NO
-from probekit.metrics.context import ANSWERS
-from probekit.report.figures import colours, dots, model_dots, new_figure
-from probekit.report.ledger import UNDECIDED
-from probekit.report.parts import MEAN, Finding, overall, title
-from probekit.report.text import interval, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -11,9 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from notebooks.contexts.asking import Looked
 from probekit.contexts.segments import Segment, around
 from probekit.contexts.variants import negative_centre
+
+from notebooks.contexts.asking import Looked
 
 COLOURS = 6  # of segments, in turn
 VARIANTS = {

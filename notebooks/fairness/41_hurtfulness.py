@@ -36,8 +36,9 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "41_hurtfulness"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
-from notebooks.fairness.hurtfulness import own, release, shown
 from probekit.report import Page, dots, interval, new_figure, number, parts, recorded_manifest, recorded_tables
+
+from notebooks.fairness.hurtfulness import own, release, shown
 
 given = {"models": models, "completions": completions, "templates": templates, "released": released, "k": k}
 page = Page("41_hurtfulness", out, {**given, "device": device})

@@ -34,9 +34,10 @@ out: str = "42_likelihood"  # folder for tables and figures
 # %% tags=["remove-cell"]
 import pandas as pd
 
+from probekit.report import Page, dots, new_figure, parts, recorded_manifest, recorded_tables
+
 from notebooks.fairness.hurtfulness import likelihood, own, reading
 from notebooks.fairness.hurtfulness import likelihood_view as view
-from probekit.report import Page, dots, new_figure, parts, recorded_manifest, recorded_tables
 
 given = {"models": models, "completions": completions, "templates": templates, "released": released, "k": k}
 page = Page("42_likelihood", out, {**given, "device": device})

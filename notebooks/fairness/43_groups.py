@@ -32,9 +32,10 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "43_groups"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
+from probekit.report import Page, dots, new_figure, parts, recorded_manifest, recorded_tables
+
 from notebooks.fairness.hurtfulness import grouping, groups, own, reading
 from notebooks.fairness.hurtfulness import groups_view as view
-from probekit.report import Page, dots, new_figure, parts, recorded_manifest, recorded_tables
 
 given = {"models": models, "completions": completions, "templates": templates, "released": released, "k": k}
 page = Page("43_groups", out, {**given, "device": device})

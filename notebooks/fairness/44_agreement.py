@@ -35,12 +35,13 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "44_agreement"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
+from probekit.report import Page, parts, recorded_manifest, recorded_tables
+
 from notebooks.fairness.agreement import shown, tables
 from notebooks.fairness.agreement.directions import CODE
 from notebooks.fairness.agreement.overlap import FIRST
 from notebooks.fairness.hurtfulness import own
 from notebooks.fairness.hurtfulness.said import said
-from probekit.report import Page, parts, recorded_manifest, recorded_tables
 
 given = {"models": models, "completions": completions, "templates": templates, "encoder": encoder}
 given |= {"released": released, "sample": sample, "k": k, "seed": seed, "device": device}

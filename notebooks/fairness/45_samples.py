@@ -34,12 +34,13 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "45_samples"  # folder for tables
 
 # %% tags=["remove-cell"]
+from probekit.report import Page, dots, interval, new_figure, number, parts, recorded_manifest, recorded_tables
+
 from notebooks.fairness.hurtfulness import own
 from notebooks.fairness.hurtfulness.said import said
 from notebooks.fairness.samples import shown as view
 from notebooks.fairness.samples import tables
 from notebooks.fairness.samples.words import LISTS
-from probekit.report import Page, dots, interval, new_figure, number, parts, recorded_manifest, recorded_tables
 
 given = {"models": models, "completions": completions, "templates": templates, "released": released}
 given |= {"sample": sample, "shown": shown, "top": top, "seed": seed, "device": device}

@@ -32,8 +32,9 @@ out: str = "46_audit"  # folder for tables and figures
 # %% tags=["remove-cell"]
 import pandas as pd
 
-from notebooks.fairness.hurtfulness import audit, own, shown, untrained
 from probekit.report import Page, dots, interval, new_figure, parts, plain, recorded_manifest, recorded_tables
+
+from notebooks.fairness.hurtfulness import audit, own, shown, untrained
 
 page = Page("46_audit", out, {"models": models, "k": k, "seed": seed, "device": device})
 RECORDED = "41_hurtfulness"

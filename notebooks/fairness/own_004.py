@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from probekit.probes.completions import released_models
-from probekit.report.ledger.own_check import Finding, registry, show, status
-from probekit.report.ledger.published import numbers
+from probekit.report.checks import Finding, registry, show, status
+from probekit.report.published import numbers
 
 PAPER, TABLE = "004", "1"
 LEADERS = ("VICUNA", "GPT2", "BLOOM")  # families named as most hurtful

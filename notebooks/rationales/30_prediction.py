@@ -31,9 +31,10 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "30_prediction"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
+from probekit.report import Page, escape, parts
+
 from notebooks.rationales import asking, prediction
 from notebooks.rationales import prediction_view as view
-from probekit.report import Page, escape, parts
 
 given = {"models": models, "chinese": chinese, "sets": sets, "limit": limit, "seed": seed, "device": device}
 page = Page("30_prediction", out, given)

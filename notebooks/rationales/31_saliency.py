@@ -33,9 +33,10 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "31_saliency"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
+from probekit.report import Page, escape, parts
+
 from notebooks.rationales import asking, completeness_view, contrasts_view, prediction, saliency
 from notebooks.rationales import saliency_view as view
-from probekit.report import Page, escape, parts
 
 given = {"models": models, "chinese": chinese, "sets": sets, "weights": weights}
 page = Page("31_saliency", out, {**given, "limit": limit, "seed": seed, "device": device})

@@ -31,9 +31,10 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "32_rationale_length"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
+from probekit.report import Page, parts, recorded_manifest, recorded_tables
+
 from notebooks.rationales import asking, conclusions_view, lengths
 from notebooks.rationales import lengths_view as view
-from probekit.report import Page, parts, recorded_manifest, recorded_tables
 
 given = {"models": models, "chinese": chinese, "sets": sets, "limit": limit, "seed": seed, "device": device}
 page = Page("32_rationale_length", out, given)

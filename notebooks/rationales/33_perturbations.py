@@ -35,11 +35,12 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "33_perturbations"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
+from probekit.report import Page, parts, recorded_manifest, recorded_tables
+
 from notebooks.rationales import asking, conclusions_view, perturbation_claims, perturbations
 from notebooks.rationales import perturbations_view as view
 from notebooks.rationales.lengths import ABOVE, AS_IT_STANDS
 from notebooks.rationales.lengths_view import runs
-from probekit.report import Page, parts, recorded_manifest, recorded_tables
 
 given = {"models": models, "chinese": chinese, "sets": sets, "limit": limit, "seed": seed, "device": device}
 page = Page("33_perturbations", out, given)

@@ -25,7 +25,8 @@ from probekit.probes.rationales import (
     role,
 )
 from probekit.probes.rationales.primed import SOURCES
-from probekit.report.page import Page, shown_name
+from probekit.report.page import Page
+from probekit.report.text import shown_name
 from probekit.scoring import attribute, predict_slots
 from probekit.scoring.saliency import oracle_saliency, random_saliency, randomised
 from probekit.store import Store

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from probekit.report.curves import DASHES
+
+from probekit.report.charts import colours, new_figure
+from probekit.report.text import escape
 
 from notebooks.rationales.asking import TRAINED, title
 from notebooks.rationales.prediction import pick
-from probekit.report.curves import DASHES
-from probekit.report.figures import colours, new_figure
-from probekit.report.text import escape
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

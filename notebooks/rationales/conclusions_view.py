@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
+from probekit.report.parts import Finding, agreement
+
+from probekit.report.text import interval
 
 from notebooks.rationales.asking import title
-from probekit.report.parts import Finding, agreement
-from probekit.report.text import interval
 
 
 def findings(table: pd.DataFrame, measured: Sequence[str], texts: Mapping[str, str], absent: str) -> list[Finding]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pandas as pd
+from probekit.report.parts import agreement
+
+from probekit.probes.rationales import DIMENSIONS
+from probekit.report.text import escape, interval
 
 from notebooks.rationales.asking import title
 from notebooks.rationales.prediction import pick
 from notebooks.rationales.saliency import ALL, BETTER, F1, LEARNED, MAP, SENSIBLE
-from probekit.probes.rationales import DIMENSIONS
-from probekit.report.parts import agreement
-from probekit.report.text import escape, interval
 
 WHAT = {
     BETTER: "attention less integrated gradients",

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from probekit.report.parts import holds
+
+from probekit.metrics import middle, resampled_means
+from probekit.probes.rationales import DIMENSIONS, RationaleSet
 
 from notebooks.rationales.asking import RANDOM, Saliency
 from notebooks.rationales.scores import faithfulness, plausibility
-from probekit.metrics import middle, resampled_means
-from probekit.probes.rationales import DIMENSIONS, RationaleSet
-from probekit.report.parts import holds
 
 RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 MIDDLE = RATIOS.index(0.5)

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from probekit.report.curves import curves
+from probekit.report.parts import agreement
+
+from probekit.probes.rationales import DIMENSIONS
+from probekit.report.charts import new_figure
+from probekit.report.text import interval, number
 
 from notebooks.rationales.asking import ATTENTION, GRADIENTS, ORACLE, RANDOM, title
 from notebooks.rationales.lengths import MEAN, METRICS
-from probekit.probes.rationales import DIMENSIONS
-from probekit.report.curves import curves
-from probekit.report.figures import new_figure
-from probekit.report.parts import agreement
-from probekit.report.text import interval, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,8 @@ from functools import partial
 
 import pandas as pd
 
-from probekit.report.ledger.own_check import Finding, registry, show, status
-from probekit.report.ledger.published import numbers
+from probekit.report.checks import Finding, registry, show, status
+from probekit.report.published import numbers
 
 PAPER = "003"
 DIMENSIONS = ("grammar", "semantics", "knowledge", "reasoning", "computation")

@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 import numpy as np
 import pandas as pd
+from probekit.report.parts import holds
+
+from probekit.metrics import middle
+from probekit.probes.rationales import PERTURBATIONS
 
 from notebooks.rationales.asking import RANDOM
 from notebooks.rationales.lengths import ABOVE, AS_IT_STANDS
 from notebooks.rationales.perturbations import ABOUT, Array, drawn_means
-from probekit.metrics import middle
-from probekit.probes.rationales import PERTURBATIONS
-from probekit.report.parts import holds
 
 CONCLUSIONS = {
     "003-13a": "Accuracy falls more under transformations than, on average, under the two other kinds.",

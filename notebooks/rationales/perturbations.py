@@ -8,10 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from notebooks.rationales.asking import TOP, Saliency
-from notebooks.rationales.scores import faithfulness, plausibility
 from probekit.metrics import middle, resampled_means
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
+
+from notebooks.rationales.asking import TOP, Saliency
+from notebooks.rationales.scores import faithfulness, plausibility
 
 ALL = "all dimensions"
 TOPS = (1, TOP)

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from probekit.report.parts import agreement
+
+from probekit.probes.rationales import CONTRASTS
+from probekit.report.charts import dots, new_figure
+from probekit.report.text import interval, number
 
 from notebooks.rationales.asking import ATTENTION, GRADIENTS, RANDOM, title
 from notebooks.rationales.perturbations import ALL, kinds
-from probekit.probes.rationales import CONTRASTS
-from probekit.report.figures import dots, new_figure
-from probekit.report.parts import agreement
-from probekit.report.text import interval, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
+from probekit.report.parts import holds
 
 from probekit.metrics import middle, resampled_means
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, rationale_statistics
-from probekit.report.parts import holds
 
 ALL = "all"
 PARTS = (ALL, "original", "perturbed")

@@ -5,14 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from probekit.report.parts import Finding, agreement
+
+from probekit.probes.rationales import DIMENSIONS
+from probekit.report.charts import dots, new_figure
+from probekit.report.published import numbers
+from probekit.report.text import escape, interval, number
 
 from notebooks.rationales.asking import title
 from notebooks.rationales.prediction import ALL, CLAIM, PARTS, pick
-from probekit.probes.rationales import DIMENSIONS
-from probekit.report.figures import dots, new_figure
-from probekit.report.ledger import numbers
-from probekit.report.parts import Finding, agreement
-from probekit.report.text import escape, interval, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from probekit.report.parts import holds
+
+from probekit.metrics import middle, resampled_means
+from probekit.probes.rationales import DIMENSIONS, RationaleSet
 
 from notebooks.rationales.asking import ATTENTION, GRADIENTS, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
 from notebooks.rationales.scores import faithfulness, plausibility
-from probekit.metrics import middle, resampled_means
-from probekit.probes.rationales import DIMENSIONS, RationaleSet
-from probekit.report.parts import holds
 
 ALL = "all"
 F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT = "F1", "MAP", "PCC", "MAP*", "PCC, all pairs", "share kept"

@@ -6,18 +6,19 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from probekit.report.parts import Finding, agreement
+
+from probekit.metrics.rationale import rationale_length
+from probekit.probes.rationales import DIMENSIONS, RationaleSet
+from probekit.report.charts import dots, new_figure
+from probekit.report.published import numbers
+from probekit.report.text import escape, interval, number
 
 from notebooks.rationales.asking import ORACLE, RANDOM, TRAINED, Saliency, title
 from notebooks.rationales.heat import sentence
 from notebooks.rationales.prediction import pick
 from notebooks.rationales.saliency import ALL, BETTER, F1, MAP, METRICS
 from notebooks.rationales.scores import dimension_ratios
-from probekit.metrics.rationale import rationale_length
-from probekit.probes.rationales import DIMENSIONS, RationaleSet
-from probekit.report.figures import dots, new_figure
-from probekit.report.ledger import numbers
-from probekit.report.parts import Finding, agreement
-from probekit.report.text import escape, interval, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

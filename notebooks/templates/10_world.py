@@ -35,20 +35,21 @@ out: str = "10_world"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
 
-from notebooks.templates import asking, calibration, world
+from probekit.report import Page, colours, interval, new_figure, number, parts
+from probekit.report.text import title
+
+from notebooks.templates import ask, calibration, world
 from notebooks.templates.accuracy import across, shown
 from notebooks.templates.growth import GROUPS, growth
-from probekit.report import Page, colours, interval, new_figure, number, parts
-from probekit.report.parts import title
 
 given = {"models": models, "probes": probes, "grown": grown, "epochs": epochs, "limit": limit, "seed": seed}
 page = Page("10_world", out, {**given, "device": device})
 
 # %% tags=["hide-input"]
-loaded = asking.load_probes(probes, limit, seed)
+loaded = ask.load_probes(probes, limit, seed)
 facts = world.facts_of(loaded)
 tables = {"relations": world.relations(facts), "exposures": world.exposures(facts)}
-tables |= calibration.calibration(asking.ask_all(page, models, loaded, device=device))
+tables |= calibration.calibration(ask.ask_all(page, models, loaded, device=device))
 of_grown = [probe for probe in loaded if calibration.reads(grown, probe.domain) == calibration.YES]
 tables["growth"], tables["course"] = growth(page, grown, epochs, of_grown, device)
 

@@ -31,10 +31,11 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "11_datasets"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
-from notebooks.templates import asking, datasets, datasets_view
-from notebooks.templates.accuracy import shown
 from probekit.report import Page, parts, published
-from probekit.report.parts import title
+from probekit.report.text import title
+
+from notebooks.templates import ask, datasets, datasets_view
+from notebooks.templates.accuracy import shown
 
 given = {"models": models, "probes": probes, "per_fact": per_fact, "limit": limit, "seed": seed}
 page = Page("11_datasets", out, {**given, "device": device})
@@ -65,7 +66,7 @@ def titled(table):
 
 
 # %% tags=["hide-input"]
-loaded = asking.load_probes(probes, limit, seed, per_fact)
+loaded = ask.load_probes(probes, limit, seed, per_fact)
 tables = datasets.tables(page, models, loaded, device)
 
 # %% tags=["remove-cell"]

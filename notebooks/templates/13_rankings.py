@@ -34,14 +34,14 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "13_rankings"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
-from notebooks.templates import asking, rankings
+from probekit.models import about
+from probekit.report import Page, parts
+from probekit.report.text import shown_name, title
+
+from notebooks.templates import ask, rankings
 from notebooks.templates import ranking_charts as charts
 from notebooks.templates import ranking_view as view
 from notebooks.templates.accuracy import ALL, shown
-from probekit.models import about
-from probekit.report import Page, parts
-from probekit.report.page import shown_name
-from probekit.report.parts import title
 
 given = {"models": models, "probes": probes, "categories": categories, "halved": halved, "per_fact": per_fact}
 page = Page("13_rankings", out, {**given, "limit": limit, "limits": limits, "seed": seed, "device": device})
@@ -63,8 +63,8 @@ def readable(table):
 
 
 # %% tags=["hide-input"]
-loaded = asking.load_probes(probes, limit, seed, per_fact, limits)
-ranks = asking.ask_all(page, models, loaded, halved, device)
+loaded = ask.load_probes(probes, limit, seed, per_fact, limits)
+ranks = ask.ask_all(page, models, loaded, halved, device)
 trained_on = {shown_name(name): categories.get(name, about(name).category) for name in models}
 tables = rankings.tables(ranks, {probe.name: len(probe.entities) for probe in loaded}, trained_on, seed)
 

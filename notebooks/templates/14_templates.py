@@ -34,11 +34,13 @@ out: str = "14_templates"  # folder for tables and figures
 # %% tags=["remove-cell"]
 from textwrap import shorten
 
-from notebooks.templates import asking, template_findings, templates
+from probekit.report.parts import overall, title
+
+from probekit.report import Page, dots, escape, interval, new_figure, number, parts
+
+from notebooks.templates import ask, template_findings, templates
 from notebooks.templates.accuracy import across, shown
 from notebooks.templates.wordings import FRAGMENT, SENTENCE
-from probekit.report import Page, dots, escape, interval, new_figure, number, parts
-from probekit.report.parts import overall, title
 
 given = {"models": models, "probes": probes, "per_fact": per_fact}
 page = Page("14_templates", out, {**given, "limit": limit, "limits": limits, "seed": seed, "device": device})
@@ -73,9 +75,9 @@ def told(row) -> str:
 
 
 # %% tags=["hide-input"]
-loaded = asking.load_probes(probes, limit, seed, per_fact, limits)
-loaded += asking.further_wordings(loaded, limit, seed, limits)
-tables = templates.tables(asking.ask_all(page, models, loaded, device=device), loaded)
+loaded = ask.load_probes(probes, limit, seed, per_fact, limits)
+loaded += ask.further_wordings(loaded, limit, seed, limits)
+tables = templates.tables(ask.ask_all(page, models, loaded, device=device), loaded)
 
 # %% tags=["remove-cell"]
 demo = parts.is_demo(probes)

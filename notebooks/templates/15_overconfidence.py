@@ -32,12 +32,14 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "15_overconfidence"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
-from notebooks.templates import asking, overconfidence
+from probekit.report.curves import curves
+
+from probekit.report import Page, dots, new_figure, number, parts
+from probekit.report.text import title
+
+from notebooks.templates import ask, overconfidence
 from notebooks.templates import repetition_findings as told
 from notebooks.templates.accuracy import across, shown
-from probekit.report import Page, dots, new_figure, number, parts
-from probekit.report.curves import curves
-from probekit.report.parts import title
 
 given = {"models": models, "probes": probes, "per_fact": per_fact}
 page = Page("15_overconfidence", out, {**given, "limit": limit, "limits": limits, "seed": seed, "device": device})
@@ -71,8 +73,8 @@ def titled(table):
 
 
 # %% tags=["hide-input"]
-loaded = asking.load_probes(probes, limit, seed, per_fact, limits)
-tables = overconfidence.tables(asking.ask_all(page, models, loaded, device=device), loaded, seed)
+loaded = ask.load_probes(probes, limit, seed, per_fact, limits)
+tables = overconfidence.tables(ask.ask_all(page, models, loaded, device=device), loaded, seed)
 
 # %% tags=["remove-cell"]
 demo = parts.is_demo(probes)

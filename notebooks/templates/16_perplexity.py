@@ -37,10 +37,11 @@ out: str = "16_perplexity"  # folder for tables and figures
 # %% tags=["remove-cell"]
 import pandas as pd
 
-from notebooks.templates import asking, perplexity, perplexity_findings, reading
-from notebooks.templates.accuracy import shown
 from probekit.report import Page, colours, interval, new_figure, number, parts
-from probekit.report.parts import title
+from probekit.report.text import title
+
+from notebooks.templates import ask, perplexity, perplexity_findings, reading
+from notebooks.templates.accuracy import shown
 
 given = {"models": models, "probes": probes, "texts": texts, "halved": halved, "per_fact": per_fact}
 page = Page("16_perplexity", out, {**given, "limit": limit, "limits": limits, "seed": seed, "device": device})
@@ -77,8 +78,8 @@ def named(table):
 
 
 # %% tags=["hide-input"]
-loaded = asking.load_probes(probes, limit, seed, per_fact, limits)
-ranks = asking.ask_all(page, models, loaded, halved, device)
+loaded = ask.load_probes(probes, limit, seed, per_fact, limits)
+ranks = ask.ask_all(page, models, loaded, halved, device)
 tables = perplexity.tables(ranks, reading.read_all(page, models, reading.sample(loaded, texts, seed), device))
 
 # %% tags=["remove-cell"]

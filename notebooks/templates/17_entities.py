@@ -32,10 +32,11 @@ device: str = "auto"  # auto, cpu, cuda
 out: str = "17_entities"  # folder for tables and figures
 
 # %% tags=["remove-cell"]
+from probekit.report import Page, dots, interval, new_figure, number, parts
+from probekit.report.text import title
+
 from notebooks.templates import enlarging, entities
 from notebooks.templates.accuracy import across, shown
-from probekit.report import Page, dots, interval, new_figure, number, parts
-from probekit.report.parts import title
 
 given = {"models": models, "probes": probes, "enlarge": enlarge, "limit": limit, "limits": limits}
 page = Page("17_entities", out, {**given, "seed": seed, "device": device})

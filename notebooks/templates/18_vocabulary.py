@@ -36,18 +36,19 @@ out: str = "18_vocabulary"  # folder for tables and figures
 # %% tags=["remove-cell"]
 import pandas as pd
 
-from notebooks.templates import asking, sizes, vocabulary
+from probekit.report import Page, colours, dots, interval, new_figure, parts
+from probekit.report.text import title
+
+from notebooks.templates import ask, sizes, vocabulary
 from notebooks.templates.accuracy import shown
 from notebooks.templates.vocabulary_findings import findings
-from probekit.report import Page, colours, dots, interval, new_figure, parts
-from probekit.report.parts import title
 
 given = {"models": models, "probes": probes, "pairs": pairs, "texts": texts, "per_fact": per_fact}
 page = Page("18_vocabulary", out, {**given, "limit": limit, "limits": limits, "seed": seed, "device": device})
 
 # %% tags=["hide-input"]
-loaded = asking.load_probes(probes, limit, seed, per_fact, limits)
-ranks = asking.ask_all(page, models, loaded, device=device)
+loaded = ask.load_probes(probes, limit, seed, per_fact, limits)
+ranks = ask.ask_all(page, models, loaded, device=device)
 tables = vocabulary.tables(*vocabulary.measure(ranks, models, loaded, device))
 compared = sizes.known_pairs(pairs, models)
 tables["accuracy_pairs"] = sizes.accuracy_pairs(ranks, compared)

@@ -39,10 +39,11 @@ import io
 
 import pandas as pd
 
-from notebooks.templates import accuracy, asking, lipid
 from probekit.files import write_atomically
 from probekit.report import Page, dots, interval, new_figure, number, parts, plain
-from probekit.report.parts import title
+from probekit.report.text import title
+
+from notebooks.templates import accuracy, ask, lipid
 
 given = {"models": models, "texts": texts, "probes": probes, "limit": limit, "seed": seed, "device": device}
 page = Page("19_lipid", out, given)
@@ -70,8 +71,8 @@ def named(table):
 # %% tags=["hide-input"]
 demo = parts.is_demo([*probes, *texts])
 made, sheet = lipid.make(texts, sheet_of=texts[0] if demo else "")
-loaded = asking.load_probes(probes, limit, seed)
-ranks = asking.ask_all(page, models, loaded, device=device)
+loaded = ask.load_probes(probes, limit, seed)
+ranks = ask.ask_all(page, models, loaded, device=device)
 tables = {"accuracy": lipid.accuracy(ranks), **lipid.recipe_tables(made)}
 
 # %% tags=["remove-cell"]

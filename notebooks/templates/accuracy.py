@@ -1,74 +1,74 @@
-"""Study 1, accuracy (paper 001, section 4, Tables 3 and 4): the tables of a run of `asking.ask_all`."""
+"""Page 12, accuracy (paper 001, section 4, Tables 3 and 4): its tables, its figure, its conclusions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from notebooks.templates.asking import OWN
 from probekit.metrics import (
     KS,
     accuracy_at_k,
     accuracy_difference,
     accuracy_table,
-    bootstrap_ci,
+    contrast,
     hits_at_k,
     macro_average,
     paired_hits,
-    paired_permutation_test,
 )
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.probe import Probe
-from probekit.report.text import interval, number, plain
+from probekit.report.published import cell as printed
+from probekit.report.tables import by, cell, pick
+from probekit.report.text import escape, number, title
 
+from notebooks.templates.paper_sets import PAPER_SETS
+
+OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"
 HELD_OUT_CLEAN = f"held out, {CLEAN}"
-GLUED = {ALL: "all", HELD_OUT_CLEAN: "held_out"}  # subsets whose shares other pages may quote, and their short names
-NAMES = (
-    "datasets",
-    "accuracy",
-    "means",
-    "slices",
-    "mean_slices",
-    "relations",
-    "pairs",
-    "mean_pairs",
-    "largest",
-    "domains",
-    "halves",
-)
+FLOOR = "†"  # the interval reaches a uniform guess
 KEYS = ["model", "probe"]
 MEAN_KEYS = ["dataset", "style", "domain", "probe", "gold"]
+CAPTIONS = {
+    "mean_pairs": "Acc@k on the same facts, in natural sentences and by template, mean over models",
+    "pairs": "Acc@k on the same facts, model by model",
+    "means": "Accuracy per prompt, mean over models",
+    "accuracy": "Accuracy per prompt, model by model",
+    "datasets": "What each probe holds",
+    "domains": "Acc@1 of all natural prompts and of all templates of a domain",
+    "largest": "The model that loses most from natural sentences to templates, in points",
+    "mean_slices": "Accuracy with and without prompts that give the answer away, mean over models",
+    "slices": "Accuracy with and without prompts that give the answer away, model by model",
+    "halves": "Acc@1 on taught and held-out facts",
+    "relations": "Acc@k per relation, model by model",
+}
+Tables = Mapping[str, pd.DataFrame]
 
 
 def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """All tables of the section, from the rows of ``asking.ask_all``; a table that does not apply is empty.
+    """All tables of the page but ``datasets``, from the rows of ``ask.ask_all``; one that does not apply is empty.
 
     Returns:
         Per model ``accuracy, slices, relations, pairs, halves``; over all models ``means, mean_slices, mean_pairs,
         domains``; and of ``pairs`` the model with the greatest difference, ``largest``. The mean over models of hits
         is taken prompt by prompt, so one draw of facts serves all models.
     """
-    own = ranks[ranks["gold"] == OWN]
-    per_model = pairs(own)
+    per_model, models = pairs(ranks), ranks["model"].nunique()
+    both = pd.concat([ranks.assign(gold=OWN), ranks.assign(gold=ANY, rank=ranks["rank_any"])])
     return {
-        "accuracy": _accuracy(ranks, [*KEYS, "gold"]),
-        "means": _over_models(_accuracy(ranks, MEAN_KEYS), ranks["model"].nunique()),
-        "slices": _slices(own, KEYS),
-        "mean_slices": _over_models(_slices(own, ["probe"]), ranks["model"].nunique()),
-        "relations": accuracy_table(own, [*KEYS, "relation", "relation_label"]),
+        "accuracy": _accuracy(both, [*KEYS, "gold"]),
+        "means": _over_models(_accuracy(both, MEAN_KEYS), models),
+        "slices": _slices(ranks, KEYS),
+        "mean_slices": _over_models(_slices(ranks, ["probe"]), models),
+        "relations": accuracy_table(ranks, [*KEYS, "relation", "relation_label"]),
         "pairs": per_model,
-        "mean_pairs": pairs(own, keys=["dataset"]),
+        "mean_pairs": pairs(ranks, keys=["dataset"]),
         "largest": _largest(per_model),
-        "domains": _domains(own),
-        "halves": _halves(own),
+        "domains": _domains(ranks),
+        "halves": _halves(ranks),
     }
-
-
-def complete(tables: Mapping[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
-    """The tables of a run by all their names; one that did not apply to the run is empty."""
-    return {name: tables.get(name, pd.DataFrame()) for name in NAMES}
 
 
 def _over_models(table: pd.DataFrame, models: int) -> pd.DataFrame:
@@ -98,44 +98,29 @@ def _slices(own: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return accuracy_table(pd.concat(parts), [*keys, "subset"])
 
 
-def pairs(own: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("model", "dataset")) -> pd.DataFrame:
+def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("model", "dataset")) -> pd.DataFrame:
     """Template-free less template-based Acc@k on the same facts (RQ2), with interval and paired permutation test.
 
     Over all facts; where some prompts show the gold, over those that do not; and of these, over facts that the model
     was not taught, since it was taught in natural sentences.
 
     Args:
-        own: one row per model and prompt, the rank of the own object.
+        ranks: one row per model and prompt, the rank of the own object.
         ks: the k of Acc@k.
         keys: what is compared apart; without ``model``, a fact's hits are means over models.
     """
-    clean = own[~own["shows_gold"].astype(bool)] if "shows_gold" in own else own
+    clean = ranks[~ranks["shows_gold"].astype(bool)] if "shows_gold" in ranks else ranks
+    subsets = {ALL: ranks} | ({CLEAN: clean} if len(clean) < len(ranks) else {})
     rows = []
-    held_out = clean[clean["half"] == HELD_OUT]
-    subsets = {ALL: own} | ({CLEAN: clean} if len(clean) < len(own) else {}) | {HELD_OUT_CLEAN: held_out}
-    for subset, ranks in subsets.items():
-        for key, group in ranks.groupby(list(keys), sort=False):
-            styles = {style: part for style, part in group.groupby("style")}
+    for subset, part in (subsets | {HELD_OUT_CLEAN: pick(clean, half=HELD_OUT)}).items():
+        for about, group in by(part, keys):
+            styles = dict(tuple(group.groupby("style")))
             if {"template", "natural"} <= set(styles):
-                about = dict(zip(keys, key, strict=True)) | {"subset": subset}
-                about |= {} if "model" in keys else {"models": group["model"].nunique()}
-                rows += [about | _pair(styles["natural"], styles["template"], k) for k in ks]
+                about |= {"subset": subset} | ({} if "model" in keys else {"models": group["model"].nunique()})
+                for k in ks:
+                    hits = paired_hits(styles["natural"], styles["template"], k)
+                    rows.append(about | {"k": k} | contrast(hits, "natural", "template"))
     return pd.DataFrame(rows)
-
-
-def _pair(natural: pd.DataFrame, template: pd.DataFrame, k: int) -> dict[str, float]:
-    hits = paired_hits(natural, template, k)
-    gap = bootstrap_ci(hits["first"] - hits["second"])
-    return {
-        "k": k,
-        "facts": len(hits),
-        "natural": hits["first"].mean(),
-        "template": hits["second"].mean(),
-        "difference": gap.estimate,
-        "low": gap.low,
-        "high": gap.high,
-        "p": paired_permutation_test(hits["first"], hits["second"]),
-    }
 
 
 def _largest(per_model: pd.DataFrame) -> pd.DataFrame:
@@ -222,63 +207,170 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def shown(table: pd.DataFrame, headings: Mapping[str, str] = {}) -> pd.DataFrame:
-    """A table for reading: each estimate with its interval in one cell, plain headings, one model named once.
+def at_floor(tables: Tables) -> pd.DataFrame:
+    """``accuracy`` of the own object, with ``floor``: whether the interval of Acc@1 reaches the uniform guess."""
+    rows = pick(tables["accuracy"], gold=OWN)
+    return rows.assign(floor=rows["low@1"] <= rows["probe"].map(tables["datasets"].set_index("probe")["chance"]))
 
-    Args:
-        table: an estimate ``x`` has its interval in ``x_low`` and ``x_high``, ``acc@k`` in ``low@k`` and ``high@k``,
-            ``difference`` in ``low`` and ``high``.
-        headings: of columns whose name would not do as a heading.
+
+def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
+    """The form of Tables 3 and 4 of paper 001: models down, the data sets of one style across, own object.
+
+    Below the models stand their mean, where there are several, and two answers that need no model: a uniform guess
+    among the candidates, and the commonest object at every prompt (among the top k it is not defined, so for Acc@1).
+    A dagger marks an Acc@1 whose interval reaches the uniform guess.
     """
-    out: dict[str, list[str]] = {}
-    for name in table.columns:
-        if (name == "model" and table[name].nunique() == 1) or (name == "relation_label" and not table[name].any()):
-            continue
-        if name.startswith("acc@"):
-            k = name.removeprefix("acc@")
-            out[f"Acc@{k}"] = _intervals(table, name, f"low@{k}", f"high@{k}")
-        elif f"{name}_low" in table:
-            out[_heading(name, headings)] = _intervals(table, name, f"{name}_low", f"{name}_high")
-        elif name == "difference":
-            out["Difference"] = _intervals(table, name, "low", "high")
-        elif name.startswith(("low", "high")) or name.endswith(("_low", "_high")):
-            continue
-        elif table[name].dtype.kind == "f":
-            out[_heading(name, headings)] = [
-                number(v) if name != "p" or v >= 0.001 else "<\N{NO-BREAK SPACE}0.001" for v in table[name]
-            ]
-        else:
-            out[_heading(name, headings)] = [plain(v) for v in table[name].tolist()]
+    accuracy, about = at_floor(tables), tables["datasets"].set_index("probe")
+    names = list(accuracy["model"].unique())
+    several = len(names) > 1
+    mean_of = [f"mean of {len(names)} models"] if several else []
+    out = {"Model": [*map(title, names), *mean_of, "uniform guess", "commonest answer"]}
+    for mean in pick(tables["means"], gold=OWN, style=style).to_dict("records"):
+        rows = pick(accuracy, probe=mean["probe"]).to_dict("records")
+        chance, commonest = about.loc[mean["probe"], ["chance", "commonest"]]
+        for k in KS:
+            cells = [cell(row, f"acc@{k}") + f" {FLOOR}" * (k == 1 and row["floor"]) for row in rows]
+            cells += [cell(mean, f"acc@{k}")] * several + [number(min(1, k * chance))]
+            out[f"{title(mean['dataset'])} @{k}"] = [*cells, number(commonest) if k == 1 else "–"]
     return pd.DataFrame(out)
 
 
-def across(
-    table: pd.DataFrame,
-    rows: Sequence[str],
-    estimate: tuple[str, str, str] = ("acc@1", "low@1", "high@1"),
-    headings: Mapping[str, str] = {},
-) -> pd.DataFrame:
-    """A long table for reading, turned: one estimate with its interval, a row per thing asked and a column per model.
+def answer(tables: Tables) -> str:
+    """The mean over models of the difference on the same facts, per data set asked in both styles, and how many models
+    go which way; without such a data set, the mean Acc@1 per probe."""
+    means, each = (pick(tables[name], subset=ALL, k=1) for name in ("mean_pairs", "pairs"))
+    if means.empty:
+        rows = pick(tables["means"], gold=OWN).to_dict("records")
+        return "Acc@1: " + "; ".join(f"{escape(title(row['probe']))} {number(row['acc@1'])}" for row in rows) + "."
+    changes = " and ".join(
+        f"{100 * row['natural']:.0f} of 100 facts of {escape(title(row['dataset']))} where templates find "
+        f"{100 * row['template']:.0f}"
+        for row in means.to_dict("records")[:2]
+    )
+    ahead, behind = int((each["low"] > 0).sum()), int((each["high"] < 0).sum())
+    return (
+        f"On average over {_models(each['model'].nunique())}, natural sentences find {changes}. Model by model they "
+        f"are ahead beyond chance in {ahead} of {len(each)} comparisons"
+        + f", and behind in {behind}" * bool(behind)
+        + "."
+    )
 
-    Args:
-        table: with ``model``; ``rows`` name a row of it for each model at most once.
-        rows: columns that say what was asked.
-        estimate: columns of the estimate and its interval.
-        headings: as for ``shown``.
+
+def caution(tables: Tables, asked: Sequence[str]) -> str:
+    """What a reader must know beside the answer: models that were tuned on natural sentences of these facts."""
+    tuned = [name for name in tables["halves"]["model"].unique() if name in asked] if len(tables["halves"]) else []
+    if not tuned:
+        return ""
+    fair = pick(tables["mean_pairs"], subset=HELD_OUT_CLEAN, k=1).to_dict("records")
+    held = "; ".join(f"{escape(title(row['dataset']))} {points(row)}" for row in fair)
+    text = (
+        f"{', '.join(map(title, tuned))} were tuned on natural sentences of half of these facts, never on templates, "
+        "so they may favour natural sentences also where a fact is new to them."
+    )
+    return text + f" On facts held out from that text, the gain is {held}." * bool(held)
+
+
+def commonest(tables: Tables) -> dict[str, float]:
+    """Data set -> the share of its prompts that its commonest object would answer."""
+    return {str(name): float(part["commonest"].max()) for name, part in tables["datasets"].groupby("dataset")}
+
+
+def beside_paper(tables: Tables) -> pd.DataFrame:
+    """Mean Acc@1 over the paper's models, as printed, beside the mean over ours on the same kind of data.
+
+    Returns:
+        ``claim, dataset, style``, ``published`` as printed, ours (``acc@1, low@1, high@1, models, facts``, none where
+        the data is not at hand), and ``which``, how the data compare. Empty where the run has none of the data.
     """
-    asked = table[[*rows]].drop_duplicates(ignore_index=True)
-    found = shown(asked, headings)
-    for model, part in table.groupby("model", sort=False):
-        found[str(model)] = _intervals(asked.merge(part, how="left", on=[*rows], validate="1:1"), *estimate)
-    return found
+    means = pick(tables["means"], gold=OWN).set_index("probe")
+    absent = tables["datasets"].set_index("probe")["relations_absent"]
+    rows = []
+    for one in sorted((one for one in PAPER_SETS if one.claim), key=lambda one: one.claim):
+        row: dict[str, Any] = {"claim": one.claim, "dataset": one.name, "style": one.style}
+        row["published"] = _printed(one.name, one.style)
+        probe = one.probe or one.stand_in
+        if probe in means.index:
+            row |= means.loc[probe, ["acc@1", "low@1", "high@1", "models", "facts"]].to_dict()
+            same = f"without {absent[probe]} relations" if absent[probe] else "the same"
+            row["which"] = "same recipe, other sentences" if one.stand_in else same
+        else:
+            row["which"] = "not at hand" if one.absent and not one.stand_in else "not in this run"
+        rows.append(row)
+    found = pd.DataFrame(rows)
+    return found if "acc@1" in found else pd.DataFrame()
 
 
-HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "within": "Within relations", "sd": "SD"}
+def _printed(dataset: str, style: str) -> str:
+    if dataset == "SQuAD":  # its mean stands in Table 6, in the column of the data set's own entities
+        return printed("001", "6", "Average", "SQuAD Original A@1")
+    return printed("001", "text", f"mean over models on {dataset} ({style})", "Acc@1", section="4")
 
 
-def _heading(name: str, headings: Mapping[str, str]) -> str:
-    return {**HEADINGS, **headings}.get(name, name.replace("_", " ").capitalize())
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """The paper's findings of section 4 on scores, each as a difference that lies above zero where it holds, and the
+    sizes of the data sets it prints (section 3.2)."""
+    rows: list[dict[str, Any]] = []
+    for row in pick(tables["mean_pairs"], subset=ALL, k=1).to_dict("records"):
+        rows.append(_gap("001-18a", row) | {"dataset": row["dataset"], "model": f"mean of {row['models']} models"})
+    for row in pick(tables["pairs"], subset=ALL, k=1).to_dict("records"):
+        rows.append(_gap("001-18a", row) | {"dataset": row["dataset"], "model": row["model"]})
+    for row in tables["largest"].to_dict("records"):
+        rows.append(_gap("001-01c", row) | {"dataset": row["dataset"], "model": row["model"]})
+    for row in pick(tables["domains"], domain="biomedical").to_dict("records"):
+        about = {"dataset": "biomedical prompts, other facts", "model": f"mean of {row['models']} models"}
+        rows += [_gap(claim, row) | about for claim in ("001-04c", "001-04d")]
+    sizes = tables["datasets"].set_index("probe")
+    rows += [
+        {"claim": claim, "dataset": probe, "estimate": float(sizes.loc[probe, column]), "n": sizes.loc[probe, "facts"]}
+        for claim, (probe, column) in SIZES.items()
+        if probe in sizes.index
+    ]
+    return pd.DataFrame(rows, columns=["claim", "dataset", "model", "unit", "estimate", "low", "high", "n"])
 
 
-def _intervals(table: pd.DataFrame, *columns: str) -> list[str]:
-    return [interval(*row) for row in table[list(columns)].itertuples(index=False)]
+SIZES = {
+    "001-13h": ("squad", "entities"),
+    "001-17a": ("google_re/natural", "sentences"),
+    "001-17b": ("google_re/template", "facts"),
+    "001-17c": ("google_re/template", "relations"),
+    "001-17h": ("squad", "facts"),
+}
+
+
+def _gap(claim: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
+    return {"claim": claim, "unit": "fact", "n": row.get("facts", float("nan"))} | ends
+
+
+def clean_halves(tables: Tables) -> pd.DataFrame:
+    """Acc@1 of taught and held-out facts over prompts that do not show the gold, for ``forest``: a row per model, probe
+    and ``half``, ``estimate, low, high``."""
+    rows = [
+        {"what": f"{title(row['model'])}, {title(row['probe'])}", "half": half.replace("_", " ")}
+        | {"estimate": row[half], "low": row[f"{half}_low"], "high": row[f"{half}_high"]}
+        for row in pick(tables["halves"], subset=CLEAN).to_dict("records")
+        for half in ("taught", "held_out")
+    ]
+    return pd.DataFrame(rows)
+
+
+def halves_sentence(tables: Tables) -> str:
+    """Where a probe tells taught facts from others, by the interval within relations, and how many would by chance."""
+    clean = pick(tables["halves"], subset=CLEAN)
+    apart = clean[clean["within_low"] > 0]
+    names = ", ".join(f"{title(m)} on {escape(title(p))}" for m, p in zip(apart["model"], apart["probe"], strict=True))
+    return (
+        f"Within relations, the probe tells taught facts from others in {len(apart)} of {len(clean)} cases"
+        + f" ({names})" * bool(len(apart))
+        + f"; {0.025 * len(clean):.1f} would by chance alone where nothing was learned."
+    )
+
+
+def points(row: Mapping[str, Any]) -> str:
+    """A difference with its interval in percentage points, signed."""
+    low, high = 100 * row["low"], 100 * row["high"]
+    return f"{100 * row['difference']:+.1f} points [{low:.1f},\N{NO-BREAK SPACE}{high:.1f}]"
+
+
+def _models(count: int) -> str:
+    return "one model" if count == 1 else f"{count} models"

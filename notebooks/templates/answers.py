@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from notebooks.templates.asking import OWN
 from probekit.metrics import effective_number, gini, repetition, total_variation
 from probekit.probes.probe import Probe
 
@@ -92,12 +91,12 @@ def collect(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> list
     """The answers of all models, by data set, on the prompts of ``equal_prompts``.
 
     Args:
-        ranks: the rows of ``asking.ask_all``.
+        ranks: the rows of ``ask.ask_all``.
         probes: as asked.
         seed: of the draw of one sentence per fact.
     """
     candidates = {probe.name: len(probe.entities) for probe in probes}
-    own = ranks[ranks["gold"] == OWN]
+    own = ranks
     found = []
     for (dataset, probe), wanted in equal_prompts(probes, seed).groupby(["dataset", "probe"], sort=False):
         of_probe = own[own["probe"] == probe]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from notebooks.templates.asking import OWN
 from probekit.metrics import Interval, accuracy_table, auc_interval, bootstrap_ci, hits_at_k
 from probekit.models.zoo import ZOO
 
@@ -23,8 +22,8 @@ def reads(model: str, domain: str) -> str:
 
 
 def calibration(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """Tables of the calibration from the rows of ``asking.ask_all``: ``curve, slopes, separation``."""
-    own = ranks[ranks["gold"] == OWN]
+    """Tables of the calibration from the rows of ``ask.ask_all``: ``curve, slopes, separation``."""
+    own = ranks
     own = own.assign(
         read=[reads(model, domain) for model, domain in zip(own["model"], own["domain"], strict=True)],
         exposure=own["exposure"].astype(int),

@@ -8,8 +8,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from notebooks.templates.pairings import Pairing
 from probekit.metrics import JointAccuracy, middle
+
+from notebooks.templates.pairings import Pairing
 
 EVERY = "all models"
 

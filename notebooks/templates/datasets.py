@@ -8,12 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from notebooks.templates import accuracy
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
-from probekit.report.page import Page, shown_name
+from probekit.report.page import Page
+from probekit.report.text import shown_name
 from probekit.scoring.slots import encode_candidates, encode_slots
+
+from notebooks.templates import accuracy
 
 TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)  # shares of the entities, most frequent first
 MANY = 0.05  # share from which a side of a relation counts as many: single repeated facts do not make it so

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from probekit.report.charts import PALETTE, new_figure
+from probekit.report.published import cell
+from probekit.report.text import escape, plain, title
+
 from notebooks.templates.paper_sets import PAPER_SETS
-from probekit.report.figures import PALETTE, new_figure
-from probekit.report.ledger.published import cell
-from probekit.report.parts import title
-from probekit.report.text import escape, plain
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

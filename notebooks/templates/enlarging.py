@@ -8,15 +8,17 @@ from dataclasses import dataclass, replace
 
 import pandas as pd
 
-from notebooks.templates.asking import load_probes
 from probekit.errors import ProbeError
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
-from probekit.report.page import Page, shown_name
+from probekit.report.page import Page
+from probekit.report.text import shown_name
 from probekit.scoring import rank_within
 from probekit.scoring.plan import make_plan
 from probekit.store import Store
+
+from notebooks.templates.ask import load_probes
 
 SHARES = (0.0, 0.25, 0.5, 1.0)  # of the added entities; the first is the probe's own list, the last holds all
 
@@ -48,7 +50,7 @@ def load(
         enlarge: data set -> probes whose entities are added; the data set of a file is its name without ending.
         limit: facts per probe, 0 for all; lists of entities stay whole.
         seed: of the draws of facts and of the order of the added entities.
-        limits: as in ``asking.load_probes``.
+        limits: as in ``ask.load_probes``.
 
     Raises:
         ProbeError: a data set that is not in ``enlarge`` or gains no entity, or a probe that cannot be loaded.

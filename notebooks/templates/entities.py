@@ -6,14 +6,15 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 import pandas as pd
+from probekit.report.parts import agreement, title
+
+from probekit.metrics import KS, accuracy_table, bootstrap_means, hits_at_k, kendall_tau, middle
+from probekit.report.published import cell
+from probekit.report.text import interval, number, plain
 
 from notebooks.templates.enlarging import SHARES
 from notebooks.templates.own_001 import MEAN as MEAN_ROW
 from notebooks.templates.own_001 import PAPER, table6
-from probekit.metrics import KS, accuracy_table, bootstrap_means, hits_at_k, kendall_tau, middle
-from probekit.report.ledger.published import cell
-from probekit.report.parts import agreement, title
-from probekit.report.text import interval, number, plain
 
 MEAN = "mean of all models"
 NOT_RUN = "not run here"

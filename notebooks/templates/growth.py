@@ -10,8 +10,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from notebooks.templates.asking import OWN, ask
-from notebooks.templates.calibration import OFTEN
 from probekit.errors import ReportError
 from probekit.metrics import accuracy_table
 from probekit.models import load_model
@@ -19,6 +17,9 @@ from probekit.models.zoo import ZOO, zoo_folder
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.store import Store
+
+from notebooks.templates.ask import ask
+from notebooks.templates.calibration import OFTEN
 
 GROUPS = {"never": "never told", "seldom": f"told fewer than {OFTEN} times", "often": f"told {OFTEN} times or more"}
 
@@ -64,8 +65,8 @@ def growth(
 
 
 def by_telling(asked: pd.DataFrame) -> pd.DataFrame:
-    """Acc@1 of facts never, seldom and often told, from the rows of ``asking.ask``."""
-    own = asked[asked["gold"] == OWN]
+    """Acc@1 of facts never, seldom and often told, from the rows of ``ask.ask``."""
+    own = asked
     told = pd.cut(own["exposure"].astype(int), [-1, 0, OFTEN - 1, float("inf")], labels=list(GROUPS)).astype(str)
     table = accuracy_table(own.assign(told=told), ["probe", "style", "told"], ks=[1])
     return table.drop(columns="mrr")

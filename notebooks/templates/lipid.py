@@ -10,13 +10,12 @@ from typing import Any
 
 import pandas as pd
 
-from notebooks.templates.asking import OWN
 from probekit.metrics import accuracy_table, bootstrap_ci
 from probekit.metrics.ranking import hits_at_k
 from probekit.probes.lipid.corpora import SIGNS, make_prompts
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PARENTHESIS, PROMPTS, SENTENCES
 from probekit.probes.lipid.sheet import write_sheet
-from probekit.report.ledger.published import cell
+from probekit.report.published import cell
 
 __all__ = [
     "GUESS",
@@ -111,7 +110,7 @@ def accuracy(ranks: pd.DataFrame) -> pd.DataFrame:
     Prompts of one entity are alike in what a model must know, so they are drawn together.
 
     Args:
-        ranks: rows of ``asking.ask``.
+        ranks: rows of ``ask.ask``.
 
     Returns:
         One row per probe and model, and per probe one of ``GUESS``, which answers the entities in the order of how
@@ -119,7 +118,7 @@ def accuracy(ranks: pd.DataFrame) -> pd.DataFrame:
         ``entities`` for ``facts`` and ``per_entity, per_entity_low, per_entity_high``: the entities' own Acc@1,
         averaged.
     """
-    own = ranks[ranks["gold"] == OWN]
+    own = ranks
     guesses = [_guess(group[group["model"] == group["model"].iloc[0]]) for _, group in own.groupby("probe", sort=False)]
     every = pd.concat([own, *guesses], ignore_index=True)
     every = every.assign(fact_id=every["object"])

@@ -8,11 +8,12 @@ from itertools import groupby
 
 import numpy as np
 import pandas as pd
+from probekit.report.parts import MEAN
 
-from notebooks.templates.answers import GOLD, MEASURES, Answers, collect, measure
 from probekit.metrics import Interval, half_samples, kendall_tau
 from probekit.probes.probe import Probe
-from probekit.report.parts import MEAN
+
+from notebooks.templates.answers import GOLD, MEASURES, Answers, collect, measure
 
 ENTITIES = 15  # as in Figure 1
 Row = dict[str, object]
@@ -26,7 +27,7 @@ def tables(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> dict[
     number of prompts is given for a random half of them, as the mean and the middle 95% of many halves.
 
     Args:
-        ranks: the rows of ``asking.ask_all`` for all of ``probes``.
+        ranks: the rows of ``ask.ask_all`` for all of ``probes``.
         probes: as asked.
         seed: of the draw of one sentence per fact.
     """

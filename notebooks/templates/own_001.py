@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from probekit.report.ledger.published import cell, numbers
+from probekit.report.published import cell, numbers
 
 PAPER = "001"
 MEAN = "Average"

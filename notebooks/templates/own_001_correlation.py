@@ -8,9 +8,10 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
+from probekit.report.checks import Finding, fit, registry, span, status
+from probekit.report.published import cell, numbers, published
+
 from notebooks.templates.own_001 import MEAN, PAPER, table5
-from probekit.report.ledger.own_check import Finding, fit, registry, span, status
-from probekit.report.ledger.published import cell, numbers, published
 
 CHECKS, check = registry()
 FIGURE = {"TB": "Acc@1 against perplexity, template-based", "TF": "Acc@1 against perplexity, template-free"}

@@ -7,9 +7,10 @@ from functools import partial
 
 import pandas as pd
 
+from probekit.report.checks import Finding, fit, registry, show, status
+from probekit.report.published import cell, published
+
 from notebooks.templates.own_001 import MEAN, PAPER, table6
-from probekit.report.ledger.own_check import Finding, fit, registry, show, status
-from probekit.report.ledger.published import cell, published
 
 CHECKS, check = registry()
 SETS = ("SQuAD", "Biomed-Wikidata", "CTD")

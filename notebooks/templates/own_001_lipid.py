@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from functools import partial
 
+from probekit.report.checks import Finding, fit, registry, show, status
+from probekit.report.published import cell
+
 from notebooks.templates.own_001 import PAPER, number
-from probekit.report.ledger.own_check import Finding, fit, registry, show, status
-from probekit.report.ledger.published import cell
 
 CHECKS, check = registry()
 MOST = 50  # of 100 prompts

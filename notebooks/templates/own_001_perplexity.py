@@ -6,9 +6,10 @@ from functools import partial
 
 import pandas as pd
 
+from probekit.report.checks import Finding, fit, registry, show, status
+from probekit.report.published import cell, published
+
 from notebooks.templates.own_001 import MEAN, PAIRS, PAPER, table5
-from probekit.report.ledger.own_check import Finding, fit, registry, show, status
-from probekit.report.ledger.published import cell, published
 
 CHECKS, check = registry()
 DATASETS = {

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from functools import partial
 
+from probekit.report.checks import Finding, fit, registry, show, status
+from probekit.report.published import cell
+
 from notebooks.templates.own_001 import MEAN, PAIRS, PAPER, table6
 from notebooks.templates.own_001_perplexity import smaller_is_lower
-from probekit.report.ledger.own_check import Finding, fit, registry, show, status
-from probekit.report.ledger.published import cell
 
 CHECKS, check = registry()
 BIOMEDICAL = ["PubMedBERT", "Bioformer", "BioM-ELECTRA"]

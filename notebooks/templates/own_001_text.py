@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from functools import partial
 
+from probekit.report.checks import Finding, registry, show, status
+from probekit.report.published import published
+
 from notebooks.templates.own_001 import PAPER, number, table5
-from probekit.report.ledger.own_check import Finding, registry, show, status
-from probekit.report.ledger.published import published
 
 CHECKS, check = registry()
 PARALLEL = ("Google-RE", "T-REx")

@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from notebooks.templates.asking import OWN
 from probekit.metrics import Separation, bootstrap_ci, bootstrap_means, hits_at_k, middle, pearson, separation
 
 KEYS = ["model", "probe"]
@@ -38,13 +37,13 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """All tables of the section.
 
     Args:
-        ranks: the rows of ``asking.ask_all``, of all prompts.
+        ranks: the rows of ``ask.ask_all``, of all prompts.
         texts: the rows of ``reading.read_all``, of the sampled ones.
 
     Returns:
         ``perplexity, points, means, across, sets, styles, answered``; one that does not apply is empty. No cell is nan.
     """
-    own = ranks[ranks["gold"] == OWN].assign(hit=hits_at_k(ranks.loc[ranks["gold"] == OWN, "rank"], 1))
+    own = ranks.assign(hit=hits_at_k(ranks["rank"], 1))
     joints = [_joint(own[own["probe"] == probe], part) for probe, part in texts.groupby("probe", sort=False)]
     separations = _separations(own, texts)
     return {

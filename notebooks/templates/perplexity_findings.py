@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 import pandas as pd
+from probekit.report.parts import agreement, title
+
+from probekit.report.published import cell
+from probekit.report.text import interval, number
 
 from notebooks.templates.own_001 import MEAN, PAPER, table5
 from notebooks.templates.own_001_correlation import FIGURE
 from notebooks.templates.perplexity import FEWEST, INSIDE, OVER, Style
-from probekit.report.ledger.published import cell
-from probekit.report.parts import agreement, title
-from probekit.report.text import interval, number
 
 NOT_RUN = "not run here"
 Sign = Literal["above", "below"]

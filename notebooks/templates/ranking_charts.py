@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from probekit.report.figures import colours, dots, model_dots, new_figure
-from probekit.report.parts import title
-from probekit.report.text import interval
+from probekit.report.charts import colours, dots, model_dots, new_figure
+from probekit.report.text import interval, title
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
+from probekit.report.parts import Finding, agreement, title
+
+from probekit.report.text import escape, interval, number
 
 from notebooks.templates.accuracy import ALL
 from notebooks.templates.categories import EVERY
 from notebooks.templates.pairings import OTHER, SAME
 from notebooks.templates.rankings import ABOVE
-from probekit.report.parts import Finding, agreement, title
-from probekit.report.text import escape, interval, number
 
 TAU, SURE, HALF = "Kendall tau-b", 0.975, 0.5
 FLOOR_MARK = "†"

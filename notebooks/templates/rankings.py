@@ -9,10 +9,6 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
-from notebooks.templates.accuracy import pairs
-from notebooks.templates.asking import OWN
-from notebooks.templates.categories import EVERY, by_category
-from notebooks.templates.pairings import Pairing, pairings
 from probekit.metrics import (
     FactHits,
     JointAccuracy,
@@ -25,6 +21,10 @@ from probekit.metrics import (
     spearman,
     split_halves,
 )
+
+from notebooks.templates.accuracy import pairs
+from notebooks.templates.categories import EVERY, by_category
+from notebooks.templates.pairings import Pairing, pairings
 
 HALVES = "two halves of the facts"
 ABOVE = "above the floor"
@@ -40,7 +40,7 @@ def tables(
     """All tables of the section.
 
     Args:
-        ranks: rows of ``asking.ask_all``.
+        ranks: rows of ``ask.ask_all``.
         candidates: how many entities compete, by probe.
         categories: what each model was trained on, by model.
         seed: of all draws of facts.
@@ -52,7 +52,7 @@ def tables(
         model on the same facts. ``categories`` and ``gaps``: mean Acc@1 of each category of models, and what lies
         between two. ``contrasts``: natural less template by domain and category. No table holds a missing number.
     """
-    own = ranks[ranks["gold"] == OWN]
+    own = ranks
     sets = fact_hits(own)
     joint = joint_accuracy(sets, SAMPLES, seed)
     standing = _ranks(own, joint, candidates, categories)

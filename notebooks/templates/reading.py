@@ -10,7 +10,8 @@ import pandas as pd
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
-from probekit.report.page import Page, shown_name
+from probekit.report.page import Page
+from probekit.report.text import shown_name
 from probekit.scoring import pseudo_perplexity
 from probekit.store import Store
 

@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 
 import pandas as pd
+from probekit.report.parts import Finding, agreements, overall, title
+
+from probekit.report.text import escape, interval
 
 from notebooks.templates.answers import GOLD
-from probekit.report.parts import Finding, agreements, overall, title
-from probekit.report.text import escape, interval
 
 
 def by_dataset(table: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:

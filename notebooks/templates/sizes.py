@@ -8,11 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from notebooks.templates.asking import OWN
 from probekit.metrics import bootstrap_ci, paired_hits, paired_permutation_test
 from probekit.models import load_model
 from probekit.probes.probe import MASK, Probe
-from probekit.report.page import shown_name
+from probekit.report.text import shown_name
 from probekit.scoring import pseudo_perplexity
 from probekit.store import Store
 
@@ -26,14 +25,14 @@ def accuracy_pairs(ranks: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.
     """Acc@1 of the larger model less that of the smaller, per pair and probe, paired over facts.
 
     Args:
-        ranks: of ``asking.ask_all``.
+        ranks: of ``ask.ask_all``.
         pairs: of ``known_pairs``.
 
     Returns:
         ``smaller, larger, probe, dataset, style, facts, of_smaller, of_larger, difference, low, high, p`` (p of the
         paired permutation test).
     """
-    own = ranks[ranks["gold"] == OWN]
+    own = ranks
     rows = []
     for small, large in pairs:
         for (probe, dataset, style), group in own.groupby(["probe", "dataset", "style"], sort=False):
@@ -54,7 +53,7 @@ def style_pairs(ranks: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> pd.Dat
     Returns:
         ``smaller, larger, dataset, facts, difference, low, high``; empty without data sets in both styles.
     """
-    own = ranks[ranks["gold"] == OWN]
+    own = ranks
     rows = []
     for small, large in pairs:
         for dataset, group in own.groupby("dataset", sort=False):

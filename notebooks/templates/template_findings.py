@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import pandas as pd
-
-from probekit.report.ledger.published import cell
 from probekit.report.parts import Finding, agreements, overall, title
+
+from probekit.report.published import cell
 from probekit.report.text import escape, interval
 
 PUBLISHED = {  # relation of Google-RE: row of the transcribed numbers of section 5.2

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 import pandas as pd
+from probekit.report.parts import MEAN
 
-from notebooks.templates.asking import FURTHER, OWN
-from notebooks.templates.wordings import FRAGMENT, SENTENCE, wordings
 from probekit.metrics import (
     accuracy_difference,
     bootstrap_ci,
@@ -19,7 +18,9 @@ from probekit.metrics import (
     variance_shares,
 )
 from probekit.probes.probe import Probe
-from probekit.report.parts import MEAN
+
+from notebooks.templates.ask import FURTHER
+from notebooks.templates.wordings import FRAGMENT, SENTENCE, wordings
 
 KS = (1, 10)  # the paper gives Acc@10 here and Acc@1 elsewhere
 TEMPLATE = ["probe", "relation", "relation_label", "wording", "form"]
@@ -29,10 +30,10 @@ def tables(ranks: pd.DataFrame, probes: Sequence[Probe]) -> dict[str, pd.DataFra
     """All tables of the section: ``templates, means, spread, forms, choice, shares, google_re``.
 
     Args:
-        ranks: the rows of ``asking.ask_all`` for all of ``probes``.
+        ranks: the rows of ``ask.ask_all`` for all of ``probes``.
         probes: as asked, further wordings included.
     """
-    own = ranks[ranks["gold"] == OWN]
+    own = ranks
     asked = own.merge(wordings(probes), on=["probe", "prompt_id"], how="inner")
     name = asked["probe"].str.removesuffix(FURTHER)
     base = [p.removesuffix(f"/{s}") for p, s in zip(name, asked["style"], strict=True)]

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from notebooks.templates.asking import OWN
 from probekit.metrics import Interval, accuracy_difference, accuracy_table, bootstrap_ci, hits_at_k, paired_hits
 from probekit.models import load_model
 from probekit.probes.probe import Probe
-from probekit.report.page import shown_name
+from probekit.report.text import shown_name
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, rank_same_length
 from probekit.store import Store
 
@@ -31,7 +30,7 @@ def measure(
     """Tokens of golds, predictions and candidates, and ranks among candidates of the gold's length.
 
     Args:
-        ranks: of ``asking.ask_all`` for the same models and probes.
+        ranks: of ``ask.ask_all`` for the same models and probes.
         models: names, Hugging Face ids or folders; each is loaded once more.
         device: as in ``load_model``.
 
@@ -41,7 +40,7 @@ def measure(
         prompt at most); and one row per model, probe and candidate with its ``length`` and ``unknown``, as it stands
         after a space.
     """
-    own = ranks[ranks["gold"] == OWN]
+    own = ranks
     measured, candidates = [], []
     for name in models:
         model = load_model(name, device=device)

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Literal
 
 import pandas as pd
-
 from probekit.report.parts import Finding, agreement, title
+
 from probekit.report.text import interval
 
 NO_PAIR = "not tested: no model family in two sizes was asked"

@@ -13,6 +13,7 @@ from probekit.metrics.auc import Separation, auc, auc_interval, separation
 from probekit.metrics.context import Ucm, context_accuracy, rank_change, rank_change_table, ucm, ucm_table
 from probekit.metrics.correlation import Correlation, kendall_tau, pearson, spearman
 from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
+from probekit.metrics.estimates import Drawn, contrast, spread
 from probekit.metrics.hurtfulness import honest, hurtful
 from probekit.metrics.joint import FactHits, JointAccuracy, fact_hits, joint_accuracy, split_halves
 from probekit.metrics.multiple import holm
@@ -44,6 +45,7 @@ from probekit.metrics.variance import variance_shares
 __all__ = [
     "KS",
     "Correlation",
+    "Drawn",
     "FactHits",
     "Interval",
     "JointAccuracy",
@@ -65,6 +67,7 @@ __all__ = [
     "bootstrap_ci",
     "bootstrap_means",
     "context_accuracy",
+    "contrast",
     "correlate_pairs",
     "effective_number",
     "f1_delta",
@@ -97,6 +100,7 @@ __all__ = [
     "shared_at_k",
     "spearman",
     "split_halves",
+    "spread",
     "token_f1",
     "total_variation",
     "two_sided",

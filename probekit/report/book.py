@@ -13,50 +13,52 @@ from itertools import groupby, zip_longest
 from multiprocessing import get_context
 from pathlib import Path
 
+import yaml
+
 from probekit.errors import ReportError
 from probekit.files import digest
-from probekit.models.zoo import ZOO, train_zoo
+from probekit.report import explorer
 from probekit.report.fingerprint import PACKAGE, contents, page_hash
+from probekit.report.page import EXPLORER
 from probekit.report.paths import root
 from probekit.report.run import run
-from probekit.report.sources import complete, studies
+from probekit.report.sources import complete, pages
+from probekit.report.tables import heading
 
 log = logging.getLogger(__name__)
 
 STAGED = ("book", "_config.yml", "_toc.yml")
+PLACES = {"recorded": "", "demo": "demo"}  # profile -> folder of its pages below book/studies
+RUNS = "my_run"  # where `probekit run` puts its pages, if nothing else is said
+YOURS = "Your runs"
 
 
-def page_folder(name: str) -> Path:
-    """Where the executed page of a study with its default parameters is kept: under the hash that is printed on it."""
-    values = complete(name, {})
+def page_folder(name: str, profile: str) -> Path:
+    """Where the executed page of a profile is kept: under the hash that is printed on it."""
+    values = complete(name, {}, profile)
     values.pop("out")
-    return root() / "_build" / "pages" / f"{name}-{page_hash(name, values)}"
+    return root() / "_build" / "pages" / PLACES[profile] / f"{name}-{page_hash(name, values)}"
 
 
-def is_made(name: str) -> bool:
-    """Whether the page of a study is up to date."""
-    return (page_folder(name) / f"{name}.ipynb").is_file()
-
-
-def page(name: str) -> Path:
-    """Folder holding the executed page of a study with its default parameters; runs it if anything changed."""
-    folder = page_folder(name)
-    if not is_made(name):
-        log.warning("running %s", name)
-        run(name, {}, folder, embedded=True)
+def page(name: str, profile: str) -> Path:
+    """Folder holding the executed page of a profile; runs it if anything changed."""
+    folder = page_folder(name, profile)
+    if not (folder / f"{name}.ipynb").is_file():
+        log.warning("running %s, %s", name, profile)
+        run(name, {}, folder, profile, embedded=True)
     return folder
 
 
-def pages() -> list[Path]:
-    """Folders of all pages; trains the zoo models they ask, then runs what changed, one page on each core."""
-    stale = [name for name in studies() if not is_made(name)]
-    asked = {model for name in stale for model in complete(name, {}).get("models", [])}
-    train_zoo([model for model in ZOO if model in asked])
-    if stale:
-        with ProcessPoolExecutor(min(len(stale), os.cpu_count() or 1), get_context("spawn"), _one_thread) as pool:
-            for _ in pool.map(page, by_turns(stale)):
-                pass
-    return [page(name) for name in studies()]
+def made(profiles: Sequence[str] = tuple(PLACES)) -> dict[str, list[Path]]:
+    """Profile -> folders of its pages; runs what changed, one page on each core."""
+    wanted = [(name, profile) for profile in profiles for name in by_turns(pages(profile))]
+    workers = min(len(wanted), os.cpu_count() or 1)
+    with ProcessPoolExecutor(workers, get_context("spawn"), _one_thread) as pool:
+        folders = list(pool.map(page, *zip(*reversed(wanted), strict=True)))  # the live pages, which take longer, first
+    found: dict[str, list[Path]] = {profile: [] for profile in profiles}
+    for (_, profile), folder in zip(reversed(wanted), folders, strict=True):
+        found[profile].append(folder)
+    return found
 
 
 def by_turns(names: Sequence[str]) -> list[str]:
@@ -74,17 +76,18 @@ def _one_thread() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
-def build(update_pages: bool = False) -> Path:
-    """Run every study on the embedded default and render the book; what is up to date is left alone.
+def build(update_pages: bool = False, runs: Sequence[Path] = ()) -> Path:
+    """Run every page that changed and render the book; what is up to date is left alone.
 
     Args:
         update_pages: also copy the executed pages to ``book/studies``, where they are kept under version control.
+        runs: folders of `probekit run`, whose pages stand in a part of their own.
 
     Returns:
         The landing page, ``_build/html/index.html``.
 
     Raises:
-        ReportError: a study failed, or the book has warnings.
+        ReportError: a page failed, or the book has warnings.
     """
     stage = root() / "_build" / "stage"
     shutil.rmtree(stage, ignore_errors=True)
@@ -92,22 +95,62 @@ def build(update_pages: bool = False) -> Path:
     for entry in STAGED:
         source = root() / entry
         shutil.copytree(source, stage / entry) if source.is_dir() else shutil.copy2(source, stage / entry)
-    shutil.rmtree(stage / "book" / "studies", ignore_errors=True)
-    for folder in pages():
-        shutil.copytree(folder, stage / "book" / "studies", dirs_exist_ok=True)
+    studies = stage / "book" / "studies"
+    shutil.rmtree(studies, ignore_errors=True)
+    for profile, folders in made().items():
+        for folder in folders:
+            place(folder, studies, PLACES[profile])
     if update_pages:
         shutil.rmtree(root() / "book" / "studies", ignore_errors=True)
-        shutil.copytree(stage / "book" / "studies", root() / "book" / "studies")
+        shutil.copytree(studies, root() / "book" / "studies")
+    list_runs(stage, [folder for folder in runs or [root() / RUNS] if folder.is_dir()])
+    explorer.write(stage)
     index, made_of = root() / "_build" / "html" / "index.html", root() / "_build" / "html.hash"
-    now = digest(*contents(stage), *contents(PACKAGE))
+    now = digest(*contents(stage), *contents(PACKAGE), *contents(root() / "notebooks"))
     if index.is_file() and made_of.is_file() and made_of.read_text() == now:
         return index
     made_of.unlink(missing_ok=True)
+    render(stage, root())
+    made_of.write_text(now)
+    return index
+
+
+def render(source: Path, out: Path) -> None:
+    """Render a staged book into ``out/_build/html``.
+
+    Raises:
+        ReportError: it has warnings or errors.
+    """
     program = Path(sys.executable).with_name("jupyter-book")
-    command = [str(program), "build", str(stage), "--all", "-W", "-n", "--keep-going", "--path-output", str(root())]
+    command = [str(program), "build", str(source), "--all", "-W", "-n", "--keep-going", "--path-output", str(out)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     log.info("%s", done.stdout)
     if done.returncode:
         raise ReportError(f"the book has warnings or errors:\n{(done.stdout + done.stderr)[-6000:]}")
-    made_of.write_text(now)
-    return index
+
+
+def place(folder: Path, studies: Path, below: str) -> None:
+    """Put executed pages and their files below ``book/studies``; links to the explorer follow the depth."""
+    target = studies / below
+    shutil.copytree(folder, target, dirs_exist_ok=True)
+    if below:
+        deep = "../" * (len(Path(below).parts) + 1) + EXPLORER.removeprefix("../") + f"{below}/"
+        for notebook in folder.glob("*.ipynb"):
+            text = notebook.read_text("utf-8").replace(EXPLORER, deep)
+            (target / notebook.name).write_text(text, "utf-8")
+
+
+def list_runs(stage: Path, runs: Sequence[Path]) -> None:
+    """Add a reader's own runs, if there are any, to the staged pages and to the table of contents."""
+    chapters = []
+    for folder in runs:
+        below = f"own/{folder.name}"
+        place(folder, stage / "book" / "studies", below)
+        chapters += [
+            {"file": f"book/studies/{below}/{page.stem}", "title": f"{heading(page.stem[3:])} ({folder.name})"}
+            for page in sorted(folder.glob("[0-9][0-9]_*.ipynb"))
+        ]
+    if chapters:
+        toc = yaml.safe_load((stage / "_toc.yml").read_text("utf-8"))
+        toc["parts"].insert(-1, {"caption": YOURS, "chapters": chapters})
+        (stage / "_toc.yml").write_text(yaml.safe_dump(toc, allow_unicode=True, sort_keys=False), "utf-8")

@@ -1,8 +1,9 @@
-"""One hash of all that decides a page: its notebook, its parameters, and what the notebook rests on."""
+"""One hash of all that decides a page: its notebook, its parameters, and the files that the notebook rests on."""
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import version
@@ -11,78 +12,104 @@ from typing import Any
 
 import probekit
 from probekit.files import canonical, digest
-from probekit.report.paths import root
-from probekit.report.sources import studies
+from probekit.report.claims import load_claims
+from probekit.report.paths import root, source
+from probekit.report.sources import RECORDED, studies
 
 PACKAGE = Path(probekit.__file__).parent
 LIBRARIES = ("numpy", "pandas", "scipy", "torch", "transformers", "tokenizers", "matplotlib", "seaborn")
+OURS = re.compile(r"(probekit|notebooks)(\.\w+)+(:\w+)?")  # a name of ours, also as a text that is imported later
 
 
 def page_hash(name: str, parameters: Mapping[str, Any]) -> str:
-    """Hash over the notebook, its parameters, the files of every package it rests on (all subfolders), the inputs
-    that ``studies.yml`` declares for it, and the versions of the libraries that compute.
+    """Hash over the notebook, its parameters, the files it imports, directly or through others, the inputs that
+    ``studies.yml`` declares for it, what was recorded where it shows that, and the versions of the libraries.
 
-    The packages are followed through the imports from the notebook on; a change elsewhere leaves the hash as it is.
+    A name that a package passes on from one of its modules leads to that module, not to the whole package, so that a
+    word changed in one page's module makes stale the pages that import it and no other.
     """
-    source = root() / "notebooks" / f"{name}.py"
-    parts: list[bytes | str] = [source.read_bytes(), canonical(dict(parameters))]
-    for package in packages(source):
-        parts += contents(PACKAGE / package)
-    for place in studies()[name].get("inputs", []):
-        parts += contents(root() / place)
+    start = source(name)
+    parts: list[bytes | str] = [start.read_bytes(), canonical(dict(parameters))]
+    for file in files(start):
+        parts += [_named(file), file.read_bytes()]
+    entry = studies()[name]
+    recorded = [f"book/recorded/{name}"] if parameters.get(RECORDED) else []
+    for pattern in [*recorded, *entry.get("inputs", [])]:
+        for place in sorted(root().glob(pattern)):
+            parts += contents(place)
+    if starts := tuple(entry.get("claims", ())):
+        parts += [repr(claim) for claim in load_claims() if claim.id.startswith(starts)]
     parts += [f"{library} {version(library)}" for library in LIBRARIES]
     return digest(*parts)
 
 
-def packages(source: Path) -> list[str]:
-    """Parts of ``probekit`` (folders, or modules beside them) that a file rests on, directly or through others."""
-    found: set[str] = set()
-    waiting = _parts_of(source)
+def files(start: Path) -> list[Path]:
+    """The files of ``probekit`` and ``notebooks`` that a file imports, directly or through others, sorted."""
+    found: set[Path] = set()
+    waiting = _imports(start)
     while waiting:
-        part = waiting.pop()
-        if part not in found:
-            found.add(part)
-            place = PACKAGE / part
-            for file in [place] if place.is_file() else sorted(place.rglob("*.py")):
-                waiting |= _parts_of(file) - found
-    return sorted(found)
+        file = waiting.pop()
+        if file not in found:
+            found.add(file)
+            waiting |= _imports(file) - found
+    return sorted(found, key=_named)
 
 
-def _parts_of(file: Path) -> set[str]:
-    return {part for name in _named(file.read_text("utf-8")) for part in [_part(name)] if part}
+def _imports(file: Path) -> set[Path]:
+    names = _names(file.read_text("utf-8"))
+    return {home for name in names for home in _homes(name)} - {file}
 
 
 @cache
-def _named(source: str) -> frozenset[str]:
-    """Kept: the pages of a book rest on the same files."""
-    return frozenset(_imported(ast.parse(source)))
-
-
-def _imported(tree: ast.AST) -> Iterator[str]:
-    """Dotted names of everything imported from probekit, the public names of ``pk.NAME`` resolved to their homes."""
+def _names(text: str) -> frozenset[str]:
+    """Dotted names of ours that a source imports or, as a text, will; kept, since pages rest on the same files."""
+    tree = ast.parse(text)
+    found: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
-        elif (
-            isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("pk", "probekit")
-        ):
-            yield probekit.HOMES.get(node.attr, f"probekit.{node.attr}")
+            found |= {f"{node.module}.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            if node.value.id in ("pk", "probekit"):
+                found.add(f"probekit.{node.attr}")
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and OURS.fullmatch(node.value):
+            found.add(node.value.replace(":", "."))
+    return frozenset(name for name in found if OURS.fullmatch(name))
 
 
-def _part(name: str) -> str | None:
+def _homes(name: str) -> set[Path]:
+    """Files where a dotted name is defined: a module, or the module from which a package takes it."""
     pieces = name.split(".")
-    if pieces[0] != "probekit" or len(pieces) < 2:
-        return None
-    home = probekit.HOMES.get(pieces[1], name).split(".")[1]
-    return home if (PACKAGE / home).is_dir() else f"{home}.py" if (PACKAGE / f"{home}.py").is_file() else None
+    if pieces[0] == "probekit" and len(pieces) > 1 and pieces[1] in probekit.HOMES:
+        pieces = [*probekit.HOMES[pieces[1]].split("."), *pieces[1:]]
+    base = PACKAGE.parent if pieces[0] == "probekit" else root()
+    for length in range(len(pieces), 0, -1):
+        place = base.joinpath(*pieces[:length])
+        if place.with_suffix(".py").is_file():
+            return {place.with_suffix(".py")}
+        if (place / "__init__.py").is_file():
+            return _passed_on(place / "__init__.py", pieces[length : length + 1])
+    return set()
+
+
+def _passed_on(package: Path, name: list[str]) -> set[Path]:
+    """Where a package has a name from; its own file where it defines it, and all it imports where none is asked."""
+    passed = {node.rpartition(".")[2]: node for node in _names(package.read_text("utf-8"))}
+    if name and name[0] in passed:
+        return _homes(passed[name[0]])
+    return {package} | ({home for node in passed.values() for home in _homes(node)} if not name else set())
+
+
+def _named(file: Path) -> str:
+    base = PACKAGE.parent if file.is_relative_to(PACKAGE) else root()
+    return file.relative_to(base).as_posix()
 
 
 def contents(place: Path) -> Iterator[bytes | str]:
     """Names and bytes of all files below a place, in a fixed order."""
-    files = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
-    for file in files:
+    found = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
+    for file in found:
         if file.suffix != ".pyc":
             yield file.relative_to(place.parent).as_posix()
             yield file.read_bytes()

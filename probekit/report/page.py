@@ -1,4 +1,4 @@
-"""A page while its notebook runs: prose with computed numbers, tables, figures, and at the end how it was made."""
+"""A page while its notebook runs: one run, its answer, tables, figures and findings, and at the end how it was made."""
 
 from __future__ import annotations
 
@@ -6,8 +6,9 @@ import html
 import io
 import json
 import platform
+import re
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,57 +16,82 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from probekit import __version__
+from probekit.errors import ReportError
 from probekit.files import write_atomically
-from probekit.models.model import Model
 from probekit.probes.probe import Probe
+from probekit.report.claims import concluded, findings
 from probekit.report.fingerprint import page_hash
 from probekit.report.messages import listen
-from probekit.report.text import escape
+from probekit.report.recording import read_table, recorded_manifest, recorded_tables
+from probekit.report.sources import RECORDED, parameters, studies
+from probekit.report.tables import readable
+from probekit.report.text import escape, shown_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+    from probekit.models.model import Model
+
 LONG = 20  # rows from which on a table is folded
 VERSIONS = ("torch", "transformers", "tokenizers", "numpy", "pandas", "scipy")
+EXPLORER = "../explorer.html#"  # from a page of the book's main part; others lie deeper, see ``book``
+BANNER = """```{admonition} Demo world
+:class: warning
+These numbers come from an invented world and from small models trained on it.
+They show that the machinery works and what a probe can measure.
+They say nothing of real models and are not to be compared with the papers.
+```"""
+SPAN = re.compile(r"\d \[[-\d]")  # an interval written out
 
 
 class Page:
     """Collects what a notebook shows and used.
 
+    A page is one run. It shows what was recorded (parameter ``recorded``) or what it computes on the models and data of
+    its parameters; its notebook need not know which.
+
     Args:
         study: its name in ``studies.yml``.
-        out: folder for tables, figures and ``manifest.json``; the page links to them there.
-        parameters: all parameters of the run, ``out`` left out.
+        namespace: ``globals()`` of the notebook, of which the names in the tagged cell are its parameters; ``out`` is
+            the folder for tables, figures and ``manifest.json``, to which the page links.
     """
 
-    def __init__(self, study: str, out: str, parameters: Mapping[str, Any]) -> None:
-        self.study, self.out, self.parameters = study, Path(out), dict(parameters)
-        self.hash = page_hash(study, self.parameters)
+    def __init__(self, study: str, namespace: Mapping[str, Any]) -> None:
+        given = {name: namespace[name] for name in parameters(study)}
+        self.study, self.out = study, Path(given.pop("out"))
+        self.parameters = given
+        self.recorded = bool(given.get(RECORDED))
+        self.past = recorded_manifest(study) if self.recorded else {}
+        self.hash = page_hash(study, given)
         self.models: dict[str, dict[str, Any]] = {}
         self.probes: dict[str, dict[str, Any]] = {}
         self.runs: dict[str, dict[str, int]] = {}
         self.messages = listen()
+        self.conclusions = pd.DataFrame(columns=["claim"])
+        self._kept: dict[str, tuple[str, int]] = {}
+        self._made: list[str] = []  # tables of the run, which can be recorded
+
+    # ---- what was used -------------------------------------------------------------------------------------------
 
     def used(self, *things: Model | Probe) -> None:
         """Note models and probes for the provenance table."""
         for thing in things:
-            if isinstance(thing, Model):
-                device = thing.device.type
-                self.models[shown_name(thing.name)] = {
-                    "fingerprint": thing.fingerprint,
-                    "kind": thing.kind,
-                    "dtype": thing.dtype,
-                    "device": device,
-                    "revision": thing.revision,
-                    "licence": thing.licence,
-                }
-            else:
+            if isinstance(thing, Probe):
                 self.probes[shown_name(thing.name)] = {
                     "fingerprint": thing.fingerprint,
                     "prompts": len(thing.prompts),
                     "entities": len(thing.entities),
                     "licence": thing.licence,
                     "counts": dict(thing.counts),
+                }
+            else:
+                self.models[shown_name(thing.name)] = {
+                    "fingerprint": thing.fingerprint,
+                    "kind": thing.kind,
+                    "dtype": thing.dtype,
+                    "device": thing.device.type,
+                    "revision": thing.revision,
+                    "licence": thing.licence,
                 }
 
     def read(self, name: str, fingerprint: str, lines: int) -> None:
@@ -77,6 +103,49 @@ class Page:
         name = f"{shown_name(model.name)} on {shown_name(probe.name)}"
         self.runs[f"{name}, {task}" if task else name] = dict(counts)
 
+    @property
+    def asked(self) -> list[str]:
+        """Names of the models behind the tables of the page, in order."""
+        return list((self.past or self.manifest)["models"])
+
+    @property
+    def demo(self) -> bool:
+        """Whether the numbers are of the demo world or its models, and so never stand beside a paper's."""
+        worlds = any(name.startswith("demo") for name in self.probes)
+        return worlds or any(name.startswith("zoo/") for name in self.models)
+
+    # ---- what is shown -------------------------------------------------------------------------------------------
+
+    def tables(
+        self, compute: Callable[[], Mapping[str, pd.DataFrame]], captions: Mapping[str, str]
+    ) -> dict[str, pd.DataFrame]:
+        """The tables of the page's run: read back where they were recorded, else computed; shown nowhere yet.
+
+        Each is kept as CSV at full precision and stands, with its caption, in the list at the end of the page. Computed
+        ones are read back from there too, so that a page sees the same whether it was recorded or not.
+
+        Args:
+            compute: makes the tables by name; not called where they were recorded.
+            captions: name -> caption in MyST, of all tables that there can be. One that was not made is empty.
+
+        Raises:
+            ReportError: a table without a caption, or a cell with an interval written out in place of its numbers.
+        """
+        made = recorded_tables(self.study) if self.recorded else compute()
+        if unnamed := [name for name in made if name not in captions]:
+            raise ReportError(f"{self.study}: table {unnamed[0]!r} has no caption: give it one")
+        found, self._made = {}, [name for name in captions if len(made.get(name, ()))]
+        for name, caption in captions.items():
+            table = made.get(name, pd.DataFrame())
+            found[name] = read_table(self.keep(table, name, caption)) if len(table) else table
+        if self.demo:
+            self.say(BANNER)
+        return found
+
+    def answer(self, text: str) -> None:
+        """The page's message in a sentence or two, at most four numbers."""
+        self.say(f"**The answer.** {text}")
+
     def say(self, text: str) -> None:
         """Prose in MyST with numbers computed by the notebook; pass foreign text through ``escape``."""
         _display(text, f"<p>{html.escape(text)}</p>")
@@ -86,48 +155,56 @@ class Page:
         line = " ".join(markup.splitlines())  # no line of it can end the fence
         _display(f"~~~~~{{raw}} html\n{line}\n~~~~~\n", line)
 
-    def glue(self, name: str, value: float) -> None:
-        """Make a computed number available to prose on other pages, as ``{glue:text}``."""
-        from myst_nb import glue
-
-        glue(name, float(value), display=False)
-
     def table(
-        self, frame: pd.DataFrame, name: str, caption: str, shown: pd.DataFrame | None = None, fold: bool | None = None
+        self,
+        frame: pd.DataFrame,
+        name: str,
+        caption: str,
+        shown: pd.DataFrame | None = None,
+        fold: bool = False,
     ) -> None:
-        """A numbered, sortable, searchable table with its CSV for download; every cell is escaped.
+        """A numbered, sortable table with its CSV for download; every cell is escaped.
 
         Args:
-            frame: what the CSV holds, at full precision.
-            name: of the file, and of the label ``tbl-STUDY-NAME``, with a dash for each underscore.
+            frame: what the CSV holds: numbers, intervals in columns of their own.
+            name: of the file.
             caption: MyST.
-            shown: what the page shows; by default ``frame``.
-            fold: hide the table behind its caption until it is asked for; by default from ``LONG`` rows on.
+            shown: what the page shows; by default ``readable(frame)``.
+            fold: hide the table behind its caption until it is asked for; ``LONG`` rows or more are folded anyway.
         """
-        path = self.keep(frame, name)
         if frame.empty:
             return self.say(f"*{caption}*: none.")
-        shown = frame if shown is None else shown
+        path = self.keep(frame, name, caption)
+        self._show(readable(frame) if shown is None else shown, caption, self._link(path, "Download as CSV"), fold)
+
+    def _show(self, shown: pd.DataFrame, caption: str, link: str, fold: bool = False) -> None:
         cells = io.StringIO()
         shown.map(escape).rename(columns=escape).to_csv(cells, index=False, lineterminator="\n")
         lengths = [max(6, min(60, int(shown[c].astype(str).str.len().mean()))) for c in shown]
         wordy = max(lengths) > 30  # then the columns share the width by their mean length
-        link = f"{{download}}`Download as CSV <{self.out.name}/{path.name}>`"
         widths = " ".join(map(str, lengths)) if wordy else "auto"
         text = (
-            f"~~~~{{csv-table}} {caption}\n:name: {self._label('tbl', name)}\n:header-rows: 1\n"
-            f":class: sortable{' wordy' * wordy}\n:widths: {widths}\n\n{cells.getvalue()}~~~~\n\n{link}\n"
+            f"~~~~{{csv-table}} {caption}\n:header-rows: 1\n:class: sortable{' wordy' * wordy}\n:widths: {widths}\n\n"
+            f"{cells.getvalue()}~~~~\n\n{link}\n"
         )
-        if len(shown) >= LONG if fold is None else fold:
+        if fold or len(shown) >= LONG:
             text = f"~~~~~{{dropdown}} {caption}\n{text}~~~~~\n"
         beginning = " ".join(shown.head(LONG).to_html(index=False, escape=True).split())
-        rest = f"<p>{len(shown) - LONG} more rows: {html.escape(path.name)}</p>" * (len(shown) > LONG)
+        rest = f"<p>{len(shown) - LONG} more rows</p>" * (len(shown) > LONG)
         _display(text, beginning + rest)
 
-    def keep(self, frame: pd.DataFrame, name: str) -> Path:
-        """Write a table as CSV beside the page without showing it; returns where."""
+    def keep(self, frame: pd.DataFrame, name: str, caption: str) -> Path:
+        """Write a table of numbers as CSV beside the page and into its list of tables; returns where.
+
+        Raises:
+            ReportError: a cell holds an interval written out in place of its numbers.
+        """
+        for column in frame.select_dtypes(exclude="number"):
+            if frame[column].astype(str).str.contains(SPAN).any():
+                raise ReportError(f"{self.study}: column {column!r} of {name} holds written intervals: keep numbers")
         path = self.out / f"{name}.csv"
-        write_atomically(path, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n").encode())
+        write_atomically(path, frame.to_csv(index=False, lineterminator="\n").encode())
+        self._kept[name] = (caption, len(frame))
         return path
 
     def figure(self, figure: Figure, name: str, caption: str, alt: str) -> None:
@@ -140,20 +217,55 @@ class Page:
         path = self.out / f"{name}.svg"
         write_atomically(path, data.getvalue())
         place = f"{self.out.name}/{path.name}"
-        text = (
-            f"~~~~{{figure}} {place}\n:name: {self._label('fig', name)}\n:alt: {' '.join(alt.split())}\n"
-            f":class: chart\n\n{caption}\n~~~~\n"
-        )
+        text = f"~~~~{{figure}} {place}\n:alt: {' '.join(alt.split())}\n:class: chart\n\n{caption}\n~~~~\n"
         _display(text, f'<img src="{html.escape(place)}" alt="{html.escape(alt)}">')
 
-    def _label(self, kind: str, name: str) -> str:
-        """One in the whole book: pages have tables of the same name."""
-        return f"{kind}-{self.study}-{name}".replace("_", "-")
+    # ---- what follows --------------------------------------------------------------------------------------------
+
+    def conclude(self, rows: pd.DataFrame) -> None:
+        """Keep what the page's analysis concludes, one row per claim and result (see ``probekit.report.claims``)."""
+        self.conclusions = concluded(rows)
+        if len(self.conclusions):
+            self.keep(self.conclusions, "conclusions", "Conclusions, one row per claim and result")
+
+    def findings(self) -> None:
+        """The paper's claims that ``studies.yml`` gives to this page beside its conclusions, with the ledger's verdict.
+
+        A page on the demo world shows none: its numbers never stand beside a paper's.
+        """
+        if self.demo:
+            return self.say("The paper's claims stand on the page of the recorded results.")
+        found = findings(self.study, self.conclusions, studies()[self.study].get("claims", []))
+        headings = {"claim": "Claim", "statement": "The paper says", "published": "Printed", "here": "Here"}
+        ledger = "{doc}`ledger </book/studies/90_claims>`"
+        caption = f"What the paper claims, what came of it here, and the verdict of the {ledger}"
+        if len(found):
+            link = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV") if self._kept else ""
+            self._show(found.rename(columns=headings | {"verdict": "Verdict"}), caption, link)
+
+    def close(self) -> None:
+        """Write ``manifest.json``; show the folded list of all tables and the folded provenance table."""
+        data = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"
+        write_atomically(self.out / "manifest.json", data.encode())
+        if self._kept:
+            head = "| Table | Rows | | |\n| --- | --- | --- | --- |\n"
+            rows = "".join(
+                f"| {caption} | {count:,} | {self._link(self.out / f'{name}.csv', 'CSV')} | "
+                f'<a href="{EXPLORER}{self.study}/{name}">open in the explorer</a> |\n'
+                for name, (caption, count) in self._kept.items()
+            )
+            self.say(f"````{{dropdown}} All tables of this page\n{head}{rows}````")
+        title = "How this page was made"
+        text = provenance(self.manifest, title, self._link(self.out / "manifest.json", "manifest.json"))
+        _display(text, f"<p>{title}: page hash {self.hash}</p>")
+
+    def _link(self, path: Path, words: str) -> str:
+        return f"{{download}}`{words} <{self.out.name}/{path.name}>`"
 
     @property
     def manifest(self) -> dict[str, Any]:
-        """Study, hash, parameters, models, probes, what reading them warned of, and versions that made this page."""
-        return {
+        """Study, hash, parameters, models, probes, readers' warnings, versions, and the manifest of a recorded run."""
+        about = {
             "study": self.study,
             "hash": self.hash,
             "parameters": self.parameters,
@@ -161,51 +273,48 @@ class Page:
             "probes": self.probes,
             "runs": self.runs,
             "messages": self.messages.texts,
+            "tables": self._made,
             "versions": {"probekit": __version__, "python": platform.python_version()}
             | {name: version(name) for name in VERSIONS},
         }
-
-    def close(self) -> None:
-        """Write ``manifest.json`` and show the folded provenance table."""
-        data = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"
-        write_atomically(self.out / "manifest.json", data.encode())
-        self.made(self.manifest, "How this page was made")
-
-    def made(self, manifest: Mapping[str, Any], title: str) -> None:
-        """The folded provenance table of a run; where the book is not built, its page hash alone."""
-        _display(provenance(manifest, title), f"<p>{html.escape(title)}: page hash {manifest['hash']}</p>")
+        return about | ({"recorded": self.past} if self.past else {})
 
 
-def shown_name(name: str) -> str:
-    """A name fit for a page, also within backticks, which it cannot end: of a local path only its last part."""
-    last = Path(name).name if Path(name).exists() else name
-    return "".join(sign if sign.isprintable() else " " for sign in last).replace("`", "'")
+def provenance(manifest: Mapping[str, Any], title: str, link: str) -> str:
+    """A manifest as a folded table in MyST, with the command that makes the page again.
 
-
-def provenance(manifest: Mapping[str, Any], title: str) -> str:
-    """A manifest as a folded table in MyST, with the command that makes the page again."""
-    study = manifest["study"]
-    rows: list[Sequence[str]] = [("Notebook", f"notebooks/{study}.py"), ("Page hash", manifest["hash"])]
-    rows += [
-        (f"Parameter {key}", json.dumps(value, ensure_ascii=False)) for key, value in manifest["parameters"].items()
-    ]
+    Args:
+        manifest: of a page; of one that shows recorded tables, how these were made is told too.
+        title: of the fold.
+        link: to the manifest itself.
+    """
+    study, past = manifest["study"], manifest.get("recorded", {})
+    rows: list[Sequence[str]] = [("Notebook", f"{study}.py"), ("Page hash", manifest["hash"])]
+    if past:
+        rows.append(("Recorded run", past["hash"]))
+    of = past or manifest
+    rows += [(f"Parameter {key}", json.dumps(value, ensure_ascii=False)) for key, value in of["parameters"].items()]
     for kind in ("models", "probes"):
-        for name, about in manifest[kind].items():
-            told = {k: v for k, v in about.items() if v not in (None, "", {})}
-            counts = told.pop("counts", {})
-            told |= counts
-            rows.append((f"{kind[:-1].capitalize()} {name}", ", ".join(f"{k} {v}" for k, v in told.items())))
-    for name, counts in manifest["runs"].items():
+        for name, about in of[kind].items():
+            facts = {k: v for k, v in about.items() if v not in (None, "", {})}
+            facts |= facts.pop("counts", {})
+            rows.append((f"{kind[:-1].capitalize()} {name}", ", ".join(f"{k} {v}" for k, v in facts.items())))
+    for name, counts in of["runs"].items():
         rows.append((f"Run {name}", ", ".join(f"{k} {v:,}" for k, v in counts.items())))
-    rows += [("Warning", text) for text in manifest.get("messages", [])]  # runs recorded earlier kept none
-    rows.append(("Versions", ", ".join(f"{k} {v}" for k, v in manifest["versions"].items())))
-    given = [f"-p {key}={shlex.quote(json.dumps(value))}" for key, value in manifest["parameters"].items()]
+    rows += [("Warning", text) for text in of.get("messages", [])]  # runs recorded earlier kept none
+    rows.append(("Versions", ", ".join(f"{k} {v}" for k, v in of["versions"].items())))
+    given = "--profile lab --record" if past else shown_parameters(manifest["parameters"])
+    command = " ".join(part for part in ["probekit run", study, given, "--out my_run"] if part)
     cells = "\n".join(f"| {escape(a)} | {escape(b)} |" for a, b in rows)
-    command = " ".join(["probekit run", study, *given, "--out my_run"])
     return (
-        f"`````{{dropdown}} {title}\n| what | value |\n| --- | --- |\n{cells}\n\nMake it again:\n\n"
-        f"```bash\n{command}\n```\n`````\n"
+        f"`````{{dropdown}} {title}\n| what | value |\n| --- | --- |\n{cells}\n\nAll of it as a file: {link}.\n"
+        f"Make it again:\n\n```bash\n{command}\n```\n`````\n"
     )
+
+
+def shown_parameters(values: Mapping[str, Any]) -> str:
+    """Parameters as options of ``probekit run``."""
+    return " ".join(f"-p {key}={shlex.quote(json.dumps(value))}" for key, value in values.items())
 
 
 def _display(markdown: str, as_html: str) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 from pathlib import Path
 
 from probekit.errors import ReportError
@@ -24,3 +26,27 @@ def root() -> Path:
         f"no studies.yml in {' or '.join(str(p) for p in places[:2])}: "
         "run inside a clone of the report, or name it in PROBEKIT_HOME"
     )
+
+
+def on_path() -> None:
+    """Let ``import notebooks.templates.accuracy`` find the analysis that lies beside the pages."""
+    with contextlib.suppress(ReportError):
+        if (home := str(root())) not in sys.path:
+            sys.path.append(home)
+
+
+def source(page: str) -> Path:
+    """The notebook of a page, ``notebooks/STUDY/NN_name.py``.
+
+    Raises:
+        ReportError: there is none, or more than one.
+    """
+    found = sorted((root() / "notebooks").glob(f"*/{page}.py"))
+    if len(found) != 1:
+        raise ReportError(f"{len(found)} notebooks are named {page}.py below {root() / 'notebooks'}: one is needed")
+    return found[0]
+
+
+def module(page: str) -> str:
+    """The analysis of a page by its import name: of ``12_accuracy``, ``notebooks.templates.accuracy``."""
+    return f"notebooks.{source(page).parent.name}.{page.partition('_')[2]}"

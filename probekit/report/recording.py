@@ -9,23 +9,22 @@ from typing import Any
 
 import pandas as pd
 
+from probekit.errors import ReportError
 from probekit.report.paths import root
 
 
 def folder(study: str) -> Path:
-    """Where the recorded results of a study lie: ``book/recorded/STUDY``."""
+    """Where the recorded results of a page lie: ``book/recorded/STUDY``."""
     return root() / "book" / "recorded" / study
 
 
 def recorded_tables(study: str) -> dict[str, pd.DataFrame]:
-    """All recorded tables of a study by name; empty where nothing was recorded yet.
-
-    A blank cell is an empty text, or nan in a column that else holds numbers alone.
-    """
-    return {path.stem: _read(path) for path in sorted(folder(study).glob("*.csv"))}
+    """All recorded tables of a page by name; empty where nothing was recorded yet."""
+    return {path.stem: read_table(path) for path in sorted(folder(study).glob("*.csv"))}
 
 
-def _read(path: Path) -> pd.DataFrame:
+def read_table(path: Path) -> pd.DataFrame:
+    """A table as a page wrote it: a blank cell is an empty text, or nan in a column that else holds numbers alone."""
     plain, guessed = pd.read_csv(path, keep_default_na=False), pd.read_csv(path, keep_default_na=False, na_values=[""])
     numeric = [c for c in plain if guessed[c].dtype.kind == "f" and guessed[c].notna().any()]
     return plain.assign(**{c: guessed[c] for c in numeric})
@@ -38,14 +37,19 @@ def recorded_manifest(study: str) -> dict[str, Any]:
 
 
 def record(study: str, out: Path) -> Path:
-    """Keep the tables and the manifest of a finished run as the study's recorded results.
+    """Keep the tables and the manifest of a finished run as the page's recorded results.
 
-    Tables that only show what lies elsewhere (``shown_*.csv``) are left out.
+    Tables that only show or conclude what lies elsewhere are left out.
+
+    Raises:
+        ReportError: the run itself only showed recorded tables.
     """
-    kept = [path for path in sorted(out.glob("*.csv")) if not path.name.startswith("shown_")]
+    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    if "recorded" in manifest:
+        raise ReportError(f"{out} shows what was recorded before: record a run that computes, such as --profile lab")
     place = folder(study)
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)
-    for path in [*kept, out / "manifest.json"]:
-        shutil.copy2(path, place / path.name)
+    for name in [*(f"{table}.csv" for table in manifest["tables"]), "manifest.json"]:
+        shutil.copy2(out / name, place / name)
     return place

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Mapping
 from typing import Any
 
 import yaml
 
 from probekit.errors import ReportError
-from probekit.report.paths import root
+from probekit.report.paths import root, source
+from probekit.report.recording import recorded_manifest
 
 TYPES: dict[str, tuple[type, ...]] = {
     "int": (int,),
@@ -19,50 +21,67 @@ TYPES: dict[str, tuple[type, ...]] = {
     "list": (list,),
     "dict": (dict,),
 }
+RECORDED = "recorded"  # the profile, and the parameter that it sets
 
 
 def studies() -> dict[str, dict[str, Any]]:
-    """Study name -> its entry of ``studies.yml`` (title, inputs, parameters per profile)."""
+    """Page -> its entry of ``studies.yml`` (inputs, parameters per profile)."""
     return dict(yaml.safe_load((root() / "studies.yml").read_text("utf-8")))
 
 
+def pages(profile: str) -> list[str]:
+    """The pages that have a profile, in the order of ``studies.yml``."""
+    return [name for name, study in studies().items() if profile in study["profiles"]]
+
+
 def load_source(name: str) -> Any:
-    """The notebook of a study, from its py:percent source, with the same cell ids at every read.
+    """The notebook of a page, from its py:percent source, with the same cell ids at every read.
 
     Raises:
-        ReportError: no such study.
+        ReportError: no such page.
     """
     import jupytext
 
     if name not in studies():
         raise ReportError(f"no study {name!r}; there are {', '.join(studies())}")
-    notebook = jupytext.read(root() / "notebooks" / f"{name}.py")
+    notebook = jupytext.read(source(name))
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"{name}-{number:02d}".replace("_", "-")
     return notebook
 
 
 def parameters(name: str) -> dict[str, dict[str, Any]]:
-    """Parameter -> its ``type``, ``default`` and ``help``, from the notebook's parameters cell."""
-    import papermill
-
-    found = papermill.inspect_notebook(load_source(name))
-    return {
-        key: {"type": entry["inferred_type_name"], "default": ast.literal_eval(entry["default"]), "help": entry["help"]}
-        for key, entry in found.items()
-    }
+    """Parameter -> its ``type``, ``default`` and ``help``, from the typed, commented lines of the parameters cell."""
+    found = {}
+    for cell in re.split(r"^# %%", source(name).read_text("utf-8"), flags=re.MULTILINE):
+        head, _, body = cell.partition("\n")
+        if '"parameters"' in head:
+            rows = body.splitlines()
+            for node in ast.parse(body).body:
+                if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name) and node.value:
+                    comment = rows[(node.end_lineno or 1) - 1][node.end_col_offset :].partition("#")[2].strip()
+                    kind, default = ast.unparse(node.annotation), ast.literal_eval(node.value)
+                    found[node.target.id] = {"type": kind, "default": default, "help": comment}
+    return found
 
 
 def complete(name: str, given: Mapping[str, Any], profile: str = "demo") -> dict[str, Any]:
     """All parameters of a run: defaults, then the profile's, then those given.
 
+    The profile ``recorded`` takes the parameters of the recorded run and asks the page to show what that run left.
+
     Raises:
         ReportError: unknown profile, unknown parameter, or a value of the wrong type.
     """
+    if name not in studies():
+        raise ReportError(f"no study {name!r}; there are {', '.join(studies())}")
     known, profiles = parameters(name), studies()[name]["profiles"]
     if profile not in profiles:
         raise ReportError(f"{name} has no profile {profile!r}; it has {', '.join(profiles)}")
     wished = {**(profiles[profile] or {}), **given}
+    if profile == RECORDED and RECORDED in known:
+        past = recorded_manifest(name).get("parameters", {})
+        wished = {key: value for key, value in past.items() if key in known} | {RECORDED: True} | wished
     for key, value in wished.items():
         if key not in known:
             raise ReportError(f"{name} has no parameter {key!r}; it has {', '.join(known)}")

@@ -1,9 +1,14 @@
-"""Text for pages: everything a model or a data set wrote is escaped."""
+"""Text for pages: names and numbers as people write them; everything a model or a data set wrote is escaped."""
 
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import Any
+
+from probekit.titles import title
+
+__all__ = ["escape", "interval", "number", "plain", "shown_name", "title"]
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 
@@ -15,6 +20,12 @@ def escape(value: Any) -> str:
     """
     text = "".join(c if c.isprintable() or c == "\N{NO-BREAK SPACE}" else " " for c in str(value))
     return _PUNCTUATION.sub(r"\\\1", text)
+
+
+def shown_name(name: str) -> str:
+    """A name fit for a page, also within backticks, which it cannot end: of a local path only its last part."""
+    last = Path(name).name if Path(name).exists() else name
+    return "".join(sign if sign.isprintable() else " " for sign in last).replace("`", "'")
 
 
 def plain(value: Any) -> str:

@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from probekit.report.parts import holds
+
+from probekit.metrics import middle
 
 from notebooks.fairness.agreement.curves import FEW, Array, Curves
 from notebooks.fairness.agreement.directions import CODE
 from notebooks.fairness.agreement.overlap import FIRST
-from probekit.metrics import middle
-from probekit.report.parts import holds
 
 LOW, SETTLED, LATE = 1, 20, 50  # ranks: the first, where the paper sees curves settle, the last with vectors
 STABLE = 0.1  # the part of the rise up to SETTLED that may follow after it

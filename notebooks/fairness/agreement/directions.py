@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from notebooks.fairness.agreement.curves import AND, Array, Curves
 from probekit.metrics.agreement import agreement_across, agreement_at_k, agreement_at_rank, agreement_between
 from probekit.models.model import Model
 from probekit.probes.probe import MASK
 from probekit.scoring.embeddings import embed
 from probekit.store import Store
+
+from notebooks.fairness.agreement.curves import AND, Array, Curves
 
 CODE, MODELS, RANK = "all pairs", "different models", "same rank"
 

@@ -8,8 +8,9 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from notebooks.fairness.agreement.curves import AND, Array, Curves
 from probekit.metrics.agreement import shared_at_k
+
+from notebooks.fairness.agreement.curves import AND, Array, Curves
 
 WHOLE, FIRST = "whole completions", "first words"
 

@@ -6,15 +6,16 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import pandas as pd
+from probekit.report.curves import curves
+from probekit.report.parts import Finding, agreement
+
+from probekit.report.charts import new_figure
+from probekit.report.text import interval
 
 from notebooks.fairness.agreement.claims import CONCLUSIONS, DISTANCE, SIMILARITY, WORDS
 from notebooks.fairness.agreement.curves import AND, BETWEEN, WITHIN
 from notebooks.fairness.agreement.overlap import FIRST, WHOLE
 from notebooks.fairness.agreement.tables import distance, similarity
-from probekit.report.curves import curves
-from probekit.report.figures import new_figure
-from probekit.report.parts import Finding, agreement
-from probekit.report.text import interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,21 +7,22 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from notebooks.fairness.agreement import claims
-from notebooks.fairness.agreement.curves import WITHIN, Curves, by_family, by_group
-from notebooks.fairness.agreement.directions import CODE, by_directions, drawn
-from notebooks.fairness.agreement.groups import axes
-from notebooks.fairness.agreement.overlap import overlaps
-from notebooks.fairness.hurtfulness.reading import of_table, released
 from probekit.metrics.hurtfulness import hurtful
 from probekit.models.card import about
 from probekit.models.encoder import load_encoder
 from probekit.models.model import Model
 from probekit.probes.completions import SUBSETS
 from probekit.probes.honest import honest_templates, hurtlex
-from probekit.report.page import Page, shown_name
-from probekit.report.text import interval
+from probekit.report.page import Page
+from probekit.report.text import interval, shown_name
 from probekit.store import Store
+
+from notebooks.fairness.agreement import claims
+from notebooks.fairness.agreement.curves import WITHIN, Curves, by_family, by_group
+from notebooks.fairness.agreement.directions import CODE, by_directions, drawn
+from notebooks.fairness.agreement.groups import axes
+from notebooks.fairness.agreement.overlap import overlaps
+from notebooks.fairness.hurtfulness.reading import of_table, released
 
 TOP = claims.SETTLED  # completions that count for hurtfulness
 Said = Mapping[str, Sequence[Sequence[str]]]

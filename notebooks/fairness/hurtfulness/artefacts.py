@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from notebooks.fairness.hurtfulness.matching import Scored
-from notebooks.fairness.hurtfulness.overview import Draws
 from probekit.metrics import Interval, bootstrap_ci, middle
 from probekit.metrics.hurtfulness import Transliterate
 from probekit.probes.completions import Completions
+
+from notebooks.fairness.hurtfulness.matching import Scored
+from notebooks.fairness.hurtfulness.overview import Draws
 
 SPACE = " with trailing space"  # ends the name of a model whose prompts were left unstripped
 SUBSTRING = "he"

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 
 import pandas as pd
 
+from probekit.report.text import interval, number
+
 from notebooks.fairness.hurtfulness.artefacts import ANYWHERE, AS_IDENTITY
 from notebooks.fairness.hurtfulness.conclusions import CONCLUSIONS
 from notebooks.fairness.hurtfulness.shown import SWITCHES, of, places, verdict
-from probekit.report.text import interval, number
 
 Tables = Mapping[str, pd.DataFrame]
 

@@ -9,9 +9,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from probekit.metrics import middle, resampled_means, two_sided
+
 from notebooks.fairness.hurtfulness.overview import SAMPLES
 from notebooks.fairness.hurtfulness.ranks import Array, Drawn
-from probekit.metrics import middle, resampled_means, two_sided
 
 Mask = npt.NDArray[np.bool_]
 SEED = 0

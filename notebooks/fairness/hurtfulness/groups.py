@@ -7,16 +7,17 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
+from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
+from probekit.probes.completions import Completions
+from probekit.probes.honest import Subset, honest_templates
+from probekit.report.page import Page
+
 from notebooks.fairness.hurtfulness import grouping, reading
 from notebooks.fairness.hurtfulness.comparing import Comparison, Groups, Part, compare_groups, compare_pairs
 from notebooks.fairness.hurtfulness.grouping import BOTH, FEMALE, GROWN, MALE, OLD, YOUNG
 from notebooks.fairness.hurtfulness.likelihood import ALL, LEVEL, MODEL, corrected
 from notebooks.fairness.hurtfulness.matching import Scored, score
 from notebooks.fairness.hurtfulness.ranks import Weights, mean_weights, weigh
-from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
-from probekit.probes.completions import Completions
-from probekit.probes.honest import Subset, honest_templates
-from probekit.report.page import Page
 
 SUBSET: Subset = "binary"
 AUDITED = "audited"

@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from probekit.report.parts import Finding, agreement
+
+from probekit.report.charts import PALETTE, new_figure
+from probekit.report.text import interval, number
 
 from notebooks.fairness.hurtfulness.audit import signed
 from notebooks.fairness.hurtfulness.groups import AGE, COLUMN, PAIRED, PAPER_AGE, PAPER_GENDER, SIDES
 from notebooks.fairness.hurtfulness.likelihood import ALL, LEVEL, MODEL
 from notebooks.fairness.hurtfulness.likelihood_view import one
 from notebooks.fairness.hurtfulness.shown import ABSENT
-from probekit.report.figures import PALETTE, new_figure
-from probekit.report.parts import Finding, agreement
-from probekit.report.text import interval, number
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from notebooks.fairness.hurtfulness import reading
-from notebooks.fairness.hurtfulness.matching import MAIN, Scored, score
-from notebooks.fairness.hurtfulness.ranks import Drawn, contrast_weights, draw, share_weights
 from probekit.metrics import middle, two_sided
 from probekit.metrics.multiple import holm
 from probekit.report.page import Page
+
+from notebooks.fairness.hurtfulness import reading
+from notebooks.fairness.hurtfulness.matching import MAIN, Scored, score
+from notebooks.fairness.hurtfulness.ranks import Drawn, contrast_weights, draw, share_weights
 
 BOTH = "both"  # mean over both sets of templates
 ALL, FAMILY, MODEL = "all models", "family", "model"

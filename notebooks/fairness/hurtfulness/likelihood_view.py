@@ -7,14 +7,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from probekit.report.parts import Finding, agreement
+
+from probekit.report.charts import PALETTE, new_figure
+from probekit.report.text import interval
 
 from notebooks.fairness.hurtfulness.audit import signed
 from notebooks.fairness.hurtfulness.likelihood import ALL, BOTH, FAMILY, MODEL
 from notebooks.fairness.hurtfulness.ranks import CONTRASTS, END, SETTLED
 from notebooks.fairness.hurtfulness.shown import ABSENT
-from probekit.report.figures import PALETTE, new_figure
-from probekit.report.parts import Finding, agreement
-from probekit.report.text import interval
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

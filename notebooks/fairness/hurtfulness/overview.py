@@ -8,9 +8,10 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from notebooks.fairness.hurtfulness.matching import Scored
 from probekit.metrics import kendall_tau, middle, resampled_means
 from probekit.metrics.hurtfulness import honest, summary
+
+from notebooks.fairness.hurtfulness.matching import Scored
 
 SAMPLES = 2000
 Draws = dict[str, npt.NDArray[np.float64]]

@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pandas as pd
 
-from notebooks.fairness.hurtfulness.matching import Scored, score
-from notebooks.fairness.hurtfulness.overview import mean_draws, overview
 from probekit.errors import ProbekitError
 from probekit.files import canonical, digest
 from probekit.models import load_model
@@ -17,9 +15,13 @@ from probekit.models.model import Model
 from probekit.probes.completions import SUBSETS, read_completions
 from probekit.probes.demo_honest import demo_honest_templates, demo_lexicon
 from probekit.probes.honest import honest_templates, hurtlex
-from probekit.report.page import Page, shown_name
+from probekit.report.page import Page
+from probekit.report.text import shown_name
 from probekit.scoring import top_completions
 from probekit.store import Store
+
+from notebooks.fairness.hurtfulness.matching import Scored, score
+from notebooks.fairness.hurtfulness.overview import mean_draws, overview
 
 OWN = ("audited_plain", "audited_first_word")  # the variants that need no transliteration package
 DEMO, REAL, AUTO = "demo", "honest", "auto"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from probekit.metrics.hurtfulness import cut
-from probekit.report.ledger.published import numbers, published
+from probekit.report.published import numbers, published
 
 PAPER = "004"
 TABLE = "1"

@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from notebooks.fairness.hurtfulness.matching import Scored
-from notebooks.fairness.hurtfulness.overview import SAMPLES
 from probekit.errors import ProbekitError
 from probekit.metrics import resampled_means
+
+from notebooks.fairness.hurtfulness.matching import Scored
+from notebooks.fairness.hurtfulness.overview import SAMPLES
 
 SETTLED = 20  # the rank about which the paper sees the scores settle
 END = 10  # ranks compared at either end

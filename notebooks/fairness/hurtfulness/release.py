@@ -8,6 +8,11 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
+from probekit.metrics.hurtfulness import honest
+from probekit.probes.completions import SUBSETS, Completions, released_models
+from probekit.probes.honest import honest_templates
+from probekit.report.page import Page
+
 from notebooks.fairness.hurtfulness import reading
 from notebooks.fairness.hurtfulness.artefacts import (
     SPACE,
@@ -22,10 +27,6 @@ from notebooks.fairness.hurtfulness.conclusions import conclusions
 from notebooks.fairness.hurtfulness.matching import MAIN, VARIANTS, Scored, counts, score
 from notebooks.fairness.hurtfulness.overview import effects, mean_draws, overview, rankings
 from notebooks.fairness.hurtfulness.printed import agreement_facts, printed
-from probekit.metrics.hurtfulness import honest
-from probekit.probes.completions import SUBSETS, Completions, released_models
-from probekit.probes.honest import honest_templates
-from probekit.report.page import Page
 
 OVERLAPPING = "BERT"  # family whose models share one vocabulary
 NEEDED = (*MAIN, "drop_empty")  # of models outside Table 1

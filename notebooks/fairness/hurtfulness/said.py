@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from notebooks.fairness.hurtfulness.own import Asked, mined
 from probekit.errors import ProbekitError
 from probekit.files import canonical, digest
 from probekit.models import load_model
 from probekit.probes.completions import read_completions
-from probekit.report.page import Page, shown_name
+from probekit.report.page import Page
+from probekit.report.text import shown_name
+
+from notebooks.fairness.hurtfulness.own import Asked, mined
 
 Rows = list[list[str]]
 

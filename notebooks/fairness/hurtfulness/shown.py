@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 import pandas as pd
+from probekit.report.parts import Finding, agreement
+
+from probekit.metrics.hurtfulness import cut
+from probekit.report.text import interval, number
 
 from notebooks.fairness.hurtfulness.conclusions import CONCLUSIONS
 from notebooks.fairness.hurtfulness.printed import as_printed
-from probekit.metrics.hurtfulness import cut
-from probekit.report.parts import Finding, agreement
-from probekit.report.text import interval, number
 
 SWITCHES = {
     "drop_empty": "Entries and words that transliterate to nothing match nothing",

@@ -8,11 +8,13 @@ from itertools import combinations
 
 import pandas as pd
 
-from notebooks.fairness.hurtfulness.own import Asked, mined
 from probekit.metrics import bootstrap_ci
 from probekit.models import load_model
 from probekit.models.model import Model
-from probekit.report.page import Page, shown_name
+from probekit.report.page import Page
+from probekit.report.text import shown_name
+
+from notebooks.fairness.hurtfulness.own import Asked, mined
 
 UNTRAINED = "with random weights"
 

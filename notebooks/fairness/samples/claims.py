@@ -8,12 +8,13 @@ from itertools import combinations
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from probekit.report.parts import holds
 
-from notebooks.fairness.samples.words import LISTS, SAMPLES, Read, held
 from probekit.metrics import middle, resampled_means
 from probekit.metrics.agreement import shared_at_k
 from probekit.probes.probe import MASK
-from probekit.report.parts import holds
+
+from notebooks.fairness.samples.words import LISTS, SAMPLES, Read, held
 
 TOP = 10  # completions of each model that the paper's annotators read
 HALF = 0.5

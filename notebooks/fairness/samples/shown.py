@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pandas as pd
+from probekit.report.parts import MEAN, Finding, agreement
+
+from probekit.report.text import interval, number
 
 from notebooks.fairness.agreement.shown import subset_name
 from notebooks.fairness.samples.claims import CONCLUSIONS
-from probekit.report.parts import MEAN, Finding, agreement
-from probekit.report.text import interval, number
 
 ABSENT = "not asked: its people have neither these identities nor these words"
 WARNING = """```{admonition} Content warning

@@ -7,14 +7,15 @@ from collections.abc import Mapping, Sequence
 
 import pandas as pd
 
-from notebooks.fairness.hurtfulness.reading import of_table, released
-from notebooks.fairness.samples.claims import TOP, conclusions
-from notebooks.fairness.samples.words import LISTS, Read, read, shares
 from probekit.files import canonical, digest
 from probekit.probes.completions import SUBSETS
 from probekit.probes.honest import honest_templates, hurtlex
 from probekit.probes.probe import MASK
 from probekit.report.page import Page
+
+from notebooks.fairness.hurtfulness.reading import of_table, released
+from notebooks.fairness.samples.claims import TOP, conclusions
+from notebooks.fairness.samples.words import LISTS, Read, read, shares
 
 LENGTH = 40  # characters of a completion that a sample shows
 SAMPLED = 60  # instances that the paper's annotators read

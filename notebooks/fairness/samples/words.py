@@ -12,11 +12,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from probekit.report.parts import MEAN
 
-from notebooks.fairness.agreement.groups import axes
 from probekit.metrics import middle, resampled_means
 from probekit.metrics.hurtfulness import AUDITED, hurtful
-from probekit.report.parts import MEAN
+
+from notebooks.fairness.agreement.groups import axes
 
 SAMPLES = 2000
 Array = npt.NDArray[np.float64]

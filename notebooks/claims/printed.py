@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from probekit.report.ledger.published import MISSING, published
+from probekit.report.published import MISSING, published
 
 TEXT = "text"
 TABLES: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {

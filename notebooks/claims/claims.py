@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from probekit.report.figures import PALETTE, new_figure
+from probekit.report.charts import PALETTE, new_figure
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -13,11 +13,11 @@ from probekit.models.model import Model
 from probekit.probes import load_probe
 from probekit.probes.halves import halves
 from probekit.probes.probe import Probe
-from probekit.report.page import Page, shown_name
+from probekit.report.page import Page
+from probekit.report.text import shown_name
 from probekit.scoring import rank_targets
 from probekit.store import Store
 
-OWN, ANY = "own object", "any gold"
 TOP = 10  # best candidates kept with every prompt
 SEVERAL_WORDINGS = ("demo/template", "demo_bio/template")  # probes with the option ``templates``
 FURTHER = ", further wordings"
@@ -111,19 +111,20 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
         halved: the model was taught half of the facts (``probes.halves``); its half is then noted for each fact.
 
     Returns:
-        Two rows per prompt: ``model, probe, dataset, style, domain, prompt_id, gold`` (own object or any gold),
-        ``object`` (its string), ``rank``, ``score``, ``top`` (the best ten candidates), ``top_scores``, the prompt's
-        ``fact_id`` and ``relation`` (empty where unknown), ``half`` (empty where unknown), and of ``relation_label,
-        template_id, entity_type, kind, exposure, shows_gold, exact_surface`` those the probe has.
-        ``attrs["counts"]`` says what was run.
+        One row per prompt: ``model, probe, dataset, style, domain, prompt_id, object`` (its own, a string), ``rank``
+        and ``score`` of it, ``rank_any`` (of its best gold, with which the other golds do not compete), ``top`` (the
+        best ten candidates), ``top_scores``, the prompt's ``fact_id`` and ``relation`` (empty where unknown), ``half``
+        (empty where unknown), and of ``relation_label, template_id, entity_type, kind, exposure, shows_gold,
+        exact_surface`` those the probe has. ``attrs["counts"]`` says what was run.
     """
     golds = probe.prompts["gold"]
     found = rank_targets(model, probe, [[g[0], list(g)] for g in golds], top=TOP, store=store)
     columns = ["fact_id", "relation", *COLUMNS]
     frame = probe.prompts[[column for column in columns if column in probe.prompts]]
-    frame = frame.loc[frame.index.repeat(2)].reset_index(drop=True)
+    own, best = (found.iloc[start::2].reset_index(drop=True) for start in (0, 1))
+    frame = frame.reset_index(drop=True)
     frame = frame.assign(
-        fact_id=frame.get("fact_id", found["prompt_id"]),
+        fact_id=frame.get("fact_id", own["prompt_id"]),
         relation=frame.get("relation", ""),
         relation_label=frame.get("relation_label", ""),
     )
@@ -134,13 +135,13 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
         dataset=probe.dataset,
         style=probe.style,
         domain=probe.domain,
-        prompt_id=found["prompt_id"],
-        gold=[OWN, ANY] * len(probe.prompts),
-        object=[gold[0] for gold in golds for _ in (OWN, ANY)],
-        rank=found["rank"],
-        score=found["score"],
-        top=found["top"],
-        top_scores=found["top_scores"],
+        prompt_id=own["prompt_id"],
+        object=[gold[0] for gold in golds],
+        rank=own["rank"],
+        rank_any=best["rank"],
+        score=own["score"],
+        top=own["top"],
+        top_scores=own["top_scores"],
         half=[known.get(fact, "") for fact in frame["fact_id"]],
     )
     asked.attrs["counts"] = found.attrs["counts"]

@@ -1,0 +1,62 @@
+"""An estimate and its draws, as every page keeps them; one paired contrast."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from probekit.metrics.statistics import Interval, bootstrap_ci, middle, paired_permutation_test
+
+Array = npt.NDArray[np.float64]
+
+
+class Drawn(NamedTuple):
+    """Numbers, shape (...), and the same numbers in bootstrap draws, shape (samples, ...).
+
+    Sums, differences and means of numbers drawn together have intervals of their own: do the same to the draws.
+    """
+
+    estimate: Array
+    draws: Array
+
+    def minus(self, other: Drawn) -> Drawn:
+        """The difference of numbers that were drawn together."""
+        return Drawn(self.estimate - other.estimate, self.draws - other.draws)
+
+    def mean(self) -> Drawn:
+        """The mean over all numbers."""
+        return Drawn(np.asarray(self.estimate.mean()), self.draws.reshape(len(self.draws), -1).mean(1))
+
+    def interval(self, level: float = 0.95) -> tuple[float, float]:
+        """The percentile interval of a single number."""
+        return middle(self.draws, level)
+
+
+def spread(name: str, found: Interval | Drawn) -> dict[str, float]:
+    """Columns of a table for an estimate with its interval: ``name``, ``name_low``, ``name_high``."""
+    low, high = found.interval() if isinstance(found, Drawn) else (found.low, found.high)
+    return {name: float(found.estimate), f"{name}_low": low, f"{name}_high": high}
+
+
+def contrast(hits: pd.DataFrame, first: str = "first", second: str = "second") -> dict[str, float]:
+    """Two settings of the same facts: both means, the first less the second with its 95% interval over facts, and p.
+
+    Args:
+        hits: one row per fact, its hits in the columns ``first`` and ``second`` (of ``paired_hits``).
+        first, second: names of the means in the result.
+
+    Returns:
+        ``facts``, the two means, ``difference, low, high``, and ``p`` of the paired permutation test.
+    """
+    one, two = hits.iloc[:, 0], hits.iloc[:, 1]
+    gap = bootstrap_ci(one - two)
+    means = {"facts": len(hits), first: one.mean(), second: two.mean()}
+    return means | {
+        "difference": gap.estimate,
+        "low": gap.low,
+        "high": gap.high,
+        "p": paired_permutation_test(one, two),
+    }

@@ -1,0 +1,209 @@
+"""How figures look: one palette, one colour per model, readable on a phone, in print and in the dark.
+
+Charts take tidy tables whose columns of intervals are named as ``probekit.report.tables`` says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from probekit.report.tables import ends, heading
+from probekit.report.text import number, title
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#666666")  # Okabe and Ito
+GREY = "#666666"
+WIDTH = 5.0  # inches: on a phone's page the letters are then still large enough
+MARKERS = "osD^vPX*"
+DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over with the next
+LONGEST = 30  # letters of a label
+
+
+def colours(names: Sequence[str]) -> dict[str, str]:
+    """One colour per name, in order; a ninth name starts over."""
+    return {name: PALETTE[i % len(PALETTE)] for i, name in enumerate(dict.fromkeys(names))}
+
+
+def new_figure(height: float = 3.0, columns: int = 1, rows: int = 1, sharey: bool = False) -> tuple[Figure, list[Axes]]:
+    """A figure of the book's width, ``rows`` x ``columns`` axes, no title (the caption says it), transparent ground."""
+    import matplotlib.pyplot as plt
+    import seaborn as sns
+
+    sns.set_theme(
+        style="ticks",
+        palette=list(PALETTE),
+        rc={
+            "font.size": 11,
+            "axes.labelsize": 11,
+            "axes.spines.top": False,
+            "axes.spines.right": False,
+            "figure.facecolor": "none",
+            "axes.facecolor": "none",
+            "savefig.facecolor": "none",
+            "legend.frameon": False,
+            "legend.fontsize": 10,
+            "svg.fonttype": "none",
+            "svg.hashsalt": "probekit",
+            "font.family": "sans-serif",
+            "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"],
+        },
+    )
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(WIDTH, height), squeeze=False, layout="constrained", sharey=sharey
+    )
+    return figure, list(axes.flat)
+
+
+def forest(
+    table: pd.DataFrame,
+    x: str,
+    y: str = "model",
+    series: str | None = None,
+    panel: str | None = None,
+    columns: int = 1,
+    colour: str | None = None,
+    line: float | Mapping[str, float] | None = None,
+    xlabel: str = "",
+    zero: bool = True,
+) -> Figure:
+    """Estimates as dots with their intervals: a line of the chart a value of ``y``, series one above the other.
+
+    Args:
+        table: a row per dot.
+        x: column of the estimate; its interval is found by name, and drawn where there is one.
+        y: column whose values label the lines, in order of appearance, top to bottom.
+        series: column whose values are told apart by marker, and by colour where ``colour`` is None.
+        panel: column that gives each of its values axes of its own.
+        columns: panels side by side.
+        colour: column whose values each have one colour, in order of appearance, such as ``model``.
+        line: where a dotted line stands, or panel -> where.
+        xlabel: of the axis; with panels their titles stand there.
+        zero: let the axis begin at zero.
+    """
+    panels = list(dict.fromkeys(table[panel])) if panel else [""]
+    lines = list(dict.fromkeys(table[y]))
+    names = list(dict.fromkeys(table[series])) if series else [""]
+    tint = colours(list(table[colour])) if colour else colours(names)
+    spans = ends(list(table.columns), x)
+    deep = -(-len(panels) // columns)
+    height = deep * (len(lines) * max(0.26, 0.15 * len(names)) + 0.75) + (0.45 if series else 0.1)
+    figure, axes = new_figure(height, columns, deep)
+    step = 0.7 / len(names)
+    for ax in axes[len(panels) :]:
+        ax.set_visible(False)
+    for place, (ax, shown) in enumerate(zip(axes, panels, strict=False)):
+        rows = table[table[panel] == shown] if panel else table
+        for row in rows.to_dict("records"):
+            number_ = names.index(row[series]) if series else 0
+            paint = tint[row[colour]] if colour else tint[names[number_]]
+            hollow = bool(colour) and len(names) > 1 and number_ == 0
+            ax.errorbar(
+                row[x],
+                lines.index(row[y]) - 0.35 + step * (number_ + 0.5),
+                xerr=[[max(0.0, row[x] - row[spans[0]])], [max(0.0, row[spans[1]] - row[x])]] if spans else None,
+                fmt=MARKERS[number_ % len(MARKERS)],
+                color=paint,
+                markerfacecolor="white" if hollow else paint,
+                markersize=4.5,
+                capsize=1.5,
+                linewidth=1.2,
+            )
+        labels = [_short(title(str(label))) for label in lines]
+        ax.set_yticks(range(len(lines)), labels if place % columns == 0 else [""] * len(lines))
+        ax.set_ylim(len(lines) - 0.5, -0.5)
+        ax.grid(axis="x", linewidth=0.4)
+        if zero:
+            ax.set_xlim(left=min(0, ax.get_xlim()[0]) if (rows[x] < 0).any() else 0)
+        at = line.get(str(shown)) if isinstance(line, Mapping) else line
+        if at is not None:
+            ax.axvline(at, color="0.5", linestyle=":", linewidth=1)
+        ax.set_xlabel(title(str(shown)) if panel else xlabel)
+    if panel and xlabel:
+        figure.supxlabel(xlabel, fontsize=11)
+    if series:
+        paints = [GREY if colour else tint[name] for name in names]
+        for i, (name, paint) in enumerate(zip(names, paints, strict=True)):
+            face = "white" if colour and len(names) > 1 and i == 0 else paint
+            axes[0].plot([], [], MARKERS[i % len(MARKERS)], color=paint, markerfacecolor=face, label=title(str(name)))
+        _legend(figure, axes[0])
+    return figure
+
+
+def lines(
+    table: pd.DataFrame,
+    x: str,
+    y: str,
+    series: str = "model",
+    panel: str | None = None,
+    columns: int = 1,
+    colours_of: Sequence[str] = (),
+    line: float | None = None,
+    xlabel: str = "",
+    ylabel: str = "",
+    finish: Callable[[Axes], None] | None = None,
+) -> Figure:
+    """Lines with their intervals shaded, one colour per series.
+
+    Args:
+        table: a row per point; points that have no number are left out.
+        x, y: columns; the interval of ``y`` is found by name, and drawn where there is one.
+        series: column with a line for each value.
+        panel: column that gives each of its values axes of its own.
+        columns: panels side by side.
+        colours_of: all series of the page in order, so that each keeps its colour; by default those of the table.
+        line: where a dotted line lies across.
+        xlabel, ylabel: of the axes.
+        finish: is called with every axes, such as for a scale or a mark.
+    """
+    panels = list(dict.fromkeys(table[panel])) if panel else [""]
+    tint = colours([*colours_of, *table[series]])
+    spans = ends(list(table.columns), y)
+    deep = -(-len(panels) // columns)
+    figure, axes = new_figure(2.3 * deep + 0.5, columns, deep, sharey=True)
+    for ax in axes[len(panels) :]:
+        ax.set_visible(False)
+    for place, (ax, shown) in enumerate(zip(axes, panels, strict=False)):
+        rows = table[table[panel] == shown] if panel else table
+        for name, part in rows.dropna(subset=[y]).groupby(series, sort=False):
+            dash = DASHES[list(tint).index(name) // len(PALETTE) % len(DASHES)]
+            at = part[x].to_numpy(float)
+            ax.plot(at, part[y].to_numpy(float), dash, color=tint[name], linewidth=1.4, label=title(str(name)))
+            if spans:
+                low, high = (part[end].to_numpy(float) for end in spans)
+                ax.fill_between(at, low, high, color=tint[name], alpha=0.15, linewidth=0)
+        if line is not None:
+            ax.axhline(line, color="0.5", linestyle=":", linewidth=1)
+        ax.grid(axis="y", linewidth=0.4)
+        ax.set_xlabel(xlabel if place >= len(panels) - columns else "")
+        ax.set_ylabel(ylabel if place % columns == 0 else "")
+        if panel:
+            ax.set_title(title(str(shown)), fontsize=11)
+        if finish:
+            finish(ax)
+    _legend(figure, *axes[: len(panels)])
+    return figure
+
+
+def told(table: pd.DataFrame, estimate: str, *names: str, digits: int = 2) -> str:
+    """A chart's numbers in words, for those who cannot see it: ``T-REx, natural 0.43; ...``, at most forty."""
+    rows = table.dropna(subset=[estimate]).head(40).to_dict("records")
+    parts = (f"{', '.join(title(str(row[name])) for name in names)} {number(row[estimate], digits)}" for row in rows)
+    return f"{heading(estimate)}: {'; '.join(parts)}."
+
+
+def _legend(figure: Figure, *axes: Axes) -> None:
+    """One legend above the axes, each name once, where there is more than one."""
+    known = {name: handle for ax in axes for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
+    if len(known) > 1:
+        wide = max(map(len, known)) > 18
+        figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=2 if wide else 3)
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"

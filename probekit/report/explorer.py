@@ -1,0 +1,7 @@
+"""Placeholder."""
+
+from pathlib import Path
+
+
+def write(stage: Path) -> None:
+    """Nothing yet."""

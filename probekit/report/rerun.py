@@ -1,0 +1,60 @@
+"""The reviewer's one command: run the demo pages again and say which printed number is another."""
+
+from __future__ import annotations
+
+import json
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from probekit.report.book import PLACES
+from probekit.report.paths import root
+from probekit.report.run import run
+from probekit.report.sources import pages
+
+NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e-?\d+)?")
+
+
+def rerun(names: Sequence[str] = ()) -> pd.DataFrame:
+    """Run pages of the demo world into a temporary folder and compare them with the committed ones.
+
+    Args:
+        names: pages; by default all that have the profile ``demo``.
+
+    Returns:
+        One row per page: ``page, numbers`` (printed on the committed page), ``differ`` (how many of them come out
+        otherwise), ``largest`` (difference) and ``first`` (old and new text around the first difference).
+    """
+    rows = []
+    for name in names or pages("demo"):
+        committed = root() / "book" / "studies" / PLACES["demo"] / f"{name}.ipynb"
+        with tempfile.TemporaryDirectory() as work:
+            made = run(name, {}, work, "demo", embedded=True)
+            rows.append({"page": name} | compare(printed(committed), printed(made)))
+    return pd.DataFrame(rows)
+
+
+def printed(page: Path) -> list[str]:
+    """What a page prints, line by line, without its hash and how it was made."""
+    outputs = [out for cell in json.loads(page.read_text("utf-8"))["cells"] for out in cell.get("outputs", [])]
+    texts = ["".join(out.get("data", {}).get("text/markdown", "")) for out in outputs]
+    return [line for text in texts if "Page hash" not in text for line in text.splitlines()]
+
+
+def compare(committed: Sequence[str], new: Sequence[str]) -> dict[str, object]:
+    """Numbers of two pages side by side; lines that say something else altogether count all their numbers."""
+    differ, largest, first = 0, 0.0, ""
+    for old, fresh in zip(committed, new, strict=False):
+        if old != fresh:
+            pairs = list(zip(NUMBER.findall(old), NUMBER.findall(fresh), strict=False))
+            changed = [(a, b) for a, b in pairs if a != b]
+            differ += max(1, len(changed))
+            sizes = [abs(float(a.replace(",", "")) - float(b.replace(",", ""))) for a, b in changed]
+            largest = max([largest, *sizes])
+            first = first or f"{old.strip()[:80]} -> {fresh.strip()[:80]}"
+    differ += abs(len(committed) - len(new))
+    numbers = sum(len(NUMBER.findall(line)) for line in committed)
+    return {"numbers": numbers, "differ": differ, "largest": largest, "first": first}
