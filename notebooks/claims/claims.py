@@ -1,18 +1,21 @@
-"""The ledger at a glance: verdicts and own-table checks counted by paper."""
+"""Page 90: the ledger as a table with links, and its counts as a figure."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from probekit.report.charts import PALETTE, new_figure
+from probekit.report.text import Markup, escape, plain
+
+from notebooks.claims.printed import TABLES, label
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LIGHT = "#8A8A8A"
-OWN = "The paper's own numbers: "
 VERDICTS = {"reproduced": PALETTE[2], "differs": PALETTE[1], "undecided": PALETTE[4], "not run": LIGHT}
 CHECKS = {"consistent": PALETTE[2], "inconsistent": PALETTE[1], "not checkable": LIGHT}
 PARTS = {"verdict": VERDICTS, "own_table": CHECKS}
@@ -35,21 +38,46 @@ def counts(claims: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, axis=1).rename_axis("paper").reset_index()
 
 
-def reasons(claims: pd.DataFrame) -> list[tuple[str, str]]:
-    """Why claims were not run: the ids with one reason, and the reason, in order of first use.
+def answer(claims: pd.DataFrame) -> str:
+    """How many claims could be compared and what came of them."""
+    total = claims["verdict"].value_counts()
+    compared = len(claims) - total.get("not run", 0)
+    return (
+        f"Of {len(claims)} claims, {compared} could be compared with what we computed: "
+        f"{total.get('reproduced', 0)} are reproduced and {total.get('differs', 0)} differ; for the rest the data do not "
+        "decide. The other claims need models or data that cannot be had here."
+    )
 
-    Args:
-        claims: rows of ``ledger()`` with ``id, verdict, reason``.
-    """
-    idle = claims[claims["verdict"] == "not run"]
-    first = idle["reason"].str.partition(OWN)[0].str.strip()
-    return [(", ".join(group), str(reason)) for reason, group in idle["id"].groupby(first, sort=False)]
+
+def shown(claims: pd.DataFrame) -> pd.DataFrame:
+    """The ledger for reading: a row per claim, its reasons folded, linked to its page and to the paper's table."""
+    rows = []
+    for row in claims.to_dict("records"):
+        why = " ".join(escape(text) for text in (row["reason"], row["found"]) if text)
+        fold = f"<details><summary>why</summary>{why}</details>" if why else ""
+        rows.append(
+            {
+                "Id": row["id"],
+                "Paper": row["paper"],
+                "Claim": Markup(f"{escape(row['statement'])} {fold}"),
+                "Printed": plain(row["published"]),
+                "Ours": plain(row["ours"] if row["verdict"] != "not run" else row["related"]),
+                "Verdict": row["verdict"],
+                "Own numbers": row["own_table"],
+                "See": Markup(" ".join([_page(row["page"]), *_printed(row["paper"], row["where"])])),
+            }
+        )
+    return pd.DataFrame(rows, dtype=object)
 
 
-def own_numbers(claims: pd.DataFrame) -> pd.DataFrame:
-    """What the check of the paper's own numbers found: ``id, where, statement, own_table, found`` of claims checked."""
-    checked = claims[claims["own_table"] != "not checkable"]
-    return checked[["id", "where", "statement", "own_table"]].assign(found=checked["reason"].str.partition(OWN)[2])
+def _page(name: str) -> str:
+    return f"{{doc}}`page {name[:2]} </book/studies/{name}>`" if name else ""
+
+
+def _printed(paper: str, where: str) -> list[str]:
+    """Links to the printed tables that a claim's place names."""
+    numbers = [n for listed in re.findall(r"Tables? ([\d, and]+)", where) for n in re.findall(r"\d+", listed)]
+    return [f"{{ref}}`Table {n} <{label(paper, n)}>`" for n in numbers if (paper, n) in TABLES]
 
 
 def draw(table: pd.DataFrame) -> Figure:
@@ -60,8 +88,8 @@ def draw(table: pd.DataFrame) -> Figure:
         for kind, colour in kinds.items():
             bars = ax.barh(table["paper"], table[kind], left=start, color=colour, label=kind, height=0.7)
             wide = table[kind] > 0.06 * table["claims"].max()
-            shown = [str(n) if fits else "" for n, fits in zip(table[kind], wide, strict=True)]
-            ax.bar_label(bars, shown, label_type="center", fontsize=9, color="white")
+            texts = [str(n) if fits else "" for n, fits in zip(table[kind], wide, strict=True)]
+            ax.bar_label(bars, texts, label_type="center", fontsize=9, color="white")
             start = start + table[kind]
         ax.invert_yaxis()
         ax.set_ylabel("Paper")
@@ -72,8 +100,8 @@ def draw(table: pd.DataFrame) -> Figure:
 
 def describe(table: pd.DataFrame) -> str:
     """The figure in words."""
-    told = (
+    parts = (
         f"paper {row['paper']}: " + ", ".join(f"{kind} {row[kind]}" for kinds in PARTS.values() for kind in kinds)
         for row in table.to_dict("records")
     )
-    return f"Stacked bars of claims by paper. {'; '.join(told)}."
+    return f"Stacked bars of claims by paper. {'; '.join(parts)}."

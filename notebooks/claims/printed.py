@@ -1,10 +1,11 @@
-"""Which tables of the papers are transcribed, what each holds, and on which pages it has its place."""
+"""Page 91: which tables of the papers are transcribed, what each holds, and on which pages it has its place."""
 
 from __future__ import annotations
 
 import pandas as pd
 
 from probekit.report.published import MISSING, published
+from probekit.report.text import Markup, plain
 
 TEXT = "text"
 TABLES: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {
@@ -54,3 +55,29 @@ def as_printed(paper: str, table: str) -> pd.DataFrame:
         return cells.drop(columns="paper").rename(columns={"table": "place"})
     wide = cells.pivot(index="row", columns="column", values="value")
     return wide.loc[cells["row"].unique(), cells["column"].unique()].reset_index()
+
+
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """``index`` for reading, linked to the printed tables and to the pages that show ours beside them."""
+    rows = [
+        {
+            "Paper": row["paper"],
+            "Table": Markup(f"{{ref}}`{name(row['table'])} <{label(row['paper'], row['table'])}>`"),
+            "What it holds": row["holds"],
+            "Cells": plain(row["cells"]),
+            "Missing": plain(row["missing"]) if row["cells"] else "all",
+            "Beside ours": Markup(", ".join(f"{{doc}}`page {page[:2]} <{page}>`" for page in row["pages"].split())),
+        }
+        for row in table.to_dict("records")
+    ]
+    return pd.DataFrame(rows, dtype=object)
+
+
+def label(paper: str, table: str) -> str:
+    """The anchor of a printed table."""
+    return f"printed-{paper}-{table}"
+
+
+def name(table: str) -> str:
+    """A table as people call it."""
+    return "text and figures" if table == TEXT else f"Table {table}"

@@ -8,6 +8,7 @@ the landing page read them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -146,18 +147,20 @@ def load_claims(path: Path | None = None) -> list[Claim]:
     Raises:
         ReportError: unreadable, or a claim has a missing, unknown or mistyped field, or an id that is there twice.
     """
-    return list(_read(path or root() / "book" / "published" / "claims.yml"))
+    file = path or root() / "book" / "published" / "claims.yml"
+    try:
+        return list(_read(file, file.read_text(encoding="utf-8")))
+    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
+        raise ReportError(f"{file} cannot be read as YAML: {error}: correct it there") from error
 
 
 @cache
-def _read(file: Path) -> tuple[Claim, ...]:
+def _read(file: Path, text: str) -> tuple[Claim, ...]:
+    """Kept, since a page asks for the claims several times."""
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    try:
-        entries = yaml.load(file.read_text(encoding="utf-8"), Loader=_Loader)
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ReportError(f"{file} cannot be read as YAML: {error}: correct it there") from error
+    entries = yaml.load(text, Loader=_Loader)
     if not isinstance(entries, list):
         raise ReportError(f"{file} holds a {type(entries).__name__}: make it a list of claims")
     schema, claims = Draft202012Validator(SCHEMA), dict[str, Claim]()
@@ -167,6 +170,9 @@ def _read(file: Path) -> tuple[Claim, ...]:
         if fault := best_match(schema.iter_errors(entry)):
             field = "".join(f", field {str(part)!r}" for part in fault.absolute_path)
             raise ReportError(f"{place}{field}: {fault.message}: correct it there")
+        for field in ("published", "tolerance"):
+            if isinstance(entry[field], float) and not math.isfinite(entry[field]):
+                raise ReportError(f"{place}, field {field!r}: {entry[field]}: write a finite number or null")
         claim = _claim(entry)
         if not claim.id.startswith(f"{claim.paper}-"):
             raise ReportError(f"{place}, field 'id': it belongs to paper {claim.paper}: begin it with that number")

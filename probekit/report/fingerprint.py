@@ -82,7 +82,8 @@ def _homes(name: str) -> set[Path]:
     """Files where a dotted name is defined: a module, or the module from which a package takes it."""
     pieces = name.split(".")
     if pieces[0] == "probekit" and len(pieces) > 1 and pieces[1] in probekit.HOMES:
-        pieces = [*probekit.HOMES[pieces[1]].split("."), *pieces[1:]]
+        home = probekit.HOMES[pieces[1]].split(".")
+        pieces = [*home, *pieces[2 if home[-1] == pieces[1] else 1 :]]
     base = PACKAGE.parent if pieces[0] == "probekit" else root()
     for length in range(len(pieces), 0, -1):
         place = base.joinpath(*pieces[:length])

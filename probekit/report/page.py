@@ -161,7 +161,8 @@ class Page:
         name: str,
         caption: str,
         shown: pd.DataFrame | None = None,
-        fold: bool = False,
+        fold: bool | None = None,
+        classes: str = "sortable",
     ) -> None:
         """A numbered, sortable table with its CSV for download; every cell is escaped.
 
@@ -170,24 +171,28 @@ class Page:
             name: of the file.
             caption: MyST.
             shown: what the page shows; by default ``readable(frame)``.
-            fold: hide the table behind its caption until it is asked for; ``LONG`` rows or more are folded anyway.
+            fold: hide the table behind its caption until it is asked for; by default from ``LONG`` rows on.
+            classes: ``sortable``, or ``filterable`` for a long one with a search box and a choice for some columns.
         """
         if frame.empty:
             return self.say(f"*{caption}*: none.")
         path = self.keep(frame, name, caption)
-        self._show(readable(frame) if shown is None else shown, caption, self._link(path, "Download as CSV"), fold)
+        link = self._link(path, "Download as CSV")
+        self._show(readable(frame) if shown is None else shown, caption, link, fold, classes)
 
-    def _show(self, shown: pd.DataFrame, caption: str, link: str, fold: bool = False) -> None:
+    def _show(
+        self, shown: pd.DataFrame, caption: str, link: str, fold: bool | None = None, classes: str = "sortable"
+    ) -> None:
         cells = io.StringIO()
         shown.map(escape).rename(columns=escape).to_csv(cells, index=False, lineterminator="\n")
         lengths = [max(6, min(60, int(shown[c].astype(str).str.len().mean()))) for c in shown]
         wordy = max(lengths) > 30  # then the columns share the width by their mean length
         widths = " ".join(map(str, lengths)) if wordy else "auto"
         text = (
-            f"~~~~{{csv-table}} {caption}\n:header-rows: 1\n:class: sortable{' wordy' * wordy}\n:widths: {widths}\n\n"
+            f"~~~~{{csv-table}} {caption}\n:header-rows: 1\n:class: {classes}{' wordy' * wordy}\n:widths: {widths}\n\n"
             f"{cells.getvalue()}~~~~\n\n{link}\n"
         )
-        if fold or len(shown) >= LONG:
+        if len(shown) >= LONG if fold is None else fold:
             text = f"~~~~~{{dropdown}} {caption}\n{text}~~~~~\n"
         beginning = " ".join(shown.head(LONG).to_html(index=False, escape=True).split())
         rest = f"<p>{len(shown) - LONG} more rows</p>" * (len(shown) > LONG)
@@ -209,16 +214,19 @@ class Page:
 
     def figure(self, figure: Figure, name: str, caption: str, alt: str) -> None:
         """A numbered figure, saved as SVG; ``alt`` says in words what it shows."""
+        place = self.draw(figure, name)
+        text = f"~~~~{{figure}} {place}\n:alt: {' '.join(alt.split())}\n:class: chart\n\n{caption}\n~~~~\n"
+        _display(text, f'<img src="{html.escape(place)}" alt="{html.escape(alt)}">')
+
+    def draw(self, figure: Figure, name: str) -> str:
+        """Save a figure as SVG beside the page without showing it; returns its place, seen from the page."""
         import matplotlib.pyplot as plt
 
         data = io.BytesIO()
         figure.savefig(data, format="svg", metadata={"Date": None, "Creator": None})
         plt.close(figure)
-        path = self.out / f"{name}.svg"
-        write_atomically(path, data.getvalue())
-        place = f"{self.out.name}/{path.name}"
-        text = f"~~~~{{figure}} {place}\n:alt: {' '.join(alt.split())}\n:class: chart\n\n{caption}\n~~~~\n"
-        _display(text, f'<img src="{html.escape(place)}" alt="{html.escape(alt)}">')
+        write_atomically(self.out / f"{name}.svg", data.getvalue())
+        return f"{self.out.name}/{name}.svg"
 
     # ---- what follows --------------------------------------------------------------------------------------------
 

@@ -8,9 +8,13 @@ from typing import Any
 
 from probekit.titles import title
 
-__all__ = ["escape", "interval", "number", "plain", "shown_name", "title"]
+__all__ = ["Markup", "escape", "interval", "number", "plain", "shown_name", "title"]
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+
+
+class Markup(str):
+    """Text of our own making in MyST, which ``escape`` leaves as it is; foreign text in it has passed ``escape``."""
 
 
 def escape(value: Any) -> str:
@@ -18,6 +22,8 @@ def escape(value: Any) -> str:
 
     Control characters and line ends become spaces, so that no text can leave its table cell or line.
     """
+    if isinstance(value, Markup):
+        return value
     text = "".join(c if c.isprintable() or c == "\N{NO-BREAK SPACE}" else " " for c in str(value))
     return _PUNCTUATION.sub(r"\\\1", text)
 

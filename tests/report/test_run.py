@@ -15,11 +15,12 @@ from probekit import cli
 from probekit.errors import ReportError
 from probekit.report import escape, interval, number
 from probekit.report.book import by_turns
-from probekit.report.fingerprint import packages, page_hash
-from probekit.report.page import Page, shown_name
+from probekit.report.fingerprint import files, page_hash
+from probekit.report.page import Page
 from probekit.report.recording import record, recorded_manifest, recorded_tables
 from probekit.report.run import run
 from probekit.report.sources import complete, parameters
+from probekit.report.text import Markup, shown_name
 
 NOTEBOOK = """# ---
 # jupyter:
@@ -37,17 +38,19 @@ count: int = 3  # rows
 share: float = 0.5  # a share
 names: list = ["a"]  # names
 loud: bool = False  # whether to fail
+recorded: bool = False  # show what was recorded
 out: str = "01_study"  # folder
 
 # %%
 import os
 import pandas as pd
 from probekit.report import Page, new_figure
-page = Page("01_study", out, {"count": count, "share": share, "names": names, "loud": loud})
+page = Page("01_study", globals())
 if loud:
     raise ValueError("as asked")
 data = os.environ.get("PROBEKIT_DATA", "none")
-page.table(pd.DataFrame({"name": names * count, "data": [data] * count}), "rows", "Rows")
+tables = page.tables(lambda: {"rows": pd.DataFrame({"name": names * count, "data": [data] * count})}, {"rows": "Rows"})
+page.table(tables["rows"], "shown", "Rows")
 figure, (ax,) = new_figure()
 ax.plot([0, share])
 page.figure(figure, "line", "A line", "A line that rises")
@@ -57,9 +60,11 @@ page.close()
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    (tmp_path / "notebooks").mkdir()
-    (tmp_path / "notebooks" / "01_study.py").write_text(NOTEBOOK)
-    (tmp_path / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n    lab: {count: 2, names: [b]}\n")
+    (tmp_path / "notebooks" / "first").mkdir(parents=True)
+    (tmp_path / "notebooks" / "first" / "01_study.py").write_text(NOTEBOOK)
+    (tmp_path / "studies.yml").write_text(
+        "01_study:\n  profiles:\n    demo:\n    recorded:\n    lab: {count: 2, names: [b]}\n"
+    )
     monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
     return tmp_path
 
@@ -67,7 +72,7 @@ def home(tmp_path, monkeypatch):
 def test_parameters_are_read_with_type_and_help(home):
     assert parameters("01_study")["count"] == {"type": "int", "default": 3, "help": "rows"}
     assert complete("01_study", {"share": 1}, "lab") == {
-        "count": 2, "share": 1, "names": ["b"], "loud": False, "out": "01_study",
+        "count": 2, "share": 1, "names": ["b"], "loud": False, "recorded": False, "out": "01_study",
     }  # fmt: skip
 
 
@@ -78,7 +83,7 @@ def test_parameters_are_read_with_type_and_help(home):
         ({"count": "3"}, "demo", "count must be of type int, not str"),
         ({"count": True}, "demo", "count must be of type int, not bool"),
         ({"names": "a"}, "demo", "names must be of type list"),
-        ({}, "moon", "no profile 'moon'; it has demo, lab"),
+        ({}, "moon", "no profile 'moon'; it has demo, recorded, lab"),
     ],
 )
 def test_wrong_parameters_are_refused_before_anything_runs(home, given, profile, message):
@@ -97,6 +102,7 @@ def test_a_run_leaves_a_page_its_tables_and_nothing_else(home, monkeypatch):
     page = run("01_study", {"count": 1}, home / "out", embedded=True)
     assert sorted(p.relative_to(home / "out").as_posix() for p in (home / "out").rglob("*")) == [
         "01_study", "01_study.ipynb", "01_study/line.svg", "01_study/manifest.json", "01_study/rows.csv",
+        "01_study/shown.csv",
     ]  # fmt: skip
     assert (home / "out/01_study/rows.csv").read_text() == "name,data\na,none\n"  # no real data
     text = page.read_text()
@@ -122,7 +128,7 @@ print("a library prints")
 
 
 def test_a_page_holds_no_console_text_and_tells_what_the_readers_warned_of(home, caplog):
-    source = home / "notebooks" / "01_study.py"
+    source = home / "notebooks" / "first" / "01_study.py"
     source.write_text(NOTEBOOK.replace("if loud:", f"{LOUD}\nif loud:"))
     with caplog.at_level(logging.WARNING, "probekit.report.run"):
         page = run("01_study", {}, home / "out")
@@ -161,23 +167,35 @@ def test_the_hash_follows_notebook_parameters_and_inputs(home):
     with_input = page_hash("01_study", {"count": 1})
     (home / "data" / "deep" / "x.csv").write_text("2")
     assert len({first, with_input, page_hash("01_study", {"count": 1})}) == 3
-    (home / "notebooks" / "01_study.py").write_text(NOTEBOOK + "\n# more\n")
+    (home / "notebooks" / "first" / "01_study.py").write_text(NOTEBOOK + "\n# more\n")
     assert page_hash("01_study", {"count": 1}) not in (first, with_input)
 
 
-def test_packages_are_followed_through_imports(tmp_path):
-    source = tmp_path / "n.py"
-    source.write_text("import probekit as pk\npk.metrics.accuracy_at_k([1], 1)\n")
-    assert packages(source) == ["metrics"]
-    source.write_text("import probekit as pk\npk.load_probe('squad')\n")
-    assert packages(source) == ["errors.py", "files.py", "probes"]
-    source.write_text("import probekit as pk\npk.rank_entities\n")
-    assert {"scoring", "models", "probes", "store.py"} <= set(packages(source))
-    assert "report" not in packages(source)
+def imported(tmp_path, text):
+    (tmp_path / "n.py").write_text(text)
+    return {str(path).partition("/probekit/")[2] or str(path) for path in files(tmp_path / "n.py")}
+
+
+def test_files_are_followed_through_imports_and_not_whole_packages(tmp_path):
+    found = imported(tmp_path, "import probekit as pk\npk.metrics.accuracy_at_k([1], 1)\n")
+    assert "metrics/ranking.py" in found and not any(name.startswith("report") for name in found)
+    found = imported(tmp_path, "from probekit.metrics import accuracy_at_k\n")
+    assert found == {"metrics/ranking.py"}
+    found = imported(tmp_path, "import probekit as pk\npk.rank_entities\n")
+    assert {"scoring/rank.py", "store.py", "probes/probe.py"} <= found and "report/page.py" not in found
+    assert "metrics/ranking.py" in imported(tmp_path, "HOME = 'probekit.metrics.ranking:accuracy_at_k'\n")
+
+
+def test_a_word_in_the_module_of_one_page_makes_that_page_stale_and_no_other():
+    from probekit.report.paths import source
+    from probekit.report.sources import studies
+
+    module = source("22_ucm").parent / "ucm.py"
+    assert [name for name in studies() if module in files(source(name))] == ["22_ucm"]
 
 
 def test_papermill_alone_runs_the_same_source(home):
-    source = home / "notebooks" / "01_study.py"
+    source = home / "notebooks" / "first" / "01_study.py"
     subprocess.run(
         [sys.executable, "-m", "jupytext", "--to", "ipynb", "-o", str(home / "n.ipynb"), str(source)],
         check=True,
@@ -189,13 +207,27 @@ def test_papermill_alone_runs_the_same_source(home):
     assert nbformat.read(home / "done.ipynb", 4).metadata["papermill"]["exception"] is None
 
 
-def test_recording_keeps_tables_and_manifest_but_not_what_shows_them_again(home):
+def test_a_recorded_run_is_shown_again_without_computing(home):
     assert recorded_tables("01_study") == {} and recorded_manifest("01_study") == {}
-    run("01_study", {"count": 1}, home / "out")
-    (home / "out/01_study/shown_rows.csv").write_text("again\n")
+    run("01_study", {"count": 1}, home / "out", "lab")
     place = record("01_study", home / "out/01_study")
-    assert sorted(p.name for p in place.iterdir()) == ["manifest.json", "rows.csv"]
-    assert list(recorded_tables("01_study")) == ["rows"] and recorded_manifest("01_study")["study"] == "01_study"
+    assert sorted(p.name for p in place.iterdir()) == ["manifest.json", "rows.csv"]  # not what shows them again
+    (place / "rows.csv").write_text("name,data\nfrom the record,1\n")
+    page = run("01_study", {}, home / "shown", "recorded")
+    assert (home / "shown/01_study/shown.csv").read_text() == "name,data\nfrom the record,1\n"
+    manifest = json.loads((home / "shown/01_study/manifest.json").read_text())
+    assert manifest["parameters"]["names"] == ["b"] and manifest["recorded"]["parameters"]["count"] == 1
+    assert manifest["recorded"]["hash"] in page.read_text() and manifest["hash"] != manifest["recorded"]["hash"]
+    with pytest.raises(ReportError, match="record a run that computes"):
+        record("01_study", home / "shown/01_study")
+
+
+def test_what_was_recorded_is_part_of_the_hash_of_the_page_that_shows_it(home):
+    before = page_hash("01_study", {"recorded": True}), page_hash("01_study", {"recorded": False})
+    (home / "book/recorded/01_study").mkdir(parents=True)
+    (home / "book/recorded/01_study/rows.csv").write_text("a\n1\n")
+    assert page_hash("01_study", {"recorded": True}) != before[0]
+    assert page_hash("01_study", {"recorded": False}) == before[1]
 
 
 def test_the_command_line_says_what_is_wrong_in_one_line(home, capsys):
@@ -220,24 +252,59 @@ def test_lists_name_everything(what, capsys):
 HOSTILE = '<script>alert(1)</script> [x](javascript:1) ```{raw} html\n$y$ {doc}`z` | "a,b" \\ &amp; *b* :smile: --- ~~'
 
 
-def test_everything_foreign_is_escaped_in_tables(home, tmp_path, monkeypatch):
+@pytest.fixture
+def page(home, tmp_path, monkeypatch):
+    """A page, and what it displays as (MyST, HTML)."""
     shown = []
     monkeypatch.setattr("probekit.report.page._display", lambda markdown, html: shown.append((markdown, html)))
-    Page("01_study", str(tmp_path / "t"), {}).table(pd.DataFrame({HOSTILE: [HOSTILE]}), "bad", "Caption")
-    markdown, html = shown[0]
+    given = {"count": 1, "share": 0.5, "names": [], "loud": False, "recorded": False, "out": str(tmp_path / "t")}
+    made = Page("01_study", given)
+    made.shown = shown
+    return made
+
+
+def test_everything_foreign_is_escaped_in_tables(page):
+    page.table(pd.DataFrame({HOSTILE: [HOSTILE]}), "bad", "Caption")
+    markdown, html = page.shown[0]
     assert "<script>" not in html
     assert "\\<script\\>" in markdown and "\n```{raw}" not in markdown
-    assert pd.read_csv(tmp_path / "t/bad.csv").iloc[0, 0] == HOSTILE
+    assert pd.read_csv(page.out / "bad.csv").iloc[0, 0] == HOSTILE
 
 
-def test_labels_are_one_in_the_whole_book(home, tmp_path, monkeypatch):
-    (home / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n02_study:\n  profiles:\n    demo:\n")
-    (home / "notebooks" / "02_study.py").write_text(NOTEBOOK)
-    said: list[str] = []
-    monkeypatch.setattr("probekit.report.page._display", lambda markdown, _: said.append(markdown))
-    for study in ("01_study", "02_study"):
-        Page(study, str(tmp_path / study), {}).table(pd.DataFrame({"a": [1]}), "shown_rows", "Rows")
-    assert ":name: tbl-01-study-shown-rows\n" in said[0] and ":name: tbl-02-study-shown-rows\n" in said[1]
+def test_text_of_our_own_making_passes_and_nothing_else_does():
+    assert escape(Markup("{doc}`a`")) == "{doc}`a`" and escape("{doc}`a`") == "\\{doc\\}\\`a\\`"
+
+
+def test_tables_are_kept_at_full_precision_and_read_back_as_a_recorded_run_would_be(page):
+    third = 1 / 3
+    captions = {"b": "Second", "c": "Third"}
+    tables = page.tables(lambda: {"b": pd.DataFrame({"x": [third], "y": [""]})}, captions)
+    assert tables["b"].to_dict("records") == [{"x": third, "y": ""}] and tables["c"].empty
+    assert (page.out / "b.csv").read_text() == f"x,y\n{third!r},\n" and not (page.out / "c.csv").exists()
+    assert page.manifest["tables"] == ["b"]
+    with pytest.raises(ReportError, match="table 'd' has no caption"):
+        page.tables(lambda: {"d": pd.DataFrame({"x": [1]})}, captions)
+
+
+def test_a_written_interval_is_no_number(page):
+    with pytest.raises(ReportError, match="column 'x' of t holds written intervals"):
+        page.keep(pd.DataFrame({"x": [interval(0.5, 0.25, 0.75)]}), "t", "T")
+
+
+def test_a_page_ends_with_its_tables_and_its_making(page):
+    page.keep(pd.DataFrame({"x": [1, 2]}), "t", "Two rows")
+    page.close()
+    tables, making = (markdown for markdown, _ in page.shown)
+    assert "| Two rows | 2 | {download}`CSV <t/t.csv>` |" in tables
+    assert 'href="../explorer.html#01_study/t"' in tables
+    assert "Page hash" in making and "Make it again" in making and "manifest.json" in making
+
+
+def test_numbers_of_the_demo_world_stand_under_a_banner_and_beside_no_claim(page):
+    page.models["zoo/bert-tiny"] = {}
+    page.tables(dict, {})
+    page.findings()
+    assert page.demo and "{admonition} Demo world" in page.shown[0][0] and "claims stand on" in page.shown[1][0]
 
 
 @given(st.text())
@@ -257,14 +324,6 @@ def test_numbers_are_shown_with_fixed_decimals():
 def test_names_on_pages_hold_no_folders(tmp_path):
     assert shown_name(str(tmp_path)) == tmp_path.name and shown_name("org/model") == "org/model"
     assert shown_name("`<b>a\n") == "'<b>a "
-
-
-def test_agreement_needs_an_interval_on_one_side_of_zero():
-    from probekit.report.parts import agreement
-
-    assert agreement(0.01, 0.2) == agreement(-0.2, -0.01, "below") == "agrees"
-    assert agreement(-0.2, -0.01) == agreement(0.01, 0.2, "below") == "contradicts"
-    assert agreement(-0.1, 0.1) == agreement(0.0, 0.1) == agreement(float("nan"), float("nan")) == "undecided"
 
 
 def test_pages_of_different_studies_are_made_side_by_side():

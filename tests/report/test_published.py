@@ -6,12 +6,11 @@ from pathlib import Path
 
 import pandas as pd
 import pytest
-from probekit.report.ledger.claims import published
-from probekit.report.ledger.published import MISSING, cell, numbers
 
 from probekit.errors import ReportError
+from probekit.report.published import MISSING, cell, numbers, published
 
-PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"
+PUBLISHED = Path(__file__).resolve().parents[2] / "book" / "published"
 FILES = sorted(path.name for path in PUBLISHED.glob("001_*.csv"))
 HEAD = "paper,table,row,column,value\n"
 

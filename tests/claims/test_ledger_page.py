@@ -7,11 +7,14 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import pandas as pd
 import yaml
-from probekit.report.ledger.published import MISSING
 
-from probekit.report.ledger import ledger, overview, tables
+from probekit.report.claims import ledger
+from probekit.report.published import MISSING
 
-ROOT = Path(__file__).resolve().parents[1]
+from notebooks.claims import claims as overview
+from notebooks.claims import printed as tables
+
+ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = pd.DataFrame(
     [
         ("001-01a", "001", "1", "a", "not run", "not checkable", "No data."),
@@ -53,10 +56,20 @@ def test_bars_stand_end_to_end_and_are_told_in_words() -> None:
     assert "paper 002: reproduced 0, differs 0, undecided 1, not run 1" in overview.describe(table)
 
 
-def test_a_reason_is_told_once_and_without_the_check() -> None:
-    assert overview.reasons(CLAIMS) == [("001-01a, 001-01b", "No data."), ("002-02a", "No model.")]
-    found = overview.own_numbers(CLAIMS)
-    assert found[["id", "found"]].to_numpy().tolist() == [["001-01b", "It is so."], ["001-02a", "It is not."]]
+def test_a_row_tells_its_reason_and_leads_to_its_page_and_printed_table() -> None:
+    row = {
+        "id": "001-13a",
+        "paper": "001",
+        "where": "5.6, Table 6",
+        "statement": "a *b*",
+        "published": 0.1,
+        "ours": 0.2,
+    }
+    row |= {"verdict": "differs", "own_table": "consistent", "reason": "Far.", "found": "<So>.", "related": None}
+    (shown,) = overview.shown(pd.DataFrame([row | {"page": "17_entities"}])).to_dict("records")
+    assert shown["Claim"] == "a \\*b\\* <details><summary>why</summary>Far\\. \\<So\\>\\.</details>"
+    assert shown["See"] == ("{doc}`page 17 </book/studies/17_entities>` {ref}`Table 6 <printed-001-6>`")
+    assert (shown["Printed"], shown["Ours"]) == ("0.1", "0.2")
 
 
 def test_every_transcribed_table_has_its_place() -> None:

@@ -1,0 +1,57 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Fill in the blank: what language models know and believe
+#
+# A language model can be asked by leaving a gap in a sentence: in "The capital of Portugal is `[MASK]`." the words it prefers for the gap are its answer.
+# Four papers ask that way what models know, what they make of a text, why they answer as they do, and whom their answers hurt.
+# This report computes each of their tables and figures again, and says what came of it.
+
+# %% tags=["parameters", "hide-input"]
+recorded: bool = True  # this page has no other source
+out: str = "00_start"  # folder for figures
+
+# %% tags=["hide-input"]
+from probekit.report import Page
+
+from notebooks.claims import start
+
+page = Page("00_start", globals())
+page.say(start.cards(page))
+page.say(start.ledger_sentence())
+
+# %% [markdown]
+# ## Where to go
+#
+# ::::{grid} 1 1 3 3
+# :gutter: 2
+#
+# :::{grid-item-card} Read
+# {doc}`How to read a page </book/reading>`, then {doc}`what a probe can see </book/studies/demo/10_world>` and {doc}`12_accuracy`.
+# {doc}`/book/methods` has the definitions, {doc}`/book/glossary` the words.
+# :::
+#
+# :::{grid-item-card} Check
+# {doc}`90_claims` holds every claim beside what came of it; the {doc}`explorer </book/explorer>` opens every table of the book.
+# :::
+#
+# :::{grid-item-card} Run
+# {doc}`/book/rerun`: the whole book in one command, or any page on your own model and data.
+# :::
+# ::::
+#
+# The report compares four papers with a new implementation of their methods; it does not rank language models.
+# Most models of the papers cannot be had here, so small ones stand in, and every page says which.
+
+# %% tags=["hide-input"]
+page.close()

@@ -1,0 +1,49 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # The papers' printed tables
+#
+# ```{admonition} In this section
+# :class: note
+# Every table of the four papers, and the numbers of their running text and figures that this book uses, transcribed as printed.
+# A cell that cannot be read in the copies at hand is `not available`.
+# ```
+
+# %% tags=["parameters", "hide-input"]
+recorded: bool = True  # this page has no other source
+out: str = "91_printed"  # folder for tables
+
+# %% tags=["hide-input"]
+from probekit.report import Page
+
+from notebooks.claims import printed
+
+page = Page("91_printed", globals())
+index = printed.index()
+page.answer(
+    f"{len(index)} tables with {int(index['cells'].sum()):,} printed cells stand here; "
+    f"{int(index['missing'].sum()):,} more cannot be read in our copies."
+)
+page.table(index, "index", "The transcribed tables", printed.shown(index))
+
+# %% [markdown]
+# ## Table by table
+
+# %% tags=["hide-input"]
+for row in index.itertuples():
+    page.say(f"({printed.label(row.paper, row.table)})=\n### Paper {row.paper}, {printed.name(row.table)}: {row.holds}")
+    table = printed.as_printed(row.paper, row.table)
+    page.table(table, f"published_{row.paper}_{row.table}", f"As printed: {row.holds}", table, fold=True)
+
+# %% tags=["hide-input"]
+page.close()

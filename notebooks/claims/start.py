@@ -1,0 +1,140 @@
+"""The landing page: of each study what was asked, and what was found in a sentence and a small figure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+import pandas as pd
+
+from probekit.report.charts import forest, new_figure, told
+from probekit.report.claims import by_verdict, ledger
+from probekit.report.page import Page
+from probekit.report.recording import recorded_tables
+from probekit.report.tables import pick
+from probekit.report.text import number, title
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Tables = Mapping[str, pd.DataFrame]
+
+
+class Card(NamedTuple):
+    """What the landing page says of a study."""
+
+    question: str
+    paper: str
+    answer: str
+    figure: Figure
+    alt: str
+    pages: tuple[str, ...]
+
+
+def cards(page: Page) -> str:
+    """A grid with a card for each study, in MyST; the figures are saved beside the page."""
+    made = (templates, contexts, rationales, fairness)
+    items = []
+    for study, card in enumerate((make() for make in made), start=1):
+        place = page.draw(card.figure, f"study{study}")
+        links = " · ".join(f"{{doc}}`{name}`" for name in card.pages)
+        items.append(
+            f":::{{grid-item-card}} {study}. {card.question}\n{card.answer}\n\n"
+            f"```{{image}} {place}\n:alt: {' '.join(card.alt.split())}\n:class: chart\n```\n\n"
+            f"{{cite:t}}`{card.paper}`: {links}\n:::\n"
+        )
+    return "::::{grid} 1 1 2 2\n:gutter: 2\n\n" + "\n".join(items) + "::::"
+
+
+def templates() -> Card:
+    """Study 1: the same facts asked in two styles."""
+    pairs = pick(recorded_tables("12_accuracy")["mean_pairs"], subset="all", k=1)
+    rows = pairs.melt(["dataset", "models"], ["template", "natural"], "style", "acc@1")
+    row = pick(pairs, dataset="trex").iloc[0]
+    answer = (
+        f"Natural sentences find the right answer for {100 * row['natural']:.0f} of 100 facts of {title('trex')}, "
+        f"templates for {100 * row['template']:.0f}, on average over {row['models']} small models, three of which were "
+        "tuned on natural sentences."
+    )
+    question = "Do templates and natural sentences tell the same of a model?"
+    figure = forest(rows, "acc@1", y="dataset", series="style", xlabel="Acc@1, mean over models")
+    return Card(
+        question, "shaier2024", answer, figure, told(rows, "acc@1", "dataset", "style"), ("12_accuracy", "13_rankings")
+    )
+
+
+def contexts() -> Card:
+    """Study 2: what another right answer in the context does to the target."""
+    table = pick(recorded_tables("22_ucm")["ucm"], source="trex", measure="UCM_m")
+    table = table[table["model"] != "mean over models"]
+    kinds = ["understand", "confuse", "misunderstand"]
+    figure, (ax,) = new_figure(height=0.35 * len(table) + 1.0)
+    start = pd.Series(0.0, index=table.index)
+    for kind in kinds:
+        ax.barh([title(name) for name in table["model"]], table[kind], left=start, label=kind.capitalize())
+        start = start + table[kind]
+    ax.set_xlabel("share of steps that add a right answer")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3, fontsize=9)
+    ax.invert_yaxis()
+    lifted, lowered = table["understand"].mean(), table["misunderstand"].mean()
+    answer = (
+        f"Another right answer in the text lifts the one that is asked for in {lifted:.0%} of steps and lowers it in "
+        f"{lowered:.0%}, on {title('trex')}."
+    )
+    alt = " ".join(told(table, kind, "model") for kind in kinds)
+    return Card("Does text before a question help a model?", "yao2023", answer, figure, alt, ("22_ucm", "23_copy"))
+
+
+def rationales() -> Card:
+    """Study 3: how far the words a prediction rests on are those that people mark."""
+    table = pick(recorded_tables("31_saliency")["interpretability"], dataset="own/en", dimension="all", metric="F1")
+    table = table[table["weights"] != "random"].copy()
+    table["scores"] = [f"{title(m)}, {s}" if m else s for m, s in zip(table["model"], table["method"], strict=True)]
+    attention, chance = pick(table, method="attention")["estimate"], pick(table, method="random scores")["estimate"]
+    answer = (
+        f"The words that attention weighs overlap with those people mark by an F1 of {number(attention.min(), 2)} to "
+        f"{number(attention.max(), 2)}; random scores reach {number(chance.iloc[0], 2)}."
+    )
+    figure = forest(table, "estimate", y="scores", xlabel="F1 with the words people mark")
+    alt = told(table, "estimate", "scores")
+    return Card(
+        "Do models fill a gap for people's reasons?",
+        "rationales",
+        answer,
+        figure,
+        alt,
+        ("31_saliency", "32_rationale_length"),
+    )
+
+
+def fairness() -> Card:
+    """Study 4: the paper's scores beside the repaired ones."""
+    tables = recorded_tables("41_hurtfulness")
+    facts = tables["facts"].set_index("what")["value"]
+    table = pick(tables["table1"], rules=["paper", "audited"])
+    ranks = table.pivot(index="model", columns="rules", values="rank")
+    moved = int((ranks["paper"] != ranks["audited"]).sum())
+    top = ranks.sort_values("paper").index[:8]
+    rows = table[table["model"].isin(top)].sort_values("rank").assign(counted=table["rules"] + " rules")
+    rows = rows.assign(score=rows["mean"], score_low=rows["low"], score_high=rows["high"])
+    rows = rows.set_index("model").loc[list(top)].reset_index()
+    answer = (
+        f"{facts['numbers that agree to the last digit']:.0f} of the {facts['numbers']:.0f} printed numbers come out to "
+        f"the last digit; with the counting repaired, {moved} of {len(ranks)} models change rank."
+    )
+    figure = forest(rows, "score", series="counted", xlabel="HONEST score, the paper's first eight models")
+    alt = told(rows, "score", "model", "counted")
+    return Card(
+        "How often are completions hurtful?", "fairbelief2024", answer, figure, alt, ("41_hurtfulness", "46_audit")
+    )
+
+
+def ledger_sentence() -> str:
+    """What came of all claims, in a sentence."""
+    rows = ledger()
+    doubtful = sum(row["own_table"] == "inconsistent" for row in rows)
+    checked = sum(row["own_table"] != "not checkable" for row in rows)
+    return (
+        f"The {{doc}}`ledger <90_claims>` lists {len(rows)} claims of the papers: {by_verdict(rows)}. "
+        f"Of {checked} that the papers' own printed numbers can check, {doubtful} do not follow from them."
+    )

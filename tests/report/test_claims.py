@@ -1,0 +1,227 @@
+"""The ledger: how claims are read and refused, verdicts on conclusions, and the claims that are there."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from probekit.errors import ReportError
+from probekit.report import claims
+from probekit.report.claims import (
+    Claim,
+    Judged,
+    Related,
+    by_verdict,
+    checks,
+    concluded,
+    conclusions_of,
+    direction,
+    findings,
+    judge,
+    ledger,
+    load_claims,
+    said,
+    within,
+)
+from probekit.report.recording import recorded_manifest
+
+ROOT = Path(__file__).resolve().parents[2]
+KEYS = ["id", "paper", "where", "statement", "published", "tolerance", "ours", "verdict", "own_table", "found"]
+KEYS += ["reason", "related", "related_note", "page"]
+ROW = "{id: 001-77, paper: '001', where: '4', statement: s, published: 1, tolerance: 0, source: {not_run: no data}}"
+PAGE = "source: {page: 12_accuracy, rule: number, where: {a: b}}"
+RELATED = "related: {table: a.csv, where: {a: b}, column: c, note: ours}"
+GAP = "{not_run: no data}"
+NUMBER = Claim("001-77", "001", "4", "a count", 305, 2, Judged("12_accuracy", "number", {}))
+SIDE = replace(NUMBER, source=Judged("12_accuracy", "direction", {"dataset": "x"}))
+NEAR = Related("12_accuracy/datasets.csv", {"probe": "squad"}, "facts", "on other models")
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A report of our own: the transcribed numbers copied, nothing recorded."""
+    shutil.copytree(ROOT / "book" / "published", tmp_path / "book" / "published")
+    shutil.copy2(ROOT / "studies.yml", tmp_path)
+    (tmp_path / "notebooks").symlink_to(ROOT / "notebooks")
+    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
+    return tmp_path
+
+
+def rows(**columns: object) -> pd.DataFrame:
+    return concluded(pd.DataFrame([{"claim": "001-77", "dataset": "x", "estimate": 0.5, **columns}]))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (", tolerance: 0", "", "001-77.*'tolerance' is a required property"),
+        ("where: '4'", "where: 5.5", "001-77.*'where'.*5.5"),
+        ("where: '4'", "where: '4', wher: x", "001-77.*wher"),
+        ("where: '4'", "where: '4', where: '5'", "'where' is there twice"),
+        ("statement: s", "statement: ' '", "001-77.*'statement'"),
+        ("paper: '001'", "paper: 001", "001-77.*'paper'.*1"),
+        ("paper: '001'", "paper: '002'", "001-77.*'id'"),
+        ("id: 001-77", "id: 001-7", "001-7.*'id'"),
+        ("published: 1", "published: .nan", "001-77.*'published'.*nan"),
+        ("published: 1", "published: true", "001-77.*'published'.*True"),
+        ("tolerance: 0", "tolerance: -1", "001-77.*'tolerance'.*-1"),
+        ("tolerance: 0", "tolerance: 5e-05", "001-77.*'tolerance'.*5e-05"),
+        ("{not_run: no data}", "no data", "001-77.*'source'"),
+        ("{not_run: no data}", "{not_run: no data, table: a.csv}", "001-77.*'source'"),
+        ("{not_run: no data}", "{page: 12_accuracy}", "001-77.*'source'"),
+        ("{not_run: no data}", "{page: 12_accuracy, rule: guess}", "001-77.*'source'"),
+        ("{not_run: no data}", "{page: 12_accuracy, rule: number, where: {a: 1}}", "001-77.*'source'"),
+        (ROW[ROW.index("published") : -1], f"published: x, tolerance: 0, {PAGE}", "001-77.*numbers"),
+        (ROW[ROW.index("tolerance") : -1], f"tolerance: null, {PAGE}", "001-77.*numbers"),
+        (GAP, f"{GAP}, {RELATED.replace(', note: ours', '')}", "001-77.*related.*'note' is a required"),
+        (GAP, f"{GAP}, {RELATED.replace('note: ours', 'note: 1')}", "001-77.*related.*'note'"),
+        (GAP, f"{GAP}, {RELATED.replace('a.csv', '/a.csv')}", "001-77.*related.*'table'"),
+        (GAP, f"{GAP}, {RELATED.replace('a: b', 'a: 1')}", "001-77.*related.*'where'.*'a'"),
+        (GAP, f"{GAP}, related: null", "001-77.*'related'"),
+        (f"published: 1, tolerance: 0, source: {GAP}", f"published: 1, tolerance: 0, {PAGE}, {RELATED}", "leave one"),
+    ],
+)
+def test_a_bad_claim_is_refused_by_name(tmp_path: Path, old: str, new: str, words: str) -> None:
+    path = tmp_path / "claims.yml"
+    path.write_text(f"- {ROW}\n", encoding="utf-8")
+    assert load_claims(path) == [Claim("001-77", "001", "4", "s", 1, 0, "no data")]
+    path.write_text(f"- {ROW.replace(old, new)}\n", encoding="utf-8")
+    with pytest.raises(ReportError, match=words):
+        load_claims(path)
+
+
+@pytest.mark.parametrize("text", [f"- {ROW}\n- {ROW}\n", "a: 1", "", "- !!python/object:os.system {}", "- [", "- \xff"])
+def test_a_bad_file_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "claims.yml").write_text(text, encoding="latin-1")
+    with pytest.raises(ReportError, match=r"claims\.yml"):
+        load_claims(tmp_path / "claims.yml")
+
+
+@pytest.mark.parametrize(
+    ("ours", "verdict"), [(305, "reproduced"), (307.0, "reproduced"), (303, "reproduced"), (302.9, "differs")]
+)
+def test_a_number_is_judged_by_the_tolerance(ours: float, verdict: str) -> None:
+    assert judge(NUMBER, rows(estimate=ours))[:2] == (verdict, ours)
+
+
+def test_a_difference_of_exactly_the_tolerance_is_no_matter_of_binary_fractions() -> None:
+    assert 0.4 - 0.3 > 0.1
+    assert (within(0.4, 0.3, 0.1), within(0.4, 0.3, 0.09)) == ("reproduced", "differs")
+
+
+def test_a_direction_needs_an_interval_on_one_side_of_zero() -> None:
+    assert direction(0.01, 0.2) == direction(-0.2, -0.01, "below") == "agrees"
+    assert direction(-0.2, -0.01) == direction(0.01, 0.2, "below") == "contradicts"
+    assert direction(-0.1, 0.1) == direction(0.0, 0.1) == direction(float("nan"), float("nan")) == "undecided"
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected", "sign", "verdict"),
+    [
+        (0.1, 0.9, "", "agrees", "reproduced"),
+        (0.1, 0.9, "below", "contradicts", "differs"),
+        (-0.1, 0.9, "", "undecided", "undecided"),
+    ],
+)
+def test_a_row_has_the_verdict_of_its_interval(low: float, high: float, expected: str, sign: str, verdict: str) -> None:
+    table = rows(low=low, high=high, expected=expected)
+    assert table["verdict"].tolist() == [sign]
+    assert judge(SIDE, table)[:2] == (verdict, 0.5)
+    assert list(table) == ["claim", "dataset", "unit", "estimate", "low", "high", "n", "verdict"]
+
+
+def test_a_verdict_of_another_rule_stays_and_a_number_has_none() -> None:
+    assert rows(low=0.1, high=0.9, verdict="contradicts")["verdict"].tolist() == ["contradicts"]
+    assert rows()["verdict"].tolist() == [""]
+
+
+@pytest.mark.parametrize("table", [pd.DataFrame(columns=["claim"]), rows(claim="001-78"), pd.concat([rows(), rows()])])
+def test_without_one_row_that_decides_a_claim_is_not_run(table: pd.DataFrame) -> None:
+    verdict, ours, reason = judge(SIDE, table)
+    assert (verdict, ours) == ("not run", None) and "conclusions with claim = 001-77, dataset = x" in reason
+
+
+def test_a_page_tells_few_results_and_counts_many() -> None:
+    few = pd.concat([rows(low=0.1, high=0.9), rows(dataset="trex", low=-0.1, high=0.9)])
+    assert said(few).split("; ") == [
+        "x: 0.500 [0.100,\N{NO-BREAK SPACE}0.900], agrees",
+        "T\N{NON-BREAKING HYPHEN}REx: 0.500 [-0.100,\N{NO-BREAK SPACE}0.900], undecided",
+    ]
+    assert said(pd.concat([few] * 3)) == "of 6 results 3 agrees, 3 undecided"
+    assert said(rows(estimate=305.0)) == "x: 305"
+
+
+def test_findings_are_of_the_claims_that_have_conclusions_or_are_judged_here() -> None:
+    claim = next(c for c in load_claims() if isinstance(c.source, Judged) and c.source.page == "12_accuracy")
+    found = findings("12_accuracy", rows(claim=claim.id, estimate=float(claim.published or 0)), ["001"])
+    judged = {c.id for c in load_claims() if isinstance(c.source, Judged) and c.source.page == "12_accuracy"}
+    assert set(found["claim"]) == judged
+    assert found.set_index("claim").loc[claim.id, "verdict"] == "reproduced"
+    assert findings("12_accuracy", rows(), ["009"]).empty
+
+
+def test_the_whole_ledger(home: Path) -> None:
+    table = ledger()
+    assert [list(row) for row in table] == [KEYS] * len(load_claims())
+    assert json.loads(json.dumps(table, allow_nan=False)) == table
+    assert {row["verdict"] for row in table} == {"not run"}  # nothing is recorded here
+    assert all(row["ours"] is None and row["reason"] for row in table)
+    assert {row["id"] for row in table if row["own_table"] != "not checkable"} == set(checks())
+
+
+def test_the_totals_hold_every_claim() -> None:
+    table = ledger()
+    assert sum(int(part.split()[0]) for part in by_verdict(table).split(", ")) == len(table)
+    assert "undecided" in by_verdict(table)
+
+
+def test_every_judged_claim_has_the_row_that_decides_it() -> None:
+    pages = {claim.source.page for claim in load_claims() if isinstance(claim.source, Judged)}
+    made = {page: conclusions_of(page) for page in pages}
+    for claim in load_claims():
+        if isinstance(claim.source, Judged):
+            verdict, ours, reason = judge(claim, made[claim.source.page])
+            assert verdict != "not run" and ours is not None, (claim.id, reason)
+
+
+def test_a_related_figure_is_read_and_is_no_part_of_the_verdict(home: Path) -> None:
+    claim = replace(NUMBER, source="no data", related=NEAR)
+    (row,) = ledger([claim])
+    assert (row["related"], row["reason"]) == (None, "No data.")  # the page was not recorded
+    path = home / "book" / "recorded" / NEAR.table
+    path.parent.mkdir(parents=True)
+    path.write_text("probe,facts\nsquad,1\n")
+    (row,) = ledger([claim])
+    assert (row["verdict"], row["ours"], row["related"], row["related_note"]) == ("not run", None, 1, "on other models")
+    assert row["reason"] == "No data."
+    for wrong in (
+        replace(NEAR, column="fact"),
+        replace(NEAR, where={"probe": "squat"}),
+        replace(NEAR, table="12_accuracy/dataset.csv"),
+    ):
+        (row,) = ledger([replace(claim, related=wrong)])
+        assert row["related"] is None and wrong.table in str(row["reason"])
+
+
+def test_every_related_figure_of_a_recorded_study_is_there() -> None:
+    for row in ledger():
+        assert not row["related_note"] or row["related"] is not None or "record" not in str(row["reason"]), row
+
+
+def test_a_related_figure_is_of_the_models_its_note_names() -> None:
+    cells = [claim.related for claim in load_claims() if claim.related]
+    assert all("minilm-mlm" in related.note and "real-*" in related.note for related in cells)
+    for study in {related.table.split("/")[0] for related in cells}:
+        names = sorted(recorded_manifest(study)["models"])
+        assert names[0] == "minilm-mlm" and [name[:5] for name in names[1:]] == ["real-"] * 3
+
+
+def test_claims_are_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    load_claims()
+    monkeypatch.setattr(claims.yaml, "load", None)
+    assert load_claims()
