@@ -51,7 +51,14 @@ page.figure(
 # *Ours* is the number that was judged; of a claim that was not run it is our number on the same data from other models, where there is one, and no verdict follows from it.
 
 # %% tags=["hide-input"]
-page.table(rows, "ledger", "Every claim with its verdict", claims.shown(rows), fold=False, classes="filterable")
+page.table(
+    rows,
+    "ledger",
+    "Every claim with its verdict",
+    claims.shown(rows),
+    fold=False,
+    classes="filterable filter-paper filter-verdict filter-own-numbers",
+)
 page.table(counts, "counts", "Claims by paper, verdict, and check of the paper's own numbers", fold=True)
 
 # %% [markdown]

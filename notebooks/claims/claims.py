@@ -44,8 +44,8 @@ def answer(claims: pd.DataFrame) -> str:
     compared = len(claims) - total.get("not run", 0)
     return (
         f"Of {len(claims)} claims, {compared} could be compared with what we computed: "
-        f"{total.get('reproduced', 0)} are reproduced and {total.get('differs', 0)} differ; for the rest the data do not "
-        "decide. The other claims need models or data that cannot be had here."
+        f"{total.get('reproduced', 0)} are reproduced and {total.get('differs', 0)} differ; for the rest the data do "
+        "not decide. The other claims need models or data that cannot be had here."
     )
 
 

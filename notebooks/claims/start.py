@@ -119,8 +119,8 @@ def fairness() -> Card:
     rows = rows.assign(score=rows["mean"], score_low=rows["low"], score_high=rows["high"])
     rows = rows.set_index("model").loc[list(top)].reset_index()
     answer = (
-        f"{facts['numbers that agree to the last digit']:.0f} of the {facts['numbers']:.0f} printed numbers come out to "
-        f"the last digit; with the counting repaired, {moved} of {len(ranks)} models change rank."
+        f"{facts['numbers that agree to the last digit']:.0f} of the {facts['numbers']:.0f} printed numbers come out "
+        f"to the last digit; with the counting repaired, {moved} of {len(ranks)} models change rank."
     )
     figure = forest(rows, "score", series="counted", xlabel="HONEST score, the paper's first eight models")
     alt = told(rows, "score", "model", "counted")

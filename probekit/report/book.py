@@ -19,7 +19,6 @@ from probekit.errors import ReportError
 from probekit.files import digest
 from probekit.report import explorer
 from probekit.report.fingerprint import PACKAGE, contents, page_hash
-from probekit.report.page import EXPLORER
 from probekit.report.paths import root
 from probekit.report.run import run
 from probekit.report.sources import complete, pages
@@ -29,6 +28,7 @@ log = logging.getLogger(__name__)
 
 STAGED = ("book", "_config.yml", "_toc.yml")
 PLACES = {"recorded": "", "demo": "demo"}  # profile -> folder of its pages below book/studies
+EXPLORER = "../explorer.html#"  # from a page of the main part; others lie deeper
 RUNS = "my_run"  # where `probekit run` puts its pages, if nothing else is said
 YOURS = "Your runs"
 

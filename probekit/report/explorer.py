@@ -1,7 +1,161 @@
-"""Placeholder."""
+"""The explorer: every CSV of the book as a table to search, filter and sort, offline.
 
+``write`` looks through a staged copy of the book. For each ``book/studies/PLACE/NAME.csv`` it writes a script
+``book/_static/tables/PLACE/NAME.js``, which a page opened from a disk can load where it could not read the CSV, and it
+puts the list of all tables into the staged ``book/explorer.md``. The list alone serves a reader without scripts. With
+scripts, ``explorer.html#PLACE/NAME`` opens a table, and only its script is loaded (``book/_static/explorer.js``).
+
+Tables on the pages themselves are plain HTML, to which ``book/_static/tables.js`` adds by class:
+
+- ``sortable``: a click on a head sorts; ``0.174 [0.157, 0.191]`` and ``1,300`` count as their first number, and
+  cells without one come last;
+- ``sortable filterable``: also a search box and the number of rows found;
+- ``filter-own-table``, next to both: also a drop-down of all values of the column headed "Own table", and so for every
+  such class, in the order of the columns. The class is the heading in small letters, each run of other signs a dash.
+
+In MyST such a table is made by ``:class: sortable filterable filter-paper filter-verdict`` on a ``csv-table``.
+"""
+
+from __future__ import annotations
+
+import csv
+import html
+import json
+import logging
+import re
+import shutil
+from collections.abc import Sequence
+from itertools import groupby
 from pathlib import Path
+from urllib.parse import quote
+
+from probekit.report.text import escape
+
+log = logging.getLogger(__name__)
+
+BEGIN, END = "% tables: begin", "% tables: end"  # between them, explorer.md says that no list was made
+# not 007, which is a name, nor what a double does not hold
+NUMBER = re.compile(r"-?(0|[1-9]\d{0,14})(\.\d+)?([eE](-\d{1,3}|\+?\d{1,2}))?", re.ASCII)
+KEY = re.compile(r"[\w.@+=,/ -]+")  # what a link and a role can hold
 
 
-def write(stage: Path) -> None:
-    """Nothing yet."""
+def write(stage: Path) -> list[str]:
+    """Write the script of every table below ``stage/book/studies``, and their list into ``stage/book/explorer.md``.
+
+    Args:
+        stage: the copy of the book that is about to be rendered; ``_toc.yml`` there says which pages it has.
+
+    Returns:
+        The keys of the tables, such as ``12_accuracy/accuracy`` or ``demo/12_accuracy/accuracy``, in their order.
+    """
+    studies, scripts = stage / "book" / "studies", stage / "book" / "_static" / "tables"
+    shutil.rmtree(scripts, ignore_errors=True)
+    items = {}
+    for path in studies.rglob("*.csv"):
+        key = path.relative_to(studies).with_suffix("").as_posix()
+        if not KEY.fullmatch(key):
+            log.warning("not in the explorer, for the signs in its name: %r", key)
+            continue
+        columns, rows = read(path)
+        target = scripts / f"{key}.js"
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(script(key, columns, rows), "utf-8")
+        items[key] = _item(key, _caption(path), columns, len(rows))
+    keys = sorted(items, key=_order)
+    toc = stage / "_toc.yml"
+    pages = set(re.findall(r"file:\s*(\S+)", toc.read_text("utf-8"))) if toc.is_file() else set()
+    groups = [
+        _group(studies, place, [items[key] for key in group], f"book/studies/{place}" in pages)
+        for place, group in groupby(keys, key=_place)
+    ]
+    page = stage / "book" / "explorer.md"
+    before, _, rest = page.read_text("utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    page.write_text(f"{before}{BEGIN}\n\n{''.join(groups)}{END}{after}", "utf-8")
+    return keys
+
+
+def link(key: str, text: str = "Open in the explorer") -> str:
+    """Inline HTML, fit for MyST, that leads from the page of a table to that table in the explorer.
+
+    Args:
+        key: the CSV below ``book/studies``, without its suffix; its page stands beside its folder.
+        text: plain text of the link.
+    """
+    return f'<a href="{"../" * key.count("/")}explorer.html#{quote(key)}">{html.escape(text)}</a>'
+
+
+def read(path: Path) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows of a CSV as text; every row is as long as the heads, and a file without a line has no heads."""
+    with path.open(encoding="utf-8-sig", errors="replace", newline="") as file:
+        columns, *rows = [row for row in csv.reader(file) if row] or [[]]
+    return columns, [(row + [""] * len(columns))[: len(columns)] for row in rows]
+
+
+def script(key: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """JavaScript that registers a table: an assignment of JSON in ASCII, in which no ``<`` is left.
+
+    A column is of numbers if all its filled cells are, and at least one is filled; its empty cells are ``null``.
+    """
+    numeric = [_numeric([row[i] for row in rows]) for i in range(len(columns))]
+    cells = [[_value(cell) if n else cell for cell, n in zip(row, numeric, strict=True)] for row in rows]
+    data = json.dumps({"columns": list(columns), "numeric": numeric, "rows": cells}, separators=(",", ":"))
+    return f"TABLES[{json.dumps(key)}] = {data}\n".replace("<", "\\u003c")
+
+
+def _numeric(cells: Sequence[str]) -> bool:
+    filled = [cell for cell in cells if cell]
+    return bool(filled) and all(NUMBER.fullmatch(cell) for cell in filled)
+
+
+def _value(cell: str) -> float | int | None:
+    return None if not cell else float(cell) if re.search(r"[.eE]", cell) else int(cell)
+
+
+def _place(key: str) -> str:
+    return key.rpartition("/")[0]
+
+
+def _order(key: str) -> tuple[int, str, str]:
+    """The pages of the book first, then demo runs, then a reader's own runs."""
+    kinds = ["demo", "own"]
+    first = key.partition("/")[0]
+    return kinds.index(first) + 1 if first in kinds else 0, _place(key), key
+
+
+def _caption(table: Path) -> str:
+    """What its page calls a table; nothing where no manifest lies beside it."""
+    manifest = table.parent / "manifest.json"
+    known = json.loads(manifest.read_text("utf-8")).get("captions", {}) if manifest.is_file() else {}
+    return str(known.get(table.stem, ""))
+
+
+def _item(key: str, caption: str, columns: Sequence[str], rows: int) -> str:
+    """A line of the list; its link opens the table, or without scripts leads to this line."""
+    href, name = quote(key), key.rpartition("/")[2]
+    size = f"{caption + ', ' if caption else ''}{rows:,} row{'s' * (rows != 1)}"
+    heads = f": {', '.join(escape(column) for column in columns)}" if columns else ""
+    return (
+        f'- <a class="open" id="{href}" href="#{href}">{html.escape(name)}</a> <span>{size}{heads}</span> '
+        f"{{download}}`CSV <studies/{key}.csv>`\n"
+    )
+
+
+def _group(studies: Path, place: str, items: Sequence[str], linked: bool) -> str:
+    """The tables of a page, folded behind its title."""
+    kind, _, rest = place.partition("/")
+    note = {"demo": " (demo)", "own": f" (own: {_place(rest)})"}.get(kind, "")
+    name = place.rpartition("/")[2]
+    title = html.escape(f"{_title(studies / f'{place}.ipynb') or _title(studies / f'{name}.ipynb') or name}{note}")
+    page = f"On the page {{doc}}`studies/{place}`.\n\n" if linked else ""
+    return f"<details>\n<summary>{title}</summary>\n\n{page}{''.join(items)}\n</details>\n\n"
+
+
+def _title(page: Path) -> str:
+    """The first heading of a page; nothing where there is no such page or heading."""
+    if not page.is_file():
+        return ""
+    cells = json.loads(page.read_text("utf-8"))["cells"]
+    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
+    found = re.search(r"^# +(.+)$", "\n".join(texts), re.MULTILINE)
+    return found[1].strip() if found else ""

@@ -19,6 +19,7 @@ from probekit import __version__
 from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.probes.probe import Probe
+from probekit.report import explorer
 from probekit.report.claims import concluded, findings
 from probekit.report.fingerprint import page_hash
 from probekit.report.messages import listen
@@ -34,7 +35,6 @@ if TYPE_CHECKING:
 
 LONG = 20  # rows from which on a table is folded
 VERSIONS = ("torch", "transformers", "tokenizers", "numpy", "pandas", "scipy")
-EXPLORER = "../explorer.html#"  # from a page of the book's main part; others lie deeper, see ``book``
 BANNER = """```{admonition} Demo world
 :class: warning
 These numbers come from an invented world and from small models trained on it.
@@ -162,7 +162,7 @@ class Page:
         caption: str,
         shown: pd.DataFrame | None = None,
         fold: bool | None = None,
-        classes: str = "sortable",
+        classes: str = "",
     ) -> None:
         """A numbered, sortable table with its CSV for download; every cell is escaped.
 
@@ -172,7 +172,7 @@ class Page:
             caption: MyST.
             shown: what the page shows; by default ``readable(frame)``.
             fold: hide the table behind its caption until it is asked for; by default from ``LONG`` rows on.
-            classes: ``sortable``, or ``filterable`` for a long one with a search box and a choice for some columns.
+            classes: further ones, such as ``filterable filter-paper`` (see ``probekit.report.explorer``).
         """
         if frame.empty:
             return self.say(f"*{caption}*: none.")
@@ -180,16 +180,15 @@ class Page:
         link = self._link(path, "Download as CSV")
         self._show(readable(frame) if shown is None else shown, caption, link, fold, classes)
 
-    def _show(
-        self, shown: pd.DataFrame, caption: str, link: str, fold: bool | None = None, classes: str = "sortable"
-    ) -> None:
+    def _show(self, shown: pd.DataFrame, caption: str, link: str, fold: bool | None = None, classes: str = "") -> None:
         cells = io.StringIO()
         shown.map(escape).rename(columns=escape).to_csv(cells, index=False, lineterminator="\n")
         lengths = [max(6, min(60, int(shown[c].astype(str).str.len().mean()))) for c in shown]
         wordy = max(lengths) > 30  # then the columns share the width by their mean length
         widths = " ".join(map(str, lengths)) if wordy else "auto"
+        kinds = " ".join(["sortable", *classes.split(), *["wordy"] * wordy])
         text = (
-            f"~~~~{{csv-table}} {caption}\n:header-rows: 1\n:class: {classes}{' wordy' * wordy}\n:widths: {widths}\n\n"
+            f"~~~~{{csv-table}} {caption}\n:header-rows: 1\n:class: sortable{f' {classes}' * bool(classes)}{' wordy' * wordy}\n:widths: {widths}\n\n"
             f"{cells.getvalue()}~~~~\n\n{link}\n"
         )
         if len(shown) >= LONG if fold is None else fold:
@@ -259,7 +258,7 @@ class Page:
             head = "| Table | Rows | | |\n| --- | --- | --- | --- |\n"
             rows = "".join(
                 f"| {caption} | {count:,} | {self._link(self.out / f'{name}.csv', 'CSV')} | "
-                f'<a href="{EXPLORER}{self.study}/{name}">open in the explorer</a> |\n'
+                f"{explorer.link(f'{self.study}/{name}')} |\n"
                 for name, (caption, count) in self._kept.items()
             )
             self.say(f"````{{dropdown}} All tables of this page\n{head}{rows}````")
@@ -282,6 +281,7 @@ class Page:
             "runs": self.runs,
             "messages": self.messages.texts,
             "tables": self._made,
+            "captions": {name: caption for name, (caption, _) in self._kept.items()},
             "versions": {"probekit": __version__, "python": platform.python_version()}
             | {name: version(name) for name in VERSIONS},
         }

@@ -1,0 +1,34 @@
+// Makes tables of class "sortable" sort by a click on a head, and adds a search box and drop-downs to those of class
+// "filterable": one for the column "Own table" by a class "filter-own-table". See probekit.report.explorer.
+const plain = (cell) => String(cell ?? "").replace(/<[^>]*>/g, "").replace(/(\d),(?=\d{3})/g, "$1").replace("−", "-").trim();
+const measured = (cell) => /^[-+]?\d*\.?\d+(e[-+]?\d+)?(?![-\w.])/i.test(plain(cell));  // 0.174 [0.157, 0.191], not 001-01a
+DataTable.ext.errMode = "throw";
+DataTable.type("measure", { order: {  // by the first number; cells without one come last both ways
+  pre: (cell) => measured(cell) ? parseFloat(plain(cell)) : NaN,
+  asc: (a, b) => isNaN(a) - isNaN(b) || a - b || 0,
+  desc: (a, b) => isNaN(a) - isNaN(b) || b - a || 0,
+} });
+
+for (const element of document.querySelectorAll("table.sortable")) {
+  const filterable = element.classList.contains("filterable");
+  const columns = Array.from(element.tHead.rows[0].cells, (head, i) => {
+    const cells = Array.from(element.tBodies[0].rows, (row) => row.cells[i].textContent.trim());
+    const filled = cells.filter((cell) => !/^[-–]?$/.test(cell));
+    const type = filled.filter(measured).length > filled.length / 2 ? "measure" : null;
+    return { name: head.textContent.trim(), cells, type, width: element.querySelectorAll("col")[i]?.style.width };
+  });
+  const table = new DataTable(element, {
+    autoWidth: false, order: [], paging: false, columns: columns.map(({ type, width }) => ({ type, width })),
+    layout: { topStart: filterable && "search", topEnd: filterable && "info", bottomStart: null, bottomEnd: null },
+    language: { info: "_TOTAL_ rows", infoEmpty: "No row", infoFiltered: "of _MAX_", search: "Search", zeroRecords: "No row fits." },
+  });
+  columns.forEach(({ name, cells }, i) => {
+    if (!filterable || !element.classList.contains(`filter-${name.toLowerCase().replace(/[^a-z0-9]+/g, "-")}`)) return;
+    const choice = document.createElement("select"), label = document.createElement("label");
+    choice.append(new Option("all", ""), ...[...new Set(cells)].sort().map((cell) => new Option(cell || "–", cell)));
+    choice.onchange = () =>
+      table.column(i).search.fixed("choice", (_, row, index) => !choice.selectedIndex || cells[index] === choice.value).draw();
+    label.append(name, " ", choice);
+    table.table().container().querySelector(".dt-search").append(label);
+  });
+}
