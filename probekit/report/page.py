@@ -188,7 +188,7 @@ class Page:
         widths = " ".join(map(str, lengths)) if wordy else "auto"
         kinds = " ".join(["sortable", *classes.split(), *["wordy"] * wordy])
         text = (
-            f"~~~~{{csv-table}} {caption}\n:header-rows: 1\n:class: sortable{f' {classes}' * bool(classes)}{' wordy' * wordy}\n:widths: {widths}\n\n"
+            f"~~~~{{csv-table}} {caption}\n:header-rows: 1\n:class: {kinds}\n:widths: {widths}\n\n"
             f"{cells.getvalue()}~~~~\n\n{link}\n"
         )
         if len(shown) >= LONG if fold is None else fold:
