@@ -3,39 +3,48 @@
 import json
 import re
 import shutil
-import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
 
+from probekit.report import explorer
+from probekit.report.book import PLACES, list_runs, place, render
 from probekit.report.fingerprint import page_hash
 from probekit.report.paths import root
-from probekit.report.sources import complete, parameters, studies
+from probekit.report.sources import TYPES, complete, pages, parameters, studies
 
 ROOT = root()
 PAGES = ROOT / "book" / "studies"
+COMMITTED = [(name, profile) for profile in PLACES for name in pages(profile)]
+
+
+def named(case):
+    return "/".join(filter(None, (PLACES[case[1]], case[0]))) if isinstance(case, tuple) else None
 
 
 @pytest.mark.parametrize("name", studies())
 def test_parameters_are_typed_and_explained(name):
     found = parameters(name)
-    assert "out" in found
+    assert {"out", "recorded"} <= set(found)
     for about in found.values():
-        assert about["type"] != "None" and about["help"], about
+        assert about["type"] in TYPES and about["help"], about
 
 
-@pytest.mark.parametrize("name", studies())
-def test_the_committed_page_is_of_today_and_whole(name):
-    text = (PAGES / f"{name}.ipynb").read_text("utf-8")
+def test_every_page_is_in_the_table_of_contents_once():
+    listed = re.findall(r"book/studies/(\S+)", (ROOT / "_toc.yml").read_text())
+    assert sorted(listed) == sorted(map(named, COMMITTED))
+
+
+@pytest.mark.parametrize("case", COMMITTED, ids=named)
+def test_the_committed_page_is_of_today_and_whole(case):
+    name, profile = case
+    text = (PAGES / PLACES[profile] / f"{name}.ipynb").read_text("utf-8")
     outputs = [out for cell in json.loads(text)["cells"] for out in cell.get("outputs", [])]
     assert outputs
     assert not [out for out in outputs if out["output_type"] in ("error", "stream")]
-    values = complete(name, {})
+    values = complete(name, {}, profile)
     values.pop("out")
     assert page_hash(name, values) in text, "run `make pages`"
-    assert 8 <= len(json.loads(text)["cells"]) <= 30
 
 
 @pytest.fixture(scope="session")
@@ -44,28 +53,26 @@ def html(tmp_path_factory):
     for name in ("_config.yml", "_toc.yml"):
         shutil.copy2(ROOT / name, source / name)
     shutil.copytree(ROOT / "book", source / "book")
-    program = Path(sys.executable).with_name("jupyter-book")
-    command = [program, "build", source, "--all", "-W", "-n", "--keep-going", "--path-output", out]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout[-4000:] + done.stderr[-4000:]
+    explorer.write(source)
+    render(source, out)
     return out / "_build" / "html"
 
 
-def pages(html):
+def soups(html):
     for page in sorted(html.rglob("*.html")):
         yield page, BeautifulSoup(page.read_text("utf-8"), "html.parser")
 
 
 def test_no_page_asks_the_network_for_anything(html):
-    for page, soup in pages(html):
+    for page, soup in soups(html):
         for tag, attribute in (("script", "src"), ("link", "href"), ("img", "src"), ("iframe", "src")):
             for node in soup.find_all(tag):
                 assert not re.match(r"(https?:)?//", node.get(attribute) or ""), (page.name, node)
 
 
 def test_links_lead_somewhere_and_pictures_are_described(html):
-    ids = {page: {node["id"] for node in soup.find_all(id=True)} for page, soup in pages(html)}
-    for page, soup in pages(html):
+    ids = {page: {node["id"] for node in soup.find_all(id=True)} for page, soup in soups(html)}
+    for page, soup in soups(html):
         for picture in soup.select("article img:not(.toggler)"):
             assert len(picture.get("alt", "")) > 20 and (page.parent / picture["src"]).exists(), (page.name, picture)
         for link in soup.find_all("a", href=True):
@@ -78,14 +85,28 @@ def test_links_lead_somewhere_and_pictures_are_described(html):
                 assert anchor in ids[target], (page.name, link["href"])
 
 
-@pytest.mark.parametrize("name", studies())
-def test_every_study_page_has_tables_downloads_and_its_making(html, name):
-    soup = BeautifulSoup((html / "book" / "studies" / f"{name}.html").read_text("utf-8"), "html.parser")
-    tables = soup.select("table.sortable")
-    assert tables and all(table.select("caption") for table in tables)
-    assert len(soup.select("a.download")) >= len(tables)
-    assert "Page hash" in soup.get_text() and "Make it again" in soup.get_text()
-    assert "</script" not in "".join(table.get_text() for table in tables)
+@pytest.mark.parametrize("case", COMMITTED, ids=named)
+def test_a_page_is_one_that_people_finish(html, case):
+    """At most 1,000 words and 5 tables before anything is unfolded; the cells of tables do not count."""
+    soup = BeautifulSoup((html / "book" / "studies" / f"{named(case)}.html").read_text("utf-8"), "html.parser")
+    article = soup.find("article")
+    assert "Page hash" in article.get_text() and "Make it again" in article.get_text()
+    for folded in article.select("details, script, style, div.cell_input, .toggle-hidden, footer, .prev-next-footer"):
+        folded.decompose()
+    assert len(article.select("table")) <= 5
+    for body in article.select("table tbody"):
+        body.decompose()
+    assert len(re.findall(r"\w+", article.get_text(" "))) <= 1000
+    assert not article.select("table:not(:has(caption))")
+
+
+@pytest.mark.parametrize("case", COMMITTED, ids=named)
+def test_tables_hold_numbers_and_come_with_the_page(html, case):
+    soup = BeautifulSoup((html / "book" / "studies" / f"{named(case)}.html").read_text("utf-8"), "html.parser")
+    for link in soup.select("a.download"):
+        assert link["href"].endswith((".csv", ".json"))
+    for path in (PAGES / named(case)).glob("*.csv"):
+        assert not re.search(r"\d \[-?\d", path.read_text("utf-8")), path
 
 
 def test_maths_is_in_the_page(html):
@@ -93,7 +114,24 @@ def test_maths_is_in_the_page(html):
 
 
 def test_published_numbers_and_demo_numbers_are_never_in_one_table(html):
-    for page, soup in pages(html):
+    for page, soup in soups(html):
         for table in soup.select("table.sortable"):
             text = table.get_text()
             assert not ("zoo/" in text and "Published" in text), page.name
+
+
+def test_a_readers_runs_stand_in_a_part_of_their_own(tmp_path):
+    run, stage = tmp_path / "my_run", tmp_path / "stage"
+    (run / "12_accuracy").mkdir(parents=True)
+    (run / "12_accuracy" / "t.csv").write_text("a\n1\n")
+    (run / "12_accuracy.ipynb").write_text('<a href="../explorer.html#12_accuracy/t">open</a>')
+    (stage / "book" / "studies").mkdir(parents=True)
+    shutil.copy2(ROOT / "_toc.yml", stage)
+    list_runs(stage, [run])
+    assert "Your runs" in (stage / "_toc.yml").read_text()
+    assert "book/studies/own/my_run/12_accuracy\n    title: Accuracy (my_run)" in (stage / "_toc.yml").read_text()
+    page = stage / "book/studies/own/my_run/12_accuracy.ipynb"
+    assert page.read_text() == '<a href="../../../explorer.html#own/my_run/12_accuracy/t">open</a>'
+    assert (page.parent / "12_accuracy/t.csv").is_file()
+    place(run, stage / "book/studies", "demo")
+    assert "../../explorer.html#demo/12_accuracy/t" in (stage / "book/studies/demo/12_accuracy.ipynb").read_text()

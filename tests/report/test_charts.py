@@ -1,0 +1,51 @@
+"""Charts of tidy tables: every row is drawn, in its panel, with its interval."""
+
+import matplotlib.pyplot as plt
+import pandas as pd
+import pytest
+
+from probekit.report.charts import PALETTE, colours, forest, lines, told
+
+
+@pytest.fixture(autouse=True)
+def close():
+    yield
+    plt.close("all")
+
+
+def table(models, styles=("template", "natural"), panels=("trex",)):
+    rows = [(m, s, d, 0.5, 0.25, 0.75) for d in panels for m in models for s in styles]
+    return pd.DataFrame(rows, columns=["model", "style", "dataset", "acc@1", "low@1", "high@1"])
+
+
+@pytest.mark.parametrize("count", [1, 2, 16])
+def test_every_row_is_a_dot_in_its_panel(count):
+    rows = table([f"m{i}" for i in range(count)], panels=("trex", "squad", "mine"))
+    figure = forest(rows, "acc@1", series="style", panel="dataset", columns=2, colour="model")
+    shown = [ax for ax in figure.axes if ax.get_visible()]
+    assert [ax.get_xlabel() for ax in shown] == ["T\N{NON-BREAKING HYPHEN}REx", "SQuAD", "mine"]
+    assert [len(ax.containers) for ax in shown] == [2 * count] * 3
+    assert [label.get_text() for label in shown[0].get_yticklabels()] == [f"m{i}" for i in range(count)]
+
+
+def test_a_dot_without_an_interval_and_below_zero_is_drawn():
+    rows = pd.DataFrame({"model": ["a", "b"], "gap": [-0.5, 0.25]})
+    (ax,) = forest(rows, "gap", line=0.0).axes
+    assert ax.get_xlim()[0] < -0.5 and len(ax.containers) == 2
+
+
+def test_lines_leave_out_points_without_a_number_and_keep_colours():
+    rows = pd.DataFrame({"model": ["b", "b", "a"], "k": [1, 2, 1], "y": [0.1, float("nan"), 0.2]})
+    figure = lines(rows, "k", "y", colours_of=["a", "b"])
+    (ax,) = figure.axes
+    drawn = {line.get_label(): (line.get_xdata().tolist(), line.get_color()) for line in ax.get_lines()}
+    assert drawn == {"b": ([1.0], PALETTE[1]), "a": ([1.0], PALETTE[0])}
+
+
+def test_colours_start_over_after_the_last():
+    found = colours([f"m{i}" for i in range(9)])
+    assert found["m8"] == found["m0"] and len(set(found.values())) == len(PALETTE)
+
+
+def test_a_chart_is_told_in_words():
+    assert told(table(["minilm-mlm"], ("natural",)), "acc@1", "model", "style") == "Acc@1: MiniLM, natural 0.50."

@@ -1,0 +1,24 @@
+"""The reviewer's command: which printed numbers of two pages differ, and by how much."""
+
+import json
+
+from probekit.report.rerun import compare, printed
+
+
+def test_numbers_are_compared_in_place():
+    same = ["Acc@1 is 0.50 of 1,300 facts."]
+    assert compare(same, same) == {"numbers": 3, "differ": 0, "largest": 0.0, "first": ""}
+    found = compare([*same, "| 0.174 [0.157, 0.191] |"], [*same, "| 0.174 [0.158, 0.195] |"])
+    assert (found["numbers"], found["differ"]) == (6, 2) and abs(found["largest"] - 0.004) < 1e-12
+    assert found["first"] == "| 0.174 [0.157, 0.191] | -> | 0.174 [0.158, 0.195] |"
+
+
+def test_another_sentence_and_a_missing_line_differ_too():
+    assert compare(["so it is"], ["so it is not"])["differ"] == 1
+    assert compare(["1", "2"], ["1"])["differ"] == 1
+
+
+def test_the_hash_and_the_making_of_a_page_are_left_out(tmp_path):
+    outputs = [{"data": {"text/markdown": text}} for text in ("Said 1.\nAnd 2.", "Page hash | 3")]
+    (tmp_path / "p.ipynb").write_text(json.dumps({"cells": [{"outputs": outputs}, {}]}))
+    assert printed(tmp_path / "p.ipynb") == ["Said 1.", "And 2."]

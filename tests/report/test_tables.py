@@ -1,0 +1,89 @@
+"""Tidy tables and how people read them: intervals found by name, rows picked, long tables turned."""
+
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from probekit.report.tables import across, by, cell, ends, heading, pick, readable
+
+SPACE = "\N{NO-BREAK SPACE}"
+
+
+@pytest.mark.parametrize(
+    ("columns", "name", "found"),
+    [
+        (["model", "estimate", "low", "high"], "estimate", ("low", "high")),
+        (["difference", "low", "high", "p"], "p", None),
+        (["auc", "auc_low", "auc_high"], "auc", ("auc_low", "auc_high")),
+        (["acc@5", "low@5", "high@5"], "acc@5", ("low@5", "high@5")),
+        (["mean", "sd", "low", "high"], "mean", None),  # the interval belongs to what stands before it
+        (["low", "high"], "high", None),
+    ],
+)
+def test_an_interval_is_found_by_the_names_of_its_columns(columns, name, found):
+    assert ends(columns, name) == found
+
+
+def test_rows_are_picked_by_values_and_lists_of_them():
+    table = pd.DataFrame({"a": [1, 1, 2], "b": ["x", "y", "x"]})
+    assert pick(table, a=1, b=["x", "z"]).index.tolist() == [0]
+    assert pick(table).equals(table) and pick(pd.DataFrame(), a=1).empty
+
+
+def test_groups_come_in_order_of_appearance_with_their_keys():
+    table = pd.DataFrame({"a": ["b", "a", "b"], "n": [1, 2, 3]})
+    groups = [(about["a"], rows["n"].tolist()) for about, rows in by(table, ["a"])]
+    assert groups == [("b", [1, 3]), ("a", [2])]
+        ({"a": "b"}, [1, 3]),
+        ({"a": "a"}, [2]),
+    ]
+    assert list(by(pd.DataFrame(), ["a"])) == []
+
+
+def test_a_cell_has_the_interval_where_there_is_one():
+    row = {"gain": 0.5, "gain_low": 0.25, "gain_high": 0.75, "n": 3.0}
+    assert cell(row, "gain", 2) == f"0.50 [0.25,{SPACE}0.75]" and cell(row, "n", 0) == "3"
+    assert cell({"estimate": float("nan"), "low": 0.0, "high": 1.0}) == "–"
+
+
+def test_a_table_for_reading_holds_text_with_plain_headings():
+    table = pd.DataFrame(
+        {
+            "model": ["minilm-mlm", "mine"],
+            "probe": ["trex/natural", "squad"],
+            "acc@1": [0.5, 0.25],
+            "low@1": [0.0, 0.1],
+            "high@1": [1.0, 0.4],
+            "own_prompts": [1000, 2],
+            "p": [0.0001, 0.25],
+        }
+    )
+    shown = readable(table, {"own_prompts": "Prompts"})
+    assert shown.columns.tolist() == ["Model", "Probe", "Acc@1", "Prompts", "p"]
+    assert shown.iloc[0].tolist() == [
+        "MiniLM", "T\N{NON-BREAKING HYPHEN}REx natural", f"0.500 [0.000,{SPACE}1.000]", "1,000", "< 0.001",
+    ]  # fmt: skip
+    assert "Model" not in readable(table.assign(model="mine"))  # one model need not be named in every row
+
+
+def test_a_long_table_is_turned_to_a_column_per_model():
+    long = pd.DataFrame(
+        [("a", "x", 0.5, 0.25, 0.75), ("a", "y", 0.1, 0.0, 0.2), ("b", "y", 1.0, 0.9, 1.0)],
+        columns=["model", "relation", "acc@1", "low@1", "high@1"],
+    )
+    found = across(long, ["relation"], estimate="acc@1", headings={"relation": "Asked"})
+    assert found.columns.tolist() == ["Asked", "a", "b"]
+    assert found.to_numpy().tolist() == [
+        ["x", f"0.500 [0.250,{SPACE}0.750]", "–"],
+        ["y", f"0.100 [0.000,{SPACE}0.200]", f"1.000 [0.900,{SPACE}1.000]"],
+    ]
+    with pytest.raises(pd.errors.MergeError):  # two rows of one model would hide each other
+        across(pd.concat([long, long]), ["relation"], estimate="acc@1")
+    assert across(pd.DataFrame(), ["relation"]).empty
+
+
+@given(st.text(min_size=1))
+def test_a_heading_is_the_name_with_a_capital(name):
+    assert heading(name, {name: "x"}) == "x"
+    assert heading(f"b{name}").startswith("B")
