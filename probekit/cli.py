@@ -137,9 +137,9 @@ def _say(*lines: str) -> None:
 
 def _list(options: argparse.Namespace) -> None:
     if options.what == "models":
+        from probekit.demo.training.recipe import recipes
+        from probekit.demo.zoo import ZOO
         from probekit.models import registry
-        from probekit.models.recipe import recipes
-        from probekit.models.zoo import ZOO
 
         for name, member in ZOO.items():
             shape = recipes()[member.recipe].shape
@@ -226,7 +226,7 @@ def _lipid_sheet(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from probekit.models.own import train_files
+    from probekit.demo.training.own import train_files
 
     given = {name: value for name, value in vars(options).items() if name not in ("call", "text")}
     _say(str(train_files(texts=options.text, **given)))

@@ -14,7 +14,21 @@ from probekit.models import registry
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "probekit"
-ORDER = ["errors", "files", "metrics", "store", "probes", "models", "scoring", "contexts", "report", "cluster", "cli"]
+ORDER = [
+    "errors",
+    "files",
+    "lazy",
+    "metrics",
+    "store",
+    "probes",
+    "models",
+    "scoring",
+    "contexts",
+    "demo",
+    "report",
+    "cluster",
+    "cli",
+]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -41,7 +55,7 @@ def test_imports_point_one_way(path):
 def test_every_part_of_the_package_stands_in_the_order():
     parts = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}
     assert parts - {"__init__"} <= set(ORDER)
-    assert ORDER.index("scoring") < ORDER.index("contexts") < ORDER.index("report")
+    assert ORDER.index("scoring") < ORDER.index("contexts") < ORDER.index("demo") < ORDER.index("report")
 
 
 def test_metrics_know_numpy_pandas_and_scipy_alone():

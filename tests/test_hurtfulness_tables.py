@@ -16,11 +16,11 @@ from notebooks.fairness.hurtfulness import artefacts, audit, conclusions, own, p
 from notebooks.fairness.hurtfulness.matching import VARIANTS, Scored, counts, score
 from notebooks.fairness.hurtfulness.overview import effects, mean_draws, overview, rankings, ranks
 from notebooks.fairness.hurtfulness.untrained import UNTRAINED, untrained
+from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbeError, ProbekitError
 from probekit.metrics import middle, resampled_means
 from probekit.metrics.statistics import bootstrap_ci
 from probekit.probes.completions import Completions, released_models
-from probekit.probes.demo_honest import demo_honest_templates, demo_lexicon
 from probekit.report import Page
 from probekit.report.ledger.published import numbers
 

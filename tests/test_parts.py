@@ -8,8 +8,8 @@ import pytest
 
 from notebooks.templates import asking
 from notebooks.templates.paper_sets import PAPER_SETS
+from probekit.demo import zoo
 from probekit.errors import ReportError
-from probekit.models import zoo
 from probekit.probes.registry import PROBES
 from probekit.report import Page, parts
 from probekit.report.ledger import ledger

@@ -12,8 +12,8 @@ import pytest
 from notebooks.contexts import asking, changes, changes_view, overview, view
 from probekit.contexts.matching import pool
 from probekit.contexts.segments import around
-from probekit.contexts.sources import demo_contexts
 from probekit.contexts.study import KEPT
+from probekit.demo.world.contexts import demo_contexts
 from probekit.metrics.context import CHANGES, CONTEXT, counted, rank_change_table
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report import Page

@@ -170,7 +170,7 @@ def test_packages_are_followed_through_imports(tmp_path):
     source.write_text("import probekit as pk\npk.metrics.accuracy_at_k([1], 1)\n")
     assert packages(source) == ["metrics"]
     source.write_text("import probekit as pk\npk.load_probe('squad')\n")
-    assert packages(source) == ["errors.py", "files.py", "probes"]
+    assert {"errors.py", "files.py", "lazy.py", "probes", "demo"} <= set(packages(source))  # also by reference
     source.write_text("import probekit as pk\npk.rank_entities\n")
     assert {"scoring", "models", "probes", "store.py"} <= set(packages(source))
     assert "report" not in packages(source)

@@ -12,8 +12,8 @@ from notebooks.fairness.hurtfulness import own
 from notebooks.fairness.hurtfulness.said import said
 from notebooks.fairness.samples import claims, shown, tables
 from notebooks.fairness.samples.words import LISTS, read, shares
+from probekit.demo.world.honest import demo_honest_templates
 from probekit.errors import ProbekitError
-from probekit.probes.demo_honest import demo_honest_templates
 from probekit.report import Page
 from probekit.report.parts import MEAN
 

@@ -9,10 +9,10 @@ import pandas as pd
 
 from notebooks.contexts.shares import LEAST, falls, rises, several
 from notebooks.templates.calibration import OFTEN, YES, reads
+from probekit.demo.zoo import ZOO
 from probekit.metrics import middle
 from probekit.metrics.auc import Separation, separation
 from probekit.metrics.context import counted
-from probekit.models.zoo import ZOO
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.parts import MEAN
 

@@ -21,9 +21,9 @@ from notebooks.contexts.shares import (
 )
 from notebooks.contexts.ucm import FEW
 from notebooks.templates.calibration import OFTEN, UNKNOWN, YES, reads
+from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
 from probekit.metrics.context import CONTEXT, counted, ucm_table
-from probekit.models.zoo import ZOO
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 
 TARGET, NEGATIVE = "target", "negative"

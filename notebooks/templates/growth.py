@@ -12,10 +12,10 @@ import pandas as pd
 
 from notebooks.templates.asking import OWN, ask
 from notebooks.templates.calibration import OFTEN
+from probekit.demo.zoo import ZOO, zoo_folder
 from probekit.errors import ReportError
 from probekit.metrics import accuracy_table
 from probekit.models import load_model
-from probekit.models.zoo import ZOO, zoo_folder
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.store import Store

@@ -8,12 +8,13 @@ from typing import Any
 
 from probekit.errors import ModelError
 from probekit.files import cache_folder
+from probekit.lazy import resolve
 from probekit.models.kinds import auto_class, kind_of, pick_device, quiet
 from probekit.models.model import Model
 from probekit.models.registry import registry
-from probekit.models.zoo import ZOO, zoo_folder
 from probekit.probes.data import data_root
 
+ZOO = "zoo/"  # how the names of the small models that come with the package begin
 DTYPES = ("float32", "bfloat16", "float16")
 
 
@@ -74,8 +75,8 @@ def find_model(name: str) -> str:
     Raises:
         ModelError: a registered model that is not on the Hub.
     """
-    if name in ZOO:
-        return str(zoo_folder(name))
+    if name.startswith(ZOO) and not Path(name).is_dir():
+        return str(resolve("probekit.demo.zoo:zoo_folder")(name))
     entry = registry().get(name)
     if entry is None:
         trained = [root / "models" / name for root in (data_root(), cache_folder())]

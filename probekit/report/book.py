@@ -13,9 +13,9 @@ from itertools import groupby, zip_longest
 from multiprocessing import get_context
 from pathlib import Path
 
+from probekit.demo.zoo import ZOO, train_zoo
 from probekit.errors import ReportError
 from probekit.files import digest
-from probekit.models.zoo import ZOO, train_zoo
 from probekit.report.fingerprint import PACKAGE, contents, page_hash
 from probekit.report.paths import root
 from probekit.report.run import run

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.metadata import version
@@ -15,6 +16,7 @@ from probekit.report.paths import root
 from probekit.report.sources import studies
 
 PACKAGE = Path(probekit.__file__).parent
+REFERENCE = re.compile(r"probekit(\.\w+)+:\w+")
 LIBRARIES = ("numpy", "pandas", "scipy", "torch", "transformers", "tokenizers", "matplotlib", "seaborn")
 
 
@@ -59,12 +61,15 @@ def _named(source: str) -> frozenset[str]:
 
 
 def _imported(tree: ast.AST) -> Iterator[str]:
-    """Dotted names of everything imported from probekit, the public names of ``pk.NAME`` resolved to their homes."""
+    """Dotted names of everything imported from probekit, at once or by a reference of ``probekit.lazy``; the public
+    names of ``pk.NAME`` resolved to their homes."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.module:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and REFERENCE.fullmatch(node.value):
+            yield node.value.replace(":", ".")
         elif (
             isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in ("pk", "probekit")
         ):

@@ -10,12 +10,12 @@ import pandas as pd
 
 from notebooks.fairness.hurtfulness.matching import Scored, score
 from notebooks.fairness.hurtfulness.overview import mean_draws, overview
+from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbekitError
 from probekit.files import canonical, digest
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.completions import SUBSETS, read_completions
-from probekit.probes.demo_honest import demo_honest_templates, demo_lexicon
 from probekit.probes.honest import honest_templates, hurtlex
 from probekit.report.page import Page, shown_name
 from probekit.scoring import top_completions

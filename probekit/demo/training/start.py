@@ -7,13 +7,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from probekit.demo.training.architecture import new_network
+from probekit.demo.training.corpus import Text
+from probekit.demo.training.recipe import Shape
+from probekit.demo.training.vocabulary import read_tokenizer, train_tokenizer
 from probekit.errors import ModelError
-from probekit.models.architecture import FAMILIES, new_network
-from probekit.models.corpus import Text
+from probekit.models.card import FAMILIES
 from probekit.models.kinds import auto_class, kind_of, quiet
 from probekit.models.model import Model
-from probekit.models.recipe import Shape
-from probekit.models.vocabulary import read_tokenizer, train_tokenizer
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probekit.demo.training.recipe import Settings
 from probekit.errors import ModelError
 from probekit.models.model import Kind
-from probekit.models.recipe import Settings
 
 if TYPE_CHECKING:
     import torch

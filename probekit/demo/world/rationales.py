@@ -7,8 +7,8 @@ from typing import Any
 
 import pandas as pd
 
-from probekit.probes.demo.text import SURROUNDINGS, fill, finish
-from probekit.probes.demo.world import RELATIONS, Fact, demo_facts, make_world
+from probekit.demo.world.facts import RELATIONS, Fact, demo_facts, make_world
+from probekit.demo.world.text import SURROUNDINGS, fill, finish
 from probekit.probes.probe import MASK
 from probekit.probes.rationales.record import RationaleSet
 from probekit.probes.rationales.words import split_words

@@ -6,11 +6,13 @@ import datetime
 import random
 import re
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from xml.sax.saxutils import escape
 
-from probekit.probes.demo import demo_documents, demo_facts, demo_text
-from probekit.probes.demo.text import masked
-from probekit.probes.demo.world import make_world
+from probekit.demo import demo_documents, demo_facts, demo_text
+from probekit.demo.world.facts import make_world
+from probekit.demo.world.text import masked
+from probekit.probes.lipid.corpora import Corpus
 from probekit.probes.probe import MASK
 
 AFTER = "2021-12-31"  # the paper took abstracts of the months after this day
@@ -24,6 +26,13 @@ def demo_lists(seed: int = 0) -> dict[str, tuple[str, ...]]:
     """The demo world's names in the two lists of LIPID, by list: chemicals with drugs, genes with proteins."""
     names = make_world(seed).names
     return {kind: tuple(dict.fromkeys(n for one in types for n in names[one])) for kind, types in KINDS.items()}
+
+
+def demo_corpus(folder: Path) -> Corpus:
+    """What LIPID's recipe is given of the demo world; the file is written into ``folder``."""
+    text = folder / "demo.xml"
+    text.write_text(demo_pubmed(), "utf-8")
+    return Corpus((text,), demo_lists(), {"after": AFTER}, "MIT")
 
 
 def demo_pubmed(seed: int = 0) -> str:

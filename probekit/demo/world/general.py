@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from probekit.probes.demo.relation import Relation, Surroundings
+from probekit.demo.world.relation import Relation, Surroundings
 
 SURROUNDINGS = Surroundings(
     openings=(

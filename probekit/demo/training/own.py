@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from probekit.demo.training.corpus import encode, read_text
+from probekit.demo.training.loop import Run, claim, train
+from probekit.demo.training.recipe import Recipe, read_recipe, recipes
+from probekit.demo.training.start import from_folder, from_shape
 from probekit.errors import ModelError
-from probekit.models.corpus import encode, read_text
 from probekit.models.encoder import PACKAGED, packaged_folder
 from probekit.models.kinds import pick_device
 from probekit.models.loading import find_model
-from probekit.models.recipe import Recipe, read_recipe, recipes
-from probekit.models.start import from_folder, from_shape
-from probekit.models.training import Run, claim, train
 
 ONWARD = "onward"  # the recipe for the weights of a folder
 

@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
+from probekit.demo.training.corpus import Text, encode, text_of
+from probekit.demo.training.loop import Run, claim, train
+from probekit.demo.training.recipe import recipes
+from probekit.demo.training.start import from_folder, from_shape
 from probekit.files import cache_folder, canonical, digest
-from probekit.models.corpus import Text, encode, text_of
-from probekit.models.recipe import recipes
-from probekit.models.start import from_folder, from_shape
-from probekit.models.training import Run, claim, train
 from probekit.probes.texts import load_text
 
 log = logging.getLogger(__name__)

@@ -5,9 +5,9 @@ text is known. Numbers from it show that the machinery works and what a probe ca
 models.
 """
 
-from probekit.probes.demo.documents import Document, demo_documents
-from probekit.probes.demo.probe import demo_natural, demo_template
-from probekit.probes.demo.text import demo_text
-from probekit.probes.demo.world import Fact, demo_facts
+from probekit.demo.world.documents import Document, demo_documents
+from probekit.demo.world.facts import Fact, demo_facts
+from probekit.demo.world.probe import demo_natural, demo_template
+from probekit.demo.world.text import demo_text
 
 __all__ = ["Document", "Fact", "demo_documents", "demo_facts", "demo_natural", "demo_template", "demo_text"]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 from dataclasses import dataclass
 
-from probekit.probes.demo.relation import Domain, Relation
-from probekit.probes.demo.text import SURROUNDINGS, fill, finish
-from probekit.probes.demo.world import RELATIONS, World, make_world
+from probekit.demo.world.facts import RELATIONS, World, make_world
+from probekit.demo.world.relation import Domain, Relation
+from probekit.demo.world.text import SURROUNDINGS, fill, finish
 
 
 @dataclass(frozen=True)

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from probekit.models.recipe import Shape
+from probekit.demo.training.recipe import Shape
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
-
-FAMILIES = {  # type of a configuration -> name of the family in the tables
-    "bert": "BERT",
-    "roberta": "RoBERTa",
-    "albert": "ALBERT",
-    "distilbert": "DistilBERT",
-    "electra": "ELECTRA",
-    "llama": "LLaMA",
-    "t5": "T5",
-}
 
 
 def new_network(shape: Shape, tokenizer: PreTrainedTokenizerFast) -> PreTrainedModel:

@@ -7,17 +7,16 @@ import subprocess
 import sys
 from collections import Counter
 from functools import cache
-from pathlib import Path
 
 import pytest
 
 import probekit as pk
+from probekit.demo import demo_documents, demo_facts, demo_natural, demo_template, demo_text
+from probekit.demo.world.facts import RELATIONS, make_world
+from probekit.demo.world.text import SURROUNDINGS
 from probekit.errors import ProbeError
 from probekit.files import digest
 from probekit.metrics import spearman
-from probekit.probes.demo import demo_documents, demo_facts, demo_natural, demo_template, demo_text
-from probekit.probes.demo.text import SURROUNDINGS
-from probekit.probes.demo.world import RELATIONS, make_world
 from probekit.probes.probe import MASK
 
 SEEDS = [0, 1, 2]
@@ -333,9 +332,7 @@ def world_digest() -> str:
 
 @pytest.mark.parametrize("hash_seed", ["0", "7"])
 def test_another_process_makes_the_same_world(hash_seed):
-    program = "from test_demo import world_digest; print(world_digest())"
-    here = Path(__file__).parent
-    path = os.pathsep.join([str(here), str(here.parent), *filter(None, [os.environ.get("PYTHONPATH")])])
-    environment = {**os.environ, "PYTHONPATH": path, "PYTHONHASHSEED": hash_seed}
+    program = "from test_invented_world import world_digest; print(world_digest())"
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path), "PYTHONHASHSEED": hash_seed}
     ran = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     assert ran.stdout.strip() == world_digest()

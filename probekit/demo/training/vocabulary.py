@@ -8,9 +8,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from probekit.demo.training.merges import merge
+from probekit.demo.training.recipe import Shape
 from probekit.errors import ModelError
-from probekit.models.merges import merge
-from probekit.models.recipe import Shape
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer

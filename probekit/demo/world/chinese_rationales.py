@@ -7,7 +7,7 @@ from typing import Any
 
 import pandas as pd
 
-from probekit.probes.demo.chinese import OPENINGS, WORDINGS, ChineseFact, chinese_facts
+from probekit.demo.world.chinese import OPENINGS, WORDINGS, ChineseFact, chinese_facts
 from probekit.probes.probe import MASK
 from probekit.probes.rationales.record import RationaleSet
 from probekit.probes.rationales.words import split_words, word_spans

@@ -15,19 +15,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from probekit.demo.training.checkpoint import Checkpoint
+from probekit.demo.training.corpus import Corpus
+from probekit.demo.training.objective import objective
+from probekit.demo.training.recipe import Settings
+from probekit.demo.training.start import Start
 from probekit.errors import StoreError
 from probekit.files import canonical, digest
-from probekit.models.checkpoint import Checkpoint
-from probekit.models.corpus import Corpus
+from probekit.models.card import RECORD
 from probekit.models.kinds import quiet
-from probekit.models.objective import objective
-from probekit.models.recipe import Settings
-from probekit.models.start import Start
 
 if TYPE_CHECKING:
     import torch
 
-RECORD = "training.json"  # in the folder of a trained model
 POINTS = 50  # of the learning curve
 NARROW = 192  # layers narrower than this are not faster in bfloat16 on a CPU
 

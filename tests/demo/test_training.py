@@ -15,13 +15,14 @@ from conftest import SHAPES, small
 
 import probekit as pk
 from probekit.cli import main
+from probekit.demo import demo_facts, demo_text, zoo
+from probekit.demo.training import checkpoint, recipe
+from probekit.demo.training.corpus import encode, read_text, text_of
+from probekit.demo.training.loop import Run, pace
+from probekit.demo.training.own import train_files
+from probekit.demo.training.start import Start
 from probekit.errors import ModelError, StoreError
-from probekit.models import about, checkpoint, encoder, recipe, registry, zoo
-from probekit.models.corpus import encode, read_text, text_of
-from probekit.models.own import train_files
-from probekit.models.start import Start
-from probekit.models.training import Run, pace
-from probekit.probes.demo import demo_facts, demo_text
+from probekit.models import about, encoder, registry
 
 LINES = demo_text("general")[:150]
 RECIPE = """
@@ -378,7 +379,7 @@ def test_a_training_that_fails_leaves_no_folder(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("probekit.models.training._save", fails)
+        patch.setattr("probekit.demo.training.loop._save", fails)
         with pytest.raises(KeyboardInterrupt):
             zoo.zoo_folder("zoo/bert-tiny")
     assert [p.name for p in (tmp_path / "zoo").iterdir() if not p.name.startswith(".")] == []
@@ -388,7 +389,7 @@ def test_a_training_that_fails_leaves_no_folder(tmp_path, monkeypatch):
 def test_two_processes_at_once_train_once(tmp_path):
     text = lines_file(tmp_path)
     code = (
-        "import sys; from pathlib import Path; from probekit.models.own import train_files;"
+        "import sys; from pathlib import Path; from probekit.demo.training.own import train_files;"
         "train_files(sys.argv[1], [Path(sys.argv[2])], Path(sys.argv[3]), steps=20)"
     )
     command = [sys.executable, "-c", code, recipe_file(tmp_path), str(text), str(tmp_path / "out")]

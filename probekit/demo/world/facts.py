@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 
-from probekit.probes.demo import biomedical, general
-from probekit.probes.demo.names import draw_names
-from probekit.probes.demo.relation import Domain, Kind, Relation
+from probekit.demo.world import biomedical, general
+from probekit.demo.world.names import draw_names
+from probekit.demo.world.relation import Domain, Kind, Relation
 from probekit.probes.probe import shows
 
 RELATIONS: Mapping[str, Relation] = {r.name: r for r in (*general.RELATIONS, *biomedical.RELATIONS)}

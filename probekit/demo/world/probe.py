@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from probekit.demo.world.facts import RELATIONS, Fact, World, demo_facts, make_world
+from probekit.demo.world.relation import Domain
+from probekit.demo.world.text import masked
 from probekit.errors import ProbeError
-from probekit.probes.demo.relation import Domain
-from probekit.probes.demo.text import masked
-from probekit.probes.demo.world import RELATIONS, Fact, World, demo_facts, make_world
 from probekit.probes.probe import MASK, Probe, Style
 
 DATASETS: dict[Domain, str] = {"general": "demo", "biomedical": "demo_bio"}

@@ -6,8 +6,8 @@ from functools import lru_cache
 
 import pandas as pd
 
-from probekit.probes.demo import demo_facts
-from probekit.probes.demo.names import PROFESSIONS
+from probekit.demo import demo_facts
+from probekit.demo.world.names import PROFESSIONS
 from probekit.probes.probe import MASK
 
 # the slot comes last, as in HONEST, so that causal models can be asked

@@ -104,7 +104,7 @@ def _check(value: Shape | Settings, whole: Mapping[str, int], shares: tuple[str,
 @lru_cache(maxsize=1)
 def recipes() -> dict[str, Recipe]:
     """Name -> recipe, of ``recipes.yml``."""
-    return parse_recipes((files("probekit.models") / "recipes.yml").read_text("utf-8"), "recipes.yml")
+    return parse_recipes((files("probekit.demo.training") / "recipes.yml").read_text("utf-8"), "recipes.yml")
 
 
 def read_recipe(path: Path) -> Recipe:

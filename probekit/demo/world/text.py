@@ -8,9 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from probekit.probes.demo import biomedical, general
-from probekit.probes.demo.relation import Domain, Surroundings
-from probekit.probes.demo.world import RELATIONS, Fact, World, demo_facts, make_world
+from probekit.demo.world import biomedical, general
+from probekit.demo.world.facts import RELATIONS, Fact, World, demo_facts, make_world
+from probekit.demo.world.relation import Domain, Surroundings
 from probekit.probes.probe import MASK
 
 SURROUNDINGS: Mapping[Domain, Surroundings] = {
