@@ -8,7 +8,7 @@ import pytest
 
 from notebooks.templates import asking
 from notebooks.templates.paper_sets import PAPER_SETS
-from probekit.demo import zoo
+from probekit.demo import retrain
 from probekit.errors import ReportError
 from probekit.probes.registry import PROBES
 from probekit.report import Page, parts
@@ -69,5 +69,5 @@ def test_the_papers_data_sets_are_ten_and_what_stands_for_them_is_known():
 
 
 def test_models_that_train_side_by_side_draw_no_bars():
-    with ProcessPoolExecutor(1, get_context("spawn"), zoo._no_bars) as pool:
+    with ProcessPoolExecutor(1, get_context("spawn"), retrain._no_bars) as pool:
         assert pool.submit(eval, "__import__('tqdm.auto').auto.tqdm(range(1)).disable").result() is True

@@ -12,7 +12,8 @@ import pandas as pd
 
 from notebooks.templates.asking import OWN, ask
 from notebooks.templates.calibration import OFTEN
-from probekit.demo.zoo import ZOO, zoo_folder
+from probekit.demo.retrain import grown_folder
+from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
 from probekit.metrics import accuracy_table
 from probekit.models import load_model
@@ -48,7 +49,7 @@ def growth(
         raise ReportError(f"{name!r} is not in the zoo, which has {', '.join(ZOO)}")
     rows, courses = [], []
     for wished in [*sorted(epochs), None]:
-        folder = zoo_folder(name, wished)
+        folder = grown_folder(name, wished)
         training = json.loads((folder / "training.json").read_text("utf-8"))
         passes = int(training["settings"]["epochs"])
         courses.append(course(folder).assign(epochs=passes))

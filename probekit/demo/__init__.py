@@ -1,6 +1,6 @@
-"""The embedded demo world: invented facts of two domains, told in sentences, asked about in two styles.
+"""The embedded default: an invented world, and small models that have read it.
 
-Every name is made up by a seeded generator, so no model can have met it; how often each fact is told in the training
+Facts of two domains are told in sentences and asked about in two styles. Every name is made up by a seeded generator, so no model can have met it; how often each fact is told in the training
 text is known. Numbers from it show that the machinery works and what a probe can measure, and nothing about real
 models.
 """

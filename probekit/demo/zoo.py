@@ -1,37 +1,40 @@
-"""Small models trained from scratch on the demo text, on first use, and cached by the digest of recipe and text."""
+"""The small models of the demo world: what each is made of."""
 
 from __future__ import annotations
 
-import logging
-import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from probekit.demo.training.corpus import Text, encode, text_of
-from probekit.demo.training.loop import Run, claim, train
-from probekit.demo.training.recipe import recipes
-from probekit.demo.training.start import from_folder, from_shape
+from probekit.demo.training.corpus import Text, text_of
+from probekit.demo.training.recipe import Recipe, Settings, recipes
+from probekit.errors import ModelError
 from probekit.files import cache_folder, canonical, digest
 from probekit.probes.texts import load_text
 
-log = logging.getLogger(__name__)
 VERSION = 1  # of the training code: raise it whenever the same recipe and text can give other weights
 
 
 @dataclass(frozen=True)
 class Member:
-    """A zoo model: its recipe, the text it reads, its category as in ``models.yml``, and the member it goes on from.
+    """A zoo model.
 
-    ``domain`` is a part of the demo world, or ``chinese`` for the small Chinese one.
+    Args:
+        recipe: of ``recipes.yml``.
+        domain: of the text it reads: a part of the demo world, or ``chinese`` for the small Chinese one.
+        category: as in ``models.yml``.
+        base: the member whose weights it goes on from.
+        seed: of first weights, order and masks.
+        epochs: in place of the recipe's.
     """
 
     recipe: str
     domain: Literal["general", "biomedical", "chinese"]
     category: str
     base: str = ""
+    seed: int = 0
+    epochs: int | None = None
 
 
 ZOO = {
@@ -47,71 +50,54 @@ ZOO = {
     "zoo/t5-tiny": Member("t5-tiny", "general", "general"),
     "zoo/bert-tiny-zh": Member("bert-tiny-zh", "chinese", "general"),
 }
+for _seed in (1, 2):  # of those whose differences are looked at
+    for _name in ("zoo/bert-tiny", "zoo/bert-small", "zoo/bert-tiny-then-bio", "zoo/bert-tiny-bio"):
+        _base = ZOO[_name].base
+        ZOO[f"{_name}-s{_seed}"] = replace(ZOO[_name], seed=_seed, base=f"{_base}-s{_seed}" if _base else "")
+for _epochs in (3, 10):  # to see how knowledge grows with training
+    ZOO[f"zoo/bert-tiny-e{_epochs}"] = replace(ZOO["zoo/bert-tiny"], epochs=_epochs)
 
 
-def train_zoo(names: Sequence[str] = tuple(ZOO)) -> None:
-    """Train the zoo models that the cache does not hold, one on each core, under one progress bar."""
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from multiprocessing import get_context
+def member_of(name: str) -> Member:
+    """The member of a name.
 
-    from tqdm.auto import tqdm
-
-    if not names:
-        return
-    with ProcessPoolExecutor(min(len(names), os.cpu_count() or 1), get_context("spawn"), _no_bars) as pool:
-        done = as_completed([pool.submit(zoo_folder, name) for name in names])
-        for one in tqdm(done, "models of the zoo", len(names), unit=" models", delay=2, leave=False):
-            one.result()
-
-
-def _no_bars() -> None:
-    """The bars of two processes would write over each other."""
-    os.environ["TQDM_DISABLE"] = "1"
-
-
-def zoo_folder(name: str, epochs: int | None = None) -> Path:
-    """Folder of a zoo model; trains it first if the cache does not hold it.
-
-    Two processes may ask at once: one trains, the other waits. An interrupted training goes on where it stood.
-
-    Args:
-        epochs: in place of the recipe's, to see how knowledge grows with training.
+    Raises:
+        ModelError: there is none.
     """
-    member = ZOO[name]
+    if name not in ZOO:
+        raise ModelError(f"no model {name!r} in the zoo, and no such folder; there are {', '.join(ZOO)}")
+    return ZOO[name]
+
+
+def recipe_of(member: Member) -> tuple[Recipe, Settings]:
+    """Its recipe, and the recipe's settings with the member's own seed and epochs."""
     recipe = recipes()[member.recipe]
-    settings = recipe.settings if epochs is None else replace(recipe.settings, epochs=epochs)
-    base = zoo_folder(member.base) if member.base else None
-    text = _text(member)
-    made_of = [VERSION, asdict(recipe), asdict(settings), text.sha256, text.names, base.name if base else ""]
-    folder = cache_folder() / "zoo" / f"{name.rpartition('/')[2]}-{digest(canonical(made_of))}"
-    with claim(folder):
-        if not folder.is_dir():
-            log.info("training %s on %d sentences into %s", name, len(text.lines), folder)
-            if base is not None:
-                start = replace(from_folder(base, settings.seed), base=member.base)
-            else:
-                assert recipe.shape is not None, "recipes of the zoo have shapes"
-                start = from_shape(recipe.shape, [text], settings.seed)
-            run = Run(start, encode([text], start.model), settings, member.recipe, member.category)
-            with _one_thread():
-                train(run, folder, "cpu", f"training {name}")
-    return folder
+    return recipe, replace(recipe.settings, seed=member.seed, epochs=member.epochs or recipe.settings.epochs)
 
 
-def _text(member: Member) -> Text:
+def text_read(member: Member) -> Text:
     """What a member reads, with the names in it."""
     text = load_text(f"demo-{member.domain}")
     return text_of(text.name, list(text.sentences), text.names)
 
 
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Sums depend on how they are cut for threads; a small network is trained fastest beside another one anyway."""
-    import torch
+def ingredients(member: Member) -> dict[str, str]:
+    """Everything that decides the weights of a member on one machine, each part as a digest, by what it is."""
+    recipe, settings = recipe_of(member)
+    text = text_read(member)
+    return {
+        "training code": str(VERSION),
+        "recipe": digest(canonical([asdict(recipe), asdict(settings)])),
+        "text": digest(text.sha256),
+        "names": digest(canonical(text.names)),
+        "base": _key(ingredients(member_of(member.base))) if member.base else "",
+    }
 
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
+
+def _key(made_of: Mapping[str, str]) -> str:
+    return digest(canonical(made_of))
+
+
+def cached_folder(name: str, member: Member) -> Path:
+    """Where a member is, or would be, once it is trained on this machine."""
+    return cache_folder() / "zoo" / f"{name.rpartition('/')[2]}-{_key(ingredients(member))}"

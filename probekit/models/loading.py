@@ -70,13 +70,13 @@ def load_model(
 
 
 def find_model(name: str) -> str:
-    """Folder or Hugging Face id of a name, as ``load_model`` takes it; a zoo model is trained first if need be.
+    """Folder or Hugging Face id of a name, as ``load_model`` takes it; a zoo model lies with the package.
 
     Raises:
-        ModelError: a registered model that is not on the Hub.
+        ModelError: a registered model that is not on the Hub, or an unknown one of the zoo.
     """
     if name.startswith(ZOO) and not Path(name).is_dir():
-        return str(resolve("probekit.demo.zoo:zoo_folder")(name))
+        return str(resolve("probekit.demo.shipped:zoo_folder")(name))
     entry = registry().get(name)
     if entry is None:
         trained = [root / "models" / name for root in (data_root(), cache_folder())]

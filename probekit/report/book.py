@@ -13,7 +13,6 @@ from itertools import groupby, zip_longest
 from multiprocessing import get_context
 from pathlib import Path
 
-from probekit.demo.zoo import ZOO, train_zoo
 from probekit.errors import ReportError
 from probekit.files import digest
 from probekit.report.fingerprint import PACKAGE, contents, page_hash
@@ -48,10 +47,8 @@ def page(name: str) -> Path:
 
 
 def pages() -> list[Path]:
-    """Folders of all pages; trains the zoo models they ask, then runs what changed, one page on each core."""
+    """Folders of all pages; runs what changed, one page on each core."""
     stale = [name for name in studies() if not is_made(name)]
-    asked = {model for name in stale for model in complete(name, {}).get("models", [])}
-    train_zoo([model for model in ZOO if model in asked])
     if stale:
         with ProcessPoolExecutor(min(len(stale), os.cpu_count() or 1), get_context("spawn"), _one_thread) as pool:
             for _ in pool.map(page, by_turns(stale)):

@@ -5,7 +5,6 @@ import hashlib
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ from conftest import SHAPES, small
 
 import probekit as pk
 from probekit.cli import main
-from probekit.demo import demo_facts, demo_text, zoo
+from probekit.demo import demo_facts, demo_text
 from probekit.demo.training import checkpoint, recipe
 from probekit.demo.training.corpus import encode, read_text, text_of
 from probekit.demo.training.loop import Run, pace
@@ -293,10 +292,6 @@ def test_wrong_recipes_are_named(tmp_path, old, new, said):
         recipe.read_recipe(tmp_path / "r.yml")
 
 
-def test_the_recipes_of_the_project_can_be_read():
-    assert {"bert-mini", "bert-micro", "onward", *(m.recipe for m in zoo.ZOO.values())} == set(recipe.recipes())
-
-
 def test_a_finished_folder_is_not_written_over(tmp_path):
     text, out = lines_file(tmp_path), tmp_path / "out"
     train_files(recipe_file(tmp_path), [text], out, steps=1)
@@ -348,44 +343,6 @@ def test_cards_of_registered_and_unknown_models(tmp_path):
         about(str(tmp_path))
 
 
-def tiny_zoo(monkeypatch, cache: Path) -> None:
-    """The zoo with recipes of a few steps, in a cache of its own."""
-    monkeypatch.setenv("PROBEKIT_CACHE", str(cache))
-    shape = recipe.Shape("bert", 16, 1, 2, 300, 96, 0.0)
-    brief = recipe.Recipe("bert-tiny", shape, recipe.Settings(1, 16384, 1e-3, 0.1, 0.3, 1.5))
-    onward = replace(brief, name="bert-tiny-onward", shape=None)
-    monkeypatch.setattr(zoo, "recipes", lambda: {one.name: one for one in (brief, onward)})
-
-
-def test_the_zoo_trains_once_and_its_folders_depend_on_the_epochs(tmp_path, monkeypatch):
-    tiny_zoo(monkeypatch, tmp_path)
-    folder = zoo.zoo_folder("zoo/bert-tiny")
-    then = zoo.zoo_folder("zoo/bert-tiny-then-bio")
-    table = json.loads((then / "training.json").read_text())
-    assert table["base"] == "zoo/bert-tiny" and table["category"] == "biomedical fine-tuned"
-    assert pk.load_model(str(then)).tokenizer.get_vocab() == pk.load_model(str(folder)).tokenizer.get_vocab()
-    longer = zoo.zoo_folder("zoo/bert-tiny", epochs=2)
-    assert longer != folder
-    steps = [json.loads((f / "training.json").read_text())["steps"] for f in (folder, longer)]
-    assert steps[1] == pytest.approx(2 * steps[0], abs=2)
-    monkeypatch.setattr(zoo, "train", lambda *a: pytest.fail("trained twice"))
-    assert zoo.zoo_folder("zoo/bert-tiny") == folder
-
-
-def test_a_training_that_fails_leaves_no_folder(tmp_path, monkeypatch):
-    tiny_zoo(monkeypatch, tmp_path)
-
-    def fails(*_):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr("probekit.demo.training.loop._save", fails)
-        with pytest.raises(KeyboardInterrupt):
-            zoo.zoo_folder("zoo/bert-tiny")
-    assert [p.name for p in (tmp_path / "zoo").iterdir() if not p.name.startswith(".")] == []
-    assert zoo.zoo_folder("zoo/bert-tiny").is_dir()
-
-
 def test_two_processes_at_once_train_once(tmp_path):
     text = lines_file(tmp_path)
     code = (
@@ -398,8 +355,3 @@ def test_two_processes_at_once_train_once(tmp_path):
     assert sorted(process.returncode for process in both) == [0, 1]
     assert sum("is there already" in words for words in said) == 1
     assert pk.load_model(str(tmp_path / "out")).kind == "masked"
-
-
-def test_the_categories_of_the_zoo_are_those_of_the_registry():
-    assert {member.category for member in zoo.ZOO.values()} == {entry.category for entry in registry().values()}
-    assert all(replace(member, recipe="x").recipe == "x" for member in zoo.ZOO.values())
