@@ -1,6 +1,7 @@
 """The shape of the project: arrows between packages, a quick import, one list of requirements, no leftovers."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from probekit.lazy import resolve
 from probekit.models import registry
+from probekit.probes import PROBES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "probekit"
@@ -73,6 +76,22 @@ def test_import_asks_for_neither_torch_nor_transformers():
     code = "import sys, probekit; print(*sorted({'torch', 'transformers', 'pandas'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_what_is_offered_by_reference_is_there_and_not_loaded_before_its_use():
+    words = (n.value for path in MODULES for n in ast.walk(ast.parse(path.read_text("utf-8"))) if is_text(n))
+    references = {word for word in words if re.fullmatch(r"probekit(\.\w+)+:\w+", word)}
+    assert len(references) >= 7 and all(callable(resolve(reference)) for reference in references)
+    assert {"limit", "seed"} <= set(inspect.signature(PROBES["demo/natural"]).parameters)
+    code = (
+        "import sys, probekit.contexts.sources, probekit.models, probekit.probes; print('probekit.demo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def test_public_names_are_there():
