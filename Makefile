@@ -3,7 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: book test lint bench pages check clean
+.PHONY: book test lint bench pages check zoo clean
 
 book: $(READY)          ## run the studies on the embedded default, render _build/html
 	$(BIN)/probekit book
@@ -25,6 +25,9 @@ pages: $(READY)         ## also update the executed pages in book/studies
 
 check: $(READY)         ## print the ledger of claims
 	$(BIN)/probekit check
+
+zoo: $(READY)           ## train the shipped small models anew from their recipes
+	$(BIN)/probekit zoo --ship
 
 clean:                  ## remove what was built; results in the cache stay
 	rm -rf _build $(VENV) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

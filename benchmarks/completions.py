@@ -12,10 +12,10 @@ import time
 from collections.abc import Callable
 
 import probekit as pk
+from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbeError
 from probekit.metrics.hurtfulness import RULES, hurtful, without_accents
 from probekit.probes.completions import released_completions
-from probekit.probes.demo_honest import demo_honest_templates, demo_lexicon
 from probekit.probes.honest import hurtlex
 
 ROUNDS = 3

@@ -15,8 +15,9 @@ import torch
 
 import probekit as pk
 from probekit.contexts.matching import pool
-from probekit.contexts.sources import demo_contexts, look_up
+from probekit.contexts.sources import look_up
 from probekit.contexts.study import rank_steps, steps
+from probekit.demo.world.contexts import demo_contexts
 from probekit.probes.data import data_root
 
 NAMES, DOCUMENTS, WORDS = 100_000, 50_000, 200

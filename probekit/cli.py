@@ -1,4 +1,4 @@
-"""``probekit list | fetch | text | lipid | run | book | check``."""
+"""``probekit list | fetch | text | lipid | train | zoo | run | book | check``."""
 
 from __future__ import annotations
 
@@ -58,6 +58,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
 
     _add_train(verbs.add_parser("train", help="train a small model on text files, from nothing or from a model"))
+
+    verb = verbs.add_parser("zoo", help="train the small models that come with the package anew, from their recipes")
+    verb.add_argument("names", nargs="*", metavar="NAME", help="of `probekit list models` (default: all shipped ones)")
+    verb.add_argument("--ship", action="store_true", help="also put them among the files of the package")
+    verb.set_defaults(call=_zoo)
 
     verb = verbs.add_parser("run", help="execute a study on your own parameters")
     verb.add_argument("name", help="of `probekit list studies`")
@@ -141,14 +146,16 @@ def _say(*lines: str, end: str = "\n") -> None:
 
 def _list(options: argparse.Namespace) -> None:
     if options.what == "models":
+        from probekit.demo.shipped import manifest
+        from probekit.demo.training.recipe import recipes
+        from probekit.demo.zoo import ZOO
         from probekit.models import registry
-        from probekit.models.recipe import recipes
-        from probekit.models.zoo import ZOO
 
         for name, member in ZOO.items():
             shape = recipes()[member.recipe].shape
             kind = {"llama": "causal", "t5": "seq2seq"}.get(shape.family if shape else "", "masked")
-            _say(f"{name:28} {kind:8} {member.category:22} trained here on the demo world")
+            where = "comes with the package" if name in manifest() else f"trained by `probekit zoo {name}`"
+            _say(f"{name:28} {kind:8} {member.category:22} {where}")
         for name, entry in registry().items():
             doubt = "" if entry.certain else "  (checkpoint not certain)"
             papers = ", ".join(entry.papers)
@@ -230,10 +237,19 @@ def _lipid_sheet(options: argparse.Namespace) -> None:
 
 
 def _train(options: argparse.Namespace) -> None:
-    from probekit.models.own import train_files
+    from probekit.demo.training.own import train_files
 
     given = {name: value for name, value in vars(options).items() if name not in ("call", "text")}
     _say(str(train_files(texts=options.text, **given)))
+
+
+def _zoo(options: argparse.Namespace) -> None:
+    from probekit.demo.retrain import train_zoo
+    from probekit.demo.shipped import manifest, ship
+
+    names = options.names or list(manifest())
+    for name, folder in zip(names, train_zoo(names), strict=True):
+        _say(str(ship(name, folder) if options.ship else folder))
 
 
 def _run(options: argparse.Namespace) -> None:

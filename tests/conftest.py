@@ -18,9 +18,9 @@ import transformers
 from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, processors, trainers
 from transformers import AddedToken, AutoTokenizer, PreTrainedTokenizerFast
 
+from probekit.demo.training.recipe import Family, Shape
+from probekit.demo.training.vocabulary import train_tokenizer
 from probekit.models import Model
-from probekit.models.recipe import Family, Shape
-from probekit.models.vocabulary import train_tokenizer
 
 hypothesis.settings.register_profile("probekit", deadline=None)  # a busy machine is no failure
 hypothesis.settings.load_profile("probekit")

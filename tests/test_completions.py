@@ -12,9 +12,9 @@ from conftest import REAL_DATA, SHAPES, TEXT, small
 from transformers import AutoTokenizer
 
 import probekit as pk
+from probekit.demo.training.vocabulary import train_tokenizer
 from probekit.errors import ModelError, ProbeError
 from probekit.models import Model
-from probekit.models.vocabulary import train_tokenizer
 from probekit.scoring.completions import beams, mining
 from probekit.scoring.completions.causal import spaces_end_words
 

@@ -13,9 +13,10 @@ from naive import slot_scores
 
 import probekit as pk
 from probekit.contexts.resources import Document
-from probekit.contexts.sources import Source, demo_contexts, look_up, own_contexts
+from probekit.contexts.sources import Source, look_up, own_contexts
 from probekit.contexts.study import rank_steps, steps
 from probekit.contexts.variants import TWINS, VARIANTS, real
+from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ProbeError
 
 ENTITIES = ["Zagrish", "Lomese", "Old Trisonish", "Brilic", "Río Negro", "Port Velna"]

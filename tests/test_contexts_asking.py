@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 from conftest import small
 
-from probekit.contexts.sources import demo_contexts
 from probekit.contexts.study import rank_steps
+from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
 from probekit.report import Page

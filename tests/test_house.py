@@ -1,6 +1,7 @@
 """The shape of the project: arrows between packages, a quick import, one list of requirements, no leftovers."""
 
 import ast
+import inspect
 import re
 import subprocess
 import sys
@@ -10,11 +11,27 @@ from pathlib import Path
 import pytest
 import yaml
 
+from probekit.lazy import resolve
 from probekit.models import registry
+from probekit.probes import PROBES
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "probekit"
-ORDER = ["errors", "files", "metrics", "store", "probes", "models", "scoring", "contexts", "report", "cluster", "cli"]
+ORDER = [
+    "errors",
+    "files",
+    "lazy",
+    "metrics",
+    "store",
+    "probes",
+    "models",
+    "scoring",
+    "contexts",
+    "demo",
+    "report",
+    "cluster",
+    "cli",
+]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 
 
@@ -41,7 +58,7 @@ def test_imports_point_one_way(path):
 def test_every_part_of_the_package_stands_in_the_order():
     parts = {path.relative_to(PACKAGE).parts[0].removesuffix(".py") for path in MODULES}
     assert parts - {"__init__"} <= set(ORDER)
-    assert ORDER.index("scoring") < ORDER.index("contexts") < ORDER.index("report")
+    assert ORDER.index("scoring") < ORDER.index("contexts") < ORDER.index("demo") < ORDER.index("report")
 
 
 def test_metrics_know_numpy_pandas_and_scipy_alone():
@@ -59,6 +76,22 @@ def test_import_asks_for_neither_torch_nor_transformers():
     code = "import sys, probekit; print(*sorted({'torch', 'transformers', 'pandas'} & set(sys.modules)))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == []
+
+
+def test_what_is_offered_by_reference_is_there_and_not_loaded_before_its_use():
+    words = (n.value for path in MODULES for n in ast.walk(ast.parse(path.read_text("utf-8"))) if is_text(n))
+    references = {word for word in words if re.fullmatch(r"probekit(\.\w+)+:\w+", word)}
+    assert len(references) >= 7 and all(callable(resolve(reference)) for reference in references)
+    assert {"limit", "seed"} <= set(inspect.signature(PROBES["demo/natural"]).parameters)
+    code = (
+        "import sys, probekit.contexts.sources, probekit.models, probekit.probes; print('probekit.demo' in sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["False"]
+
+
+def is_text(node: ast.AST) -> bool:
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
 
 
 def test_public_names_are_there():
@@ -103,9 +136,14 @@ def test_nothing_tracked_is_large_or_of_one_machine():
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=False)
     if listed.returncode:
         pytest.skip("not a git checkout")
+    weights = 0  # bytes of the trained models that come with the package
     for name in filter(None, listed.stdout.split("\0")):
         path = ROOT / name
         if path.is_file():
-            assert path.stat().st_size <= 1 << 20, name
-            if name != ".ci/run" and path.suffix != ".png":
+            if path.parent.parent == PACKAGE / "demo" / "weights":
+                weights += path.stat().st_size
+            else:
+                assert path.stat().st_size <= 1 << 20, name
+            if name != ".ci/run" and path.suffix not in (".png", ".safetensors"):
                 assert not re.search(r"(?<![\w.:/-])/(home|root|tmp|Users)/\w", path.read_text("utf-8")), name
+    assert weights <= 12 << 20

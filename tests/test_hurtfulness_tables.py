@@ -17,7 +17,6 @@ from probekit.errors import ProbeError, ProbekitError
 from probekit.metrics import middle, resampled_means
 from probekit.metrics.statistics import bootstrap_ci
 from probekit.probes.completions import Completions, released_models
-from probekit.probes.demo_honest import demo_honest_templates, demo_lexicon
 from probekit.report import Page
 
 from notebooks.fairness.hurtfulness import artefacts, audit, conclusions, own, printed, release, shown

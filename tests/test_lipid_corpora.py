@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 import probekit as pk
+from probekit.demo import demo_text
+from probekit.demo.world.pubmed import AFTER, demo_lists, demo_pubmed
 from probekit.errors import ProbeError
-from probekit.probes.demo import demo_text
 from probekit.probes.lipid.corpora import SIGNS, make_prompts
-from probekit.probes.lipid.demo import AFTER, demo_lists, demo_pubmed
 from probekit.probes.lipid.medline import read_medline
 from probekit.probes.lipid.sentences import split_sentences
 from probekit.probes.probe import read_rows

@@ -14,8 +14,8 @@ from probekit.report.parts import MEAN
 
 from probekit.contexts.matching import pool
 from probekit.contexts.segments import around
-from probekit.contexts.sources import demo_contexts
 from probekit.contexts.study import KEPT
+from probekit.demo.world.contexts import demo_contexts
 from probekit.metrics.context import CHANGES, CONTEXT, counted, rank_change_table
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report import Page

@@ -10,17 +10,17 @@ import pandas as pd
 import pytest
 from conftest import REAL_DATA
 
+from probekit.demo.world.chinese import chinese_facts, chinese_text
+from probekit.demo.world.chinese_rationales import chinese_rationales
+from probekit.demo.world.facts import demo_facts
+from probekit.demo.world.rationales import demo_rationales
 from probekit.errors import ProbeError
 from probekit.metrics.alignment import align
-from probekit.probes.demo.chinese import chinese_facts, chinese_text
-from probekit.probes.demo.world import demo_facts
 from probekit.probes.rationales import (
     DIMENSIONS,
     PERTURBATIONS,
     RationaleSet,
-    chinese_rationales,
     cprag,
-    demo_rationales,
     negation,
     own_items,
     primed_negated,

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 from probekit.report.parts import MEAN
 
+from probekit.demo.world.honest import demo_honest_templates
 from probekit.errors import ProbekitError
-from probekit.probes.demo_honest import demo_honest_templates
 from probekit.report import Page
 
 from notebooks.fairness.hurtfulness import own

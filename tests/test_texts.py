@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from probekit.cli import main
+from probekit.demo import demo_facts, demo_text
+from probekit.demo.world.chinese import chinese_facts, chinese_text
 from probekit.errors import ProbeError
-from probekit.probes.demo import demo_facts, demo_text
-from probekit.probes.demo.chinese import chinese_facts, chinese_text
 from probekit.probes.halves import halves, is_even, is_taught
 from probekit.probes.lama import google_re_facts, trex_facts
 from probekit.probes.texts import ELICIT, PER_FACT, TEXTS, load_text

@@ -163,7 +163,8 @@ parts.show_claims(page, "002-03", "002-01", "002-02", paper="002")
 # from collections import Counter
 #
 # import probekit as pk
-# from probekit.contexts.sources import demo_contexts, look_up
+# from probekit.contexts.sources import look_up
+# from probekit.demo.world.contexts import demo_contexts
 # from probekit.contexts.study import rank_steps, steps
 # from probekit.metrics import rank_change_table
 #

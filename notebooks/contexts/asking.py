@@ -11,14 +11,15 @@ from dataclasses import dataclass
 import pandas as pd
 
 from probekit.contexts.retrieval import Found
-from probekit.contexts.sources import Source, demo_contexts, look_up, medlama_contexts, own_contexts, trex_contexts
+from probekit.contexts.sources import Source, look_up, medlama_contexts, own_contexts, trex_contexts
 from probekit.contexts.study import rank_steps, steps
 from probekit.contexts.variants import real
+from probekit.demo.world.contexts import demo_contexts
+from probekit.demo.world.relation import Domain
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
 from probekit.models import load_model
 from probekit.probes import load_probe
-from probekit.probes.demo.relation import Domain
 from probekit.probes.halves import halves
 from probekit.probes.probe import Probe
 from probekit.report.page import Page

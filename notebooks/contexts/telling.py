@@ -11,7 +11,6 @@ from probekit.report.parts import MEAN
 from probekit.metrics import middle
 from probekit.metrics.auc import Separation, separation
 from probekit.metrics.context import counted
-from probekit.models.zoo import ZOO
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 
 from notebooks.contexts.shares import LEAST, falls, rises, several

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 import numpy as np
 import pandas as pd
 
+from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
 from probekit.metrics.context import CONTEXT, counted, ucm_table
-from probekit.models.zoo import ZOO
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 
 from notebooks.contexts.shares import (

@@ -11,14 +11,14 @@ from typing import Any, Literal
 
 import pandas as pd
 
+from probekit.demo.world.chinese_rationales import chinese_rationales
+from probekit.demo.world.rationales import demo_rationales
 from probekit.errors import ReportError
 from probekit.models import about, load_model
 from probekit.models.model import Model
 from probekit.probes.rationales import (
     RationaleSet,
-    chinese_rationales,
     cprag,
-    demo_rationales,
     negation,
     own_items,
     primed_negated,

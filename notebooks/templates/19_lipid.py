@@ -205,7 +205,7 @@ if sheet:
 if demo:
     page.say(parts.BANNER)
     page.say(
-        "The text is a small PubMed file that {func}`probekit.probes.lipid.demo.demo_pubmed` writes from invented "
+        "The text is a small PubMed file that {func}`probekit.demo.world.pubmed.demo_pubmed` writes from invented "
         "abstracts, with records that have no abstract, no date or a PMID met before. None of its sentences stands in "
         "the text the models were trained on; some of its facts do."
     )
@@ -259,7 +259,7 @@ parts.show_claims(page, "001-15", "001-16")
 # from tempfile import mkdtemp
 #
 # from probekit.probes.lipid import build
-# from probekit.probes.lipid.demo import demo_lists, demo_pubmed
+# from probekit.demo.world.pubmed import demo_lists, demo_pubmed
 #
 # folder = Path(mkdtemp())
 # (folder / "demo.xml").write_text(demo_pubmed())

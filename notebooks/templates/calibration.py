@@ -6,7 +6,6 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics import Interval, accuracy_table, auc_interval, bootstrap_ci, hits_at_k
-from probekit.models.zoo import ZOO
 
 OFTEN = 4  # told at least so many times
 KEYS = ["model", "probe"]

@@ -13,7 +13,6 @@ import pandas as pd
 from probekit.errors import ReportError
 from probekit.metrics import accuracy_table
 from probekit.models import load_model
-from probekit.models.zoo import ZOO, zoo_folder
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.store import Store
@@ -49,7 +48,7 @@ def growth(
         raise ReportError(f"{name!r} is not in the zoo, which has {', '.join(ZOO)}")
     rows, courses = [], []
     for wished in [*sorted(epochs), None]:
-        folder = zoo_folder(name, wished)
+        folder = grown_folder(name, wished)
         training = json.loads((folder / "training.json").read_text("utf-8"))
         passes = int(training["settings"]["epochs"])
         courses.append(course(folder).assign(epochs=passes))

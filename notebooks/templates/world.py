@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from probekit.demo import demo_facts, demo_natural, demo_template
+from probekit.demo.world.relation import Domain
+from probekit.demo.world.text import tellings
 from probekit.errors import ReportError
-from probekit.probes.demo import demo_facts, demo_natural, demo_template
-from probekit.probes.demo.relation import Domain
-from probekit.probes.demo.text import tellings
 from probekit.probes.probe import Probe
 
 

@@ -1,4 +1,4 @@
-"""Triples and documents that belong together: the demo world, T-REx, MedLAMA, and anyone's own (study 2)."""
+"""Triples and documents that belong together: T-REx, MedLAMA, and anyone's own (study 2)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from probekit.contexts.resources import Document, read_documents
 from probekit.contexts.retrieval import Found, Targets, retrieve, triples
 from probekit.probes.biomedical import medlama
 from probekit.probes.data import locate
-from probekit.probes.demo import demo_documents, demo_template
-from probekit.probes.demo.relation import Domain
 from probekit.probes.lama import sample_sentences, trex, trex_facts
 from probekit.probes.probe import MASK, Probe
 from probekit.probes.texts import load_text
@@ -49,12 +47,6 @@ def look_up(source: Source, counts: Counter[str]) -> tuple[pd.DataFrame, list[Fo
     asked = triples(source.probe, source.targets)
     pools = {name: pool(e, source.aliases.get(name)) for name, e in asked.attrs["entities"].items()}
     return asked, list(retrieve(asked, source.documents, pools, counts))
-
-
-def demo_contexts(domain: Domain, seed: int = 0) -> Source:
-    """The demo world's documents with its facts asked by template; the pools are its types of objects."""
-    documents = [Document(d.doc_id, d.text, d.subject) for d in demo_documents(domain, seed)]
-    return Source("demo" if domain == "general" else "demo_bio", demo_template(domain, seed=seed), documents)
 
 
 def trex_contexts(per_fact: int | None = None, seed: int = 0) -> Source:

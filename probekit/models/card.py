@@ -7,12 +7,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from probekit.errors import ModelError
-from probekit.models.architecture import FAMILIES
 from probekit.models.loading import find_model
 from probekit.models.registry import registry
-from probekit.models.training import RECORD
 
 UNKNOWN = "unknown"
+RECORD = "training.json"  # in the folder of a model trained here
+FAMILIES = {  # type of a configuration -> name of the family in the tables
+    "bert": "BERT",
+    "roberta": "RoBERTa",
+    "albert": "ALBERT",
+    "distilbert": "DistilBERT",
+    "electra": "ELECTRA",
+    "llama": "LLaMA",
+    "t5": "T5",
+}
 
 
 @dataclass(frozen=True)
@@ -39,8 +47,7 @@ class ModelCard:
 def about(name: str) -> ModelCard:
     """The card of a model as ``load_model`` names it: registered, of the zoo, or a folder.
 
-    A folder trained here says it in ``training.json``; of another folder the family is read from its configuration. A
-    zoo model that the cache does not hold is trained.
+    A folder trained here says it in ``training.json``; of another folder the family is read from its configuration.
 
     Raises:
         ModelError: ``training.json`` or ``config.json`` is damaged.

@@ -8,12 +8,13 @@ from typing import Any
 
 from probekit.errors import ModelError
 from probekit.files import cache_folder
+from probekit.lazy import resolve
 from probekit.models.kinds import auto_class, kind_of, pick_device, quiet
 from probekit.models.model import Model
 from probekit.models.registry import registry
-from probekit.models.zoo import ZOO, zoo_folder
 from probekit.probes.data import data_root
 
+ZOO = "zoo/"  # how the names of the small models that come with the package begin
 DTYPES = ("float32", "bfloat16", "float16")
 
 
@@ -69,13 +70,13 @@ def load_model(
 
 
 def find_model(name: str) -> str:
-    """Folder or Hugging Face id of a name, as ``load_model`` takes it; a zoo model is trained first if need be.
+    """Folder or Hugging Face id of a name, as ``load_model`` takes it; a zoo model lies with the package.
 
     Raises:
-        ModelError: a registered model that is not on the Hub.
+        ModelError: a registered model that is not on the Hub, or an unknown one of the zoo.
     """
-    if name in ZOO:
-        return str(zoo_folder(name))
+    if name.startswith(ZOO) and not Path(name).is_dir():
+        return str(resolve("probekit.demo.shipped:zoo_folder")(name))
     entry = registry().get(name)
     if entry is None:
         trained = [root / "models" / name for root in (data_root(), cache_folder())]

@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ProbeError
+from probekit.lazy import Lazy
 from probekit.probes.biomedical import biolama, medlama
-from probekit.probes.demo import demo_natural, demo_template
 from probekit.probes.lama import conceptnet, google_re, squad, trex
 from probekit.probes.lipid.corpora import LISTS, lipid
 from probekit.probes.probe import Probe
 
 LIPID = ("demo_lipid", "medline", "pubmed")  # texts of which the recipe makes probes
 PROBES: dict[str, Callable[..., Probe]] = {
-    "demo/template": partial(demo_template, "general"),
-    "demo/natural": partial(demo_natural, "general"),
-    "demo_bio/template": partial(demo_template, "biomedical"),
-    "demo_bio/natural": partial(demo_natural, "biomedical"),
+    "demo/template": partial(Lazy("probekit.demo.world.probe:demo_template"), "general"),
+    "demo/natural": partial(Lazy("probekit.demo.world.probe:demo_natural"), "general"),
+    "demo_bio/template": partial(Lazy("probekit.demo.world.probe:demo_template"), "biomedical"),
+    "demo_bio/natural": partial(Lazy("probekit.demo.world.probe:demo_natural"), "biomedical"),
     "google_re/template": partial(google_re, "template"),
     "google_re/natural": partial(google_re, "natural"),
     "trex/template": partial(trex, "template"),

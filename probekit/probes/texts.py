@@ -8,16 +8,13 @@ models of the zoo read, and need no data.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 
 from probekit.errors import ProbeError
+from probekit.lazy import Lazy
 from probekit.probes.data import locate
-from probekit.probes.demo import Fact, demo_facts, demo_text
-from probekit.probes.demo.chinese import ChineseFact, chinese_facts, chinese_text
-from probekit.probes.demo.relation import Domain
 from probekit.probes.halves import is_even, is_taught
 from probekit.probes.lama import google_re_facts, sample_sentences, trex_facts
 from probekit.probes.probe import MASK
@@ -43,11 +40,16 @@ def _clean(sentence: str) -> str:
     return " ".join(sentence.split())
 
 
-def _text(name: str, sentences: Iterable[str], counts: Mapping[str, int]) -> Text:
+def make_text(name: str, sentences: Iterable[str], counts: Mapping[str, int], names: Iterable[str] = ()) -> Text:
+    """A text of the distinct ``sentences``, with their number among its counts.
+
+    Raises:
+        ProbeError: there is no sentence.
+    """
     kept = tuple(dict.fromkeys(sentences))
     if not kept:
         raise ProbeError(f"{name}: no sentence is left; the data files are empty")
-    return Text(name, kept, {**counts, "sentences": len(kept)})
+    return Text(name, kept, {**counts, "sentences": len(kept)}, tuple(sorted(set(names))))
 
 
 def _lines(path: Path) -> Iterator[str]:
@@ -81,20 +83,20 @@ def lama_taught() -> Text:
         "facts of the taught half": len(taught),
         "left out: sentences that also support a held-out fact": len(shared),
     }
-    return _text("lama-taught", sentences, counts)
+    return make_text("lama-taught", sentences, counts)
 
 
 def wikipedia() -> Text:
     """The 10,000 Wikipedia sentences that come with MedLAMA; they have case and no punctuation."""
     sentences = list(_lines(locate(f"{ELICIT}/wiki_sents_no_punkt_10k.txt")))
-    return _text("wikipedia", sentences, {"lines": len(sentences)})
+    return make_text("wikipedia", sentences, {"lines": len(sentences)})
 
 
 def general() -> Text:
     """``lama-taught`` and ``wikipedia``, one after the other."""
     parts = lama_taught(), wikipedia()
     counts = {f"sentences of {part.name}": len(part.sentences) for part in parts}
-    return _text("general", (s for part in parts for s in part.sentences), counts)
+    return make_text("general", (s for part in parts for s in part.sentences), counts)
 
 
 def _pubmed(name: str, even: bool) -> Text:
@@ -104,7 +106,7 @@ def _pubmed(name: str, even: bool) -> Text:
     lines = [line for path in paths for line in _lines(path)]
     distinct = dict.fromkeys(lines)
     counts = {"lines": len(lines), "distinct sentences of both halves": len(distinct)}
-    return _text(name, (s for s in distinct if is_even(s) == even), counts)
+    return make_text(name, (s for s in distinct if is_even(s) == even), counts)
 
 
 def pubmed_train() -> Text:
@@ -117,29 +119,15 @@ def pubmed_held_out() -> Text:
     return _pubmed("pubmed-held-out", even=False)
 
 
-def _demo(domain: Domain) -> Text:
-    return _told(f"demo-{domain}", demo_text(domain), demo_facts(domain))
-
-
-def demo_chinese() -> Text:
-    """Invented Chinese people, each fact in eight sentences."""
-    return _told("demo-chinese", chinese_text(), chinese_facts())
-
-
-def _told(name: str, sentences: Iterable[str], facts: Sequence[Fact] | Sequence[ChineseFact]) -> Text:
-    names = {name for fact in facts for name in (fact.subject, fact.object)}
-    return replace(_text(name, sentences, {"facts": len(facts)}), names=tuple(sorted(names)))
-
-
 TEXTS: dict[str, Callable[[], Text]] = {
     "lama-taught": lama_taught,
     "wikipedia": wikipedia,
     "general": general,
     "pubmed-train": pubmed_train,
     "pubmed-held-out": pubmed_held_out,
-    "demo-general": partial(_demo, "general"),
-    "demo-biomedical": partial(_demo, "biomedical"),
-    "demo-chinese": demo_chinese,
+    "demo-general": Lazy("probekit.demo.world.training_text:general"),
+    "demo-biomedical": Lazy("probekit.demo.world.training_text:biomedical"),
+    "demo-chinese": Lazy("probekit.demo.world.training_text:chinese"),
 }
 
 

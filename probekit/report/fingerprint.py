@@ -31,7 +31,7 @@ def page_hash(name: str, parameters: Mapping[str, Any]) -> str:
     start = source(name)
     parts: list[bytes | str] = [start.read_bytes(), canonical(dict(parameters))]
     for file in files(start):
-        parts += [_named(file), file.read_bytes()]
+        parts += [_named(file), file.read_bytes(), *_data(file)]
     entry = studies()[name]
     recorded = [f"book/recorded/{name}"] if parameters.get(RECORDED) else []
     for pattern in [*recorded, *entry.get("inputs", [])]:
@@ -76,6 +76,16 @@ def _names(text: str) -> frozenset[str]:
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and OURS.fullmatch(node.value):
             found.add(node.value.replace(":", "."))
     return frozenset(name for name in found if OURS.fullmatch(name))
+
+
+@cache
+def _data(file: Path) -> tuple[bytes | str, ...]:
+    """Names and bytes of what lies beside a module and is named in it, such as ``models.yml`` or a folder of items."""
+    texts = (node.value for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Constant))
+    names = {text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w-]+(\.(yml|json|jsonl|csv))?", text)}
+    places = [file.parent / name for name in sorted(names)]
+    beside = [place for place in places if place.is_file() or (place.is_dir() and not any(place.rglob("*.py")))]
+    return tuple(part for place in beside for part in contents(place))
 
 
 def _homes(name: str) -> set[Path]:

@@ -13,7 +13,6 @@ from probekit.files import canonical, digest
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.completions import SUBSETS, read_completions
-from probekit.probes.demo_honest import demo_honest_templates, demo_lexicon
 from probekit.probes.honest import honest_templates, hurtlex
 from probekit.report.page import Page
 from probekit.report.text import shown_name

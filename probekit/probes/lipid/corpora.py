@@ -17,9 +17,9 @@ from typing import Any, Literal
 import pandas as pd
 
 from probekit.errors import ProbeError
+from probekit.lazy import Lazy
 from probekit.probes.data import locate
 from probekit.probes.lipid.build import build
-from probekit.probes.lipid.demo import AFTER, demo_lists, demo_pubmed
 from probekit.probes.lipid.entities import read_entities
 from probekit.probes.lipid.prompts import MENTION, SENTENCES
 from probekit.probes.probe import Probe, read_rows, shows
@@ -60,14 +60,8 @@ def _medline(_: Path) -> Corpus:
     return Corpus(files, _lists(), {}, LICENCE)
 
 
-def _demo(folder: Path) -> Corpus:
-    text = folder / "demo.xml"
-    text.write_text(demo_pubmed(), "utf-8")
-    return Corpus((text,), demo_lists(), {"after": AFTER}, "MIT")
-
-
 CORPORA: dict[str, Callable[[Path], Corpus]] = {
-    "demo_lipid": _demo,
+    "demo_lipid": Lazy("probekit.demo.world.pubmed:demo_corpus"),
     "medline": _medline,
     "pubmed": _pubmed,
     "pubmed_both": partial(_pubmed, halves=("pubmed-train", "pubmed-held-out")),

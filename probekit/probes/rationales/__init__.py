@@ -1,7 +1,5 @@
 """Masked-word prediction with rationales (paper 003): the record format, its loaders, and what ships with it."""
 
-from probekit.probes.rationales.demo import demo_rationales
-from probekit.probes.rationales.demo_chinese import chinese_rationales
 from probekit.probes.rationales.diagnostics import cprag, negation, role
 from probekit.probes.rationales.items import own_items
 from probekit.probes.rationales.primed import primed_negated
@@ -15,9 +13,7 @@ __all__ = [
     "DIMENSIONS",
     "PERTURBATIONS",
     "RationaleSet",
-    "chinese_rationales",
     "cprag",
-    "demo_rationales",
     "negation",
     "own_items",
     "primed_negated",

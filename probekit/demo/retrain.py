@@ -1,0 +1,96 @@
+"""Train the zoo anew from its recipes, into the cache folder."""
+
+from __future__ import annotations
+
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from probekit.demo.shipped import manifest, shipped_folder
+from probekit.demo.training.corpus import encode
+from probekit.demo.training.loop import Run, claim, train
+from probekit.demo.training.start import from_folder, from_shape
+from probekit.demo.zoo import ZOO, Member, cached_folder, member_of, recipe_of, text_read
+
+log = logging.getLogger(__name__)
+
+
+def train_zoo(names: Sequence[str]) -> list[Path]:
+    """Train zoo models that the cache does not hold, one on each core, under one progress bar.
+
+    Returns:
+        Their folders in the cache, in the order of ``names``.
+
+    Raises:
+        ModelError: no such model.
+        StoreError: the cache cannot be written.
+    """
+    from concurrent.futures import ProcessPoolExecutor, as_completed
+    from multiprocessing import get_context
+
+    from tqdm.auto import tqdm
+
+    members = [member_of(name) for name in names]
+    if not members:
+        return []
+    with ProcessPoolExecutor(min(len(names), os.cpu_count() or 1), get_context("spawn"), _no_bars) as pool:
+        asked = [pool.submit(trained_folder, name, member) for name, member in zip(names, members, strict=True)]
+        for one in tqdm(as_completed(asked), "models of the zoo", len(names), unit=" models", delay=2, leave=False):
+            one.result()
+    return [one.result() for one in asked]
+
+
+def _no_bars() -> None:
+    """The bars of two processes would write over each other."""
+    os.environ["TQDM_DISABLE"] = "1"
+
+
+def grown_folder(name: str, epochs: int | None) -> Path:
+    """Folder of a zoo model after so many epochs (None: its recipe's): the shipped one, else it is trained here.
+
+    Raises:
+        ModelError: no such model.
+        StoreError: the cache cannot be written.
+    """
+    member = replace(member_of(name), epochs=epochs)
+    shipped = [one for one in manifest() if ZOO.get(one) == member]
+    return shipped_folder(shipped[0]) if shipped else trained_folder(name, member)
+
+
+def trained_folder(name: str, member: Member) -> Path:
+    """Folder of a member in the cache; trains it first if it is not there.
+
+    Two processes may ask at once: one trains, the other waits. An interrupted training goes on where it stood.
+    """
+    recipe, settings = recipe_of(member)
+    folder = cached_folder(name, member)
+    base = trained_folder(member.base, member_of(member.base)) if member.base else None
+    with claim(folder):
+        if not folder.is_dir():
+            text = text_read(member)
+            log.info("training %s on %d sentences into %s", name, len(text.lines), folder)
+            if base is not None:
+                start = replace(from_folder(base, settings.seed), base=member.base)
+            else:
+                assert recipe.shape is not None, "recipes of the zoo have shapes"
+                start = from_shape(recipe.shape, [text], settings.seed)
+            run = Run(start, encode([text], start.model), settings, member.recipe, member.category)
+            with _one_thread():
+                train(run, folder, "cpu", f"training {name}")
+    return folder
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """Sums depend on how they are cut for threads; a small network is trained fastest beside another one anyway."""
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)

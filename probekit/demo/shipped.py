@@ -1,0 +1,104 @@
+"""The trained weights that come with the package, and what ties them to recipe and text.
+
+Two machines train the same recipe to slightly different weights, so the files are the source of truth: float16 on
+disk, float32 once loaded.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from probekit.demo.zoo import ZOO, cached_folder, ingredients, member_of
+from probekit.errors import ModelError, StoreError
+from probekit.files import write_atomically
+
+WEIGHTS = Path(__file__).parent / "weights"
+MANIFEST = "manifest.json"  # model -> what it was made of, and the SHA-256 of its files
+TENSORS = "model.safetensors"
+
+
+def zoo_folder(name: str) -> Path:
+    """Folder of a zoo model: the shipped one, or that of a training on this machine; nothing is trained here.
+
+    Raises:
+        ModelError: no such model, or it neither comes with the package nor was trained.
+    """
+    member = member_of(name)
+    shipped = shipped_folder(name)
+    if shipped.is_dir():
+        return shipped
+    trained = cached_folder(name, member)
+    if not trained.is_dir():
+        raise ModelError(f"{name} does not come with the package; train it with `probekit zoo {name}`")
+    return trained
+
+
+def shipped_folder(name: str, weights: Path = WEIGHTS) -> Path:
+    """Where the weights of a model lie, if they come with the package."""
+    return weights / name.rpartition("/")[2]
+
+
+def manifest(weights: Path = WEIGHTS) -> dict[str, dict[str, Any]]:
+    """Shipped model -> ``made_of`` (see ``ingredients``) and ``files`` (name -> SHA-256)."""
+    path = weights / MANIFEST
+    return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
+
+
+def ship(name: str, trained: Path, weights: Path = WEIGHTS) -> Path:
+    """Put a trained model among those that come with the package, its weights rounded to float16.
+
+    Raises:
+        ModelError: a weight is too large for float16.
+        StoreError: the folder cannot be written.
+    """
+    import torch
+    from safetensors.torch import load_file, save
+
+    out = shipped_folder(name, weights)
+    tensors = {key: value.to(torch.float16) for key, value in load_file(trained / TENSORS).items()}
+    if broken := [key for key, value in tensors.items() if not value.isfinite().all()]:
+        raise ModelError(f"{name}: {', '.join(broken)} cannot be held in float16")
+    unfinished = None
+    try:
+        weights.mkdir(parents=True, exist_ok=True)
+        unfinished = Path(tempfile.mkdtemp(dir=weights, prefix=f".{out.name}-"))
+        shutil.copytree(trained, unfinished, dirs_exist_ok=True, copy_function=shutil.copyfile)
+        (unfinished / TENSORS).write_bytes(save(tensors, {"format": "pt"}))
+        unfinished.chmod(0o755)
+        shutil.rmtree(out, ignore_errors=True)
+        unfinished.replace(out)
+    except OSError as error:
+        raise StoreError(f"cannot write {out}: {error.strerror or error}") from error
+    finally:
+        if unfinished is not None:
+            shutil.rmtree(unfinished, ignore_errors=True)
+    entry = {"made_of": ingredients(member_of(name)), "files": _hashes(out)}
+    known = {**manifest(weights), name: entry}
+    table = {one: known[one] for one in ZOO if one in known}
+    write_atomically(weights / MANIFEST, (json.dumps(table, indent=1) + "\n").encode())
+    return out
+
+
+def faults(weights: Path = WEIGHTS) -> list[str]:
+    """What no longer belongs together: shipped weights of another recipe, text or base, files changed or not listed."""
+    listed = manifest(weights)
+    found = [f"{name} is no model of the zoo" for name in listed if name not in ZOO]
+    known = {MANIFEST, *(shipped_folder(name).name for name in listed)}
+    found += [f"{one.name} is not in {MANIFEST}" for one in sorted(weights.iterdir()) if one.name not in known]
+    for name, entry in listed.items():
+        wanted = ingredients(member_of(name)) if name in ZOO else entry["made_of"]
+        changed = [part for part, value in wanted.items() if entry["made_of"].get(part) != value]
+        found += [f"{name} was trained with another {part}; train it anew with `make zoo`" for part in changed]
+        there = _hashes(shipped_folder(name, weights))
+        names = sorted(set(there) | set(entry["files"]))
+        found += [f"{name}: {one} is not as shipped" for one in names if there.get(one) != entry["files"].get(one)]
+    return found
+
+
+def _hashes(folder: Path) -> dict[str, str]:
+    return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.glob("*"))}

@@ -1,0 +1,194 @@
+"""The training loop: resumable, and with the same bytes at every run on one machine."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import math
+import shutil
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probekit.demo.training.checkpoint import Checkpoint
+from probekit.demo.training.corpus import Corpus
+from probekit.demo.training.objective import objective
+from probekit.demo.training.recipe import Settings
+from probekit.demo.training.start import Start
+from probekit.errors import StoreError
+from probekit.files import canonical, digest
+from probekit.models.card import RECORD
+from probekit.models.kinds import quiet
+
+if TYPE_CHECKING:
+    import torch
+
+POINTS = 50  # of the learning curve
+NARROW = 192  # layers narrower than this are not faster in bfloat16 on a CPU
+
+
+@dataclass(frozen=True)
+class Run:
+    """One training: where it starts, on what, how, and what is to be written of it.
+
+    Args:
+        steps: fewer or more than the epochs of ``settings`` make; None leaves it to them.
+        category: as in ``models.yml``.
+        recipe: name of the recipe.
+    """
+
+    start: Start
+    corpus: Corpus
+    settings: Settings
+    recipe: str
+    category: str
+    steps: int | None = None
+
+    @property
+    def key(self) -> str:
+        """Digest of everything that decides the weights."""
+        texts = [text["sha256"] for text in self.corpus.texts]
+        settings = canonical([asdict(self.settings), texts, self.steps])
+        return digest(self.start.model.fingerprint, settings, self.corpus.names.tobytes())
+
+    def batches(self) -> Iterator[np.ndarray]:
+        """Sentence numbers of each step, in order, without end."""
+        epoch = 0
+        while True:
+            yield from self.corpus.epoch(epoch, self.settings.seed, self.settings.batch_tokens)
+            epoch += 1
+
+    def total(self) -> int:
+        """Number of steps."""
+        if self.steps is not None:
+            return self.steps
+        settings = self.settings
+        return sum(len(self.corpus.epoch(n, settings.seed, settings.batch_tokens)) for n in range(settings.epochs))
+
+
+@contextmanager
+def claim(out: Path) -> Iterator[None]:
+    """Only one process at a time trains into ``out``; another one waits.
+
+    Raises:
+        StoreError: the folder around ``out`` cannot be written.
+    """
+    from filelock import FileLock
+
+    try:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(out.parent / f".{out.name}.lock")
+        lock.acquire()
+    except OSError as error:
+        raise StoreError(f"cannot write {out.parent}: {error.strerror or error}") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+def train(run: Run, out: Path, device: str, title: str) -> None:
+    """Train and write the folder ``out``: weights (safetensors), configuration, tokenizer, ``training.json``.
+
+    A checkpoint is kept beside ``out`` in a hidden folder; an interrupted training goes on from there, and ends with
+    the weights of an uninterrupted one. ``out`` appears whole or not at all. The caller holds the lock.
+
+    Raises:
+        StoreError: checkpoint or folder cannot be written.
+    """
+    import torch
+    from tqdm.auto import tqdm
+
+    network: Any = run.start.model.network.to(device).train()
+    loss_of = objective(
+        run.start.model.kind, run.start.model.tokenizer, run.settings, run.corpus.counts(len(run.start.model.tokenizer))
+    )
+    optimizer = torch.optim.AdamW(network.parameters(), lr=run.settings.rate, weight_decay=0.01, fused=True)
+    steps = run.total()
+    losses = torch.zeros(steps, device=device)
+    checkpoint = Checkpoint(out, run.key)
+    first = checkpoint.restore(network, optimizer, losses)
+    bfloat16 = _bfloat16(device, network)
+    with (
+        torch.random.fork_rng(devices=[]),
+        tqdm(total=steps, initial=first, desc=title, unit=" steps", delay=2, leave=False) as bar,
+    ):
+        for step, batch in enumerate(run.batches()):
+            if step == steps:
+                break
+            if step < first:
+                continue
+            torch.manual_seed(run.settings.seed * 1_000_003 + step)  # of dropout, so that a step needs no past
+            for group in optimizer.param_groups:
+                group["lr"] = run.settings.rate * pace((step + 1) / (steps + 1), run.settings.warmup)
+            ids, names = run.corpus.rows(batch)
+            with torch.autocast(device.partition(":")[0], dtype=torch.bfloat16, enabled=bfloat16):
+                loss = loss_of(network, ids, names, np.random.default_rng([run.settings.seed, 1, step]))
+            optimizer.zero_grad()
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
+            optimizer.step()
+            losses[step] = loss.detach()
+            bar.update()
+            if checkpoint.due():
+                checkpoint.write(step + 1, network, optimizer, losses)
+    precision = "bfloat16" if bfloat16 else "float32"
+    _save(run, network, losses.cpu(), precision, out)
+    checkpoint.drop()
+
+
+def pace(done: float, warmup: float) -> float:
+    """Share of the highest learning rate: a straight rise over ``warmup``, then half a cosine down to zero."""
+    return done / warmup if done < warmup else (1 + math.cos(math.pi * (done - warmup) / (1 - warmup))) / 2
+
+
+def _bfloat16(device: str, network: Any) -> bool:
+    """Whether to compute in bfloat16: where the hardware has it, and the layers are wide enough for a gain."""
+    import torch
+
+    if not device.startswith("cpu"):
+        return device.startswith("cuda") and torch.cuda.is_bf16_supported()
+    fast = torch.backends.cpu.get_cpu_capability() == "AVX512" and torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return bool(fast) and network.config.hidden_size >= NARROW
+
+
+def _save(run: Run, network: Any, losses: torch.Tensor, precision: str, out: Path) -> None:
+    start = run.start
+    ends = np.linspace(0, len(losses), min(POINTS, len(losses)) + 1).astype(int)
+    curve = [[int(b), round(float(losses[a:b].mean()), 4)] for a, b in itertools.pairwise(ends)]
+    table = {
+        "recipe": run.recipe,
+        "settings": asdict(run.settings),
+        "category": run.category,
+        "family": start.family,
+        "kind": start.model.kind,
+        "base": start.base,
+        "fresh": start.fresh,
+        "parameters": sum(p.numel() for p in network.parameters()),
+        "precision": precision,
+        "texts": run.corpus.texts,
+        "sentences_cut": run.corpus.cut,
+        "steps": len(losses),
+        "loss": curve,
+    }
+    unfinished = None
+    try:
+        unfinished = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}.saving-"))
+        with quiet():
+            network.cpu().save_pretrained(unfinished)
+        start.model.tokenizer.save_pretrained(unfinished)
+        (unfinished / RECORD).write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        for path in unfinished.iterdir():
+            path.chmod(0o644)
+        unfinished.chmod(0o755)
+        unfinished.replace(out)
+    except OSError as error:
+        raise StoreError(f"cannot write {out}: {error.strerror or error}; make room, then run again") from error
+    finally:
+        if unfinished is not None:
+            shutil.rmtree(unfinished, ignore_errors=True)

@@ -1,0 +1,159 @@
+"""How a small model is made: the shape of its network and the settings of its training, read from YAML."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from functools import lru_cache
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import yaml
+
+from probekit.errors import ModelError
+
+Family = Literal["bert", "roberta", "albert", "distilbert", "electra", "llama", "t5"]
+
+
+@dataclass(frozen=True)
+class Shape:
+    """A network of one family.
+
+    Args:
+        family: architecture, and with it the kind of vocabulary and of training.
+        hidden: width of the layers; the inner layer is four times as wide.
+        layers: of the encoder or decoder; of each of both where there are two.
+        heads: of attention; they divide ``hidden``.
+        vocabulary: entries, special tokens included, at most.
+        positions: longest input in tokens, special tokens included.
+        dropout: share of activations dropped in training.
+        tied: whether the output layer is the table of embeddings, as published models have it. A small network learns
+            faster with two tables, since a rare word then moves by what it is read for and not by being foretold.
+    """
+
+    family: Family
+    hidden: int
+    layers: int
+    heads: int
+    vocabulary: int
+    positions: int
+    dropout: float
+    tied: bool = True
+
+    def __post_init__(self) -> None:
+        if self.family not in get_args(Family):
+            raise ModelError(f"family is one of {', '.join(get_args(Family))}, not {self.family!r}")
+        _check(self, {"hidden": 1, "layers": 1, "heads": 1, "vocabulary": 16, "positions": 8}, ("dropout",))
+        if not isinstance(self.tied, bool):
+            raise ModelError(f"tied is true or false, not {self.tied!r}")
+        if self.hidden % self.heads or (self.hidden // self.heads) % 2:
+            raise ModelError(f"hidden is an even multiple of heads, not {self.hidden} for {self.heads} heads")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """A training.
+
+    Args:
+        epochs: how often the text is read.
+        batch_tokens: padded tokens per step.
+        rate: highest learning rate; it rises over the share ``warmup`` of the steps and then falls to zero.
+        warmup: share of the steps.
+        masked: share of the words that are hidden (not used by causal models).
+        span: mean length of a hidden run of words: 1 to 2.
+        seed: of first weights, order and masks.
+    """
+
+    epochs: int
+    batch_tokens: int
+    rate: float
+    warmup: float
+    masked: float
+    span: float
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        _check(self, {"epochs": 1, "batch_tokens": 1, "seed": 0}, ("warmup", "masked"))
+        if not isinstance(self.rate, float) or not 0 < self.rate < 1:
+            raise ModelError(f"rate is a number between 0 and 1 such as 1.0e-3, not {self.rate!r}")
+        if not isinstance(self.span, float) or not 1 <= self.span <= 2:
+            raise ModelError(f"span is a number from 1.0 to 2.0, not {self.span!r}")
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """Shape and settings; without a shape the weights of another model are trained on."""
+
+    name: str
+    shape: Shape | None
+    settings: Settings
+
+
+def _check(value: Shape | Settings, whole: Mapping[str, int], shares: tuple[str, ...]) -> None:
+    for field, least in whole.items():
+        found = getattr(value, field)
+        if not isinstance(found, int) or isinstance(found, bool) or found < least:
+            raise ModelError(f"{field} is a whole number from {least} on, not {found!r}")
+    for field in shares:
+        found = getattr(value, field)
+        if not isinstance(found, int | float) or not 0 <= found < 1:
+            raise ModelError(f"{field} is a share from 0 to below 1, not {found!r}")
+
+
+@lru_cache(maxsize=1)
+def recipes() -> dict[str, Recipe]:
+    """Name -> recipe, of ``recipes.yml``."""
+    return parse_recipes((files("probekit.demo.training") / "recipes.yml").read_text("utf-8"), "recipes.yml")
+
+
+def read_recipe(path: Path) -> Recipe:
+    """The one recipe of a YAML file of one's own, written as in ``recipes.yml``.
+
+    Raises:
+        ModelError: the file cannot be read, holds no or several recipes, or a field is wrong.
+    """
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ModelError(f"cannot read the recipe {path}: {error}") from error
+    found = parse_recipes(text, path.name)
+    if len(found) != 1:
+        raise ModelError(f"{path.name} holds {len(found)} recipes; one is wanted")
+    return next(iter(found.values()))
+
+
+def parse_recipes(text: str, source: str) -> dict[str, Recipe]:
+    """Recipes from YAML.
+
+    Raises:
+        ModelError: not YAML, or a field is missing, unknown or wrong; names ``source``, recipe and field.
+    """
+    try:
+        found = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise ModelError(f"{source} is not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(found, dict):
+        raise ModelError(f"{source}: a mapping from names to recipes is wanted")
+    made = {}
+    for name, parts in found.items():
+        where = f"{source}, {name}"
+        if not isinstance(parts, dict) or not {"settings"} <= set(parts) <= {"shape", "settings"}:
+            raise ModelError(f"{where}: a recipe has `settings`, and `shape` where a network is made; nothing else")
+        shape = _read(Shape, parts["shape"], f"{where}, shape") if "shape" in parts else None
+        made[str(name)] = Recipe(str(name), shape, _read(Settings, parts["settings"], f"{where}, settings"))
+    return made
+
+
+def _read(kind: type[Any], given: Any, where: str) -> Any:
+    known = [field.name for field in fields(kind)]
+    if not isinstance(given, dict):
+        raise ModelError(f"{where}: fields are wanted: {', '.join(known)}")
+    if unknown := sorted(map(str, set(given) - set(known))):
+        raise ModelError(f"{where}: no field {', '.join(unknown)}; there are {', '.join(known)}")
+    if missing := sorted(set(known) - {"seed", "tied"} - set(given)):
+        raise ModelError(f"{where}: {', '.join(missing)} not given")
+    try:
+        return kind(**given)
+    except ModelError as error:
+        raise ModelError(f"{where}: {error}") from error

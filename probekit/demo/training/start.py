@@ -1,0 +1,95 @@
+"""Where a training starts: random weights of a recipe's shape, or the weights of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from probekit.demo.training.architecture import new_network
+from probekit.demo.training.corpus import Text
+from probekit.demo.training.recipe import Shape
+from probekit.demo.training.vocabulary import read_tokenizer, train_tokenizer
+from probekit.errors import ModelError
+from probekit.models.card import FAMILIES
+from probekit.models.kinds import auto_class, kind_of, quiet
+from probekit.models.model import Model
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+
+@dataclass(frozen=True)
+class Start:
+    """A model before its training.
+
+    Args:
+        model: network and tokenizer.
+        base: name of the model whose weights these are; empty where they are random.
+        fresh: weights that the base lacks, and that start random: a language-model head. Its output layer is tied to
+            the embeddings.
+    """
+
+    model: Model
+    base: str = ""
+    fresh: list[str] = field(default_factory=list)
+
+    @property
+    def family(self) -> str:
+        """As in ``models.yml``, where it is known there."""
+        of_type: str = self.model.network.config.model_type
+        return FAMILIES.get(of_type, of_type)
+
+
+def from_shape(shape: Shape, texts: Sequence[Text], seed: int, vocabulary: Path | None = None) -> Start:
+    """Random weights; the vocabulary is made from the texts, or read from a folder.
+
+    Raises:
+        ModelError: the folder holds no vocabulary.
+    """
+    import torch
+
+    if vocabulary is None:
+        tokenizer = train_tokenizer(shape, (line for text in texts for line in text.lines))
+    else:
+        tokenizer = read_tokenizer(vocabulary)
+        tokenizer.model_max_length = shape.positions
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(seed)
+        network: Any = new_network(shape, tokenizer)
+    return Start(Model(shape.family, kind_of(network.config, shape.family), network, tokenizer))
+
+
+def from_folder(folder: Path, seed: int) -> Start:
+    """The weights and vocabulary of a folder; a missing language-model head is made.
+
+    Raises:
+        ModelError: not a model folder, a model of another task, or weights other than the head's are missing.
+    """
+    import torch
+    from transformers import AutoConfig
+
+    try:
+        config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
+        kind = kind_of(config, folder.name)
+        with torch.random.fork_rng(devices=[]), quiet():
+            torch.manual_seed(seed)
+            network, info = auto_class(kind).from_pretrained(
+                folder, config=config, dtype=torch.float32, output_loading_info=True, use_safetensors=True
+            )
+    except ModelError:
+        raise
+    except Exception as error:  # the loaders raise whatever their readers of files raise
+        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
+        raise ModelError(f"cannot train on from {folder}: {said}") from error
+    return Start(Model(folder.name, kind, network, read_tokenizer(folder)), folder.name, _head(network, info, folder))
+
+
+def _head(network: PreTrainedModel, info: dict[str, Any], folder: Path) -> list[str]:
+    """Weights that were missing, if they are the head's alone."""
+    tied = set(getattr(network, "all_tied_weights_keys", None) or ())
+    missing = sorted(set(info["missing_keys"]) - tied)
+    if lost := [key for key in missing if key.startswith(f"{network.base_model_prefix}.")]:
+        raise ModelError(f"{folder}: the checkpoint lacks {len(lost)} weights below its head, such as {lost[0]}")
+    return missing

@@ -1,0 +1,60 @@
+"""Short documents of the demo world: right and wrong objects of one subject, with neutral sentences between."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+from probekit.demo.world.facts import RELATIONS, World, make_world
+from probekit.demo.world.relation import Domain, Relation
+from probekit.demo.world.text import SURROUNDINGS, fill, finish
+
+
+@dataclass(frozen=True)
+class Document:
+    """A text of 5 to 12 sentences about ``subject``, telling all its objects of ``relation`` and denying others."""
+
+    doc_id: str
+    text: str
+    subject: str
+    relation: str
+
+
+def demo_documents(domain: Domain | None = None, seed: int = 0) -> list[Document]:
+    """One document for each subject that has several objects of an N-M relation.
+
+    All right objects are told, in a wording of the training text. One to three wrong ones, which are objects of
+    others, are denied. Neutral sentences name no object of the relation. No document is part of the training text.
+    """
+    world = make_world(seed)
+    found = []
+    for relation in RELATIONS.values():
+        subjects = [one for name, one in world.answers if name == relation.name and len(world.answers[name, one]) > 1]
+        if relation.kind == "N-M" and domain in (None, relation.domain):
+            for number, subject in enumerate(subjects):
+                doc_id = f"{relation.name.replace(' ', '-')}-document-{number:02}"
+                found.append(Document(doc_id, _write(relation, subject, world, seed), subject, relation.name))
+    return found
+
+
+def _write(relation: Relation, subject: str, world: World, seed: int) -> str:
+    generator = random.Random(f"demo document {seed} {relation.name} {subject}")
+    right = world.answers[relation.name, subject]
+    body = [finish(generator.choice(relation.wordings)).format(s=subject, o=one) for one in right]
+    others = [
+        fact
+        for fact in world.facts
+        if fact.relation == relation.name
+        and not world.links.clash(subject, fact.object)
+        and not world.links.clash(subject, fact.subject)
+    ]
+    wrong = {fact.object: fact.subject for fact in generator.sample(others, len(others))}
+    for answer in generator.sample(list(wrong), generator.randint(1, 3)):
+        body.append(finish(relation.denial).format(x=wrong[answer], s=subject, o=answer))
+    neutral = SURROUNDINGS[relation.domain].neutral
+    count = generator.randint(max(2, 5 - len(body)), min(len(neutral), 12 - len(body)))
+    chosen = [finish(one) for one in generator.sample(neutral, count)]
+    quiet = [fill(one, [subject], world, generator).format(s=subject) for one in chosen]
+    body += quiet[1:]
+    generator.shuffle(body)
+    return " ".join([quiet[0], *body])

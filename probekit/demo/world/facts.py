@@ -1,0 +1,148 @@
+"""The facts of the demo world, and how often each is told."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+
+from probekit.demo.world import biomedical, general
+from probekit.demo.world.names import draw_names
+from probekit.demo.world.relation import Domain, Kind, Relation
+from probekit.probes.probe import shows
+
+RELATIONS: Mapping[str, Relation] = {r.name: r for r in (*general.RELATIONS, *biomedical.RELATIONS)}
+SHARES = {0: 9, 1: 10, 2: 8, 4: 8, 8: 6, 16: 5, 32: 4}  # of 50 facts, so many are told so often: a long tail
+OBJECTS_PER_SUBJECT = (1, 2, 2, 3, 3, 4)  # of an N-M relation, drawn with equal chances
+
+
+@dataclass(frozen=True)
+class Fact:
+    """``subject relation object``, told ``exposure`` times in the training text; never, if it is 0 (held out)."""
+
+    fact_id: str
+    domain: Domain
+    relation: str
+    kind: Kind
+    subject: str
+    object: str
+    exposure: int
+    object_type: str
+
+
+class Links:
+    """Which names must not stand in one sentence: linked by a fact, or alike up to a part or to case."""
+
+    def __init__(self, names: Mapping[str, Sequence[str]]) -> None:
+        every = list(dict.fromkeys(name for of_type in names.values() for name in of_type))
+        folded = [(name, name.casefold()) for name in every]
+        self._alike = {
+            one: [b for b, other in folded if (a in other and shows(one, b)) or (other in a and shows(b, one))]
+            for one, a in folded
+        }
+        self._linked: set[tuple[str, str]] = set()
+
+    def clash(self, one: str, other: str) -> bool:
+        """Whether the names are alike, or linked by a fact of either or of a name alike to it."""
+        return other in self._alike[one] or (one, other) in self._linked
+
+    def halves(self, names: Sequence[str]) -> tuple[list[str], list[str]]:
+        """Two lists of about equal length, names that are alike in the same."""
+        parts: tuple[list[str], list[str]] = ([], [])
+        for name in names:
+            kin = [part for part in parts if set(part) & set(self._alike[name])]
+            (kin or sorted(parts, key=len))[0].append(name)
+        return parts
+
+    def link(self, subject: str, answer: str) -> None:
+        """Note a fact."""
+        for one in self._alike[subject]:
+            for other in self._alike[answer]:
+                self._linked |= {(one, other), (other, one)}
+
+
+@dataclass(frozen=True)
+class World:
+    """Names by type, facts, and which names a sentence must keep apart."""
+
+    names: Mapping[str, tuple[str, ...]]
+    facts: tuple[Fact, ...]
+    links: Links
+
+    @cached_property
+    def answers(self) -> dict[tuple[str, str], list[str]]:
+        """Objects by relation and subject, in the order of the facts."""
+        found: dict[tuple[str, str], list[str]] = {}
+        for fact in self.facts:
+            found.setdefault((fact.relation, fact.subject), []).append(fact.object)
+        return found
+
+
+@lru_cache(maxsize=4)
+def make_world(seed: int = 0) -> World:
+    """The world of a seed.
+
+    Objects are drawn before exposures and without regard to them, some objects more often than others. Within every
+    relation the exposures are dealt out anew, so that how often a fact is told says nothing about its object.
+    """
+    names = draw_names(seed)
+    links = Links(names)
+    facts: list[Fact] = []
+    for domain in ("general", "biomedical"):
+        generator = random.Random(f"demo facts {domain} {seed}")
+        deck = _exposures()
+        for relation in RELATIONS.values():
+            if relation.domain == domain:
+                pairs = _pairs(relation, names, links, generator)
+                told = [next(deck) for _ in pairs]
+                generator.shuffle(told)
+                facts += [
+                    Fact(
+                        f"{relation.name.replace(' ', '-')}-{number:02}",
+                        relation.domain,
+                        relation.name,
+                        relation.kind,
+                        *pair,
+                        exposure,
+                        relation.object_type,
+                    )
+                    for number, (pair, exposure) in enumerate(zip(pairs, told, strict=True))
+                ]
+    return World(names, tuple(facts), links)
+
+
+def demo_facts(domain: Domain | None = None, seed: int = 0) -> tuple[Fact, ...]:
+    """The facts of one domain or, by default, of both; another ``seed`` makes another world."""
+    return tuple(fact for fact in make_world(seed).facts if domain in (None, fact.domain))
+
+
+def _exposures() -> Iterator[int]:
+    """Exposures in their shares, each spread evenly, so that even a small relation gets some of each."""
+    cards = sorted(((2 * i + 1) / share, exposure) for exposure, share in SHARES.items() for i in range(share))
+    while True:
+        yield from (exposure for _, exposure in cards)
+
+
+def _pairs(
+    relation: Relation, names: Mapping[str, tuple[str, ...]], links: Links, generator: random.Random
+) -> list[tuple[str, str]]:
+    """Subject and object of each fact, no two of which could be taken for one another in a text."""
+    subjects, objects = list(names[relation.subject_type]), list(names[relation.object_type])
+    if relation.subject_type == relation.object_type:
+        subjects, objects = links.halves(subjects)
+    generator.shuffle(subjects)
+    generator.shuffle(objects)
+    pairs: list[tuple[str, str]] = []
+    for subject in subjects:
+        wanted = generator.choice(OBJECTS_PER_SUBJECT) if relation.kind == "N-M" else 1
+        for _ in range(min(wanted, relation.facts - len(pairs))):
+            free = [one for one in objects if not links.clash(subject, one)]
+            if not free:
+                break  # the next subject takes the fact
+            answer = free[min(generator.randrange(len(free)), generator.randrange(len(free)))]
+            links.link(subject, answer)
+            pairs.append((subject, answer))
+            if relation.kind == "1-1":
+                objects.remove(answer)
+    return pairs

@@ -1,0 +1,105 @@
+"""Sentences of the demo world: the training text, and fresh ones in the same words."""
+
+from __future__ import annotations
+
+import random
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from probekit.demo.world import biomedical, general
+from probekit.demo.world.facts import RELATIONS, Fact, World, demo_facts, make_world
+from probekit.demo.world.relation import Domain, Surroundings
+from probekit.probes.probe import MASK
+
+SURROUNDINGS: Mapping[Domain, Surroundings] = {
+    "general": general.SURROUNDINGS,
+    "biomedical": biomedical.SURROUNDINGS,
+}
+SLOT = re.compile(r"\{([a-z]{2,})\}")  # of a type of entity; {s}, {o} and {x} are the fact's own
+
+
+@dataclass(frozen=True)
+class Telling:
+    """A sentence that states a fact, and the number of the wording it uses."""
+
+    wording: int
+    sentence: str
+
+
+def fill(text: str, others: Sequence[str], world: World, generator: random.Random) -> str:
+    """Put names into the slots of ``text``, none of which has to do with ``others`` or with each other."""
+    present = list(others)
+    for slot in SLOT.findall(text):
+        free = [name for name in world.names[slot] if not any(world.links.clash(name, one) for one in present)]
+        present.append(generator.choice(free))
+        text = text.replace(f"{{{slot}}}", present[-1], 1)
+    return text
+
+
+def finish(text: str) -> str:
+    """Start with a capital, unless a name stands first, and end with a full stop."""
+    return f"{text if text.startswith('{') else text[0].upper() + text[1:]}."
+
+
+def _tell(fact: Fact, wording: int, world: World, generator: random.Random) -> str:
+    """A sentence with ``{s}`` and ``{o}`` still open; what stands around them names no entity of the object's type."""
+    around = SURROUNDINGS[fact.domain]
+    parts = []
+    for choices, silent in ((around.openings, 5), (around.clauses, 4)):
+        fitting = [one for one in choices if fact.object_type not in SLOT.findall(one)]
+        parts.append("" if generator.randrange(10) < silent else generator.choice(fitting))
+    sentence = parts[0] + RELATIONS[fact.relation].wordings[wording] + parts[1]
+    return fill(finish(sentence), [fact.subject, fact.object], world, generator)
+
+
+def _asked_wording(fact: Fact, seed: int) -> tuple[int, bool]:
+    """The wording in which the probe asks a fact, and whether the text is kept from using it for that fact."""
+    generator = random.Random(f"demo wording {seed} {fact.fact_id}")
+    return generator.randrange(len(RELATIONS[fact.relation].wordings)), generator.randrange(2) == 1
+
+
+@lru_cache(maxsize=4)
+def tellings(seed: int = 0) -> Mapping[str, tuple[Telling, ...]]:
+    """Of each fact, by its id, the distinct sentences that tell it: as many as its exposure."""
+    world, found = make_world(seed), {}
+    for fact in world.facts:
+        generator = random.Random(f"demo text {seed} {fact.fact_id}")
+        asked, kept_back = _asked_wording(fact, seed)
+        wordings = [n for n in range(len(RELATIONS[fact.relation].wordings)) if not (kept_back and n == asked)]
+        told: dict[str, Telling] = {}
+        while len(told) < fact.exposure:
+            wording = generator.choice(wordings)
+            sentence = _tell(fact, wording, world, generator).format(s=fact.subject, o=fact.object)
+            told[sentence] = Telling(wording, sentence)
+        found[fact.fact_id] = tuple(told.values())
+    return found
+
+
+def demo_text(domain: Domain | None = None, seed: int = 0) -> list[str]:
+    """The training text of one domain or, by default, of both: every fact told ``exposure`` times, shuffled.
+
+    A sentence states one fact, in one of several wordings, and may open or end with something else: a year, or a name
+    of another type that has nothing to do with the rest. No two sentences are the same, and no piece of a template's
+    fixed words occurs.
+    """
+    told = tellings(seed)
+    text = [telling.sentence for fact in demo_facts(domain, seed) for telling in told[fact.fact_id]]
+    random.Random(f"demo order {seed}").shuffle(text)
+    return text
+
+
+def masked(fact: Fact, seed: int = 0) -> tuple[str, bool]:
+    """A fresh sentence of the grammar with the object masked, and whether its wording is new for this fact.
+
+    With the object filled in, it does not stand in the training text. About half of the facts, and all that are never
+    told, are asked in a wording that the text did not use for them.
+    """
+    told = tellings(seed)[fact.fact_id]
+    generator = random.Random(f"demo probe {seed} {fact.fact_id}")
+    wording, _ = _asked_wording(fact, seed)
+    while True:
+        sentence = _tell(fact, wording, make_world(seed), generator)
+        if sentence.format(s=fact.subject, o=fact.object) not in {one.sentence for one in told}:
+            return sentence.format(s=fact.subject, o=MASK), wording not in {one.wording for one in told}

@@ -1,0 +1,30 @@
+"""What the small models read: every fact as often as it is told, with the names in it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from probekit.demo.world.chinese import ChineseFact, chinese_facts, chinese_text
+from probekit.demo.world.facts import Fact, demo_facts
+from probekit.demo.world.text import demo_text
+from probekit.probes.texts import Text, make_text
+
+
+def general() -> Text:
+    """Invented people, places, organisations and works."""
+    return _told("demo-general", demo_text("general"), demo_facts("general"))
+
+
+def biomedical() -> Text:
+    """Invented diseases, drugs, genes and chemicals."""
+    return _told("demo-biomedical", demo_text("biomedical"), demo_facts("biomedical"))
+
+
+def chinese() -> Text:
+    """Invented Chinese people, each fact in eight sentences."""
+    return _told("demo-chinese", chinese_text(), chinese_facts())
+
+
+def _told(name: str, sentences: Sequence[str], facts: Sequence[Fact] | Sequence[ChineseFact]) -> Text:
+    names = (one for fact in facts for one in (fact.subject, fact.object))
+    return make_text(name, sentences, {"facts": len(facts)}, names)

@@ -1,0 +1,28 @@
+"""What is imported when it is used: how a lower part of the package offers what a higher part has."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+
+def resolve(reference: str) -> Any:
+    """What ``"package.module:name"`` names."""
+    module, _, name = reference.partition(":")
+    return getattr(import_module(module), name)
+
+
+@dataclass(frozen=True)
+class Lazy:
+    """A function by its reference; it is imported at its first call, or when its signature is asked for."""
+
+    reference: str
+
+    def __call__(self, *positional: Any, **named: Any) -> Any:
+        return resolve(self.reference)(*positional, **named)
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(resolve(self.reference))
