@@ -23,6 +23,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ProbekitError as error:
         sys.stderr.write(f"probekit: {error}\n")
         return 1
+    except ModuleNotFoundError as error:
+        if (error.name or "probekit").partition(".")[0] in ("probekit", "notebooks"):
+            raise  # a fault of ours
+        sys.stderr.write(f"probekit: this needs {error.name}: pip install 'probekit[book]'\n")
+        return 1
     except KeyboardInterrupt:
         sys.stderr.write("probekit: stopped; what was stored is kept, run again to go on\n")
         return 130

@@ -241,6 +241,12 @@ def test_the_command_line_says_what_is_wrong_in_one_line(home, capsys):
     assert "count: int = 3  # rows" in capsys.readouterr().out
 
 
+def test_a_missing_extra_is_named_in_one_line(home, capsys, monkeypatch):
+    monkeypatch.setitem(sys.modules, "papermill", None)
+    assert cli.main(["run", "01_study", "--out", str(home / "o")]) == 1
+    assert capsys.readouterr().err == "probekit: this needs papermill: pip install 'probekit[book]'\n"
+
+
 @pytest.mark.parametrize("what", ["models", "probes"])
 def test_lists_name_everything(what, capsys):
     assert cli.main(["list", what]) == 0
