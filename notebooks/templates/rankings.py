@@ -403,10 +403,9 @@ def difference_sentence(tables: Tables) -> str:
     parts = []
     for dataset, part in rows.groupby("dataset", sort=False):
         sure = part["p_holm"] < 0.05
-        up, down = (int((sure & (sign * part["difference"] > 0)).sum()) for sign in (1, -1))
-        parts.append(f"on {escape(title(str(dataset)))} {_none(up)} in natural sentences and {_none(down)} by template")
-    count = rows["model"].nunique()
-    return f"Of {count} model{'s' * (count > 1)}, after the correction score higher: {'; '.join(parts)}."
+        up, down = (_none(int((sure & (sign * part["difference"] > 0)).sum())) for sign in (1, -1))
+        parts.append(f"on {escape(title(str(dataset)))} {up} of {len(part)} in natural sentences and {down} by template")
+    return f"After the correction, models score higher {'; '.join(parts)}."
 
 
 def leader_sentence(tables: Tables) -> str:
