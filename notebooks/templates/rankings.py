@@ -404,7 +404,9 @@ def difference_sentence(tables: Tables) -> str:
     for dataset, part in rows.groupby("dataset", sort=False):
         sure = part["p_holm"] < 0.05
         up, down = (_none(int((sure & (sign * part["difference"] > 0)).sum())) for sign in (1, -1))
-        parts.append(f"on {escape(title(str(dataset)))} {up} of {len(part)} in natural sentences and {down} by template")
+        parts.append(
+            f"on {escape(title(str(dataset)))} {up} of {len(part)} in natural sentences and {down} by template"
+        )
     return f"After the correction, models score higher {'; '.join(parts)}."
 
 
