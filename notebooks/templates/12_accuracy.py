@@ -32,7 +32,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "12_accuracy"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest, pick, readable
+from probekit.report import Page, forest, pick, plain, readable
 from probekit.report.charts import told
 
 from notebooks.templates import accuracy, ask
@@ -86,7 +86,8 @@ for style in sorted(tables["means"]["style"].unique(), key=list(STYLES).index):
 if not page.demo and len(beside := accuracy.beside_paper(tables)):
     headings = {"published": "Printed, 16 models", "acc@1": "Ours", "models": "Our models", "which": "Data"}
     caption = "Mean Acc@1 over models: as printed, and ours over other models"
-    page.table(beside, "beside", caption, readable(beside, headings))
+    counts = {name: beside[name].map(plain) for name in ("models", "facts")}
+    page.table(beside, "beside", caption, readable(beside.assign(**counts), headings))
 
 # %% [markdown]
 # ## Does the accuracy measure what was learned?
@@ -98,10 +99,10 @@ if not page.demo and len(beside := accuracy.beside_paper(tables)):
 # %% tags=["hide-input"]
 if len(halves := accuracy.clean_halves(tables)):
     page.figure(
-        forest(halves, "estimate", y="what", series="half", xlabel="Acc@1"),
+        forest(halves, "estimate", y="probe", series="half", panel="model"),
         "halves",
-        "Acc@1 on facts whose sentences a model was taught and on facts it was not, with 95% intervals over facts.",
-        "Dot plot. " + told(halves, "estimate", "what", "half"),
+        "Acc@1 of each model on facts whose sentences it was taught and on facts it was not, with 95% intervals over facts.",
+        "Dot plot. " + told(halves, "estimate", "model", "probe", "half"),
     )
     page.say(accuracy.halves_sentence(tables))
 else:

@@ -307,8 +307,7 @@ def _printed(dataset: str, style: str) -> str:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The paper's findings of section 4 on scores, each as a difference that lies above zero where it holds, and the
-    sizes of the data sets it prints (section 3.2)."""
+    """The paper's findings of section 4 on scores, each as a difference that lies above zero where it holds."""
     rows: list[dict[str, Any]] = []
     for row in pick(tables["mean_pairs"], subset=ALL, k=1).to_dict("records"):
         rows.append(_gap("001-18a", row) | {"dataset": row["dataset"], "model": f"mean of {row['models']} models"})
@@ -319,22 +318,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     for row in pick(tables["domains"], domain="biomedical").to_dict("records"):
         about = {"dataset": "biomedical prompts, other facts", "model": f"mean of {row['models']} models"}
         rows += [_gap(claim, row) | about for claim in ("001-04c", "001-04d")]
-    sizes = tables["datasets"].set_index("probe")
-    rows += [
-        {"claim": claim, "dataset": probe, "estimate": float(sizes.loc[probe, column]), "n": sizes.loc[probe, "facts"]}
-        for claim, (probe, column) in SIZES.items()
-        if probe in sizes.index
-    ]
     return pd.DataFrame(rows, columns=["claim", "dataset", "model", "unit", "estimate", "low", "high", "n"])
-
-
-SIZES = {
-    "001-13h": ("squad", "entities"),
-    "001-17a": ("google_re/natural", "sentences"),
-    "001-17b": ("google_re/template", "facts"),
-    "001-17c": ("google_re/template", "relations"),
-    "001-17h": ("squad", "facts"),
-}
 
 
 def _gap(claim: str, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -346,7 +330,7 @@ def clean_halves(tables: Tables) -> pd.DataFrame:
     """Acc@1 of taught and held-out facts over prompts that do not show the gold, for ``forest``: a row per model, probe
     and ``half``, ``estimate, low, high``."""
     rows = [
-        {"what": f"{title(row['model'])}, {title(row['probe'])}", "half": half.replace("_", " ")}
+        {"model": row["model"], "probe": row["probe"], "half": half.replace("_", " ")}
         | {"estimate": row[half], "low": row[f"{half}_low"], "high": row[f"{half}_high"]}
         for row in pick(tables["halves"], subset=CLEAN).to_dict("records")
         for half in ("taught", "held_out")

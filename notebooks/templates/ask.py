@@ -92,16 +92,16 @@ def ask_all(
     Returns:
         The rows of ``ask``, all in one table.
     """
-    asked = []
+    tables = []
     for name in models:
         model = load_model(name, device=device)
         page.used(model, *probes)
         for probe in probes:
-            asked.append(ask(model, probe, name in halved, Store()))
-            page.ran(model, probe, asked[-1].attrs["counts"])
-    table = pd.concat(asked, ignore_index=True)
-    table.attrs = {}
-    return table
+            tables.append(ask(model, probe, name in halved, Store()))
+            page.ran(model, probe, tables[-1].attrs["counts"])
+    ranks = pd.concat(tables, ignore_index=True)
+    ranks.attrs = {}
+    return ranks
 
 
 def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = None) -> pd.DataFrame:
@@ -117,32 +117,29 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
         (empty where unknown), and of ``relation_label, template_id, entity_type, kind, exposure, shows_gold,
         exact_surface`` those the probe has. ``attrs["counts"]`` says what was run.
     """
-    golds = probe.prompts["gold"]
-    found = rank_targets(model, probe, [[g[0], list(g)] for g in golds], top=TOP, store=store)
-    columns = ["fact_id", "relation", *COLUMNS]
-    frame = probe.prompts[[column for column in columns if column in probe.prompts]]
-    own, best = (found.iloc[start::2].reset_index(drop=True) for start in (0, 1))
-    frame = frame.reset_index(drop=True)
-    frame = frame.assign(
-        fact_id=frame.get("fact_id", own["prompt_id"]),
+    prompts = probe.prompts.reset_index(drop=True)
+    ranked = rank_targets(model, probe, [[golds[0], list(golds)] for golds in prompts["gold"]], top=TOP, store=store)
+    own, best = (ranked.iloc[start::2].reset_index(drop=True) for start in (0, 1))
+    frame = prompts[[column for column in ("fact_id", "relation", *COLUMNS) if column in prompts]]
+    fact_id = frame.get("fact_id", own["prompt_id"])
+    known = halves(probe.dataset) if halved and probe.dataset in ("google_re", "trex") else {}
+    table = frame.assign(
+        fact_id=fact_id,
         relation=frame.get("relation", ""),
         relation_label=frame.get("relation_label", ""),
-    )
-    known = halves(probe.dataset) if halved and probe.dataset in ("google_re", "trex") else {}
-    asked = frame.assign(
         model=shown_name(model.name),
         probe=probe.name,
         dataset=probe.dataset,
         style=probe.style,
         domain=probe.domain,
         prompt_id=own["prompt_id"],
-        object=[gold[0] for gold in golds],
+        object=prompts["gold"].str[0],
         rank=own["rank"],
         rank_any=best["rank"],
         score=own["score"],
         top=own["top"],
         top_scores=own["top_scores"],
-        half=[known.get(fact, "") for fact in frame["fact_id"]],
+        half=[known.get(fact, "") for fact in fact_id],
     )
-    asked.attrs["counts"] = found.attrs["counts"]
-    return asked
+    table.attrs["counts"] = ranked.attrs["counts"]
+    return table

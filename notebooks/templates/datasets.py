@@ -1,9 +1,10 @@
-"""Study 1, data sets (paper 001, section 3.2): what the probes hold, counted from the data themselves."""
+"""Page 11, data sets (paper 001, section 3.2): what the probes hold, counted from the data themselves."""
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -11,18 +12,38 @@ import pandas as pd
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
+from probekit.report.charts import lines
 from probekit.report.page import Page
-from probekit.report.text import shown_name
+from probekit.report.published import cell as printed
+from probekit.report.published import published
+from probekit.report.tables import by, pick
+from probekit.report.text import escape, shown_name, title
 from probekit.scoring.slots import encode_candidates, encode_slots
 
 from notebooks.templates import accuracy
+from notebooks.templates.paper_sets import PAPER_SETS, SIZES, sizes
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)  # shares of the entities, most frequent first
+TENTH = 0.1  # of them, which the page tells in words
 MANY = 0.05  # share from which a side of a relation counts as many: single repeated facts do not make it so
+CAPTIONS = {
+    "datasets": "What each probe holds, and what answers that need no model get right",
+    "concentration": "Share of prompts whose gold is among the most frequent entities of a data set",
+    "entities": "How often each entity is asked for",
+    "lengths": "Lengths in the tokens of each model: prompts without their slot, golds as they stand in it",
+    "leaks": "Prompts that show their gold elsewhere, whose mask hides the exact label, and that stand there twice",
+    "left_out": "What was left out or is absent, and why",
+    "kinds": "Relations and facts of each kind",
+    "relations": "Each relation, counted",
+}
+Tables = Mapping[str, pd.DataFrame]
 
 
 def tables(page: Page, models: Sequence[str], probes: Sequence[Probe], device: str = "auto") -> dict[str, pd.DataFrame]:
-    """All tables of the section; one that does not apply is empty. Models are asked for their tokens alone.
+    """All tables of the page; one that does not apply is empty. Models are asked for their tokens alone.
 
     Args:
         page: notes models and probes.
@@ -110,13 +131,13 @@ def leaks(probes: Sequence[Probe]) -> pd.DataFrame:
 
 def left_out(probes: Sequence[Probe]) -> pd.DataFrame:
     """What loaders left out or could not find: ``probe, reason, count``; empty where that is nothing."""
-    told = [
+    rows = [
         {"probe": probe.name, "reason": reason, "count": count}
         for probe in probes
         for reason, count in probe.counts.items()
         if count and (reason.startswith("left out") or "absent" in reason or "without" in reason)
     ]
-    return pd.DataFrame(told)
+    return pd.DataFrame(rows)
 
 
 def relations(probes: Sequence[Probe]) -> pd.DataFrame:
@@ -137,7 +158,7 @@ def relations(probes: Sequence[Probe]) -> pd.DataFrame:
         columns = ["relation", "relation_label", "kind", "fact_id", "subject", "gold"]
         if known:
             table = pd.concat([p[[c for c in columns if c in p]] for p in known], ignore_index=True)
-            rows += [_relation(name, str(one), part) for one, part in table.groupby("relation", sort=False)]
+            rows += [_relation(name, str(of["relation"]), part) for of, part in by(table, ["relation"])]
     return pd.DataFrame([row for row in rows if row["facts"] == 1 or row["subjects"] != 1])
 
 
@@ -219,3 +240,117 @@ def lengths(model: Model, probes: Sequence[Probe]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+# ---- conclusions, and what the page says and shows -------------------------------------------------------------------
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """The sizes that the paper prints (sections 3.2 and 5.6), as ours are: numbers to compare."""
+    return pd.DataFrame(sizes(tables["datasets"]), columns=["claim", "measured", "estimate"])
+
+
+def answer(tables: Tables) -> str:
+    """How much of a data set its most frequent objects answer, and how often a prompt shows its gold elsewhere."""
+    tenth = pick(tables["concentration"], top=TENTH).sort_values("share")
+    text = "A few answers serve many prompts: a tenth of the objects is the answer to "
+    ends = [f"{row['share']:.0%} of the prompts of {_name(row['dataset'])}" for row in tenth.to_dict("records")]
+    text += f"{ends[-1]}, and to {ends[0]}." if len(ends) > 1 else f"{ends[0]}."
+    shown = pick(tables["leaks"], gold_shown=[x for x in tables["leaks"].get("gold_shown", ()) if x > 0])
+    if len(shown):
+        worst = shown.loc[shown["gold_shown"].idxmax()]
+        text += (
+            f" Up to {worst['gold_shown']:.0%} of the prompts show their answer elsewhere ({_name(worst['probe'])})."
+        )
+    return text
+
+
+def _name(probe: str) -> str:
+    return escape(title(probe))
+
+
+def token_sentence(tables: Tables) -> str:
+    """Between which shares the golds are a single token, over models and probes, and how often a prompt is run."""
+    lengths = tables["lengths"]
+    ends = [lengths.loc[lengths["one_token"].idxmin()], lengths.loc[lengths["one_token"].idxmax()]]
+    shares = [f"{end['one_token']:.0%} ({_name(end['model'])}, {_name(end['probe'])})" for end in ends]
+    return (
+        f"The share of golds that are a single token runs from {' to '.join(dict.fromkeys(shares))}; "
+        f"a prompt is run up to {int(lengths['masks'].max())} times."
+    )
+
+
+def kinds_sentence(tables: Tables) -> str:
+    """Share of facts in N-M relations per data set, and how often the count agrees with what the makers declare."""
+    counted = tables["relations"]
+    if counted.empty:
+        return "No probe names its relations and subjects."
+    parts = []
+    for name, part in counted.groupby("dataset", sort=False):
+        share = part.loc[part["kind"] == "N-M", "facts"].sum() / part["facts"].sum()
+        text = f"{share:.0%} of the facts of {_name(str(name))} belong to N-M relations"
+        declared = part[part["declared"] != ""]
+        if len(declared):
+            same = int((declared["declared"] == declared["kind"]).sum())
+            text += f" (the count agrees with the declared kind in {same} of {len(declared)} relations)"
+        parts.append(text)
+    return "; ".join(parts) + "."
+
+
+def concentration_chart(tables: Tables) -> Figure:
+    """One line per data set: share of prompts (y) answered by the most frequent entities (x), and the diagonal."""
+
+    def finish(ax: Any) -> None:
+        ax.plot([0, 1], [0, 1], ":", color="0.5", linewidth=1)
+        ax.set_xlim(0, 1)
+        ax.set_ylim(0, 1.02)
+
+    return lines(
+        tables["concentration"],
+        "top",
+        "share",
+        "dataset",
+        finish=finish,
+        xlabel="share of the objects, most frequent first",
+        ylabel="share of prompts",
+    )
+
+
+def beside_paper(tables: Tables) -> pd.DataFrame:
+    """The sizes that paper 001 prints beside ours: ``claim, size, published, ours`` (nan: not at hand)."""
+    ours = tables["datasets"].set_index("probe")
+    return pd.DataFrame(
+        {
+            "claim": size.claim,
+            "size": size.row,
+            "published": float(printed("001", "text", size.row, size.unit)) * size.factor,
+            "ours": float(ours.loc[size.probe, size.column]) if size.probe in ours.index else float("nan"),
+        }
+        for size in SIZES
+    )
+
+
+def ten(tables: Tables) -> pd.DataFrame:
+    """The ten data sets of paper 001 (section 3.2): which are at hand, which are not, and why."""
+    known = tables["datasets"].set_index("probe")
+    rows = []
+    for one in PAPER_SETS:
+        here = one.probe in known.index
+        absent = int(known.loc[one.probe, "relations_absent"]) if here else 0
+        reason = f"{absent} relations are absent from our copy." if absent else "" if here else one.absent
+        rows.append(
+            {
+                "data set": one.name,
+                "setting": one.setting,
+                "domain": one.domain,
+                "at hand": "in part" if absent else "yes" if here else "no",
+                "note": reason or ("" if here else "Not among the probes of this run."),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def paper_models() -> pd.DataFrame:
+    """The models of paper 001 as its Table 2 lists them: ``model, category, parameters (million)``."""
+    wide = published("001", "2").pivot(index="row", columns="column", values="value").rename_axis(index="model")
+    return wide[wide["category"].notna()][["category", "parameters (million)"]].reset_index().rename_axis(columns=None)

@@ -1,8 +1,10 @@
-"""The ten data sets of paper 001 (section 3.2), and which of our probes hold them or stand in for them."""
+"""The ten data sets of paper 001 (section 3.2), their printed sizes, and which of our probes hold them."""
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
+
+import pandas as pd
 
 
 class PaperSet(NamedTuple):
@@ -47,3 +49,56 @@ PAPER_SETS = (
     PaperSet("LIPID-Chem", "TF", "biomedical", "", RECIPE, "001-04d", "pubmed/chemical"),
     PaperSet("LIPID-Gene", "TF", "biomedical", "", RECIPE, "001-04c", "pubmed/gene"),
 )
+
+
+class PaperSize(NamedTuple):
+    """A size that the paper prints, and what counts the same in our copy.
+
+    Attributes:
+        claim: the ledger's.
+        row, unit: of the transcribed text.
+        factor: the unit as a number.
+        probe, column: of the table ``accuracy.datasets``.
+    """
+
+    claim: str
+    row: str
+    unit: str
+    factor: float
+    probe: str
+    column: str
+
+
+SIZES = (
+    PaperSize("001-17b", "Google-RE template-based prompts", "thousand prompts", 1e3, "google_re/template", "facts"),
+    PaperSize(
+        "001-17a",
+        "Google-RE template prompts aligned to text",
+        "thousand prompts",
+        1e3,
+        "google_re/natural",
+        "sentences",
+    ),
+    PaperSize("001-17c", "Google-RE relations", "count", 1, "google_re/template", "relations"),
+    PaperSize("001-17d", "T-REx relations", "count", 1, "trex/template", "relations"),
+    PaperSize("001-17e", "T-REx template-based prompts", "million prompts", 1e6, "trex/template", "facts"),
+    PaperSize("001-17e", "T-REx templates aligned to text", "million prompts", 1e6, "trex/natural", "sentences"),
+    PaperSize("001-17f", "ConceptNet prompts", "thousand prompts", 1e3, "conceptnet", "prompts"),
+    PaperSize("001-17g", "ConceptNet relations", "count", 1, "conceptnet", "relations"),
+    PaperSize("001-17h", "SQuAD template-free prompts", "prompts", 1, "squad", "facts"),
+    PaperSize("001-13h", "SQuAD, original", "entities", 1, "squad", "entities"),
+)
+
+
+def sizes(datasets: pd.DataFrame) -> list[dict[str, Any]]:
+    """Our sizes as conclusions on the claims of section 3.2: numbers to compare, one row per size that is at hand.
+
+    Args:
+        datasets: as ``accuracy.datasets`` makes it.
+    """
+    ours = datasets.set_index("probe")
+    return [
+        {"claim": size.claim, "measured": size.row, "estimate": float(ours.loc[size.probe, size.column])}
+        for size in SIZES
+        if size.probe in ours.index
+    ]

@@ -1,56 +1,125 @@
-"""Study 1, reused templates (paper 001, section 5.2): how much the wording decides, on the same facts."""
+"""Page 14, reused templates (paper 001, sections 5.2 and 5.3): how much the wording decides, on the same facts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from textwrap import shorten
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from probekit.report.parts import MEAN
 
 from probekit.metrics import (
+    Drawn,
     accuracy_difference,
     bootstrap_ci,
     bootstrap_means,
+    contrast,
     hits_at_k,
     middle,
-    paired_permutation_test,
+    spread,
     variance_shares,
 )
-from probekit.probes.probe import Probe
+from probekit.probes.probe import MASK, Probe
+from probekit.report.charts import colours, forest, new_figure
+from probekit.report.published import cell as printed
+from probekit.report.tables import pick
+from probekit.report.text import escape, number, title
 
 from notebooks.templates.ask import FURTHER
-from notebooks.templates.wordings import FRAGMENT, SENTENCE, wordings
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 KS = (1, 10)  # the paper gives Acc@10 here and Acc@1 elsewhere
+MEAN = "mean over models"
+FRAGMENT, SENTENCE = "fragment", "full sentence"
+DIVIDED = re.compile(r"[(:;]|\[X\]\s*,")  # brackets, a colon or an apposition between subject and slot
+VERB = re.compile(r"\b(is|are|was|were|be|has|have|had|may|might|can|spoke|wrote|came|\w{2,}(s|ed))\b", re.IGNORECASE)
+SHARES = {
+    "model_share": "the model",
+    "relation_share": "the relation",
+    "wording_share": "the wording",
+    "rest_share": "neither alone",
+}
 TEMPLATE = ["probe", "relation", "relation_label", "wording", "form"]
+DATES = "date_of_birth"
+PRINTED = {  # relation of Google-RE: the claim, and the row of the transcribed numbers of section 5.2
+    DATES: ("001-09a", "template (born [MASK]), mean over models"),
+    "place_of_birth": ("001-09b", "template was born in [MASK], mean over models"),
+    "place_of_death": ("001-09c", "template died in [MASK], mean over models"),
+}
+CAPTIONS = {
+    "spread": "The best and the worst wording of a relation on the same facts, each chosen on other facts",
+    "forms": "Full sentences and fragments on the same facts; the difference is full sentences less fragments",
+    "choice": "What a better choice of wording gains; any wording counts a fact that one of them finds",
+    "google_re": "Acc@10 by the template of dates less Acc@10 by those of places, Google-RE",
+    "means": "Acc@1 and Acc@10 of every template, mean over models",
+    "shares": "Shares of the variance of Acc@k over models and templates",
+    "templates": "Acc@1 and Acc@10 of every template and model",
+}
+Tables = Mapping[str, pd.DataFrame]
+
+
+def wording_form(wording: str) -> str:
+    """Whether a template, with ``[X]`` for the subject and ``[Y]`` for the slot, is a full sentence (section 5.3).
+
+    A rule of thumb: a fragment sets the slot apart by a bracket or a colon, the subject by a comma, or has no word in
+    the form of a finite verb (``is``, ``may``, or ending in -s or -ed).
+    """
+    return FRAGMENT if DIVIDED.search(wording) or not VERB.search(wording) else SENTENCE
+
+
+def wordings(probes: Sequence[Probe]) -> pd.DataFrame:
+    """The template behind every prompt of the template probes, and of other probes that name their templates.
+
+    Returns:
+        ``probe, prompt_id, wording`` (``[X]`` for the subject, ``[Y]`` for the slot; of the prompts of one relation
+        and ``template_id`` the commonest) and ``form``.
+    """
+    frames = []
+    for probe in probes:
+        prompts = probe.prompts
+        if probe.style == "template" or (probe.style == "other" and "template_id" in prompts):
+            subjects = prompts["subject"] if "subject" in prompts else [""] * len(prompts)
+            texts = [
+                (t.replace(s, "[X]", 1) if s else t).replace(MASK, "[Y]")
+                for t, s in zip(prompts["text"], subjects, strict=True)
+            ]
+            keys = [prompts[c].astype(str) for c in ("relation", "template_id") if c in prompts]
+            frame = pd.DataFrame({"probe": probe.name, "prompt_id": prompts["prompt_id"], "wording": texts})
+            groups = frame.groupby(keys, sort=False)["wording"] if keys else frame.groupby("probe")["wording"]
+            frames.append(frame.assign(wording=groups.transform(lambda one: one.value_counts(sort=True).index[0])))
+    if not frames:
+        return pd.DataFrame({"probe": [], "prompt_id": [], "wording": [], "form": []}, dtype=str)
+    table = pd.concat(frames, ignore_index=True)
+    return table.assign(form=table["wording"].map(wording_form))
 
 
 def tables(ranks: pd.DataFrame, probes: Sequence[Probe]) -> dict[str, pd.DataFrame]:
-    """All tables of the section: ``templates, means, spread, forms, choice, shares, google_re``.
+    """All tables of the page: ``templates, means, spread, forms, choice, shares, google_re``.
 
     Args:
         ranks: the rows of ``ask.ask_all`` for all of ``probes``.
         probes: as asked, further wordings included.
     """
-    own = ranks
-    asked = own.merge(wordings(probes), on=["probe", "prompt_id"], how="inner")
-    name = asked["probe"].str.removesuffix(FURTHER)
-    base = [p.removesuffix(f"/{s}") for p, s in zip(name, asked["style"], strict=True)]
-    asked = asked.assign(probe=name, dataset=base)
-    natural = own[own["style"] == "natural"]
+    worded = ranks.merge(wordings(probes), on=["probe", "prompt_id"], how="inner")
+    probe = worded["probe"].str.removesuffix(FURTHER)
+    dataset = [name.removesuffix(f"/{style}") for name, style in zip(probe, worded["style"], strict=True)]
+    worded = worded.assign(probe=probe, dataset=dataset)
     return {
-        "templates": _accuracy(asked, ["model", *TEMPLATE]),
-        "means": _accuracy(asked, TEMPLATE),
-        "spread": _spread(asked),
-        "forms": _forms(asked),
-        "choice": _choice(asked, natural),
-        "shares": _shares(asked),
-        "google_re": _google_re(asked),
+        "templates": _accuracy(worded, ["model", *TEMPLATE]),
+        "means": _accuracy(worded, TEMPLATE),
+        "spread": _spread(worded),
+        "forms": _forms(worded),
+        "choice": _choice(worded, ranks[ranks["style"] == "natural"]),
+        "shares": _shares(worded),
+        "google_re": _google_re(worded),
     }
 
 
-def _accuracy(asked: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+def _accuracy(asked: pd.DataFrame, about: list[str]) -> pd.DataFrame:
     """Acc@k of every template, of each model or as the mean over models, from one draw of facts per relation.
 
     One draw serves all wordings and models of a relation, which takes a fraction of the time of a draw for each.
@@ -58,8 +127,8 @@ def _accuracy(asked: pd.DataFrame, by: list[str]) -> pd.DataFrame:
     rows: list[dict[str, object]] = []
     hit = {k: hits_at_k(asked["rank"], k) for k in KS} if len(asked) else {}
     for _, part in asked.reset_index(drop=True).groupby(["probe", "relation"], sort=False):
-        keys = part[by].drop_duplicates()
-        codes = part.groupby(by, sort=False).ngroup().to_numpy()
+        keys = part[about].drop_duplicates()
+        codes = part.groupby(about, sort=False).ngroup().to_numpy()
         facts = pd.factorize(part["fact_id"])[0]
         counts = np.zeros((facts.max() + 1, len(keys)))
         np.add.at(counts, (facts, codes), 1)
@@ -112,18 +181,6 @@ def _chosen(hits: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(columns, index=hits.index)
 
 
-def _paired(first: pd.Series, second: pd.Series) -> dict[str, float]:
-    """Means of two settings of the same facts, their difference with interval, and the paired permutation test."""
-    gap = bootstrap_ci(first - second)
-    return {
-        "facts": len(first),
-        "difference": gap.estimate,
-        "low": gap.low,
-        "high": gap.high,
-        "p": paired_permutation_test(first, second),
-    }
-
-
 def _spread(asked: pd.DataFrame) -> pd.DataFrame:
     """Best less worst wording of a relation, both chosen on other facts, and how alike the first answers are.
 
@@ -139,9 +196,7 @@ def _spread(asked: pd.DataFrame) -> pd.DataFrame:
                 continue
             facts = pd.concat([_chosen(hits) for hits in found])
             about = {"dataset": dataset, "model": model, "k": k, "relations": len(found)}
-            row = about | {"best": facts["best"].mean(), "worst": facts["worst"].mean()}
-            row |= _paired(facts["best"], facts["worst"])
-            rows.append(row | same | _changes(group, k))
+            rows.append(about | contrast(facts[["best", "worst"]], "best", "worst") | same | _changes(group, k))
     return pd.DataFrame(rows)
 
 
@@ -154,16 +209,14 @@ def _same_answer(group: pd.DataFrame) -> dict[str, float]:
     if not several.any():
         return {}
     shares = (pairs / (asked * (asked - 1)))[several]
-    found = bootstrap_ci(shares.to_numpy(), shares.index.get_level_values("fact_id").tolist())
-    return {"same_answer": found.estimate, "same_answer_low": found.low, "same_answer_high": found.high}
+    return spread("same_answer", bootstrap_ci(shares.to_numpy(), shares.index.get_level_values("fact_id").tolist()))
 
 
 def _changes(group: pd.DataFrame, k: int) -> dict[str, float]:
     hits = group.assign(hit=hits_at_k(group["rank"], k)).groupby(["model", "fact_id"], sort=False)["hit"]
     several = hits.count() > 1
     mixed = (hits.max() > hits.min())[several]
-    found = bootstrap_ci(mixed.to_numpy(float), mixed.index.get_level_values("fact_id").tolist())
-    return {"changes": found.estimate, "changes_low": found.low, "changes_high": found.high}
+    return spread("changes", bootstrap_ci(mixed.to_numpy(float), mixed.index.get_level_values("fact_id").tolist()))
 
 
 def _forms(asked: pd.DataFrame) -> pd.DataFrame:
@@ -177,8 +230,7 @@ def _forms(asked: pd.DataFrame) -> pd.DataFrame:
                 facts = facts.dropna()
                 if len(facts):
                     row = {"dataset": dataset, "model": model, "k": k}
-                    row |= {"fragment": facts[FRAGMENT].mean(), "full_sentence": facts[SENTENCE].mean()}
-                    rows.append(row | _paired(facts[SENTENCE], facts[FRAGMENT]))
+                    rows.append(row | contrast(facts[[SENTENCE, FRAGMENT]], "full_sentence", "fragment"))
     return pd.DataFrame(rows)
 
 
@@ -204,11 +256,9 @@ def _choice(asked: pd.DataFrame, natural: pd.DataFrame) -> pd.DataFrame:
                 continue
             row: dict[str, object] = {"dataset": dataset, "model": model, "k": k, "facts": len(facts)}
             for name in ("worst", "first", "best", "any", "natural"):
-                one = bootstrap_ci(facts[name])
-                row |= {name: one.estimate, f"{name}_low": one.low, f"{name}_high": one.high}
+                row |= spread(name, bootstrap_ci(facts[name]))
             closed = bootstrap_ci(facts[["first", "best", "natural"]].to_numpy(), statistic=_closed)
-            row |= {"closed": closed.estimate, "closed_low": closed.low, "closed_high": closed.high}
-            rows.append(row)
+            rows.append(row | spread("closed", closed))
     return pd.DataFrame(rows)
 
 
@@ -247,9 +297,8 @@ def _shares(asked: pd.DataFrame) -> pd.DataFrame:
             row["relations"] = int(codes.max()) + 1
             drawn = np.array([_parts(means, codes) for means in bootstrap_means(columns, samples=500)])
             estimates = _parts(columns.mean(0), codes)
-            for number, name in enumerate(("model_share", "relation_share", "wording_share", "rest_share")):
-                low, high = middle(drawn[:, number])
-                row |= {name: float(estimates[number]), f"{name}_low": low, f"{name}_high": high}
+            for place, name in enumerate(SHARES):
+                row |= spread(name, Drawn(estimates[place], drawn[:, place]))
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -272,3 +321,160 @@ def _google_re(asked: pd.DataFrame) -> pd.DataFrame:
             gap = accuracy_difference(group, dates, k=10)
             rows.append({"model": model, "k": 10, "difference": gap.estimate, "low": gap.low, "high": gap.high})
     return pd.DataFrame(rows)
+
+
+# ---- conclusions -----------------------------------------------------------------------------------------------------
+
+
+def overall(table: pd.DataFrame, k: int) -> pd.DataFrame:
+    """The rows at one k that speak for all models: those of the mean over models, or of the only model."""
+    rows = pick(table, k=k)
+    return pick(rows, model=MEAN) if len(rows) and (rows["model"] == MEAN).any() else rows
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """Section 5.2: Acc@10 of the three templates of Google-RE, what lies between them, and between wordings of the
+    same facts. A difference lies above zero where the paper is right."""
+    rows: list[dict[str, Any]] = [
+        {"claim": PRINTED[row["relation"]][0], "measured": "Acc@10, as a share", "dataset": "google_re"}
+        | {"estimate": row["acc@10"], "n": row["facts"]}
+        for row in _google_re_rows(tables).to_dict("records")
+    ]
+    gaps = [
+        ("template of dates less those of places", row | {"dataset": "google_re"}) for row in _rows(tables, "google_re")
+    ]
+    gaps += [("best less worst wording of the same facts", row) for row in _rows(tables, "spread")]
+    for measured, row in gaps:
+        ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"], "n": row.get("facts", np.nan)}
+        rows.append({"claim": "001-09a", "measured": measured, "dataset": row["dataset"], "unit": "fact"} | ends)
+    columns = ["claim", "measured", "dataset", "unit", "estimate", "low", "high", "n"]
+    return pd.DataFrame(rows, columns=columns).fillna({"unit": ""})
+
+
+def _rows(tables: Tables, name: str, k: int = 10) -> list[dict[str, Any]]:
+    """``overall`` of one table; none where it was not made."""
+    return overall(tables.get(name, pd.DataFrame()), k).to_dict("records")
+
+
+def _google_re_rows(tables: Tables) -> pd.DataFrame:
+    return pick(tables["means"], probe="google_re/template", relation=list(PRINTED))
+
+
+# ---- what the page says and shows ------------------------------------------------------------------------------------
+
+
+def answer(tables: Tables) -> str:
+    """How far apart wordings of the same facts lie; without any, how far apart the templates of Google-RE."""
+    found = [
+        f"on {escape(title(row['dataset']))} the best wording of a relation finds the answer among its first ten for "
+        f"{100 * row['best']:.0f} of 100 facts, the worst for {100 * row['worst']:.0f}"
+        for row in _rows(tables, "spread")[:2]
+    ]
+    if found:
+        text = "; ".join(found)
+        return f"{text[:1].upper()}{text[1:]}."
+    shares = _google_re_rows(tables).set_index("relation")["acc@10"] if len(tables["means"]) else pd.Series()
+    if set(PRINTED) <= set(shares.index):
+        here = {name: f"{100 * shares[name]:.0f}" for name in PRINTED}
+        return (
+            f"On {title('google_re')}, the template of dates of birth finds the answer among its first ten for "
+            f"{here[DATES]} of 100 facts, those of places of birth and death for {here['place_of_birth']} and "
+            f"{here['place_of_death']}. Each template asks for another relation, so the wording need not be the cause."
+        )
+    if tables["means"].empty:
+        return "None of these probes is made from templates."
+    return "Each relation of these probes has one wording, so wordings cannot be compared on the same facts."
+
+
+def beside_paper(tables: Tables) -> pd.DataFrame:
+    """Acc@10 of the templates of Google-RE as the paper prints it, beside ours; empty without Google-RE."""
+    rows = _google_re_rows(tables) if len(tables["means"]) else pd.DataFrame()
+    if rows.empty:
+        return rows
+    values = [printed("001", "text", PRINTED[relation][1], "Acc@10", "5.2") for relation in rows["relation"]]
+    claims = [PRINTED[relation][0] for relation in rows["relation"]]
+    shown = rows[["relation", "wording", "facts", "acc@10", "low@10", "high@10"]]
+    return shown.assign(published=values, claim=claims).sort_values("claim", ignore_index=True)
+
+
+def sharing_sentence(tables: Tables) -> str:
+    """Wordings that stand for several relations of a probe; empty without one."""
+    means = tables["means"]
+    counts = means.groupby(["probe", "wording"], sort=False)["relation"].nunique() if len(means) else pd.Series()
+    shared = [f"{escape(wording)} asks for {n}" for (_, wording), n in counts.items() if n > 1]
+    text = "A model cannot know which relation is meant where one wording serves several: "
+    return f"{text}{'; '.join(shared)}." if shared else ""
+
+
+def template_chart(tables: Tables) -> Figure:
+    """Every template's Acc@10 with its interval, sorted, probe below probe; the best and the worst named."""
+    means, tint = tables["means"], colours([SENTENCE, FRAGMENT])
+    figure, (ax,) = new_figure(height=0.095 * len(means) + 0.35 * means["probe"].nunique() + 0.9)
+    place, ticks, labels = 0.0, [], []
+    for probe, part in means.groupby("probe", sort=False):
+        place += 3
+        ax.text(0.02, place - 1.7, title(str(probe)), weight="bold", va="center", transform=ax.get_yaxis_transform())
+        for number_, row in enumerate(part.sort_values("acc@10", ascending=False).to_dict("records")):
+            step = 3 if len(part) < 5 else 1
+            ends = [[row["acc@10"] - row["low@10"]], [row["high@10"] - row["acc@10"]]]
+            paint = tint[row["form"]]
+            mark = "o" if row["form"] == SENTENCE else "s"
+            ax.errorbar(row["acc@10"], place, xerr=ends, fmt=mark, color=paint, markersize=3.2, linewidth=1)
+            if number_ in (0, len(part) - 1) or step > 1:
+                ticks.append(place)
+                labels.append(shorten(row["wording"], 30, placeholder="…"))
+            place += step
+    for form in tint:
+        ax.plot([], [], "o" if form == SENTENCE else "s", color=tint[form], markersize=4, label=form)
+    ax.set_yticks(ticks, labels, parse_math=False, fontsize=9)
+    ax.set_ylim(place, 0)
+    ax.set_xlim(left=-0.02)
+    ax.set_xlabel("Acc@10")
+    ax.grid(axis="x", linewidth=0.4)
+    figure.legend(*ax.get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return figure
+
+
+def choice_chart(tables: Tables) -> Figure:
+    """The worst and the best wording of each relation, and natural sentences, on the same facts, model by model."""
+    rows = [
+        {"dataset": row["dataset"], "model": row["model"], "asked by": text}
+        | {"acc@1": row[name], "low@1": row[f"{name}_low"], "high@1": row[f"{name}_high"]}
+        for row in pick(tables["choice"], k=1).to_dict("records")
+        for name, text in (("worst", "worst wording"), ("best", "best wording"), ("natural", "natural sentences"))
+    ]
+    return forest(pd.DataFrame(rows), "acc@1", series="asked by", panel="dataset", columns=2, xlabel="Acc@1")
+
+
+def choice_sentences(tables: Tables) -> list[str]:
+    """How much of the gap between the first wording and natural sentences a better wording closes, and how often the
+    answer changes with the wording."""
+    sentences = []
+    for row in _rows(tables, "choice", 1):
+        start = (
+            f"On {escape(title(row['dataset']))}, Acc@1 is {number(row['first'])} by the first wording, "
+            f"{number(row['best'])} by the one that does best on other facts, and {number(row['natural'])} in natural "
+            "sentences"
+        )
+        gap = (
+            "there is no gap to close"
+            if row["closed"] != row["closed"]
+            else f"it closes {row['closed']:.0%} of the gap"
+        )
+        sentences.append(f"{start}: {gap}.")
+    sentences += [
+        f"Two wordings of a fact of {escape(title(row['dataset']))} get the same first answer in "
+        f"{row['same_answer']:.0%} of all cases, and {row['changes']:.0%} of the facts are answered rightly by one "
+        "wording and wrongly by another."
+        for row in _rows(tables, "spread", 1)
+    ]
+    return sentences
+
+
+def shares_sentence(tables: Tables) -> str:
+    """What explains most of the variance of Acc@10, data set by data set; empty where nothing can be told apart."""
+    parts = []
+    for row in pick(tables["shares"], k=10).to_dict("records"):
+        most = max(SHARES, key=lambda name: row[name])
+        parts.append(f"on {escape(title(row['dataset']))} from {SHARES[most]} ({row[most]:.0%})")
+    return f"The largest part of the variance of Acc@10 comes {'; '.join(parts)}." if parts else ""

@@ -1,16 +1,65 @@
-"""The demo world as a page shows it: examples, relations, how often facts are told, and what guessing gives."""
+"""Page 10, the demo world: does a probe measure knowledge? Accuracy against how often a fact was told, where that is
+known; examples, relations and guesses of that world; how answers grow with training."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import json
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pandas as pd
 
 from probekit.demo import demo_facts, demo_natural, demo_template
 from probekit.demo.world.relation import Domain
 from probekit.demo.world.text import tellings
 from probekit.errors import ReportError
+from probekit.metrics import accuracy_table, auc_interval, bootstrap_ci, hits_at_k, spread
+from probekit.models import load_model
+from probekit.models.zoo import ZOO, zoo_folder
+from probekit.probes.demo import demo_facts, demo_natural, demo_template
+from probekit.probes.demo.relation import Domain
+from probekit.probes.demo.text import tellings
 from probekit.probes.probe import Probe
+from probekit.report.charts import colours, new_figure
+from probekit.report.page import Page
+from probekit.report.tables import by, pick
+from probekit.report.text import escape, number, title
+from probekit.store import Store
+
+from notebooks.templates.ask import ask
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+OFTEN = 4  # told at least so many times
+KEYS = ["model", "probe"]
+YES, NO, UNKNOWN = "yes", "no", "not known"
+GROUPS = {"never": "never told", "seldom": f"told fewer than {OFTEN} times", "often": f"told {OFTEN} times or more"}
+GUESSES = {  # column of ``exposures``: what is answered, and its line
+    "chance": ("one of all candidates", ":"),
+    "relation_chance": ("one of the relation's objects", "--"),
+    "most_told": ("the relation's most told object", "-."),
+}
+CAPTIONS = {
+    "separation": "How well rank and score tell told facts from facts never told (AUC), mean over models",
+    "curve": "Acc@1 by how often a fact was told",
+    "slopes": "Per model and probe: correlation of tellings with being ranked first, and AUC",
+    "exposures": "How often facts are told, and the share of them that guessing gets right",
+    "relations": "Relations of the demo world",
+    "examples_general": "Facts of the general part: one of the sentences that tell each, and how it is asked",
+    "examples_biomedical": "Facts of the biomedical part: one of the sentences that tell each, and how it is asked",
+    "growth": "Acc@1 of the model that is watched, after shorter and longer training",
+    "course": "Loss of masked tokens while it learns",
+}
+Tables = Mapping[str, pd.DataFrame]
+
+
+# ---- the world -------------------------------------------------------------------------------------------------------
 
 
 def examples(domain: Domain, count: int, seed: int = 0) -> pd.DataFrame:
@@ -119,3 +168,299 @@ def exposures(facts: pd.DataFrame) -> pd.DataFrame:
         )
         .reset_index()
     )
+
+
+# ---- calibration ----------------------------------------------------------------------------------------------------
+
+
+def reads(model: str, domain: str) -> str:
+    """Whether a model has read the text of a domain: ``yes`` or ``no`` for one of the zoo, else ``not known``."""
+    if model not in ZOO:
+        return UNKNOWN
+    member = ZOO[model]
+    return YES if member.domain == domain or (member.base and reads(member.base, domain) == YES) else NO
+
+
+def calibration(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Tables of the calibration from the rows of ``ask.ask_all``: ``curve, slopes, separation``."""
+    read = [reads(model, domain) for model, domain in zip(ranks["model"], ranks["domain"], strict=True)]
+    known = ranks.assign(read=read, exposure=ranks["exposure"].astype(int))
+    return {"curve": _curve(known), "slopes": _slopes(known), "separation": _separation(known)}
+
+
+def _curve(own: pd.DataFrame) -> pd.DataFrame:
+    """Acc@1 with its interval per model, probe and number of tellings."""
+    keys = [*KEYS, "style", "domain", "read", "exposure"]
+    parts = [part.sort_values("exposure", kind="stable") for _, part in by(own, KEYS)]
+    return pd.concat([accuracy_table(part, keys, ks=[1]) for part in parts], ignore_index=True).drop(columns="mrr")
+
+
+def _slopes(own: pd.DataFrame) -> pd.DataFrame:
+    """Per model and probe, how well what a model does follows how often a fact was told.
+
+    ``correlation`` is Spearman's between tellings and being ranked first; ``often`` and ``once`` are the AUC with which
+    the rank tells facts told at least four times, or at least once, from facts never told. Where one group is
+    empty, or all hits are alike, a number is missing.
+    """
+    rows = []
+    for about, part in by(own, KEYS):
+        row = about | {"read": part["read"].iloc[0], "prompts": len(part)}
+        hit = hits_at_k(part["rank"], 1)
+        row |= {"accuracy": hit.mean()}
+        if hit.any() and not hit.all() and part["exposure"].nunique() > 1:
+            place = part["exposure"].rank().to_numpy()
+            columns = np.stack([place, hit, place * hit, place**2], axis=1)
+            row |= spread("correlation", bootstrap_ci(columns, part["fact_id"].tolist(), _pearson))
+        for name, least in (("often", OFTEN), ("once", 1)):
+            kept = part[(part["exposure"] >= least) | (part["exposure"] == 0)]
+            told = (kept["exposure"] > 0).to_numpy()
+            if told.any() and not told.all():
+                row |= spread(name, auc_interval(-kept["rank"], told, kept["fact_id"].tolist()))
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def _pearson(means: np.ndarray) -> float:
+    """Correlation of a variable with one of zeros and ones, from the means of x, y, xy and xx."""
+    x, y, xy, xx = means
+    variance = (xx - x**2) * (y - y**2)
+    return float((xy - x * y) / np.sqrt(variance)) if variance > 0 else float("nan")
+
+
+def _separation(own: pd.DataFrame) -> pd.DataFrame:
+    """Per domain, the AUC of rank and of score in both settings, and their difference, on the same facts.
+
+    Means over the models that have read the domain's text, and over those that have not, which are a control. Of a fact
+    asked several times in a setting, the first prompt counts.
+    """
+    rows = []
+    for about, group in by(own, ["domain", "read"]):
+        for value, sign in (("rank", -1), ("score", 1)):
+            natural, template = (_wide(pick(group, style=style), value, sign) for style in ("natural", "template"))
+            facts = natural.index.intersection(template.index)
+            told = group.drop_duplicates("fact_id").set_index("fact_id")["exposure"].loc[facts]
+            for least in (OFTEN, 1):
+                kept = told[(told >= least) | (told == 0)]
+                member = (kept > 0).to_numpy()
+                if member.any() and not member.all():
+                    first, second = natural.loc[kept.index].to_numpy(), template.loc[kept.index].to_numpy()
+                    row = about | {"models": first.shape[1], "by": value}
+                    row |= {"told": f"{least} or more", "facts": len(kept)}
+                    row |= spread("natural", auc_interval(first, member))
+                    row |= spread("template", auc_interval(second, member))
+                    rows.append(row | spread("difference", auc_interval(first, member, less=second)))
+    return pd.DataFrame(rows)
+
+
+def _wide(part: pd.DataFrame, value: str, sign: int) -> pd.DataFrame:
+    """Facts by models; high values where the model is surer of the answer."""
+    once = part.drop_duplicates(["model", "fact_id"])
+    return sign * once.pivot(index="fact_id", columns="model", values=value).astype(float).dropna()
+
+
+# ---- growth with training -------------------------------------------------------------------------------------------
+
+
+def growth(
+    page: Page, name: str, epochs: Sequence[int], probes: Sequence[Probe], device: str = "auto"
+) -> dict[str, pd.DataFrame]:
+    """Train a zoo model for several numbers of passes over its text and ask each the probes.
+
+    Each is trained from the start with its own course of the learning rate, so none is a snapshot of another.
+
+    Args:
+        page: notes models and runs.
+        name: of the zoo.
+        epochs: passes over the text, besides the recipe's own number.
+        probes: of the domain whose text it reads.
+        device: as in ``load_model``.
+
+    Returns:
+        ``growth``, Acc@1 with intervals: ``epochs, probe, style, told, prompts, facts, acc@1, low@1, high@1``; and
+        ``course`` of the training: ``epochs, step, loss, perplexity`` (of masked tokens of the training text).
+
+    Raises:
+        ReportError: no such model in the zoo.
+    """
+    if name not in ZOO:
+        raise ReportError(f"{name!r} is not in the zoo, which has {', '.join(ZOO)}")
+    rows, courses = [], []
+    for wished in [*sorted(epochs), None]:
+        folder = zoo_folder(name, wished)
+        training = json.loads((folder / "training.json").read_text("utf-8"))
+        passes = int(training["settings"]["epochs"])
+        courses.append(course(folder).assign(epochs=passes))
+        model = replace(load_model(str(folder), device=device), name=f"{name}, {passes} epochs")
+        page.used(model)
+        for probe in probes:
+            ranks = ask(model, probe, store=Store())
+            page.ran(model, probe, ranks.attrs["counts"])
+            rows.append(by_telling(ranks).assign(epochs=passes))
+    found = {"growth": pd.concat(rows, ignore_index=True), "course": pd.concat(courses, ignore_index=True)}
+    return {name: table[["epochs", *table.columns.drop("epochs")]] for name, table in found.items()}
+
+
+def by_telling(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Acc@1 of facts never, seldom and often told, from the rows of ``ask.ask``."""
+    told = pd.cut(ranks["exposure"].astype(int), [-1, 0, OFTEN - 1, float("inf")], labels=list(GROUPS)).astype(str)
+    table = accuracy_table(ranks.assign(told=told), ["probe", "style", "told"], ks=[1])
+    return table.drop(columns="mrr")
+
+
+def course(folder: Path) -> pd.DataFrame:
+    """``step, loss, perplexity`` of a trained folder's ``training.json``."""
+    steps = json.loads((folder / "training.json").read_text("utf-8"))["loss"]
+    table = pd.DataFrame(steps, columns=["step", "loss"])
+    return table.assign(perplexity=table["loss"].map(math.exp))
+
+
+# ---- what the page says and shows -----------------------------------------------------------------------------------
+
+
+def readers(tables: Tables, read: Sequence[str] = (YES, UNKNOWN)) -> list[dict[str, Any]]:
+    """Rows of ``separation`` by rank, facts told often against facts never told: of the models that have (may have)
+    read the text of a domain, or with ``(NO,)`` of those that have not."""
+    table = tables["separation"]
+    return pick(table, by="rank", told=f"{OFTEN} or more", read=list(read)).to_dict("records")
+
+
+def answer(tables: Tables) -> str:
+    """How well both settings tell facts told often from facts never told, and which does it better."""
+    rows = readers(tables)
+    if not rows:
+        return "This run does not ask the same facts in both settings, so the settings are not compared."
+    parts = [
+        f"in the {escape(row['domain'])} part {number(row['natural'], 2)} in natural sentences and "
+        f"{number(row['template'], 2)} by template{_better(row)}"
+        for row in rows
+    ]
+    return (
+        "A probe tells facts that a model was told often from facts that it never was; how well, says the {term}`AUC` "
+        f"of the right entity's rank, where one half is chance: {'; '.join(parts)}."
+    )
+
+
+def _better(row: Mapping[str, Any]) -> str:
+    if row["difference_low"] > 0 or row["difference_high"] < 0:
+        return ", beyond doubt the better" if row["difference_low"] > 0 else ", beyond doubt the worse"
+    return ", no clear difference"
+
+
+def control_sentences(tables: Tables) -> list[str]:
+    """What must hold for the answer to be about knowledge: models that never read the text, and guesses."""
+    sentences = []
+    for row in readers(tables, (NO,)):
+        apart = [name for name in ("natural", "template") if row[f"{name}_low"] > 0.5 or row[f"{name}_high"] < 0.5]
+        verdict = (
+            "so part of what is measured is not knowledge" if apart else "and cannot be told from chance, as it should"
+        )
+        sentences.append(
+            f"Where models never read the {escape(row['domain'])} text, the AUC is {number(row['natural'], 2)} in "
+            f"natural sentences and {number(row['template'], 2)} by template, {verdict}."
+        )
+    rising = tables["slopes"]
+    rising = rising[rising["read"] != NO] if len(rising) else rising
+    if "correlation" in rising:
+        clear = int((rising["correlation_low"] > 0).sum())
+        sentences.append(
+            f"Being ranked first rises with the number of tellings, beyond chance, in {clear} of {len(rising)} "
+            "combinations of a probe and a model that has read its text."
+        )
+    return sentences
+
+
+def growth_sentence(tables: Tables) -> str:
+    """Acc@1 of facts often told after the shortest and the longest training, and of facts never told, per probe."""
+    parts = []
+    for probe, part in pick(tables["growth"], told=["often", "never"]).groupby("probe", sort=False):
+        often, never = (pick(part, told=told).sort_values("epochs")["acc@1"] for told in ("often", "never"))
+        if len(often) and len(never):
+            parts.append(
+                f"{escape(title(str(probe)))} from {number(often.iloc[0], 2)} to {number(often.iloc[-1], 2)}, while "
+                f"facts never told end at {number(never.iloc[-1], 2)}"
+            )
+    return f"Acc@1 of facts {GROUPS['often']} grows on {'; on '.join(parts)}." if parts else ""
+
+
+def curve_chart(tables: Tables) -> Figure:
+    """Acc@1 by how often a fact was told: a row of panels per domain, a panel per probe, a line per model; controls,
+    which have not read the text, are dotted; grey lines are guesses."""
+    curve, exposures = tables["curve"], tables["exposures"]
+    colour, levels = colours(list(curve["model"])), sorted(curve["exposure"].unique())
+    domains = {domain: list(part["probe"].unique()) for domain, part in curve.groupby("domain", sort=False)}
+    columns = max(map(len, domains.values()))
+    models = curve["model"].nunique()
+    figure, axes = new_figure(2.3 * len(domains) + 0.9 + 0.12 * models, columns, len(domains))
+    for ax in axes:
+        ax.set_visible(False)
+    for line, (domain, probes) in enumerate(domains.items()):
+        told = pick(exposures, domain=domain)
+        guesses = {name: float((told[name] * told["facts"]).sum() / told["facts"].sum()) for name in GUESSES}
+        top = min(1.02, 1.05 * max(pick(curve, domain=domain)["high@1"].max(), *guesses.values()))
+        for place, probe in enumerate(probes):
+            ax = axes[line * columns + place]
+            ax.set_visible(True)
+            _draw_curve(ax, pick(curve, domain=domain, probe=probe), levels, colour)
+            for name, (text, dash) in GUESSES.items():
+                ax.axhline(guesses[name], color="0.5", linestyle=dash, linewidth=1, label=text)
+            ax.set_ylim(0, top)
+            ax.set_xlabel(title(probe), fontsize=10)
+            ax.set_ylabel("Acc@1" if place == 0 else "")
+    known = {text: handle for ax in axes for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}
+    figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=2, fontsize=8)
+    figure.supxlabel("times told", fontsize=11)
+    return figure
+
+
+def _draw_curve(ax: Axes, curve: pd.DataFrame, levels: Sequence[int], colour: Mapping[str, str]) -> None:
+    names = list(curve["model"].unique())
+    for place, (model, rows) in enumerate(curve.groupby("model", sort=False)):
+        shift = 0.06 * (place - (len(names) - 1) / 2)
+        control = bool((rows["read"] == NO).all())
+        ax.errorbar(
+            [levels.index(told) + shift for told in rows["exposure"]],
+            rows["acc@1"],
+            [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]],
+            fmt="x:" if control else "o-",
+            color=colour[str(model)],
+            label=str(model),
+            markersize=3,
+            linewidth=1,
+            elinewidth=0.8,
+        )
+    ax.set_xticks(range(len(levels)), [str(level) for level in levels])
+    ax.grid(axis="y", linewidth=0.4)
+
+
+def growth_chart(tables: Tables) -> Figure:
+    """Left: perplexity of masked tokens while a model learns. Right: Acc@1 after so many passes over its text."""
+    grown, course = tables["growth"], tables["course"]
+    passes = sorted(grown["epochs"].unique())
+    figure, (left, right) = new_figure(height=4.2, columns=2)
+    for i, (count, rows) in enumerate(course.groupby("epochs")):
+        left.plot(
+            rows["step"], rows["perplexity"], color=str(0.7 - 0.7 * i / max(1, len(passes))), label=f"{count} passes"
+        )
+    left.set_yscale("log")
+    left.set_xlabel("training steps")
+    left.set_ylabel("perplexity of masked tokens")
+    left.legend(fontsize=8)
+    kept = pick(grown, told=["never", "often"])
+    tint, count = colours(list(kept["probe"])), len(kept[["probe", "told"]].drop_duplicates())
+    for i, (about, rows) in enumerate(by(kept, ["probe", "told"])):
+        right.errorbar(
+            [passes.index(epochs) + 0.06 * (i - (count - 1) / 2) for epochs in rows["epochs"]],
+            rows["acc@1"],
+            [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]],
+            fmt="o-" if about["told"] == "often" else "s:",
+            color=tint[about["probe"]],
+            label=f"{title(about['probe'])}, {GROUPS[about['told']]}",
+            markersize=3,
+            linewidth=1,
+        )
+    right.set_xticks(range(len(passes)), passes)
+    right.set_xlabel("passes over the text")
+    right.set_ylabel("Acc@1")
+    right.set_ylim(0, min(1.02, 1.05 * max(0.1, grown["high@1"].max())))
+    figure.legend(*right.get_legend_handles_labels(), loc="outside lower center", fontsize=8)
+    return figure

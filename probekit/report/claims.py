@@ -285,7 +285,8 @@ def said(rows: pd.DataFrame) -> str:
     parts = []
     for row in rows.to_dict("records"):
         name = ", ".join(title(str(row[c])) for c in about if row[c] == row[c] and row[c] != "")
-        value = cell(row) if row["low"] == row["low"] else plain(_whole(row["estimate"]))
+        whole = float(row["estimate"]).is_integer() and row["low"] != row["low"]
+        value = plain(row["estimate"]) if whole else cell(row)
         parts.append(f"{name}: {value}".removeprefix(": ") + (f", {row['verdict']}" if row["verdict"] else ""))
     return "; ".join(parts)
 

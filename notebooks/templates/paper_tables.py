@@ -1,4 +1,4 @@
-"""What the checks of paper 001 share: its tables, its models, its pairs of sizes."""
+"""The printed tables of paper 001 that pages and checks read, with what they name in them."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ import pandas as pd
 from probekit.report.published import cell, numbers
 
 PAPER = "001"
-MEAN = "Average"
+MEAN = "Average"  # the row of printed means
 PAIRS = (("BERT-base", "BERT-large"), ("RoBERTa-base", "RoBERTa-large"), ("ALBERT-base", "ALBERT-large"))
+FIGURE = {"TB": "Acc@1 against perplexity, template-based", "TF": "Acc@1 against perplexity, template-free"}
 
 
 def table5() -> pd.DataFrame:
-    """Perplexity, one row per model and one column per dataset, without the printed means."""
+    """Perplexity, one row per model and one column per data set, without the printed means."""
     return numbers(PAPER, "5").drop(index=MEAN)
 
 
