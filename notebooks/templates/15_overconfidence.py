@@ -90,7 +90,9 @@ page.figure(
 )
 caption = "Different entities among the first answers / the first five / the first ten, in % of the candidates"
 page.table(tables["distinct"], "distinct", caption, overconfidence.distinct_shown(tables["distinct"]))
-caption = f"The most frequent entities among the ten best answers of {title(page.asked[0])}, with their share of prompts"
+caption = (
+    f"The most frequent entities among the ten best answers of {title(page.asked[0])}, with their share of prompts"
+)
 page.table(tables["entities"], "entities", caption, overconfidence.frequent(tables["entities"]), fold=True)
 
 # %% [markdown]

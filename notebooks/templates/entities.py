@@ -17,7 +17,6 @@ from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.report.published import cell as printed
-from probekit.report.published import numbers
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, plain, shown_name, title
 from probekit.scoring import rank_within
@@ -25,13 +24,14 @@ from probekit.scoring.plan import make_plan
 from probekit.store import Store
 
 from notebooks.templates.ask import load_probes
+from notebooks.templates.paper_tables import MEAN as AVERAGE
+from notebooks.templates.paper_tables import PAPER, table6
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHARES = (0.0, 0.25, 0.5, 1.0)  # of the added entities; the first is the probe's own list, the last holds all
 MEAN = "mean of all models"
-AVERAGE = "Average"  # the row of the paper's means
 KEYS = ["model", "probe"]
 CAPTIONS = {
     "falls": "Acc@k with the own list of entities and with the enlarged one, and the difference",
@@ -209,7 +209,7 @@ def _falls(about: Row, group: pd.DataFrame) -> Iterator[Row]:
         row |= {"entities_before": first["entities"].iloc[0], "entities_after": last["entities"].iloc[0]}
         row |= {"before": before[i], "after": after[i], "difference": gap.estimate}
         row |= dict(zip(("low", "high"), gap.interval(), strict=True))
-        yield row | spread("relative", Drawn(1 - after[i] / before[i] if before[i] > 0 else np.nan, shares))
+        yield row | spread("relative", Drawn(np.asarray(gap.estimate / before[i] if before[i] > 0 else np.nan), shares))
 
 
 def _rivals(group: pd.DataFrame) -> Row:
@@ -327,12 +327,12 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
     """
     rows: list[Row] = []
     for dataset in ("SQuAD", "Biomed-Wikidata", "CTD") if paper else ():
-        row: Row = {"who": f"printed, {len(numbers('001', '6')) - 1} models", "data": dataset}
+        row: Row = {"who": f"printed, {len(table6())} models", "data": dataset}
         for column, state in (("entities_before", "original"), ("entities_after", "enlarged")):
-            row[column] = int(printed("001", "text", f"{dataset}, {state}", "entities", "5.6"))
+            row[column] = int(printed(PAPER, "text", f"{dataset}, {state}", "entities", "5.6"))
         for k in KS:
             for name, state in (("before", "Original"), ("after", "Modified")):
-                row[f"{name}@{k}"] = float(printed("001", "6", AVERAGE, f"{dataset} {state} A@{k}"))
+                row[f"{name}@{k}"] = float(printed(PAPER, "6", AVERAGE, f"{dataset} {state} A@{k}"))
         rows.append(row)
     models = each(tables["falls"])["model"].unique()
     for about, group in by(of_mean(tables["falls"]), ["probe"]):
@@ -366,8 +366,8 @@ def cost(tables: Tables) -> str:
     widest = growth["entities"].idxmax()
     return (
         f"The list of {escape(title(first.loc[widest, 'probe']))} grows most: "
-        f"{growth.loc[widest, 'entities']:.1f} times the entities take "
-        f"{growth.loc[widest, 'rows']:.2f} times the forward rows and {growth.loc[widest, 'tokens']:.2f} times the tokens."
+        f"{growth.loc[widest, 'entities']:.1f} times the entities take {growth.loc[widest, 'rows']:.2f} times the "
+        f"forward rows and {growth.loc[widest, 'tokens']:.2f} times the tokens."
     )
 
 

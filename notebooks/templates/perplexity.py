@@ -24,13 +24,13 @@ from probekit.metrics import (
 )
 from probekit.report.charts import MARKERS, colours, new_figure
 from probekit.report.claims import Side, Sign, direction
-from probekit.report.published import cell as printed
-from probekit.report.published import numbers
+from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, plain, title
 
-from notebooks.templates.own_001_correlation import FIGURE
 from notebooks.templates.paper_sets import PAPER_SETS
+from notebooks.templates.paper_tables import FIGURE, MEAN, PAPER, table5
+from notebooks.templates.paper_tables import number as printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -40,8 +40,8 @@ OVER, INSIDE = "over models", "inside models"
 Style = Literal["template", "natural"]
 SIGN: dict[str, Side] = {"template": "above", "natural": "below"}  # of the correlation, as the paper finds it
 CLAIM = {"template": "001-10a", "natural": "001-10c"}
+MEASURED = {OVER: "r over models", INSIDE: "pairs in which the answered prompt surprises less"}
 WORDS = {"template": "by template", "natural": "in natural sentences", "other": "in other prompts"}
-AVERAGE = "Average"  # the row of the paper's means
 FEWEST = 3  # points of a correlation: two always lie on a line
 FEWEST_CASES = 5  # answered and unanswered prompts each: of fewer, a bootstrap interval is far too narrow
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
@@ -50,7 +50,7 @@ CAPTIONS = {
     "sets": "Correlation of Acc@1 with mean perplexity over the data sets' means, as in the paper",
     "across": "Correlation of Acc@1 with mean perplexity over the models of each probe",
     "answered": "Chance that an answered prompt has a lower perplexity than an unanswered one, model by model",
-    "perplexity": "Perplexity of the prompts with their own object filled in: mean, median, whole corpus, bits a character",
+    "perplexity": "Perplexity of the prompts, own object filled in: mean, median, whole corpus, bits a character",
     "means": "Acc@1 and mean perplexity per probe, mean over models",
     "points": "Acc@1 and mean perplexity per probe, model by model",
 }
@@ -99,9 +99,7 @@ def _levels(part: pd.DataFrame) -> Row:
     values, facts = part["perplexity"].to_numpy(), part["fact_id"].tolist()
     sums = part[["log_prob", "tokens", "characters"]].to_numpy(dtype=float)
     inner = stats.quantile_test(values, q=0, p=0.5).confidence_interval(0.95)  # by order statistics: one prompt a fact
-    low, high = (
-        end if np.isfinite(end) else edge for end, edge in zip(inner, (min(values), max(values)), strict=True)
-    )
+    low, high = (end if np.isfinite(end) else edge for end, edge in zip(inner, (min(values), max(values)), strict=True))
     highest = np.sort(values)[-max(1, round(HIGHEST * len(values))) :]
     return {
         "texts": len(part),
@@ -259,9 +257,7 @@ def answer(tables: Tables) -> str:
     if over:
         models = tables["styles"]["models"].max()
         values = "r = " + " and ".join(f"{number(value, 2)} {WORDS[style]}" for style, value in over.items())
-        sentences.append(
-            f"Over the {models} models of a data set, Acc@1 and the logarithm of perplexity correlate at {values}, on average."
-        )
+        sentences.append(f"Over the {models} models of a data set, Acc@1 and log perplexity correlate at {values}.")
     if inside:
         values = " and ".join(f"{100 * value:.0f} of 100 pairs {WORDS[style]}" for style, value in inside.items())
         sentences.append(f"Of two prompts of one model, the answered one is the less surprising in {values}.")
@@ -293,11 +289,22 @@ def scatter(tables: Tables, models: tuple[str, ...] | list[str]) -> Figure:
     figure, axes = new_figure(3.0 + 0.2 * max(len(paint), len(names)), len(styles), sharey=True)
     for ax, style in zip(axes, styles, strict=True):
         for row in pick(points, style=style).to_dict("records"):
-            spans = {f"{axis}err": [[row[name] - row[f"{name}_low"]], [row[f"{name}_high"] - row[name]]]
-                     for axis, name in (("x", "accuracy"), ("y", "perplexity"))}  # fmt: skip
             mark = MARKERS[names.index(row["probe"].partition("/")[0]) % len(MARKERS)]
-            ax.errorbar(row["accuracy"], row["perplexity"], **spans, fmt=mark, color=paint[row["model"]],
-                        markersize=5, linewidth=0.7, alpha=0.8)  # fmt: skip
+            x, y = (
+                [[row[name] - row[f"{name}_low"]], [row[f"{name}_high"] - row[name]]]
+                for name in ("accuracy", "perplexity")
+            )
+            ax.errorbar(
+                row["accuracy"],
+                row["perplexity"],
+                xerr=x,
+                yerr=y,
+                fmt=mark,
+                color=paint[row["model"]],
+                markersize=5,
+                linewidth=0.7,
+                alpha=0.8,
+            )
         for row in pick(means, style=style).to_dict("records") if several else ():
             mark = MARKERS[names.index(row["probe"].partition("/")[0]) % len(MARKERS)]
             ax.plot(row["accuracy"], row["perplexity"], mark, mfc="none", mec="#666666", markersize=12)
@@ -305,10 +312,8 @@ def scatter(tables: Tables, models: tuple[str, ...] | list[str]) -> Figure:
         ax.set_xlabel(f"Acc@1\n{WORDS[style]}")
     axes[0].set_ylabel("mean perplexity")
     sides = [[axes[0].plot([], [], "o", color=paint[name], label=title(name))[0] for name in paint]]
-    sides += [
-        [axes[0].plot([], [], mark, color="#666666", label=title(name))[0]
-         for name, mark in zip(names, MARKERS, strict=False)]
-    ]  # fmt: skip
+    marks = list(zip(names, MARKERS, strict=False))
+    sides += [[axes[0].plot([], [], mark, color="#666666", label=title(name))[0] for name, mark in marks]]
     blank = axes[0].plot([], [], " ", label=" ")
     handles = [handle for side in sides for handle in side + blank * (max(map(len, sides)) - len(side))]
     figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=9)
@@ -321,7 +326,7 @@ def beside_figure(tables: Tables) -> pd.DataFrame:
     rows = []
     sets = {row["style"]: row for row in tables["sets"].to_dict("records")}
     for style, short in (("template", "TB"), ("natural", "TF")):
-        r, p = (float(printed("001", "text", FIGURE[short], column, "Figure 2")) for column in ("Pearson's r", "p-value"))
+        r, p = (printed("Figure 2", FIGURE[short], column) for column in ("Pearson's r", "p-value"))
         row: Row = {"setting": style, "published_sets": sum(known.style == short for known in PAPER_SETS)}
         row |= {"published_r": r, "published_p": p}
         if style in sets:
@@ -344,9 +349,10 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
     """
     ours, rows = tables["perplexity"], []
     for known in PAPER_SETS if paper else ():
-        cells = numbers("001", "5")[f"{known.name.replace('T-REx', 'T-REX')} ({known.style})"]
-        row: Row = {"data": f"{known.name} {known.setting}", "published": float(cells[AVERAGE])}
-        row |= {"least": cells.drop(AVERAGE).min(), "most": cells.drop(AVERAGE).max()}
+        column = f"{known.name.replace('T-REx', 'T-REX')} ({known.style})"
+        mean, models = float(printed_cell(PAPER, "5", MEAN, column)), table5()[column]
+        row: Row = {"data": f"{known.name} {known.setting}", "published": mean}
+        row |= {"least": models.min(), "most": models.max()}
         rows.append(row | _by_model(ours, known.probe))
     known_probes = {known.probe for known in PAPER_SETS if paper}
     others = [probe for probe in ours["probe"].unique() if probe not in known_probes]
@@ -423,12 +429,10 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             about = {"claim": claim, "measured": "r over data sets", "expected": sign, "n": row["sets"]}
             rows.append(about | {"estimate": row["r"], "low": row["r_low"], "high": row["r_high"]})
         for row in pick(tables["styles"], style=style).to_dict("records"):
-            over = row["measure"] == OVER
-            ends = (row["value_low"], row["value_high"]) if over else (0.5 - row["value_high"], 0.5 - row["value_low"])
-            rows.append(
-                {"claim": claim, "measured": "r over models" if over else "pairs of prompts in which the answered one is "
-                 "the less surprising", "n": row["averaged"], "expected": sign, "estimate": row["value"],
-                 "low": row["value_low"], "high": row["value_high"], "verdict": direction(*ends, sign)}
-            )  # fmt: skip
+            low, high = row["value_low"], row["value_high"]
+            about = {"claim": claim, "measured": MEASURED[row["measure"]], "expected": sign, "n": row["averaged"]}
+            sides = (low, high) if row["measure"] == OVER else (0.5 - high, 0.5 - low)
+            found = {"estimate": row["value"], "low": low, "high": high, "verdict": direction(*sides, sign)}
+            rows.append(about | found)
     table = pd.DataFrame(rows, columns=["claim", "measured", "estimate", "low", "high", "n", "expected", "verdict"])
     return table.assign(unit="fact", verdict=table["verdict"].fillna("").astype(str))

@@ -21,14 +21,13 @@ from probekit.metrics import (
 )
 from probekit.models import load_model
 from probekit.probes.probe import Probe
-from probekit.report.published import numbers
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, shown_name, title
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, rank_same_length
 from probekit.store import Store
 
-from notebooks.templates.own_001 import PAIRS
 from notebooks.templates.paper_sets import PAPER_SETS
+from notebooks.templates.paper_tables import PAIRS, table5, table6
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -41,7 +40,7 @@ FEWEST = 10  # facts of a length that a figure shows
 PANELS = 4
 STYLE = re.compile(r"/(template|natural)$")
 CAPTIONS = {
-    "settings": "Acc@1 in natural sentences less that by template, on golds of one token and on longer ones, mean over models",
+    "settings": "Acc@1 in natural sentences less that by template, on golds of one token and on longer ones",
     "gaps": "Acc@1 in natural sentences less that by template, per model and length of the gold",
     "overall": "Acc@1 on golds of one token less that on longer ones, mean over the models that have both",
     "lengths": "Acc@1 by the number of tokens of the gold, over all candidates and among those of the same length",
@@ -50,7 +49,7 @@ CAPTIONS = {
     "confusion": "Lengths of first predictions by the tokens of the gold",
     "accuracy_pairs": "Acc@1 of a larger and a smaller model",
     "style_pairs": "What size gains in natural sentences less what it gains by template",
-    "perplexity_pairs": "Perplexity of a larger and a smaller model on the same texts: mean log-ratio, larger over smaller",
+    "perplexity_pairs": "Perplexity of a larger and a smaller model on the same texts: log-ratio, larger over smaller",
 }
 Row = dict[str, Any]
 Tables = Mapping[str, pd.DataFrame]
@@ -152,8 +151,8 @@ def _settings(measured: pd.DataFrame) -> pd.DataFrame:
         for gold in (ONE_TOKEN, LONGER):
             sides: dict[str, pd.DataFrame] = {}
             for model, part in group.groupby("model", sort=False):
-                template = pick(part, style="template")
-                hits = paired_hits(pick(part, style="natural"), template[(template["tokens"] == ONE) == (gold == ONE_TOKEN)])
+                natural, template = pick(part, style="natural"), pick(part, style="template")
+                hits = paired_hits(natural, template[(template["tokens"] == ONE) == (gold == ONE_TOKEN)])
                 if len(hits):
                     sides[str(model)] = pd.DataFrame({"gap": hits["first"] - hits["second"], "size": 1.0})
             if sides:
@@ -253,9 +252,7 @@ def known_pairs(pairs: Sequence[Sequence[str]], models: Sequence[str]) -> list[t
     return [(small, large) for small, large in pairs if {small, large} <= set(models)]
 
 
-def size_tables(
-    ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[str, str]]
-) -> dict[str, pd.DataFrame]:
+def size_tables(ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> dict[str, pd.DataFrame]:
     """Larger against smaller model, per pair, fact by fact: ``accuracy_pairs, style_pairs, perplexity_pairs``.
 
     Args:
@@ -291,9 +288,10 @@ def size_tables(
 
 
 def _ratio(large: pd.DataFrame, small: pd.DataFrame) -> Row:
-    logs = pd.DataFrame({"of_larger": np.log(large["perplexity"].array), "of_smaller": np.log(small["perplexity"].array)})
+    sides = {"of_larger": large, "of_smaller": small}
+    logs = pd.DataFrame({name: np.log(side["perplexity"].to_numpy()) for name, side in sides.items()})
     compared = contrast(logs, "of_larger", "of_smaller")
-    row: Row = {"texts": compared["facts"]} | {name: np.exp(compared[name]) for name in ("of_larger", "of_smaller")}
+    row: Row = {"texts": compared["facts"]} | {name: np.exp(compared[name]) for name in sides}
     row |= {"ratio": compared["difference"], "ratio_low": compared["low"], "ratio_high": compared["high"]}
     row |= {"smaller_lower": (logs["of_smaller"] < logs["of_larger"]).mean(), "p": compared["p"]}
     return row | {"same_tokens": large["token_ids"].tolist() == small["token_ids"].tolist()}
@@ -312,9 +310,8 @@ def answer(tables: Tables) -> str:
     rows = pick(tables["settings"], gold=ONE_TOKEN)
     if rows.empty:
         return "No data set of this run was asked in both styles, so vocabulary and style cannot be told apart here."
-    gains = " and ".join(
-        f"{100 * row['difference']:+.1f} points on {escape(title(row['dataset']))}" for row in rows[:2].to_dict("records")
-    )
+    first = rows[:2].to_dict("records")
+    gains = " and ".join(f"{100 * row['difference']:+.1f} points on {escape(title(row['dataset']))}" for row in first)
     text = f"Where the answer is a single token, natural sentences gain {gains} of Acc@1 over templates. "
     if ((rows["low"] > 0) | (rows["high"] < 0)).all():
         return text + "So the vocabulary cannot be the whole reason why the two settings differ."
@@ -326,7 +323,7 @@ def lengths_matter(tables: Tables) -> str:
     rows, lengths = everyone(tables), tables["lengths"]
     words = {"more often than": rows[rows["low"] > 0], "less often than": rows[rows["high"] < 0]}
     sentences = [
-        f"Answers of one token come first {word} longer ones on {' and '.join(escape(title(p)) for p in part['probe'])}."
+        f"Answers of one token come first {word} longer ones on {escape(', '.join(map(title, part['probe'])))}."
         for word, part in words.items()
         if len(part)
     ]
@@ -372,11 +369,10 @@ def first_predictions(tables: Tables) -> str:
     """How often first predictions are longer or shorter than the golds; what the tokenizers do not know."""
     bias = tables["bias"]
     longer, shorter = int((bias["longer_low"] > 0).sum()), int((bias["longer_high"] < 0).sum())
-    unknown = bias[bias["unknown_golds"] > 0]["model"].unique()
+    unknown = " and ".join(map(title, bias[bias["unknown_golds"] > 0]["model"].unique()))
     return (
         f"Of {len(bias)} pairs of model and probe, first predictions are longer than the right answers in {longer} and "
-        f"shorter in {shorter}."
-        + f" The vocabulary of {' and '.join(map(title, unknown))} cannot spell some right answers." * bool(len(unknown))
+        f"shorter in {shorter}." + f" The vocabulary of {unknown} cannot spell some right answers." * bool(unknown)
     )
 
 
@@ -386,7 +382,7 @@ def printed_sizes() -> pd.DataFrame:
     Returns:
         ``setting, measured, comparisons, smaller_ahead``; cells that print alike are no win of either.
     """
-    perplexity, accuracy = numbers("001", "5"), numbers("001", "6")
+    perplexity, accuracy = table5(), table6()
     rows = []
     for style in ("TB", "TF"):
         sets = [known for known in PAPER_SETS if known.style == style]
@@ -410,7 +406,8 @@ def sizes_sentence(tables: Tables) -> str:
         f"comparisons and the lower one in {(accuracy['high'] < 0).sum()}."
     )
     if len(perplexity):
-        text += f" The smaller model has the lower perplexity in {(perplexity['ratio_low'] > 0).sum()} of {len(perplexity)}."
+        lower = int((perplexity["ratio_low"] > 0).sum())
+        text += f" The smaller model has the lower perplexity in {lower} of {len(perplexity)}."
     return text
 
 

@@ -1,0 +1,27 @@
+"""The printed tables of paper 001 that pages and checks read, with what they name in them."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from probekit.report.published import cell, numbers
+
+PAPER = "001"
+MEAN = "Average"  # the row of printed means
+PAIRS = (("BERT-base", "BERT-large"), ("RoBERTa-base", "RoBERTa-large"), ("ALBERT-base", "ALBERT-large"))
+FIGURE = {"TB": "Acc@1 against perplexity, template-based", "TF": "Acc@1 against perplexity, template-free"}
+
+
+def table5() -> pd.DataFrame:
+    """Perplexity, one row per model and one column per data set, without the printed means."""
+    return numbers(PAPER, "5").drop(index=MEAN)
+
+
+def table6() -> pd.DataFrame:
+    """Accuracy, one row per model, columns such as ``CTD Original A@1``, without the printed means."""
+    return numbers(PAPER, "6").drop(index=MEAN)
+
+
+def number(section: str, row: str, column: str) -> float:
+    """One number of the running text."""
+    return float(cell(PAPER, "text", row, column, section))
