@@ -1,84 +1,218 @@
-"""Study 1, amount of entities (paper 001, section 5.6, Table 6): what a growing list of candidates does to accuracy."""
+"""Page 17, how many entities compete (paper 001, section 5.6, Table 6): longer lists, tables, figures, conclusions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from probekit.report.parts import agreement, title
 
-from probekit.metrics import KS, accuracy_table, bootstrap_means, hits_at_k, kendall_tau, middle
-from probekit.report.published import cell
-from probekit.report.text import interval, number, plain
+from probekit.errors import ProbeError
+from probekit.metrics import KS, Drawn, accuracy_table, bootstrap_means, hits_at_k, kendall_tau, spread
+from probekit.models import load_model
+from probekit.models.model import Model
+from probekit.probes.probe import Probe
+from probekit.report.page import Page
+from probekit.report.published import cell as printed
+from probekit.report.tables import by, pick
+from probekit.report.text import escape, number, plain, shown_name, title
+from probekit.scoring import rank_within
+from probekit.scoring.plan import make_plan
+from probekit.store import Store
 
-from notebooks.templates.enlarging import SHARES
-from notebooks.templates.own_001 import MEAN as MEAN_ROW
-from notebooks.templates.own_001 import PAPER, table6
+from notebooks.templates.ask import load_probes
+from notebooks.templates.paper_tables import MEAN as AVERAGE
+from notebooks.templates.paper_tables import PAPER, table6
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+SHARES = (0.0, 0.25, 0.5, 1.0)  # of the added entities; the first is the probe's own list, the last holds all
 MEAN = "mean of all models"
-NOT_RUN = "not run here"
 KEYS = ["model", "probe"]
-RELATIVE = ["relative", "relative_low", "relative_high"]
+CAPTIONS = {
+    "falls": "Acc@k with the own list of entities and with the enlarged one, and the difference",
+    "relative": "The fall as a share of the accuracy before",
+    "accuracy": "Acc@k at every step of the growing list",
+    "rivals": "Share of the own and of the added entities that come before the right one, mean over prompts",
+    "order": "Do the models keep their order? Kendall's tau of Acc@1 with the own and with the enlarged list",
+    "costs": "What a ranking with each list alone runs",
+}
+Row = dict[str, Any]
+Tables = Mapping[str, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Enlarged:
+    """A probe, and entities of other data sets in the drawn order in which they join its candidates."""
+
+    probe: Probe
+    added: tuple[str, ...]
+
+    @property
+    def lists(self) -> dict[str, list[str]]:
+        """Share added, in per cent -> candidates; each list holds the one before."""
+        return {f"{s:.0%}": [*self.probe.entities, *self.added[: round(s * len(self.added))]] for s in SHARES}
+
+
+def load(
+    probes: Sequence[str],
+    enlarge: Mapping[str, Sequence[str]],
+    limit: int = 0,
+    seed: int = 0,
+    limits: Mapping[str, int] = {},
+) -> list[Enlarged]:
+    """Probes with the entities that others lend them.
+
+    Args:
+        probes: names or files, as everywhere.
+        enlarge: data set -> probes whose entities are added; the data set of a file is its name without ending.
+        limit: facts per probe, 0 for all; lists of entities stay whole.
+        seed: of the draws of facts and of the order of the added entities.
+        limits: as in ``ask.load_probes``.
+
+    Raises:
+        ProbeError: a data set that is not in ``enlarge`` or gains no entity, or a probe that cannot be loaded.
+    """
+    lenders = list(dict.fromkeys(name for names in enlarge.values() for name in names))
+    lent = {name: probe.entities for name, probe in zip(lenders, load_probes(lenders, limit, seed), strict=True)}
+    found = []
+    for probe in load_probes(probes, limit, seed, limits=limits):
+        dataset, known = probe.dataset, set(probe.entities)
+        names = enlarge.get(dataset, ())
+        added = list(dict.fromkeys(entity for name in names for entity in lent[name] if entity not in known))
+        if not added:
+            who = f"none of {', '.join(names)}" if names else "no probe"
+            raise ProbeError(f"{who} lends an entity to {probe.name}: name others for {dataset!r} in `enlarge`")
+        random.Random(f"entities {seed}").shuffle(added)
+        found.append(Enlarged(probe, tuple(added)))
+    return found
+
+
+def ask_all(
+    page: Page, models: Sequence[str], enlarged: Sequence[Enlarged], device: str = "auto"
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Ranks of every own object within every list, one model in memory at a time, noted on the page; and what each
+    list alone would cost.
+
+    Returns:
+        The rows of ``ask`` and those of ``costs``, of all models.
+    """
+    asked, cost = [], []
+    for name in models:
+        model = load_model(name, device=device)
+        for longer in enlarged:
+            page.used(model, longer.probe)
+            asked.append(ask(model, longer, Store()))
+            page.ran(model, longer.probe, asked[-1].attrs["counts"])
+            cost.append(costs(model, longer))
+    for frame in asked:
+        frame.attrs = {}
+    return pd.concat(asked, ignore_index=True), pd.concat(cost, ignore_index=True)
+
+
+def ask(model: Model, longer: Enlarged, store: Store | None = None) -> pd.DataFrame:
+    """Ranks of the own object of each prompt within each list, from one pass over the prompts.
+
+    Returns:
+        One row per prompt and share: ``model, probe, prompt_id, fact_id, share, entities`` (strings in the list),
+        ``candidates`` (distinct token sequences among them), ``rank``. ``attrs["counts"]`` says what was run.
+    """
+    lists = longer.lists
+    found = rank_within(model, longer.probe, lists, store=store)
+    facts = longer.probe.facts
+    asked = pd.DataFrame(
+        {
+            "model": shown_name(model.name),
+            "probe": longer.probe.name,
+            "prompt_id": found["prompt_id"],
+            "fact_id": [fact for fact in facts for _ in SHARES],
+            "share": list(SHARES) * len(facts),
+            "entities": [len(entities) for entities in lists.values()] * len(facts),
+            "candidates": found["candidates"],
+            "rank": found["rank"],
+        }
+    )
+    asked.attrs["counts"] = found.attrs["counts"]
+    return asked
+
+
+def costs(model: Model, longer: Enlarged) -> pd.DataFrame:
+    """What a ranking with each list alone would run: a prompt costs one row per distinct length, not per entity.
+
+    Returns:
+        One row per share: ``model, probe, share, entities, candidates, lengths`` (distinct numbers of tokens),
+        ``rows, tokens``.
+    """
+    rows = []
+    golds = [[gold[0]] for gold in longer.probe.prompts["gold"]]
+    for share, entities in zip(SHARES, longer.lists.values(), strict=True):
+        plan = make_plan(model, replace(longer.probe, entities=entities), golds, "probe")
+        row = {"model": shown_name(model.name), "probe": longer.probe.name, "share": share, "entities": len(entities)}
+        row |= {"candidates": plan.counts["candidates"]}
+        row |= {"lengths": max(len(table.by_length) for table in plan.tables)}
+        rows.append(row | {"rows": plan.counts["forward rows"], "tokens": plan.counts["tokens"]})
+    return pd.DataFrame(rows)
 
 
 def tables(ranks: pd.DataFrame, cost: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """All tables of the section: ``accuracy, falls, relative, rivals, order, costs``.
+    """All tables of the page: ``accuracy, falls, relative, rivals, order, costs``.
 
     Several models have rows of their mean too.
     The hits of all models on a fact are drawn together, so that one draw of facts serves all of them.
+
+    Args:
+        ranks, cost: of ``ask_all``.
     """
     groups = list(_groups(ranks))
-    steps = [group.assign(model=model) for model, _, group in groups]
-    falls = pd.DataFrame([row for model, probe, group in groups for row in _falls(model, probe, group)])
-    defined = falls[falls["before"] > 0] if len(falls) else falls
+    steps = [group.assign(model=about["model"]) for about, group in groups]
+    falls = pd.DataFrame([row for about, group in groups for row in _falls(about, group)])
+    relative = [*KEYS, "k", "entities_before", "entities_after", "relative", "relative_low", "relative_high"]
     return {
         "accuracy": accuracy_table(pd.concat(steps), [*KEYS, "share", "entities"]),
-        "falls": falls.drop(columns=RELATIVE),
-        "relative": defined[
-            [*KEYS, "k", "entities_before", "entities_after", "relative", "relative_low", "relative_high"]
-        ],
-        "rivals": pd.DataFrame([_rivals(model, probe, group) for model, probe, group in groups]),
+        "falls": falls.drop(columns=relative[-3:]),
+        "relative": falls[falls["before"] > 0][relative],
+        "rivals": pd.DataFrame([about | _rivals(group) for about, group in groups]),
         "order": _order(ranks),
         "costs": cost,
     }
 
 
-def _groups(ranks: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
-    """Model, probe and rows; the mean of all models last, where there are several."""
-    for (model, probe), group in ranks.groupby(KEYS, sort=False):
-        yield model, probe, group
+def _groups(ranks: pd.DataFrame) -> Iterator[tuple[Row, pd.DataFrame]]:
+    """The rows of each model and probe; those of all models last, where there are several."""
+    yield from by(ranks, KEYS)
     if ranks["model"].nunique() > 1:
-        for probe, group in ranks.groupby("probe", sort=False):
-            yield MEAN, str(probe), group
+        for about, group in by(ranks, ["probe"]):
+            yield {"model": MEAN} | about, group
 
 
 def _ends(group: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The rows of the own list and of the whole enlarged one, prompt by prompt."""
-    first, last = (group[group["share"] == share].reset_index(drop=True) for share in (SHARES[0], SHARES[-1]))
+    first, last = (pick(group, share=share).reset_index(drop=True) for share in (SHARES[0], SHARES[-1]))
     return first, last
 
 
-def _falls(model: str, probe: str, group: pd.DataFrame) -> list[dict[str, object]]:
+def _falls(about: Row, group: pd.DataFrame) -> Iterator[Row]:
     """Acc@k with the own list less that with the enlarged one, and the same as a share of the former."""
     first, last = _ends(group)
     hits = np.stack([hits_at_k(part["rank"], k) for part in (first, last) for k in KS], axis=1)
     before, after = np.split(hits.mean(0), 2)
     drawn_before, drawn_after = np.split(bootstrap_means(hits, first["fact_id"].tolist()), 2, axis=1)
-    rows: list[dict[str, object]] = []
     for i, k in enumerate(KS):
-        gap = drawn_before[:, i] - drawn_after[:, i]
-        share = np.divide(gap, drawn_before[:, i], out=np.full(len(gap), np.nan), where=drawn_before[:, i] > 0)
-        row = {"model": model, "probe": probe, "k": k, "facts": first["fact_id"].nunique()}
+        gap = Drawn(before[i] - after[i], drawn_before[:, i] - drawn_after[:, i])
+        defined = drawn_before[:, i] > 0
+        shares = np.divide(gap.draws, drawn_before[:, i], out=np.full(len(gap.draws), np.nan), where=defined)
+        row = about | {"k": k, "facts": first["fact_id"].nunique()}
         row |= {"entities_before": first["entities"].iloc[0], "entities_after": last["entities"].iloc[0]}
-        row |= {"before": before[i], "after": after[i], "difference": before[i] - after[i]}
-        row |= dict(zip(("low", "high"), middle(gap), strict=True))
-        row["relative"] = 1 - after[i] / before[i] if before[i] > 0 else np.nan
-        rows.append(row | dict(zip(("relative_low", "relative_high"), middle(share), strict=True)))
-    return rows
+        row |= {"before": before[i], "after": after[i], "difference": gap.estimate}
+        row |= dict(zip(("low", "high"), gap.interval(), strict=True))
+        yield row | spread("relative", Drawn(np.asarray(gap.estimate / before[i] if before[i] > 0 else np.nan), shares))
 
 
-def _rivals(model: str, probe: str, group: pd.DataFrame) -> dict[str, object]:
+def _rivals(group: pd.DataFrame) -> Row:
     """Share of the other own candidates, and of the added ones, that come before the right one; mean over prompts.
 
     Were the added entities rivals like the own ones, both shares would be equal.
@@ -87,19 +221,17 @@ def _rivals(model: str, probe: str, group: pd.DataFrame) -> dict[str, object]:
     own = (first["rank"] - 1) / (first["candidates"] - 1).clip(lower=1)
     added = (last["rank"] - first["rank"]) / (last["candidates"] - first["candidates"]).clip(lower=1)
     values = np.stack([own, added, added - own], axis=1)
-    drawn = bootstrap_means(values, first["fact_id"].tolist())
-    row: dict[str, object] = {"model": model, "probe": probe}
-    for i, name in enumerate(("own_ahead", "added_ahead", "difference")):
-        low, high = middle(drawn[:, i])
-        ends = ("low", "high") if name == "difference" else (f"{name}_low", f"{name}_high")
-        row |= {name: values[:, i].mean(), ends[0]: low, ends[1]: high}
-    return row
+    draws = bootstrap_means(values, first["fact_id"].tolist())
+    ahead = [Drawn(values[:, i].mean(), draws[:, i]) for i in range(3)]
+    low, high = ahead[2].interval()
+    gap = {"difference": ahead[2].estimate, "low": low, "high": high}
+    return spread("own_ahead", ahead[0]) | spread("added_ahead", ahead[1]) | gap
 
 
 def _order(ranks: pd.DataFrame) -> pd.DataFrame:
     """Kendall's tau-b between the models' Acc@1 with the own and with the enlarged list; no row where undefined."""
     rows = []
-    for probe, group in ranks.groupby("probe", sort=False):
+    for about, group in by(ranks, ["probe"]):
         first, last = _ends(group)
         sides = [
             part.assign(hit=hits_at_k(part["rank"], 1)).pivot(index="prompt_id", columns="model", values="hit")
@@ -107,70 +239,155 @@ def _order(ranks: pd.DataFrame) -> pd.DataFrame:
         ]
         facts = first.drop_duplicates("prompt_id").set_index("prompt_id")["fact_id"].loc[sides[0].index]
         values = np.concatenate([side.to_numpy() for side in sides], axis=1)
-        found = kendall_tau(*np.split(values.mean(0), 2)).statistic
-        if np.isfinite(found):
+        tau = kendall_tau(*np.split(values.mean(0), 2)).statistic
+        if np.isfinite(tau):
             drawn = [kendall_tau(*np.split(m, 2)).statistic for m in bootstrap_means(values, facts.tolist())]
-            low, high = middle(drawn)
-            about = {"probe": probe, "models": sides[0].shape[1], "facts": facts.nunique()}
-            rows.append(about | {"tau": found, "tau_low": low, "tau_high": high})
+            row = about | {"models": sides[0].shape[1], "facts": facts.nunique()}
+            rows.append(row | spread("tau", Drawn(np.asarray(tau), np.array(drawn))))
     return pd.DataFrame(rows)
 
 
-def published_table(recorded: Mapping[str, pd.DataFrame] | None) -> pd.DataFrame:
-    """The means of Table 6 and, below them, our falls on real data in the same form: other models, other entities.
-
-    Returns:
-        ``who, dataset, entities_before, entities_after`` and, for each k, ``acc@k`` before → after, all as text.
-    """
-    found = []
-    for dataset in ("SQuAD", "Biomed-Wikidata", "CTD"):
-        row = {"who": f"the paper, mean of {len(table6())} models", "dataset": dataset}
-        for column, state in (("entities_before", "original"), ("entities_after", "enlarged")):
-            row[column] = plain(int(cell(PAPER, "text", f"{dataset}, {state}", "entities", "5.6")))
-        for k in KS:
-            ends = [cell(PAPER, "6", MEAN_ROW, f"{dataset} {state} A@{k}") for state in ("Original", "Modified")]
-            row[f"acc@{k}"] = " → ".join(ends)
-        found.append(row)
-    for (model, probe), group in recorded["falls"].groupby(KEYS, sort=False) if recorded else ():
-        row = {"who": f"ours, {model}", "dataset": title(str(probe))}
-        row |= {name: plain(int(group[name].iloc[0])) for name in ("entities_before", "entities_after")}
-        for one in group.to_dict("records"):
-            row[f"acc@{one['k']}"] = f"{number(one['before'])} → {number(one['after'])}"
-        found.append(row)
-    return pd.DataFrame(found)
-
-
-def drop_verdict(tables: Mapping[str, pd.DataFrame] | None) -> str:
-    """Section 5.6: does Acc@1 drop for every model on every data set? The least fall decides."""
-    if tables is None:
-        return NOT_RUN
-    falls = tables["falls"][(tables["falls"]["k"] == 1) & (tables["falls"]["model"] != MEAN)]
-    least = falls.sort_values(["low", "difference"]).iloc[0]
-    clear = int((falls["low"] > 0).sum())
-    return (
-        f"{agreement(least['low'], least['high'])}: {clear} of {len(falls)} falls of Acc@1 are clear of zero; "
-        f"the least is {interval(least['difference'], least['low'], least['high'])} "
-        f"({least['model']}, {title(least['probe'])})"
-    )
-
-
-def squad_verdict(tables: Mapping[str, pd.DataFrame] | None) -> str:
-    """Section 5.6: is the relative fall of Acc@1 greatest on SQuAD? Intervals that overlap leave it undecided."""
-    if tables is None:
-        return NOT_RUN
-    share = of_mean(tables["relative"]).query("k == 1").set_index("probe")
-    if "squad" not in share.index or len(share) < 2:
-        return "not asked: no SQuAD beside another data set"
-    squad, others = share.loc["squad"], share.drop(index="squad")
-    low = squad["relative_low"] - others["relative_high"].max()
-    high = squad["relative_high"] - others["relative_low"].max()
-    rows = ", ".join(
-        f"{title(str(probe))} {interval(r['relative'], r['relative_low'], r['relative_high'])}"
-        for probe, r in share.iterrows()
-    )
-    return f"{agreement(low, high)}: relative falls {rows}"
+# ---- what the page shows -------------------------------------------------------------------------------------------
 
 
 def of_mean(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of the mean of all models, or of the one model there is."""
-    return table[table["model"] == MEAN] if (table["model"] == MEAN).any() else table
+    return pick(table, model=MEAN) if (table["model"] == MEAN).any() else table
+
+
+def each(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of single models."""
+    return table[table["model"] != MEAN]
+
+
+def answer(tables: Tables) -> str:
+    """The greatest fall of Acc@1, and where others fall beyond chance; means over models."""
+    falls = pick(of_mean(tables["falls"]), k=1).sort_values("difference", ascending=False, kind="stable")
+    most, others = falls.iloc[0], falls.iloc[1:]
+    models = each(tables["falls"])["model"].nunique()
+    text = (
+        f"With {most['entities_after']:,} candidates in place of {most['entities_before']:,}, Acc@1 on "
+        f"{escape(title(most['probe']))} falls from {number(most['before'])} to {number(most['after'])}"
+        + f" (mean of {models} models)" * (models > 1)
+        + ". "
+    )
+    clear = [escape(title(probe)) for probe in others.loc[others["low"] > 0, "probe"]]
+    if len(others) and not clear:
+        return text + "On no other probe is the fall clear of zero."
+    if len(clear) < len(others):
+        return text + f"Of the other probes the fall is clear of zero on {' and '.join(clear)} alone."
+    return text + f"It falls also on {', '.join(clear)}." * bool(clear)
+
+
+def caution(tables: Tables) -> str:
+    """Where there is next to nothing to lose, since Acc@1 is near zero before anything is added."""
+    before = pick(of_mean(tables["accuracy"]), share=SHARES[0])
+    names = [escape(title(probe)) for probe in before.loc[before["low@1"] <= 0, "probe"]]
+    if not names:
+        return ""
+    return f"On {', '.join(names)} Acc@1 is near zero from the start, so a small fall there says little."
+
+
+def weaker(tables: Tables) -> str:
+    """On which probes the added entities are weaker or stronger rivals than the own ones."""
+    rivals = of_mean(tables["rivals"])
+    sides = {"weaker": rivals[rivals["high"] < 0], "stronger": rivals[rivals["low"] > 0]}
+    sentences = [
+        f"Added entities are {word} rivals than the own ones on {', '.join(escape(title(p)) for p in rows['probe'])}."
+        for word, rows in sides.items()
+        if len(rows)
+    ]
+    return " ".join(sentences) or "On no probe can the added entities be told from the own ones as rivals."
+
+
+def logarithmic(ax: Axes) -> None:
+    """Let an axis count candidates by their logarithm, with plain numbers at its marks."""
+    ax.set_xscale("log")
+    ax.xaxis.set_major_formatter("{x:,.0f}")
+
+
+def rivals_long(tables: Tables) -> pd.DataFrame:
+    """For ``forest``: ``share`` of the own and of the added entities that come before the right one, per probe."""
+    rows = [
+        {"probe": row["probe"], "entities": kind, "share": row[f"{name}_ahead"]}
+        | {"share_low": row[f"{name}_ahead_low"], "share_high": row[f"{name}_ahead_high"]}
+        for row in of_mean(tables["rivals"]).to_dict("records")
+        for kind, name in (("own entities", "own"), ("added entities", "added"))
+    ]
+    return pd.DataFrame(rows)
+
+
+def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
+    """The means of Table 6, then ours in the same form: ``who, data, entities_before, entities_after`` and, of each k,
+    ``before@k, after@k``.
+
+    Args:
+        tables: of the page.
+        paper: take in the paper's numbers.
+    """
+    rows: list[Row] = []
+    for dataset in ("SQuAD", "Biomed-Wikidata", "CTD") if paper else ():
+        row: Row = {"who": f"printed, {len(table6())} models", "data": dataset}
+        for column, state in (("entities_before", "original"), ("entities_after", "enlarged")):
+            row[column] = int(printed(PAPER, "text", f"{dataset}, {state}", "entities", "5.6"))
+        for k in KS:
+            for name, state in (("before", "Original"), ("after", "Modified")):
+                row[f"{name}@{k}"] = float(printed(PAPER, "6", AVERAGE, f"{dataset} {state} A@{k}"))
+        rows.append(row)
+    models = each(tables["falls"])["model"].unique()
+    for about, group in by(of_mean(tables["falls"]), ["probe"]):
+        row = {"who": f"ours, {len(models)} models" if len(models) > 1 else title(models[0])}
+        row |= {"data": title(about["probe"])} | group.iloc[0][["entities_before", "entities_after"]].to_dict()
+        for fall in group.to_dict("records"):
+            row |= {f"before@{fall['k']}": fall["before"], f"after@{fall['k']}": fall["after"]}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def arrows(table: pd.DataFrame) -> pd.DataFrame:
+    """``as_in_paper`` for reading: both numbers of a change in one cell, the paper's with two digits as printed."""
+    shown = {"Mean of": table["who"], "Data": table["data"]}
+    pairs = zip(table["entities_before"], table["entities_after"], strict=True)
+    shown["Entities"] = [f"{plain(before)} → {plain(after)}" for before, after in pairs]
+    for k in KS:
+        cells = zip(table["who"], table[f"before@{k}"], table[f"after@{k}"], strict=True)
+        shown[f"Acc@{k}"] = [
+            " → ".join(f"{v:#.2g}" if who.startswith("printed") else number(v) for v in (before, after))
+            for who, before, after in cells
+        ]
+    return pd.DataFrame(shown)
+
+
+def cost(tables: Tables) -> str:
+    """What the list that grows most costs, in forward rows and tokens."""
+    whole = tables["costs"]
+    first, last = (pick(whole, share=share).reset_index(drop=True) for share in (whole["share"].min(), SHARES[-1]))
+    growth = last[["entities", "rows", "tokens"]] / first[["entities", "rows", "tokens"]]
+    widest = growth["entities"].idxmax()
+    return (
+        f"The list of {escape(title(first.loc[widest, 'probe']))} grows most: "
+        f"{growth.loc[widest, 'entities']:.1f} times the entities take {growth.loc[widest, 'rows']:.2f} times the "
+        f"forward rows and {growth.loc[widest, 'tokens']:.2f} times the tokens."
+    )
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """Section 5.6: Acc@1 falls for every model on every data set; the relative fall is greatest on SQuAD.
+
+    The second compares the ends of two intervals, which are drawn apart.
+    """
+    rows = [
+        {"claim": "001-13a", "model": row["model"], "dataset": row["probe"], "n": row["facts"]}
+        | {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
+        for row in pick(each(tables["falls"]), k=1).to_dict("records")
+    ]
+    relative = pick(of_mean(tables["relative"]), k=1)
+    squad, others = pick(relative, probe="squad"), relative[relative["probe"] != "squad"]
+    if len(squad) and len(others):
+        mine = squad.iloc[0]
+        ends = {"estimate": mine["relative"] - others["relative"].max()}
+        ends |= {"low": mine["relative_low"] - others["relative_high"].max()}
+        ends |= {"high": mine["relative_high"] - others["relative_low"].max()}
+        rows.append({"claim": "001-13e", "model": mine["model"], "dataset": "squad"} | ends)
+    table = pd.DataFrame(rows, columns=["claim", "model", "dataset", "estimate", "low", "high", "n"])
+    return table.assign(unit="fact")

@@ -1,7 +1,8 @@
-"""Study 1, LIPID (paper 001, section 3.2.3): tables of the recipe's steps, and of the accuracy on what it makes."""
+"""Page 19, LIPID (paper 001, sections 3.2.2, 3.2.3): what its recipe leaves, how models fill its prompts."""
 
 from __future__ import annotations
 
+import io
 import tempfile
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -10,45 +11,44 @@ from typing import Any
 
 import pandas as pd
 
-from probekit.metrics import accuracy_table, bootstrap_ci
-from probekit.metrics.ranking import hits_at_k
+from probekit.metrics import accuracy_table, bootstrap_ci, hits_at_k, spread
 from probekit.probes.lipid.corpora import SIGNS, make_prompts
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PARENTHESIS, PROMPTS, SENTENCES
 from probekit.probes.lipid.sheet import write_sheet
-from probekit.report.published import cell
+from probekit.report.tables import by, pick
+from probekit.report.text import escape, number, plain, title
 
-__all__ = [
-    "GUESS",
-    "PAPER",
-    "PROMPTS",
-    "SENTENCES",
-    "accuracy",
-    "make",
-    "published_statistics",
-    "recipe_tables",
-]
+from notebooks.templates.paper_tables import number as printed
+
 Made = Mapping[str, Mapping[str, Any]]  # what ``build`` returned, by text
 GUESS = "frequency alone"  # asked without a model
-SIZES = ("prompts", "entities")
 PAPER = "LIPID, the paper's"
+CAPTIONS = {
+    "statistics": "Prompts per entity, by text and list",
+    "steps": "What is left after each step of the recipe",
+    "accuracy": "Accuracy on the prompts of the recipe, per prompt and per entity",
+    "keywords": "Sentences with exactly one mention that each keyword drops, and drops alone",
+    "sheet": "The sheet for the check by people, not filled in, from the demo world",
+}
+Tables = Mapping[str, pd.DataFrame]
 
 
-def make(texts: Sequence[str], sheet_of: str = "") -> tuple[dict[str, dict[str, Any]], bytes]:
+def make(texts: Sequence[str]) -> tuple[dict[str, dict[str, Any]], pd.DataFrame]:
     """Run the recipe on texts by name (``make_prompts``).
 
     Args:
         texts: names of ``CORPORA``.
-        sheet_of: the text whose sheet for the check by people is wanted.
 
     Returns:
-        What the recipe counted, by text, and the sheet, a CSV file.
+        What the recipe counted, by text, and the sheet for the check by people of the demo world, empty without it:
+        the sentences of other texts are not for passing on.
     """
-    found, sheet = dict[str, dict[str, Any]](), b""
+    found, sheet = dict[str, dict[str, Any]](), pd.DataFrame()
     for name in texts:
         with tempfile.TemporaryDirectory() as folder:
             prompts, found[name] = make_prompts(name, Path(folder))
-            if name == sheet_of:
-                sheet = write_sheet(prompts).read_bytes()
+            if name.startswith("demo"):
+                sheet = pd.read_csv(io.BytesIO(write_sheet(prompts).read_bytes()), dtype=str, keep_default_na=False)
     return found, sheet
 
 
@@ -60,8 +60,8 @@ def recipe_tables(made: Made) -> dict[str, pd.DataFrame]:
 def _steps(made: Made) -> pd.DataFrame:
     rows = [
         {"text": text, "step": step, "count": count}
-        for text, one in made.items()
-        for step, count in one["counts"].items()
+        for text, counted in made.items()
+        for step, count in counted["counts"].items()
         if not step.startswith((DROPPED, ALONE))
     ]
     return pd.DataFrame(rows)
@@ -70,25 +70,22 @@ def _steps(made: Made) -> pd.DataFrame:
 def _keywords(made: Made) -> pd.DataFrame:
     """Of the sentences with exactly one mention, how many each keyword dropped, and dropped alone."""
     rows = []
-    for text, one in made.items():
+    for text, counted in made.items():
         for keyword in (*KEYWORDS, PARENTHESIS):
-            of, dropped, alone = (one["counts"].get(key, 0) for key in (MENTION, *_keys(keyword)))
-            shares = {"share": dropped / of, "share_alone": alone / of} if of else {}
+            keys = (MENTION, f"{DROPPED}: {keyword}", f"{ALONE}: {keyword}")
+            mentions, dropped, alone = (counted["counts"].get(key, 0) for key in keys)
+            shares = {"share": dropped / mentions, "share_alone": alone / mentions} if mentions else {}
             rows.append({"text": text, "keyword": keyword, "dropped": dropped, "alone": alone, **shares})
     return pd.DataFrame(rows)
-
-
-def _keys(keyword: str) -> tuple[str, str]:
-    return f"{DROPPED}: {keyword}", f"{ALONE}: {keyword}"
 
 
 def _statistics(made: Made) -> pd.DataFrame:
     """What the paper prints of LIPID, by text and list; ``out_of_reach`` entities are spelled as the text never is."""
     rows = [
-        {"text": text, "list": kind, "listed": one["entities listed"][kind], "out_of_reach": beyond, **found}
-        for text, one in made.items()
-        for kind, found in one["statistics"].items()
-        for beyond in [one.get(SIGNS, {}).get(kind, 0)]
+        {"text": text, "list": kind, "listed": counted["entities listed"][kind]}
+        | {"out_of_reach": counted.get(SIGNS, {}).get(kind, 0), **found}
+        for text, counted in made.items()
+        for kind, found in counted["statistics"].items()
     ]
     return pd.DataFrame(rows)
 
@@ -98,9 +95,9 @@ def published_statistics() -> pd.DataFrame:
     names = {"mean": "mean", "sd": "standard deviation", "min": "minimum", "max": "maximum"}
     rows = []
     for kind in ("chemical", "gene"):
-        sizes = {unit: float(cell("001", "text", f"LIPID {kind} {unit}", unit, "3.2.2")) for unit in SIZES}
-        spread = {k: float(cell("001", "text", f"{kind} entity frequency", v, "3.2.3")) for k, v in names.items()}
-        rows.append({"text": PAPER, "list": kind, **sizes, **spread})
+        sizes = {unit: printed("3.2.2", f"LIPID {kind} {unit}", unit) for unit in ("prompts", "entities")}
+        spreads = {name: printed("3.2.3", f"{kind} entity frequency", column) for name, column in names.items()}
+        rows.append({"text": PAPER, "list": kind, **sizes, **spreads})
     return pd.DataFrame(rows)
 
 
@@ -110,7 +107,7 @@ def accuracy(ranks: pd.DataFrame) -> pd.DataFrame:
     Prompts of one entity are alike in what a model must know, so they are drawn together.
 
     Args:
-        ranks: rows of ``ask.ask``.
+        ranks: rows of ``ask.ask_all``.
 
     Returns:
         One row per probe and model, and per probe one of ``GUESS``, which answers the entities in the order of how
@@ -118,18 +115,15 @@ def accuracy(ranks: pd.DataFrame) -> pd.DataFrame:
         ``entities`` for ``facts`` and ``per_entity, per_entity_low, per_entity_high``: the entities' own Acc@1,
         averaged.
     """
-    own = ranks
-    guesses = [_guess(group[group["model"] == group["model"].iloc[0]]) for _, group in own.groupby("probe", sort=False)]
-    every = pd.concat([own, *guesses], ignore_index=True)
+    guesses = [_guess(pick(group, model=group["model"].iloc[0])) for _, group in by(ranks, ["probe"])]
+    every = pd.concat([ranks, *guesses], ignore_index=True)
     every = every.assign(fact_id=every["object"])
     table = accuracy_table(every, ["probe", "model"]).rename(columns={"facts": "entities"})
     per_entity = []
-    for _, group in every.groupby(["probe", "model"], sort=False):
+    for _, group in by(every, ["probe", "model"]):
         hits = pd.Series(hits_at_k(group["rank"], 1)).groupby(group["object"].to_numpy(), sort=False).mean()
-        found = bootstrap_ci(hits)
-        per_entity.append((found.estimate, found.low, found.high))
-    columns = ["per_entity", "per_entity_low", "per_entity_high"]
-    table[columns] = pd.DataFrame(per_entity, index=table.index)
+        per_entity.append(spread("per_entity", bootstrap_ci(hits)))
+    table = table.join(pd.DataFrame(per_entity, index=table.index))
     return table.sort_values("probe", key=lambda names: names.map(list(dict.fromkeys(names)).index), kind="stable")
 
 
@@ -138,3 +132,80 @@ def _guess(asked: pd.DataFrame) -> pd.DataFrame:
     often = Counter(asked["object"]).most_common()  # equal ones in the order of their first prompts
     order = {name: place for place, (name, _) in enumerate(often, start=1)}
     return asked.assign(model=GUESS, rank=asked["object"].map(order))
+
+
+# ---- what the page shows -------------------------------------------------------------------------------------------
+
+
+def answer(tables: Tables) -> str:
+    """What the recipe leaves of the first text, and the best model on the first probe beside frequency alone."""
+    first = tables["steps"]["text"].iloc[0]
+    counts = pick(tables["steps"], text=first).set_index("step")["count"]
+    text = (
+        f"Of {counts[SENTENCES]:,} sentences of {escape(title(first))}, the recipe leaves {counts[PROMPTS]:,} prompts."
+    )
+    for about, rows in by(tables["accuracy"], ["probe"]):
+        name, best, guess = escape(title(about["probe"])), _best(rows), pick(rows, model=GUESS).iloc[0]
+        if about["probe"] == tables["accuracy"]["probe"].iloc[0]:
+            text += (
+                f" On {name}, the best model, {title(best['model'])}, has the masked entity first in "
+                f"{best['acc@1']:.0%} of the prompts, where naming the most frequent one reaches {guess['acc@1']:.0%}."
+            )
+        elif best["acc@1"] <= guess["acc@1"]:
+            text += f" On {name}, no model does better than naming the most frequent entity."
+    return text
+
+
+def _best(rows: pd.DataFrame) -> pd.Series:
+    asked = rows[rows["model"] != GUESS]
+    return asked.loc[asked["acc@1"].idxmax()]
+
+
+def caution(tables: Tables) -> str:
+    """How much of the best model's accuracy is that of a few frequent entities, on the first probe."""
+    probe = tables["accuracy"]["probe"].iloc[0]
+    best = _best(pick(tables["accuracy"], probe=probe))
+    return (
+        "Where every entity counts alike, however many prompts it fills, "
+        f"{title(best['model'])} reaches {number(100 * best['per_entity'], 1)}% on {escape(title(probe))}."
+    )
+
+
+def accuracy_long(tables: Tables) -> pd.DataFrame:
+    """For ``forest``: ``share`` of prompts, per probe, model and ``measured`` (Acc@1, Acc@5, Acc@10)."""
+    rows = [
+        {"probe": row["probe"], "model": row["model"], "measured": f"Acc@{k}"}
+        | {"share": row[f"acc@{k}"], "share_low": row[f"low@{k}"], "share_high": row[f"high@{k}"]}
+        for row in tables["accuracy"].to_dict("records")
+        for k in (1, 5, 10)
+    ]
+    return pd.DataFrame(rows)
+
+
+def steps_shown(steps: pd.DataFrame) -> pd.DataFrame:
+    """A row per step, a column per text, as text."""
+    wide = steps.pivot(index="step", columns="text", values="count")
+    wide = wide.loc[steps["step"].unique(), steps["text"].unique()]
+    return wide.map(plain).rename(columns=title).rename_axis(columns=None).reset_index(names="Step")
+
+
+def statistics(tables: Tables, paper: bool) -> pd.DataFrame:
+    """``statistics``, with ``paper`` the paper's own first."""
+    ours = tables["statistics"]
+    return pd.concat([published_statistics(), ours], ignore_index=True)[list(ours)] if paper else ours
+
+
+def statistics_shown(table: pd.DataFrame) -> pd.DataFrame:
+    """For reading: whole numbers, and two decimals as the paper prints them."""
+    rounded = table.assign(text=table["text"].map(title), mean=table["mean"].round(2), sd=table["sd"].round(2))
+    return rounded.map(plain).rename(columns=lambda name: "SD" if name == "sd" else name.replace("_", " ").capitalize())
+
+
+def keyword_sentence(tables: Tables) -> str:
+    """The keyword that drops most on its own, per text."""
+    most = tables["keywords"].sort_values("share_alone").groupby("text").tail(1).set_index("text")
+    parts = (
+        f"`{most.loc[text, 'keyword']}` in {escape(title(text))} ({most.loc[text, 'share_alone']:.1%})"
+        for text in tables["keywords"]["text"].unique()
+    )
+    return f"Alone, most sentences are dropped by {', '.join(parts)}."

@@ -1,30 +1,176 @@
-"""Study 1, overconfident models (paper 001, section 5.4, Figure 1): how often the same answers come back."""
+"""Page 15, repeated answers (paper 001, section 5.4, Figure 1): its measures, tables, figures and conclusions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import pandas as pd
-from probekit.report.parts import MEAN
 
-from probekit.metrics import Interval, half_samples, kendall_tau
+from probekit.metrics import (
+    Interval,
+    effective_number,
+    gini,
+    half_samples,
+    kendall_tau,
+    repetition,
+    spread,
+    total_variation,
+)
 from probekit.probes.probe import Probe
+from probekit.report.claims import direction
+from probekit.report.tables import pick
+from probekit.report.text import escape, number, title
 
-from notebooks.templates.answers import GOLD, MEASURES, Answers, collect, measure
+from notebooks.templates.draws import equal_prompts
 
-ENTITIES = 15  # as in Figure 1
-Row = dict[str, object]
-PERCENT = ("distinct_1", "distinct_5", "distinct_10")
+GOLD = "right answers"
+MEAN = "mean over models"
+FREQUENT = 15  # entities, as in Figure 1
+STUCK = 2  # a model whose effective number of answers is lower gives one answer to nearly all prompts
+MEASURES = (
+    "accuracy",
+    "distinct_1",
+    "distinct_5",
+    "distinct_10",
+    "repetition",
+    "commonest",
+    "effective",
+    "gini",
+    "distance",
+    "margin_wrong",
+    "margin_right",
+    "lead",
+)
+PERCENT = MEASURES[1:4]
+GOLD_HAS = ("distinct_1", "repetition", "commonest", "effective", "gini")  # measures of one who is always right
+CAPTIONS = {
+    "variety": "How varied the first answers are, and how varied the right answers are",
+    "gaps": "Templates less natural sentences, on the same facts",
+    "distinct": "Different entities among the first 1, 5 and 10 answers, in % of the candidates",
+    "entities": "The 15 most frequent entities among the ten best answers, and their share of the prompts",
+    "confidence": "How sure a model is: margin of its first answer over the second, lead of a wrong one over the gold",
+    "performance": "Kendall's tau over models between how often answers repeat and Acc@1",
+}
+Row = dict[str, Any]
+Tables = Mapping[str, pd.DataFrame]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one model answered to the prompts of one probe, one prompt per fact.
+
+    ``top`` (n, k) and ``gold`` (n,) are places in ``names``; ``relation`` (n,) numbers the relations; ``right`` (n,)
+    says where the first answer is the fact's own object; ``margin`` (n,) is the score of the first answer less that of
+    the second, ``lead`` (n,) less that of the gold. ``candidates`` counts the entities of the probe.
+    """
+
+    model: str
+    probe: str
+    dataset: str
+    style: str
+    top: np.ndarray
+    gold: np.ndarray
+    relation: np.ndarray
+    right: np.ndarray
+    margin: np.ndarray
+    lead: np.ndarray
+    names: tuple[str, ...]
+    candidates: int
+
+    def of_golds(self) -> Answers:
+        """The answers of one who is always right."""
+        nothing = np.zeros(len(self.gold))
+        right = np.ones(len(self.gold), dtype=bool)
+        return replace(self, model=GOLD, top=self.gold[:, None], right=right, margin=nothing, lead=nothing)
+
+
+def collect(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> list[Answers]:
+    """The answers of all models, by data set, on the prompts of ``draws.equal_prompts``.
+
+    Args:
+        ranks: the rows of ``ask.ask_all``.
+        probes: as asked.
+        seed: of the draw of one sentence per fact.
+    """
+    candidates = {probe.name: len(probe.entities) for probe in probes}
+    found = []
+    for (dataset, probe), wanted in equal_prompts(probes, seed).groupby(["dataset", "probe"], sort=False):
+        for model, rows in pick(ranks, probe=probe).groupby("model", sort=False):
+            rows = rows.set_index("prompt_id").loc[wanted["prompt_id"]]
+            depth = int(rows["top"].str.len().min())
+            top = np.array([list(best[:depth]) for best in rows["top"]], dtype=object)
+            scores = np.array([list(best[:depth]) for best in rows["top_scores"]], dtype=float)
+            codes, names = pd.factorize(np.concatenate([top.ravel(), rows["object"].to_numpy(dtype=object)]))
+            second = scores[:, 1] if depth > 1 else scores[:, 0]
+            found.append(
+                Answers(
+                    model=str(model),
+                    probe=str(probe),
+                    dataset=str(dataset),
+                    style=str(rows["style"].iloc[0]),
+                    top=codes[: top.size].reshape(top.shape),
+                    gold=codes[top.size :],
+                    relation=pd.factorize(rows["relation"])[0],
+                    right=(rows["rank"] == 1).to_numpy(),
+                    margin=scores[:, 0] - second,
+                    lead=scores[:, 0] - rows["score"].to_numpy(dtype=float),
+                    names=tuple(names),
+                    candidates=candidates[str(probe)],
+                )
+            )
+    return found
+
+
+def measure(answers: Answers, chosen: np.ndarray) -> np.ndarray:
+    """The numbers of ``MEASURES`` over some of the prompts.
+
+    ``distinct_k`` is the number of entities in the first k answers of all prompts, in percent of the candidates;
+    ``repetition`` and ``commonest`` are taken within relations: how often two prompts get the same first answer, and
+    the share of prompts with the commonest first answer of their relation; ``effective``, ``gini`` (over all
+    candidates) and ``distance`` (total variation to the golds) describe the first answers; ``margin_wrong`` and
+    ``margin_right`` are mean margins where the first answer is wrong and right, ``lead`` the mean lead over the gold
+    where it is wrong.
+
+    Args:
+        answers: of n prompts.
+        chosen: numbers of the prompts, shape (m,), m at least 1.
+    """
+    top, right = answers.top[chosen], answers.right[chosen]
+    first, relation, known = top[:, 0], answers.relation[chosen], len(answers.names)
+    counts = np.bincount(first, minlength=known)
+    golds = np.bincount(answers.gold[chosen], minlength=known)
+    within = np.bincount(relation * known + first, minlength=(relation.max() + 1) * known).reshape(-1, known)
+    every = np.concatenate([counts, np.zeros(max(0, answers.candidates - known))])
+    return np.array(
+        [
+            right.mean(),
+            *(100 * len(np.unique(top[:, :k])) / answers.candidates for k in (1, 5, 10)),
+            repetition(first, relation),
+            within.max(1).sum() / len(chosen),
+            effective_number(counts),
+            gini(every),
+            total_variation(counts, golds),
+            _mean(answers.margin[chosen][~right]),
+            _mean(answers.margin[chosen][right]),
+            _mean(answers.lead[chosen][~right]),
+        ]
+    )
+
+
+def _mean(values: np.ndarray) -> float:
+    return float(values.mean()) if len(values) else float("nan")
 
 
 def tables(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> dict[str, pd.DataFrame]:
-    """All tables of the section: ``distinct, variety, confidence, gaps, performance, entities``.
+    """All tables of the page: ``variety, gaps, distinct, entities, confidence, performance``.
 
-    One prompt per fact is counted, the same facts in both styles (``answers.equal_prompts``). What depends on the
-    number of prompts is given for a random half of them, as the mean and the middle 95% of many halves.
+    What depends on the number of prompts is given for a random half of them too, as the mean and the middle 95% of
+    many halves.
 
     Args:
         ranks: the rows of ``ask.ask_all`` for all of ``probes``.
@@ -32,26 +178,26 @@ def tables(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> dict[
         seed: of the draw of one sentence per fact.
     """
     found = collect(ranks, probes, seed)
-    levels, gaps, performance = [], [], []
-    for _, group in groupby(found, key=lambda one: one.dataset):
+    levels: list[Row] = []
+    gaps: list[Row] = []
+    performance: list[Row] = []
+    for _, group in groupby(found, key=lambda answers: answers.dataset):
         answers = list(group)
         if len(answers[0].gold) > 1:
-            some, differences, paying = _measured(answers)
-            levels += some
-            gaps += differences
-            performance += paying
-    table = pd.DataFrame(levels)
+            for table, rows in zip((levels, gaps, performance), _measured(answers), strict=True):
+                table += rows
+    level = pd.DataFrame(levels)
     return {
-        "distinct": _pick(table, "prompts", "candidates", *PERCENT, *(f"half_{name}" for name in PERCENT)),
-        "variety": _pick(table, "prompts", "repetition", "commonest", "effective", "gini", "distance"),
-        "confidence": _pick(table, "prompts", "margin_wrong", "margin_right", "lead"),
+        "distinct": _columns(level, "prompts", "candidates", *PERCENT, *(f"half_{name}" for name in PERCENT)),
+        "variety": _columns(level, "prompts", "repetition", "commonest", "effective", "gini", "distance"),
+        "confidence": _columns(level, "prompts", "margin_wrong", "margin_right", "lead"),
         "gaps": pd.DataFrame(gaps),
         "performance": pd.DataFrame(performance),
         "entities": pd.DataFrame(list(_entities(found))),
     }
 
 
-def _pick(table: pd.DataFrame, *names: str) -> pd.DataFrame:
+def _columns(table: pd.DataFrame, *names: str) -> pd.DataFrame:
     """Columns by name with their intervals, and of the rows those that have any of them."""
     if table.empty:
         return table
@@ -60,69 +206,54 @@ def _pick(table: pd.DataFrame, *names: str) -> pd.DataFrame:
     return table.dropna(subset=estimates, how="all")[["model", "probe", *wanted]].reset_index(drop=True)
 
 
-def _measured(
-    answers: list[Answers],
-) -> tuple[list[Row], list[Row], list[Row]]:
+def _measured(answers: list[Answers]) -> tuple[list[Row], list[Row], list[Row]]:
     """Rows of levels, of template less natural, and of rank correlations of repetition with Acc@1, for one data set.
 
     All come from the same random halves of the facts, so that styles and models are compared on the same facts.
     """
     golds = {one.probe: one.of_golds() for one in answers}
-    rows = [*answers, *golds.values()]
-    place = {(one.model, one.probe): number for number, one in enumerate(rows)}
+    everyone = [*answers, *golds.values()]
+    place = {(one.model, one.probe): number for number, one in enumerate(everyone)}
     styles = {one.style: one.probe for one in answers}
     models = list(dict.fromkeys(one.model for one in answers))
-    pair = (styles["template"], styles["natural"]) if {"template", "natural"} <= set(styles) else None
-    sides = [[place[model, probe] for model in models] for probe in pair or ()]
+    pair = (styles["template"], styles["natural"]) if {"template", "natural"} <= set(styles) else ()
+    sides = [[place[model, probe] for model in models] for probe in pair]
     ranked = {probe: [place[model, probe] for model in models] for probe in golds} if len(models) > 2 else {}
     repeated, right = MEASURES.index("repetition"), MEASURES.index("accuracy")
 
     def statistic(chosen: np.ndarray) -> np.ndarray:
-        table = np.array([measure(one, chosen) for one in rows])
-        parts = [table.ravel()]
+        table = np.array([measure(one, chosen) for one in everyone])
+        numbers = [table.ravel()]
         if sides:
-            gaps = table[sides[0]] - table[sides[1]]
-            parts += [gaps.ravel(), gaps.mean(0)]
-        parts.append(np.array([kendall_tau(table[at, repeated], table[at, right]).statistic for at in ranked.values()]))
-        return np.concatenate(parts)
+            differences = table[sides[0]] - table[sides[1]]
+            numbers += [differences.ravel(), differences.mean(0)]
+        taus = [kendall_tau(table[rows, repeated], table[rows, right]).statistic for rows in ranked.values()]
+        return np.concatenate([*numbers, np.array(taus)])
 
-    found = iter(half_samples(len(answers[0].gold), statistic))
-    levels = [_level(one, _next(found)) for one in rows]
-    wide = [MEAN] * (len(models) > 1)
+    halves = iter(half_samples(len(answers[0].gold), statistic))
+    levels = [_level(one, _next(halves)) for one in everyone]
     gaps: list[Row] = []
-    if sides:
-        measured = {model: _next(found) for model in [*models, MEAN]}
-        for model in [*models, *wide]:
-            gaps += [
-                {
-                    "dataset": answers[0].dataset,
-                    "model": model,
-                    "measure": name,
-                    "difference": one.estimate,
-                    "low": one.low,
-                    "high": one.high,
-                }
-                for name, one in measured[model].items()
-            ]
-    paying: list[Row] = [{"probe": probe, "models": len(models), **_named("tau", next(found))} for probe in ranked]
+    for model in [*models, MEAN] if sides else ():
+        for name, gap in _next(halves).items():
+            if model != MEAN or len(models) > 1:
+                row: Row = {"dataset": answers[0].dataset, "model": model, "measure": name}
+                gaps.append(row | {"difference": gap.estimate, "low": gap.low, "high": gap.high})
+    paying = [{"probe": probe, "models": len(models)} | spread("tau", next(halves)) for probe in ranked]
     return levels, gaps, paying
 
 
-def _next(found: Iterator[Interval]) -> dict[str, Interval]:
-    return {name: next(found) for name in MEASURES}
+def _next(halves: Iterator[Interval]) -> dict[str, Interval]:
+    return {name: next(halves) for name in MEASURES}
 
 
-def _named(name: str, one: Interval) -> Row:
-    return {name: one.estimate, f"{name}_low": one.low, f"{name}_high": one.high}
-
-
-def _level(one: Answers, found: dict[str, Interval]) -> Row:
-    whole = dict(zip(MEASURES, measure(one, np.arange(len(one.gold))), strict=True))
-    row: Row = {"model": one.model, "probe": one.probe, "prompts": len(one.gold)}
-    row |= {"candidates": one.candidates} | {name: whole[name] for name in PERCENT[: 1 if one.model == GOLD else None]}
-    for name, interval in found.items():
-        if one.model != GOLD or name in ("distinct_1", "repetition", "commonest", "effective", "gini"):
-            row |= _named(f"half_{name}" if name in PERCENT else name, interval)
+def _level(answers: Answers, halves: Mapping[str, Interval]) -> Row:
+    whole = dict(zip(MEASURES, measure(answers, np.arange(len(answers.gold))), strict=True))
+    gold = answers.model == GOLD
+    row: Row = {"model": answers.model, "probe": answers.probe, "prompts": len(answers.gold)}
+    row |= {"candidates": answers.candidates} | {name: whole[name] for name in PERCENT if not gold or name in GOLD_HAS}
+    for name, half in halves.items():
+        if not gold or name in GOLD_HAS:
+            row |= spread(f"half_{name}" if name in PERCENT else name, half)
     return row
 
 
@@ -131,24 +262,142 @@ def _entities(found: Sequence[Answers]) -> Iterator[Row]:
 
     Names are given for the first model alone.
     """
-    for one in found:
-        held = np.bincount(one.top.ravel(), minlength=len(one.names))
-        most = np.argsort(-held, kind="stable")[:ENTITIES]
-        member = (one.top[:, :, None] == most).any(1)
+    for answers in found:
+        held = np.bincount(answers.top.ravel(), minlength=len(answers.names))
+        most = np.argsort(-held, kind="stable")[:FREQUENT]
+        member = (answers.top[:, :, None] == most).any(1)
         spans = half_samples(len(member), partial(_shares, member)) if len(member) > 1 else []
         for place, span in enumerate(spans, start=1):
             code = most[place - 1]
             if held[code]:
-                yield {
-                    "model": one.model,
-                    "probe": one.probe,
-                    "place": place,
-                    "entity": one.names[code] if one.model == found[0].model else "",
-                    "share": held[code] / len(member),
-                    "share_low": span.low,
-                    "share_high": span.high,
-                }
+                row = {"model": answers.model, "probe": answers.probe, "place": place}
+                row["entity"] = answers.names[code] if answers.model == found[0].model else ""
+                row["share"] = held[code] / len(member)
+                yield row | {"share_low": span.low, "share_high": span.high}
 
 
 def _shares(member: np.ndarray, chosen: np.ndarray) -> np.ndarray:
     return np.asarray(member[chosen].mean(0))
+
+
+# ---- what the page shows -------------------------------------------------------------------------------------------
+
+
+def with_style(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with ``probe``, and of each the ``dataset`` and the ``style``, where its name has one."""
+    parts = table["probe"].str.extract(r"^(?P<dataset>.*?)(?:/(?P<style>template|natural))?$")
+    return table.assign(dataset=parts["dataset"], style=parts["style"].fillna("one style only"))
+
+
+def both_styles(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of data sets that were asked in both styles; all rows where there is none."""
+    if table.empty:
+        return table
+    known = with_style(table)
+    paired = known.groupby("dataset")["style"].transform(lambda styles: {"template", "natural"} <= set(styles))
+    return known[paired] if paired.any() else known
+
+
+def overall(gaps: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the mean over models, or of the one model there is."""
+    return pick(gaps, model=MEAN) if len(gaps) and (gaps["model"] == MEAN).any() else gaps
+
+
+def answer(tables: Tables) -> str:
+    """How often two prompts of one relation get the same first answer, on the first data set that has both styles."""
+    variety = both_styles(tables["variety"])
+    if variety.empty:
+        return "No probe of this run has two prompts to compare."
+    dataset = variety["dataset"].iloc[0]
+    rows = variety[variety["dataset"] == dataset]
+    asked, known = rows[rows["model"] != GOLD], float(pick(rows, model=GOLD)["repetition"].iloc[0])
+    models = asked["model"].nunique()
+    shares = asked.groupby("style", sort=False)["repetition"].mean()
+    words = {"template": "by template", "natural": "in natural sentences"}
+    text = (
+        f"On {escape(title(dataset))}, two questions about one relation get the same first answer in "
+        + " and ".join(f"{share:.0%} of cases {words.get(str(style), '')}".rstrip() for style, share in shares.items())
+        + f" (mean over {models} models)" * (models > 1)
+        + f"; their right answers are the same in {known:.0%}."
+    )
+    others = [row for row in overall(pick(tables["gaps"], measure="repetition")).to_dict("records")][1:]
+    signs = {"agrees": "The same holds", "contradicts": "It is the other way round", "undecided": "It is not clear"}
+    for row in others:
+        text += f" {signs[direction(row['low'], row['high'])]} on {escape(title(row['dataset']))}."
+    return text
+
+
+def caution(tables: Tables) -> str:
+    """Models that give nearly one answer to all prompts of most probes, and so weigh in every mean."""
+    variety = tables["variety"]
+    asked = variety[variety["model"] != GOLD] if len(variety) else variety
+    half = asked.groupby("model", sort=False)["effective"].median() if len(asked) else pd.Series(dtype=float)
+    stuck = [title(str(model)) for model, effective in half.items() if effective < STUCK]
+    if not stuck or len(stuck) == len(half):
+        return ""
+    return (
+        f"{' and '.join(stuck)} {'give' if len(stuck) > 1 else 'gives'} nearly the same answer to every prompt of most "
+        "probes, whatever the question, and so raises each mean over models."
+    )
+
+
+def repetitions(tables: Tables) -> tuple[pd.DataFrame, dict[str, float]]:
+    """For ``forest``: ``repetition`` of every model, with ``dataset`` and ``style``; data set -> that of the golds."""
+    variety = both_styles(tables["variety"])
+    golds = pick(variety, model=GOLD).groupby("dataset")["repetition"].mean()
+    return variety[variety["model"] != GOLD], {str(name): float(value) for name, value in golds.items()}
+
+
+def distinct_shown(distinct: pd.DataFrame) -> pd.DataFrame:
+    """What the paper prints beside each model's name, as text: a row per probe, a column per model, and in each cell
+    the percentages among the first 1, 5 and 10 answers; of the right answers the first alone."""
+    probes, models = distinct["probe"].unique(), distinct["model"].unique()
+    cells = {(row["model"], row["probe"]): row for row in distinct.to_dict("records")}
+    shown = {"Probe": [title(probe) for probe in probes]}
+    shown["Prompts"] = [f"{distinct.loc[distinct['probe'] == probe, 'prompts'].iloc[0]:,}" for probe in probes]
+    for model in models:
+        shown[title(model)] = [_percentages(cells.get((model, probe), {})) for probe in probes]
+    return pd.DataFrame(shown)
+
+
+def _percentages(row: Mapping[str, Any]) -> str:
+    known = [row[name] for name in PERCENT if name in row and row[name] == row[name]]
+    return "\N{NO-BREAK SPACE}/ ".join(number(value, 0 if value >= 10 else 1) for value in known) or "–"
+
+
+def frequent(entities: pd.DataFrame) -> pd.DataFrame:
+    """The most frequent entities of the first model, as text: a column per probe, each with its share of prompts."""
+    named = pick(entities, model=entities["model"].iloc[0])
+    columns = {}
+    for probe, part in named.groupby("probe", sort=False):
+        shares = zip(part["entity"], part["share"], strict=True)
+        columns[title(str(probe))] = pd.Series([f"{name} ({share:.0%})" for name, share in shares])
+    table = pd.DataFrame(columns).fillna("–")
+    table.insert(0, "Place", range(1, len(table) + 1))
+    return table
+
+
+def surer(tables: Tables) -> str:
+    """Whether wrong answers by template have the larger margin, as the heading of section 5.4 says; per data set."""
+    words = {"agrees": "larger by template on", "contradicts": "smaller by template on", "undecided": "not clear on"}
+    found: dict[str, list[str]] = {}
+    for row in overall(pick(tables["gaps"], measure="margin_wrong")).dropna(subset=["low"]).to_dict("records"):
+        found.setdefault(words[direction(row["low"], row["high"])], []).append(escape(title(row["dataset"])))
+    if not found:
+        return "No data set of this run was asked in both styles."
+    rows = ", and ".join(f"{word} {' and '.join(names)}" for word, names in found.items())
+    return f"The margin by which a wrong answer leads over the next best one is {rows}."
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """Section 5.4: answers repeat more by template; models that repeat theirs perform worse."""
+    rows: list[Row] = []
+    for row in overall(pick(tables["gaps"], measure="repetition")).to_dict("records"):
+        about = {"claim": "001-14a", "dataset": row["dataset"], "model": row["model"], "unit": "fact"}
+        about |= {"expected": "above"}
+        rows.append(about | {"estimate": row["difference"], "low": row["low"], "high": row["high"]})
+    for row in tables["performance"].to_dict("records"):
+        about = {"claim": "001-14b", "dataset": row["probe"], "model": f"{row['models']} models", "unit": "fact"}
+        about |= {"estimate": row["tau"], "low": row["tau_low"], "high": row["tau_high"]}
+        rows.append(about | {"n": row["models"], "expected": "below"})
+    return pd.DataFrame(rows, columns=["claim", "dataset", "model", "unit", "estimate", "low", "high", "n", "expected"])

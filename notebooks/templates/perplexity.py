@@ -1,40 +1,76 @@
-"""Study 1, perplexity (paper 001, section 5.5, Table 5, Figure 2): the tables of a run of `reading.read_all`."""
+"""Page 16, perplexity and accuracy (paper 001, section 5.5, Table 5, Figure 2): its tables, figures and conclusions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
 from scipy import stats
 
-from probekit.metrics import Separation, bootstrap_ci, bootstrap_means, hits_at_k, middle, pearson, separation
+from probekit.metrics import (
+    Drawn,
+    Interval,
+    Separation,
+    bootstrap_ci,
+    bootstrap_means,
+    hits_at_k,
+    middle,
+    pearson,
+    separation,
+    spread,
+)
+from probekit.report.charts import MARKERS, colours, new_figure
+from probekit.report.claims import Side, Sign, direction
+from probekit.report.published import cell as printed_cell
+from probekit.report.tables import by, pick
+from probekit.report.text import escape, number, plain, title
+
+from notebooks.templates.paper_sets import PAPER_SETS
+from notebooks.templates.paper_tables import FIGURE, MEAN, PAPER, table5
+from notebooks.templates.paper_tables import number as printed
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 KEYS = ["model", "probe"]
 OVER, INSIDE = "over models", "inside models"
 Style = Literal["template", "natural"]
+SIGN: dict[str, Side] = {"template": "above", "natural": "below"}  # of the correlation, as the paper finds it
+CLAIM = {"template": "001-10a", "natural": "001-10c"}
+MEASURED = {OVER: "r over models", INSIDE: "pairs in which the answered prompt surprises less"}
+WORDS = {"template": "by template", "natural": "in natural sentences", "other": "in other prompts"}
 FEWEST = 3  # points of a correlation: two always lie on a line
 FEWEST_CASES = 5  # answered and unanswered prompts each: of fewer, a bootstrap interval is far too narrow
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
+CAPTIONS = {
+    "styles": "Accuracy and perplexity, over models and inside a model; means over data sets and models",
+    "sets": "Correlation of Acc@1 with mean perplexity over the data sets' means, as in the paper",
+    "across": "Correlation of Acc@1 with mean perplexity over the models of each probe",
+    "answered": "Chance that an answered prompt has a lower perplexity than an unanswered one, model by model",
+    "perplexity": "Perplexity of the prompts, own object filled in: mean, median, whole corpus, bits a character",
+    "means": "Acc@1 and mean perplexity per probe, mean over models",
+    "points": "Acc@1 and mean perplexity per probe, model by model",
+}
+Row = dict[str, Any]
+Tables = Mapping[str, pd.DataFrame]
 
 
 @dataclass(frozen=True, eq=False)
 class Joint:
-    """Acc@1 and mean perplexity of m models on one probe, shape (m,), and both in draws of facts, (samples, m)."""
+    """Acc@1 and mean perplexity of m models on one probe, shape (m,), from the same draws of facts."""
 
     probe: str
     style: str
     models: tuple[str, ...]
-    accuracy: np.ndarray
-    perplexity: np.ndarray
-    drawn_accuracy: np.ndarray
-    drawn_perplexity: np.ndarray
+    accuracy: Drawn
+    perplexity: Drawn
 
 
 def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """All tables of the section.
+    """All tables of the page.
 
     Args:
         ranks: the rows of ``ask.ask_all``, of all prompts.
@@ -43,48 +79,45 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     Returns:
         ``perplexity, points, means, across, sets, styles, answered``; one that does not apply is empty. No cell is nan.
     """
-    own = ranks.assign(hit=hits_at_k(ranks["rank"], 1))
-    joints = [_joint(own[own["probe"] == probe], part) for probe, part in texts.groupby("probe", sort=False)]
-    separations = _separations(own, texts)
+    ranks = ranks.assign(hit=hits_at_k(ranks["rank"], 1))
+    joints = [_joint(pick(ranks, probe=probe), part) for probe, part in texts.groupby("probe", sort=False)]
+    read = texts.merge(ranks[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
+    separations = _separations(read)
     return {
-        "perplexity": pd.DataFrame([_one(key, part) for key, part in texts.groupby(KEYS, sort=False)]),
-        "points": pd.DataFrame([row for one in joints for row in _points(one)]),
-        "means": pd.DataFrame([_mean(one) for one in joints]),
-        "across": _defined([_across(one) for one in joints if len(one.models) >= FEWEST], "pearson"),
-        "sets": _defined([_sets(style, of) for style, of in _by_style(joints) if len(of) >= FEWEST], "r"),
+        "perplexity": pd.DataFrame([about | _levels(part) for about, part in by(texts, KEYS)]),
+        "points": pd.DataFrame([row for joint in joints for row in _points(joint)]),
+        "means": pd.DataFrame([_mean(joint) for joint in joints]),
+        "across": _defined([_across(joint) for joint in joints if len(joint.models) >= FEWEST], "pearson"),
+        "sets": _defined([_sets(style, group) for style, group in _by_style(joints) if len(group) >= FEWEST], "r"),
         "styles": _styles(joints, separations),
-        "answered": _answered(own, texts, separations),
+        "answered": _answered(read, separations),
     }
 
 
-def _one(key: tuple[str, str], part: pd.DataFrame) -> dict[str, object]:
+def _levels(part: pd.DataFrame) -> Row:
     """Mean of the prompts' perplexities (the paper's), median, of the whole corpus, and bits a character."""
-    values = part["perplexity"].to_numpy()
-    facts = part["fact_id"].tolist()
+    values, facts = part["perplexity"].to_numpy(), part["fact_id"].tolist()
     sums = part[["log_prob", "tokens", "characters"]].to_numpy(dtype=float)
     inner = stats.quantile_test(values, q=0, p=0.5).confidence_interval(0.95)  # by order statistics: one prompt a fact
+    low, high = (end if np.isfinite(end) else edge for end, edge in zip(inner, (min(values), max(values)), strict=True))
     highest = np.sort(values)[-max(1, round(HIGHEST * len(values))) :]
-    row: dict[str, object] = {"model": key[0], "probe": key[1], "texts": len(part)}
-    row |= _estimate("mean", *bootstrap_ci(values, facts)[:3])
-    low, high = (
-        found if np.isfinite(found) else edge for found, edge in zip(inner, (min(values), max(values)), strict=True)
-    )
-    row |= _estimate("median", float(np.median(values)), low, high)
-    row |= _estimate("corpus", *bootstrap_ci(sums, facts, lambda m: float(np.exp(-m[0] / m[1])))[:3])
-    row |= _estimate("bits", *bootstrap_ci(sums, facts, lambda m: float(-m[0] / m[2] / np.log(2)))[:3])
-    return row | {"tokens": part["tokens"].mean(), "highest": highest.sum() / values.sum()}
+    return {
+        "texts": len(part),
+        **spread("mean", bootstrap_ci(values, facts)),
+        **spread("median", Interval(float(np.median(values)), low, high, len(values), len(values))),
+        **spread("corpus", bootstrap_ci(sums, facts, lambda m: float(np.exp(-m[0] / m[1])))),
+        **spread("bits", bootstrap_ci(sums, facts, lambda m: float(-m[0] / m[2] / np.log(2)))),
+        "tokens": part["tokens"].mean(),
+        "highest": highest.sum() / values.sum(),
+    }
 
 
-def _estimate(name: str, estimate: float, low: float, high: float) -> dict[str, float]:
-    return {name: estimate, f"{name}_low": low, f"{name}_high": high}
-
-
-def _joint(own: pd.DataFrame, texts: pd.DataFrame) -> Joint:
+def _joint(ranks: pd.DataFrame, texts: pd.DataFrame) -> Joint:
     """Facts are drawn once for all models; Acc@1 is over all prompts, perplexity over the sampled ones."""
     models = tuple(dict.fromkeys(texts["model"]))
-    hits = own.pivot(index="prompt_id", columns="model", values="hit")[list(models)]
+    hits = ranks.pivot(index="prompt_id", columns="model", values="hit")[list(models)]
     read = texts.pivot(index="prompt_id", columns="model", values="perplexity").reindex(hits.index)[list(models)]
-    facts = own.drop_duplicates("prompt_id").set_index("prompt_id")["fact_id"].loc[hits.index]
+    facts = ranks.drop_duplicates("prompt_id").set_index("prompt_id")["fact_id"].loc[hits.index]
     sampled = read.notna().all(axis=1).to_numpy(dtype=float)[:, None]
     values = np.hstack([hits.to_numpy(), read.fillna(0).to_numpy(), sampled])
 
@@ -92,26 +125,26 @@ def _joint(own: pd.DataFrame, texts: pd.DataFrame) -> Joint:
         accuracy, summed, share = np.split(means, [len(models), 2 * len(models)], axis=1)
         return accuracy, np.divide(summed, share, out=np.full(summed.shape, np.nan), where=share > 0)
 
-    drawn = split(bootstrap_means(values, facts.tolist()))
-    accuracy, perplexity = (side[0] for side in split(values.mean(0, keepdims=True)))
-    first = texts.iloc[0]
-    return Joint(first["probe"], first["style"], models, accuracy, perplexity, *drawn)
+    whole = split(values.mean(0, keepdims=True))
+    accuracy, perplexity = (
+        Drawn(estimate[0], draws)
+        for estimate, draws in zip(whole, split(bootstrap_means(values, facts.tolist())), strict=True)
+    )
+    return Joint(texts["probe"].iloc[0], texts["style"].iloc[0], models, accuracy, perplexity)
 
 
-def _mean(one: Joint) -> dict[str, object]:
-    row: dict[str, object] = {"probe": one.probe, "style": one.style, "models": len(one.models)}
-    row |= _estimate("accuracy", one.accuracy.mean(), *middle(one.drawn_accuracy.mean(1)))
-    return row | _estimate("perplexity", one.perplexity.mean(), *middle(one.drawn_perplexity.mean(1)))
+def _mean(joint: Joint) -> Row:
+    about: Row = {"probe": joint.probe, "style": joint.style, "models": len(joint.models)}
+    return about | spread("accuracy", joint.accuracy.mean()) | spread("perplexity", joint.perplexity.mean())
 
 
-def _points(one: Joint) -> list[dict[str, object]]:
+def _points(joint: Joint) -> Iterator[Row]:
     """Acc@1 and mean perplexity of each model: the points of Figure 2."""
-    rows = []
-    for i, model in enumerate(one.models):
-        row: dict[str, object] = {"model": model, "probe": one.probe, "style": one.style}
-        row |= _estimate("accuracy", one.accuracy[i], *middle(one.drawn_accuracy[:, i]))
-        rows.append(row | _estimate("perplexity", one.perplexity[i], *middle(one.drawn_perplexity[:, i])))
-    return rows
+    for i, model in enumerate(joint.models):
+        row: Row = {"model": model, "probe": joint.probe, "style": joint.style}
+        for name, drawn in (("accuracy", joint.accuracy), ("perplexity", joint.perplexity)):
+            row |= spread(name, Drawn(drawn.estimate[i], drawn.draws[:, i]))
+        yield row
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -121,12 +154,12 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.divide((x * y).sum(1), size, out=np.full(len(x), np.nan), where=size > 1e-12)
 
 
-def _rank_correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return _correlation(stats.rankdata(x, axis=1), stats.rankdata(y, axis=1))
-
-
 def _log_correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return _correlation(x, np.log(y))
+
+
+def _rank_correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return _correlation(stats.rankdata(x, axis=1), stats.rankdata(y, axis=1))
 
 
 FORMS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
@@ -136,73 +169,270 @@ FORMS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 }
 
 
-def _across(one: Joint) -> dict[str, object]:
-    """Correlations of Acc@1 with mean perplexity over the models of one probe."""
-    row: dict[str, object] = {"probe": one.probe, "style": one.style, "models": len(one.models)}
+def _over_models(joint: Joint, form: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Drawn:
+    """A correlation of Acc@1 with mean perplexity over the models of one probe."""
+    estimate = form(joint.accuracy.estimate[None], joint.perplexity.estimate[None])[0]
+    return Drawn(estimate, form(joint.accuracy.draws, joint.perplexity.draws))
+
+
+def _across(joint: Joint) -> Row:
+    row: Row = {"probe": joint.probe, "style": joint.style, "models": len(joint.models)}
     for name, form in FORMS.items():
-        found = form(one.accuracy[None], one.perplexity[None])[0]
-        row |= _estimate(name, found, *middle(form(one.drawn_accuracy, one.drawn_perplexity)))
+        row |= spread(name, _over_models(joint, form))
     return row
 
 
 def _by_style(joints: list[Joint]) -> list[tuple[str, list[Joint]]]:
-    styles = dict.fromkeys(one.style for one in joints)
-    return [(style, [one for one in joints if one.style == style]) for style in styles]
+    styles = dict.fromkeys(joint.style for joint in joints)
+    return [(style, [joint for joint in joints if joint.style == style]) for style in styles]
 
 
-def _sets(style: str, joints: list[Joint]) -> dict[str, object]:
+def _sets(style: str, joints: list[Joint]) -> Row:
     """The paper's form: one point a data set, its mean over the models; Pearson's r with its p-value."""
-    x, y = np.array([one.accuracy.mean() for one in joints]), np.array([one.perplexity.mean() for one in joints])
-    drawn_x = np.stack([one.drawn_accuracy.mean(1) for one in joints], axis=1)
-    drawn_y = np.stack([one.drawn_perplexity.mean(1) for one in joints], axis=1)
-    row: dict[str, object] = {"style": style, "sets": len(joints), "models": len(joints[0].models)}
+    means = [(joint.accuracy.mean(), joint.perplexity.mean()) for joint in joints]
+    x, y = (np.array([float(pair[side].estimate) for pair in means]) for side in (0, 1))
+    drawn_x, drawn_y = (np.stack([pair[side].draws for pair in means], axis=1) for side in (0, 1))
+    row: Row = {"style": style, "sets": len(joints), "models": len(joints[0].models)}
     for name, found, form in (("r", pearson(x, y), _correlation), ("log_r", pearson(x, np.log(y)), _log_correlation)):
-        row |= _estimate(name, found.statistic, *middle(form(drawn_x, drawn_y))) | {f"{name}_p": found.pvalue}
+        low, high = middle(form(drawn_x, drawn_y))
+        row |= {name: found.statistic, f"{name}_low": low, f"{name}_high": high, f"{name}_p": found.pvalue}
     return row
 
 
-def _separations(own: pd.DataFrame, texts: pd.DataFrame) -> dict[tuple[str, str], Separation]:
+def _separations(read: pd.DataFrame) -> dict[tuple[str, str], Separation]:
     """Of each model and probe with enough answered and unanswered prompts among the sampled ones."""
-    read = texts.merge(own[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
-    sides = {key: (part["perplexity"], part["hit"] == 1) for key, part in read.groupby(KEYS, sort=False)}
-    enough = {key: of for key, of in sides.items() if min(of[1].sum(), (~of[1]).sum()) >= FEWEST_CASES}
-    return {key: separation(*of) for key, of in enough.items()}
+    found = {}
+    for about, part in by(read, KEYS):
+        right = part["hit"] == 1
+        if min(right.sum(), (~right).sum()) >= FEWEST_CASES:
+            found[about["model"], about["probe"]] = separation(part["perplexity"], right)
+    return found
 
 
-def _answered(own: pd.DataFrame, texts: pd.DataFrame, separations: dict[tuple[str, str], Separation]) -> pd.DataFrame:
+def _answered(read: pd.DataFrame, separations: Mapping[tuple[str, str], Separation]) -> pd.DataFrame:
     """Per model and probe: the chance that an answered prompt has a lower perplexity than one that is not."""
-    read = texts.merge(own[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
-    hits = read.groupby(KEYS)["hit"].agg(["size", "sum"])
     rows = []
-    for (model, probe), one in separations.items():
-        texts_read, right = hits.loc[(model, probe)]
-        row: dict[str, object] = {"model": model, "probe": probe, "texts": int(texts_read), "right": int(right)}
-        rows.append(row | _estimate("auc", one.estimate, *middle(one.draws)))
+    for (model, probe), found in separations.items():
+        hits = pick(read, model=model, probe=probe)["hit"]
+        row: Row = {"model": model, "probe": probe, "texts": len(hits), "right": int(hits.sum())}
+        rows.append(row | spread("auc", Drawn(np.asarray(found.estimate), found.draws)))
     return pd.DataFrame(rows)
 
 
-def _styles(joints: list[Joint], separations: dict[tuple[str, str], Separation]) -> pd.DataFrame:
+def _styles(joints: list[Joint], separations: Mapping[tuple[str, str], Separation]) -> pd.DataFrame:
     """Per style, means over its probes: of the correlation over models (log perplexity), and of the separation."""
     rows = []
-    for style, of in _by_style(joints):
-        about: dict[str, object] = {"style": style, "probes": len(of), "models": len(of[0].models)}
-        measures: dict[str, list[tuple[float, np.ndarray]]] = {OVER: [], INSIDE: []}
-        for one in of:
-            if len(one.models) >= FEWEST:
-                found = _log_correlation(one.accuracy[None], one.perplexity[None])[0]
-                drawn = _log_correlation(one.drawn_accuracy, one.drawn_perplexity)
-                measures[OVER].append((found, drawn))
-            measures[INSIDE] += [sep for (_, probe), sep in separations.items() if probe == one.probe]
-        for name, each in measures.items():
-            known = [(estimate, draws) for estimate, draws in each if np.isfinite(estimate)]
+    for style, group in _by_style(joints):
+        about: Row = {"style": style, "probes": len(group), "models": len(group[0].models)}
+        over = [_over_models(joint, _log_correlation) for joint in group if len(joint.models) >= FEWEST]
+        inside = [
+            Drawn(np.asarray(found.estimate), found.draws)
+            for joint in group
+            for (_, probe), found in separations.items()
+            if probe == joint.probe
+        ]
+        for measure, every in ((OVER, over), (INSIDE, inside)):
+            known = [drawn for drawn in every if np.isfinite(drawn.estimate)]
             if known:
-                means = np.mean([draws for _, draws in known], axis=0)
-                row = _estimate("value", float(np.mean([estimate for estimate, _ in known])), *middle(means))
-                rows.append(about | {"measure": name, "averaged": len(known)} | row)
+                draws = np.stack([drawn.draws for drawn in known], axis=1)
+                mean = Drawn(np.array([float(drawn.estimate) for drawn in known]), draws).mean()
+                rows.append(about | {"measure": measure, "averaged": len(known)} | spread("value", mean))
     return pd.DataFrame(rows)
 
 
-def _defined(rows: list[dict[str, object]], name: str) -> pd.DataFrame:
+def _defined(rows: list[Row], name: str) -> pd.DataFrame:
     """Without rows whose ``name`` is undefined (equal accuracies)."""
     table = pd.DataFrame(rows)
     return table[table[name].notna()].reset_index(drop=True) if len(table) else table
+
+
+# ---- what the page shows -------------------------------------------------------------------------------------------
+
+
+def answer(tables: Tables) -> str:
+    """Over models and inside a model: whether a lower perplexity goes with right answers, per style."""
+    sentences = []
+    over, inside = ({row["style"]: row["value"] for row in pick(tables["styles"], measure=m).to_dict("records")}
+                    for m in (OVER, INSIDE))  # fmt: skip
+    if over:
+        models = tables["styles"]["models"].max()
+        values = "r = " + " and ".join(f"{number(value, 2)} {WORDS[style]}" for style, value in over.items())
+        sentences.append(f"Over the {models} models of a data set, Acc@1 and log perplexity correlate at {values}.")
+    if inside:
+        values = " and ".join(f"{100 * value:.0f} of 100 pairs {WORDS[style]}" for style, value in inside.items())
+        sentences.append(f"Of two prompts of one model, the answered one is the less surprising in {values}.")
+    return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
+
+
+def caution(tables: Tables) -> str:
+    """How far one model rules the mean perplexity over models; empty of a single model."""
+    table = tables["perplexity"]
+    if table["model"].nunique() < 2:
+        return ""
+    shares = table.assign(share=table["mean"] / table.groupby("probe")["mean"].transform("sum"))
+    top = shares.loc[shares.groupby("probe", sort=False)["share"].idxmax()]
+    most = top["model"].value_counts().index[0]
+    mine = pick(top, model=most)
+    return (
+        f"Of a mean perplexity over models, {title(most)} alone makes up at least {mine['share'].min():.0%} on "
+        f"{len(mine)} of {len(top)} probes, so that what is said of the mean says how this model reads a data set."
+    )
+
+
+def scatter(tables: Tables, models: tuple[str, ...] | list[str]) -> Figure:
+    """Figure 2: Acc@1 and mean perplexity of each model (one colour) on each data set (one marker), styles apart;
+    large and hollow, the means over models."""
+    points, means = tables["points"], tables["means"]
+    styles = [style for style in WORDS if style in set(means["style"])]
+    names = list(dict.fromkeys(name.partition("/")[0] for name in means["probe"]))
+    paint, several = colours(list(models)), points["model"].nunique() > 1
+    figure, axes = new_figure(3.0 + 0.2 * max(len(paint), len(names)), len(styles), sharey=True)
+    for ax, style in zip(axes, styles, strict=True):
+        for row in pick(points, style=style).to_dict("records"):
+            mark = MARKERS[names.index(row["probe"].partition("/")[0]) % len(MARKERS)]
+            x, y = (
+                [[row[name] - row[f"{name}_low"]], [row[f"{name}_high"] - row[name]]]
+                for name in ("accuracy", "perplexity")
+            )
+            ax.errorbar(
+                row["accuracy"],
+                row["perplexity"],
+                xerr=x,
+                yerr=y,
+                fmt=mark,
+                color=paint[row["model"]],
+                markersize=5,
+                linewidth=0.7,
+                alpha=0.8,
+            )
+        for row in pick(means, style=style).to_dict("records") if several else ():
+            mark = MARKERS[names.index(row["probe"].partition("/")[0]) % len(MARKERS)]
+            ax.plot(row["accuracy"], row["perplexity"], mark, mfc="none", mec="#666666", markersize=12)
+        ax.set_yscale("log")
+        ax.set_xlabel(f"Acc@1\n{WORDS[style]}")
+    axes[0].set_ylabel("mean perplexity")
+    sides = [[axes[0].plot([], [], "o", color=paint[name], label=title(name))[0] for name in paint]]
+    marks = list(zip(names, MARKERS, strict=False))
+    sides += [[axes[0].plot([], [], mark, color="#666666", label=title(name))[0] for name, mark in marks]]
+    blank = axes[0].plot([], [], " ", label=" ")
+    handles = [handle for side in sides for handle in side + blank * (max(map(len, sides)) - len(side))]
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, fontsize=9)
+    return figure
+
+
+def beside_figure(tables: Tables) -> pd.DataFrame:
+    """Figure 2's correlations over data sets, as printed and ours: ``setting, published_sets, published_r,
+    published_p, sets, r, r_low, r_high, p``."""
+    rows = []
+    sets = {row["style"]: row for row in tables["sets"].to_dict("records")}
+    for style, short in (("template", "TB"), ("natural", "TF")):
+        r, p = (printed("Figure 2", FIGURE[short], column) for column in ("Pearson's r", "p-value"))
+        row: Row = {"setting": style, "published_sets": sum(known.style == short for known in PAPER_SETS)}
+        row |= {"published_r": r, "published_p": p}
+        if style in sets:
+            ours = sets[style]
+            row |= {name: ours[name] for name in ("sets", "r", "r_low", "r_high")} | {"p": ours["r_p"]}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
+    """The mean perplexities of Table 5, turned: a row per data set, then ours on it, model by model.
+
+    Args:
+        tables: of the page.
+        paper: take in the paper's numbers, and its data sets that are not at hand.
+
+    Returns:
+        ``data``, with ``paper`` ``published, least, most`` (the mean, the lowest and the highest of its models), and a
+        column per model.
+    """
+    ours, rows = tables["perplexity"], []
+    for known in PAPER_SETS if paper else ():
+        column = f"{known.name.replace('T-REx', 'T-REX')} ({known.style})"
+        mean, models = float(printed_cell(PAPER, "5", MEAN, column)), table5()[column]
+        row: Row = {"data": f"{known.name} {known.setting}", "published": mean}
+        row |= {"least": models.min(), "most": models.max()}
+        rows.append(row | _by_model(ours, known.probe))
+    known_probes = {known.probe for known in PAPER_SETS if paper}
+    others = [probe for probe in ours["probe"].unique() if probe not in known_probes]
+    rows += [{"data": title(probe)} | _by_model(ours, probe) for probe in others]
+    return pd.DataFrame(rows)
+
+
+def _by_model(ours: pd.DataFrame, probe: str) -> Row:
+    of_probe = pick(ours, probe=probe).set_index("model")["mean"]
+    return {model: of_probe.get(model, float("nan")) for model in ours["model"].unique()}
+
+
+HEADINGS = {"data": "Data", "published": "Printed, 16 models", "least": "Lowest of them", "most": "Highest of them"}
+
+
+def perplexities(table: pd.DataFrame) -> pd.DataFrame:
+    """A table of perplexities for reading: the printed means as printed, ours in three digits."""
+    shown = table.copy()
+    for column in table.select_dtypes("number"):
+        form = plain if column in ("published", "least", "most") else _rounded
+        shown[column] = pd.Series([form(value) for value in table[column]], dtype=object)
+    return shown.rename(columns=lambda name: HEADINGS.get(name, title(name)))
+
+
+def _rounded(value: float) -> str:
+    return "–" if value != value else f"{value:,.1f}" if value < 100 else f"{float(f'{value:.3g}'):,.0f}"
+
+
+def levels(tables: Tables) -> str:
+    """Whether mean perplexity is higher by template, as in Table 5; not clear where the intervals of the two meet."""
+    words = {"agrees": "higher by template on", "contradicts": "higher in natural sentences on",
+             "undecided": "not clearly different on"}  # fmt: skip
+    found: dict[str, list[str]] = {}
+    for dataset, sign in level_signs(tables).items():
+        found.setdefault(words[sign], []).append(escape(title(dataset)))
+    rows = ", and ".join(f"{word} {' and '.join(names)}" for word, names in found.items())
+    return f"The mean perplexity is {rows}." if rows else "No data set of this run was read in both styles."
+
+
+def level_signs(tables: Tables) -> dict[str, Sign]:
+    """Data set -> whether its mean perplexity is higher by template, by the ends of both intervals."""
+    found: dict[str, Sign] = {}
+    means = tables["means"].assign(dataset=tables["means"]["probe"].str.partition("/")[0])
+    for dataset, part in means.groupby("dataset", sort=False):
+        sides = part.set_index("style")
+        if {"template", "natural"} <= set(sides.index):
+            low = sides.loc["template", "perplexity_low"] - sides.loc["natural", "perplexity_high"]
+            high = sides.loc["template", "perplexity_high"] - sides.loc["natural", "perplexity_low"]
+            found[str(dataset)] = direction(low, high)
+    return found
+
+
+def which_perplexity(tables: Tables) -> str:
+    """How far a few prompts rule a mean, and the case where they do most."""
+    table = tables["perplexity"]
+    most = table.loc[table["highest"].idxmax()]
+    return (
+        f"The mean can be ruled by a few prompts: for {title(most['model'])} on {escape(title(most['probe']))}, "
+        f"{HIGHEST:.0%} of the prompts make up {most['highest']:.0%} of the sum, and the mean of "
+        f"{_rounded(most['mean'])} stands beside a median of {_rounded(most['median'])}."
+    )
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """Figure 2: by template accuracy rises with perplexity, in natural sentences it falls.
+
+    The paper takes the means of data sets as points; the others ask whether it holds where only the model, or only the
+    prompt, changes. An answered prompt with the lower perplexity goes with a falling accuracy.
+    """
+    rows = []
+    for style, claim in CLAIM.items():
+        sign = SIGN[style]
+        for row in pick(tables["sets"], style=style).to_dict("records"):
+            about = {"claim": claim, "measured": "r over data sets", "expected": sign, "n": row["sets"]}
+            rows.append(about | {"estimate": row["r"], "low": row["r_low"], "high": row["r_high"]})
+        for row in pick(tables["styles"], style=style).to_dict("records"):
+            low, high = row["value_low"], row["value_high"]
+            about = {"claim": claim, "measured": MEASURED[row["measure"]], "expected": sign, "n": row["averaged"]}
+            sides = (low, high) if row["measure"] == OVER else (0.5 - high, 0.5 - low)
+            found = {"estimate": row["value"], "low": low, "high": high, "verdict": direction(*sides, sign)}
+            rows.append(about | found)
+    table = pd.DataFrame(rows, columns=["claim", "measured", "estimate", "low", "high", "n", "expected", "verdict"])
+    return table.assign(unit="fact", verdict=table["verdict"].fillna("").astype(str))

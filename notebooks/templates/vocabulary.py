@@ -1,22 +1,58 @@
-"""Study 1, vocabulary (paper 001, section 5.1): accuracy by the number of tokens that the gold has in the slot."""
+"""Page 18, vocabulary and model size (paper 001, sections 4, 5.1, 5.5, 6): tables, figures, conclusions."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import Interval, accuracy_difference, accuracy_table, bootstrap_ci, hits_at_k, paired_hits
+from probekit.metrics import (
+    Interval,
+    accuracy_difference,
+    accuracy_table,
+    bootstrap_ci,
+    contrast,
+    hits_at_k,
+    paired_hits,
+    spread,
+)
 from probekit.models import load_model
 from probekit.probes.probe import Probe
-from probekit.report.text import shown_name
+from probekit.report.tables import by, pick
+from probekit.report.text import escape, shown_name, title
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, rank_same_length
 from probekit.store import Store
+
+from notebooks.templates.paper_sets import PAPER_SETS
+from notebooks.templates.paper_tables import PAIRS, table5, table6
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BINS = ("1", "2", "3", "4+")
 ONE = BINS[0]
 KEYS = ["model", "probe"]
+ONE_TOKEN, LONGER = "one token", "longer"
+FEWEST = 10  # facts of a length that a figure shows
+PANELS = 4
+STYLE = re.compile(r"/(template|natural)$")
+CAPTIONS = {
+    "settings": "Acc@1 in natural sentences less that by template, on golds of one token and on longer ones",
+    "gaps": "Acc@1 in natural sentences less that by template, per model and length of the gold",
+    "overall": "Acc@1 on golds of one token less that on longer ones, mean over the models that have both",
+    "lengths": "Acc@1 by the number of tokens of the gold, over all candidates and among those of the same length",
+    "one_token": "Acc@1 on golds of one token less that on longer ones, per model, over all golds and within relations",
+    "bias": "Lengths of golds and of first predictions, in tokens",
+    "confusion": "Lengths of first predictions by the tokens of the gold",
+    "accuracy_pairs": "Acc@1 of a larger and a smaller model",
+    "style_pairs": "What size gains in natural sentences less what it gains by template",
+    "perplexity_pairs": "Perplexity of a larger and a smaller model on the same texts: log-ratio, larger over smaller",
+}
+Row = dict[str, Any]
+Tables = Mapping[str, pd.DataFrame]
 
 
 def binned(lengths: pd.Series) -> pd.Series:
@@ -35,28 +71,26 @@ def measure(
         device: as in ``load_model``.
 
     Returns:
-        The rows of ``ranks`` for the own object with ``length, unknown, predicted, spaced, rivals`` of
-        ``prompt_lengths`` and ``same_length`` (rank among candidates of the gold's length; it costs a forward row a
-        prompt at most); and one row per model, probe and candidate with its ``length`` and ``unknown``, as it stands
-        after a space.
+        ``ranks`` with ``length, unknown, predicted, spaced, rivals`` of ``prompt_lengths`` and ``same_length`` (rank
+        among candidates of the gold's length; it costs a forward row a prompt at most); and one row per model, probe
+        and candidate with its ``length`` and ``unknown``, as it stands after a space.
     """
-    own = ranks
     measured, candidates = [], []
     for name in models:
         model = load_model(name, device=device)
         for probe in probes:
-            mine = own[(own["model"] == shown_name(name)) & (own["probe"] == probe.name)].reset_index(drop=True)
-            lengths = prompt_lengths(model, probe, [top[0] for top in mine["top"]])
-            found = rank_same_length(model, probe, lengths, mine["rank"].tolist(), Store())
-            measured.append(pd.concat([mine, lengths], axis=1).assign(same_length=found))
+            rows = pick(ranks, model=shown_name(name), probe=probe.name).reset_index(drop=True)
+            lengths = prompt_lengths(model, probe, [top[0] for top in rows["top"]])
+            same = rank_same_length(model, probe, lengths, rows["rank"].tolist(), Store())
+            measured.append(pd.concat([rows, lengths], axis=1).assign(same_length=same))
             table = entity_lengths(model, probe.entities, spaced=True).reset_index()
             candidates.append(table.assign(model=shown_name(name), probe=probe.name))
     return pd.concat(measured, ignore_index=True), pd.concat(candidates, ignore_index=True)
 
 
 def tables(measured: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """All tables of the section from the rows of ``measure``: ``overall, one_token, bias, lengths, gaps,
-    settings, confusion``."""
+    """The tables on vocabulary, from what ``measure`` returns: ``overall, one_token, bias, lengths, gaps, settings,
+    confusion``."""
     measured = measured.assign(tokens=binned(measured["length"]), predicted_tokens=binned(measured["predicted"]))
     return {
         "overall": _overall(measured),
@@ -69,13 +103,17 @@ def tables(measured: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, pd.Dat
     }
 
 
+def _difference(found: Interval) -> dict[str, float]:
+    return {"difference": found.estimate, "low": found.low, "high": found.high}
+
+
 def _overall(measured: pd.DataFrame) -> pd.DataFrame:
     """Per probe, Acc@1 on golds of one token less that on longer ones, averaged over the models.
 
     The same facts are drawn for all models. Models that have golds of one kind only on a probe are left out.
     """
     rows = []
-    for probe, group in measured.groupby("probe", sort=False):
+    for about, group in by(measured, ["probe"]):
         sides: dict[str, pd.DataFrame] = {}
         for model, part in group.groupby("model", sort=False):
             one = (part["tokens"] == ONE).to_numpy()
@@ -87,8 +125,7 @@ def _overall(measured: pd.DataFrame) -> pd.DataFrame:
             facts = group.drop_duplicates("prompt_id").set_index("prompt_id")["fact_id"]
             wide = pd.concat(sides, axis=1)
             found = bootstrap_ci(wide.to_numpy(), facts.loc[wide.index].tolist(), _mean_difference)
-            about = {"probe": probe, "models": len(sides), "facts": found.clusters}
-            rows.append(about | _difference(found))
+            rows.append(about | {"models": len(sides), "facts": found.clusters} | _difference(found))
     return pd.DataFrame(rows)
 
 
@@ -110,37 +147,30 @@ def _settings(measured: pd.DataFrame) -> pd.DataFrame:
     A fact counts under the length of its template prompt's gold, since byte-level BPE may cut it otherwise elsewhere.
     """
     rows = []
-    for dataset, group in measured.groupby("dataset", sort=False):
-        for tokens in ("one token", "longer"):
+    for about, group in by(measured, ["dataset"]):
+        for gold in (ONE_TOKEN, LONGER):
             sides: dict[str, pd.DataFrame] = {}
             for model, part in group.groupby("model", sort=False):
-                natural, template = part[part["style"] == "natural"], part[part["style"] == "template"]
-                chosen = template[(template["tokens"] == ONE) == (tokens == "one token")]
-                if len(chosen) and len(natural):
-                    hits = paired_hits(natural, chosen)
-                    if len(hits):
-                        sides[str(model)] = pd.DataFrame({"gap": hits["first"] - hits["second"], "size": 1.0})
+                natural, template = pick(part, style="natural"), pick(part, style="template")
+                hits = paired_hits(natural, template[(template["tokens"] == ONE) == (gold == ONE_TOKEN)])
+                if len(hits):
+                    sides[str(model)] = pd.DataFrame({"gap": hits["first"] - hits["second"], "size": 1.0})
             if sides:
                 wide = pd.concat(sides, axis=1).fillna(0.0)
                 found = bootstrap_ci(wide.to_numpy(), None, _mean_ratio)
-                rows.append(
-                    {"dataset": dataset, "gold": tokens, "models": len(sides), "facts": len(wide)} | _difference(found)
-                )
+                rows.append(about | {"gold": gold, "models": len(sides), "facts": len(wide)} | _difference(found))
     return pd.DataFrame(rows)
 
 
 def _bias(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
-    """Per model and probe, how many tokens longer the first prediction is than the gold, in the mean (``longer``)."""
+    """Per model and probe: how many tokens longer first predictions are than golds, and how often equally long."""
     unknown = candidates.groupby(KEYS)["unknown"].sum()
     rows = []
-    for (model, probe), part in measured.groupby(KEYS, sort=False):
-        longer = bootstrap_ci(part["predicted"] - part["length"], part["fact_id"].tolist())
-        row = {"model": model, "probe": probe, "prompts": len(part)}
-        row |= {"mean_length": part["length"].mean(), "longer": longer.estimate}
-        row |= {"longer_low": longer.low, "longer_high": longer.high}
-        row |= {"same": (part["predicted"] == part["length"]).mean()}
-        row |= {"unknown_golds": int(part["unknown"].sum()), "unknown_candidates": int(unknown[model, probe])}
-        rows.append(row)
+    for about, part in by(measured, KEYS):
+        longer = bootstrap_ci((part["predicted"] - part["length"]).tolist(), part["fact_id"].tolist())
+        row = about | {"prompts": len(part), "mean_length": part["length"].mean()} | spread("longer", longer)
+        row |= {"same": (part["predicted"] == part["length"]).mean(), "unknown_golds": int(part["unknown"].sum())}
+        rows.append(row | {"unknown_candidates": int(unknown[about["model"], about["probe"]])})
     return pd.DataFrame(rows)
 
 
@@ -150,9 +180,9 @@ def _one_token(measured: pd.DataFrame) -> pd.DataFrame:
     Probes whose golds are of one kind are left out, and so are relations in the second contrast.
     """
     rows = []
-    for (model, probe), part in measured.groupby(KEYS, sort=False):
+    for about, part in by(measured, KEYS):
         one = (part["tokens"] == ONE).tolist()
-        about = {"model": model, "probe": probe, "one_token": sum(one), "longer": len(one) - sum(one)}
+        about |= {"one_token": sum(one), "longer": len(one) - sum(one)}
         if any(one) and not all(one):
             rows.append(about | {"contrast": "all golds"} | _difference(accuracy_difference(part, one)))
             both = part.groupby("relation")["tokens"].transform(lambda tokens: (tokens == ONE).nunique() == 2)
@@ -162,8 +192,8 @@ def _one_token(measured: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _difference(found: Interval) -> dict[str, float]:
-    return {"difference": found.estimate, "low": found.low, "high": found.high}
+def _by_length(part: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
+    return sorted(part.groupby("tokens"), key=lambda item: str(item[0]))
 
 
 def _lengths(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
@@ -172,21 +202,19 @@ def _lengths(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
     ``golds``, ``candidates`` and ``predictions`` are the shares of this length; ``chance`` is the mean over prompts of
     one divided by the number of candidates of the gold's length.
     """
-    of = {
+    shares = {
         "golds": measured.groupby(KEYS)["tokens"].value_counts(normalize=True),
         "candidates": candidates.groupby(KEYS)["tokens"].value_counts(normalize=True),
         "predictions": measured.groupby(KEYS)["predicted_tokens"].value_counts(normalize=True),
     }
     rows = []
-    for (model, probe), group in measured.groupby(KEYS, sort=False):
-        for tokens, part in sorted(group.groupby("tokens"), key=lambda item: str(item[0])):
-            key = (model, probe, tokens)
-            row = {"model": model, "probe": probe, "tokens": tokens}
-            row |= {name: float(shares.get(key, 0.0)) for name, shares in of.items()}
+    for about, group in by(measured, KEYS):
+        for tokens, part in _by_length(group):
+            row = about | {"tokens": tokens}
+            row |= {name: float(share.get(tuple(row.values()), 0.0)) for name, share in shares.items()}
             row |= accuracy_table(part, ["tokens"], ks=[1]).iloc[0].drop(["mrr"]).to_dict()
-            found = bootstrap_ci(hits_at_k(part["same_length"], 1), part["fact_id"].tolist())
-            row |= {"same_length": found.estimate, "same_length_low": found.low, "same_length_high": found.high}
-            rows.append(row | {"chance": float((1 / part["rivals"]).mean())})
+            same = bootstrap_ci(hits_at_k(part["same_length"], 1), part["fact_id"].tolist())
+            rows.append(row | spread("same_length", same) | {"chance": float((1 / part["rivals"]).mean())})
     return pd.DataFrame(rows)
 
 
@@ -196,26 +224,209 @@ def _gaps(measured: pd.DataFrame) -> pd.DataFrame:
     A fact counts under the length of its template prompt's gold, since byte-level BPE may cut it otherwise elsewhere.
     """
     rows = []
-    for (model, dataset), group in measured.groupby(["model", "dataset"], sort=False):
-        styles = {style: part for style, part in group.groupby("style")}
-        if not {"template", "natural"} <= set(styles):
-            continue
-        for tokens, template in sorted(styles["template"].groupby("tokens"), key=lambda item: str(item[0])):
-            hits = paired_hits(styles["natural"], template)
+    for about, group in by(measured, ["model", "dataset"]):
+        natural = pick(group, style="natural")
+        for tokens, template in _by_length(pick(group, style="template")):
+            hits = paired_hits(natural, template)
             if len(hits):
-                gap = bootstrap_ci(hits["first"] - hits["second"])
-                row = {"model": model, "dataset": dataset, "tokens": tokens, "facts": len(hits)}
-                row |= {"natural": hits["first"].mean(), "template": hits["second"].mean()}
-                rows.append(row | _difference(gap))
+                rows.append(about | {"tokens": tokens} | contrast(hits, "natural", "template"))
     return pd.DataFrame(rows)
 
 
 def _confusion(measured: pd.DataFrame) -> pd.DataFrame:
     """For golds of each length, the shares of first predictions of each length; rows add up to one."""
     rows = []
-    for (model, probe), group in measured.groupby(KEYS, sort=False):
-        for tokens, part in sorted(group.groupby("tokens"), key=lambda item: str(item[0])):
+    for about, group in by(measured, KEYS):
+        for tokens, part in _by_length(group):
             shares = part["predicted_tokens"].value_counts(normalize=True)
-            row = {"model": model, "probe": probe, "tokens": tokens, "prompts": len(part)}
+            row = about | {"tokens": tokens, "prompts": len(part)}
             rows.append(row | {f"predicted_{name}": float(shares.get(name, 0.0)) for name in BINS})
     return pd.DataFrame(rows)
+
+
+# ---- a smaller and a larger model of one family --------------------------------------------------------------------
+
+
+def known_pairs(pairs: Sequence[Sequence[str]], models: Sequence[str]) -> list[tuple[str, str]]:
+    """The (smaller, larger) pairs of which both were asked."""
+    return [(small, large) for small, large in pairs if {small, large} <= set(models)]
+
+
+def size_tables(ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[str, str]]) -> dict[str, pd.DataFrame]:
+    """Larger against smaller model, per pair, fact by fact: ``accuracy_pairs, style_pairs, perplexity_pairs``.
+
+    Args:
+        ranks: of ``ask.ask_all``.
+        texts: of ``reading.read_all`` for the models of the pairs.
+        pairs: of ``known_pairs``.
+
+    Returns:
+        ``accuracy_pairs``: Acc@1 per probe. ``style_pairs``: per data set in both styles, what size gains in natural
+        sentences less what it gains by template. ``perplexity_pairs``: per probe, the natural logarithm of perplexity,
+        ``ratio`` that of the larger less that of the smaller model, ``smaller_lower`` the share of texts on which the
+        smaller model's is lower, and ``same_tokens``: only where both cut texts alike are they to be compared.
+    """
+    found: dict[str, list[Row]] = {"accuracy_pairs": [], "style_pairs": [], "perplexity_pairs": []}
+    for names in pairs:
+        small, large = map(shown_name, names)
+        pair: Row = {"smaller": small, "larger": large}
+        for about, group in by(ranks, ["probe", "dataset", "style"]):
+            hits = paired_hits(pick(group, model=large), pick(group, model=small))
+            found["accuracy_pairs"].append(pair | about | contrast(hits, "of_larger", "of_smaller"))
+        for about, group in by(ranks, ["dataset"]):
+            gains = {}
+            for style in ("natural", "template"):
+                rows = pick(group, style=style)
+                hits = paired_hits(pick(rows, model=large), pick(rows, model=small))
+                gains[style] = hits["first"] - hits["second"] if len(hits) else pd.Series(dtype=float)
+            both = pd.DataFrame(gains).dropna()
+            if len(both):
+                found["style_pairs"].append(pair | about | contrast(both, "natural", "template"))
+        for about, group in by(texts, ["probe", "dataset", "style"]):
+            found["perplexity_pairs"].append(pair | about | _ratio(pick(group, model=large), pick(group, model=small)))
+    return {name: pd.DataFrame(rows) for name, rows in found.items()}
+
+
+def _ratio(large: pd.DataFrame, small: pd.DataFrame) -> Row:
+    sides = {"of_larger": large, "of_smaller": small}
+    logs = pd.DataFrame({name: np.log(side["perplexity"].to_numpy()) for name, side in sides.items()})
+    compared = contrast(logs, "of_larger", "of_smaller")
+    row: Row = {"texts": compared["facts"]} | {name: np.exp(compared[name]) for name in sides}
+    row |= {"ratio": compared["difference"], "ratio_low": compared["low"], "ratio_high": compared["high"]}
+    row |= {"smaller_lower": (logs["of_smaller"] < logs["of_larger"]).mean(), "p": compared["p"]}
+    return row | {"same_tokens": large["token_ids"].tolist() == small["token_ids"].tolist()}
+
+
+def comparable(perplexity_pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs whose models cut all texts alike."""
+    return perplexity_pairs[perplexity_pairs["same_tokens"].astype(bool)] if len(perplexity_pairs) else perplexity_pairs
+
+
+# ---- what the page shows -------------------------------------------------------------------------------------------
+
+
+def answer(tables: Tables) -> str:
+    """Whether the settings differ on answers of one token too, which need no spelling out."""
+    rows = pick(tables["settings"], gold=ONE_TOKEN)
+    if rows.empty:
+        return "No data set of this run was asked in both styles, so vocabulary and style cannot be told apart here."
+    first = rows[:2].to_dict("records")
+    gains = " and ".join(f"{100 * row['difference']:+.1f} points on {escape(title(row['dataset']))}" for row in first)
+    text = f"Where the answer is a single token, natural sentences gain {gains} of Acc@1 over templates. "
+    if ((rows["low"] > 0) | (rows["high"] < 0)).all():
+        return text + "So the vocabulary cannot be the whole reason why the two settings differ."
+    return text + "So it stays open whether the vocabulary is the reason why the two settings differ."
+
+
+def lengths_matter(tables: Tables) -> str:
+    """Where answers of one token come first more often than longer ones, and where every answer is one token."""
+    rows, lengths = everyone(tables), tables["lengths"]
+    words = {"more often than": rows[rows["low"] > 0], "less often than": rows[rows["high"] < 0]}
+    sentences = [
+        f"Answers of one token come first {word} longer ones on {escape(', '.join(map(title, part['probe'])))}."
+        for word, part in words.items()
+        if len(part)
+    ]
+    longer = lengths[lengths["tokens"].astype(str) != ONE].groupby("probe", sort=False)["model"].unique()
+    few = {str(probe): names for probe, names in longer.items() if probe not in set(rows["probe"])}
+    if few:
+        names = dict.fromkeys(title(name) for models in few.values() for name in models)
+        datasets = dict.fromkeys(title(STYLE.sub("", probe)) for probe in few)
+        sentences.append(
+            f"On {escape(', '.join(datasets))} the answers are single tokens for all models but {' and '.join(names)}, "
+            "so lengths are not compared there."
+        )
+    return " ".join(sentences) or "On no probe do answers of one token clearly differ from longer ones."
+
+
+def everyone(tables: Tables) -> pd.DataFrame:
+    """The rows of ``overall`` in which every model of the page has answers of both kinds."""
+    overall = tables["overall"]
+    return overall[overall["models"] == tables["lengths"]["model"].nunique()] if len(overall) else overall
+
+
+def single(tables: Tables) -> pd.DataFrame:
+    """For ``forest``: natural less template on golds of one token, per model and data set."""
+    return pick(tables["gaps"].astype({"tokens": str}), tokens=ONE) if len(tables["gaps"]) else tables["gaps"]
+
+
+def by_length(tables: Tables) -> pd.DataFrame:
+    """For ``lines``: Acc@1 by length, as ``place`` 1 to 4, on the probes where every model has answers of both kinds;
+    lengths with fewer than ``FEWEST`` facts are left out."""
+    lengths, shown = tables["lengths"].astype({"tokens": str}), everyone(tables)
+    probes = list(shown["probe"])[:PANELS] if len(shown) else []
+    rows = pick(lengths, probe=probes) if probes else lengths[:0]
+    rows = rows[rows["facts"] >= FEWEST]
+    return rows.assign(place=[BINS.index(tokens) + 1 for tokens in rows["tokens"]])
+
+
+def token_axis(ax: Axes) -> None:
+    """Mark an axis by the lengths."""
+    ax.set_xticks(range(1, len(BINS) + 1), BINS)
+
+
+def first_predictions(tables: Tables) -> str:
+    """How often first predictions are longer or shorter than the golds; what the tokenizers do not know."""
+    bias = tables["bias"]
+    longer, shorter = int((bias["longer_low"] > 0).sum()), int((bias["longer_high"] < 0).sum())
+    unknown = " and ".join(map(title, bias[bias["unknown_golds"] > 0]["model"].unique()))
+    return (
+        f"Of {len(bias)} pairs of model and probe, first predictions are longer than the right answers in {longer} and "
+        f"shorter in {shorter}." + f" The vocabulary of {unknown} cannot spell some right answers." * bool(unknown)
+    )
+
+
+def printed_sizes() -> pd.DataFrame:
+    """How often the smaller model of the paper's three pairs is ahead, from the printed cells of Tables 5 and 6.
+
+    Returns:
+        ``setting, measured, comparisons, smaller_ahead``; cells that print alike are no win of either.
+    """
+    perplexity, accuracy = table5(), table6()
+    rows = []
+    for style in ("TB", "TF"):
+        sets = [known for known in PAPER_SETS if known.style == style]
+        columns = [f"{known.name} Original A@1" for known in sets if f"{known.name} Original A@1" in accuracy]
+        ahead = [accuracy.loc[small, c] > accuracy.loc[large, c] for small, large in PAIRS for c in columns]
+        row: Row = {"setting": sets[0].setting}
+        rows.append(row | {"measured": "higher Acc@1", "comparisons": len(ahead), "smaller_ahead": sum(ahead)})
+        columns = [name for name in perplexity if name.endswith(f"({style})")]
+        ahead = [perplexity.loc[small, c] < perplexity.loc[large, c] for small, large in PAIRS for c in columns]
+        rows.append(row | {"measured": "lower perplexity", "comparisons": len(ahead), "smaller_ahead": sum(ahead)})
+    return pd.DataFrame(rows)
+
+
+def sizes_sentence(tables: Tables) -> str:
+    """How often the larger model of a pair is ahead, in Acc@1 and in perplexity."""
+    accuracy, perplexity = tables["accuracy_pairs"], comparable(tables["perplexity_pairs"])
+    if accuracy.empty:
+        return "No two models of this run are one family in two sizes; `pairs` can name some."
+    text = (
+        f"By intervals, the larger model has the higher Acc@1 in {(accuracy['low'] > 0).sum()} of {len(accuracy)} "
+        f"comparisons and the lower one in {(accuracy['high'] < 0).sum()}."
+    )
+    if len(perplexity):
+        lower = int((perplexity["ratio_low"] > 0).sum())
+        text += f" The smaller model has the lower perplexity in {lower} of {len(perplexity)}."
+    return text
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """Sections 5.1, 4, 5.5 and 6: the settings differ on the same golds; what a larger model gains in either."""
+    named = (
+        ("001-07h", pick(tables["settings"], gold=ONE_TOKEN), "difference", "above"),
+        ("001-08a", pick(tables["accuracy_pairs"], style="natural"), "difference", "above"),
+        ("001-08g", tables["style_pairs"], "difference", "above"),
+        ("001-12a", pick(comparable(tables["perplexity_pairs"]), style="template"), "ratio", "above"),
+        ("001-12b", pick(comparable(tables["perplexity_pairs"]), style="natural"), "ratio", "below"),
+    )
+    rows = []
+    for claim, table, name, expected in named:
+        low, high = ("low", "high") if name == "difference" else (f"{name}_low", f"{name}_high")
+        for row in table.to_dict("records"):
+            pair = f"{title(row['larger'])} over {title(row['smaller'])}" if "larger" in row else ""
+            about = {"claim": claim, "dataset": row["dataset"], "pair": pair, "expected": expected}
+            ends = {"estimate": row[name], "low": row[low], "high": row[high]}
+            rows.append(about | ends | {"n": row.get("facts", row.get("texts"))})
+    columns = ["claim", "dataset", "pair", "estimate", "low", "high", "n", "expected"]
+    return pd.DataFrame(rows, columns=columns).assign(unit="fact")

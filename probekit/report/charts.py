@@ -201,7 +201,7 @@ def _legend(figure: Figure, *axes: Axes) -> None:
     """One legend above the axes, each name once, where there is more than one."""
     known = {name: handle for ax in axes for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
     if len(known) > 1:
-        wide = max(map(len, known)) > 18
+        wide = max(map(len, known)) > 14  # three longer names do not fit beside each other
         figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=2 if wide else 3)
 
 
