@@ -39,7 +39,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "20_contexts"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, title
+from probekit.report import Page, escape, title
 
 from notebooks.contexts import ask, contexts
 
@@ -72,7 +72,7 @@ if not examples:
     page.say("This document is invented, so that its text can be shown:")
 for source, shown in (examples or {"": contexts.invented(most)}).items():
     if source:
-        page.say(f"**{title(source)}**")
+        page.say(f"**{escape(title(source))}**")
     page.markup(shown)
 
 # %% [markdown]
@@ -97,7 +97,7 @@ page.figure(
 )
 caption = "Triples, their contexts, and what was asked"
 page.table(tables["sources"], "sources", caption, contexts.in_short(tables))
-page.say(f"{contexts.taught(tables)} {contexts.unused(tables)}")
+page.say(f"{contexts.taught(tables)} {contexts.cut(tables)}")
 
 # %% [markdown]
 # ## What agrees with the paper
@@ -110,14 +110,14 @@ page.say(f"{contexts.taught(tables)} {contexts.unused(tables)}")
 # {func}`probekit.contexts.retrieval.retrieve` reads every document once and finds subjects and entities by whole words, the longest name first.
 # {func}`probekit.contexts.segments.segments` cuts the document, {func}`probekit.contexts.study.steps` builds all inputs, and {func}`probekit.contexts.study.rank_steps` ranks the entities.
 # Candidates are the entities of the target's type; in data sets without types, the objects of the relation.
-# Triples whose context holds another correct object are drawn apart from the others, since only they have steps that {term}`UCM` counts; so they are more frequent in the sample than in the data.
+# Triples whose context holds another correct object are drawn apart, since only they have steps that {term}`UCM` counts.
 #
 # ## What this does not show
 #
 # - Most contexts of the real sources name one or two entities, where the paper's documents give ten segments.
 # - A document that names subject and target need not state the relation between them.
 # - An entity that the data does not list as an answer counts as incorrect, though it may be right.
-# - A synonym that is not listed, or a pronoun, is not found; short names in capitals are not found in the PubMed sentences, which have lost their case.
+# - A synonym that is not listed, or a pronoun, is not found; nor are short names in capitals in the PubMed sentences, which are in small letters.
 # - PubMed sentences that a model was trained on are searched too, so a context may be known text.
 #
 # ```{admonition} Exercise

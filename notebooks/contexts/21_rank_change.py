@@ -53,8 +53,6 @@ def compute():
 
 tables = page.tables(compute, rank_change.CAPTIONS)
 page.conclude(rank_change.conclusions(tables))
-
-# %% tags=["hide-input"]
 page.answer(rank_change.answer(tables))
 for source in rank_change.sources(tables)[: 2 if page.demo else 1]:
     page.figure(

@@ -62,8 +62,6 @@ def compute():
 
 tables = page.tables(compute, ucm.CAPTIONS)
 page.conclude(ucm.conclusions(tables))
-
-# %% tags=["hide-input"]
 page.answer(ucm.answer(tables, printed=not page.demo))
 page.figure(
     ucm.draw(tables),
@@ -94,8 +92,7 @@ page.say(
 # %% [markdown]
 # ## Does it tell what a model was told?
 #
-# A measure of knowledge should give a fact that was told a better value than one that was not.
-# The AUC is the chance that it does so, for two facts drawn at random; 0.5 is what a measure reaches that knows nothing.
+# The AUC is the chance that a fact that was told gets a better value than one that was not; a measure that knows nothing reaches 0.5.
 # Of T-REx, some facts were taught, others held out, and some of these share a sentence with a taught one ({term}`taught half`).
 
 # %% tags=["hide-input"]
@@ -113,7 +110,7 @@ if len(telling.drawn_rows(tables["telling"], ucm.sources(tables))):
 # %% [markdown]
 # ## By variant, by number of right objects, by rarity
 #
-# The paper argues that UCM is kinder than accuracy to questions with many right objects, and to rare objects.
+# The paper argues that UCM is kinder than accuracy to questions with many right objects, and to rare ones.
 # Triples are in up to three classes of about the same size.
 
 # %% tags=["hide-input"]
@@ -135,12 +132,10 @@ page.findings()
 #
 # {func}`probekit.contexts.study.steps` grows the contexts, {func}`probekit.contexts.study.rank_steps` ranks the entities before and after each step, {func}`probekit.metrics.ucm_table` and {func}`probekit.metrics.context_accuracy` make the tables.
 # Candidates are the entities of the target's type, which the paper leaves open; ties count against an entity.
-# A mean over models is taken over all their steps: all were asked the same ones.
 # {func}`notebooks.contexts.telling.telling` compares AUCs on one draw of triples.
 #
 # The paper's accuracy comes from answers over the whole vocabulary, not from ranks among candidates.
-# {func}`probekit.scoring.decoding.decode` follows BioLAMA: one to ten masks, the surest filled first, a beam of five.
-# It costs hundreds of rows a prompt, so few triples were asked this way.
+# {func}`probekit.scoring.decoding.decode` follows BioLAMA, at hundreds of rows a prompt, so few triples were asked this way.
 
 # %% tags=["hide-input"]
 page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
@@ -150,7 +145,6 @@ page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
 #
 # - A lift by another right answer need not be knowledge: words of one kind lift each other, and {doc}`23_copy` asks what remains.
 # - A mean over models can hide that they differ: look at the dots of single models.
-# - MedLAMA has so few triples with another right object that only intervals are given.
 # - Small models stand in for those of the paper, and evidence sentences for its notes and articles.
 # - Intervals are over triples; many numbers stand here and none is corrected for that.
 # - What a held-out fact shares with taught ones can be known too.

@@ -54,8 +54,6 @@ def compute():
 
 tables = page.tables(compute, copy.CAPTIONS)
 page.conclude(copy.conclusions(tables))
-
-# %% tags=["hide-input"]
 page.answer(copy.answer(tables))
 page.figure(
     copy.draw(tables),

@@ -206,18 +206,12 @@ def taught(tables: Tables) -> str:
     )
 
 
-def unused(tables: Tables) -> str:
-    """What a run could not use: triples without a context, and inputs that were cut."""
-    rows, cut = tables["sources"], tables["cut"]
-    absent = "; ".join(
-        f"{escape(title(r.source))} {r.triples - r.covered:,} of {r.triples:,}" for r in rows.itertuples()
-    )
-    length = (
-        f"Longer than the model were at most {cut['cut_share'].max():.1%} of the steps of a model on a source."
-        if cut["cut"].any()
-        else "No input was longer than its model."
-    )
-    return f"Triples without a document: {absent}. {length}"
+def cut(tables: Tables) -> str:
+    """How many inputs were longer than their model, in a sentence."""
+    share = tables["cut"]["cut_share"].max()
+    if not share:
+        return "No input was longer than its model."
+    return f"Longer than the model were at most {share:.1%} of the steps of a model on a source."
 
 
 def in_short(tables: Tables) -> pd.DataFrame:

@@ -10,11 +10,10 @@ import pandas as pd
 from probekit.metrics.context import CHANGES, rank_change_table
 from probekit.report.charts import forest
 from probekit.report.claims import direction
-from probekit.report.published import published
 from probekit.report.tables import cell, pick
 from probekit.report.text import escape, title
 
-from notebooks.contexts.shares import LEAST, PRINTED, by_model, one_row, overall
+from notebooks.contexts.shares import LEAST, PRINTED, by_model, one_row, overall, printed_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -153,37 +152,24 @@ def described(tables: Tables, source: str) -> str:
 
 
 def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The form of Table 1: ours of the source with most triples, and below it the paper's rows where ``printed``.
+    """The columns of Table 1: ours of the source with most triples, and below them the paper's rows where ``printed``.
 
     Returns:
         The numbers, a row per cell (``source, model, added_correct, change, mean, low, high, steps, triples``), and the
-        same for reading.
+        same for reading, a row per model and kind of added entity.
     """
-    source = sources(tables)[0]
-    rows = pick(tables["rank_change"], source=source)
-    shown = []
-    for model, part in rows.groupby("model", sort=False):
-        line = {"": title(source), "Model": title(str(model))}
-        for correct, added in ADDED.items():
-            for change, entity in ENTITIES.items():
-                found = pick(part, added_correct=correct, change=change).to_dict("records")
-                line[f"{added}: {entity}"] = cell(found[0], "mean", 2) if found else "–"
-        shown.append(line)
-    if not printed:
-        return rows, pd.DataFrame(shown)
-    cells = published("002", "1")
-    places = {
-        f"{added}: {entity}": (correct, change)
-        for correct, added in ADDED.items()
-        for change, entity in ENTITIES.items()
-    }
-    paper = [
-        {"source": PRINTED, "model": row["row"], "added_correct": places[row["column"]][0]}
-        | {"change": places[row["column"]][1], "mean": float(row["value"])}
-        for row in cells.to_dict("records")
-    ]
-    shown += [
-        {"": PRINTED, "Model": str(model)} | dict(zip(part["column"], part["value"], strict=True))
-        for model, part in cells.groupby("row", sort=False)
-    ]
-    return pd.concat([rows, pd.DataFrame(paper)], ignore_index=True), pd.DataFrame(shown)
+    source, paper = sources(tables)[0], printed_rows("1") if printed else {}
+    numbers, shown = [pick(tables["rank_change"], source=source)], []
+    for correct, added in ADDED.items():
+        for model, part in pick(numbers[0], added_correct=correct).groupby("model", sort=False):
+            cells = {row["change"]: cell(row, "mean", 2) for row in part.to_dict("records")}
+            about = {"Added": added, "Model": title(str(model))}
+            shown.append(about | {entity: cells.get(change, "–") for change, entity in ENTITIES.items()})
+        for model, row in paper.items():
+            values = {change: row[f"{added}: {entity}"] for change, entity in ENTITIES.items()}
+            about = {"Added": added, "Model": f"Paper: {model}"}
+            shown.append(about | {ENTITIES[change]: value for change, value in values.items()})
+            keys = {"source": PRINTED, "model": model, "added_correct": correct}
+            rows = [keys | {"change": change, "mean": float(value)} for change, value in values.items()]
+            numbers.append(pd.DataFrame(rows))
+    return pd.concat(numbers, ignore_index=True), pd.DataFrame(shown)

@@ -158,16 +158,20 @@ def beside_paper(
         The numbers (``source`` is ``PRINTED`` in the paper's rows), and the same for reading, as printed.
     """
     ends = [f"{name}{end}" for name in columns for end in ("", "_low", "_high")]
-    numbers = [rows[["source", "model", *ends]]]
-    shown = [{"": title(row["source"]), "Model": title(row["model"])} for row in rows.to_dict("records")]
-    for line, row in zip(shown, rows.to_dict("records"), strict=True):
-        line |= {heading: cell(row, name) for name, (heading, _) in columns.items()}
-    if table:
-        cells = published("002", table)
-        for model, of in cells.groupby("row", sort=False):
-            printed = dict(zip(of["column"], of["value"], strict=True))
-            values = {name: float(printed[column]) for name, (_, column) in columns.items()}
-            numbers.append(pd.DataFrame([{"source": PRINTED, "model": model} | values]))
-            line = {heading: printed[column] for heading, column in columns.values()}
-            shown.append({"": PRINTED, "Model": str(model)} | line)
-    return pd.concat(numbers, ignore_index=True), pd.DataFrame(shown)
+    numbers, shown = [rows[["source", "model", *ends]]], []
+    for row in numbers[0].to_dict("records"):
+        about = {"Source": title(row["source"]), "Model": title(row["model"])}
+        shown.append(about | {heading: cell(row, name, 2) for name, (heading, _) in columns.items()})
+    for model, printed in (printed_rows(table) if table else {}).items():
+        values = {name: float(printed[column]) for name, (_, column) in columns.items()}
+        numbers.append(pd.DataFrame([{"source": PRINTED, "model": model} | values]))
+        about = {"Source": PRINTED, "Model": f"Paper: {model}"}
+        shown.append(about | {heading: printed[column] for heading, column in columns.values()})
+    several_sources = rows["source"].nunique() > 1
+    return pd.concat(numbers, ignore_index=True), pd.DataFrame(shown).drop(columns=[] if several_sources else "Source")
+
+
+def printed_rows(table: str) -> dict[str, dict[str, str]]:
+    """A table of paper 002 as printed: model -> column -> value."""
+    groups = published("002", table).groupby("row", sort=False)
+    return {str(model): dict(zip(rows["column"], rows["value"], strict=True)) for model, rows in groups}

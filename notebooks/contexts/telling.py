@@ -161,7 +161,7 @@ def sentence(table: pd.DataFrame, source: str) -> str:
             f"It is not known which facts of {escape(title(source))} these models were told, or too few were told or "
             f"not: an AUC is given from {LEAST} triples of either kind on."
         )
-    words = ("better than", "worse than", "not clearly apart from")
+    words = ("better than", "worse than", "about as well as")
     of = rows.set_index("value")
     beside = [
         f"{sided(of.loc[name, 'less_low'], of.loc[name, 'less_high'], words)} {name.replace('rank', 'the rank')}"
@@ -169,7 +169,7 @@ def sentence(table: pd.DataFrame, source: str) -> str:
     ]
     return (
         f"On {escape(title(source))} {of['told'].iloc[0]:.0f} triples were told and {of['not_told'].iloc[0]:.0f} were "
-        f"not ({rows['contrast'].iloc[0]}). Understand is {' and '.join(beside)}."
+        f"not ({rows['contrast'].iloc[0]}). Understand tells them {', and '.join(beside)}."
     )
 
 

@@ -245,13 +245,15 @@ def answer(tables: Tables, printed: bool) -> str:
     if printed:
         paper = numbers("002", "3")
         more = (paper["target U"] > paper["target M"]).sum()
-        text += f"; in the paper's Table 3, {more} of {len(paper)} models lift it more often than they lower it"
+        which = "every model" if more == len(paper) else f"{more} of {len(paper)} models"
+        text += f"; {which} of the paper's Table 3 lifts it more often than it lowers it"
     known = main_contrast(tables["telling"], source)
     if known.empty:
         return f"{text}. Which of these facts the models were told is not known, or of too few."
     auc = known.set_index("value").loc[UNDERSTAND]
     tells = sided(auc["auc_low"], auc["auc_high"], ("tells", "tells, the wrong way round,", "does not tell"), 0.5)
-    return f"{text}. How often an answer is lifted {tells} which facts a model was told (AUC {auc['auc']:.2f})."
+    chance = f"AUC {auc['auc']:.2f}, where 0.5 is chance"
+    return f"{text}. How often an answer is lifted {tells} which facts a model was told ({chance})."
 
 
 def draw(tables: Tables) -> Figure:
