@@ -11,17 +11,15 @@
 # ---
 
 # %% [markdown]
-# (rank-change)=
 # # Rank change: what one more entity does
 #
 # ```{admonition} In this section
 # :class: note
-# You learn how the ranks of right and wrong answers move when one more entity is put before the question, and whether it matters that this entity is right.
-# You need {doc}`20_contexts`; reading takes ten minutes, running it on the demo world about one.
-# It repeats Table 1 of {cite:t}`yao2023`.
+# How do the ranks of right and wrong answers move when one more entity is put before the question, and does it matter that this entity is right ({term}`rank change`)?
+# This repeats Table 1 of {cite:t}`yao2023`; you need {doc}`20_contexts`, and about five minutes.
 # ```
 
-# %% tags=["parameters", "remove-cell"]
+# %% tags=["parameters", "hide-input"]
 models: list = [
     "zoo/bert-tiny",
     "zoo/bert-tiny-then-bio",
@@ -36,121 +34,76 @@ per_fact: int = 1  # evidence sentences of a T-REx fact, at most; 0 for all
 halved: list = []  # models that were taught half of the T-REx facts
 seed: int = 0  # of the draw of triples, the random variants, and the bootstrap
 device: str = "auto"  # auto, cpu, cuda
+recorded: bool = False  # show the recorded results and ask no model
 out: str = "21_rank_change"  # folder for tables and figures
 
-# %% tags=["remove-cell"]
-from probekit.report import Page, parts
+# %% tags=["hide-input"]
+from probekit.report import Page, title
 
-from notebooks.contexts import asking, changes
-from notebooks.contexts import changes_view as view
+from notebooks.contexts import ask, rank_change
 
-given = {"models": models, "sources": sources, "own": own, "triples": triples, "others": others, "most": most}
-given |= {"per_fact": per_fact, "halved": halved, "seed": seed, "device": device}
-page = Page("21_rank_change", out, given)
+page = Page("21_rank_change", globals())
+
+
+def compute():
+    """Rank all entities before and after each step; average the changes by what was added."""
+    looked = ask.look_all(sources, own, triples, others, most, per_fact, seed)
+    return rank_change.tables(ask.ask_all(page, models, looked, halved, device), seed)
+
+
+tables = page.tables(compute, rank_change.CAPTIONS)
+page.conclude(rank_change.conclusions(tables))
+page.answer(rank_change.answer(tables))
+for source in rank_change.sources(tables)[: 2 if page.demo else 1]:
+    page.figure(
+        rank_change.draw(tables, source),
+        f"rank_change_{source}",
+        f"Mean {{term}}`rank change <rank change>` on {title(source)}, with 95% bootstrap intervals over triples. "
+        "Left of zero an entity rises. $O_t$ is the target, $O_a$ the entity that is added, and $O_{cor}$ and "
+        "$O_{incor}$ are the correct and incorrect entities that are there already. "
+        "The axis is linear up to one rank and logarithmic beyond.",
+        rank_change.described(tables, source),
+    )
+
+# %% [markdown]
+# ## In the form of the paper's Table 1
+#
+# The paper's rows are means over hospital notes and articles, each over several models.
+# Ours are other models on other text, with other lists of candidates, and a longer list leaves more room to rise and fall.
+# So only the signs can be compared.
 
 # %% tags=["hide-input"]
-looked = asking.look_all(sources, own, triples, others, most, per_fact, seed)
-tables = changes.tables(asking.ask_all(page, models, looked, halved, device), seed)
-
-# %% tags=["remove-cell"]
-demo = parts.is_demo([*sources, *own])
-past, manifest = parts.past_or_own(page, [*sources, *own], tables)
-own_demo = parts.is_demo([*manifest["parameters"]["sources"], *manifest["parameters"]["own"]])  # nothing was recorded
-
-# %% tags=["remove-input"]
-page.say(view.answer(past))
-FIGURE = (
-    "Mean {term}`rank change <rank change>` of the target ($O_t$), the added entity ($O_a$), and the correct and incorrect "
-    "entities that are in the context already ($O_{cor}$, $O_{incor}$), on {}, with 95% bootstrap intervals over triples. "
-    "Above, a correct entity is added, below an incorrect one. Left of zero an entity rises. The axis is linear up to one rank "
-    "and logarithmic beyond."
-)
-first = past["rank_change"]["source"].iloc[0]
-page.figure(
-    view.draw(past["rank_change"], first),
-    "shown_rank_change",
-    FIGURE.replace("{}", parts.title(first)),
-    view.describe(past["rank_change"], first),
-)
+numbers, shown = rank_change.as_in_paper(tables, printed=not page.demo)
+caption = "Mean rank change, ours with 95% intervals" + ", and the paper's Table 1 as printed" * (not page.demo)
+page.table(numbers, "table1", caption, shown)
 
 # %% [markdown]
-# ## The tables
-#
-# A step adds one entity, $O_a$; its rank change is the rank after the step less the rank before.
-# Steps are split by whether $O_a$ is correct for the question.
-# The first step, which adds the target itself, is left out.
-# A mean over models takes each step's mean first, so that its interval speaks of other triples and not of other models.
-
-# %% tags=["remove-input"]
-CAPTIONS = {
-    "rank_change": "Mean rank change with its 95% interval, by model",
-    "variants": "The same by variant of the context",
-}
-parts.show_tables(page, past, CAPTIONS, view.readable, "shown_", folded=["variants"])
-
-# %% [markdown]
-# ## Beside the paper's table
-#
-# The paper's three rows are means over hospital notes and articles, each over several models; ours are other models on other text, with other lists of candidates.
-# A longer list leaves more room to rise and fall, so only the signs can be compared, and no verdict is given on sizes.
-
-# %% tags=["remove-input"]
-if not own_demo:
-    caption = "The paper's Table 1, and ours on other models and other text, with 95% intervals"
-    page.table(view.beside(past["rank_change"]), "shown_beside", caption)
-else:
-    page.say("No results on real data have been recorded yet.")
-
-# %% [markdown]
-# ## Does it agree with the paper?
+# ## What agrees with the paper
 #
 # The paper reads eight directions off its Table 1.
-# Each is checked by the sign of our mean and its interval; where the interval includes zero, it stays undecided.
-# Sources with fewer than five triples for a direction are left out: an interval over so few says little.
+# Each is checked by the sign of our mean over models and its interval; where the interval includes zero, it is undecided.
+# A source with fewer than five triples for a direction is left out: an interval over so few says little.
 
-# %% tags=["remove-input"]
-nothing = past["conclusions"].iloc[:0]
-parts.show_findings(
-    page, view.findings(nothing if own_demo else past["conclusions"], tables["conclusions"] if demo else nothing)
-)
+# %% tags=["hide-input"]
+page.findings()
 
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.contexts.study.rank_steps` ranks every entity of a step before and after it; {func}`probekit.metrics.rank_change_table` splits, averages and draws whole triples for the intervals.
+# A step adds one entity; its rank change is the rank after the step less the rank before.
+# {func}`probekit.contexts.study.rank_steps` ranks every entity before and after it, {func}`probekit.metrics.rank_change_table` splits the steps by whether the added entity is correct, averages, and draws whole triples for the intervals.
+# The first step, which adds the target itself, is left out.
 # Candidates are the entities of the target's type or, in data sets without types, the objects of the relation; the paper does not name its list.
 # Equal scores count against an entity.
-# Of $O_{cor}$ and $O_{incor}$ the mean over those present is taken at each step; steps without any are left out of that column.
-
-# %% [markdown]
-# ## The same code, live
-
-# %% tags=["remove-input"]
-page.keep(tables["conclusions"], "conclusions")
-if demo:
-    page.say(parts.BANNER)
-    page.say(view.answer(tables))
-    for source in dict.fromkeys(tables["rank_change"]["source"]):
-        figure = view.draw(tables["rank_change"], source)
-        caption = FIGURE.replace("{}", parts.title(source))
-        page.figure(figure, f"live_{source}", caption, view.describe(tables["rank_change"], source))
-parts.show_tables(page, tables, {k: f"{v}, this run" for k, v in CAPTIONS.items()}, view.readable, folded=["variants"])
-
-# %% [markdown]
-# ## The paper's claims
-
-# %% tags=["remove-input"]
-parts.show_claims(page, "002-03", "002-01", "002-02", paper="002")
-
-# %% [markdown]
+#
 # ## What this does not show
 #
-# - A mean rank change is ruled by a few large changes; how often a rank improves, stays or worsens is the matter of {doc}`22_ucm`.
+# - A mean is ruled by a few large changes; how often a rank improves, stays or worsens is the matter of {doc}`22_ucm`.
+# - A mean over models can hide that they differ: look at the dots of single models.
 # - An entity at rank 1 cannot rise, and one at the end of the list cannot fall.
-# - The triples are drawn so that those with another correct object are frequent; steps that add an incorrect entity therefore come from a mix that the data does not have.
-# - Steps of one triple, in four variants, are no independent observations; the intervals draw whole triples for that reason.
-# - An entity that is copied from the text rises too: that a correct entity lifts the target is no proof of knowledge, see {doc}`23_copy`.
-# - Eight directions on several sources are checked side by side, without a correction for their number.
+# - Triples with another correct object were drawn more often than the data has them.
+# - An entity that is copied from the text rises too: see {doc}`23_copy`.
+# - Eight directions are checked side by side, without a correction for their number.
 #
 # ```{admonition} Exercise
 # :class: seealso
@@ -179,5 +132,5 @@ parts.show_claims(page, "002-03", "002-01", "002-02", paper="002")
 # With it the table would mix what a name in the text does with what another correct entity does.
 # ````
 
-# %% tags=["remove-input"]
-parts.close(page, manifest)
+# %% tags=["hide-input"]
+page.close()

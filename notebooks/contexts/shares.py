@@ -1,67 +1,90 @@
-"""Study 2: rows of several models as one, classes of triples, and numbers made of several means over one draw."""
+"""Study 2: what its pages share: means over models, triples that count, and numbers made of several means."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
-from probekit.report.parts import MEAN, holds
 
 from probekit.metrics import middle, resampled_means
 from probekit.metrics.context import counted
+from probekit.report.published import published
+from probekit.report.tables import cell, pick
+from probekit.report.text import title
 
 Array = npt.NDArray[np.float64]
 Column = tuple[npt.ArrayLike, npt.ArrayLike]  # values, and which rows count
+MEAN = "mean over models"
+PRINTED = "printed"  # in the column ``source`` of a table with the paper's numbers in it
 THIRDS = 3
 SAMPLES = 2000
-LEAST = 5  # triples told, or not told, below which an interval would rest on too few
-CONCLUSION = ["claim", "source", "measured", "estimate", "low", "high", "holds"]
+FEW = 20  # triples of a source below which its intervals are given and no judgement
+LEAST = 5  # triples of a group below which an interval would rest on too few
+DIRECTION = ["claim", "source", "measured", "estimate", "low", "high"]
 
 
-def together(done: pd.DataFrame) -> pd.DataFrame:
-    """The rows of all models as those of one, named ``parts.MEAN``.
+def by_model(
+    rows: pd.DataFrame, table: Callable[[pd.DataFrame, list[str]], pd.DataFrame], by: Sequence[str] = ()
+) -> pd.DataFrame:
+    """A table of each source and model and, where there are several models, of each source over all of them.
 
-    All models were asked the same steps, so that a share over these rows is the mean of the models' shares, and one
-    draw of triples serves all of them. Documents are told apart by model.
+    All models were asked the same steps, so that a share over the rows of all is the mean of their shares, and one draw
+    of triples serves them all.
+
+    Args:
+        rows: of ``ask.ask_all``.
+        table: makes it of rows and of the columns whose combinations are its groups.
+        by: further columns of the groups.
     """
-    return done.assign(doc_id=done["model"] + "/" + done["doc_id"].astype(str), model=MEAN)
+    each = table(rows, ["source", "model", *by])
+    if rows["model"].nunique() == 1:
+        return each
+    return pd.concat([each, table(rows, ["source", *by]).assign(model=MEAN)], ignore_index=True)
 
 
-def everyone(done: pd.DataFrame) -> pd.DataFrame:
-    """The rows of every model, and below them those of all ``together``, where there are several."""
-    return pd.concat([done, together(done)], ignore_index=True) if done["model"].nunique() > 1 else done
+def overall(table: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """The rows with these values that speak for all models: those of ``MEAN``, or of the only model."""
+    rows = pick(table, **values)
+    mean = pick(rows, model=MEAN)
+    return mean if len(mean) else rows
 
 
-def once(table: pd.DataFrame, models: int) -> pd.DataFrame:
-    """A table of ``everyone``'s rows with the ``steps`` and ``contexts`` of the mean counted once, not once a model."""
-    mean = table["model"] == MEAN
-    return table.assign(**{c: table[c].where(~mean, table[c] // models) for c in ("steps", "contexts") if c in table})
+def one_row(table: pd.DataFrame, **values: object) -> dict[str, object]:
+    """The single row of ``overall``, as a mapping."""
+    (row,) = overall(table, **values).to_dict("records")
+    return {str(name): value for name, value in row.items()}
 
 
-def several(done: pd.DataFrame) -> pd.DataFrame:
+def sources_shown(triples: Mapping[str, int]) -> list[str]:
+    """The sources with ``FEW`` triples or more, most first; where none has so many, the one that has most."""
+    ordered = sorted(triples, key=lambda name: -triples[name])
+    return [name for name in ordered if triples[name] >= FEW] or ordered[:1]
+
+
+def several(ranked: pd.DataFrame) -> pd.DataFrame:
     """The rows of triples of which UCM counts a step around the target, so that UCM and accuracy speak of the same."""
     keys = ["source", "triple_id"]
-    known = done.loc[counted(done) & (done["twin"] == "target"), keys].drop_duplicates()
-    return done.merge(known, on=keys)
+    known = ranked.loc[counted(ranked) & (ranked["twin"] == "target"), keys].drop_duplicates()
+    return ranked.merge(known, on=keys)
 
 
-def classes(done: pd.DataFrame, column: str) -> pd.Series:
+def classes(ranked: pd.DataFrame, column: str) -> pd.Series:
     """A number of each triple as one of at most three classes of about as many triples, within its source.
 
     Returns:
         Labels such as ``2`` or ``3 to 5``, one per row. Equal numbers stay together.
     """
-    labels = pd.Series("", index=done.index)
-    for _, part in done.groupby("source", sort=False):
+    labels = pd.Series("", index=ranked.index)
+    for _, part in ranked.groupby("source", sort=False):
         values = part.drop_duplicates("triple_id")[column]
         cuts = np.unique(np.quantile(values, np.arange(1, THIRDS) / THIRDS, method="lower"))
         place = np.searchsorted(cuts, part[column])
         for number in np.unique(place):
-            own = part.loc[place == number, column]
-            ends = list(dict.fromkeys([own.min(), own.max()]))
-            labels[own.index] = " to ".join(f"{end:,}" for end in ends)
+            members = part.loc[place == number, column]
+            ends = list(dict.fromkeys([members.min(), members.max()]))
+            labels[members.index] = " to ".join(f"{end:,}" for end in ends)
     return labels
 
 
@@ -94,13 +117,6 @@ def measured(
     return (float(measure(means)), *middle(measure(drawn)))
 
 
-def conclusion(claim: str, source: str, measured: str, found: tuple[float, float, float]) -> dict[str, object]:
-    """One row of ``CONCLUSION``, the columns of a table of conclusions; ``holds`` as ``parts.holds`` says."""
-    estimate, low, high = found
-    about = {"claim": claim, "source": source, "measured": measured}
-    return about | {"estimate": estimate, "low": low, "high": high, "holds": holds(low, high)}
-
-
 def rises(rows: pd.DataFrame) -> pd.Series:
     """Whether the centre's rank improves at a step."""
     return rows["rc_centre"] < 0
@@ -111,6 +127,51 @@ def falls(rows: pd.DataFrame) -> pd.Series:
     return rows["rc_centre"] > 0
 
 
+def less(means: Array) -> Array:
+    """The first mean less the second."""
+    return means[..., 0] - means[..., 1]
+
+
 def sided(low: float, high: float, words: tuple[str, str, str], at: float = 0.0) -> str:
     """The first word where an interval lies above a value, the second below it, else the third."""
     return words[0] if low > at else words[1] if high < at else words[2]
+
+
+def conclusions_from(directions: pd.DataFrame, triples: Mapping[str, int]) -> pd.DataFrame:
+    """Rows of ``DIRECTION``, each above zero where the paper's claim holds, as conclusions over so many triples."""
+    if directions.empty:
+        return pd.DataFrame(columns=[*DIRECTION, "unit", "n"])
+    return directions[DIRECTION].assign(unit="triple", n=directions["source"].map(dict(triples)))
+
+
+def beside_paper(
+    rows: pd.DataFrame, columns: Mapping[str, tuple[str, str]], table: str = ""
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Ours, and below it what a table of paper 002 prints, in the columns of that table.
+
+    Args:
+        rows: ours, with ``source, model`` and the columns of intervals.
+        columns: our column -> its heading and the name of its column in ``book/published``.
+        table: number of the paper's table; none where its numbers must not stand beside ours.
+
+    Returns:
+        The numbers (``source`` is ``PRINTED`` in the paper's rows), and the same for reading, as printed.
+    """
+    ends = [f"{name}{end}" for name in columns for end in ("", "_low", "_high")]
+    numbers, shown = [rows[["source", "model", *ends]]], []
+    for row in numbers[0].to_dict("records"):
+        about = {"Source": title(row["source"]), "Model": title(row["model"])}
+        shown.append(about | {heading: cell(row, name, 2) for name, (heading, _) in columns.items()})
+    for model, printed in (printed_rows(table) if table else {}).items():
+        values = {name: float(printed[column]) for name, (_, column) in columns.items()}
+        numbers.append(pd.DataFrame([{"source": PRINTED, "model": model} | values]))
+        about = {"Source": PRINTED, "Model": f"Paper: {model}"}
+        shown.append(about | {heading: printed[column] for heading, column in columns.values()})
+    several_sources = rows["source"].nunique() > 1
+    return pd.concat(numbers, ignore_index=True), pd.DataFrame(shown).drop(columns=[] if several_sources else "Source")
+
+
+def printed_rows(table: str) -> dict[str, dict[str, str]]:
+    """A table of paper 002 as printed: model -> column -> value."""
+    groups = published("002", table).groupby("row", sort=False)
+    return {str(model): dict(zip(rows["column"], rows["value"], strict=True)) for model, rows in groups}

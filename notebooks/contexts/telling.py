@@ -1,20 +1,29 @@
-"""Study 2: does UCM tell facts that a model was told from facts it was not, and better than Acc@k does?"""
+"""Page 22: does UCM tell facts that a model was told from facts it was not, and better than Acc@k does?"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from probekit.report.parts import MEAN
 
-from probekit.metrics import middle
-from probekit.metrics.auc import Separation, separation
+from probekit.metrics import Drawn, spread
+from probekit.metrics.auc import separation
 from probekit.metrics.context import counted
+from probekit.models.zoo import ZOO
+from probekit.probes.demo.exposure import NO, OFTEN, YES, has_read
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
+from probekit.report.charts import forest
+from probekit.report.charts import told as in_words
+from probekit.report.tables import by, pick
+from probekit.report.text import escape, title
 
-from notebooks.contexts.shares import LEAST, falls, rises, several
-from notebooks.templates.calibration import OFTEN, YES, reads
+from notebooks.contexts.ask import domain_of
+from notebooks.contexts.shares import LEAST, MEAN, falls, overall, rises, several, sided
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 UNDERSTAND = "Understand"
 VALUES = (  # what a triple is judged by; high values should mean that it is known
@@ -34,17 +43,17 @@ PARTS = (  # (name, told, not told), of the facts of a half-taught model
 )
 
 
-def triple_values(done: pd.DataFrame) -> pd.DataFrame:
+def triple_values(ranked: pd.DataFrame) -> pd.DataFrame:
     """What the rows of one model say of each triple, over the contexts around its target.
 
     Args:
-        done: rows of ``asking.ask_all`` of one model and source, of triples with a step that counts.
+        ranked: rows of ``ask.ask_all`` of one model and source, of triples with a step that counts.
 
     Returns:
         One row per ``triple_id``, and a column for each of ``VALUES``: shares of the steps that UCM counts, shares of
         the contexts with the target among the first k, and the rank as a share of the candidates, negative.
     """
-    kept, first, last = done[counted(done)], done[done["step"] == 1], done[done["last"]]
+    kept, first, last = ranked[counted(ranked)], ranked[ranked["step"] == 1], ranked[ranked["last"]]
     up, still = rises(kept), (kept["rank_before"] == 1) & (kept["rank_after"] == 1)
     columns = (
         (kept, up),
@@ -60,53 +69,62 @@ def triple_values(done: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(dict(zip(VALUES, means, strict=True)), axis=1)
 
 
-def telling(done: pd.DataFrame) -> pd.DataFrame:
+def telling(ranked: pd.DataFrame) -> pd.DataFrame:
     """AUC with which each of ``VALUES`` tells facts that were told from facts that were not.
 
-    Of the demo world: facts told at least ``calibration.OFTEN`` times, and at least once, against those never told, for
-    models whose text is known. Of T-REx: the parts of a half-taught model's facts (``PARTS``).
+    Of the demo world: facts told at least ``OFTEN`` times, and at least once, against those never told, for models
+    whose text is known. Of T-REx: the parts of a half-taught model's facts (``PARTS``).
 
     Returns:
         One row per source, ``contrast``, ``read`` (whether the models read the text: those that did not are a control),
-        model or ``parts.MEAN``, and ``value``: ``told`` and ``not_told`` (triples), ``auc``, and ``less`` (the AUC of
+        model or ``MEAN``, and ``value``: ``told`` and ``not_told`` (triples), ``auc``, and ``less`` (the AUC of
         Understand less this one, on the same draws), both with ``..._low`` and ``..._high``. No row where fewer than
         ``LEAST`` triples were told or not told, or where that is not known.
     """
     rows = []
-    own = several(done[done["twin"] == "target"])
+    own = several(ranked[ranked["twin"] == "target"])
     for source, part in own.groupby("source", sort=False):
-        found: dict[tuple[str, str], dict[str, dict[str, Separation]]] = {}
+        found: dict[tuple[str, str], dict[str, dict[str, Drawn]]] = {}
         counts: dict[tuple[str, str], tuple[int, int]] = {}
-        for model, of in part.groupby("model", sort=False):
-            values = triple_values(of)
-            for contrast, read, kept, member in _contrasts(str(source), str(model), of, values.index):
+        for model, of_model in part.groupby("model", sort=False):
+            values = triple_values(of_model)
+            for contrast, read, kept, member in _contrasts(str(source), str(model), of_model, values.index):
                 chosen = values.loc[kept]
                 found.setdefault((contrast, read), {})[str(model)] = {
-                    name: separation(-chosen[name].to_numpy(), member) for name in VALUES
+                    name: _auc(chosen[name].to_numpy(), member) for name in VALUES
                 }
                 counts[contrast, read] = (int(member.sum()), int((~member).sum()))
         for (contrast, read), models in found.items():
             about = {"source": source, "contrast": contrast, "read": read}
             about |= dict(zip(("told", "not_told"), counts[contrast, read], strict=True))
-            for model, parts in models.items() if len(models) == 1 else {**models, MEAN: _mean(models)}.items():
-                rows += [about | {"model": model, "value": name} | _row(parts, name) for name in VALUES]
+            every = models if len(models) == 1 else {**models, MEAN: _mean(models)}
+            rows += [
+                about | {"model": model, "value": name} | _row(parts, name)
+                for model, parts in every.items()
+                for name in VALUES
+            ]
     return pd.DataFrame(rows)
 
 
+def _auc(values: np.ndarray, member: np.ndarray) -> Drawn:
+    found = separation(-values, member)
+    return Drawn(np.asarray(found.estimate), found.draws)
+
+
 def _contrasts(
-    source: str, model: str, of: pd.DataFrame, triples: pd.Index
+    source: str, model: str, rows: pd.DataFrame, triples: pd.Index
 ) -> Iterator[tuple[str, str, pd.Index, np.ndarray]]:
     """Name, whether the model read the text, the triples of both groups, and which of them were told."""
-    about = of.drop_duplicates("triple_id").set_index("triple_id").loc[triples]
+    about = rows.drop_duplicates("triple_id").set_index("triple_id").loc[triples]
     if model in ZOO and "exposure" in about and about["exposure"].notna().all():
-        read = reads(model, "biomedical" if source.endswith("_bio") else "general")
-        often = about["exposure"].astype(int)
+        read = has_read(model, domain_of(source), ZOO)
+        times = about["exposure"].astype(int)
         for name, least in ((f"told {OFTEN} times or more, or never", OFTEN), ("told at all, or never", 1)):
-            kept = often[(often >= least) | (often == 0)]
+            kept = times[(times >= least) | (times == 0)]
             yield from _both(name, read, kept.index, (kept > 0).to_numpy())
     for name, told, other in PARTS:
-        kept = about["half"][about["half"].isin([told, other])]
-        yield from _both(name, YES, kept.index, (kept == told).to_numpy())
+        halves = about["half"][about["half"].isin([told, other])]
+        yield from _both(name, YES, halves.index, (halves == told).to_numpy())
 
 
 def _both(name: str, read: str, kept: pd.Index, member: np.ndarray) -> Iterator[tuple[str, str, pd.Index, np.ndarray]]:
@@ -114,20 +132,64 @@ def _both(name: str, read: str, kept: pd.Index, member: np.ndarray) -> Iterator[
         yield name, read, kept, member
 
 
-def _mean(models: dict[str, dict[str, Separation]]) -> dict[str, Separation]:
+def _mean(models: Mapping[str, Mapping[str, Drawn]]) -> dict[str, Drawn]:
     """The mean over models; all were asked the same triples, so that one draw serves them all."""
     return {
-        name: Separation(
-            float(np.mean([of[name].estimate for of in models.values()])),
-            np.mean([of[name].draws for of in models.values()], axis=0),
+        name: Drawn(
+            np.mean([parts[name].estimate for parts in models.values()], axis=0),
+            np.mean([parts[name].draws for parts in models.values()], axis=0),
         )
         for name in VALUES
     }
 
 
-def _row(parts: dict[str, Separation], name: str) -> dict[str, float]:
-    one, first = parts[name], parts[UNDERSTAND]
-    low, high = middle(one.draws)
-    less_low, less_high = middle(first.draws - one.draws)
-    row = {"auc": one.estimate, "auc_low": low, "auc_high": high}
-    return row | {"less": first.estimate - one.estimate, "less_low": less_low, "less_high": less_high}
+def _row(parts: Mapping[str, Drawn], name: str) -> dict[str, float]:
+    return spread("auc", parts[name]) | spread("less", parts[UNDERSTAND].minus(parts[name]))
+
+
+def main_contrast(table: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Of the table ``telling``: the first contrast of a source, over all models that read the text."""
+    rows = overall(pick(table, source=source, read=YES)) if len(table) else table
+    return pick(rows, contrast=rows["contrast"].iloc[0]) if len(rows) else rows
+
+
+def sentence(table: pd.DataFrame, source: str) -> str:
+    """How many facts the first contrast compares, and how Understand compares with accuracy without context."""
+    rows = main_contrast(table, source)
+    if rows.empty:
+        return (
+            f"It is not known which facts of {escape(title(source))} these models were told, or too few were told or "
+            f"not: an AUC is given from {LEAST} triples of either kind on."
+        )
+    words = ("better than", "worse than", "about as well as")
+    of = rows.set_index("value")
+    beside = [
+        f"{sided(of.loc[name, 'less_low'], of.loc[name, 'less_high'], words)} {name.replace('rank', 'the rank')}"
+        for name in ("Acc@5 without context", "rank without context")
+    ]
+    return (
+        f"On {escape(title(source))} {of['told'].iloc[0]:.0f} triples were told and {of['not_told'].iloc[0]:.0f} were "
+        f"not ({rows['contrast'].iloc[0]}). Understand tells them {', and '.join(beside)}."
+    )
+
+
+def drawn_rows(table: pd.DataFrame, sources: Sequence[str]) -> pd.DataFrame:
+    """Of the table ``telling``: what the figure shows, over all models, with controls named as such and last."""
+    rows = pick(table, source=list(sources))
+    parts = [overall(part) for _, part in by(rows, ["source", "contrast", "read"])]
+    if not parts:
+        return rows
+    found = pd.concat(parts).sort_values("read", key=lambda read: read == NO, kind="stable", ignore_index=True)
+    return found.assign(facts=found["contrast"] + found["read"].map({NO: ", a control"}).fillna(""))
+
+
+def draw(table: pd.DataFrame, sources: Sequence[str]) -> Figure:
+    """AUC of every value, a series a contrast, a panel a source where there are several; dotted is chance."""
+    rows = drawn_rows(table, sources)
+    panel = "source" if rows["source"].nunique() > 1 else None
+    return forest(rows, "auc", y="value", series="facts", panel=panel, line=0.5, xlabel="AUC", zero=False)
+
+
+def described(table: pd.DataFrame, sources: Sequence[str]) -> str:
+    """The chart in words."""
+    return "Dot plot. " + in_words(drawn_rows(table, sources), "auc", "source", "facts", "value")

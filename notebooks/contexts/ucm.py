@@ -1,73 +1,102 @@
-"""Study 2: UCM beside Acc@k on the same triples, by variant, relation, number of right objects and rarity (paper 002,
-Table 2, "N-M Relations and Rare Relations Friendly")."""
+"""Page 22, UCM (paper 002, Tables 2 and 3): Understand, Confuse, Misunderstand beside Acc@k on the same triples."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from probekit.errors import ReportError
-from probekit.metrics.context import context_accuracy, counted, ucm_table
+from probekit.metrics.context import ANSWERS, context_accuracy, counted, ucm_table
+from probekit.report.charts import forest
+from probekit.report.published import numbers
+from probekit.report.tables import pick, readable
+from probekit.report.text import escape, number, title
 
 from notebooks.contexts.shares import (
-    CONCLUSION,
+    DIRECTION,
+    FEW,
     Array,
+    Column,
+    beside_paper,
+    by_model,
     classes,
-    conclusion,
-    everyone,
+    conclusions_from,
+    less,
     lowest,
     measured,
-    once,
+    one_row,
+    overall,
     rises,
     several,
-    together,
+    sided,
+    sources_shown,
 )
+from notebooks.contexts.telling import UNDERSTAND, main_contrast
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Tables = Mapping[str, pd.DataFrame]
+BY_TRIPLE, POOLED = "UCM_k", "UCM_m"
 GROUPS = {
-    "variant": "variant",
+    "variant": "variant of the context",
     "relation": "relation",
     "size": "right objects of the triple",
     "rarity": "prompts that ask for the object",
 }
 CLOSE = 0.05  # shares whose difference is smaller than this are called close
-FEW = 20  # triples below which a source gives intervals and no judgement
 GENERAL, BIOMEDICAL = "general", "biomedical"
 FITTING = {"trex": GENERAL, "demo": GENERAL, "demo_bio": BIOMEDICAL, "pubmed": BIOMEDICAL, "medline": BIOMEDICAL}
+CAPTIONS = {
+    "ucm": "Shares of steps: UCM_k, in which each triple and relation counts once, and UCM_m, all steps pooled",
+    "accuracy": "Acc@k without context and with all of it, on the same triples",
+    "telling": "AUC with which each value tells facts that were told from facts that were not",
+    "groups": "UCM_m and Acc@k by variant, relation, number of right objects and rarity",
+    "directions": "The paper's findings as numbers that are above zero where they hold, over all models",
+    "counts": "Triples and steps that UCM can count",
+    "decoded": "Acc@k by ranks among candidates and by decoding, on the same contexts",
+    "calls": "What decoding took",
+}
 
 
-def tables(done: pd.DataFrame, categories: Mapping[str, str]) -> dict[str, pd.DataFrame]:
-    """All tables of UCM against Acc@k.
+def tables(ranked: pd.DataFrame, categories: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+    """All tables of UCM against Acc@k but ``telling``, ``decoded`` and ``calls``.
 
     Args:
-        done: of ``asking.ask_all``.
+        ranked: of ``ask.ask_all``.
         categories: what each model was trained on, as in ``models.card``.
 
     Returns:
-        ``ucm`` and ``accuracy`` (Table 2), ``groups`` (the same by each of ``GROUPS``), ``counts`` and ``conclusions``.
-        All but ``counts`` speak of triples with another correct object in a context, and of contexts around the target.
+        ``ucm`` and ``accuracy`` (Table 2), ``groups`` (UCM_m and Acc@k by each of ``GROUPS``), ``counts`` and
+        ``directions``. All but ``counts`` speak of triples with another correct object in a context, and of contexts
+        around the target.
 
     Raises:
         ReportError: there is none.
     """
-    own = several(done[done["twin"] == "target"])
+    own = several(ranked[ranked["twin"] == "target"])
     if own.empty:
         raise ReportError("no context holds another correct object, so UCM has no step to count: take more triples")
-    rows, models = everyone(own), own["model"].nunique()
+
+    def by_triple(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+        return ucm_table(rows, by, strata="relation", per_triple=True)
+
+    def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+        return ucm_table(rows, by)
+
+    measures = {BY_TRIPLE: by_triple, POOLED: pooled}
     return {
-        "ucm": once(_ucm(rows, ["source", "model"]), models),
-        "accuracy": once(context_accuracy(rows, ["source", "model"]), models),
-        "groups": once(_groups(rows), models),
-        "counts": _counts(done),
-        "conclusions": conclusions(own, categories),
+        "ucm": pd.concat(
+            [by_model(own, made).assign(measure=name) for name, made in measures.items()], ignore_index=True
+        ),
+        "accuracy": by_model(own, context_accuracy),
+        "groups": _groups(own),
+        "counts": _counts(ranked),
+        "directions": directions(own, categories),
     }
-
-
-def _ucm(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-    """UCM_k and UCM_m of every group, told apart by ``measure``."""
-    level = ucm_table(rows, by, strata="relation", per_triple=True).assign(measure="UCM_k")
-    return pd.concat([level, ucm_table(rows, by).assign(measure="UCM_m")], ignore_index=True)
 
 
 def _groups(rows: pd.DataFrame) -> pd.DataFrame:
@@ -80,32 +109,36 @@ def _groups(rows: pd.DataFrame) -> pd.DataFrame:
     }
     found = []
     for by, group in names.items():
-        part, keys = rows.assign(by=by, group=group), ["source", "model", "by", "group"]
-        ends = [f"{when}{end}" for when in ("without", "with") for end in ("", "_low", "_high")]
-        hits = context_accuracy(part, keys).pivot(index=keys, columns="k", values=ends)
-        hits.columns = ["{0}@{3}{1}{2}".format(*name.partition("_"), k) for name, k in hits.columns]
-        found.append(ucm_table(part, keys).merge(hits.reset_index(), on=keys))
+        table = by_model(rows.assign(by=by, group=group), _with_accuracy, ["by", "group"])
         if by in ("size", "rarity"):
-            found[-1] = found[-1].sort_values("group", key=lambda names: names.map(lowest), kind="stable")
+            table = table.sort_values("group", key=lambda labels: labels.map(lowest), kind="stable")
+        found.append(table)
     return pd.concat(found, ignore_index=True)
 
 
-def _counts(done: pd.DataFrame) -> pd.DataFrame:
+def _with_accuracy(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    ends = [f"{when}{end}" for when in ("without", "with") for end in ("", "_low", "_high")]
+    hits = context_accuracy(rows, keys).pivot(index=keys, columns="k", values=ends)
+    hits.columns = ["{0}@{3}{1}{2}".format(*name.partition("_"), k) for name, k in hits.columns]
+    return ucm_table(rows, keys).merge(hits.reset_index(), on=keys)
+
+
+def _counts(ranked: pd.DataFrame) -> pd.DataFrame:
     """Per source, how much there is to count, of one model's rows: all models are asked the same."""
     rows = []
-    for source, part in done[done["model"] == done["model"].iloc[0]].groupby("source", sort=False):
+    for source, part in pick(ranked, model=ranked["model"].iloc[0]).groupby("source", sort=False):
         own = part[part["twin"] == "target"]
         kept = own[counted(own)]
-        by = kept["relation"].value_counts()
+        by_relation = kept["relation"].value_counts()
         row: dict[str, object] = {"source": source, "triples": own["triple_id"].nunique()}
         row |= {"with another correct object": kept["triple_id"].nunique()}
         row |= {"steps": len(own), "steps counted": len(kept)}
-        row |= {"largest relation": by.index[0] if len(by) else "", "its share": by.max() / max(1, len(kept))}
-        rows.append(row)
+        row |= {"largest relation": by_relation.index[0] if len(by_relation) else ""}
+        rows.append(row | {"its share": by_relation.max() / max(1, len(kept))})
     return pd.DataFrame(rows)
 
 
-def conclusions(own: pd.DataFrame, categories: Mapping[str, str]) -> pd.DataFrame:
+def directions(own: pd.DataFrame, categories: Mapping[str, str]) -> pd.DataFrame:
     """What paper 002 concludes of accuracy, domain, variants and relations, each above zero where it holds.
 
     Args:
@@ -113,26 +146,24 @@ def conclusions(own: pd.DataFrame, categories: Mapping[str, str]) -> pd.DataFram
         categories: see ``tables``.
 
     Returns:
-        Rows of ``shares.conclusion``, over all models together; a source with fewer than ``FEW`` triples gives none.
+        Rows of ``shares.DIRECTION``, over all models; a source with fewer than ``FEW`` triples gives none.
     """
-    rows: list[dict[str, object]] = []
+    rows: list[tuple[object, ...]] = []
     for source, part in own.groupby("source", sort=False):
         if part["triple_id"].nunique() >= FEW:
-            rows += _of_source(str(source), together(part).assign(category=part["model"].map(categories)))
-    return pd.DataFrame(rows, columns=CONCLUSION)
+            found = _of_source(str(source), part.assign(category=part["model"].map(categories)))
+            rows += [(claim, source, name, *ends) for claim, name, ends in found if ends[0] == ends[0]]
+    return pd.DataFrame(rows, columns=DIRECTION)
 
 
-def _of_source(source: str, rows: pd.DataFrame) -> list[dict[str, object]]:
+def _of_source(source: str, rows: pd.DataFrame) -> list[tuple[str, str, tuple[float, float, float]]]:
     up, kept, first, last = rises(rows), counted(rows), rows["step"] == 1, rows["last"]
 
-    def understand(which: pd.Series) -> tuple[pd.Series, pd.Series]:
+    def understand(which: pd.Series) -> Column:
         return up, kept & which
 
-    def hit(which: pd.Series) -> tuple[pd.Series, pd.Series]:
+    def hit(which: pd.Series) -> Column:
         return rows["rank_before"] == 1, first & which
-
-    def less(means: Array) -> Array:
-        return means[..., 0] - means[..., 1]
 
     def close(means: Array) -> Array:
         return CLOSE - np.abs(less(means))
@@ -143,30 +174,147 @@ def _of_source(source: str, rows: pd.DataFrame) -> list[dict[str, object]]:
     def doubly(means: Array) -> Array:
         return means[..., 0] - means[..., 1] - (means[..., 2] - means[..., 3])
 
-    told = []
+    found = []
     for claim, k in (("002-05a", 1), ("002-05b", 5)):
         with_context, without = (rows["rank_after"] <= k, last), (rows["rank_before"] <= k, first)
-        told.append((claim, f"gain of Acc@{k}", measured(rows, [with_context, without], less)))
-    fits = FITTING.get(source)
-    if fits:
+        found.append((claim, f"gain of Acc@{k}", measured(rows, [with_context, without], less)))
+    if fits := FITTING.get(source):
         fit, other = (rows["category"] == name for name in (fits, BIOMEDICAL if fits == GENERAL else GENERAL))
-        pair = [understand(fit), understand(other)]
-        told.append(("002-09a", f"models of {fits} text less the others", measured(rows, pair, less)))
-    of = {name: understand(rows["variant"] == name) for name in rows["variant"].unique()}
-    for claim, one, other_one in (
-        ("002-11a", "real", "knowledge_only"),
-        ("002-11b", "knowledge_only", "knowledge_sorted"),
+        name = f"models of {fits} text less the others"
+        found.append(("002-09a", name, measured(rows, [understand(fit), understand(other)], less)))
+    of = {str(name): understand(rows["variant"] == name) for name in rows["variant"].unique()}
+    for claim, pair in (
+        ("002-11a", ("real", "knowledge_only")),
+        ("002-11b", ("knowledge_only", "knowledge_sorted")),
     ):
-        if {one, other_one} <= set(of):
-            told.append((claim, f"{CLOSE} less the difference", measured(rows, [of[one], of[other_one]], close)))
+        if set(pair) <= set(of):
+            found.append((claim, f"{CLOSE} less the difference", measured(rows, [of[one] for one in pair], close)))
     three = ["knowledge_random", "knowledge_only", "knowledge_sorted"]
     if set(three) <= set(of):
-        told.append(("002-11c", "excess distance", measured(rows, [of[name] for name in three], further)))
+        found.append(("002-11c", "excess distance", measured(rows, [of[name] for name in three], further)))
     for claim, column, sign in (("002-14a", "golds", 1), ("002-14b", "target_prompts", -1)):
         group = classes(rows, column)
         names = sorted(group.unique(), key=lowest)[::-sign]
         if len(names) > 1:
             ends = [group == names[0], group == names[-1]]
-            pair = [*map(understand, ends), *map(hit, ends)]
-            told.append((claim, "Understand less Acc@1", measured(rows, pair, doubly)))
-    return [conclusion(claim, source, name, found) for claim, name, found in told if found[0] == found[0]]
+            four = [*map(understand, ends), *map(hit, ends)]
+            found.append((claim, "Understand less Acc@1", measured(rows, four, doubly)))
+    return found
+
+
+def _triples(tables: Tables) -> dict[str, int]:
+    """Source -> its triples with another correct object in a context."""
+    rows = tables["counts"].set_index("source")["with another correct object"]
+    return {str(name): int(count) for name, count in rows.items() if count}
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """The paper's findings on accuracy, domain, variants and relations, over all models, of sources with enough
+    triples."""
+    return conclusions_from(tables["directions"], _triples(tables))
+
+
+def sources(tables: Tables) -> list[str]:
+    """The sources that the page shows; the others stand in the list of tables."""
+    return sources_shown(_triples(tables))
+
+
+def scarce(tables: Tables) -> str:
+    """Which sources are not shown since their triples are too few."""
+    triples = _triples(tables)
+    left = [f"{escape(title(name))} {triples[name]}" for name in triples if name not in sources(tables)]
+    return (
+        f"Too few triples for a judgement: {', '.join(left)}. Their rows stand in the tables at the end."
+        if left
+        else ""
+    )
+
+
+def answer(tables: Tables, printed: bool) -> str:
+    """What an added correct entity does on the source with most triples, and whether Understand tells what was told.
+
+    Args:
+        printed: whether the paper's numbers may stand beside ours.
+    """
+    source = sources(tables)[0]
+    row: dict[str, Any] = one_row(tables["ucm"], source=source, measure=POOLED)
+    text = (
+        f"On {escape(title(source))}, a correct entity added to the context lifts the right answer in "
+        f"{row['understand']:.0%} of the steps and lowers it in {row['misunderstand']:.0%}"
+    )
+    if printed:
+        paper = numbers("002", "3")
+        more = (paper["target U"] > paper["target M"]).sum()
+        which = "every model" if more == len(paper) else f"{more} of {len(paper)} models"
+        text += f"; {which} of the paper's Table 3 lifts it more often than it lowers it"
+    known = main_contrast(tables["telling"], source)
+    if known.empty:
+        return f"{text}. Which of these facts the models were told is not known, or of too few."
+    auc = known.set_index("value").loc[UNDERSTAND]
+    tells = sided(auc["auc_low"], auc["auc_high"], ("tells", "tells, the wrong way round,", "does not tell"), 0.5)
+    chance = f"AUC {auc['auc']:.2f}, where 0.5 is chance"
+    return f"{text}. How often an answer is lifted {tells} which facts a model was told ({chance})."
+
+
+def draw(tables: Tables) -> Figure:
+    """Understand, Confuse and Misunderstand (UCM_m) of every model, a panel a source."""
+    shown = sources(tables)
+    rows = _long(pick(tables["ucm"], measure=POOLED, source=shown))
+    several_sources = len(shown) > 1
+    return forest(rows, "share", series="answer", colour="model", panel="source" if several_sources else None,
+                  xlabel="Share of steps")  # fmt: skip
+
+
+def _long(table: pd.DataFrame) -> pd.DataFrame:
+    """A row per model and answer: ``share, share_low, share_high``."""
+    parts = []
+    for name in ANSWERS:
+        ends = {f"{name}{end}": f"share{end}" for end in ("", "_low", "_high")}
+        parts.append(table[["source", "model", *ends]].rename(columns=ends).assign(answer=name.capitalize()))
+    return pd.concat(parts, ignore_index=True)
+
+
+def described(tables: Tables) -> str:
+    """The chart in words."""
+    rows = _long(pick(tables["ucm"], measure=POOLED, source=sources(tables))).to_dict("records")
+    return "Dot plot of shares of steps. " + "; ".join(
+        f"{title(row['source'])}, {title(row['model'])}, {row['answer']} {number(row['share'], 2)}" for row in rows
+    )
+
+
+def as_table2(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The form of Table 2: accuracy without and with context, and UCM_k; of ``beside_paper``."""
+    keys = ["source", "model"]
+    accuracy = pick(tables["accuracy"], source=sources(tables))
+    rows = pick(tables["ucm"], measure=BY_TRIPLE, source=sources(tables))
+    columns = {}
+    for when in ("without", "with"):
+        for k in accuracy["k"].unique():
+            ends = {f"{when}{end}": f"{when}@{k}{end}" for end in ("", "_low", "_high")}
+            rows = rows.merge(pick(accuracy, k=k)[[*keys, *ends]].rename(columns=ends), on=keys)
+            columns[f"{when}@{k}"] = (f"Acc@{k} {when}", f"{when} context acc@{k}")
+    columns |= {name: (name[0].upper(), name[0].upper()) for name in ANSWERS}
+    return beside_paper(rows, columns, "2" if printed else "")
+
+
+def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The form of Table 3, target: UCM_m; of ``beside_paper``."""
+    rows = pick(tables["ucm"], measure=POOLED, source=sources(tables))
+    columns = {name: (name[0].upper(), f"target {name[0].upper()}") for name in ANSWERS}
+    return beside_paper(rows, columns, "3" if printed else "")
+
+
+def by_group(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """UCM_m and Acc@1 over all models by variant, number of right objects and rarity; the numbers, and for reading."""
+    rows = overall(tables["groups"], source=sources(tables), by=[name for name in GROUPS if name != "relation"])
+    measured = [f"{name}{end}" for name in ("understand", "without@1", "with@1") for end in ("", "_low", "_high")]
+    table = rows[["source", "by", "group", *measured, "triples"]]
+    named = table.assign(by=table["by"].map(GROUPS), group=table["group"].str.replace("_", " "))
+    headings = {"by": "By", "without@1": "Acc@1 without", "with@1": "Acc@1 with"}
+    return table, readable(named if named["source"].nunique() > 1 else named.drop(columns="source"), headings)
+
+
+def first_already(tables: Tables) -> str:
+    """How many steps could only be Confuse or Misunderstand."""
+    row: dict[str, Any] = one_row(tables["ucm"], source=sources(tables)[0], measure=POOLED)
+    return f"{row['already_first']:.0%}"

@@ -3,6 +3,9 @@
 A table of steps has one row per step of a growing context: ``triple_id``, ``centre`` and ``added`` (entities),
 ``added_correct``, ``rank_before`` and ``rank_after`` of the centre, and the rank changes ``rc_centre, rc_added,
 rc_correct, rc_incorrect``; ``step, last, doc_id, variant, twin, relation`` and other columns tell where it belongs.
+
+Rows of several models, told apart by ``model``, can be of one group: its shares are then means over models that were
+asked the same steps, and a step or context that several were asked counts once.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from probekit.metrics.statistics import Interval, bootstrap_means, middle, resam
 
 CHANGES = ("rc_centre", "rc_added", "rc_correct", "rc_incorrect")
 CONTEXT = ["triple_id", "doc_id", "variant", "twin"]  # what one growing context is known by
+STEP = [*CONTEXT, "step"]
 ANSWERS = ("understand", "confuse", "misunderstand")
 
 
@@ -51,6 +55,11 @@ def counted(steps: pd.DataFrame, first_step: bool = False) -> pd.Series:
         first_step: also the step that adds the centre itself (S1), where that is correct.
     """
     return steps["added_correct"] & (first_step | (steps["added"] != steps["centre"]))
+
+
+def steps_of(steps: pd.DataFrame) -> int:
+    """How many different steps these are."""
+    return len(steps[STEP].drop_duplicates())
 
 
 def ucm(
@@ -132,7 +141,7 @@ def ucm_table(
     for key, group in taken.groupby(list(by), sort=False, dropna=False):
         names = group["triple_id"].tolist()
         found = ucm(group["rc_centre"], names, group[strata].tolist() if strata else None, per_triple, seed=seed)
-        row = dict(zip(by, key, strict=True)) | {"steps": len(group), "triples": found.understand.clusters}
+        row = dict(zip(by, key, strict=True)) | {"steps": steps_of(group), "triples": found.understand.clusters}
         for name, share in zip(ANSWERS, found, strict=True):
             row |= {name: share.estimate, f"{name}_low": share.low, f"{name}_high": share.high}
         rows.append(row | {"already_first": float((group["rank_before"] == 1).mean())})
@@ -165,7 +174,7 @@ def rank_change_table(
                 triples = defined["triple_id"].tolist()
                 low, high = middle(bootstrap_means(defined[change], triples, samples, seed)[:, 0])
                 told = {"change": change, "mean": float(defined[change].mean()), "low": low, "high": high}
-                counts = {"steps": len(defined), "triples": defined["triple_id"].nunique()}
+                counts = {"steps": steps_of(defined), "triples": defined["triple_id"].nunique()}
                 rows.append(dict(zip(keys, key, strict=True)) | told | counts)
     return pd.DataFrame(rows)
 
@@ -189,16 +198,18 @@ def context_accuracy(
         ValueError: a context lacks its first or its last step.
     """
     rows = []
+    known = [*CONTEXT, "model"] if "model" in steps else CONTEXT
     for key, group in steps.groupby(list(by), sort=False, dropna=False):
-        first, last = (part.set_index(CONTEXT) for part in (group[group["step"] == 1], group[group["last"]]))
+        first, last = (part.set_index(known) for part in (group[group["step"] == 1], group[group["last"]]))
         if not first.index.is_unique or set(first.index) != set(last.index):
             raise ValueError("every context needs one first and one last step: group by whatever tells contexts apart")
         triples = first.index.get_level_values("triple_id").tolist()
+        contexts = len(first.index.to_frame()[CONTEXT].drop_duplicates())
         for k in ks:
             hits = [hits_at_k(first["rank_before"], k), hits_at_k(last.loc[first.index, "rank_after"], k)]
             table = np.column_stack([*hits, hits[1] - hits[0]])
             drawn = bootstrap_means(table, triples, samples, seed)
-            row = dict(zip(by, key, strict=True)) | {"k": k, "contexts": len(table), "triples": len(set(triples))}
+            row = dict(zip(by, key, strict=True)) | {"k": k, "contexts": contexts, "triples": len(set(triples))}
             for name, own, column in zip(("without", "with", "gain"), table.T, drawn.T, strict=True):
                 row[name] = float(own.mean())
                 row[f"{name}_low"], row[f"{name}_high"] = middle(column)

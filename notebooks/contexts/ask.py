@@ -30,6 +30,11 @@ DOMAINS: dict[str, Domain] = {"demo": "general", "demo_bio": "biomedical"}
 SOURCES = (*DOMAINS, "trex", "pubmed", "medline")
 
 
+def domain_of(source: str) -> Domain:
+    """The domain of the text of a source."""
+    return DOMAINS.get(source, "general")
+
+
 @dataclass(frozen=True)
 class Looked:
     """A source after it was searched, and the steps that are asked.

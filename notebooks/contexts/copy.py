@@ -1,0 +1,320 @@
+"""Page 23, copy or understand (paper 002, Table 3): contexts around the target against twins around a wrong entity."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pandas as pd
+
+from probekit.errors import ReportError
+from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of, ucm_table
+from probekit.models.zoo import ZOO
+from probekit.probes.demo.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, has_read, told
+from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
+from probekit.report.charts import forest
+from probekit.report.charts import told as in_words
+from probekit.report.tables import by, pick, readable
+from probekit.report.text import escape, title
+
+from notebooks.contexts.ask import domain_of
+from notebooks.contexts.shares import (
+    DIRECTION,
+    FEW,
+    LEAST,
+    Array,
+    Column,
+    beside_paper,
+    by_model,
+    conclusions_from,
+    falls,
+    less,
+    measured,
+    one_row,
+    overall,
+    rises,
+    sided,
+    sources_shown,
+)
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Tables = Mapping[str, pd.DataFrame]
+TARGET, NEGATIVE = "target", "negative"
+MIRROR = 0.1  # shares no further apart than this would be called alike
+CENTRES = {TARGET: "target", NEGATIVE: "negative target"}
+LEVELS = (NEVER, SELDOM, MANY, HELD_OUT, SHARED, TAUGHT)  # from what cannot be known to what was told most
+CAPTIONS = {
+    "twins": "UCM_m of contexts around the target and around an incorrect entity",
+    "differences": "Understand and Misunderstand of the target less those of the negative target",
+    "levels": "The same differences by how well a fact can be known, over all models",
+    "crossed": "How often a step lifts and lowers the centre, by whether centre and added entity are correct",
+    "variants": "UCM_m of both centres by variant of the context",
+    "directions": "The paper's findings as numbers that are above zero where they hold, over all models",
+}
+
+
+def paired(ranked: pd.DataFrame) -> pd.DataFrame:
+    """The steps of contexts that have a twin, where UCM counts a step around either centre."""
+    keys = ["source", *(name for name in CONTEXT if name != "twin")]
+    kept = ranked.loc[counted(ranked), [*keys, "twin"]].drop_duplicates()
+    both = kept.groupby(keys, sort=False).size()
+    return ranked.merge(both[both == 2].index.to_frame(index=False), on=keys)
+
+
+def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """All tables of the page, on contexts that have a twin.
+
+    Args:
+        ranked: of ``ask.ask_all``.
+
+    Returns:
+        ``twins`` (Table 3: UCM_m of target and negative target), ``variants`` (the same by variant), ``crossed`` (share
+        of steps that lift the centre, by centre and added entity, both correct or not), ``differences`` (target less
+        negative target), ``levels`` (these differences by how well a fact can be known, of ``LEAST`` triples or
+        more), ``directions``.
+
+    Raises:
+        ReportError: no context can be compared.
+    """
+    own = paired(ranked)
+    if own.empty:
+        raise ReportError("no context has a twin with a step to count: take more triples, or longer documents")
+    return {
+        "twins": by_model(own, ucm_table, ["twin"]),
+        "variants": by_model(own, ucm_table, ["variant", "twin"]),
+        "crossed": by_model(own[own["added"] != own["centre"]], crossed, ["twin", "added_correct"]),
+        "differences": by_model(own, differences),
+        "levels": levels(own),
+        "directions": directions(own),
+    }
+
+
+def crossed(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """How often a step lifts and lowers the centre, of every group of steps.
+
+    A model that copies whatever stands in the context gives all four pairs of a right or wrong centre and a right or
+    wrong added entity alike; one that keeps right and wrong objects apart lifts a centre more often when an entity of
+    its own kind is added.
+    """
+    found = []
+    for about, part in by(rows, keys):
+        row = about | {"steps": steps_of(part), "triples": part["triple_id"].nunique()}
+        for name, value in (("rises", rises(part)), ("falls", falls(part))):
+            row |= _ends(name, measured(part, [(value, np.ones(len(part)))], lambda means: means[..., 0]))
+        found.append(row)
+    return pd.DataFrame(found)
+
+
+def _ends(name: str, found: tuple[float, float, float]) -> dict[str, float]:
+    return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
+
+
+def _both_centres(rows: pd.DataFrame, value: pd.Series) -> list[Column]:
+    kept = counted(rows)
+    return [(value, kept & (rows["twin"] == twin)) for twin in CENTRES]
+
+
+def differences(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """Understand and Misunderstand of the target less that of the negative target, of every group of steps."""
+    found = []
+    for about, part in by(rows, keys):
+        row = about | {"triples": part["triple_id"].nunique()}
+        for name, value in (("understand", rises(part)), ("misunderstand", falls(part))):
+            row |= _ends(name, measured(part, _both_centres(part, value), less))
+        found.append(row)
+    return pd.DataFrame(found)
+
+
+def level(ranked: pd.DataFrame) -> pd.Series:
+    """How well each row's fact can be known: how often it was told, or its half; empty where that is not known."""
+    found = ranked["half"].astype(str).copy()
+    if "exposure" in ranked:
+        known = ranked["exposure"].notna() & ranked["model"].isin(ZOO)
+        found[known] = told(ranked.loc[known, "exposure"].astype(int))
+    return found
+
+
+def _read(source: str, model: str) -> str:
+    return has_read(model, domain_of(source), ZOO) if source.startswith("demo") else YES
+
+
+def levels(own: pd.DataFrame) -> pd.DataFrame:
+    """``differences`` by ``level``, over the models that read the text and over those that did not, a control."""
+    marked = own.assign(level=level(own))
+    marked = marked[marked["level"] != ""]
+    read = [_read(str(source), str(model)) for source, model in zip(marked["source"], marked["model"], strict=True)]
+    marked = marked.assign(read=read)
+    found = []
+    for about, part in by(marked[marked["read"] != UNKNOWN], ["source", "read"]):
+        for name, rows in _by_level(part):
+            (row,) = differences(rows, ["source"]).drop(columns="source").to_dict("records")
+            found.append(about | {"level": name, "models": rows["model"].nunique()} | row)
+    return pd.DataFrame(found)
+
+
+def _by_level(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+    for name in LEVELS:
+        part = rows[rows["level"] == name]
+        if part["triple_id"].nunique() >= LEAST:
+            yield name, part
+
+
+def directions(own: pd.DataFrame) -> pd.DataFrame:
+    """What paper 002 concludes from Table 3, each as a number that is above zero where it holds.
+
+    Args:
+        own: of ``paired``.
+
+    Returns:
+        Rows of ``shares.DIRECTION``, over all models, of sources with ``FEW`` triples or more; of what was told and
+        what was not, too.
+    """
+    rows: list[tuple[object, ...]] = []
+    for source, part in own.groupby("source", sort=False):
+        if part["triple_id"].nunique() < FEW:
+            continue
+        four = [*_both_centres(part, rises(part)), *_both_centres(part, falls(part))]
+        for claim, name, measure in (
+            ("002-12a", "smaller of U less M and, of the twin, M less U", _turned),
+            ("002-12b", f"the same, and no more than {MIRROR} less the greater gap", _mirrored),
+        ):
+            rows.append((claim, source, name, *measured(part, four, measure)))
+        read = np.array([_read(str(source), str(model)) == YES for model in part["model"]])
+        kept, up, known = counted(part), rises(part), level(part)
+        groups = [known.isin(names).to_numpy() & read for names in ((TAUGHT, MANY), (HELD_OUT, NEVER))]
+        cells = [(up, kept & which & (part["twin"] == twin)) for which in groups for twin in CENTRES]
+        if min(part.loc[which, "triple_id"].nunique() for which in groups) >= FEW:
+            known_more = measured(part, cells, lambda m: m[..., 0] - m[..., 1] - (m[..., 2] - m[..., 3]))
+            rows.append(("002-12c", source, "told less not told", *known_more))
+    return pd.DataFrame(rows, columns=DIRECTION)
+
+
+def _turned(means: Array) -> Array:
+    """Of U target, U negative, M target, M negative: the smaller of U less M and, of the negative target, M less U."""
+    return np.minimum(means[..., 0] - means[..., 2], means[..., 3] - means[..., 1])
+
+
+def _mirrored(means: Array) -> Array:
+    """The smaller of ``_turned`` and ``MIRROR`` less the greater of the gaps between U of one and M of the other."""
+    gaps = np.maximum(np.abs(means[..., 0] - means[..., 3]), np.abs(means[..., 2] - means[..., 1]))
+    return np.minimum(_turned(means), MIRROR - gaps)
+
+
+def _triples(tables: Tables) -> dict[str, int]:
+    return {
+        str(name): int(n) for name, n in tables["differences"].groupby("source", sort=False)["triples"].max().items()
+    }
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """The paper's findings from Table 3, over all models, of sources with enough triples."""
+    return conclusions_from(tables["directions"], _triples(tables))
+
+
+def sources(tables: Tables) -> list[str]:
+    """The sources that the page shows; the others stand in the list of tables."""
+    return sources_shown(_triples(tables))
+
+
+def answer(tables: Tables) -> str:
+    """Whether target and negative target differ on the source with most triples, and more so where a fact was told."""
+    source = sources(tables)[0]
+    row: dict[str, Any] = one_row(tables["differences"], source=source)
+    words = ("more often than", "less often than", "not clearly more often than")
+    side = sided(row["understand_low"], row["understand_high"], words)
+    text = (
+        f"On {escape(title(source))} a correct entity added to the context lifts the target {side} it lifts an "
+        f"incorrect entity in the target's place: a difference of {row['understand']:.3f} in the share of steps."
+    )
+    found = pick(tables["directions"], source=source, claim="002-12c")
+    if found.empty:
+        return f"{text} Whether it is greater where a fact was told cannot be said here."
+    known = found.iloc[0]
+    word = sided(known["low"], known["high"], ("greater", "smaller", "not clearly greater"))
+    return (
+        f"{text} Where a fact was told, that difference is {word} than where it was not ({known['estimate']:+.3f}); "
+        "understanding, rather than copying, would make it greater."
+    )
+
+
+def draw(tables: Tables) -> Figure:
+    """Understand and Misunderstand of target and negative target, a panel each, of the source with most triples; or the
+    sources that are shown, Understand alone."""
+    shown = sources(tables)
+    rows = drawn_rows(tables)
+    if len(shown) > 1:
+        rows = rows.assign(answer=rows["source"].map(title) + ": " + rows["answer"])
+    return forest(rows, "share", series="centre", panel="answer", columns=2, colour="model")
+
+
+def drawn_rows(tables: Tables) -> pd.DataFrame:
+    """What the figure shows: a row per source, answer, model and centre, ``share, share_low, share_high``."""
+    rows = pick(tables["twins"], source=sources(tables))
+    parts = []
+    for source in sources(tables):
+        for name in ("understand", "misunderstand"):
+            ends = {f"{name}{end}": f"share{end}" for end in ("", "_low", "_high")}
+            part = pick(rows, source=source)[["source", "model", "twin", *ends]]
+            parts.append(part.rename(columns=ends).assign(answer=name.capitalize(), centre=part["twin"].map(CENTRES)))
+    return pd.concat(parts, ignore_index=True)
+
+
+def described(tables: Tables) -> str:
+    """The chart in words."""
+    return "Dot plot. " + in_words(drawn_rows(tables), "share", "source", "answer", "model", "centre")
+
+
+def draw_levels(tables: Tables) -> Figure:
+    """The difference of Understand by how well a fact can be known, a panel a source where there are several."""
+    rows = level_rows(tables)
+    panel = "source" if rows["source"].nunique() > 1 else None
+    series = "models_are" if rows["models_are"].nunique() > 1 else None
+    xlabel = "Understand, target less negative target"
+    lines = dict.fromkeys(rows["source"], 0.0) if panel else 0.0
+    return forest(rows, "understand", y="level", series=series, panel=panel, line=lines, xlabel=xlabel, zero=False)
+
+
+def level_rows(tables: Tables) -> pd.DataFrame:
+    """Of ``levels``: the sources that are shown, from what cannot be known to what was told most."""
+    rows = pick(tables["levels"], source=sources(tables))
+    if rows.empty:
+        return rows
+    readers = rows["read"].map({YES: "read the text", NO: "never read it, a control"})
+    return rows.assign(models_are=readers).sort_values(
+        "level", key=lambda names: names.map(LEVELS.index), kind="stable"
+    )
+
+
+def levels_described(tables: Tables) -> str:
+    """That chart in words."""
+    return "Dot plot. " + in_words(level_rows(tables), "understand", "source", "level", "models_are")
+
+
+def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The form of Table 3: UCM_m of target and negative target side by side; of ``shares.beside_paper``."""
+    keys, rows = ["source", "model"], pick(tables["twins"], source=sources(tables))
+    columns: dict[str, tuple[str, str]] = {}
+    sides = []
+    for twin, name in CENTRES.items():
+        ends = {f"{word}{end}": f"{twin}_{word}{end}" for word in ANSWERS for end in ("", "_low", "_high")}
+        sides.append(pick(rows, twin=twin)[[*keys, *ends]].rename(columns=ends))
+        paper = name.replace(" ", "-")
+        columns |= {f"{twin}_{word}": (f"{name} {word[0].upper()}", f"{paper} {word[0].upper()}") for word in ANSWERS}
+    return beside_paper(sides[0].merge(sides[1], on=keys), columns, "3" if printed else "")
+
+
+def four_pairs(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """``crossed`` over all models, of the sources that are shown; the numbers, and for reading."""
+    rows = overall(tables["crossed"], source=sources(tables)).sort_values(
+        ["twin", "added_correct"], ascending=False, kind="stable"
+    )
+    rows = rows.sort_values("source", key=lambda names: names.map(sources(tables).index), kind="stable")
+    named = rows.assign(
+        twin=rows["twin"].map({TARGET: "the target, correct", NEGATIVE: "an incorrect entity"}),
+        added_correct=["correct" if right else "incorrect" for right in rows["added_correct"]],
+    ).drop(columns=["model", "triples"] + ["source"] * (rows["source"].nunique() == 1))
+    headings = {"twin": "Centre", "added_correct": "Added entity", "rises": "Centre rises", "falls": "Centre falls"}
+    return rows, readable(named, headings)

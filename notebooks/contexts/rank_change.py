@@ -1,0 +1,175 @@
+"""Page 21, rank change (paper 002, Table 1): what an added entity does to the ranks, by whether it is correct."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from probekit.metrics.context import CHANGES, rank_change_table
+from probekit.report.charts import forest
+from probekit.report.claims import direction
+from probekit.report.tables import cell, pick
+from probekit.report.text import escape, title
+
+from notebooks.contexts.shares import LEAST, PRINTED, by_model, one_row, overall, printed_rows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Tables = Mapping[str, pd.DataFrame]
+ENTITIES = dict(zip(CHANGES, ("O_t", "O_a", "O_cor", "O_incor"), strict=True))
+ADDED = {True: "O_a correct", False: "O_a incorrect"}
+RISES, FALLS = -1, 1  # sign of a rank change
+DIRECTIONS = {  # claim: whether O_a is correct, whose rank changes, the sign that the paper's sentence asks for
+    "002-03a": (True, "rc_centre", RISES),
+    "002-03b": (True, "rc_correct", RISES),
+    "002-03c": (True, "rc_incorrect", FALLS),
+    "002-03d": (False, "rc_centre", FALLS),
+    "002-03e": (False, "rc_correct", FALLS),
+    "002-03f": (False, "rc_incorrect", RISES),
+    "002-03g": (True, "rc_added", RISES),
+    "002-03h": (False, "rc_added", RISES),
+}
+LINEAR = 1  # ranks up to which the chart's axis is linear; beyond it is logarithmic
+CAPTIONS = {
+    "rank_change": "Mean rank change of every entity, by model and source",
+    "variants": "Mean rank change by variant of the context, over all models",
+    "directions": "The paper's eight directions as numbers that are above zero where they hold",
+}
+
+
+def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
+    """The tables of the page, all of steps around the target.
+
+    Args:
+        ranked: of ``ask.ask_all``.
+        seed: of the bootstrap over triples.
+
+    Returns:
+        ``rank_change`` (``source, model, added_correct, change, mean, low, high, steps, triples``; of several models
+        their mean too), ``variants`` (the same with ``variant``, over all models), ``directions`` (``claim, source,
+        estimate`` above zero where the claim holds, ``low, high, steps, triples``).
+    """
+    own = ranked[ranked["twin"] == "target"]
+
+    def changes(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+        return rank_change_table(rows, by, seed=seed)
+
+    every = _sorted(by_model(own, changes))
+    return {
+        "rank_change": every,
+        "variants": _sorted(overall(by_model(own, changes, ["variant"]))),
+        "directions": directions(overall(every)),
+    }
+
+
+def _sorted(table: pd.DataFrame) -> pd.DataFrame:
+    """Sources, models and variants in order of appearance, and of each the steps with a correct O_a first."""
+    keys = [name for name in ("source", "model", "variant") if name in table]
+    order = {name: list(table[name].unique()) for name in keys} | {"added_correct": [True, False]}
+    return table.sort_values(list(order), key=lambda c: c.map(order[c.name].index), kind="stable", ignore_index=True)
+
+
+def directions(table: pd.DataFrame) -> pd.DataFrame:
+    """Each of ``DIRECTIONS`` as a number that is above zero where it holds; none of fewer than ``LEAST`` triples.
+
+    Args:
+        table: of ``rank_change_table`` by source, over all models.
+    """
+    rows = []
+    for claim, (correct, change, sign) in DIRECTIONS.items():
+        found = pick(table[table["triples"] >= LEAST], added_correct=correct, change=change)
+        for row in found.to_dict("records"):
+            low, high = sorted((sign * row["low"], sign * row["high"]))
+            numbers = {"estimate": sign * row["mean"], "low": low, "high": high}
+            rows.append({"claim": claim, "source": row["source"], **numbers, **_counts(row)})
+    return pd.DataFrame(rows, columns=["claim", "source", "estimate", "low", "high", "steps", "triples"])
+
+
+def _counts(row: Mapping[object, object]) -> dict[str, object]:
+    return {"steps": row["steps"], "triples": row["triples"]}
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """The paper's eight directions, of every source with enough triples, over all models."""
+    rows = tables["directions"]
+    columns = ["claim", "source", "unit", "estimate", "low", "high", "n"]
+    return rows.assign(unit="triple", n=rows["triples"])[columns] if len(rows) else pd.DataFrame(columns=columns)
+
+
+def sources(tables: Tables) -> list[str]:
+    """The sources with ``LEAST`` triples or more for the target, most first."""
+    counts = pick(tables["rank_change"], change="rc_centre", added_correct=True).groupby("source")["triples"].max()
+    ordered = counts.sort_values(ascending=False, kind="stable")
+    return [str(name) for name in ordered.index if ordered[name] >= LEAST] or [str(ordered.index[0])]
+
+
+def answer(tables: Tables) -> str:
+    """How the target moves on the source with most triples, over all models, and how many directions agree there."""
+    source = sources(tables)[0]
+    changes = overall(tables["rank_change"], source=source, change="rc_centre")
+    parts = [
+        f"{_moves(one_row(changes, added_correct=correct))} when {added} entity is added"
+        for correct, added in ((True, "a correct"), (False, "an incorrect"))
+        if len(pick(changes, added_correct=correct))
+    ]
+    rows = pick(tables["directions"], source=source).to_dict("records")
+    agree = sum(direction(row["low"], row["high"]) == "agrees" for row in rows)
+    text = f"On {escape(title(source))} the right answer {' and '.join(parts)}, on average."
+    return text + f" Of the paper's {len(rows)} directions, {agree} agree here." * bool(rows)
+
+
+def _moves(row: Mapping[str, object]) -> str:
+    """In words, where the interval allows: ``falls by 0.76 ranks``."""
+    mean, low, high = (float(str(row[name])) for name in ("mean", "low", "high"))
+    if low <= 0 <= high:
+        return "neither clearly rises nor falls"
+    return f"{'falls' if mean > 0 else 'rises'} by {abs(mean):.2f} ranks"
+
+
+def draw(tables: Tables, source: str) -> Figure:
+    """Rank changes on one source: a panel for a correct O_a and one for an incorrect, a line an entity."""
+    rows = pick(tables["rank_change"], source=source)
+    rows = rows.assign(entity=rows["change"].map(ENTITIES), added=rows["added_correct"].map(ADDED))
+    figure = forest(
+        rows, "mean", y="entity", series="model", panel="added", line=dict.fromkeys(ADDED.values(), 0.0), zero=False
+    )
+    widest = 1.2 * float(rows[["low", "high"]].abs().max(axis=None))
+    for ax in figure.axes:
+        ax.set_xscale("symlog", linthresh=LINEAR)
+        ax.xaxis.set_major_formatter("{x:g}")
+        ax.set_xlim(-widest, widest)
+    return figure
+
+
+def described(tables: Tables, source: str) -> str:
+    """The chart in words."""
+    rows = overall(tables["rank_change"], source=source).to_dict("records")
+    numbers = "; ".join(f"{ADDED[row['added_correct']]}, {ENTITIES[row['change']]}: {row['mean']:.2f}" for row in rows)
+    return f"Dot plot of mean rank changes on {title(source)}, {rows[0]['model']}. {numbers}."
+
+
+def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The columns of Table 1: ours of the source with most triples, and below them the paper's rows where ``printed``.
+
+    Returns:
+        The numbers, a row per cell (``source, model, added_correct, change, mean, low, high, steps, triples``), and the
+        same for reading, a row per model and kind of added entity.
+    """
+    source, paper = sources(tables)[0], printed_rows("1") if printed else {}
+    numbers, shown = [pick(tables["rank_change"], source=source)], []
+    for correct, added in ADDED.items():
+        for model, part in pick(numbers[0], added_correct=correct).groupby("model", sort=False):
+            cells = {row["change"]: cell(row, "mean", 2) for row in part.to_dict("records")}
+            about = {"Added": added, "Model": title(str(model))}
+            shown.append(about | {entity: cells.get(change, "–") for change, entity in ENTITIES.items()})
+        for model, row in paper.items():
+            values = {change: row[f"{added}: {entity}"] for change, entity in ENTITIES.items()}
+            about = {"Added": added, "Model": f"Paper: {model}"}
+            shown.append(about | {ENTITIES[change]: value for change, value in values.items()})
+            keys = {"source": PRINTED, "model": model, "added_correct": correct}
+            rows = [keys | {"change": change, "mean": float(value)} for change, value in values.items()]
+            numbers.append(pd.DataFrame(rows))
+    return pd.concat(numbers, ignore_index=True), pd.DataFrame(shown)
