@@ -108,7 +108,7 @@ if not page.demo:
         shown = perturbations.as_in_paper(beside, "change", 1)
         page.table(beside, f"beside_{language}_accuracy", caption, shown, fold=alone)
         beside = perturbations.reasons_beside_paper(reasons, language, datasets)
-        caption = f"Attention, size of the change of F1, and MAP: {says}"
+        caption = f"Attention: size of the change of F1 (F1 delta), and MAP: {says}"
         page.table(beside, f"beside_{language}_reasons", caption, perturbations.as_in_paper(beside), fold=alone)
     page.say(paper.invented(page))
 

@@ -434,19 +434,15 @@ def reasons_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[
     return pd.concat(frames, ignore_index=True).reindex(columns=[*columns, "metric", "estimate", "low", "high"])
 
 
-def as_in_paper(beside: pd.DataFrame, estimate: str = "estimate", digits: int = 2) -> pd.DataFrame:
+def as_in_paper(beside: pd.DataFrame, estimate: str = "estimate", digits: int = 3) -> pd.DataFrame:
     """A table beside the paper's for reading: dimension and kind of change down, models and metrics across."""
-    several = beside["data"].nunique() > 2
-    who = [title(m) + f", {title(d)}" * several for m, d in zip(beside["model"], beside["data"], strict=True)]
-    who = (
-        [f"{metric}, {name}" for metric, name in zip(beside["metric"], who, strict=True)] if "metric" in beside else who
-    )
+    several = beside["data"].nunique() > 2  # the paper's table and more than one set of ours
+    metrics = beside["metric"] + ", " if "metric" in beside else [""] * len(beside)
+    who = [
+        metric + title(model) + f", {title(data)}" * (several or data.startswith("Table"))
+        for metric, model, data in zip(metrics, beside["model"], beside["data"], strict=True)
+    ]
     order = [*DIMENSIONS, ALL]
     rows = beside.assign(who=who).sort_values("dimension", key=lambda names: names.map(order.index), kind="stable")
-    return across(
-        rows.rename(columns={"perturbation": "change_of_text"}),
-        ["dimension", "change_of_text"],
-        "who",
-        estimate,
-        digits=digits,
-    )
+    rows = rows.rename(columns={"perturbation": "change_of_text"})
+    return across(rows, ["dimension", "change_of_text"], "who", estimate, digits=digits)

@@ -293,9 +293,11 @@ def chart(tables: Tables, demo: bool) -> pd.DataFrame:
 
 
 def overall(tables: Tables, dataset: str) -> pd.DataFrame:
-    """Every metric over all records of a set, for reading: sources of scores down, metrics across."""
+    """Metrics over all records of a set, for reading: sources of scores down, metrics across."""
     cells = _enough(pick(tables["interpretability"], dataset=dataset, dimension=ALL))
-    cells = cells.assign(model=cells["model"].map(title), weights=cells["weights"].replace("", "–"))
+    cells = pick(cells, metric=[F1, MAP, PCC, PCC_ALL, KEPT])
+    model = cells["model"].replace("", NO_MODEL).map(title)
+    cells = cells.assign(model=model, weights=cells["weights"].replace("", "–"))
     return across(cells, ["model", "method", "weights"], "metric", digits=2)
 
 

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 import pytest
-from probekit.report.ledger.claims import published
-from probekit.report.ledger.published import MISSING, numbers
 
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
+from probekit.report.published import MISSING, numbers, published
 
 SHAPES = {"3": (5, 4), "4": (4, 30), "5": (8, 20), "6": (3, 15), "7": (5, 6), "8": (4, 30), "9": (8, 20), "10": (5, 6)}
 
