@@ -15,6 +15,18 @@ DATA = {
     "demo": "Demo world",
     "demo_bio": "Demo world, biomedical",
     "demo_lipid": "Demo abstracts",
+    # records with rationales, by whole name
+    "cprag": "CPRAG\N{NON-BREAKING HYPHEN}102",
+    "demo/en": "Demo world, English",
+    "demo/zh": "Demo world, Chinese",
+    "negation": "NEG\N{NON-BREAKING HYPHEN}136",
+    "own/en": "Own items, English",
+    "own/zh": "Own items, Chinese",
+    "primed/ConceptNet": "ConceptNet, primed",
+    "primed/GoogleRE": "Google\N{NON-BREAKING HYPHEN}RE, primed",
+    "primed/SQUAD": "SQuAD, primed",
+    "primed/TREx": "T\N{NON-BREAKING HYPHEN}REx, primed",
+    "role": "ROLE\N{NON-BREAKING HYPHEN}88",
 }
 MODELS = {
     "minilm-mlm": "MiniLM",
@@ -32,5 +44,7 @@ def title(name: str) -> str:
     """
     if name in MODELS:
         return MODELS[name]
+    if name in DATA:
+        return DATA[name]
     dataset, _, style = name.partition("/")
     return f"{DATA[dataset]} {style}".strip() if dataset in DATA else name

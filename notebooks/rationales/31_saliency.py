@@ -11,175 +11,133 @@
 # ---
 
 # %% [markdown]
-# (rationale-saliency)=
 # # Which words does a prediction rest on?
 #
 # ```{admonition} In this section
 # :class: note
-# You learn how well the words that a model weighs most match words that were marked as deciding (plausibility), and whether the weights stay when the sentence is perturbed (faithfulness), for attention and for {term}`integrated gradients`.
-# Beside both stand three controls that the paper lacks: random scores, an oracle, and the same method on a model with random weights.
-# You need {doc}`30_prediction`; reading takes fifteen minutes, running it on the demo world about two.
-# It repeats, on other data, the measurement of Tables 5 and 9 of {cite:t}`rationales`.
+# Do the words that a model weighs most match the words that people marked as deciding (plausibility), and do the weights stay when the sentence is perturbed (faithfulness)?
+# This repeats Tables 5 and 9 of {cite:t}`rationales` on other records, for attention and {term}`integrated gradients`, beside three controls that the paper lacks.
+# You need {doc}`30_prediction`, and about six minutes.
 # ```
 
-# %% tags=["parameters", "remove-cell"]
+# %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked English sets: `probekit list models`, Hub ids, folders
 chinese: list = ["zoo/bert-tiny-zh"]  # models that are asked Chinese sets; a model may be in both lists
-sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `report.rationales.asking.SETS`, or JSONL files of records
+sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `notebooks.rationales.ask.SETS`, or JSONL files of records
 weights: list = ["trained", "random weights"]  # copies of each model: trained, random head, random weights
 limit: int = 12  # originals of each set but the own items, 0 for all
 seed: int = 0  # of the draw, the demo worlds, random scores and random weights
 device: str = "auto"  # auto, cpu, cuda
+recorded: bool = False  # show the recorded results and ask no model
 out: str = "31_saliency"  # folder for tables and figures
 
-# %% tags=["remove-cell"]
-from probekit.report import Page, escape, parts
+# %% tags=["hide-input"]
+from probekit.report import Page, escape, forest, pick, title
+from probekit.report.charts import told
 
-from notebooks.rationales import asking, completeness_view, contrasts_view, prediction, saliency
-from notebooks.rationales import saliency_view as view
+from notebooks.rationales import ask, paper, saliency
 
-given = {"models": models, "chinese": chinese, "sets": sets, "weights": weights}
-page = Page("31_saliency", out, {**given, "limit": limit, "seed": seed, "device": device})
+page = Page("31_saliency", globals())
+
+
+def compute():
+    """Score the words by each method, trained and not; compare them with the marks and across perturbed pairs."""
+    records = ask.load_sets(page, sets, limit, seed)
+    scores = ask.attribute_all(page, models, chinese, records, weights, seed, device)
+    return saliency.tables(records, scores, seed)
+
+
+tables = page.tables(compute, saliency.CAPTIONS)
+page.conclude(paper.outside_demo(saliency.conclusions(tables), page))
+first = tables["interpretability"]["dataset"].iloc[0]
 
 # %% tags=["hide-input"]
-loaded = asking.load_sets(page, sets, limit, seed)
-found = asking.attribute_all(page, models, chinese, loaded, weights, seed, device)
-tables = saliency.tables(loaded, found)
-demo = asking.is_demo([*models, *chinese])
-past, manifest = parts.past_or_this(page, demo, tables)
-own_demo = demo and manifest["parameters"] == page.parameters  # nothing was recorded: all is the demo world
-first = past["interpretability"]["dataset"].iloc[0]
-
-# %% tags=["remove-input"]
-if own_demo:
-    page.say(parts.BANNER)
-page.say(view.answer(past, first))
-page.say("\n".join(f"- {sentence}" for sentence in contrasts_view.sentences(past["contrasts"], first)))
-plausible = prediction.pick(past["interpretability"], dataset=first, dimension=prediction.ALL, metric="F1")
-controls = plausible["method"].isin([asking.RANDOM, asking.ORACLE])
-for row in plausible[controls | (plausible["weights"] == asking.TRAINED)].itertuples():
-    told = row.method if row.method in (asking.RANDOM, asking.ORACLE) else f"{row.model} {row.method}"
-    page.glue(f"plausible_{told}".replace(" ", "_"), row.estimate)
-
-# %% tags=["remove-input"]
+page.answer(saliency.answer(tables, first))
+chart = saliency.chart(tables, page.demo)
 page.figure(
-    view.draw(past["interpretability"], first),
-    "shown_scores",
-    f"F1 of predicted against marked words (plausibility) and MAP of perturbed against original sentences (faithfulness), "
-    f"{escape(asking.title(first))}, with 95% bootstrap intervals over originals. Plausible scores lie near the oracle in "
-    "F1, and scores that tell what a model learned lie apart from the same method on random weights.",
-    view.describe(past["interpretability"], first),
+    forest(
+        chart, "estimate", y="method", series="model", panel="dataset", columns=2, xlabel="F1 with the marked words"
+    ),
+    "plausibility",
+    "F1 of the predicted rationale and the marked words, with 95% bootstrap intervals over originals. "
+    "Random scores and the oracle, which scores marked words 1 and others 0, need no model.",
+    "Dot plot. " + told(chart, "estimate", "dataset", "model", "method"),
+)
+page.say(paper.invented(page))
+
+# %% [markdown]
+# ## With the controls
+#
+# F1 compares the K best words with the marked ones, where K is the mean share of marked words in the dimension times the words of the sentence.
+# {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
+# The paper takes PCC, and MAP*, over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
+# On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`.
+
+# %% tags=["hide-input"]
+page.table(
+    pick(tables["interpretability"], dataset=first, dimension=saliency.ALL),
+    "controls",
+    f"Word scores of {escape(title(first))} and their controls, all dimensions",
+    saliency.overall(tables, first),
 )
 
 # %% [markdown]
-# ## The tables
+# ## In the form of the paper's tables
 #
-# F1 compares the K best words with the marked ones; K is the mean share of marked words in the dimension times the words of the sentence.
-# MAP compares the order of the words of an original and of its perturbed version, PCC their scores ({doc}`../methods`).
-# The paper takes PCC, and MAP*, over pairs with p < 0.05 alone; the share of such pairs and the PCC over all pairs stand beside it.
-# Keeping only the pairs that agree makes any method look faithful: see what random scores reach.
-# Means of fewer than five values are left out, with their number in their place.
-# Models of the same shape and vocabulary have the same copy with random weights.
-# The oracle gives 1 to marked words and 0 to others; it says what marks of the two versions of a sentence have in common, so its MAP is no upper bound.
+# The paper's models and records are others than ours, so no verdict follows from its numbers.
 
-# %% tags=["remove-input"]
-table = past["interpretability"]
-if note := asking.invented(manifest):
-    page.say(note)
-for dataset in table["dataset"].unique():
-    name = "".join(letter if letter.isalnum() else "_" for letter in dataset)
-    caption = escape(asking.title(dataset))
-    rows = prediction.pick(table, dataset=dataset)
-    pooled = prediction.pick(rows, dimension=saliency.ALL)
-    page.table(pooled, f"shown_{name}", caption, view.wide(table, dataset), fold=dataset != first)
-    if len(each := view.by_dimension(table, dataset)):
-        page.table(rows, f"shown_{name}_dimensions", f"{caption}, by dimension", each, fold=True)
-caption = "Differences on the same records, with 95% intervals"
-page.table(past["contrasts"], "shown_contrasts", caption, contrasts_view.by_dimension(past["contrasts"]), fold=True)
+# %% tags=["hide-input"]
+if page.demo:
+    page.say("The paper's numbers stand on the page of the recorded results.")
+else:
+    cells = paper.outside_demo(tables["interpretability"], page)
+    for language, datasets in paper.sets_by_language(page).items():
+        beside = saliency.beside_paper(cells, language, datasets)
+        alone, name = bool(beside["low"].isna().all()), paper.LANGUAGES[language]
+        for metrics, words in saliency.SHOWN.items() if not alone else [(saliency.PRINTED, "Word scores")]:
+            caption = f"{words}, {name}: as printed, and ours" + ", of which there are none on such records" * alone
+            shown, rows = saliency.as_in_paper(beside, metrics), pick(beside, metric=list(metrics))
+            page.table(rows, f"beside_{language}_{metrics[0].lower()}", caption, shown, fold=alone or len(metrics) > 1)
+
+# %% [markdown]
+# ## What agrees with the paper
+
+# %% tags=["hide-input"]
+page.findings()
 
 # %% [markdown]
 # ## Words and their weight
 #
-# A few originals of each set, as this run's models weigh their words.
-# A word that weighs more has a thicker line below it and a darker ground; a dotted line is weight against the prediction; the small numbers count the words that make up the predicted rationale, best first.
-# Marked words are bold.
+# A word that weighs more has a thicker line below it and a darker ground; a dotted line is weight against the prediction.
+# Small numbers count the words of the predicted rationale, best first, and marked words are bold.
 
-# %% tags=["remove-input"]
-if demo:
-    page.say(parts.BANNER)
-for dataset in loaded:
-    for line in view.heat(loaded[dataset], found, dataset):
-        page.markup(line)
-
-# %% [markdown]
-# ## How exact are integrated gradients?
-#
-# The scores of all tokens should add up to what the prediction's probability gains from a blank sentence to the prompt.
-# The {term}`completeness` error is how far they miss it, as a share of that gain, at 100 steps.
-# It is large where the sum misses by much, which happens where the probability bends between two steps, and where there is little to miss.
-
-# %% tags=["remove-input"]
-page.say(completeness_view.sentence(past["completeness"]))
-page.say("\n".join(f"- {sentence}" for sentence in completeness_view.reasons(past["errors"])))
-shown = completeness_view.shown(past["completeness"])
-page.table(past["completeness"], "shown_completeness", "Completeness error", shown)
-page.figure(
-    completeness_view.draw(past["errors"]),
-    "shown_errors",
-    "Share of records whose completeness error is at most so large, trained models; the grey line is one percent.",
-    "Step curves of completeness errors. "
-    + completeness_view.sentence(past["completeness"]).replace("`", "").replace("\\", ""),
-)
+# %% tags=["hide-input"]
+if len(tables["words"]):
+    for dataset in tables["words"]["dataset"].unique():
+        page.markup(saliency.heat(tables["words"], dataset))
+else:
+    page.say(
+        "The recorded run kept no scores of single words; {doc}`the live run </book/studies/demo/31_saliency>` shows them."
+    )
 
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.attribute` scores the words: the last layer's attention of the masks, or integrated gradients from `[CLS] [PAD] ... [SEP]`; {func}`probekit.scoring.saliency.randomised` gives a copy new weights {cite:p}`adebayo2018`.
+# {func}`probekit.attribute` scores the words: by the last layer's attention of the masks, or by integrated gradients from `[CLS] [PAD] ... [SEP]` in 100 steps.
 # {func}`notebooks.rationales.scores.plausibility` and {func}`notebooks.rationales.scores.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
-#
-# ## Does it agree with the paper?
-#
-# The paper's models and records are others than ours: its ranges over four English models (Table 9) stand beside our numbers for orientation, and no verdict follows from them.
+# The integrated gradients of all tokens should add up to what the prediction's probability gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
 
-# %% tags=["remove-input"]
-beside = view.beside_paper(past["interpretability"], "" if own_demo else "own/en")
-if len(beside):
-    caption = "The paper's scores, and ours on other records from other models"
-    page.table(beside, "shown_beside", caption, beside, fold=True)
-recorded = asking.outside_demo(past["contrasts"], manifest)[: 0 if own_demo else None]
-parts.show_findings(page, view.findings(recorded, tables["contrasts"][: None if demo else 0]))
-
-# %% [markdown]
-# ## The same code, live
-#
-# These tables are made anew whenever this page is, from the models and sets of its parameters; their CSV files hold the dimensions apart.
-
-# %% tags=["remove-input"]
-if demo:
-    page.say(parts.BANNER)
-page.keep(tables["errors"], "errors")
-page.say("\n".join(f"- {contrasts_view.tally(tables['contrasts'], dataset)}" for dataset in loaded))
-for name, caption, live in (
-    ("interpretability", "Every metric in this run, over all records", view.everywhere(tables["interpretability"])),
-    ("contrasts", "Differences in this run, over all records", contrasts_view.overview(tables["contrasts"])),
-    ("completeness", "Completeness error in this run", completeness_view.shown(tables["completeness"])),
-):
-    page.table(tables[name], name, caption, live, fold=True)
-
-# %% [markdown]
-# ## The paper's claims
-
-# %% tags=["remove-input"]
-parts.show_claims(page, "003-08", "003-09", "003-10", "003-11", paper="003")
+# %% tags=["hide-input"]
+page.say(saliency.exactness(tables))
 
 # %% [markdown]
 # ## What this does not show
 #
+# - The scores explain what a model fills in, right or wrong, and {doc}`30_prediction` shows how often it is wrong.
 # - Marked words of the own items are one author's opinion; a model may rest on other words and still be right.
-# - High F1 is no sign of a good explanation where a method on random weights reaches it too.
 # - MAP and PCC compare weights with weights: a method that always weighs the same positions scores high on both.
 # - Attention of the last layer is one layer of several; integrated gradients depend on the blank sentence they start from.
-# - A word's score is the sum over its tokens, so even weights spread evenly favour words of many tokens over words of one.
+# - A word's score is the sum over its tokens, so even weights spread evenly favour words of many tokens; full stops and commas count as words.
 # - No interval is corrected for the number of models, dimensions and metrics.
 #
 # ```{admonition} Exercise
@@ -198,5 +156,5 @@ parts.show_claims(page, "003-08", "003-09", "003-10", "003-11", paper="003")
 # On average 0.9 of the 3 words are right, so F1 is near 0.3: the share of marked words, not zero, is what to compare with.
 # ````
 
-# %% tags=["remove-input"]
-parts.close(page, manifest)
+# %% tags=["hide-input"]
+page.close()

@@ -1,8 +1,8 @@
-"""Predictions and reasons of perturbed records beside those of their originals (paper 003, Tables 6, 7, 10 and 11)."""
+"""Page 33, changed texts (paper 003, Tables 6, 7, 10 and 11): its tables, its figures, its conclusions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -10,15 +10,52 @@ import pandas as pd
 
 from probekit.metrics import middle, resampled_means
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
+from probekit.report.claims import direction
+from probekit.report.tables import across, by, cell, pick
+from probekit.report.text import escape, title
 
-from notebooks.rationales.asking import TOP, Saliency
+from notebooks.rationales import paper
+from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency
+from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, FEW
 from notebooks.rationales.scores import faithfulness, plausibility
 
 ALL = "all dimensions"
 TOPS = (1, TOP)
 SAMPLES = 2000
 ABOUT = ["dataset", "model", "method", "weights"]
+NAMED = {"negation": "negated", "role reversal": "roles reversed", "misprimed": "misleading word before it"}
+STAYS = {
+    "dispensable": "dispensable words change",
+    "important": "important words do",
+    "transformation": "the form does",
+}
+SIDES = {"agrees": "fewer", "contradicts": "more", "undecided": "not decided"}
+CAPTIONS = {
+    "accuracy": "Accuracy of originals and of changed texts, and how often the first filling stays",
+    "reasons": "Plausibility and faithfulness of word scores by kind of change",
+    "directions": "The paper's sentences on changed texts, each as a number above zero where it holds",
+}
 Array = npt.NDArray[np.float64]
+Tables = Mapping[str, pd.DataFrame]
+
+
+def tables(
+    sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencies: Sequence[Saliency]
+) -> dict[str, pd.DataFrame]:
+    """All tables of the page.
+
+    Args:
+        sets: of ``ask.load_sets``.
+        predictions: of ``ask.predict_all``.
+        saliencies: of ``ask.attribute_all``, of the sets that have marked words.
+    """
+    answers, scores = answered(predictions), reasoned(sets, saliencies)
+    return {"accuracy": accuracy(answers), "reasons": reasons(scores), "directions": directions(answers, scores)}
+
+
+def with_marks(sets: Mapping[str, RationaleSet]) -> dict[str, RationaleSet]:
+    """The sets with marked words."""
+    return {name: records for name, records in sets.items() if records.items["rationales"].map(len).any()}
 
 
 def answered(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -32,7 +69,7 @@ def answered(predictions: pd.DataFrame) -> pd.DataFrame:
         the gold is among so many fillings); ``same`` (whether the best filling stayed, capital letters aside).
     """
     table = predictions.assign(
-        first=[told[0].casefold() for told in predictions["predictions"]],
+        first=[fillings[0].casefold() for fillings in predictions["predictions"]],
         **{f"top{k}": predictions["rank"].between(1, k).astype(float) for k in TOPS},
     )
     hits = [f"top{k}" for k in TOPS]
@@ -43,20 +80,20 @@ def answered(predictions: pd.DataFrame) -> pd.DataFrame:
         suffixes=("_perturbed", "_original"),
         validate="many_to_one",
     )
-    told = pairs[[*keys, "dimension", "perturbation"]].copy()
+    beside = pairs[[*keys, "dimension", "perturbation"]].copy()
     for name in hits:
         for side in ("original", "perturbed"):
-            told[f"{side}_{name}"] = pairs[f"{name}_{side}"]
-    told["same"] = (pairs["first_perturbed"] == pairs["first_original"]).astype(float)
-    return told
+            beside[f"{side}_{name}"] = pairs[f"{name}_{side}"]
+    beside["same"] = (pairs["first_perturbed"] == pairs["first_original"]).astype(float)
+    return beside
 
 
-def reasoned(sets: Mapping[str, RationaleSet], found: Sequence[Saliency]) -> pd.DataFrame:
+def reasoned(sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -> pd.DataFrame:
     """The same of word scores.
 
     Args:
         sets: by name.
-        found: of ``attribute_all``.
+        saliencies: of ``ask.attribute_all``.
 
     Returns:
         ``dataset, model, method, weights, original, dimension, perturbation``; ``original_f1, perturbed_f1`` (nan
@@ -64,17 +101,17 @@ def reasoned(sets: Mapping[str, RationaleSet], found: Sequence[Saliency]) -> pd.
         ``eligible`` and ``kept`` (see ``faithfulness``).
     """
     parts = []
-    for one in found:
+    for one in saliencies:
         items = sets[one.dataset]
         f1 = plausibility(items, one.table).set_index("id")["f1"]
         pairs = faithfulness(items, one.table)
-        told = pd.DataFrame(one.about(), index=pairs.index)
-        told = told.assign(original=pairs["original_id"], dimension=pairs["dimension"])
-        told = told.assign(perturbation=pairs["perturbation"])
+        beside = pd.DataFrame(one.about(), index=pairs.index)
+        beside = beside.assign(original=pairs["original_id"], dimension=pairs["dimension"])
+        beside = beside.assign(perturbation=pairs["perturbation"])
         for side, ids in (("original", pairs["original_id"]), ("perturbed", pairs["id"])):
-            told[f"{side}_f1"] = f1.reindex(ids).to_numpy(float)
-        parts.append(pd.concat([told, pairs[["ap", "pcc", "eligible", "kept"]]], axis=1))
-    return pd.concat(parts, ignore_index=True)
+            beside[f"{side}_f1"] = f1.reindex(ids).to_numpy(float)
+        parts.append(pd.concat([beside, pairs[["ap", "pcc", "eligible", "kept"]]], axis=1))
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
 def kinds(names: Sequence[str]) -> list[str]:
@@ -84,17 +121,15 @@ def kinds(names: Sequence[str]) -> list[str]:
     return [kind for kind in order if kind in known] + [kind for kind in known if kind not in order]
 
 
-def groups(rows: pd.DataFrame, by: Sequence[str]) -> list[tuple[dict[str, str], pd.DataFrame]]:
+def groups(rows: pd.DataFrame, keys: Sequence[str]) -> list[tuple[dict[str, str], pd.DataFrame]]:
     """Rows by these columns, then by dimension (the paper's order; ``ALL`` last, where several) and kind."""
     found = []
-    for names, of in rows.groupby(list(by), sort=False):
-        about = dict(zip(by, map(str, names), strict=True))
-        known = [name for name in DIMENSIONS if name in set(of["dimension"])]
-        parts = [(name, of[of["dimension"] == name]) for name in known]
-        for dimension, part in [*parts, (ALL, of)] if len(known) > 1 else parts:
+    for about, group in by(rows, keys):
+        known = [name for name in DIMENSIONS if name in set(group["dimension"])]
+        parts = [(name, pick(group, dimension=name)) for name in known]
+        for dimension, part in [*parts, (ALL, group)] if len(known) > 1 else parts:
             for kind in kinds(part["perturbation"].tolist()):
-                chosen = part[part["perturbation"] == kind]
-                found.append((about | {"dimension": dimension, "perturbation": kind}, chosen))
+                found.append((about | {"dimension": dimension, "perturbation": kind}, pick(part, perturbation=kind)))
     return found
 
 
@@ -136,12 +171,12 @@ def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
         ``same`` (share of pairs with one best filling), each with ``_low`` and ``_high``; ``pairs, originals``.
     """
     rows: list[dict[str, object]] = []
-    for about, of in groups(pairs, ["dataset", "model"]):
+    for about, group in groups(pairs, ["dataset", "model"]):
         for k in TOPS:
-            before, after = (of[f"{side}_top{k}"].to_numpy(float) for side in ("original", "perturbed"))
-            columns = np.column_stack([before, after, after - before, of["same"].to_numpy(float)])
-            told = spans(("original", "perturbed", "change", "same"), *drawn_means(columns, list(of["original"])))
-            rows.append(about | {"top": k} | told | {"pairs": len(of), "originals": of["original"].nunique()})
+            before, after = (group[f"{side}_top{k}"].to_numpy(float) for side in ("original", "perturbed"))
+            columns = np.column_stack([before, after, after - before, group["same"].to_numpy(float)])
+            shares = spans(("original", "perturbed", "change", "same"), *drawn_means(columns, list(group["original"])))
+            rows.append(about | {"top": k} | shares | {"pairs": len(group), "originals": group["original"].nunique()})
     return pd.DataFrame(rows)
 
 
@@ -158,19 +193,256 @@ def reasons(pairs: pd.DataFrame) -> pd.DataFrame:
         of the change, as the paper prints it); ``pairs, originals``.
     """
     rows: list[dict[str, object]] = []
-    for about, of in groups(pairs, ABOUT):
-        before, after = (of[f"{side}_f1"].to_numpy(float) for side in ("original", "perturbed"))
-        pcc, kept, eligible = (of[name].to_numpy(float) for name in ("pcc", "kept", "eligible"))
+    for about, group in groups(pairs, ABOUT):
+        before, after = (group[f"{side}_f1"].to_numpy(float) for side in ("original", "perturbed"))
+        pcc, kept, eligible = (group[name].to_numpy(float) for name in ("pcc", "kept", "eligible"))
         columns = {
             "f1_original": before,
             "f1_perturbed": after,
             "f1_change": after - before,
-            "map": of["ap"].to_numpy(float),
+            "map": group["ap"].to_numpy(float),
             "pcc": np.where(kept > 0, pcc, np.nan),
             "kept": np.where(eligible > 0, kept, np.nan),
             "pcc_all": pcc,
         }
-        told = spans(list(columns), *drawn_means(np.column_stack(list(columns.values())), list(of["original"])))
-        told["f1_delta"] = abs(told["f1_change"])
-        rows.append(about | told | {"pairs": len(of), "originals": of["original"].nunique()})
+        means = spans(list(columns), *drawn_means(np.column_stack(list(columns.values())), list(group["original"])))
+        means["f1_delta"] = abs(means["f1_change"])
+        rows.append(about | means | {"pairs": len(group), "originals": group["original"].nunique()})
     return pd.DataFrame(rows)
+
+
+DIMENSIONS_OF = {
+    "003-14b": ("semantics", "knowledge", "reasoning"),
+    "003-15a": ("semantics", "reasoning", "computation"),
+}  # the others are asked of all dimensions
+
+
+def _transformed_more(falls: Array) -> Array:
+    return np.asarray(falls[..., 2] - (falls[..., 0] + falls[..., 1]) / 2)
+
+
+def _lowest_transformed(means: Array) -> Array:
+    return np.asarray(np.minimum(means[..., 0], means[..., 1]) - means[..., 2])
+
+
+def _least_dispensable(sizes: Array) -> Array:
+    return np.asarray(np.minimum(sizes[..., 1], sizes[..., 2]) - sizes[..., 0])
+
+
+def _most_transformed(sizes: Array) -> Array:
+    return np.asarray(sizes[..., 2] - np.maximum(sizes[..., 0], sizes[..., 1]))
+
+
+# of means by kind in the order of PERTURBATIONS, shape (..., 3); each above zero where the paper's sentence holds
+Statistics = Mapping[str, Callable[[Array], Array]]
+OF_ANSWERS: Statistics = {
+    "003-13a": lambda change: _transformed_more(-change),  # accuracy falls more than, on average, under the others
+    "003-18a": lambda change: _least_dispensable(-change),  # it falls least under dispensable changes
+}
+OF_ORDER: Statistics = {"003-14a": _lowest_transformed, "003-14b": _lowest_transformed}  # MAP is lowest
+OF_REASONS: Statistics = {
+    "003-15a": lambda change: _least_dispensable(np.abs(change)),  # dispensable changes move F1 least
+    "003-15b": lambda change: _least_dispensable(np.abs(change)),
+    "003-15c": lambda change: _most_transformed(np.abs(change)),  # transformations move F1 most
+}
+
+
+def directions(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
+    """The paper's sentences, of every model (accuracy) and of every model and method (reasons).
+
+    MAP is also asked of what it lies above that of random scores on the same pairs, since a text of other length or
+    words lowers that, too. Sets that lack one of the paper's three kinds give none.
+
+    Args:
+        answers: of ``answered``.
+        scores: of ``reasoned``.
+
+    Returns:
+        ``claim, dataset, model, method, measured, estimate, low, high``; no ``method`` for accuracy.
+    """
+    rows: list[dict[str, object]] = []
+    for about, pairs in by(answers, ["dataset", "model"]):
+        change = pairs["perturbed_top1"] - pairs["original_top1"]
+        rows += [row | about | {"method": ""} for row in _rows(pairs.assign(value=change), OF_ANSWERS, AS_IT_STANDS)]
+    chance = {about["dataset"]: part["ap"].to_numpy() for about, part in by(pick(scores, method=RANDOM), ["dataset"])}
+    for about, pairs in by(scores[scores["model"] != ""] if len(scores) else scores, ABOUT):
+        about.pop("weights")
+        change = pairs["perturbed_f1"] - pairs["original_f1"]
+        found = _rows(pairs.assign(value=change), OF_REASONS, AS_IT_STANDS)
+        found += _rows(pairs.assign(value=pairs["ap"]), OF_ORDER, AS_IT_STANDS)
+        found += _rows(pairs.assign(value=pairs["ap"] - chance[about["dataset"]]), OF_ORDER, ABOVE)
+        rows += [row | about for row in found]
+    columns = ["claim", "dataset", "model", "method", "measured", "estimate", "low", "high"]
+    return pd.DataFrame(rows, columns=columns).sort_values("claim", kind="stable", ignore_index=True)
+
+
+def _rows(pairs: pd.DataFrame, statistics: Statistics, measured: str) -> list[dict[str, object]]:
+    """Each statistic of the means of ``value`` by kind, with its interval over originals."""
+    rows = []
+    for claim, statistic in statistics.items():
+        asked = pairs[pairs["dimension"].isin(DIMENSIONS_OF[claim])] if claim in DIMENSIONS_OF else pairs
+        wide = [asked["value"].where(asked["perturbation"] == kind) for kind in PERTURBATIONS]
+        if any(column.notna().sum() == 0 for column in wide):
+            continue
+        means, drawn = drawn_means(np.column_stack(wide), list(asked["original"]))
+        low, high = middle(statistic(drawn))
+        row = {"claim": claim, "measured": measured, "estimate": float(statistic(means))}
+        rows.append(row | {"low": low, "high": high})
+    return rows
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """The directions: each above zero where the paper's sentence holds."""
+    columns = ["claim", "dataset", "model", "method", "measured", "estimate", "low", "high"]
+    return tables["directions"].reindex(columns=columns).assign(unit="original")
+
+
+def contrasts(tables: Tables) -> pd.DataFrame:
+    """First fillings of the sets whose answer should change, or whose context misleads."""
+    return pick(tables["accuracy"], perturbation=list(CONTRASTS), top=1)
+
+
+def pooled(table: pd.DataFrame) -> pd.DataFrame:
+    """Of the paper's kinds, the rows that pool the dimensions of a set, or those of its only one."""
+    rows = pick(table, perturbation=list(PERTURBATIONS))
+    parts = [
+        pick(group, dimension=ALL) if (group["dimension"] == ALL).any() else group for _, group in by(rows, ["dataset"])
+    ]
+    return pd.concat(parts) if parts else rows
+
+
+def answer(tables: Tables, first: str) -> str:
+    """What a negation and a misleading word do to the first filling, where the run has such sets; else how often it
+    stays under the paper's kinds; and whether these move the accuracy of any model on the set ``first``."""
+    usual = pick(pooled(tables["accuracy"]), top=1, dataset=first)
+    rows = contrasts(tables)
+    if len(rows):
+        dataset, model = rows.loc[rows["pairs"].idxmax(), ["dataset", "model"]]
+        kind = {row["perturbation"]: row for row in pick(rows, dataset=dataset, model=model).to_dict("records")}
+        facts = [
+            f"{100 * kind[name]['same']:.0f} of 100 first fillings stay the same when {words}"
+            for name, words in (("negation", "the statement is negated"), ("role reversal", "roles are reversed"))
+            if name in kind
+        ]
+        if "misprimed" in kind:
+            row = kind["misprimed"]
+            facts.append(
+                f"after a misleading word {100 * row['same']:.0f} stay, and right ones go from "
+                f"{100 * row['original']:.0f} to {100 * row['perturbed']:.0f}"
+            )
+        sentence = "; ".join(facts)
+    else:
+        dataset, model = usual.iloc[0][["dataset", "model"]]
+        shares = pick(usual, dataset=dataset, model=model).set_index("perturbation")["same"]
+        facts = [f"{100 * shares[kind]:.0f} when {STAYS[kind]}" for kind in PERTURBATIONS if kind in shares]
+        sentence = f"of 100 first fillings so many stay the same: {', '.join(facts)}"
+    text = f"{escape(title(str(model)))} on {escape(title(str(dataset)))}: {sentence}. "
+    moved = usual[(usual["change_low"] > 0) | (usual["change_high"] < 0)]
+    many = f"accuracy moves beyond chance in {len(moved)} of {len(usual)} cases"
+    kinds_of = f"Under the paper's own kinds of change ({escape(title(first))})"
+    return f"{text}{kinds_of} {many if len(moved) else 'no accuracy moves beyond chance'}."
+
+
+def stayed(tables: Tables) -> pd.DataFrame:
+    """How often the first filling stays where the text says something else, for ``forest``."""
+    rows = contrasts(tables)
+    return rows.assign(change_of_text=rows["perturbation"].map(NAMED)) if len(rows) else rows
+
+
+def order_kept(tables: Tables, dataset: str) -> pd.DataFrame:
+    """MAP by kind of change of each model's methods, random scores beside them, for ``forest``."""
+    rows = pick(pooled(tables["reasons"]), dataset=dataset, method=[ATTENTION, GRADIENTS, RANDOM])
+    models = [name for name in rows["model"].unique() if name]
+    chance = pd.concat([pick(rows, model="").assign(model=name) for name in models])
+    kept = pd.concat([rows[rows["model"] != ""], chance])
+    order = kinds(kept["perturbation"].tolist())
+    return kept.sort_values("perturbation", key=lambda names: names.map(order.index), kind="stable")
+
+
+def misled(rows: pd.DataFrame) -> pd.DataFrame:
+    """What each model does where its answer should change or its context misleads, for reading.
+
+    Args:
+        rows: of ``contrasts``.
+    """
+    return pd.DataFrame(
+        [
+            {
+                "Data": title(row["dataset"]),
+                "Model": title(row["model"]),
+                "Change of the text": row["perturbation"],
+                "Gold": "denied" if denied(row) else "right",
+                "Gold first, original": cell(row, "original", 2),
+                "Gold first, changed": cell(row, "perturbed", 2),
+                "After the change": SIDES[direction(row["change_low"], row["change_high"], "below")],
+                "Same first filling": cell(row, "same", 2),
+                "Pairs": row["pairs"],
+            }
+            for row in rows.to_dict("records")
+        ]
+    )
+
+
+def denied(row: Mapping[str, object]) -> bool:
+    """Whether the gold of these perturbed records is what the text denies (LAMA, negated)."""
+    return str(row["dataset"]).startswith("primed/") and row["perturbation"] == "negation"
+
+
+def accuracy_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) -> pd.DataFrame:
+    """Tables 6 and 11, first fillings in percent: the paper's model, then ours.
+
+    Args:
+        cells: the rows of ``accuracy`` that may stand beside the paper's.
+        language: ``en`` or ``zh``.
+        datasets: the sets of ours in that language.
+
+    Returns:
+        ``model, data, dimension, perturbation``; ``original, perturbed, change``, ours with ``_low`` and ``_high``, and
+        without numbers of fewer than ``FEW`` pairs; ``pairs`` of ours.
+    """
+    table = paper.CHANGES[language]
+    parts = [paper.by_kind(table, row).stack().rename(row) for row in ("original", "perturbed", "change")]
+    printed = pd.concat(parts, axis=1).rename_axis(["dimension", "perturbation"]).reset_index()
+    printed.insert(0, "data", f"Table {table}")
+    printed.insert(0, "model", "RoBERTa-base")
+    rows = pick(cells, dataset=list(datasets), perturbation=list(PERTURBATIONS), top=1)
+    numbers = [f"{name}{end}" for name in ("original", "perturbed", "change") for end in ("", "_low", "_high")]
+    own = rows.assign(
+        data=rows["dataset"], **{name: (100 * rows[name]).where(rows["pairs"] >= FEW) for name in numbers}
+    )
+    columns = ["model", "data", "dimension", "perturbation", *numbers, "pairs"]
+    return pd.concat([printed, own.reindex(columns=columns)], ignore_index=True)[columns]
+
+
+def reasons_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) -> pd.DataFrame:
+    """Tables 7 and 10, of attention: the paper's model, then ours; the parameters are those of the table of accuracy.
+
+    Returns:
+        ``model, data, dimension, perturbation, metric`` (size of the change of F1, or MAP), ``estimate, low, high``.
+    """
+    table, columns = paper.REASONS[language], ["model", "data", "dimension", "perturbation"]
+    frames = []
+    rows = pick(cells, dataset=list(datasets), perturbation=list(PERTURBATIONS), method=ATTENTION)
+    rows = rows.assign(data=rows["dataset"])[rows["pairs"] >= FEW] if len(rows) else rows
+    for metric, name in (("F1 delta", "f1_delta"), ("MAP", "map")):
+        printed = paper.by_kind(table, column=metric).stack().rename("estimate").rename_axis(columns[2:]).reset_index()
+        frames.append(printed.assign(model="RoBERTa-base", data=f"Table {table}", metric=metric))
+        if len(rows):
+            ends = {"low": f"{name}_low", "high": f"{name}_high"}
+            spans = {end: rows[column] if column in rows else float("nan") for end, column in ends.items()}
+            frames.append(rows[columns].assign(metric=metric, estimate=rows[name], **spans))
+    return pd.concat(frames, ignore_index=True).reindex(columns=[*columns, "metric", "estimate", "low", "high"])
+
+
+def as_in_paper(beside: pd.DataFrame, estimate: str = "estimate", digits: int = 3) -> pd.DataFrame:
+    """A table beside the paper's for reading: dimension and kind of change down, models and metrics across."""
+    several = beside["data"].nunique() > 2  # the paper's table and more than one set of ours
+    metrics = beside["metric"] + ", " if "metric" in beside else [""] * len(beside)
+    who = [
+        metric + title(model) + f", {title(data)}" * (several or data.startswith("Table"))
+        for metric, model, data in zip(metrics, beside["model"], beside["data"], strict=True)
+    ]
+    order = [*DIMENSIONS, ALL]
+    rows = beside.assign(who=who).sort_values("dimension", key=lambda names: names.map(order.index), kind="stable")
+    rows = rows.rename(columns={"perturbation": "change_of_text"})
+    return across(rows, ["dimension", "change_of_text"], "who", estimate, digits=digits)

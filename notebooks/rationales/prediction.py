@@ -1,36 +1,46 @@
-"""How often the masked word is right: Tables 3, 4 and 8 of paper 003 for any sets and models, with intervals."""
+"""Page 30, filling one slot (paper 003, Tables 3, 4 and 8): its tables, its figure, its conclusions."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pandas as pd
-from probekit.report.parts import holds
 
 from probekit.metrics import middle, resampled_means
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, rationale_statistics
+from probekit.report.published import numbers
+from probekit.report.tables import across, by, pick
+from probekit.report.text import escape, title
+
+from notebooks.rationales import paper
+from notebooks.rationales.paper import LEARNED, UNLEARNED, like_the_paper, listed
 
 ALL = "all"
 PARTS = (ALL, "original", "perturbed")
-TOPS = (1, 3)
-LEARNED, UNLEARNED = ("grammar", "semantics"), ("knowledge", "reasoning", "computation")  # section 5.2
-CLAIM = "003-02b"
+TOPS = {1: "First filling", 3: "One of the first three"}
+CAPTIONS = {
+    "accuracy": "Share of right fillings by dimension, of originals and of perturbed records",
+    "changes": "Accuracy of perturbed less that of original records",
+    "directions": "Accuracy in grammar and semantics less that in the other dimensions",
+    "statistics": "Sizes of the sets, and length of rationales over length of input",
+}
+Tables = Mapping[str, pd.DataFrame]
 
 
 def tables(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    """All tables of the page: ``statistics, accuracy, changes, conclusions``.
+    """All tables of the page.
 
     Args:
-        sets: of ``asking.load_sets``.
-        predictions: of ``asking.predict_all``. Contrasts, whose answer changes, are left out.
+        sets: of ``ask.load_sets``.
+        predictions: of ``ask.predict_all``. Contrasts, whose answer changes, are left out.
     """
     kept = predictions[~predictions["perturbation"].isin(CONTRASTS)]
     return {
-        "statistics": statistics(sets),
         "accuracy": accuracy(kept),
         "changes": changes(kept),
-        "conclusions": conclusions(kept),
+        "directions": directions(kept),
+        "statistics": statistics(sets),
     }
 
 
@@ -43,14 +53,13 @@ def statistics(sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
 
 def _groups(predictions: pd.DataFrame) -> list[tuple[dict[str, str], pd.DataFrame]]:
     """Rows of each set and model: all together, and, where there are several dimensions, each."""
-    found = []
-    for (dataset, model), rows in predictions.groupby(["dataset", "model"], sort=False):
-        about = {"dataset": str(dataset), "model": str(model)}
-        found.append((about | {"dimension": ALL}, rows))
+    groups = []
+    for about, rows in by(predictions, ["dataset", "model"]):
+        groups.append((about | {"dimension": ALL}, rows))
         named = [name for name in DIMENSIONS if (rows["dimension"] == name).any()]
         for name in named if len(named) > 1 else ():
-            found.append((about | {"dimension": name}, rows[rows["dimension"] == name]))
-    return found
+            groups.append((about | {"dimension": name}, rows[rows["dimension"] == name]))
+    return groups
 
 
 def _hits(rows: pd.DataFrame, top: int) -> np.ndarray:
@@ -66,22 +75,21 @@ def accuracy(predictions: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
         ``estimate, low, high``, and ``unknown``, the share of records no gold of which the model's vocabulary can
         spell.
     """
-    found = []
+    table = []
     for about, rows in _groups(predictions):
         original = (rows["perturbation"] == "none").to_numpy()
         for part, member in zip(PARTS, (np.ones(len(rows), bool), original, ~original), strict=True):
             if not member.any():
                 continue
-            of = rows[member]
-            counts = {"records": len(of), "originals": of["original"].nunique(), "unknown": of["unknown"].mean()}
-            hits = np.column_stack([_hits(of, top) for top in TOPS])
-            drawn = resampled_means(hits, of["original"].tolist(), seed=seed)
-            for top, own, samples in zip(TOPS, hits.T, drawn.T, strict=True):
+            chosen = rows[member]
+            counts = {"records": len(chosen), "originals": chosen["original"].nunique()}
+            hits = np.column_stack([_hits(chosen, top) for top in TOPS])
+            drawn = resampled_means(hits, chosen["original"].tolist(), seed=seed)
+            for top, values, samples in zip(TOPS, hits.T, drawn.T, strict=True):
                 low, high = middle(samples)
-                shares = {"top": top, "estimate": own.mean(), "low": low, "high": high}
-                found.append(about | {"part": part} | counts | shares)
-    columns = ["dataset", "model", "dimension", "part", "top", "records", "originals", "estimate", "low", "high"]
-    return pd.DataFrame(found)[[*columns, "unknown"]]
+                shares = {"estimate": values.mean(), "low": low, "high": high, "unknown": chosen["unknown"].mean()}
+                table.append(about | {"part": part, "top": top} | counts | shares)
+    return pd.DataFrame(table)
 
 
 def changes(predictions: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
@@ -90,7 +98,7 @@ def changes(predictions: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     Returns:
         One row per set, model, dimension (and ``all``) and ``top``: ``originals, estimate, low, high``.
     """
-    found = []
+    table = []
     columns = ["dataset", "model", "dimension", "top", "originals", "estimate", "low", "high"]
     for about, every in _groups(predictions):
         paired = every.loc[every["perturbation"] != "none", "original"]
@@ -99,43 +107,135 @@ def changes(predictions: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
             continue
         perturbed = (rows["perturbation"] != "none").to_numpy()
         for top in TOPS:
-            estimate, low, high = _difference(rows, _hits(rows, top), perturbed, seed)
             counts = {"top": top, "originals": rows["original"].nunique()}
-            found.append(about | counts | {"estimate": estimate, "low": low, "high": high})
-    return pd.DataFrame(found, columns=columns)
+            table.append(about | counts | _difference(rows, _hits(rows, top), perturbed, seed))
+    return pd.DataFrame(table, columns=columns)
 
 
-def _difference(
-    rows: pd.DataFrame, values: np.ndarray, member: np.ndarray, seed: int = 0
-) -> tuple[float, float, float]:
+def _difference(rows: pd.DataFrame, values: np.ndarray, member: np.ndarray, seed: int = 0) -> dict[str, float]:
     """Mean of the values of members less that of the others, with its interval over originals."""
     included = np.column_stack([member, ~member])
     drawn = resampled_means(np.column_stack([values, values]), rows["original"].tolist(), included, seed=seed)
     low, high = middle(drawn[:, 0] - drawn[:, 1])
-    return float(values[member].mean() - values[~member].mean()), low, high
+    return {"estimate": float(values[member].mean() - values[~member].mean()), "low": low, "high": high}
 
 
-def conclusions(predictions: pd.DataFrame) -> pd.DataFrame:
+def directions(predictions: pd.DataFrame) -> pd.DataFrame:
     """Whether grammar and semantics are answered better than the three other dimensions (section 5.2), at top 1.
 
     Returns:
         One row per set with both groups of dimensions, and model: ``claim, dataset, model, estimate`` (mean
-        accuracy in grammar and semantics less that in the others, records weighing alike)``, low, high, holds`` (see
-        ``parts.holds``).
+        accuracy in grammar and semantics less that in the others, records weighing alike)``, low, high``.
     """
-    found = []
-    for (dataset, model), rows in predictions.groupby(["dataset", "model"], sort=False):
+    table = []
+    for about, rows in by(predictions, ["dataset", "model"]):
         learned = rows["dimension"].isin(LEARNED).to_numpy()
-        if learned.all() or not rows["dimension"].isin(LEARNED + UNLEARNED).all() or not learned.any():
-            continue
-        estimate, low, high = _difference(rows, _hits(rows, 1), learned)
-        about = {"claim": CLAIM, "dataset": dataset, "model": model}
-        found.append(about | {"estimate": estimate, "low": low, "high": high, "holds": holds(low, high)})
-    return pd.DataFrame(found, columns=["claim", "dataset", "model", "estimate", "low", "high", "holds"])
+        if learned.any() and not learned.all() and rows["dimension"].isin(LEARNED + UNLEARNED).all():
+            table.append({"claim": "003-02b", **about, **_difference(rows, _hits(rows, 1), learned)})
+    return pd.DataFrame(table, columns=["claim", "dataset", "model", "estimate", "low", "high"])
 
 
-def pick(table: pd.DataFrame, **wanted: object) -> pd.DataFrame:
-    """Rows whose columns have these values."""
-    for column, value in wanted.items():
-        table = table[table[column] == value]
-    return table
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """The finding of section 5.2 as a difference that lies above zero where it holds, per set and model."""
+    rows = tables["directions"]
+    if rows.empty:
+        return rows
+    whole = pick(tables["accuracy"], dimension=ALL, part=ALL, top=1).set_index(["dataset", "model"])["originals"]
+    counts = [whole[key] for key in zip(rows["dataset"], rows["model"], strict=True)]
+    return rows[["claim", "dataset", "model", "estimate", "low", "high"]].assign(unit="original", n=counts)
+
+
+def answer(tables: Tables, dataset: str) -> str:
+    """How many of a hundred slots each model fills rightly at first, in which dimension most, and where never."""
+    rows = pick(tables["accuracy"], dataset=dataset, part=ALL, top=1)
+    whole, each = pick(rows, dimension=ALL), rows[rows["dimension"] != ALL]
+    models = list(whole["model"])
+    shares = [
+        f"{100 * row['estimate']:.0f}{' of 100 slots' * (not place)} for {escape(title(row['model']))}"
+        for place, row in enumerate(whole.to_dict("records"))
+    ]
+    if len(models) > 3:
+        low, high = 100 * whole["estimate"].min(), 100 * whole["estimate"].max()
+        shares = [f"{low:.0f} to {high:.0f} of 100 slots, model by model"]
+    sentence = f"{escape(title(dataset))}: the first filling is right in {' and '.join(shares)}."
+    if each.empty:
+        return sentence
+    tops = each.loc[each.groupby("model", sort=False)["estimate"].idxmax()]
+    best = tops["dimension"].mode().iloc[0]
+    never = [name for name, part in each.groupby("dimension", sort=False) if (part["estimate"] == 0).all()]
+    sentence += f" {best.capitalize()} goes best for {listed(list(pick(tops, dimension=best)['model']), models)}"
+    return sentence + (f", and no slot is filled rightly in {' or '.join(map(str, never))}." if never else ".")
+
+
+def change_sentence(tables: Tables, dataset: str) -> str:
+    """For which models accuracy differs, beyond chance, between perturbed and original records; empty without any."""
+    rows = pick(tables["changes"], dataset=dataset, dimension=ALL, top=1)
+    if rows.empty:
+        return ""
+    models = list(rows["model"])
+    falls, rises = (list(rows.loc[side, "model"]) for side in (rows["high"] < 0, rows["low"] > 0))
+    if not falls and not rises:
+        return "Between original and perturbed records the accuracy of no model differs beyond chance."
+    parts = [f"{word} for {listed(side, models)}" for word, side in (("falls", falls), ("rises", rises)) if side]
+    return f"From original to perturbed records accuracy {' and '.join(parts)}."
+
+
+def chart(tables: Tables, dataset: str) -> pd.DataFrame:
+    """Accuracies of all records of a set by dimension, for ``forest``: ``filling`` names the panel."""
+    rows = pick(tables["accuracy"], dataset=dataset, part=ALL)
+    return rows.assign(filling=rows["top"].map(TOPS))
+
+
+def beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) -> pd.DataFrame:
+    """Tables 4 and 8 with our models below the paper's; in percent.
+
+    Args:
+        cells: the rows of ``accuracy`` that may stand beside the paper's.
+        language: ``en`` or ``zh``.
+        datasets: the sets of ours in that language.
+
+    Returns:
+        ``model, data, part, top, dimension, estimate, low, high``; a printed number has no interval.
+    """
+    table = paper.ACCURACY[language]
+    rows = [
+        {"model": model, "data": f"Table {table}", "part": part, "top": top, "dimension": name, "estimate": value}
+        for part in PARTS
+        for top in TOPS
+        for model, cells in paper.accuracy(table, part, top).iterrows()
+        for name, value in cells.items()
+    ]
+    kept = pick(cells, dataset=list(datasets), dimension=list(DIMENSIONS))
+    own = kept.assign(data=kept["dataset"], **{name: 100 * kept[name] for name in ("estimate", "low", "high")})
+    columns = ["model", "data", "part", "top", "dimension", "estimate", "low", "high"]
+    return pd.concat([pd.DataFrame(rows, columns=columns), own[columns]], ignore_index=True)
+
+
+def as_in_paper(beside: pd.DataFrame) -> pd.DataFrame:
+    """First fillings of all records in the form of Tables 4 and 8: models down, dimensions across."""
+    return across(pick(beside, part=ALL, top=1), ["model", "data"], "dimension", digits=1)
+
+
+def sizes(tables: Tables, published: bool) -> pd.DataFrame:
+    """Table 3 of the sets of the paper's kind, else of all sets; with ``published``, beside what the paper prints."""
+    rows = tables["statistics"]
+    alike = rows[[like_the_paper(name) for name in rows["dataset"]]]
+    chosen = alike if len(alike) else rows
+    if published:
+        printed, cells = numbers(paper.PAPER, "3"), list(zip(chosen["dimension"], chosen["language"], strict=True))
+        pairs = [int(printed.loc[name, f"{paper.LANGUAGES[language]} size"]) for name, language in cells]
+        ratios = [printed.loc[name, f"{paper.LANGUAGES[language]} RRL"] / 100 for name, language in cells]
+        chosen = chosen.assign(printed_pairs=pairs, printed_ratio=ratios)
+    return chosen.drop(columns="language")
+
+
+def unspelled(tables: Tables) -> str:
+    """Of which sets a model's vocabulary cannot spell some golds, so that these records cannot be answered."""
+    rows = pick(tables["accuracy"], part=ALL, dimension=ALL, top=1)
+    cases = [
+        f"{escape(title(row['model']))} on {escape(title(row['dataset']))} {100 * row['unknown']:.0f} of 100"
+        for row in rows[rows["unknown"] > 0].to_dict("records")
+    ]
+    if not cases:
+        return "Each model's vocabulary can spell a gold of every record that it was asked."
+    return f"Records no gold of which a model's vocabulary can spell cannot be answered: {'; '.join(cases)}."

@@ -41,10 +41,10 @@ def plausibility(
     for item in items.items.itertuples():
         if not item.rationales:
             continue
-        told = scores.loc[item.id]
+        scored = scores.loc[item.id]
         ratio = given if isinstance(given, int | float) else given[item.language, item.dimension]
-        k = rationale_length(ratio, len(told["words"]))
-        best = [told["positions"][place] for place in ranked_words(told["scores"])[:k]]
+        k = rationale_length(ratio, len(scored["words"]))
+        best = [scored["positions"][place] for place in ranked_words(scored["scores"])[:k]]
         about = (item.id, item.original_id, item.language, item.dimension, item.perturbation)
         rows.append((*about, k, instance_f1(best, item.rationales)))
     columns = ["id", "original_id", "language", "dimension", "perturbation", "k", "f1"]

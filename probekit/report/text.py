@@ -49,7 +49,10 @@ def number(value: float, digits: int = 3) -> str:
 
 
 def interval(estimate: float, low: float, high: float, digits: int = 3) -> str:
-    """``0.174 [0.163, 0.186]``; a line may end before the bracket, never inside it; a dash where there is none."""
-    if estimate != estimate:
-        return number(estimate)
+    """``0.174 [0.163, 0.186]``; a line may end before the bracket, never inside it; a dash where there is none.
+
+    A number without an interval, such as a printed one, stands alone.
+    """
+    if estimate != estimate or low != low:
+        return number(estimate, digits)
     return f"{number(estimate, digits)} [{number(low, digits)},\N{NO-BREAK SPACE}{number(high, digits)}]"

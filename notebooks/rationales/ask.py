@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
 import pandas as pd
 
@@ -46,21 +46,7 @@ SETS: dict[str, Callable[[int], RationaleSet]] = {
     "negation": lambda _: negation(),
     **{f"primed/{source}": partial(_primed, source) for source in SOURCES},
 }
-WHOLE = ("own/en", "own/zh")  # too small to draw from
-NAMES = {
-    "own/en": "Own items, English",
-    "own/zh": "Own items, Chinese",
-    "demo/en": "Demo world, English",
-    "demo/zh": "Demo world, Chinese",
-    "cprag": "CPRAG-102",
-    "role": "ROLE-88",
-    "negation": "NEG-136",
-    "primed/ConceptNet": "ConceptNet, primed and negated",
-    "primed/GoogleRE": "Google\N{NON-BREAKING HYPHEN}RE, primed and negated",
-    "primed/SQUAD": "SQuAD, primed and negated",
-    "primed/TREx": "T\N{NON-BREAKING HYPHEN}REx, primed and negated",
-}
-DEMO = "demo/"  # sets of the demo world begin so
+OWN, DEMO = "own/", "demo/"  # so begin the own items, and sets of the demo world
 TOP = 3  # fillings of a slot
 ATTENTION, GRADIENTS = "attention", "integrated gradients"
 METHODS: dict[str, Literal["attention", "integrated_gradients"]] = {
@@ -95,47 +81,6 @@ class Saliency:
         return {"dataset": self.dataset, "model": self.model, "method": self.method, "weights": self.weights}
 
 
-def is_demo(models: Sequence[str]) -> bool:
-    """Whether all models of a run are of the zoo, which knows the demo world alone."""
-    return all(name.startswith("zoo/") for name in models)
-
-
-def outside_demo(table: pd.DataFrame, manifest: Mapping[str, Any]) -> pd.DataFrame:
-    """The rows that may stand beside a paper's findings: not on a set of the demo world, nor of a model that read it.
-
-    Args:
-        table: with ``dataset`` and ``model``.
-        manifest: of the run that made it.
-    """
-    readers = {name for name, about in manifest["models"].items() if _read_demo(about.get("texts", ()))}
-    kept = [not str(row.dataset).startswith(DEMO) and row.model not in readers for row in table.itertuples()]
-    return table[kept] if len(table) else table
-
-
-def _read_demo(texts: Sequence[str]) -> bool:
-    """Whether these are all of the texts that ``probekit text`` generates."""
-    return bool(texts) and all(Path(text).stem.startswith("demo-") for text in texts)
-
-
-def invented(manifest: Mapping[str, Any]) -> str:
-    """What a page says of recorded sets of the demo world and of models that read it; empty without such."""
-    sets = [title(name) for name in manifest["probes"] if name.startswith(DEMO)]
-    readers = [f"`{name}`" for name, about in manifest["models"].items() if _read_demo(about.get("texts", ()))]
-    told = []
-    if sets:
-        told.append(f"The facts of {' and of '.join(sets)} are invented.")
-    if readers:
-        told.append(
-            f"All that {' and '.join(readers)} read is invented, so other sets ask for words met rarely or never."
-        )
-    return " ".join([*told, "These results show that the method works and stand beside no paper's."]) if told else ""
-
-
-def title(dataset: str) -> str:
-    """A set's name as pages print it."""
-    return NAMES.get(dataset, dataset)
-
-
 def load_sets(page: Page, names: Sequence[str], limit: int = 0, seed: int = 0) -> dict[str, RationaleSet]:
     """Sets by name, noted on the page.
 
@@ -150,7 +95,7 @@ def load_sets(page: Page, names: Sequence[str], limit: int = 0, seed: int = 0) -
         ReportError: an unknown name, or a set in two languages.
         ProbeError: data that is not at hand, or a record that breaks a rule.
     """
-    found = {}
+    sets = {}
     for name in names:
         if name not in SETS and not Path(name).is_file():
             raise ReportError(f"no set {name!r}: neither a JSONL file nor one of {', '.join(SETS)}")
@@ -158,9 +103,10 @@ def load_sets(page: Page, names: Sequence[str], limit: int = 0, seed: int = 0) -
         if len(languages := items.items["language"].unique()) > 1:
             raise ReportError(f"{name} holds records in {' and '.join(languages)}: give each language a file")
         shown = shown_name(name)
-        found[shown] = items if name in WHOLE else drawn(items, limit, seed)
-        page.read(shown, found[shown].fingerprint, len(found[shown].items))
-    return found
+        sets[shown] = items if name in SETS and name.startswith(OWN) else drawn(items, limit, seed)
+        page.read(shown, sets[shown].fingerprint, len(sets[shown].items))
+        page.probes[shown]["language"] = language(sets[shown])
+    return sets
 
 
 def drawn(items: RationaleSet, limit: int, seed: int) -> RationaleSet:
@@ -184,13 +130,13 @@ def _pairs(
     """Each model with the sets of its language, one model in memory at a time, noted on the page."""
     for name in dict.fromkeys([*models, *chinese]):
         wanted = [tongue for tongue, group in (("en", models), ("zh", chinese)) if name in group]
-        asked = {title: items for title, items in sets.items() if language(items) in wanted}
-        if asked:
+        known = {shown: items for shown, items in sets.items() if language(items) in wanted}
+        if known:
             model = load_model(name, device=device)
             page.used(model)
             if texts := about(name).texts:
                 page.models[shown_name(name)]["texts"] = list(texts)
-            yield replace(model, name=shown_name(name)), asked
+            yield replace(model, name=shown_name(name)), known
 
 
 def predict_all(
@@ -213,10 +159,10 @@ def predict_all(
         ReportError: no model for any set.
     """
     frames = []
-    for model, asked in _pairs(page, models, chinese, sets, device):
-        for name, items in asked.items():
-            found = predict_slots(model, items, top=TOP, store=Store())
-            frames.append(pd.concat({(name, model.name): found}, names=["dataset", "model"]).reset_index([0, 1]))
+    for model, known in _pairs(page, models, chinese, sets, device):
+        for name, items in known.items():
+            rows = predict_slots(model, items, top=TOP, store=Store())
+            frames.append(pd.concat({(name, model.name): rows}, names=["dataset", "model"]).reset_index([0, 1]))
     if not frames:
         raise ReportError("no model is asked any set: `models` are asked English sets, `chinese` Chinese ones")
     table = pd.concat(frames, ignore_index=True)
@@ -245,17 +191,17 @@ def attribute_all(
     Raises:
         ReportError: unknown weights.
     """
-    if unknown := [one for one in weights if one not in (TRAINED, *LAYERS)]:
+    if unknown := [kind for kind in weights if kind not in (TRAINED, *LAYERS)]:
         raise ReportError(f"no weights {unknown[0]!r}: give some of {', '.join((TRAINED, *LAYERS))}")
-    found = []
+    saliencies = []
     for name, items in sets.items():
-        found.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
-        found.append(Saliency(name, "", RANDOM, "", random_saliency(items, seed)))
-    for model, asked in _pairs(page, models, chinese, sets, device):
-        for one in weights:
-            copy = model if one == TRAINED else randomised(model, LAYERS[one], seed)
-            for name, items in asked.items():
-                for method, known in METHODS.items():
-                    scores = attribute(copy, items, known, store=Store())
-                    found.append(Saliency(name, model.name, method, one, scores))
-    return found
+        saliencies.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
+        saliencies.append(Saliency(name, "", RANDOM, "", random_saliency(items, seed)))
+    for model, known in _pairs(page, models, chinese, sets, device):
+        for kind in weights:
+            copy = model if kind == TRAINED else randomised(model, LAYERS[kind], seed)
+            for name, items in known.items():
+                for method, called in METHODS.items():
+                    scores = attribute(copy, items, called, store=Store())
+                    saliencies.append(Saliency(name, model.name, method, kind, scores))
+    return saliencies

@@ -1,4 +1,4 @@
-"""F1 and MAP over rationale length: curves by hand, the paper's sentences on curves made for them."""
+"""Page 32, F1 and MAP over rationale length: curves by hand, the paper's sentences on curves made for them."""
 
 from __future__ import annotations
 
@@ -9,11 +9,15 @@ import pandas as pd
 import pytest
 
 from probekit.probes.rationales import DIMENSIONS, RationaleSet
+from probekit.report.claims import concluded
+from probekit.report.recording import recorded_tables
+from probekit.report.tables import pick
 from probekit.scoring.saliency import oracle_saliency, random_saliency
 
-from notebooks.rationales import lengths as page
-from notebooks.rationales.asking import ATTENTION, ORACLE, RANDOM, TRAINED, Saliency
-from notebooks.rationales.lengths import ABOVE, AS_IT_STANDS, MEAN, RATIOS
+from notebooks.rationales import rationale_length as page
+from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, TRAINED, Saliency
+from notebooks.rationales.paper import ABOVE, AS_IT_STANDS
+from notebooks.rationales.rationale_length import MEAN, METRICS, RATIOS
 
 TEXT = "a b c d e f g h i j [MASK]"  # ten words
 
@@ -43,7 +47,7 @@ def measured(items: RationaleSet, scores: list[float]) -> page.Measured:
         Saliency("own", "", RANDOM, "", random_saliency(items)),
         Saliency("own", "m", ATTENTION, TRAINED, scored(items, scores)),
     ]
-    return page.measure({"own": items}, found)
+    return [(one, page.values(items, one.table)) for one in found]
 
 
 def test_values_by_hand() -> None:
@@ -79,7 +83,7 @@ def test_a_set_without_rationales_has_no_f1() -> None:
     table = pairs(("semantics",)).items.assign(rationales=[[], []])
     items = RationaleSet("bare", table)
     found = page.lengths(measured(items, list(range(10))))
-    assert set(found["metric"]) == {"MAP"} and page.conclusions(measured(items, list(range(10)))).empty
+    assert set(found["metric"]) == {"MAP"} and page.directions(measured(items, list(range(10)))).empty
 
 
 def test_a_dimension_has_its_own_records_in_every_sample() -> None:
@@ -125,18 +129,75 @@ LIKE_THE_PAPER = dict.fromkeys(page.LONG, RISING) | dict.fromkeys(page.SHORT, PE
 )
 def test_the_papers_sentences(claim: str, change: dict[str, list[float]], expected: float) -> None:
     def row(rises: dict[str, list[float]]) -> Any:
-        found = page.conclusions(made(rises))
-        assert set(found["claim"]) == set(page.CONCLUSIONS) == set(page.STATISTICS)
+        found = concluded(page.conclusions({"directions": page.directions(made(rises))}))
+        assert set(found["claim"]) == set(page.STATISTICS)
         assert set(found["measured"]) == {AS_IT_STANDS, ABOVE}
         return found[(found["claim"] == claim) & (found["measured"] == AS_IT_STANDS)].iloc[0]
 
-    assert row(LIKE_THE_PAPER)["estimate"] == pytest.approx(expected) and row(LIKE_THE_PAPER)["holds"] == 1
-    assert row(LIKE_THE_PAPER | change)["holds"] == 0
+    assert row(LIKE_THE_PAPER)["estimate"] == pytest.approx(expected) and row(LIKE_THE_PAPER)["verdict"] == "agrees"
+    assert row(LIKE_THE_PAPER | change)["verdict"] == "contradicts"
 
 
 def test_what_random_scores_do_as_well_is_taken_off() -> None:
     same = made(LIKE_THE_PAPER)
-    control, curves = same[1][1], same[1][1]
-    found = page.conclusions([(same[0][0], control), (same[1][0], curves)]).set_index(["claim", "measured"])
-    assert found.loc[("003-12a", AS_IT_STANDS), "holds"] == 1
-    assert found.loc[("003-12a", ABOVE), "holds"] == "undecided" and found.loc[("003-12a", ABOVE), "estimate"] == 0
+    control, mine = same[1][1], same[1][1]
+    found = page.directions([(same[0][0], control), (same[1][0], mine)]).set_index(["claim", "measured"])
+    assert found.loc[("003-12a", AS_IT_STANDS), "low"] > 0
+    assert found.loc[("003-12a", ABOVE), ["estimate", "low", "high"]].tolist() == [0, 0, 0]
+
+
+START = {ORACLE: 0.6, RANDOM: 0.1, ATTENTION: 0.3, GRADIENTS: 0.05}
+
+
+def curves(dimensions: tuple[str, ...] = ("knowledge",)) -> pd.DataFrame:
+    rows = []
+    for method, start in START.items():
+        for name in dimensions:
+            for metric in METRICS:
+                for ratio in RATIOS:
+                    value, above = start + 0.3 * ratio, (start - START[RANDOM]) * (1 - ratio)
+                    model = "m" if method in (ATTENTION, GRADIENTS) else ""
+                    spread = (value, value - 0.02, value + 0.02, above, above - 0.02, above + 0.02)
+                    rows.append(("own/en", model, method, name, metric, ratio, *spread))
+    spans = ["estimate", "low", "high", "above", "above_low", "above_high"]
+    return pd.DataFrame(rows, columns=["dataset", "model", "method", "dimension", "metric", "ratio", *spans])
+
+
+def test_the_answer_tells_the_lead_over_random_scores() -> None:
+    tables = {"lengths": curves()}
+    assert page.shown(tables, demo=False) == ("own/en", "m")
+    said = page.answer(tables, "own/en", "m")
+    assert "by 0.18 (F1) and 0.18 (MAP), and a list of half of them by 0.10 (F1) and 0.10 (MAP)." in said
+    assert said.endswith("The longer the list, the nearer it comes to chance.")
+    rising = {"lengths": curves().assign(above=lambda table: table["ratio"])}
+    assert page.answer(rising, "own/en", "m").endswith("Longer lists stand out more from chance.")
+    bare = {"lengths": pick(curves(), metric="MAP")}
+    assert "F1" not in page.answer(bare, "own/en", "m")
+    assert page.shown({"lengths": pd.concat([curves(), curves().assign(dataset="demo/en")])}, True)[0] == "demo/en"
+
+
+def test_the_chart_has_a_panel_a_dimension_and_metric_and_words_for_it() -> None:
+    table = curves(("reasoning", "grammar"))
+    panels = list(page.chart(page.of_model(table, "own/en", "m"))["panel"].unique())
+    assert panels == ["grammar, F1", "grammar, MAP", "reasoning, F1", "reasoning, MAP"]
+    assert "F1 of oracle 0.63, 0.75, 0.90" in page.spoken(curves())
+    shown = page.by_share(curves(), "own/en")
+    assert list(shown.columns) == ["Metric", "Model", "Method", "0.1", "0.3", "0.5", "0.7", "1.0"] and len(shown) == 8
+    row = pick(shown, Metric="F1", Method=ATTENTION).iloc[0]
+    assert row["Model"] == "m" and row["0.5"].startswith("0.45 [0.43,")
+
+
+def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
+    recorded = recorded_tables("32_rationale_length")
+    assert set(recorded) <= set(page.CAPTIONS)
+    rows = concluded(page.conclusions(recorded))
+    one = pick(rows, dataset="own/en", model="minilm-mlm", method=ATTENTION, measured=AS_IT_STANDS)
+    assert one.set_index("claim")["verdict"].to_dict() == {
+        "003-12a": "undecided",
+        "003-12b": "contradicts",
+        "003-12c": "undecided",
+        "003-12d": "undecided",
+        "003-12e": "agrees",
+    }
+    full = page.in_full(pick(rows, dataset="own/en"))
+    assert len(full) == 10 and full.columns[2:].tolist()[0] == "MiniLM, attention"

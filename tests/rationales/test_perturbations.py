@@ -1,4 +1,4 @@
-"""Perturbed records beside their originals: tables by hand, and the paper's sentences on numbers made for them."""
+"""Page 33, perturbed records beside their originals: tables by hand, the sentences of the paper on made numbers."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ import pandas as pd
 import pytest
 
 from probekit.probes.rationales import PERTURBATIONS, RationaleSet
+from probekit.report.claims import concluded
+from probekit.report.recording import recorded_tables
+from probekit.report.tables import pick
 from probekit.scoring.saliency import oracle_saliency
 
-from notebooks.rationales import perturbation_claims as claims
 from notebooks.rationales import perturbations as page
-from notebooks.rationales.asking import ATTENTION, RANDOM, TRAINED, Saliency
-from notebooks.rationales.lengths import ABOVE, AS_IT_STANDS
+from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TRAINED, Saliency
+from notebooks.rationales.paper import ABOVE, AS_IT_STANDS
 from notebooks.rationales.perturbations import ALL
 
 
@@ -110,12 +112,14 @@ def both(falls: float, least: float, ap: float, f1: float, small: float) -> pd.D
     reasons = made(spread(f1, small), "perturbed_f1").assign(original_f1=0.0, ap=maps, weights=TRAINED)
     mine = reasons.assign(model="m", method=ATTENTION)
     control = reasons.assign(model="", method=RANDOM, weights="", ap=0.5)
-    return claims.conclusions(answers, pd.concat([control, mine], ignore_index=True))
+    found = page.directions(answers, pd.concat([control, mine], ignore_index=True))
+    return concluded(page.conclusions({"directions": found}))
 
 
 def test_the_papers_sentences_hold_where_the_numbers_do() -> None:
     found = both(falls=-0.4, least=0.0, ap=0.6, f1=-0.4, small=0.1)
-    assert set(found["claim"]) == set(claims.CONCLUSIONS) and (found["holds"] == 1).all()
+    assert set(found["claim"]) == {*page.OF_ANSWERS, *page.OF_ORDER, *page.OF_REASONS}
+    assert (found["verdict"] == "agrees").all()
     told = found.set_index(["claim", "measured"])["estimate"]
     assert told["003-13a", AS_IT_STANDS] == pytest.approx(0.4 - 0.1)
     assert told["003-18a", AS_IT_STANDS] == pytest.approx(0.2)
@@ -123,10 +127,104 @@ def test_the_papers_sentences_hold_where_the_numbers_do() -> None:
     assert told["003-15b", AS_IT_STANDS] == pytest.approx(abs(-0.15) - 0.1)
     assert told["003-15c", AS_IT_STANDS] == pytest.approx(0.4 - 0.15)
     against = both(falls=0.4, least=0.0, ap=0.9, f1=0.0, small=0.4)
-    assert (against["holds"] == 0).all()
+    assert (against["verdict"] == "contradicts").all()
 
 
 def test_a_set_without_a_kind_gives_no_conclusion() -> None:
     answers = page.answered(predictions())  # no important changes
     found = page.reasoned({"own": items()}, [Saliency("own", "", RANDOM, "", oracle_saliency(items()))])
-    assert claims.conclusions(answers, found).empty
+    assert page.directions(answers, found).empty
+
+
+SPANS = ("original", "perturbed", "change", "same")
+
+
+def filled(dataset: str, kind: str, values: tuple[float, ...], width: float = 0.05) -> dict[str, object]:
+    row: dict[str, object] = {
+        "dataset": dataset,
+        "model": "m",
+        "dimension": "knowledge",
+        "perturbation": kind,
+        "top": 1,
+    }
+    for name, value in zip(SPANS, values, strict=True):
+        row |= {name: value, f"{name}_low": value - width, f"{name}_high": value + width}
+    return row | {"pairs": 30, "originals": 12}
+
+
+@pytest.mark.parametrize(
+    ("dataset", "change", "gold", "word"),
+    [
+        ("negation", -0.4, "right", "fewer"),
+        ("primed/TREx", 0.3, "denied", "more"),
+        ("primed/TREx", 0.0, "denied", "not decided"),
+    ],
+)
+def test_what_a_hit_is_and_whether_there_are_fewer(dataset: str, change: float, gold: str, word: str) -> None:
+    table = pd.DataFrame([filled(dataset, "negation", (0.5, 0.5 + change, change, 0.9))])
+    (row,) = page.misled(table).to_dict("records")
+    assert (row["Gold"], row["After the change"]) == (gold, word) and row["Same first filling"].startswith("0.90")
+
+
+def test_pooled_rows_of_every_set() -> None:
+    row = filled("own/en", "important", (0.5, 0.6, 0.1, 0.9))
+    several = [row | {"dimension": name} for name in ("grammar", "knowledge", ALL)]
+    shown = page.pooled(pd.DataFrame([*several, row | {"dataset": "demo/zh"}]))
+    assert shown[["dataset", "dimension"]].to_numpy().tolist() == [["own/en", ALL], ["demo/zh", "knowledge"]]
+
+
+def scored(kind: str, method: str, value: float) -> dict[str, object]:
+    row: dict[str, object] = {"dataset": "own/en", "model": "" if method == RANDOM else "m", "method": method}
+    row |= {"dimension": "knowledge", "perturbation": kind, "f1_delta": 0.01, "pairs": 30, "originals": 12}
+    for name in ("f1_original", "f1_perturbed", "f1_change", "map", "pcc", "kept", "pcc_all"):
+        row |= {name: value, f"{name}_low": value - 0.1, f"{name}_high": value + 0.1}
+    return row
+
+
+def test_the_answer_tells_what_misleads_and_what_moves() -> None:
+    usual = [
+        filled("own/en", "dispensable", (0.5, 0.5, 0.0, 0.8)),
+        filled("own/en", "transformation", (0.5, 0.3, -0.2, 0.6)),
+    ]
+    said = page.answer({"accuracy": pd.DataFrame(usual)}, "own/en")
+    assert "80 when dispensable words change, 60 when the form does" in said
+    assert said.endswith("accuracy moves beyond chance in 1 of 2 cases.")
+    primed = [
+        filled("primed/TREx", "negation", (0.4, 0.38, -0.02, 0.7)) | {"pairs": 900},
+        filled("primed/TREx", "misprimed", (0.4, 0.3, -0.1, 0.5)) | {"pairs": 900},
+    ]
+    tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
+    said = page.answer(tables, "own/en")
+    assert (
+        "70 of 100 first fillings stay the same when the statement is negated; after a misleading word 50 stay" in said
+    )
+    assert "right ones go from 40 to 30" in said and said.endswith("no accuracy moves beyond chance.")
+    assert page.stayed(tables)["change_of_text"].tolist() == ["negated", "misleading word before it"]
+    assert page.stayed({"accuracy": pd.DataFrame(usual)}).empty
+
+
+def test_rows_beside_the_papers() -> None:
+    kinds = ("dispensable", "transformation")
+    accuracy = pd.DataFrame([filled("own/en", kind, (0.5, 0.4, -0.1, 0.8)) for kind in kinds])
+    accuracy.loc[1, "pairs"] = page.FEW - 1
+    beside = page.accuracy_beside_paper(accuracy, "en", ["own/en"])
+    assert len(beside) == 15 + 2 and pick(beside, model="m")["change"].tolist()[0] == pytest.approx(-10)
+    assert pick(beside, model="m")["change"].isna().tolist() == [False, True]
+    shown = page.as_in_paper(beside, "change", 1)
+    assert list(shown.columns) == ["Dimension", "Change of text", "RoBERTa-base, Table 11", "m"] and len(shown) == 15
+    table = pd.DataFrame([scored(kind, method, 0.7) for kind in kinds for method in (ATTENTION, GRADIENTS, RANDOM)])
+    beside = page.reasons_beside_paper(table, "en", ["own/en"])
+    assert len(beside) == 2 * 15 + 2 * 2 and set(beside["metric"]) == {"F1 delta", "MAP"}
+    row = pick(page.as_in_paper(beside), Dimension="knowledge", **{"Change of text": "dispensable"}).iloc[0]
+    assert row["F1 delta, m"] == "0.010" and row["MAP, m"].startswith("0.700 [0.600,")
+    assert page.reasons_beside_paper(table, "zh", []).equals(page.reasons_beside_paper(table[:0], "zh", []))
+    kept = page.order_kept({"reasons": table}, "own/en")
+    assert set(kept["model"]) == {"m"} and list(kept["perturbation"].unique()) == list(kinds) and len(kept) == 6
+
+
+def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
+    recorded = recorded_tables("33_perturbations")
+    assert set(recorded) <= set(page.CAPTIONS)
+    rows = pick(concluded(page.conclusions(recorded)), dataset="own/en", model="minilm-mlm", measured=AS_IT_STANDS)
+    found = pick(rows, method=["", ATTENTION]).set_index("claim")["verdict"].to_dict()
+    assert found.pop("003-13a") == "agrees" and set(found.values()) == {"undecided"} and len(found) == 6

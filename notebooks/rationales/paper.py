@@ -1,0 +1,118 @@
+"""Paper 003 as this study uses it: its printed tables by dimension, and which of our rows may stand beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
+from probekit.report.page import Page
+from probekit.report.published import numbers
+from probekit.report.text import escape, title
+
+from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, OWN, SETS
+
+PAPER = "003"
+LEARNED, UNLEARNED = ("grammar", "semantics"), ("knowledge", "reasoning", "computation")  # section 5.2
+SHORT, LONG = LEARNED, UNLEARNED  # rationales of about .3 and about .5 of the words, section 5.3
+LANGUAGES = {"en": "English", "zh": "Chinese"}
+ACCURACY = {"en": "8", "zh": "4"}  # language -> the table that prints it
+SCORES = {"en": "9", "zh": "5"}
+CHANGES = {"en": "11", "zh": "6"}
+REASONS = {"en": "10", "zh": "7"}
+METHODS = {ATTENTION: "ATT", GRADIENTS: "IG"}  # as Tables 5 and 9 shorten them
+AS_IT_STANDS, ABOVE = "as it stands", "above random scores"  # how a claim on word scores is measured
+FEW = 5  # records or pairs below which a mean is not shown
+
+
+def accuracy(table: str, part: str = "all", top: int = 1) -> pd.DataFrame:
+    """Accuracies of Table 4 (Chinese) or 8 (English), in percent: models down, dimensions across."""
+    printed = numbers(PAPER, table)
+    return pd.DataFrame({name: printed[f"{name} {part} top{top}"] for name in DIMENSIONS})
+
+
+def scores(table: str, metric: str, method: str) -> pd.DataFrame:
+    """A metric of Table 5 (Chinese) or 9 (English) by one method (ATT or IG): models down, dimensions across."""
+    printed = numbers(PAPER, table)
+    rows = {str(name).removesuffix(f" {method}"): name for name in printed.index if str(name).endswith(f" {method}")}
+    return pd.DataFrame(
+        {name: [printed.loc[row, f"{name} {metric}"] for row in rows.values()] for name in DIMENSIONS}, index=[*rows]
+    )
+
+
+def by_kind(table: str, row: str = "", column: str = "") -> pd.DataFrame:
+    """One row per dimension, one column per kind: a row of Tables 6 and 11, or a column of Tables 7 and 10."""
+    printed = numbers(PAPER, table)
+    if row:
+        cells = printed.loc[row]
+        names = sorted({str(name).rpartition(" ")[0] for name in cells.index}, key=DIMENSIONS.index)
+        return pd.DataFrame({kind: [cells[f"{name} {kind}"] for name in names] for kind in PERTURBATIONS}, index=names)
+    return pd.DataFrame({kind: printed[f"{kind} {column}"] for kind in PERTURBATIONS})
+
+
+def like_the_paper(dataset: str) -> bool:
+    """Whether a set holds records of the paper's kind: the own items, and a reader's own file.
+
+    The public data of other papers and the demo world are none.
+    """
+    return dataset.startswith(OWN) or dataset not in SETS
+
+
+def outside_demo(table: pd.DataFrame, page: Page) -> pd.DataFrame:
+    """The rows that may stand beside a paper's: not on a set of the demo world, nor of a model that read it alone.
+
+    Args:
+        table: with ``dataset`` and ``model``.
+        page: knows what the models of its run have read.
+    """
+    readers = _readers(page)
+    named = zip(table.get("dataset", ()), table.get("model", ()), strict=True)
+    return table.loc[[not str(dataset).startswith(DEMO) and model not in readers for dataset, model in named]]
+
+
+def _readers(page: Page) -> list[str]:
+    """Models whose texts are all of those that ``probekit text`` generates, and the small models of the zoo."""
+    models: Mapping[str, Mapping[str, Any]] = (page.past or page.manifest)["models"]
+    return [
+        name
+        for name, facts in models.items()
+        if name.startswith("zoo/")
+        or (facts.get("texts") and all(Path(text).stem.startswith("demo-") for text in facts["texts"]))
+    ]
+
+
+def sets_by_language(page: Page) -> dict[str, list[str]]:
+    """Language -> the sets of the page's run that are of the paper's kind."""
+    languages: dict[str, list[str]] = {}
+    for name, facts in (page.past or page.manifest)["probes"].items():
+        if like_the_paper(name):
+            language = facts.get("language", name.removeprefix(OWN))  # runs recorded earlier noted none
+            languages.setdefault(language, []).append(name)
+    return languages
+
+
+def invented(page: Page) -> str:
+    """What a page says of sets of the demo world and of models that read it alone; empty without such, and on a page
+    of the demo world, whose banner says it."""
+    if page.demo:
+        return ""
+    sets = [escape(title(name)) for name in (page.past or page.manifest)["probes"] if name.startswith(DEMO)]
+    readers = [escape(title(name)) for name in _readers(page)]
+    sentences = [f"The facts of {' and '.join(sets)} are invented."] if sets else []
+    sentences += (
+        [f"All that {' and '.join(readers)} read is invented, so other sets ask it for new words."] if readers else []
+    )
+    return " ".join([*sentences, "Such results stand beside no paper's."]) if sentences else ""
+
+
+def listed(models: Sequence[str], every: Sequence[str]) -> str:
+    """Those of ``every`` model for whom something holds, as a sentence names them."""
+    chosen = [escape(title(name)) for name in every if name in models]
+    if len(every) > 1 and len(chosen) == len(every):
+        return "both models" if len(every) == 2 else f"all {len(every)} models"
+    if len(chosen) > 3:
+        return f"{len(chosen)} of {len(every)} models"
+    return " and ".join(chosen) or "no model"

@@ -1,0 +1,49 @@
+"""Study 3: which sets are asked, by whom, and what is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from probekit.errors import ReportError
+from probekit.probes.rationales import own_items
+from probekit.report import Page
+from probekit.report.sources import parameters
+
+from notebooks.rationales import ask
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Page:
+    given = {name: entry["default"] for name, entry in parameters("30_prediction").items()}
+    return Page("30_prediction", given | {"out": str(tmp_path / "out")})
+
+
+def test_sets_are_drawn_by_original_and_noted(page: Page) -> None:
+    found = ask.load_sets(page, ["own/en", "demo/en"], limit=4)
+    assert len(found["own/en"].items) == len(own_items("en").items)  # never drawn from
+    drawn = found["demo/en"].items
+    assert (drawn["original_id"] == "").sum() == 4 and len(drawn) == 12
+    assert page.probes["demo/en"]["lines"] == 12 and page.probes["demo/en"]["language"] == "en"
+    assert ask.load_sets(page, ["demo/en"], 4, seed=0)["demo/en"].fingerprint == found["demo/en"].fingerprint
+    with pytest.raises(ReportError, match="no set 'nothing'"):
+        ask.load_sets(page, ["nothing"])
+
+
+def test_a_file_is_a_set_and_holds_one_language(page: Page, tmp_path: Path) -> None:
+    rows = pd.concat([own_items("en").items.iloc[:1], own_items("zh").items.iloc[:1]])
+    rows.iloc[:1].to_json(tmp_path / "mine.jsonl", orient="records", lines=True, force_ascii=False)
+    assert list(ask.load_sets(page, [str(tmp_path / "mine.jsonl")])) == ["mine.jsonl"]
+    rows.to_json(tmp_path / "both.jsonl", orient="records", lines=True, force_ascii=False)
+    with pytest.raises(ReportError, match="records in en and zh"):
+        ask.load_sets(page, [str(tmp_path / "both.jsonl")])
+
+
+def test_nobody_to_ask_and_unknown_weights_are_refused(page: Page) -> None:
+    sets = ask.load_sets(page, ["own/zh"])
+    with pytest.raises(ReportError, match="no model is asked any set"):
+        ask.predict_all(page, ["zoo/bert-tiny"], [], sets)
+    with pytest.raises(ReportError, match="no weights 'frozen'"):
+        ask.attribute_all(page, [], [], sets, ["frozen"])

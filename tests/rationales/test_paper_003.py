@@ -1,0 +1,54 @@
+"""What paper 003 prints, by dimension and kind; which of our rows may stand beside it."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import Any
+
+import pandas as pd
+
+from probekit.report.text import title
+
+from notebooks.rationales import paper
+
+MODELS = {"m": {"texts": ["demo-chinese.txt", "general.txt"]}, "reader": {"texts": ["demo-chinese.txt"]}, "other": {}}
+
+
+def page(**change: Any) -> Any:
+    past = {"models": MODELS, "probes": {"own/zh": {}, "demo/zh": {}, "mine.jsonl": {"language": "en"}, "role": {}}}
+    return SimpleNamespace(past=past, demo=False, **change)
+
+
+def test_printed_cells_by_dimension_and_kind() -> None:
+    assert paper.accuracy("8").loc["BERT-base", "grammar"] == 52.2
+    assert paper.scores("9", "F1", "ATT").loc["BERT-base", "grammar"] == 0.47
+    assert paper.by_kind("11", "original").loc["grammar", "dispensable"] == 59.8
+    assert paper.by_kind("10", column="MAP").loc["grammar", "important"] == 0.821
+
+
+def test_the_demo_world_stands_beside_no_paper() -> None:
+    table = pd.DataFrame({"dataset": ["own/zh", "demo/zh", "own/zh", "own/zh"], "model": ["m", "m", "reader", "zoo/a"]})
+    zoo = page()
+    zoo.past["models"] = {**MODELS, "zoo/a": {}}
+    assert paper.outside_demo(table, zoo).to_numpy().tolist() == [["own/zh", "m"]]
+    empty = paper.outside_demo(table[:0], zoo)
+    assert empty.empty and list(empty.columns) == ["dataset", "model"]
+    said = paper.invented(page())
+    assert "Demo world" in said and "reader" in said and " m " not in said
+    assert paper.invented(SimpleNamespace(past={"models": {"m": {}}, "probes": {"own/zh": {}}}, demo=False)) == ""
+    assert paper.invented(SimpleNamespace(demo=True)) == ""
+
+
+def test_sets_of_the_papers_kind_by_language() -> None:
+    assert paper.sets_by_language(page()) == {"zh": ["own/zh"], "en": ["mine.jsonl"]}
+
+
+def test_models_in_a_sentence() -> None:
+    assert paper.listed(["a", "b"], ["a", "b"]) == "both models" and paper.listed([], ["a", "b"]) == "no model"
+    assert paper.listed(["b", "a"], ["a", "b", "c"]) == "a and b" and paper.listed(["a"], ["a"]) == "a"
+    assert paper.listed(list("abcd"), list("abcde")) == "4 of 5 models"
+
+
+def test_sets_have_names() -> None:
+    assert title("demo/en") == "Demo world, English" and title("own/zh") == "Own items, Chinese"
+    assert title("demo/template") == "Demo world template" and title("mine.jsonl") == "mine.jsonl"

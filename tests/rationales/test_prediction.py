@@ -1,0 +1,104 @@
+"""Page 30 on made-up answers: accuracies, changes and sizes by hand, what follows, and what stands beside the paper."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
+from probekit.report.claims import concluded
+from probekit.report.recording import recorded_tables
+from probekit.report.tables import pick
+
+from notebooks.rationales import prediction
+
+
+def answers(ranks: dict[str, int], items: RationaleSet, model: str = "m") -> pd.DataFrame:
+    table = items.items
+    original = table["original_id"].where(table["original_id"] != "", table["id"])
+    columns = ["id", "language", "dimension", "perturbation", "original_id"]
+    about = {"dataset": "own/en", "model": model, "original": original, "unknown": False}
+    return table[columns].assign(rank=[ranks.get(name, 0) for name in table["id"]], **about)
+
+
+def test_accuracy_counts_hits_and_draws_originals() -> None:
+    items = own_items("en")
+    first = items.items.iloc[0]["id"]
+    table = prediction.accuracy(answers({first: 1, items.items.iloc[1]["id"]: 3}, items))
+    whole = pick(table, dimension="all", part="all").set_index("top")
+    n = len(items.items)
+    assert whole.loc[1, "estimate"] == pytest.approx(1 / n) and whole.loc[3, "estimate"] == pytest.approx(2 / n)
+    assert whole.loc[1, "originals"] == (items.items["original_id"] == "").sum() < whole.loc[1, "records"] == n
+    originals = pick(table, dimension="all", part="original", top=1)
+    assert originals["records"].item() == whole.loc[1, "originals"]
+    assert set(table["dimension"]) == {"all", "grammar", "semantics", "knowledge", "reasoning", "computation"}
+
+
+def test_a_change_is_of_perturbed_records_less_their_originals() -> None:
+    items = own_items("en")
+    right = {name: 1 for name in items.items.loc[items.items["original_id"] == "", "id"]}
+    table = pick(prediction.changes(answers(right, items)), dimension="all", top=1)
+    assert table[["estimate", "low", "high"]].to_numpy().tolist() == [[-1, -1, -1]]
+    said = prediction.change_sentence({"changes": table}, "own/en")
+    assert said == "From original to perturbed records accuracy falls for m."
+    none = prediction.change_sentence({"changes": table.assign(low=-0.1, high=0.1)}, "own/en")
+    assert "no model differs beyond chance" in none
+
+
+@pytest.mark.parametrize(
+    ("dimensions", "verdict"),
+    [(("grammar", "semantics"), "agrees"), (("computation",), "contradicts"), ((), "undecided")],
+)
+def test_what_section_5_2_concludes(dimensions: tuple[str, ...], verdict: str) -> None:
+    items = own_items("en")
+    right = {name: 1 for name in items.items.loc[items.items["dimension"].isin(dimensions), "id"]}
+    tables = prediction.tables({"own/en": items}, answers(right, items))
+    (row,) = concluded(prediction.conclusions(tables)).to_dict("records")
+    assert (row["claim"], row["dataset"], row["model"], row["verdict"]) == ("003-02b", "own/en", "m", verdict)
+    assert row["n"] == (items.items["original_id"] == "").sum() and row["unit"] == "original"
+
+
+def test_a_set_of_one_dimension_concludes_nothing() -> None:
+    items = own_items("en")
+    grammar = items.select(items.items["dimension"] == "grammar")
+    assert prediction.conclusions(prediction.tables({"own/en": grammar}, answers({}, grammar))).empty
+
+
+def test_the_answer_and_the_papers_tables() -> None:
+    items = own_items("en")
+    right = {name: 1 for name in items.items.loc[items.items["dimension"] == "grammar", "id"]}
+    tables = prediction.tables({"own/en": items}, answers(right, items))
+    said = prediction.answer(tables, "own/en")
+    share = 100 * len(right) / len(items.items)
+    assert f"right in {share:.0f} of 100 slots for m. Grammar goes best for m" in said
+    assert said.endswith("no slot is filled rightly in semantics or knowledge or reasoning or computation.")
+    assert prediction.unspelled(tables).startswith("Each model's vocabulary can spell")
+    some = {"accuracy": tables["accuracy"].assign(unknown=0.25)}
+    assert prediction.unspelled(some).endswith("m on Own items\\, English 25 of 100.")
+    chart = prediction.chart(tables, "own/en")
+    assert list(chart["dimension"].unique()) == ["all", *DIMENSIONS] and set(chart["filling"]) == set(
+        prediction.TOPS.values()
+    )
+    beside = prediction.beside_paper(tables["accuracy"], "en", ["own/en"])
+    first = pick(beside, model="BERT-base", part="all", top=1, dimension="grammar").iloc[0]
+    assert first["estimate"] == 52.2 and first["low"] != first["low"]
+    assert pick(beside, model="m", part="all", top=1, dimension="grammar")["estimate"].item() == 100
+    shown = prediction.as_in_paper(beside)
+    assert list(shown.columns) == ["Model", "Data", *DIMENSIONS] and len(shown) == 5
+    assert shown["grammar"].iloc[0] == "52.2" and shown["grammar"].iloc[-1].startswith("100.0 [100.0,")
+    assert prediction.beside_paper(tables["accuracy"], "zh", [])["low"].isna().all()
+
+
+def test_sizes_stand_beside_the_papers() -> None:
+    sets = {"own/en": own_items("en"), "own/zh": own_items("zh")}
+    tables = {"statistics": prediction.statistics(sets)}
+    row = pick(prediction.sizes(tables, True), dataset="own/zh", dimension="grammar").iloc[0]
+    assert (row["printed_pairs"], row["printed_ratio"]) == (701, 0.207)
+    assert "printed_pairs" not in prediction.sizes(tables, False)
+
+
+def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
+    recorded = recorded_tables("30_prediction")
+    assert set(recorded) <= set(prediction.CAPTIONS)
+    rows = concluded(prediction.conclusions(recorded)).set_index(["dataset", "model"])["verdict"]
+    assert rows["own/en", "minilm-mlm"] == "agrees" and rows["own/en", "real-general"] == "undecided"
