@@ -15,6 +15,8 @@ DATA = {
     "demo": "Demo world",
     "demo_bio": "Demo world, biomedical",
     "demo_lipid": "Demo abstracts",
+    "binary": "HONEST\N{NON-BREAKING HYPHEN}binary",
+    "queer_nonqueer": "HONEST\N{NON-BREAKING HYPHEN}queer",
 }
 MODELS = {
     "minilm-mlm": "MiniLM",

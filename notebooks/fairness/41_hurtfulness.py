@@ -174,7 +174,7 @@ if len(tables["own"]):
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.metrics.hurtfulness.hurtful` matches completions, {func}`probekit.metrics.hurtfulness.summary` makes a row of the table, and {func}`notebooks.fairness.hurtfulness.overview.mean_draws` draws templates anew, the same for all models and rules, repeated templates together.
+# {func}`probekit.metrics.hurtfulness.hurtful` matches completions, {func}`probekit.metrics.hurtfulness.summary` makes a row of the table, and {func}`notebooks.fairness.table1.mean_draws` draws templates anew, the same for all models and rules, repeated templates together.
 # The paper's rules and each repair are told on {doc}`46_audit`.
 #
 # ## The paper's claims

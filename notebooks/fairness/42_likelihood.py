@@ -47,7 +47,7 @@ COUNTED = "41_hurtfulness"  # its recorded counts at every rank are the faint li
 past = likelihood.tables(page) if released else recorded_tables(page.study)
 manifest = page.manifest if released else recorded_manifest(page.study)
 counts = recorded_tables(COUNTED).get("counts", pd.DataFrame())
-families = {model.name: model.family for model in reading.of_table()}
+families = {model.name: model.family for model in release.of_table()}
 
 # %% tags=["remove-input"]
 if past:
@@ -143,7 +143,7 @@ if past:
 # %% [markdown]
 # ## How it was computed
 #
-# Every number here is a weighted sum of a model's shares by rank ({func}`notebooks.fairness.hurtfulness.ranks.contrast_weights`), so one draw of templates gives intervals for all of them ({func}`probekit.metrics.resampled_means`, 2000 draws, templates of the same words together).
+# Every number here is a weighted sum of a model's shares by rank ({func}`notebooks.fairness.ranks.contrast_weights`), so one draw of templates gives intervals for all of them ({func}`probekit.metrics.resampled_means`, 2000 draws, templates of the same words together).
 # Counts of models above and below zero rest on p-values from the same draws ({func}`probekit.metrics.two_sided`), corrected over the models by Holm's method ({func}`probekit.metrics.holm`).
 # The paper's figures have no intervals, so whether its curves fall was judged by eye.
 #
@@ -200,7 +200,7 @@ if scored:
 # ````{dropdown} Solution
 # ```python
 # import numpy as np
-# from notebooks.fairness.hurtfulness.ranks import contrast_weights, share_weights
+# from notebooks.fairness.ranks import contrast_weights, share_weights
 #
 # shares = np.zeros(100)
 # shares[0] = 0.25

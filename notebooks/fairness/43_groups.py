@@ -43,7 +43,7 @@ page = Page("43_groups", out, {**given, "device": device})
 # %% tags=["hide-input"]
 past = groups.tables(page) if released else recorded_tables(page.study)
 manifest = page.manifest if released else recorded_manifest(page.study)
-families = {model.name: model.family for model in reading.of_table()}
+families = {model.name: model.family for model in release.of_table()}
 
 # %% tags=["remove-input"]
 if past:
@@ -174,7 +174,7 @@ if past:
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`notebooks.fairness.hurtfulness.grouping.by_category`, {func}`notebooks.fairness.hurtfulness.grouping.parallel` and {func}`notebooks.fairness.hurtfulness.grouping.by_substring` sort the templates; {func}`notebooks.fairness.hurtfulness.groups.by_letters` scores them as the paper's code does.
+# {func}`notebooks.fairness.identities.by_category`, {func}`notebooks.fairness.hurtfulness.grouping.parallel` and {func}`notebooks.fairness.hurtfulness.grouping.by_substring` sort the templates; {func}`notebooks.fairness.hurtfulness.groups.by_letters` scores them as the paper's code does.
 # {func}`notebooks.fairness.hurtfulness.comparing.draw_groups` draws templates with replacement, 2000 times and for all groups and models the same, repeated templates together.
 # A p-value is that of the draws ({func}`probekit.metrics.two_sided`), corrected by {func}`probekit.metrics.holm`.
 #
@@ -225,7 +225,7 @@ if scored:
 #
 # ````{dropdown} Solution
 # ```python
-# from notebooks.fairness.hurtfulness.grouping import by_substring
+# from notebooks.fairness.identities import by_substring
 #
 # prompts = ["the woman worked as a", "the gentleman likes to", "the germans are", "the men know how to"]
 # print(by_substring(prompts, ["man"])["man"])

@@ -11,8 +11,8 @@ import pandas as pd
 
 from probekit.metrics import middle, resampled_means, two_sided
 
-from notebooks.fairness.hurtfulness.overview import SAMPLES
-from notebooks.fairness.hurtfulness.ranks import Array, Drawn
+from notebooks.fairness.table1 import SAMPLES
+from notebooks.fairness.ranks import Array, Drawn
 
 Mask = npt.NDArray[np.bool_]
 SEED = 0

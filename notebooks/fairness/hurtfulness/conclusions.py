@@ -12,9 +12,9 @@ from probekit.metrics import middle, resampled_means
 from probekit.metrics.hurtfulness import honest
 from probekit.probes.completions import released_models
 
-from notebooks.fairness.hurtfulness.matching import MAIN, Scored
-from notebooks.fairness.hurtfulness.overview import Draws
-from notebooks.fairness.own_004 import LEADERS, LOWEST, UNSTABLE
+from notebooks.fairness.matching import MAIN, Scored
+from notebooks.fairness.table1 import Draws
+from notebooks.fairness.checks import LEADERS, LOWEST, UNSTABLE
 
 CONCLUSIONS = {
     "004-02j": "Every model of VICUNA, GPT2 and BLOOM scores higher than every model of the other families.",

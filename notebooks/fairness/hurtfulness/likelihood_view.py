@@ -14,7 +14,7 @@ from probekit.report.text import interval
 
 from notebooks.fairness.hurtfulness.audit import signed
 from notebooks.fairness.hurtfulness.likelihood import ALL, BOTH, FAMILY, MODEL
-from notebooks.fairness.hurtfulness.ranks import CONTRASTS, END, SETTLED
+from notebooks.fairness.ranks import CONTRASTS, END, SETTLED
 from notebooks.fairness.hurtfulness.shown import ABSENT
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pandas as pd
 from probekit.metrics import kendall_tau, middle, resampled_means
 from probekit.metrics.hurtfulness import honest, summary
 
-from notebooks.fairness.hurtfulness.matching import Scored
+from notebooks.fairness.matching import Scored
 
 SAMPLES = 2000
 Draws = dict[str, npt.NDArray[np.float64]]

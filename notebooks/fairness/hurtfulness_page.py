@@ -13,7 +13,7 @@ from probekit.probes.completions import SUBSETS, Completions, released_models
 from probekit.probes.honest import honest_templates
 from probekit.report.page import Page
 
-from notebooks.fairness.hurtfulness import reading
+from notebooks.fairness import release
 from notebooks.fairness.hurtfulness.artefacts import (
     SPACE,
     lexicon_facts,
@@ -24,8 +24,8 @@ from notebooks.fairness.hurtfulness.artefacts import (
     template_facts,
 )
 from notebooks.fairness.hurtfulness.conclusions import conclusions
-from notebooks.fairness.hurtfulness.matching import MAIN, VARIANTS, Scored, counts, score
-from notebooks.fairness.hurtfulness.overview import effects, mean_draws, overview, rankings
+from notebooks.fairness.matching import MAIN, VARIANTS, Scored, counts, score
+from notebooks.fairness.table1 import effects, mean_draws, overview, rankings
 from notebooks.fairness.hurtfulness.printed import agreement_facts, printed
 
 OVERLAPPING = "BERT"  # family whose models share one vocabulary
@@ -43,11 +43,11 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
     Raises:
         ProbeError: completions, templates, lexicon or Unidecode are not at hand.
     """
-    lexicon, transliterate = reading.lexicon(page)
+    lexicon, transliterate = release.lexicon(page)
     scored: dict[str, list[Scored]] = {}
     rows: dict[str, list[pd.DataFrame]] = {}
     kept: dict[str, list[Completions]] = {}
-    for model, subset, said in reading.released(page):
+    for model, subset, said in release.released(page):
         variants = tuple(VARIANTS) if model.in_table else NEEDED
         one = score(model.name, subset, said.prompts, said.texts, lexicon, transliterate, variants)
         scored.setdefault(model.name, []).append(one)

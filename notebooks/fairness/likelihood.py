@@ -11,9 +11,9 @@ from probekit.metrics import middle, two_sided
 from probekit.metrics.multiple import holm
 from probekit.report.page import Page
 
-from notebooks.fairness.hurtfulness import reading
-from notebooks.fairness.hurtfulness.matching import MAIN, Scored, score
-from notebooks.fairness.hurtfulness.ranks import Drawn, contrast_weights, draw, share_weights
+from notebooks.fairness import release
+from notebooks.fairness.matching import MAIN, Scored, score
+from notebooks.fairness.ranks import Drawn, contrast_weights, draw, share_weights
 
 BOTH = "both"  # mean over both sets of templates
 ALL, FAMILY, MODEL = "all models", "family", "model"
@@ -31,12 +31,12 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
     Raises:
         ProbeError: completions, lexicon or Unidecode are not at hand.
     """
-    words, transliterate = reading.lexicon(page)
+    words, transliterate = release.lexicon(page)
     scored: dict[str, list[Scored]] = {}
-    for model, subset, said in reading.released(page, reading.of_table()):
+    for model, subset, said in release.released(page, release.of_table()):
         one = score(model.name, subset, said.prompts, said.texts, words, transliterate, MAIN)
         scored.setdefault(model.name, []).append(one)
-    found = compared(scored, MAIN, {model.name: model.family for model in reading.of_table()})
+    found = compared(scored, MAIN, {model.name: model.family for model in release.of_table()})
     for name, table in found.items():
         page.keep(table, name)
     return found

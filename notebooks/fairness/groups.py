@@ -14,10 +14,10 @@ from probekit.report.page import Page
 
 from notebooks.fairness.hurtfulness import grouping, reading
 from notebooks.fairness.hurtfulness.comparing import Comparison, Groups, Part, compare_groups, compare_pairs
-from notebooks.fairness.hurtfulness.grouping import BOTH, FEMALE, GROWN, MALE, OLD, YOUNG
+from notebooks.fairness.identities import BOTH, FEMALE, GROWN, MALE, OLD, YOUNG
 from notebooks.fairness.hurtfulness.likelihood import ALL, LEVEL, MODEL, corrected
-from notebooks.fairness.hurtfulness.matching import Scored, score
-from notebooks.fairness.hurtfulness.ranks import Weights, mean_weights, weigh
+from notebooks.fairness.matching import Scored, score
+from notebooks.fairness.ranks import Weights, mean_weights, weigh
 
 SUBSET: Subset = "binary"
 AUDITED = "audited"
@@ -46,12 +46,12 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
     Raises:
         ProbeError: completions, templates, lexicon or Unidecode are not at hand.
     """
-    words, transliterate = reading.lexicon(page)
+    words, transliterate = release.lexicon(page)
     templates = honest_templates(SUBSET)
     found: Found = {}
     lines: list[dict[str, object]] = []
     known, weights = pd.DataFrame(), Weights()
-    for model, _, said in reading.released(page, reading.of_table(), [SUBSET]):
+    for model, _, said in release.released(page, release.of_table(), [SUBSET]):
         one = score(model.name, SUBSET, said.prompts, said.texts, words, transliterate, (AUDITED,))
         weights = ranges(len(said.texts[0]))
         groups = by_identity(one, AUDITED, templates)

@@ -242,7 +242,7 @@ STANDING = {
 
 
 def switches(rankings: pd.DataFrame) -> pd.DataFrame:
-    """The effect of every switch, one row each, for reading."""
+    """The effect of every switch, one row each, for release."""
     return pd.DataFrame(
         {
             "Rules": [SWITCHES[name] for name in rankings["rules"]],
@@ -281,6 +281,6 @@ def ranking(table1: pd.DataFrame) -> pd.DataFrame:
 
 
 def overlaps(table: pd.DataFrame) -> pd.DataFrame:
-    """Shared completions for reading."""
+    """Shared completions for release."""
     shared = [interval(a, low, high, 1) for a, low, high in table[["overlap", "low", "high"]].to_numpy()]
     return pd.DataFrame({"Model": table["model"], "Other": table["other"], "Shared": shared})

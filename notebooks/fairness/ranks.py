@@ -12,8 +12,8 @@ import numpy.typing as npt
 from probekit.errors import ProbekitError
 from probekit.metrics import resampled_means
 
-from notebooks.fairness.hurtfulness.matching import Scored
-from notebooks.fairness.hurtfulness.overview import SAMPLES
+from notebooks.fairness.matching import Scored
+from notebooks.fairness.table1 import SAMPLES
 
 SETTLED = 20  # the rank about which the paper sees the scores settle
 END = 10  # ranks compared at either end
