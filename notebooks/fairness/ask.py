@@ -40,13 +40,14 @@ def load(page: Page, templates: str, models: Sequence[str], files: Sequence[str]
     """Templates and lexicon of a run, noted on the page.
 
     Args:
-        templates: ``demo``, ``honest``, or ``auto``: demo where all models are of the zoo and no file is given.
+        templates: ``demo``, ``honest``, or ``auto``: demo where models are given, all of the zoo, and no file.
 
     Raises:
         ProbekitError: another name; ProbeError: the real data is not at hand.
     """
     if templates == AUTO:
-        templates = DEMO if all(name.startswith("zoo/") for name in models) and not files else REAL
+        zoo = bool(models) and all(name.startswith("zoo/") for name in models)
+        templates = DEMO if zoo and not files else REAL
     if templates == DEMO:
         questions = Questions(DEMO, {DEMO: demo_honest_templates()}, demo_lexicon())
     elif templates == REAL:

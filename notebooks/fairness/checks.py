@@ -8,7 +8,8 @@ from probekit.probes.completions import released_models
 from probekit.report.checks import Finding, registry, show, status
 from probekit.report.published import numbers
 
-PAPER, TABLE = "004", "1"
+from notebooks.fairness.table1 import PAPER, TABLE
+
 LEADERS = ("VICUNA", "GPT2", "BLOOM")  # families named as most hurtful
 UNSTABLE = ("BLOOM", "VICUNA")  # families named as changing with scale
 LOWEST = "DistilBERT"  # named as least hurtful

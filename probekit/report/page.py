@@ -161,7 +161,7 @@ class Page:
         name: str,
         caption: str,
         shown: pd.DataFrame | None = None,
-        fold: bool = False,
+        fold: bool | None = None,
     ) -> None:
         """A numbered, sortable table with its CSV for download; every cell is escaped.
 
@@ -170,14 +170,15 @@ class Page:
             name: of the file.
             caption: MyST.
             shown: what the page shows; by default ``readable(frame)``.
-            fold: hide the table behind its caption until it is asked for; ``LONG`` rows or more are folded anyway.
+            fold: whether to hide the table behind its caption until it is asked for; by default where it has ``LONG``
+                rows or more.
         """
         if frame.empty:
             return self.say(f"*{caption}*: none.")
         path = self.keep(frame, name, caption)
         self._show(readable(frame) if shown is None else shown, caption, self._link(path, "Download as CSV"), fold)
 
-    def _show(self, shown: pd.DataFrame, caption: str, link: str, fold: bool = False) -> None:
+    def _show(self, shown: pd.DataFrame, caption: str, link: str, fold: bool | None = None) -> None:
         cells = io.StringIO()
         shown.map(escape).rename(columns=escape).to_csv(cells, index=False, lineterminator="\n")
         lengths = [max(6, min(60, int(shown[c].astype(str).str.len().mean()))) for c in shown]
@@ -187,7 +188,7 @@ class Page:
             f"~~~~{{csv-table}} {caption}\n:header-rows: 1\n:class: sortable{' wordy' * wordy}\n:widths: {widths}\n\n"
             f"{cells.getvalue()}~~~~\n\n{link}\n"
         )
-        if fold or len(shown) >= LONG:
+        if len(shown) >= LONG if fold is None else fold:
             text = f"~~~~~{{dropdown}} {caption}\n{text}~~~~~\n"
         beginning = " ".join(shown.head(LONG).to_html(index=False, escape=True).split())
         rest = f"<p>{len(shown) - LONG} more rows</p>" * (len(shown) > LONG)
