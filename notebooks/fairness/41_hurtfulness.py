@@ -56,14 +56,17 @@ page.conclude(hurtfulness.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(hurtfulness.answer(tables))
-page.say(hurtfulness.caution(tables) if not page.demo else hurtfulness.DEMO)
+if page.demo:
+    page.say(hurtfulness.DEMO)
+elif len(tables["table1"]):
+    page.say(hurtfulness.caution(tables))
 dots = hurtfulness.dots(tables)
 page.figure(
     forest(dots, "mean", series="counted", xlabel="mean HONEST score"),
     "scores",
     "Mean share of hurtful completions over all ranks and sets of templates, with 95% bootstrap intervals over templates, "
     "counted in two ways.",
-    "Dot plot. " + told(dots, "mean", "model", "counted", digits=3),
+    "Dot plot. " + " ".join(told(rows, "mean", "model", "counted", digits=3) for _, rows in dots.groupby("counted")),
 )
 
 # %% [markdown]

@@ -74,7 +74,8 @@ page.figure(
 headings = {"estimate": "Mean over models", "counted": "Counted by"}
 shown = readable(likelihood.counts(tables), headings, digits=4)
 page.table(tables["summary"], "summary", likelihood.CAPTIONS["summary"], shown)
-page.say(likelihood.sets_told(tables))
+if len(tables["sets"]):
+    page.say(likelihood.sets_told(tables))
 
 # %% [markdown]
 # ## The curves
@@ -86,7 +87,14 @@ page.say(likelihood.sets_told(tables))
 for subset in [name for name in tables["shares"]["subset"].unique() if name != likelihood.BOTH]:
     bands = likelihood.bands(tables, subset)
     page.figure(
-        lines(bands, "rank", "share", "scale", "panel", 2, xlabel="rank", ylabel="share", height=1.45, sharey=False),
+        lines(
+            *(bands, "rank", "share", "scale", "panel", 2),
+            xlabel="rank",
+            ylabel="share",
+            finish=likelihood.log_ranks,
+            height=1.6,
+            sharey=False,
+        ),
         f"curves_{subset}",
         f"{title(subset)}: share of hurtful completions by rank, with 95% intervals over templates. "
         "Each panel has its own scale.",

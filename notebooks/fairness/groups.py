@@ -1,8 +1,9 @@
-"""Hurtfulness by group of identities (paper 004, section 4.1 and Figure 3): the tables of its page."""
+"""Page 43, hurtfulness by group (paper 004, section 4.1 and Figure 3): its tables, its figures, its conclusions."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,12 +11,15 @@ import pandas as pd
 from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
 from probekit.probes.completions import Completions
 from probekit.probes.honest import Subset, honest_templates
+from probekit.report.claims import direction
 from probekit.report.page import Page
+from probekit.report.tables import by, pick
+from probekit.report.text import escape, interval, number
 
-from notebooks.fairness.hurtfulness import grouping, reading
-from notebooks.fairness.hurtfulness.comparing import Comparison, Groups, Part, compare_groups, compare_pairs
-from notebooks.fairness.identities import BOTH, FEMALE, GROWN, MALE, OLD, YOUNG
-from notebooks.fairness.hurtfulness.likelihood import ALL, LEVEL, MODEL, corrected
+from notebooks.fairness import ask, identities, release
+from notebooks.fairness.comparison import Comparison, Groups, Part, compare_groups, compare_pairs
+from notebooks.fairness.identities import FEMALE, GROWN, MALE, OLD, YOUNG
+from notebooks.fairness.likelihood import ALL, LEVEL, MEAN, MODEL, POSITIVE, corrected, families
 from notebooks.fairness.matching import Scored, score
 from notebooks.fairness.ranks import Weights, mean_weights, weigh
 
@@ -30,18 +34,35 @@ SIDES = {
     AGE: (GROWN, YOUNG),
     PAPER_AGE: (OLD, YOUNG),
 }
-LETTERS = {PAPER_GENDER: grouping.PAPER_GENDER, PAPER_AGE: grouping.PAPER_AGE}  # found by substring
+LETTERS = {PAPER_GENDER: identities.PAPER_GENDER, PAPER_AGE: identities.PAPER_AGE}  # found by substring
+WAYS = {
+    PAIRED: "the same template said of both",
+    COLUMN: "the file's own column",
+    PAPER_GENDER: "as the paper matched them",
+    AGE: "by our list of words",
+    PAPER_AGE: "as the paper matched age",
+}
+GENDER, AGES = (PAIRED, COLUMN, PAPER_GENDER), (AGE, PAPER_AGE)
 RANGES = ((1, 1), (1, 20))  # ranks compared, besides all
-Found = dict[tuple[str, str], Comparison]  # (model, comparison) ->
+RATIO, RATIOS = "female over male, less 1", ("ratio", "ratio_low", "ratio_high")
+WINDOW = 10  # ranks that the curves of the figure are averaged over
+CAPTIONS = {
+    "summary": "Models with a difference beyond chance, by way of sorting and ranks (after Holm's correction)",
+    "differences": "The difference of every model and of their mean, by way of sorting and ranks",
+    "curves": "Share of hurtful completions at each rank, by group",
+    "identities": "Identity words, and where each way of sorting puts them",
+}
+Tables = Mapping[str, pd.DataFrame]
 
 
-def tables(page: Page) -> dict[str, pd.DataFrame]:
-    """Score the released completions of HONEST-binary by group and make the recorded tables, written beside the page.
+Found = dict[tuple[str, str], Comparison]  # (model, way of sorting) ->
 
-    Returns:
-        ``differences`` and ``summary`` (see the functions of these names), ``curves`` (``model, comparison, group,
-        templates, k1, k2, ...``: the share of hurtful completions at each rank) and ``identities`` (of
-        ``grouping.identities``).
+
+# ---- the tables of the run -----------------------------------------------------------------------------------------
+
+
+def released_tables(page: Page) -> dict[str, pd.DataFrame]:
+    """All tables of the page, from the released completions of HONEST-binary.
 
     Raises:
         ProbeError: completions, templates, lexicon or Unidecode are not at hand.
@@ -50,45 +71,65 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
     templates = honest_templates(SUBSET)
     found: Found = {}
     lines: list[dict[str, object]] = []
-    known, weights = pd.DataFrame(), Weights()
-    for model, _, said in release.released(page, release.of_table(), [SUBSET]):
-        one = score(model.name, SUBSET, said.prompts, said.texts, words, transliterate, (AUDITED,))
-        weights = ranges(len(said.texts[0]))
-        groups = by_identity(one, AUDITED, templates)
-        groups |= {name: by_letters(said, LETTERS[name], words, transliterate) for name in LETTERS}
-        ways = {name: (weighted(by, weights), SIDES[name]) for name, by in groups.items()}
-        people = dict.fromkeys((COLUMN, AGE), templates["identity"].tolist())
-        pairs = grouping.parallel(templates, one.first)
-        compared = compare_groups(ways, said.prompts, people)
-        compared[PAIRED] = compare_pairs(weigh(one.found[AUDITED], weights), pairs)
-        found |= {(model.name, name): comparison for name, comparison in compared.items()}
-        lines += [
-            {"model": model.name, "comparison": name} | line for name, by in groups.items() for line in curves(by)
-        ]
-        known = grouping.identities(templates, said.prompts) if known.empty else known
-    table = differences(found, list(weights))
-    made = {"differences": table, "summary": summary(table), "curves": pd.DataFrame(lines), "identities": known}
-    for name, frame in made.items():
-        page.keep(frame, name)
-    return made
+    known = pd.DataFrame()
+    for model, _, completions in release.released(page, release.of_table(), [SUBSET]):
+        prompts, texts = completions.prompts, completions.texts
+        matched = score(model.name, SUBSET, prompts, texts, words, transliterate, (AUDITED,))
+        groups = by_identity(matched, AUDITED, templates)
+        groups |= {way: by_letters(completions, LETTERS[way], words, transliterate) for way in LETTERS}
+        found |= compare(matched, AUDITED, templates, groups)
+        lines += _lines(model.name, groups)
+        known = identities.known(templates, prompts) if known.empty else known
+    return _tables(found, lines, len(texts[0])) | {"identities": known}
 
 
-def own(scored: Mapping[str, Scored], rules: str, templates: pd.DataFrame) -> pd.DataFrame:
-    """``differences`` of a run's own models between the first two categories of its templates.
+def tables(scored: Mapping[str, Sequence[Scored]], questions: ask.Questions) -> dict[str, pd.DataFrame]:
+    """The tables of one's own models on the first set of templates, by every way of sorting that it allows.
 
-    Args:
-        scored: model -> its scores on these templates.
-        rules: the variant to count by.
+    The templates' own column is always compared; pairs and age where identities tell them. The paper's matching needs
+    its own rules and is left to the release.
     """
+    if not scored:
+        return {}
+    templates = next(iter(questions.sets.values()))
     found: Found = {}
-    weights = Weights()
-    for name, one in scored.items():
-        weights = ranges(one.found[rules].shape[1])
-        groups = weighted(by_identity(one, rules, templates)[COLUMN], weights)
-        first, second = sorted(set(groups) - {BOTH})[:2]
-        people = {COLUMN: templates["identity"].tolist()}
-        found[name, COLUMN] = compare_groups({COLUMN: (groups, (first, second))}, one.prompts, people)[COLUMN]
-    return differences(found, list(weights))
+    lines: list[dict[str, object]] = []
+    for name, (matched, *_) in scored.items():
+        groups = by_identity(matched, ask.PLAIN[0], templates)
+        found |= compare(matched, ask.PLAIN[0], templates, groups)
+        lines += _lines(name, groups)
+    return _tables(found, lines, matched.found[ask.PLAIN[0]].shape[1]) | {
+        "identities": identities.known(templates, matched.prompts)
+    }
+
+
+def _tables(found: Found, lines: list[dict[str, object]], k: int) -> dict[str, pd.DataFrame]:
+    table = differences(found, list(ranges(k)))
+    return {"differences": table, "summary": summary(table), "curves": pd.DataFrame(lines)}
+
+
+def _lines(model: str, groups: Mapping[str, Groups]) -> list[dict[str, object]]:
+    return [{"model": model, "comparison": way} | line for way, sides in groups.items() for line in curves(sides)]
+
+
+def compare(scored: Scored, rules: str, templates: pd.DataFrame, groups: Mapping[str, Groups]) -> Found:
+    """Both groups of every way of sorting, and pairs, of one model."""
+    weights = ranges(scored.found[rules].shape[1])
+    ways = {way: (weighted(sides, weights), sides_of(way, sides)) for way, sides in groups.items()}
+    people = {way: templates["identity"].tolist() for way in (COLUMN, AGE) if way in ways}
+    found = compare_groups(ways, scored.prompts, people)
+    pairs = identities.parallel(templates, scored.first)
+    if len(pairs):
+        found[PAIRED] = compare_pairs(weigh(scored.found[rules], weights), pairs)
+    return {(scored.model, way): comparison for way, comparison in found.items()}
+
+
+def sides_of(way: str, groups: Groups) -> tuple[str, str]:
+    """The two groups that are compared: ``SIDES``, or of templates in other categories the first two by name."""
+    if way == COLUMN and not set(SIDES[COLUMN]) <= set(groups):
+        first, second = sorted(set(groups) - {identities.BOTH})[:2]
+        return first, second
+    return SIDES[way]
 
 
 def ranges(k: int) -> Weights:
@@ -96,18 +137,22 @@ def ranges(k: int) -> Weights:
     return mean_weights(list(dict.fromkeys([*((a, b) for a, b in RANGES if b < k), (1, k)])), k)
 
 
-def by_identity(one: Scored, rules: str, templates: pd.DataFrame) -> dict[str, Groups]:
-    """The templates that count under these rules, by the file's categories and by the age that an identity tells."""
-    counted, values = one.rows(rules), one.found[rules].astype(float)
-    ways = {COLUMN: grouping.by_category(templates), AGE: grouping.by_age(templates)}
-    return {
+def by_identity(scored: Scored, rules: str, templates: pd.DataFrame) -> dict[str, Groups]:
+    """The templates that count under these rules, by the file's categories and by the age that an identity tells.
+
+    A way of sorting that leaves one of its two groups empty is left out.
+    """
+    counted, values = scored.rows(rules), scored.found[rules].astype(float)
+    ways = {COLUMN: identities.by_category(templates), AGE: identities.by_age(templates)}
+    found = {
         way: {group: [Part(values, mask & counted)] for group, mask in masks.items() if (mask & counted).any()}
         for way, masks in ways.items()
     }
+    return {way: groups for way, groups in found.items() if set(sides_of(way, groups)) <= set(groups)}
 
 
 def by_letters(
-    said: Completions,
+    completions: Completions,
     words_of: Mapping[str, str],
     lexicon: Sequence[str],
     transliterate: Transliterate = without_accents,
@@ -123,10 +168,10 @@ def by_letters(
     groups = {}
     for group, words in words_of.items():
         parts = []
-        for mask in grouping.by_substring(said.prompts, words.split()).values():
+        for mask in identities.by_substring(completions.prompts, words.split()).values():
             if mask.any():
-                values = np.zeros((len(mask), len(said.texts[0])))
-                texts = [text for text, here in zip(said.texts, mask, strict=True) if here]
+                values = np.zeros((len(mask), len(completions.texts[0])))
+                texts = [text for text, here in zip(completions.texts, mask, strict=True) if here]
                 values[mask] = hurtful(texts, lexicon, PAPER, transliterate)
                 parts.append(Part(values, mask))
         groups[group] = parts
@@ -159,19 +204,19 @@ def differences(found: Found, names: Sequence[str]) -> pd.DataFrame:
     """
     rows = []
     for comparison in dict.fromkeys(name for _, name in found):
-        models = {model: one for (model, name), one in found.items() if name == comparison}
-        lines = [(MODEL, model, one) for model, one in models.items()]
+        models = {model: sides for (model, name), sides in found.items() if name == comparison}
+        lines = [(MODEL, model, sides) for model, sides in models.items()]
         if len(models) > 1:
             lines.append((ALL, ALL, Comparison.mean(list(models.values()))))
         for column, name in enumerate(names):
             first, _, last = name.partition("-")
             about = {"comparison": comparison, "first": int(first), "last": int(last or first)}
-            for level, model, one in lines:
-                rows.append({"level": level, "name": model} | about | one.row(column) | one.ratio(column))
-    by = ["comparison", "first", "last"]
-    table = corrected(pd.DataFrame(rows), by)
-    told = table[table["wide_p"].notna()]
-    wide = corrected(told, by, "wide_p", "wide_holm")["wide_holm"] if len(told) else pd.Series(dtype=float)
+            for level, model, sides in lines:
+                rows.append({"level": level, "name": model} | about | sides.row(column) | sides.ratio(column))
+    keys = ["comparison", "first", "last"]
+    table = corrected(pd.DataFrame(rows), keys)
+    known = table[table["wide_p"].notna()]
+    wide = corrected(known, keys, "wide_p", "wide_holm")["wide_holm"] if len(known) else pd.Series(dtype=float)
     return table.assign(wide_holm=wide.reindex(table.index))
 
 
@@ -182,12 +227,181 @@ def summary(differences: pd.DataFrame) -> pd.DataFrame:
         ``comparison, first, last, models, positive, above, below, wide_above, wide_below``.
     """
     rows = []
-    models = differences[differences["level"] == MODEL]
-    for key, part in models.groupby(["comparison", "first", "last"], sort=False):
-        up, row = part["difference"] > 0, dict(zip(("comparison", "first", "last"), key, strict=True))
-        row |= {"models": len(part), "positive": int(up.sum())}
+    for about, part in by(pick(differences, level=MODEL), ["comparison", "first", "last"]):
+        up = part["difference"] > 0
+        row = about | {"models": len(part), "positive": int(up.sum())}
         for start, column in (("", "holm"), ("wide_", "wide_holm")):
             sure = part[column] < LEVEL
             row |= {f"{start}above": int((sure & up).sum()), f"{start}below": int((sure & ~up).sum())}
         rows.append(row)
     return pd.DataFrame(rows)
+
+
+# ---- what the paper concludes --------------------------------------------------------------------------------------
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """Over all ranks, as differences above zero where the claim holds: female less male (004-08a), their ratio less one
+    (004-08b), old less young (004-09), each the mean over models; for how many models it is so as the paper matched;
+    and how alike the curves of both genders are (004-08c)."""
+    rows: list[dict[str, Any]] = []
+    means = pick(whole(tables["differences"]), level=ALL)
+    counts = whole(tables["summary"]).to_dict("records")
+    models = {row["comparison"]: row["models"] for row in counts}
+    for claim, ways in (("004-08a", GENDER), ("004-09", AGES)):
+        for row in counts:
+            if row["comparison"] in ways and row["comparison"] in LETTERS:
+                about = {"claim": claim, "measured": POSITIVE, "counted": WAYS[row["comparison"]]}
+                rows.append(about | {"estimate": row["positive"], "n": row["models"]})
+        for row in pick(means, comparison=list(ways)).to_dict("records"):
+            about = {"claim": claim, "measured": MEAN, "counted": WAYS[row["comparison"]], "unit": "template"}
+            ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
+            rows.append(about | ends | {"n": models[row["comparison"]]})
+    for row in pick(means, comparison=list(GENDER)).to_dict("records"):
+        about = {"claim": "004-08b", "counted": f"{RATIO}, {WAYS[row['comparison']]}", "unit": "template"}
+        ends = {name: row[column] - 1 for name, column in zip(("estimate", "low", "high"), RATIOS, strict=True)}
+        rows.append(about | ends | {"n": models[row["comparison"]]})
+    for way in (COLUMN, PAPER_GENDER):
+        values = alike(tables["curves"], way).dropna()
+        if len(values):
+            about = {"claim": "004-08c", "counted": f"median correlation over ranks, {WAYS[way]}"}
+            rows.append(about | {"estimate": round(float(values.median()), 3), "n": len(values)})
+    columns = ["claim", "measured", "counted", "unit", "estimate", "low", "high", "n"]
+    return pd.DataFrame(rows, columns=columns).fillna({"measured": "", "unit": ""})
+
+
+def whole(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows over all ranks."""
+    return table[(table["first"] == 1) & (table["last"] == table["last"].max())] if len(table) else table
+
+
+def alike(curves: pd.DataFrame, way: str) -> pd.Series:
+    """Correlation over ranks of the curves of both groups, for every model."""
+    found = {}
+    for about, part in by(pick(curves, comparison=way), ["model"]):
+        by_k = part.set_index("group").filter(regex=r"^k\d+$").astype(float)
+        if set(SIDES[way]) <= set(by_k.index):
+            first, second = (by_k.loc[side].to_numpy() for side in SIDES[way])
+            flat = min(first.std(), second.std()) == 0
+            found[about["model"]] = float("nan") if flat else float(np.corrcoef(first, second)[0, 1])
+    return pd.Series(found, dtype=float)
+
+
+# ---- what the page shows -------------------------------------------------------------------------------------------
+
+
+def answer(tables: Tables) -> str:
+    """Whether the two groups differ, in the mean and for how many models; and as the paper matched identities."""
+    counts = whole(tables["summary"])
+    if counts.empty:
+        return "No model was asked."
+    rows = counts.set_index("comparison").to_dict("index")
+    way = PAIRED if PAIRED in rows else COLUMN
+    row, (first, second) = rows[way], compared(tables, way)
+    lead = {
+        PAIRED: "Said of a woman, a template gets hurtful completions {} than the same template said of a man",
+        COLUMN: f"Templates of the group {escape(first)} get hurtful completions {{}} than those of {escape(second)}",
+    }[way]
+    text = (
+        f"{lead.format(_often(tables, way))} in the mean over models. Beyond chance it is more often for "
+        f"{row['above'] or 'none'} of {row['models']} models, and less often for {row['below'] or 'none'}."
+    )
+    if paper := rows.get(PAPER_GENDER):
+        text += (
+            f" As the paper matched identities, the female score is the higher one for {paper['positive']} models, "
+            f"beyond chance for {paper['above'] or 'none'}."
+        )
+    return text
+
+
+def _often(tables: Tables, way: str) -> str:
+    rows = pick(whole(tables["differences"]), comparison=way)
+    row = (rows[rows["level"] == ALL] if (rows["level"] == ALL).any() else rows).iloc[0]
+    words = {"agrees": "more often", "contradicts": "less often", "undecided": "neither more nor less often"}
+    return words[direction(row["low"], row["high"])]
+
+
+def compared(tables: Tables, way: str) -> tuple[str, str]:
+    """The two groups that a way of sorting compares: by pairs woman and man, else groups that have curves."""
+    rows = pick(tables["curves"], comparison=way)
+    return sides_of(way, dict.fromkeys(rows["group"], ())) if len(rows) else SIDES[way]
+
+
+def alarms(tables: Tables) -> str:
+    """On groups that mean nothing: in how many comparisons the interval leaves zero out, and how many are expected."""
+    rows = pick(tables["differences"], level=MODEL)
+    false = int(((rows["low"] > 0) | (rows["high"] < 0)).sum())
+    return (
+        "The two groups of the demo templates mean nothing: invented people in the order of their names, every other "
+        f"one. So a difference is a false alarm here. Among {len(rows)} comparisons (models and ranges of ranks) "
+        f"{false} leave zero out of their 95% interval, {int((rows['holm'] < LEVEL).sum())} after correction. About "
+        "one in twenty is to be expected by the interval, more where there are few templates of few people."
+    )
+
+
+def dots(tables: Tables) -> pd.DataFrame:
+    """Differences over all ranks for ``forest``: ``model, sorted, difference, low, high``, by gender or own column."""
+    rows = pick(whole(tables["differences"]), level=MODEL)
+    parts = [pick(rows, comparison=way).assign(sorted=WAYS[way]) for way in GENDER]
+    return pd.concat(parts).rename(columns={"name": "model"})[["model", "sorted", "difference", "low", "high"]]
+
+
+def counts(tables: Tables) -> pd.DataFrame:
+    """``summary`` over all ranks for reading: every way of sorting with its mean over models and both intervals."""
+    rows = whole(tables["summary"]).to_dict("records")
+    rows.sort(key=lambda row: list(WAYS).index(row["comparison"]))
+    means = pick(whole(tables["differences"]), level=ALL).set_index("comparison")
+    shown = []
+    for row in rows:
+        way = row["comparison"]
+        line = {"Sorted": WAYS[way], "Compared": " less ".join(compared(tables, way))}
+        line |= {"Higher": f"{row['positive']} of {row['models']}"}
+        line |= {"Beyond chance, higher / lower": f"{row['above']} / {row['below']}"}
+        if way in means.index:
+            mean = means.loc[way].to_dict()
+            over = interval(mean["difference"], mean["wide_low"], mean["wide_high"], 4)
+            line["Mean difference"] = interval(mean["difference"], mean["low"], mean["high"], 4)
+            line["The same, identities drawn"] = over if mean["wide_low"] == mean["wide_low"] else "–"
+        shown.append(line)
+    return pd.DataFrame(shown)
+
+
+def smooth(tables: Tables, ways: Sequence[str]) -> pd.DataFrame:
+    """Curves over ranks for ``lines``, averaged over ``WINDOW`` ranks and the models of a family.
+
+    Returns:
+        ``panel`` (family and way of sorting), ``group, rank`` (middle of the window), ``share``.
+    """
+    parts = []
+    for family, members in families(tables["curves"]["model"]).items():
+        for way in ways:
+            rows = pick(tables["curves"], model=members, comparison=way)
+            for side in compared(tables, way) if len(rows) else ():
+                values = pick(rows, group=side).filter(regex=r"^k\d+$").to_numpy(dtype=float).mean(0)
+                share = np.convolve(values, np.full(WINDOW, 1 / WINDOW), "valid")
+                about = {"panel": f"{family}, {WAYS[way]}".removeprefix(", "), "group": side}
+                parts.append(pd.DataFrame({"rank": np.arange(len(share)) + (WINDOW + 1) / 2, "share": share} | about))
+    return pd.concat(parts) if parts else pd.DataFrame()
+
+
+def curves_told(curves: pd.DataFrame) -> str:
+    """The curves in words: the mean share of both groups, panel by panel."""
+    means = curves.groupby(["panel", "group"], sort=False)["share"].mean()
+    return "; ".join(f"{panel}, {group}: {number(value)}" for (panel, group), value in means.items()) + "."
+
+
+def reach(tables: Tables) -> str:
+    """How far the paper's matching by letters reaches, in words; empty where nobody of the file is called *he*."""
+    words = tables["identities"].set_index("word")
+    if not words["templates"].get("he", 0):
+        return ""
+    male = words[words["paper_gender"] == MALE]
+    inside = ", ".join(f"*{name}* {found}" for name, found in male["found"].nlargest(3).items())
+    old = ", ".join(f"*{name}*" for name in words.index[words["paper_age"] == OLD])
+    tagged = ", ".join(f"*{name}*" for name in words.index[words["category"].str.contains(" and ")])
+    return (
+        f"Of {int(words['templates'].sum())} prompts, the paper's male words that reach furthest are found in so "
+        f"many: {inside} (*he* is the identity of {words.loc['he', 'templates']}). Its group of old identities holds "
+        f"{old} and no other word, because the list that it is taken from keeps the article *the* and the words it is "
+        f"compared with do not. Tagged with both genders by the file: {tagged}."
+    )

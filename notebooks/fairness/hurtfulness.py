@@ -321,9 +321,7 @@ def _own_answer(own: pd.DataFrame) -> str:
 
 
 def caution(tables: Tables) -> str:
-    """How many models move, and which were asked otherwise; empty without the models of Table 1."""
-    if tables["table1"].empty:
-        return ""
+    """How many models of Table 1 move, and how many were asked otherwise."""
     paper, audited = by_model(tables["table1"], "paper"), by_model(tables["table1"], "audited")
     moved, spaced = int((paper["rank"] != audited["rank"]).sum()), len(asked_with_space(tables) & set(paper.index))
     return (

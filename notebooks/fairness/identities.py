@@ -126,7 +126,7 @@ def parallel(templates: pd.DataFrame, counted: Mask, pairs: str = PAIRS) -> pd.D
     return pd.DataFrame(found, columns=["pair", "predicate", "first", "second"])
 
 
-def identities(templates: pd.DataFrame, prompts: Sequence[str]) -> pd.DataFrame:
+def known(templates: pd.DataFrame, prompts: Sequence[str]) -> pd.DataFrame:
     """What each way of grouping makes of the identities and words.
 
     Returns:

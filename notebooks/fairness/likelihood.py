@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -18,6 +18,9 @@ from probekit.report.text import escape, number, title
 from notebooks.fairness import release
 from notebooks.fairness.matching import MAIN, Scored, score
 from notebooks.fairness.ranks import CONTRASTS, contrast_weights, draw, mean_of, share_weights
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 BOTH = "both"  # mean over both sets of templates
 ALL, FAMILY, MODEL = "all models", "family", "model"
@@ -242,21 +245,23 @@ def answer(tables: Tables) -> str:
     """Whether likelier completions are hurtful more often, by each set of rules: in the mean, and for how many."""
     if tables["summary"].empty:
         return "No model was asked."
-    sentences = []
-    for row in pick(tables["summary"], subset=pooled(tables), contrast="ends", rules=list(LEADING)).to_dict("records"):
-        whose, of = (f"a model's first {TEN}", f" of {row['models']}") if not sentences else (f"the first {TEN}", "")
-        sentences.append(
-            f"By the {COUNTED[row['rules']].partition(',')[0]}, {whose} completions of a template are hurtful "
-            f"{_often(tables, row['rules'])} the last {TEN}: beyond chance more often for {row['above'] or 'none'}{of} "
-            f"and less often for {row['below'] or 'none'}."
-        )
-    return " ".join(sentences)
+    rows = pick(tables["summary"], subset=pooled(tables), contrast="ends", rules=list(LEADING)).to_dict("records")
+    rules = [COUNTED[row["rules"]].partition(",")[0] for row in rows]
+    often = [f"{_often(tables, row['rules'])}{{}} by the {name}" for row, name in zip(rows, rules, strict=True)]
+    often = [text.format("" if place else f" than its last {TEN}") for place, text in enumerate(often)]
+    sure = [f"for {row['above'] or 'none'}{{}} by the {name}" for row, name in zip(rows, rules, strict=True)]
+    of = f" of {rows[0]['models']} models" if rows[0]["models"] > 1 else ""
+    sure = [text.format("" if place else of) for place, text in enumerate(sure)]
+    return (
+        f"In the mean over models, a template's first {TEN} completions are hurtful {', and '.join(often)}. "
+        f"Beyond chance they are hurtful more often {', and '.join(sure)}."
+    )
 
 
 def _often(tables: Tables, rules: str) -> str:
     rows = pick(tables["contrasts"], subset=pooled(tables), contrast="ends", rules=rules)
     row = (rows[rows["level"] == ALL] if (rows["level"] == ALL).any() else rows).iloc[0]
-    words = {"agrees": "more often than", "contradicts": "less often than", "undecided": "no more and no less than"}
+    words = {"agrees": "more often", "contradicts": "less often", "undecided": "neither more nor less often"}
     return words[direction(row["low"], row["high"])]
 
 
@@ -289,6 +294,13 @@ def bands(tables: Tables, subset: str) -> pd.DataFrame:
     return table[["panel", "model", "scale", "rank", "share", "share_low", "share_high"]]
 
 
+def log_ranks(ax: Axes) -> None:
+    """Let the first ranks, where curves change most, have room."""
+    ax.set_xscale("log")
+    ax.set_xticks([1, 10, 100], ["1", "10", "100"])
+    ax.minorticks_off()
+
+
 def curves_told(table: pd.DataFrame) -> str:
     """The curves in words: each model's share at rank 1 and over its last range, panel by panel."""
     parts = []
@@ -312,10 +324,8 @@ def counts(tables: Tables) -> pd.DataFrame:
 
 
 def sets_told(tables: Tables) -> str:
-    """For how many models the two sets of templates differ, and which is the more hurtful; empty with one set only."""
+    """For how many models the two sets of templates differ, and which is the more hurtful."""
     rows = tables["sets"].to_dict("records")
-    if not rows:
-        return ""
     first, second = (escape(title(tables["subsets"][name].iloc[0])) for name in ("first", "second"))
     parts = [
         f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} models score apart beyond chance, "
