@@ -99,7 +99,7 @@ for name, ways in {"gender": (groups.COLUMN, groups.PAPER_GENDER), "age": groups
                 sharey=False,
             ),
             f"curves_{name}",
-            f"Share of hurtful completions by rank and {name}. Each panel has its own scale.",
+            "Share of hurtful completions by rank and group. Each panel has its own scale.",
             f"Curves over ranks; means over ranks: {groups.curves_told(curves)}",
         )
 

@@ -1,286 +1,322 @@
-"""The audit of paper 004: one row per artefact, with what was measured and what it does to Table 1."""
+"""Page 46, the audit of paper 004: what its code counts, what each repair changes, and which conclusions stand.
+
+It runs nothing: its numbers are those that pages 41 and 44 recorded.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import pandas as pd
 
-from probekit.report.text import interval, number
+from probekit.report.claims import direction, load_claims
+from probekit.report.tables import by, pick
+from probekit.report.text import interval, number, title
 
-from notebooks.fairness.hurtfulness.artefacts import ANYWHERE, AS_IDENTITY
-from notebooks.fairness.hurtfulness.conclusions import CONCLUSIONS
-from notebooks.fairness.hurtfulness.shown import SWITCHES, of, places, verdict
+from notebooks.fairness import hurtfulness
+from notebooks.fairness.artefacts import ANYWHERE, AS_IDENTITY
+from notebooks.fairness.checks import LOWEST
+from notebooks.fairness.hurtfulness import COUNTED, MEASURES
+from notebooks.fairness.matching import MAIN
+from notebooks.fairness.table1 import by_model
 
+SOURCE, SIMILARITIES = "41_hurtfulness", "44_agreement"  # pages whose recorded tables are read
+CURVE = {"family": "mean within families", "kind": "all pairs", "subset": "binary", "k": 20}  # a row of ``families``
+SWITCHES = {
+    "drop_empty": "Entries and words that transliterate to nothing match nothing",
+    "mode_per_completion": "Every completion is split into words",
+    "unique_templates": "A repeated template counts once",
+    "first_word": "Only the first word of a completion counts",
+    "ignore_case": "Case is ignored",
+    "audited": "The first three together: audited",
+    "audited_plain": "Audited, and accents stripped in place of transliteration",
+    "audited_first_word": "Audited, and only the first word counts",
+}
+STANDS = "stands"
+STANDING = {  # whether it holds by the paper's rules, and what the repaired ones say ->
+    (True, "agrees"): STANDS,
+    (True, "undecided"): "is not settled once repaired",
+    (True, "contradicts"): "falls once repaired",
+    (False, "agrees"): "holds only once repaired",
+    (False, "undecided"): "is not settled",
+    (False, "contradicts"): "does not hold",
+}
+PLURAL = {
+    STANDS: "stand",
+    "is not settled once repaired": "are not settled once repaired",
+    "falls once repaired": "fall once repaired",
+    "holds only once repaired": "hold only once repaired",
+    "is not settled": "are not settled",
+    "does not hold": "do not hold",
+}
+CAPTIONS = {
+    "flaws": "What the code does, and what it changes",
+    "standing": "Conclusions from Table 1 by both counts, each a difference above zero where it holds",
+    "rankings": "The effect of each switch alone on Table 1: mean score, ranks, and the order of models",
+    "effects": "The effect of each switch on each model",
+    "table1": "Table 1 under every set of rules, with ranks",
+}
 Tables = Mapping[str, pd.DataFrame]
 
 
 @dataclass(frozen=True)
-class Artefact:
-    """One thing that the code does: what was measured of it, and its effect on Table 1; plain words with numbers."""
+class Flaw:
+    """One thing that the code does, what it changes in a few words, and the numbers behind them.
 
-    artefact: str
+    ``numbers``: rows of ``measured``, what was measured, and ``estimate, low, high``, the ends nan without an interval.
+    """
+
+    flaw: str
     does: str
-    measured: str
-    effect: str
+    changes: str
+    numbers: Sequence[Mapping[str, Any]]
 
 
-def artefacts(tables: Tables, agreement: Tables) -> list[Artefact]:
-    """All rows of the audit.
+def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
+    """The flaws, one by one.
 
     Args:
-        tables: recorded with the released completions.
-        agreement: recorded by the page on agreement between models; may be empty.
+        tables: recorded by page 41.
+        similarities: ``families`` as recorded by page 44; may be empty.
     """
-    return [
-        _empty_entry(tables),
-        _matching_mode(tables),
-        _random_weights(tables),
-        _distance(agreement),
-        _spaces(tables),
-        _substrings(tables),
-        _first_word(tables),
-        _repeats(tables),
-        _decoding(tables),
+    found = [_empty_entry, _one_template, _random_weights, _spaces, _substrings, _first_word, _repeats, _beams]
+    rows = [make(tables) for make in found]
+    return rows[:3] + [_distance(similarities)] * bool(len(similarities)) + rows[3:]
+
+
+def flaw_numbers(found: Sequence[Flaw]) -> pd.DataFrame:
+    """The numbers of all flaws: ``flaw, measured, estimate, low, high``."""
+    return pd.DataFrame([{"flaw": flaw.flaw, **row} for flaw in found for row in flaw.numbers])
+
+
+def flaw_list(found: Sequence[Flaw]) -> pd.DataFrame:
+    """The flaws for reading, a line each."""
+    return pd.DataFrame({"Flaw": f.flaw, "What the code does": f.does, "What it changes": f.changes} for f in found)
+
+
+def _row(measured: str, estimate: float, low: float = float("nan"), high: float = float("nan")) -> dict[str, Any]:
+    return {"measured": measured, "estimate": float(estimate), "low": low, "high": high}
+
+
+def _switch(tables: Tables, rules: str) -> tuple[int, int, list[dict[str, Any]]]:
+    """Of one switch: how many models change rank, of how many, and its numbers."""
+    row = pick(tables["rankings"], rules=rules).iloc[0]
+    changes = pick(tables["effects"], rules=rules)
+    numbers = [
+        _row("mean change of the score", row["change"], row["low"], row["high"]),
+        _row("Kendall's tau with the paper's ranking", row["tau"], row["tau_low"], row["tau_high"]),
+        _row("models that change rank", row["moved"]),
+        _row("models whose score changes", (changes["change"] != 0).sum()),
     ]
+    return int(row["moved"]), len(changes), numbers
 
 
-def _empty_entry(tables: Tables) -> Artefact:
-    shares = tables["models"][tables["models"]["model"].isin(tables["table1"]["model"])]
-    shares = shares.sort_values("empty_share", ascending=False)
-    return Artefact(
+def _inside(tables: Tables) -> pd.DataFrame:
+    """The figures of the models of Table 1."""
+    return pick(tables["models"], model=list(tables["table1"]["model"].unique()))
+
+
+def _facts(tables: Tables, subset: str) -> dict[str, int]:
+    rows = pick(tables["facts"], subset=subset)
+    return {str(what): int(value) for what, value in zip(rows["what"], rows["value"], strict=True)}
+
+
+def _empty_entry(tables: Tables) -> Flaw:
+    moved, models, numbers = _switch(tables, "drop_empty")
+    most = _inside(tables).sort_values("empty_share").iloc[-1]
+    share = _row(
+        f"share of hits, {most['model']}", most["empty_share"], most["empty_share_low"], most["empty_share_high"]
+    )
+    return Flaw(
         "Empty lexicon entry",
-        "Both sides are transliterated to ASCII. An entry that becomes empty matches every word that does too.",
-        f"{_count(tables, 'lexicon entries that transliterate to nothing')} of "
-        f"{_count(tables, 'lexicon entries'):,} entries becomes empty. It owns these shares of the hits: "
-        + "; ".join(
-            f"{row.model} {interval(row.empty_share, row.empty_share_low, row.empty_share_high, 2)}"
-            for row in [*shares.head(3).itertuples(), *shares.tail(1).itertuples()]
-        )
-        + f". It owns more than half of the hits of {int((shares['empty_share'] > 0.5).sum())} of {len(shares)} "
-        "models.",
-        effect(tables, "drop_empty"),
+        "Both sides are transliterated; an entry that becomes empty matches every word that does too.",
+        f"It owns {most['empty_share']:.0%} of the hits of {title(most['model'])}. Without it {moved} of {models} "
+        "models change rank.",
+        [share, *numbers],
     )
 
 
-def _matching_mode(tables: Tables) -> Artefact:
-    changes = of(tables["effects"], "mode_per_completion")
-    return Artefact(
-        "Matching mode taken from one template",
-        "For each rank, the first template's completion decides for all templates whether whole strings or words are "
-        "compared.",
-        f"The scores of {int((changes['change'] != 0).sum())} of {len(changes)} models change.",
-        effect(tables, "mode_per_completion"),
+def _one_template(tables: Tables) -> Flaw:
+    moved, models, numbers = _switch(tables, "mode_per_completion")
+    return Flaw(
+        "One template decides for all",
+        "The first template's completion decides whether whole strings or single words are compared.",
+        f"The scores of {int(numbers[-1]['estimate'])} of {models} models change, the rank of {moved or 'none'}.",
+        numbers,
     )
 
 
-def _random_weights(tables: Tables) -> Artefact:
-    overlaps, models = tables["overlaps"], tables["models"].set_index("model")
-    shown = [
-        f"{row.model} and {row.other} share {interval(row.overlap, row.low, row.high, 1)} of {row.completions} "
-        f"completions per template of HONEST-{row.subset.partition('_')[0]}"
-        for row in overlaps.itertuples()
+def _random_weights(tables: Tables) -> Flaw:
+    shared = tables["overlaps"]
+    ours = (shared["model"] == LOWEST) | (shared["other"] == LOWEST)
+    most, least, of = shared[ours]["overlap"].max(), shared[~ours]["overlap"].min(), shared["completions"].iloc[0]
+    numbers = [
+        _row(f"shared by {a} and {b}, {title(subset)}", *ends)
+        for a, b, subset, *ends in shared[["model", "other", "subset", "overlap", "low", "high"]].to_numpy()
     ]
-    return Artefact(
+    return Flaw(
         "Random weights",
-        "DistilBERT's checkpoint was loaded into another architecture, which leaves its weights as they were drawn.",
-        "; ".join(shown) + f". The empty entry owns {number(models.loc['DistilBERT', 'empty_share'], 2)} of its hits.",
-        "Its row says nothing of DistilBERT, and the release holds no other; it cannot be repaired, only left out.",
+        f"The checkpoint of {LOWEST} was loaded into another architecture, so its weights are as they were drawn.",
+        f"Of {of} completions it shares {most:.1f} at most with another BERT; trained ones share {least:.0f} or more.",
+        numbers,
     )
 
 
-def _distance(agreement: Tables) -> Artefact:
-    measured = "Measured on the page about agreement."
-    if "audit" in agreement:
-        measured = " ".join(str(text) for text in agreement["audit"]["text"])
-    return Artefact(
+def _distance(similarities: pd.DataFrame) -> Flaw:
+    row = pick(similarities, **CURVE).iloc[0]
+    similar, low, high = row[["similarity", "similarity_low", "similarity_high"]]
+    what = f"within families, {title(str(CURVE['subset']))}, rank {CURVE['k']}"
+    return Flaw(
         "Distance named similarity",
-        "The code behind Figures 4 and 5 averages cosine distances, and the text reads them as similarities.",
-        measured,
-        "None on Table 1. What the text reads as high agreement is a high distance.",
+        "Figures 4 and 5 average cosine distances, and the text reads them as similarities.",
+        f"At rank {CURVE['k']} the distance within families is {number(1 - similar, 2)}, the similarity "
+        f"{number(similar, 2)}: what is read as the one is the other.",
+        [
+            _row(f"similarity {what}", similar, low, high),
+            _row(f"distance {what}", 1 - similar, 1 - high, 1 - low),
+        ],
     )
 
 
-def _spaces(tables: Tables) -> Artefact:
-    models, pairs = tables["models"], tables["spaces"]
-    asked = models[models["model"].isin(tables["table1"]["model"]) & (models["space_share"] > 0)]
-    asked = asked.sort_values("digit_share", ascending=False)
-    audited = pairs[pairs["rules"] == "audited"]
-    return Artefact(
-        "Prompts that end in a space",
-        "The prompts of some models keep the space before the slot, which their tokenizers attach to the next word.",
-        f"{len(asked)} of the models of Table 1 were asked so. Of their completions so many begin with a digit: "
-        + "; ".join(
-            f"{row.model} {interval(row.digit_share, row.digit_share_low, row.digit_share_high, 2)}"
-            for row in [*asked.head(2).itertuples(), *asked.tail(1).itertuples()]
+def _spaces(tables: Tables) -> Flaw:
+    inside = _inside(tables)
+    asked = inside[inside["space_share"] > 0]
+    pairs = pick(tables["spaces"], rules="audited")
+    least, most = sorted(pairs["change"], key=abs)[:: len(pairs) - 1]
+    numbers = [
+        _row(f"change of the audited score, {row.model}", row.change, row.low, row.high) for row in pairs.itertuples()
+    ]
+    numbers += [
+        _row(
+            f"share of completions that begin with a digit, {row.model}",
+            row.digit_share,
+            row.digit_share_low,
+            row.digit_share_high,
         )
-        + ".",
-        f"{len(audited)} models were released with and without the space; with it their audited score changes by "
-        + "; ".join(f"{row.model} {signed(row.change, row.low, row.high)}" for row in audited.itertuples())
-        + ". Models asked with the space cannot be compared with the others.",
+        for row in asked.itertuples()
+    ]
+    return Flaw(
+        "Space at the end of prompts",
+        "Some prompts keep the space before the slot, which their tokenizers attach to the next word.",
+        f"{len(asked)} of {len(inside)} models were asked so. Where both ways were released, it changes the audited "
+        f"score by {least:+.2f} to {most:+.2f}.",
+        numbers,
     )
 
 
-def _substrings(tables: Tables) -> Artefact:
-    facts = tables["facts"][tables["facts"]["subset"] == "binary"].set_index("what")["value"]
-    return Artefact(
+def _substrings(tables: Tables) -> Flaw:
+    facts = _facts(tables, "binary")
+    return Flaw(
         "Identities found by substring",
-        "Figure 3 assigns a template to a group if an identity word stands anywhere in its letters.",
-        f"The letters 'he' stand in {int(facts[ANYWHERE])} of "
-        f"{int(facts['templates'])} templates of HONEST-binary; the identity is 'he' in "
-        f"{int(facts[AS_IDENTITY])}. "
-        f"{int(facts['identities of more than one category'])} of {int(facts['identities'])} identities carry more "
-        "than one gender tag.",
-        "None on Table 1; it decides what Figure 3 compares.",
+        "Figure 3 sorts a template into a group if an identity word stands anywhere in its letters.",
+        f"“he” is found in {facts[ANYWHERE]} of {facts['templates']} templates; it is the identity of "
+        f"{facts[AS_IDENTITY]}.",
+        [
+            _row(what, facts[what])
+            for what in (ANYWHERE, AS_IDENTITY, "templates", "identities of more than one category")
+        ],
     )
 
 
-def _first_word(tables: Tables) -> Artefact:
-    inside = tables["models"][tables["models"]["model"].isin(tables["table1"]["model"])].sort_values("words")
-    few, many = inside.iloc[0], inside.iloc[-1]
-    return Artefact(
+def _first_word(tables: Tables) -> Flaw:
+    moved, models, numbers = _switch(tables, "first_word")
+    words = _inside(tables).sort_values("words")
+    ends = [_row(f"words of a completion, {row['model']}", row["words"]) for _, row in words.iloc[[0, -1]].iterrows()]
+    return Flaw(
         "One word against ten tokens",
         "Masked models complete one token, the others up to ten; each further word is a further chance to match.",
-        f"A completion has {number(few['words'], 2)} words in the mean for {few['model']} and "
-        f"{number(many['words'], 2)} for {many['model']}.",
-        effect(tables, "first_word"),
+        f"Completions have {number(words['words'].min(), 1)} to {number(words['words'].max(), 1)} words. By the first "
+        f"word alone {moved} of {models} models change rank.",
+        [*ends, *numbers],
     )
 
 
-def _repeats(tables: Tables) -> Artefact:
-    facts = tables["facts"].set_index(["subset", "what"])["value"]
-    counts = [
-        f"{int(facts[subset, 'repeated templates'])} of {int(facts[subset, 'templates'])} in HONEST-{name}"
-        for subset, name in (("binary", "binary"), ("queer_nonqueer", "queer"))
-    ]
-    return Artefact(
+def _repeats(tables: Tables) -> Flaw:
+    moved, models, numbers = _switch(tables, "unique_templates")
+    facts = {subset: _facts(tables, subset) for subset in ("binary", "queer_nonqueer")}
+    counts = [f"{f['repeated templates']} of {f['templates']} in {title(subset)}" for subset, f in facts.items()]
+    repeated = [_row(f"repeated templates, {title(subset)}", f["repeated templates"]) for subset, f in facts.items()]
+    return Flaw(
         "Repeated templates",
         "Templates that repeat an earlier one word for word count again.",
-        f"Repeated: {', '.join(counts)}.",
-        effect(tables, "unique_templates"),
+        f"Repeated are {' and '.join(counts)}. Counted once, {moved} of {models} models change rank.",
+        [*repeated, *numbers],
     )
 
 
-def _decoding(tables: Tables) -> Artefact:
-    models = tables["models"].set_index("model")
-    inside = models.loc[tables["table1"]["model"].unique()]
-    many = inside[inside["words"] > 1.5].sort_values("distinct")
-    return Artefact(
+def _beams(tables: Tables) -> Flaw:
+    many = _inside(tables).query("words > 1.5").sort_values("first_words")
+    completions, first = int(tables["overlaps"]["completions"].iloc[0]), many["first_words"]
+    numbers = [_row(f"different first words, {row.model}", row.first_words) for row in many.itertuples()]
+    numbers += [_row(f"different completions, {row.model}", row.distinct) for row in many.itertuples()]
+    return Flaw(
         "Beam search named greedy",
-        "The paper says greedy sampling, which gives one completion of a prompt; the code searches with 100 beams.",
-        f"Every model has {int(tables['overlaps']['completions'].iloc[0])} completions of a prompt. Where they are of "
-        f"several words, {between(many['distinct'])} of them differ in the mean, with {between(many['first_words'])} "
-        "different first words.",
-        "Cannot be measured without running the models; the ranks of the figures are ranks of beams.",
+        "The paper says greedy sampling, which gives one completion of a prompt; the code searches with beams.",
+        f"Every prompt has {completions} completions; where they are of several words, these begin with "
+        f"{number(first.min(), 0)} to {number(first.max(), 0)} different ones.",
+        numbers,
     )
 
 
-def effect(tables: Tables, rules: str) -> str:
-    """What one set of rules changes in Table 1, with intervals."""
-    row = of(tables["rankings"].assign(model=""), rules).iloc[0]
-    changes = of(tables["effects"], rules)
-    largest = changes["change"].abs().idxmax()
-    one = changes.loc[largest]
-    return (
-        f"Mean change over models {signed(row['change'], row['low'], row['high'], 4)}; {int(row['moved'])} of "
-        f"{len(changes)} models change rank; Kendall's tau with the paper's ranking "
-        f"{interval(row['tau'], row['tau_low'], row['tau_high'], 2)}. "
-        f"The greatest change is {largest}'s, {signed(one['change'], one['low'], one['high'], 4)}, by "
-        f"{abs(int(one['rank_change']))} ranks."
-    )
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """The conclusions of page 41 that compare models, and the number of completions of a prompt."""
+    rows = hurtfulness.conclusions(tables)
+    return pick(rows, claim=[*MEASURES, "004-18a"])
 
 
-def between(values: pd.Series) -> str:
-    """The range of some means, in words."""
-    return f"{number(values.min(), 1)} to {number(values.max(), 1)}"
-
-
-def signed(estimate: float, low: float, high: float, digits: int = 3) -> str:
-    """A change with its sign and interval."""
-    return f"{'+' if estimate > 0 else ''}{interval(estimate, low, high, digits)}"
-
-
-def _count(tables: Tables, what: str) -> int:
-    return int(tables["facts"].set_index("what").loc[what, "value"])
-
-
-def standing(conclusions: pd.DataFrame) -> pd.DataFrame:
-    """What becomes of each conclusion: its verdict by the paper's rules and audited, and a plain word for both.
+def standing(tables: Tables) -> pd.DataFrame:
+    """What becomes of each conclusion.
 
     Returns:
-        ``claim, conclusion, paper, audited, standing``.
+        ``claim, statement`` (of the ledger), the difference by the paper's rules (``paper, paper_low, paper_high``) and
+        by the repaired ones (``audited, audited_low, audited_high``), and ``standing``, both verdicts in a few words.
     """
+    statements = {claim.id: claim.statement for claim in load_claims()}
     rows = []
-    for claim, group in conclusions.groupby("claim", sort=False):
-        by = group.set_index("rules")
-        before, after = verdict(by.loc["paper"]), verdict(by.loc["audited"])
-        rows.append(
-            {
-                "claim": claim,
-                "conclusion": CONCLUSIONS[str(claim)],
-                "paper": f"{before}: {_signed_row(by.loc['paper'])}",
-                "audited": f"{after}: {_signed_row(by.loc['audited'])}",
-                "standing": STANDING[before == "agrees", after],
-            }
-        )
+    for about, part in by(tables["directions"], ["claim"]):
+        row = {"claim": about["claim"], "statement": statements[about["claim"]]}
+        verdicts = {}
+        for rules in MAIN:
+            estimate, low, high = part.set_index("rules").loc[rules, ["estimate", "low", "high"]]
+            row |= {rules: estimate, f"{rules}_low": low, f"{rules}_high": high}
+            verdicts[rules] = direction(low, high)
+        rows.append(row | {"standing": STANDING[verdicts["paper"] == "agrees", verdicts["audited"]]})
     return pd.DataFrame(rows)
 
 
-def _signed_row(row: pd.Series) -> str:
-    return signed(row["estimate"], row["low"], row["high"], 4)
-
-
-STANDING = {
-    (True, "agrees"): "stands",
-    (True, "undecided"): "not settled once repaired",
-    (True, "contradicts"): "falls once repaired",
-    (False, "agrees"): "holds only once repaired",
-    (False, "undecided"): "not settled",
-    (False, "contradicts"): "does not hold",
-}
-
-
-def switches(rankings: pd.DataFrame) -> pd.DataFrame:
-    """The effect of every switch, one row each, for release."""
-    return pd.DataFrame(
-        {
-            "Rules": [SWITCHES[name] for name in rankings["rules"]],
-            "Mean change": _changes(rankings),
-            "Models moved": rankings["moved"].astype(str),
-            "Kendall's tau": [
-                interval(tau, low, high, 2) for tau, low, high in rankings[["tau", "tau_low", "tau_high"]].to_numpy()
-            ],
-        }
+def answer(tables: Tables) -> str:
+    """How many models the repairs move, and what becomes of the conclusions."""
+    row = pick(tables["rankings"], rules="audited").iloc[0]
+    words = standing(tables)["standing"]
+    others = [PLURAL.get(word, word) for word in dict.fromkeys(words) if word != STANDS]
+    count = int((words == STANDS).sum())
+    return (
+        f"The repairs together move {int(row['moved'])} of {len(pick(tables['effects'], rules='audited'))} models to "
+        f"another rank. Of the {len(words)} conclusions from Table 1 that can be computed, "
+        f"{count} {STANDS if count == 1 else PLURAL[STANDS]}"
+        + f"; the others {' or '.join(others)}" * bool(others)
+        + "."
     )
 
 
-def _changes(table: pd.DataFrame) -> list[str]:
-    return [signed(a, low, high, 4) for a, low, high in table[["change", "low", "high"]].to_numpy()]
+def ranks(tables: Tables) -> pd.DataFrame:
+    """Ranks for ``forest``, the most hurtful by the paper's rules first: ``model, counted, rank`` with both ends."""
+    order = by_model(tables["table1"], "paper")["rank"].sort_values().index
+    parts = [by_model(tables["table1"], rules).loc[order].assign(counted=COUNTED[rules]) for rules in MAIN]
+    return pd.concat(parts).reset_index(names="model")[["model", "counted", "rank", "rank_low", "rank_high"]]
 
 
-def by_model(effects: pd.DataFrame) -> pd.DataFrame:
-    """The change of every model's score under every switch, one row per model, one column per switch."""
-    cells = effects.assign(cell=_changes(effects))
-    wide = cells.pivot(index="model", columns="rules", values="cell")
-    wide = wide.loc[effects["model"].unique(), effects["rules"].unique()]
-    return wide.rename(columns=lambda name: name.replace("_", " ").capitalize()).rename_axis("Model").reset_index()
-
-
-def ranking(table1: pd.DataFrame) -> pd.DataFrame:
-    """The models by audited score, with their rank by the paper's rules."""
-    before, after = of(table1, "paper"), of(table1, "audited").sort_values("rank")
+def switches(tables: Tables) -> pd.DataFrame:
+    """The effect of every switch for reading, one row each."""
+    rankings = tables["rankings"]
+    ends = [rankings[list(names)].to_numpy() for names in (("change", "low", "high"), ("tau", "tau_low", "tau_high"))]
     return pd.DataFrame(
         {
-            "Rank": [places(row) for row in after.to_dict("records")],
-            "Model": after.index,
-            "Audited": [interval(*row) for row in after[["mean", "low", "high"]].itertuples(index=False)],
-            "Rank, paper's rules": [str(before.loc[model, "rank"]) for model in after.index],
+            "Rules": [SWITCHES[rules] for rules in rankings["rules"]],
+            "Mean change": [interval(a, low, high, 4) for a, low, high in ends[0]],
+            "Models moved": [str(moved) for moved in rankings["moved"]],
+            "Kendall's tau": [interval(a, low, high, 2) for a, low, high in ends[1]],
         }
     )
-
-
-def overlaps(table: pd.DataFrame) -> pd.DataFrame:
-    """Shared completions for release."""
-    shared = [interval(a, low, high, 1) for a, low, high in table[["overlap", "low", "high"]].to_numpy()]
-    return pd.DataFrame({"Model": table["model"], "Other": table["other"], "Shared": shared})

@@ -42,6 +42,7 @@ WAYS = {
     AGE: "by our list of words",
     PAPER_AGE: "as the paper matched age",
 }
+SHORT = {COLUMN: "own column", PAPER_GENDER: "as the paper", AGE: "our list", PAPER_AGE: "as the paper"}  # in figures
 GENDER, AGES = (PAIRED, COLUMN, PAPER_GENDER), (AGE, PAPER_AGE)
 RANGES = ((1, 1), (1, 20))  # ranks compared, besides all
 RATIO, RATIOS = "female over male, less 1", ("ratio", "ratio_low", "ratio_high")
@@ -300,7 +301,7 @@ def answer(tables: Tables) -> str:
     row, (first, second) = rows[way], compared(tables, way)
     lead = {
         PAIRED: "Said of a woman, a template gets hurtful completions {} than the same template said of a man",
-        COLUMN: f"Templates of the group {escape(first)} get hurtful completions {{}} than those of {escape(second)}",
+        COLUMN: f"Templates tagged *{escape(first)}* get hurtful completions {{}} than those tagged *{escape(second)}*",
     }[way]
     text = (
         f"{lead.format(_often(tables, way))} in the mean over models. Beyond chance it is more often for "
@@ -379,7 +380,7 @@ def smooth(tables: Tables, ways: Sequence[str]) -> pd.DataFrame:
             for side in compared(tables, way) if len(rows) else ():
                 values = pick(rows, group=side).filter(regex=r"^k\d+$").to_numpy(dtype=float).mean(0)
                 share = np.convolve(values, np.full(WINDOW, 1 / WINDOW), "valid")
-                about = {"panel": f"{family}, {WAYS[way]}".removeprefix(", "), "group": side}
+                about = {"panel": f"{family}, {SHORT[way]}".removeprefix(", "), "group": side}
                 parts.append(pd.DataFrame({"rank": np.arange(len(share)) + (WINDOW + 1) / 2, "share": share} | about))
     return pd.concat(parts) if parts else pd.DataFrame()
 

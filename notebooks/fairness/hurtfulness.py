@@ -314,10 +314,13 @@ def _own_answer(own: pd.DataFrame) -> str:
     if own.empty:
         return "No model was asked."
     means = pick(own, rules="audited_plain").set_index("model")["mean"].sort_values(ascending=False)
-    shares = [f"{escape(title(name))} in {100 * mean:.1f} of 100 completions" for name, mean in means.items()]
+    shares = [f"{escape(title(str(name)))}, in {100 * mean:.1f} of 100 completions" for name, mean in means.items()]
     if len(shares) == 1:
-        return f"A word of the lexicon stands for {shares[0]}."
-    return f"Of {len(shares)} models, a word of the lexicon stands most often for {shares[0]}, least for {shares[-1]}."
+        return f"A word of the lexicon is named by {shares[0]}."
+    return (
+        f"Of {len(shares)} models, a word of the lexicon is named most often by {shares[0]}, and least often "
+        f"by {shares[-1]}."
+    )
 
 
 def caution(tables: Tables) -> str:

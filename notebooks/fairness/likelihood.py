@@ -250,7 +250,7 @@ def answer(tables: Tables) -> str:
     often = [f"{_often(tables, row['rules'])}{{}} by the {name}" for row, name in zip(rows, rules, strict=True)]
     often = [text.format("" if place else f" than its last {TEN}") for place, text in enumerate(often)]
     sure = [f"for {row['above'] or 'none'}{{}} by the {name}" for row, name in zip(rows, rules, strict=True)]
-    of = f" of {rows[0]['models']} models" if rows[0]["models"] > 1 else ""
+    of = f" of {rows[0]['models']} models" if rows[0]["models"] > 1 else " of one model"
     sure = [text.format("" if place else of) for place, text in enumerate(sure)]
     return (
         f"In the mean over models, a template's first {TEN} completions are hurtful {', and '.join(often)}. "
