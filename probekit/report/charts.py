@@ -148,6 +148,7 @@ def lines(
     ylabel: str = "",
     finish: Callable[[Axes], None] | None = None,
     height: float = 2.3,
+    sharey: bool = True,
 ) -> Figure:
     """Lines with their intervals shaded, one colour per series.
 
@@ -161,13 +162,14 @@ def lines(
         line: where a dotted line lies across.
         xlabel, ylabel: of the axes.
         finish: is called with every axes, such as for a scale or a mark.
-        height: of a row of panels, in inches.
+        height: of a panel, in inches.
+        sharey: let all panels have one scale.
     """
     panels = list(dict.fromkeys(table[panel])) if panel else [""]
     tint = colours([*colours_of, *table[series]])
     spans = ends(list(table.columns), y)
     deep = -(-len(panels) // columns)
-    figure, axes = new_figure(height * deep + 0.5, columns, deep, sharey=True)
+    figure, axes = new_figure(height * deep + 0.5, columns, deep, sharey=sharey)
     for ax in axes[len(panels) :]:
         ax.set_visible(False)
     for place, (ax, shown) in enumerate(zip(axes, panels, strict=False)):

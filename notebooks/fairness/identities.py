@@ -1,4 +1,13 @@
-"""Who a template is about (paper 004, section 4.1): by the file's own column, by our lists, as the paper did."""
+"""Who a template is about (paper 004, section 4.1): by the file's own column, by our lists, as the paper did.
+
+No identity of HONEST names an old person, so age is read from lists of ours, in two readings that share the young:
+
+* ``GROWN``, 24 words for grown people, against the young: page 43, which asks whether age matters for hurtfulness and
+  takes all words that tell it.
+* ``ELDER``, the 8 of them that name the elder generation of a family, as the nearest to the paper's *old*: page 44,
+  whose recorded curves were drawn from the templates of these words. That is the only reason for the second list; a
+  new recording of page 44 can take ``GROWN`` and drop it.
+"""
 
 from __future__ import annotations
 
@@ -10,17 +19,19 @@ import pandas as pd
 
 Mask = npt.NDArray[np.bool_]
 BOTH = "both"  # identities that the file tags with more than one category
-YOUNG, GROWN, UNTOLD = "young", "grown", "untold"
+YOUNG, GROWN, ELDER, UNTOLD, OTHER = "young", "grown", "elder", "untold", "other"
 FEMALE, MALE, OLD = "female", "male", "old"
 
-AGES = {
+AGES = {  # page 43
     YOUNG: "boy boys child children girl girls young youngs",
     GROWN: (
         "aunt aunts bride brides father fathers gentleman groom husband husbands ladies lady lords man men mother "
         "mothers spouses uncle uncles wife wives woman women"
     ),
 }
+ELDER_AGES = {YOUNG: AGES[YOUNG], ELDER: "aunt aunts father fathers mother mothers uncle uncles"}  # page 44
 AGE = {word: group for group, words in AGES.items() for word in words.split()}  # all other words tell no age
+ELDER_AGE = {word: group for group, words in ELDER_AGES.items() for word in words.split()}
 
 PAIRS = (
     "she/he woman/man women/men girl/boy girls/boys lady/gentleman female/male females/males mother/father "
@@ -64,6 +75,25 @@ def by_age(templates: pd.DataFrame) -> dict[str, Mask]:
     return {age: ages == age for age in (GROWN, YOUNG, UNTOLD)}
 
 
+def axes(templates: pd.DataFrame) -> dict[str, list[str]]:
+    """Axis -> the group of every template.
+
+    ``gender`` is the file's own category; identities that it tags in more than one way stand apart, as ``BOTH``.
+    ``age`` goes by ``ELDER_AGES``. A set whose categories are kinds of queer and nonqueer identities has the axis
+    ``identity`` in place of both.
+
+    Args:
+        templates: with ``identity`` and ``category``.
+    """
+    kind = templates["category"].str.partition("_")[0]
+    if kind.isin(["queer", "nonqueer"]).all():
+        return {"identity": kind.tolist()}
+    several = templates.groupby("identity")["category"].transform("nunique") > 1
+    found = {"gender": templates["category"].mask(several, BOTH).tolist()}
+    age = [ELDER_AGE.get(word(identity), OTHER) for identity in templates["identity"]]
+    return found | ({"age": age} if set(age) != {OTHER} else {})
+
+
 def by_substring(prompts: Sequence[str], words: Collection[str]) -> dict[str, Mask]:
     """For each word the prompts that hold its letters anywhere, whatever the case, as the paper's code finds them."""
     lowered = [prompt.lower() for prompt in prompts]
@@ -96,7 +126,7 @@ def parallel(templates: pd.DataFrame, counted: Mask, pairs: str = PAIRS) -> pd.D
     return pd.DataFrame(found, columns=["pair", "predicate", "first", "second"])
 
 
-def identities(templates: pd.DataFrame, prompts: Sequence[str]) -> pd.DataFrame:
+def known(templates: pd.DataFrame, prompts: Sequence[str]) -> pd.DataFrame:
     """What each way of grouping makes of the identities and words.
 
     Returns:

@@ -1,19 +1,18 @@
-"""Numbers made of a model's shares of hurtful completions by rank, each a weighted sum (paper 004, section 4.1)."""
+"""Shares of hurtful completions over ranges of ranks, and their contrasts, each a weighted sum over ranks."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from probekit.errors import ProbekitError
-from probekit.metrics import resampled_means
+from probekit.metrics import Drawn, resampled_means
 
-from notebooks.fairness.hurtfulness.matching import Scored
-from notebooks.fairness.hurtfulness.overview import SAMPLES
+from notebooks.fairness.matching import Scored
+from notebooks.fairness.table1 import SAMPLES
 
 SETTLED = 20  # the rank about which the paper sees the scores settle
 END = 10  # ranks compared at either end
@@ -88,29 +87,20 @@ def weigh(values: npt.NDArray[Any], weights: Mapping[str, Array]) -> Array:
     return np.asarray(np.round(values @ np.column_stack(list(weights.values())), DIGITS))
 
 
-@dataclass(frozen=True)
-class Drawn:
-    """Numbers of one model: ``estimate`` (d,) and their bootstrap ``draws`` (samples, d)."""
-
-    estimate: Array
-    draws: Array
-
-    @staticmethod
-    def mean(parts: Sequence[Drawn]) -> Drawn:
-        """The unweighted mean of several; parts of the same templates must have been drawn with one seed."""
-        return Drawn(
-            np.mean([one.estimate for one in parts], axis=0), np.sum([one.draws for one in parts], axis=0) / len(parts)
-        )
+def mean_of(parts: Sequence[Drawn]) -> Drawn:
+    """The unweighted mean of several; parts of the same templates must have been drawn with one seed."""
+    estimate = np.mean([part.estimate for part in parts], axis=0)
+    return Drawn(estimate, np.sum([part.draws for part in parts], axis=0) / len(parts))
 
 
-def draw(one: Scored, rules: str, weights: Mapping[str, Array], seed: int, samples: int = SAMPLES) -> Drawn:
+def draw(scored: Scored, rules: str, weights: Mapping[str, Array], seed: int, samples: int = SAMPLES) -> Drawn:
     """The weighted sums of one model's shares, templates drawn with replacement, repeated ones together.
 
     Args:
         weights: name -> (K,).
         seed: of the draw; the same for all models asked the same templates.
     """
-    values = weigh(one.found[rules], weights)
-    counted = one.rows(rules)
+    values = weigh(scored.found[rules], weights)
+    counted = scored.rows(rules)
     included = np.repeat(counted[:, None], values.shape[1], axis=1)
-    return Drawn(values[counted].mean(0), resampled_means(values, one.prompts, included, samples, seed))
+    return Drawn(values[counted].mean(0), resampled_means(values, scored.prompts, included, samples, seed))

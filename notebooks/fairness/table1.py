@@ -1,4 +1,4 @@
-"""Table 1 of paper 004 for any models and rules, with intervals, ranks, and the effect of every switch."""
+"""Table 1 of paper 004 for any models and rules: rows, ranks, the effect of every switch, and ours beside print."""
 
 from __future__ import annotations
 
@@ -9,10 +9,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import kendall_tau, middle, resampled_means
-from probekit.metrics.hurtfulness import honest, summary
+from probekit.metrics.hurtfulness import cut, honest, summary
+from probekit.report.published import numbers, published
+from probekit.report.tables import pick
 
-from notebooks.fairness.hurtfulness.matching import Scored
+from notebooks.fairness.matching import Scored
 
+PAPER, TABLE = "004", "1"
+COLUMNS = ("mean", "sd", "q1", "q50", "q75", "q90", "q95")  # as printed
 SAMPLES = 2000
 Draws = dict[str, npt.NDArray[np.float64]]
 
@@ -47,6 +51,11 @@ def mean_draws(models: Mapping[str, Sequence[Scored]], samples: int = SAMPLES, s
     return dict(zip(variants, means, strict=True))
 
 
+def by_model(table: pd.DataFrame, rules: str) -> pd.DataFrame:
+    """The rows of one set of rules, by model, in the order of the table."""
+    return pick(table, rules=rules).set_index("model")
+
+
 def ranks(means: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Places along the last axis, 1 for the highest mean; equal means share the better place."""
     values = np.asarray(means, dtype=float)
@@ -72,9 +81,9 @@ def overview(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFra
                 "templates": sum(len(one.counted(variant)) for one in sets),
                 "ranks": len(scores[name][0]),
             }
-            spread = dict(zip(("low", "high"), middle(drawn[:, column]), strict=True))
+            ends = dict(zip(("low", "high"), middle(drawn[:, column]), strict=True))
             place = dict(zip(("rank_low", "rank_high"), map(round, middle(drawn_places[:, column])), strict=True))
-            rows.append(about | lines[name] | spread | {"rank": int(places[column])} | place)
+            rows.append(about | lines[name] | ends | {"rank": int(places[column])} | place)
     return pd.DataFrame(rows)
 
 
@@ -84,7 +93,7 @@ def effects(table: pd.DataFrame, draws: Draws, base: str = "paper") -> pd.DataFr
     Returns:
         ``rules, model, change, low, high, rank_change`` (positive: a higher, more hurtful place).
     """
-    wide = {name: table[table["rules"] == name].set_index("model") for name in draws}
+    wide = {name: by_model(table, name) for name in draws}
     rows = []
     for variant, drawn in draws.items():
         for column, model in enumerate(wide[base].index if variant != base else ()):
@@ -110,7 +119,7 @@ def rankings(table: pd.DataFrame, draws: Draws, base: str = "paper") -> pd.DataF
         ``rules, change, low, high`` (mean over models), ``tau, tau_low, tau_high`` (Kendall's tau-b of both rankings),
         ``moved`` (models whose place changed).
     """
-    means = {name: table[table["rules"] == name].set_index("model") for name in draws}
+    means = {name: by_model(table, name) for name in draws}
     rows = []
     for variant, drawn in draws.items():
         if variant == base:
@@ -129,3 +138,50 @@ def rankings(table: pd.DataFrame, draws: Draws, base: str = "paper") -> pd.DataF
             }
         )
     return pd.DataFrame(rows)
+
+
+def printed(table: pd.DataFrame) -> pd.DataFrame:
+    """All numbers and ranks of Table 1 beside ours under the paper's rules.
+
+    Args:
+        table: of ``overview``, the models of Table 1.
+
+    Returns:
+        ``model, column, printed, ours`` (cut after three decimals, as the paper prints), ``exact`` (not cut), ``same``
+        (1 where they agree to the last digit).
+    """
+    mine = by_model(table, "paper")
+    paper = numbers(PAPER, TABLE)
+    rows = []
+    for model in paper.index:
+        for column in (*COLUMNS, "rank"):
+            exact = float(mine.loc[model, column])
+            ours, theirs = cut(exact), float(paper.loc[model, column])
+            same = int(abs(ours - theirs) < 1e-9)
+            rows.append(
+                {"model": model, "column": column, "printed": theirs, "ours": ours, "exact": exact, "same": same}
+            )
+    return pd.DataFrame(rows)
+
+
+def agreement_facts(table: pd.DataFrame) -> list[dict[str, object]]:
+    """How many numbers and ranks of ``printed`` agree, and the greatest difference."""
+    values, places = table[table["column"] != "rank"], table[table["column"] == "rank"]
+    away = (values["printed"] - values["exact"]).abs().max()
+    whole = values.groupby("model")["same"].all()
+    facts = {
+        "numbers": len(values),
+        "numbers that agree to the last digit": int(values["same"].sum()),
+        "rows in which all numbers agree": int(whole.sum()),
+        "rows": len(whole),
+        "ranks that agree": int(places["same"].sum()),
+        "greatest difference": float(away),
+    }
+    return [{"what": what, "subset": "Table 1", "value": value} for what, value in facts.items()]
+
+
+def as_printed(model: str) -> str:
+    """The mean and deviation of a model as the paper prints them."""
+    rows = published(PAPER, TABLE)
+    values = rows[rows["row"] == model].set_index("column")["value"]
+    return f"{values['mean']} ± {values['sd']}"

@@ -1,4 +1,4 @@
-"""Hurtfulness of two groups of templates beside each other, with what drawing templates or identities anew changes."""
+"""Two groups of templates beside each other, with what drawing templates or identities anew changes."""
 
 from __future__ import annotations
 
@@ -9,13 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import middle, resampled_means, two_sided
+from probekit.metrics import Drawn, middle, resampled_means, two_sided
 
-from notebooks.fairness.hurtfulness.overview import SAMPLES
-from notebooks.fairness.hurtfulness.ranks import Array, Drawn
+from notebooks.fairness.ranks import mean_of
+from notebooks.fairness.table1 import SAMPLES
 
-Mask = npt.NDArray[np.bool_]
 SEED = 0
+Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
 
 
 @dataclass(frozen=True)
@@ -27,6 +28,41 @@ class Part:
 
 
 Groups = Mapping[str, Sequence[Part]]  # a group is the unweighted mean of the means of its parts
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two groups of one model: over draws of templates, and ``wide`` over draws of identities, where there are such."""
+
+    first: Drawn
+    second: Drawn
+    wide: tuple[Drawn, Drawn] | None = None
+
+    @staticmethod
+    def mean(parts: Sequence[Comparison]) -> Comparison:
+        """The unweighted mean over models."""
+        wide = [part.wide for part in parts if part.wide]
+        pair = (mean_of([w[0] for w in wide]), mean_of([w[1] for w in wide])) if wide else None
+        return Comparison(mean_of([part.first for part in parts]), mean_of([part.second for part in parts]), pair)
+
+    def row(self, column: int) -> dict[str, float]:
+        """``one, other, difference, low, high, p``; over identities ``wide_low, wide_high, wide_p``, nan without."""
+        a, b = self.first, self.second
+        draws = a.draws[:, column] - b.draws[:, column]
+        low, high = middle(draws)
+        row = {"one": a.estimate[column], "other": b.estimate[column]}
+        row |= {"difference": row["one"] - row["other"], "low": low, "high": high, "p": two_sided(draws)}
+        wide = self.wide[0].draws[:, column] - self.wide[1].draws[:, column] if self.wide else np.array([])
+        low, high = middle(wide)
+        return row | {"wide_low": low, "wide_high": high, "wide_p": two_sided(wide)}
+
+    def ratio(self, column: int) -> dict[str, float]:
+        """The first group's share over the second's: ``ratio, ratio_low, ratio_high``."""
+        a, b = self.first, self.second
+        with np.errstate(divide="ignore", invalid="ignore"):
+            low, high = middle(a.draws[:, column] / b.draws[:, column])
+            ratio = float(np.divide(a.estimate[column], b.estimate[column]))
+        return {"ratio": ratio, "ratio_low": low, "ratio_high": high}
 
 
 def draw_groups(groups: Groups, clusters: Sequence[Hashable], samples: int = SAMPLES) -> dict[str, Drawn]:
@@ -47,41 +83,6 @@ def draw_groups(groups: Groups, clusters: Sequence[Hashable], samples: int = SAM
         found[name] = Drawn(estimate, draws[:, start : start + len(group)].mean(1))
         start += len(group)
     return found
-
-
-@dataclass(frozen=True)
-class Comparison:
-    """Two groups of one model: over draws of templates, and ``wide`` over draws of identities, where there are such."""
-
-    first: Drawn
-    second: Drawn
-    wide: tuple[Drawn, Drawn] | None = None
-
-    @staticmethod
-    def mean(parts: Sequence[Comparison]) -> Comparison:
-        """The unweighted mean over models."""
-        wide = [one.wide for one in parts if one.wide]
-        pair = (Drawn.mean([w[0] for w in wide]), Drawn.mean([w[1] for w in wide])) if wide else None
-        return Comparison(Drawn.mean([one.first for one in parts]), Drawn.mean([one.second for one in parts]), pair)
-
-    def row(self, column: int) -> dict[str, float]:
-        """``one, other, difference, low, high, p``; over identities ``wide_low, wide_high, wide_p``, nan without."""
-        a, b = self.first, self.second
-        draws = a.draws[:, column] - b.draws[:, column]
-        low, high = middle(draws)
-        row = {"one": a.estimate[column], "other": b.estimate[column]}
-        row |= {"difference": row["one"] - row["other"], "low": low, "high": high, "p": two_sided(draws)}
-        wide = self.wide[0].draws[:, column] - self.wide[1].draws[:, column] if self.wide else np.array([])
-        low, high = middle(wide)
-        return row | {"wide_low": low, "wide_high": high, "wide_p": two_sided(wide)}
-
-    def ratio(self, column: int) -> dict[str, float]:
-        """The first group's share over the second's: ``ratio, ratio_low, ratio_high``."""
-        a, b = self.first, self.second
-        with np.errstate(divide="ignore", invalid="ignore"):
-            low, high = middle(a.draws[:, column] / b.draws[:, column])
-            ratio = float(np.divide(a.estimate[column], b.estimate[column]))
-        return {"ratio": ratio, "ratio_low": low, "ratio_high": high}
 
 
 def compare_groups(

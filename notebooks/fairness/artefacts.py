@@ -11,8 +11,8 @@ from probekit.metrics import Interval, bootstrap_ci, middle
 from probekit.metrics.hurtfulness import Transliterate
 from probekit.probes.completions import Completions
 
-from notebooks.fairness.hurtfulness.matching import Scored
-from notebooks.fairness.hurtfulness.overview import Draws
+from notebooks.fairness.matching import Scored
+from notebooks.fairness.table1 import Draws
 
 SPACE = " with trailing space"  # ends the name of a model whose prompts were left unstripped
 SUBSTRING = "he"

@@ -1,0 +1,121 @@
+"""A run's own models and files of completions: asked, or read, for the completions of every template."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pandas as pd
+
+from probekit.errors import ProbekitError
+from probekit.files import canonical, digest
+from probekit.probes.completions import SUBSETS, read_completions
+from probekit.probes.demo_honest import demo_honest_templates, demo_lexicon
+from probekit.probes.honest import honest_templates, hurtlex
+from probekit.report.page import Page
+from probekit.report.text import shown_name
+
+from notebooks.fairness.matching import Scored, score
+
+if TYPE_CHECKING:
+    from probekit.models.model import Model
+
+PLAIN = ("audited_plain", "audited_first_word")  # the variants that need no transliteration package
+DEMO, REAL, AUTO = "demo", "honest", "auto"
+Rows = list[list[str]]  # per template, its completions, most likely first
+
+
+@dataclass(frozen=True)
+class Questions:
+    """What a run asks: sets of templates by name, and the lexicon that hurtful completions are found by."""
+
+    name: str
+    sets: Mapping[str, pd.DataFrame]
+    lexicon: Sequence[str]
+
+
+def load(page: Page, templates: str, models: Sequence[str], files: Sequence[str] = ()) -> Questions:
+    """Templates and lexicon of a run, noted on the page.
+
+    Args:
+        templates: ``demo``, ``honest``, or ``auto``: demo where models are given, all of the zoo, and no file.
+
+    Raises:
+        ProbekitError: another name; ProbeError: the real data is not at hand.
+    """
+    if templates == AUTO:
+        zoo = bool(models) and all(name.startswith("zoo/") for name in models)
+        templates = DEMO if zoo and not files else REAL
+    if templates == DEMO:
+        questions = Questions(DEMO, {DEMO: demo_honest_templates()}, demo_lexicon())
+    elif templates == REAL:
+        sets = {subset: honest_templates(subset) for subset in SUBSETS}  # type: ignore[arg-type]
+        questions = Questions(REAL, sets, hurtlex()["lemma"].tolist())
+    else:
+        raise ProbekitError(f"templates={templates!r}: give {DEMO}, {REAL} or {AUTO}")
+    for name, table in questions.sets.items():
+        page.read(f"{name} templates", digest(table.to_json()), len(table))
+    page.read(f"{questions.name} lexicon", digest(canonical(list(questions.lexicon))), len(questions.lexicon))
+    return questions
+
+
+def ask_all(
+    page: Page, models: Sequence[str], files: Sequence[str], questions: Questions, k: int, device: str
+) -> dict[str, dict[str, Rows]]:
+    """The first k completions of every template: of models, asked now, and of files, each one model's.
+
+    Args:
+        files: of ``read_completions``; the lines stand in the order of the templates, one set after the other.
+
+    Returns:
+        Set of templates -> model -> per template, its completions.
+
+    Raises:
+        ProbekitError: a file with another number of lines than there are templates, or with fewer completions than k.
+    """
+    found: dict[str, dict[str, Rows]] = {subset: {} for subset in questions.sets}
+    for name in models:
+        from probekit.models import load_model
+
+        model = load_model(name, device=device)
+        page.used(model)
+        for subset, table in questions.sets.items():
+            found[subset][shown_name(name)] = mined(model, list(table["text"]), k)
+    for file in files:
+        texts = read_completions(Path(file)).texts
+        wanted = sum(map(len, questions.sets.values()))
+        if len(texts) != wanted:
+            raise ProbekitError(f"{file} has {len(texts)} lines, but there are {wanted} templates: complete each once")
+        if len(texts[0]) < k:
+            raise ProbekitError(f"{file} has {len(texts[0])} completions of a template, but k={k}: ask for fewer")
+        name, start = Path(file).name.partition(".")[0], 0
+        page.read(f"completions {name}", digest(canonical(texts)), len(texts))
+        for subset, table in questions.sets.items():
+            found[subset][name] = [list(row[:k]) for row in texts[start : start + len(table)]]
+            start += len(table)
+    return found
+
+
+def mined(model: Model, prompts: Sequence[str], k: int) -> Rows:
+    """The k most likely completions of every prompt, from the store where they are there; see ``top_completions``."""
+    from probekit.scoring import top_completions
+    from probekit.store import Store
+
+    found = top_completions(model, prompts, k, store=Store())["completion"].tolist()
+    return [found[start : start + k] for start in range(0, len(found), k)]
+
+
+def score_all(completions: Mapping[str, Mapping[str, Rows]], questions: Questions) -> dict[str, list[Scored]]:
+    """Match the completions of every model, of ``ask_all``, by the repaired rules that need no further package.
+
+    Returns:
+        Model -> its scores, one of each set of templates.
+    """
+    found: dict[str, list[Scored]] = {}
+    for subset, by_model in completions.items():
+        prompts = questions.sets[subset]["text"].tolist()
+        for model, rows in by_model.items():
+            found.setdefault(model, []).append(score(model, subset, prompts, rows, questions.lexicon, variants=PLAIN))
+    return found

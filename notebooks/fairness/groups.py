@@ -1,0 +1,408 @@
+"""Page 43, hurtfulness by group (paper 004, section 4.1 and Figure 3): its tables, its figures, its conclusions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
+from probekit.probes.completions import Completions
+from probekit.probes.honest import Subset, honest_templates
+from probekit.report.claims import direction
+from probekit.report.page import Page
+from probekit.report.tables import by, pick
+from probekit.report.text import escape, interval, number
+
+from notebooks.fairness import ask, identities, release
+from notebooks.fairness.comparison import Comparison, Groups, Part, compare_groups, compare_pairs
+from notebooks.fairness.identities import FEMALE, GROWN, MALE, OLD, YOUNG
+from notebooks.fairness.likelihood import ALL, LEVEL, MEAN, MODEL, POSITIVE, corrected, families
+from notebooks.fairness.matching import Scored, score
+from notebooks.fairness.ranks import Weights, mean_weights, weigh
+
+SUBSET: Subset = "binary"
+AUDITED = "audited"
+COLUMN, PAIRED, AGE = "category", "pairs", "age"
+PAPER_GENDER, PAPER_AGE = "paper's gender", "paper's age"
+SIDES = {
+    COLUMN: (FEMALE, MALE),
+    PAIRED: (FEMALE, MALE),
+    PAPER_GENDER: (FEMALE, MALE),
+    AGE: (GROWN, YOUNG),
+    PAPER_AGE: (OLD, YOUNG),
+}
+LETTERS = {PAPER_GENDER: identities.PAPER_GENDER, PAPER_AGE: identities.PAPER_AGE}  # found by substring
+WAYS = {
+    PAIRED: "the same template said of both",
+    COLUMN: "the file's own column",
+    PAPER_GENDER: "as the paper matched them",
+    AGE: "by our list of words",
+    PAPER_AGE: "as the paper matched age",
+}
+SHORT = {COLUMN: "own column", PAPER_GENDER: "as the paper", AGE: "our list", PAPER_AGE: "as the paper"}  # in figures
+GENDER, AGES = (PAIRED, COLUMN, PAPER_GENDER), (AGE, PAPER_AGE)
+RANGES = ((1, 1), (1, 20))  # ranks compared, besides all
+RATIO, RATIOS = "female over male, less 1", ("ratio", "ratio_low", "ratio_high")
+WINDOW = 10  # ranks that the curves of the figure are averaged over
+CAPTIONS = {
+    "summary": "Models with a difference beyond chance, by way of sorting and ranks (after Holm's correction)",
+    "differences": "The difference of every model and of their mean, by way of sorting and ranks",
+    "curves": "Share of hurtful completions at each rank, by group",
+    "identities": "Identity words, and where each way of sorting puts them",
+}
+Tables = Mapping[str, pd.DataFrame]
+
+
+Found = dict[tuple[str, str], Comparison]  # (model, way of sorting) ->
+
+
+# ---- the tables of the run -----------------------------------------------------------------------------------------
+
+
+def released_tables(page: Page) -> dict[str, pd.DataFrame]:
+    """All tables of the page, from the released completions of HONEST-binary.
+
+    Raises:
+        ProbeError: completions, templates, lexicon or Unidecode are not at hand.
+    """
+    words, transliterate = release.lexicon(page)
+    templates = honest_templates(SUBSET)
+    found: Found = {}
+    lines: list[dict[str, object]] = []
+    known = pd.DataFrame()
+    for model, _, completions in release.released(page, release.of_table(), [SUBSET]):
+        prompts, texts = completions.prompts, completions.texts
+        matched = score(model.name, SUBSET, prompts, texts, words, transliterate, (AUDITED,))
+        groups = by_identity(matched, AUDITED, templates)
+        groups |= {way: by_letters(completions, LETTERS[way], words, transliterate) for way in LETTERS}
+        found |= compare(matched, AUDITED, templates, groups)
+        lines += _lines(model.name, groups)
+        known = identities.known(templates, prompts) if known.empty else known
+    return _tables(found, lines, len(texts[0])) | {"identities": known}
+
+
+def tables(scored: Mapping[str, Sequence[Scored]], questions: ask.Questions) -> dict[str, pd.DataFrame]:
+    """The tables of one's own models on the first set of templates, by every way of sorting that it allows.
+
+    The templates' own column is always compared; pairs and age where identities tell them. The paper's matching needs
+    its own rules and is left to the release.
+    """
+    if not scored:
+        return {}
+    templates = next(iter(questions.sets.values()))
+    found: Found = {}
+    lines: list[dict[str, object]] = []
+    for name, (matched, *_) in scored.items():
+        groups = by_identity(matched, ask.PLAIN[0], templates)
+        found |= compare(matched, ask.PLAIN[0], templates, groups)
+        lines += _lines(name, groups)
+    return _tables(found, lines, matched.found[ask.PLAIN[0]].shape[1]) | {
+        "identities": identities.known(templates, matched.prompts)
+    }
+
+
+def _tables(found: Found, lines: list[dict[str, object]], k: int) -> dict[str, pd.DataFrame]:
+    table = differences(found, list(ranges(k)))
+    return {"differences": table, "summary": summary(table), "curves": pd.DataFrame(lines)}
+
+
+def _lines(model: str, groups: Mapping[str, Groups]) -> list[dict[str, object]]:
+    return [{"model": model, "comparison": way} | line for way, sides in groups.items() for line in curves(sides)]
+
+
+def compare(scored: Scored, rules: str, templates: pd.DataFrame, groups: Mapping[str, Groups]) -> Found:
+    """Both groups of every way of sorting, and pairs, of one model."""
+    weights = ranges(scored.found[rules].shape[1])
+    ways = {way: (weighted(sides, weights), sides_of(way, sides)) for way, sides in groups.items()}
+    people = {way: templates["identity"].tolist() for way in (COLUMN, AGE) if way in ways}
+    found = compare_groups(ways, scored.prompts, people)
+    pairs = identities.parallel(templates, scored.first)
+    if len(pairs):
+        found[PAIRED] = compare_pairs(weigh(scored.found[rules], weights), pairs)
+    return {(scored.model, way): comparison for way, comparison in found.items()}
+
+
+def sides_of(way: str, groups: Groups) -> tuple[str, str]:
+    """The two groups that are compared: ``SIDES``, or of templates in other categories the first two by name."""
+    if way == COLUMN and not set(SIDES[COLUMN]) <= set(groups):
+        first, second = sorted(set(groups) - {identities.BOTH})[:2]
+        return first, second
+    return SIDES[way]
+
+
+def ranges(k: int) -> Weights:
+    """Weights of the mean shares that are compared: ranks 1, 1 to 20, and 1 to k."""
+    return mean_weights(list(dict.fromkeys([*((a, b) for a, b in RANGES if b < k), (1, k)])), k)
+
+
+def by_identity(scored: Scored, rules: str, templates: pd.DataFrame) -> dict[str, Groups]:
+    """The templates that count under these rules, by the file's categories and by the age that an identity tells.
+
+    A way of sorting that leaves one of its two groups empty is left out.
+    """
+    counted, values = scored.rows(rules), scored.found[rules].astype(float)
+    ways = {COLUMN: identities.by_category(templates), AGE: identities.by_age(templates)}
+    found = {
+        way: {group: [Part(values, mask & counted)] for group, mask in masks.items() if (mask & counted).any()}
+        for way, masks in ways.items()
+    }
+    return {way: groups for way, groups in found.items() if set(sides_of(way, groups)) <= set(groups)}
+
+
+def by_letters(
+    completions: Completions,
+    words_of: Mapping[str, str],
+    lexicon: Sequence[str],
+    transliterate: Transliterate = without_accents,
+) -> Groups:
+    """Groups as the paper's code makes them: of each word the prompts that hold its letters, words counted equally.
+
+    Each word's prompts are scored on their own by the paper's rules, in which the first prompt decides how all are
+    matched. A word that is found nowhere is left out.
+
+    Args:
+        words_of: group -> its words, with spaces between.
+    """
+    groups = {}
+    for group, words in words_of.items():
+        parts = []
+        for mask in identities.by_substring(completions.prompts, words.split()).values():
+            if mask.any():
+                values = np.zeros((len(mask), len(completions.texts[0])))
+                texts = [text for text, here in zip(completions.texts, mask, strict=True) if here]
+                values[mask] = hurtful(texts, lexicon, PAPER, transliterate)
+                parts.append(Part(values, mask))
+        groups[group] = parts
+    return groups
+
+
+def weighted(groups: Groups, weights: Weights) -> Groups:
+    """The same groups with weighted sums in place of the values by rank."""
+    return {name: [Part(weigh(part.values, weights), part.counted) for part in parts] for name, parts in groups.items()}
+
+
+def curves(groups: Groups) -> list[dict[str, object]]:
+    """``group, templates, k1, k2, ...``: of each group the share of hurtful completions at each rank."""
+    lines = []
+    for name, parts in groups.items():
+        shares = np.mean([part.values[part.counted].mean(0) for part in parts], axis=0)
+        reached = int(np.any([part.counted for part in parts], axis=0).sum())
+        by_k = {f"k{k}": share for k, share in enumerate(shares, start=1)}
+        lines.append({"group": name, "templates": reached} | by_k)
+    return lines
+
+
+def differences(found: Found, names: Sequence[str]) -> pd.DataFrame:
+    """Every comparison of every model, and of the mean over models.
+
+    Returns:
+        ``level, name, comparison, first, last`` (ranks), ``one, other`` (shares of both groups), ``difference, low,
+        high, p`` over draws of templates, ``wide_low, wide_high, wide_p`` over draws of identities, ``ratio, ratio_low,
+        ratio_high``, and ``holm`` and ``wide_holm``, corrected over the models of a comparison and range.
+    """
+    rows = []
+    for comparison in dict.fromkeys(name for _, name in found):
+        models = {model: sides for (model, name), sides in found.items() if name == comparison}
+        lines = [(MODEL, model, sides) for model, sides in models.items()]
+        if len(models) > 1:
+            lines.append((ALL, ALL, Comparison.mean(list(models.values()))))
+        for column, name in enumerate(names):
+            first, _, last = name.partition("-")
+            about = {"comparison": comparison, "first": int(first), "last": int(last or first)}
+            for level, model, sides in lines:
+                rows.append({"level": level, "name": model} | about | sides.row(column) | sides.ratio(column))
+    keys = ["comparison", "first", "last"]
+    table = corrected(pd.DataFrame(rows), keys)
+    known = table[table["wide_p"].notna()]
+    wide = corrected(known, keys, "wide_p", "wide_holm")["wide_holm"] if len(known) else pd.Series(dtype=float)
+    return table.assign(wide_holm=wide.reindex(table.index))
+
+
+def summary(differences: pd.DataFrame) -> pd.DataFrame:
+    """How many models show a difference after Holm's correction, over templates and (``wide``) over identities.
+
+    Returns:
+        ``comparison, first, last, models, positive, above, below, wide_above, wide_below``.
+    """
+    rows = []
+    for about, part in by(pick(differences, level=MODEL), ["comparison", "first", "last"]):
+        up = part["difference"] > 0
+        row = about | {"models": len(part), "positive": int(up.sum())}
+        for start, column in (("", "holm"), ("wide_", "wide_holm")):
+            sure = part[column] < LEVEL
+            row |= {f"{start}above": int((sure & up).sum()), f"{start}below": int((sure & ~up).sum())}
+        rows.append(row)
+    return pd.DataFrame(rows)
+
+
+# ---- what the paper concludes --------------------------------------------------------------------------------------
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """Over all ranks, as differences above zero where the claim holds: female less male (004-08a), their ratio less one
+    (004-08b), old less young (004-09), each the mean over models; for how many models it is so as the paper matched;
+    and how alike the curves of both genders are (004-08c)."""
+    rows: list[dict[str, Any]] = []
+    means = pick(whole(tables["differences"]), level=ALL)
+    counts = whole(tables["summary"]).to_dict("records")
+    models = {row["comparison"]: row["models"] for row in counts}
+    for claim, ways in (("004-08a", GENDER), ("004-09", AGES)):
+        for row in counts:
+            if row["comparison"] in ways and row["comparison"] in LETTERS:
+                about = {"claim": claim, "measured": POSITIVE, "counted": WAYS[row["comparison"]]}
+                rows.append(about | {"estimate": row["positive"], "n": row["models"]})
+        for row in pick(means, comparison=list(ways)).to_dict("records"):
+            about = {"claim": claim, "measured": MEAN, "counted": WAYS[row["comparison"]], "unit": "template"}
+            ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
+            rows.append(about | ends | {"n": models[row["comparison"]]})
+    for row in pick(means, comparison=list(GENDER)).to_dict("records"):
+        about = {"claim": "004-08b", "counted": f"{RATIO}, {WAYS[row['comparison']]}", "unit": "template"}
+        ends = {name: row[column] - 1 for name, column in zip(("estimate", "low", "high"), RATIOS, strict=True)}
+        rows.append(about | ends | {"n": models[row["comparison"]]})
+    for way in (COLUMN, PAPER_GENDER):
+        values = alike(tables["curves"], way).dropna()
+        if len(values):
+            about = {"claim": "004-08c", "counted": f"median correlation over ranks, {WAYS[way]}"}
+            rows.append(about | {"estimate": round(float(values.median()), 3), "n": len(values)})
+    columns = ["claim", "measured", "counted", "unit", "estimate", "low", "high", "n"]
+    return pd.DataFrame(rows, columns=columns).fillna({"measured": "", "unit": ""})
+
+
+def whole(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows over all ranks."""
+    return table[(table["first"] == 1) & (table["last"] == table["last"].max())] if len(table) else table
+
+
+def alike(curves: pd.DataFrame, way: str) -> pd.Series:
+    """Correlation over ranks of the curves of both groups, for every model."""
+    found = {}
+    for about, part in by(pick(curves, comparison=way), ["model"]):
+        by_k = part.set_index("group").filter(regex=r"^k\d+$").astype(float)
+        if set(SIDES[way]) <= set(by_k.index):
+            first, second = (by_k.loc[side].to_numpy() for side in SIDES[way])
+            flat = min(first.std(), second.std()) == 0
+            found[about["model"]] = float("nan") if flat else float(np.corrcoef(first, second)[0, 1])
+    return pd.Series(found, dtype=float)
+
+
+# ---- what the page shows -------------------------------------------------------------------------------------------
+
+
+def answer(tables: Tables) -> str:
+    """Whether the two groups differ, in the mean and for how many models; and as the paper matched identities."""
+    counts = whole(tables["summary"])
+    if counts.empty:
+        return "No model was asked."
+    rows = counts.set_index("comparison").to_dict("index")
+    way = PAIRED if PAIRED in rows else COLUMN
+    row, (first, second) = rows[way], compared(tables, way)
+    lead = {
+        PAIRED: "Said of a woman, a template gets hurtful completions {} than the same template said of a man",
+        COLUMN: f"Templates tagged *{escape(first)}* get hurtful completions {{}} than those tagged *{escape(second)}*",
+    }[way]
+    text = (
+        f"{lead.format(_often(tables, way))} in the mean over models. Beyond chance it is more often for "
+        f"{row['above'] or 'none'} of {row['models']} models, and less often for {row['below'] or 'none'}."
+    )
+    if paper := rows.get(PAPER_GENDER):
+        text += (
+            f" As the paper matched identities, the female score is the higher one for {paper['positive']} models, "
+            f"beyond chance for {paper['above'] or 'none'}."
+        )
+    return text
+
+
+def _often(tables: Tables, way: str) -> str:
+    rows = pick(whole(tables["differences"]), comparison=way)
+    row = (rows[rows["level"] == ALL] if (rows["level"] == ALL).any() else rows).iloc[0]
+    words = {"agrees": "more often", "contradicts": "less often", "undecided": "neither more nor less often"}
+    return words[direction(row["low"], row["high"])]
+
+
+def compared(tables: Tables, way: str) -> tuple[str, str]:
+    """The two groups that a way of sorting compares: by pairs woman and man, else groups that have curves."""
+    rows = pick(tables["curves"], comparison=way)
+    return sides_of(way, dict.fromkeys(rows["group"], ())) if len(rows) else SIDES[way]
+
+
+def alarms(tables: Tables) -> str:
+    """On groups that mean nothing: in how many comparisons the interval leaves zero out, and how many are expected."""
+    rows = pick(tables["differences"], level=MODEL)
+    false = int(((rows["low"] > 0) | (rows["high"] < 0)).sum())
+    return (
+        "The two groups of the demo templates mean nothing: invented people in the order of their names, every other "
+        f"one. So a difference is a false alarm here. Among {len(rows)} comparisons (models and ranges of ranks) "
+        f"{false} leave zero out of their 95% interval, {int((rows['holm'] < LEVEL).sum())} after correction. About "
+        "one in twenty is to be expected by the interval, more where there are few templates of few people."
+    )
+
+
+def dots(tables: Tables) -> pd.DataFrame:
+    """Differences over all ranks for ``forest``: ``model, sorted, difference, low, high``, by gender or own column."""
+    rows = pick(whole(tables["differences"]), level=MODEL)
+    parts = [pick(rows, comparison=way).assign(sorted=WAYS[way]) for way in GENDER]
+    return pd.concat(parts).rename(columns={"name": "model"})[["model", "sorted", "difference", "low", "high"]]
+
+
+def counts(tables: Tables) -> pd.DataFrame:
+    """``summary`` over all ranks for reading: every way of sorting with its mean over models and both intervals."""
+    rows = whole(tables["summary"]).to_dict("records")
+    rows.sort(key=lambda row: list(WAYS).index(row["comparison"]))
+    means = pick(whole(tables["differences"]), level=ALL).set_index("comparison")
+    shown = []
+    for row in rows:
+        way = row["comparison"]
+        line = {"Sorted": WAYS[way], "Compared": " less ".join(compared(tables, way))}
+        line |= {"Higher": f"{row['positive']} of {row['models']}"}
+        line |= {"Beyond chance, higher / lower": f"{row['above']} / {row['below']}"}
+        if way in means.index:
+            mean = means.loc[way].to_dict()
+            over = interval(mean["difference"], mean["wide_low"], mean["wide_high"], 4)
+            line["Mean difference"] = interval(mean["difference"], mean["low"], mean["high"], 4)
+            line["The same, identities drawn"] = over if mean["wide_low"] == mean["wide_low"] else "–"
+        shown.append(line)
+    return pd.DataFrame(shown)
+
+
+def smooth(tables: Tables, ways: Sequence[str]) -> pd.DataFrame:
+    """Curves over ranks for ``lines``, averaged over ``WINDOW`` ranks and the models of a family.
+
+    Returns:
+        ``panel`` (family and way of sorting), ``group, rank`` (middle of the window), ``share``.
+    """
+    parts = []
+    for family, members in families(tables["curves"]["model"]).items():
+        for way in ways:
+            rows = pick(tables["curves"], model=members, comparison=way)
+            for side in compared(tables, way) if len(rows) else ():
+                values = pick(rows, group=side).filter(regex=r"^k\d+$").to_numpy(dtype=float).mean(0)
+                share = np.convolve(values, np.full(WINDOW, 1 / WINDOW), "valid")
+                about = {"panel": f"{family}, {SHORT[way]}".removeprefix(", "), "group": side}
+                parts.append(pd.DataFrame({"rank": np.arange(len(share)) + (WINDOW + 1) / 2, "share": share} | about))
+    return pd.concat(parts) if parts else pd.DataFrame()
+
+
+def curves_told(curves: pd.DataFrame) -> str:
+    """The curves in words: the mean share of both groups, panel by panel."""
+    means = curves.groupby(["panel", "group"], sort=False)["share"].mean()
+    return "; ".join(f"{panel}, {group}: {number(value)}" for (panel, group), value in means.items()) + "."
+
+
+def reach(tables: Tables) -> str:
+    """How far the paper's matching by letters reaches, in words; empty where nobody of the file is called *he*."""
+    words = tables["identities"].set_index("word")
+    if not words["templates"].get("he", 0):
+        return ""
+    male = words[words["paper_gender"] == MALE]
+    inside = ", ".join(f"*{name}* {found}" for name, found in male["found"].nlargest(3).items())
+    old = ", ".join(f"*{name}*" for name in words.index[words["paper_age"] == OLD])
+    tagged = ", ".join(f"*{name}*" for name in words.index[words["category"].str.contains(" and ")])
+    return (
+        f"Of {int(words['templates'].sum())} prompts, the paper's male words that reach furthest are found in so "
+        f"many: {inside} (*he* is the identity of {words.loc['he', 'templates']}). Its group of old identities holds "
+        f"{old} and no other word, because the list that it is taken from keeps the article *the* and the words it is "
+        f"compared with do not. Tagged with both genders by the file: {tagged}."
+    )

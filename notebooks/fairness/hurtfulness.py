@@ -1,0 +1,395 @@
+"""Page 41, hurtful completions (paper 004, section 4.1 and Table 1): its tables, its figure, its conclusions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from probekit.metrics import middle, resampled_means
+from probekit.metrics.hurtfulness import cut, honest
+from probekit.probes.completions import SUBSETS, Completions, released_models
+from probekit.probes.honest import honest_templates
+from probekit.report.page import Page
+from probekit.report.recording import recorded_tables
+from probekit.report.tables import cell, pick
+from probekit.report.text import escape, interval, number, title
+
+from notebooks.fairness import release
+from notebooks.fairness.artefacts import (
+    SPACE,
+    lexicon_facts,
+    model_figures,
+    overlap,
+    per_template,
+    spaces,
+    template_facts,
+)
+from notebooks.fairness.checks import LEADERS, LOWEST, UNSTABLE
+from notebooks.fairness.matching import MAIN, VARIANTS, Scored, counts, score
+from notebooks.fairness.table1 import (
+    Draws,
+    agreement_facts,
+    as_printed,
+    by_model,
+    effects,
+    mean_draws,
+    overview,
+    printed,
+    rankings,
+)
+
+PAGE = "41_hurtfulness"
+OVERLAPPING = "BERT"  # family whose models share one vocabulary
+NEEDED = (*MAIN, "drop_empty")  # of models outside Table 1
+AGREEING, RANKED = "numbers that agree to the last digit", "ranks that agree"  # rows of ``facts``
+GREEDY = ("GPT2", "distinct")  # cell of ``models`` beside the paper's footnote 3
+SPACED = "‡"  # the model's prompts end in a space
+COUNTED = {
+    "paper": "paper's rules",
+    "audited": "audited",
+    "audited_plain": "audited, whole completion",
+    "audited_first_word": "audited, first word",
+}
+CAPTIONS = {
+    "table1": "Mean HONEST scores and ranks: published, by the paper's rules, and audited; "
+    f"{SPACED} asked with a space at the end of the prompt",
+    "own": "Models of one's own, by the repaired rules",
+    "printed": "Every number and rank of Table 1 beside ours, by the paper's rules",
+    "others": "Further models of the release, which Table 1 does not list",
+    "directions": "What the paper concludes from Table 1, as differences",
+    "rankings": "The effect of every switch on the ranking",
+    "effects": "The effect of every switch on every model",
+    "models": "Figures of each model's completions",
+    "overlaps": "Completions that two models of the BERT family share, per template",
+    "spaces": "What a space at the end of the prompt changes",
+    "facts": "Counts over templates, lexicon and Table 1",
+    "counts": "Templates with a hurtful completion, by rank",
+}
+DEMO = (
+    "The templates speak of invented people and their trades; half of the trades, chosen by their place in a list, "
+    "stand in for hurtful words."
+)
+Tables = Mapping[str, pd.DataFrame]
+Array = npt.NDArray[np.float64]
+
+
+# ---- the tables of the run -----------------------------------------------------------------------------------------
+
+
+def tables(page: Page) -> dict[str, pd.DataFrame]:
+    """Score all released completions: all tables of ``CAPTIONS`` but ``own``.
+
+    Raises:
+        ProbeError: completions, templates, lexicon or Unidecode are not at hand.
+    """
+    lexicon, transliterate = release.lexicon(page)
+    scored: dict[str, list[Scored]] = {}
+    rows: dict[str, list[pd.DataFrame]] = {}
+    kept: dict[str, list[Completions]] = {}
+    for model, subset, completions in release.released(page):
+        variants = tuple(VARIANTS) if model.in_table else NEEDED
+        matched = score(model.name, subset, completions.prompts, completions.texts, lexicon, transliterate, variants)
+        scored.setdefault(model.name, []).append(matched)
+        rows.setdefault(model.name, []).append(per_template(completions, matched))
+        if model.in_table and model.family == OVERLAPPING:
+            kept.setdefault(model.name, []).append(completions)
+    facts = [fact for subset in SUBSETS for fact in template_facts(subset, honest_templates(subset))]  # type: ignore[arg-type]
+    facts += lexicon_facts(lexicon, transliterate)
+    return {
+        "counts": counts(one for sets in scored.values() for one in sets),
+        **_compared(scored, facts),
+        "models": pd.DataFrame([model_figures(name, parts) for name, parts in rows.items()]),
+        "overlaps": _overlaps(kept),
+        "facts": pd.DataFrame(facts),
+    }
+
+
+def own(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
+    """The rows of Table 1 for models of one's own; empty without any."""
+    return overview(scored, mean_draws(scored)) if scored else pd.DataFrame()
+
+
+def _compared(scored: Mapping[str, Sequence[Scored]], facts: list[dict[str, object]]) -> dict[str, pd.DataFrame]:
+    """The tables that compare models; what agrees with print is added to the facts."""
+    known = released_models()
+    inside = {name: sets for name, sets in scored.items() if known[name].in_table}
+    whole = {name: sets for name, sets in scored.items() if len(sets) == len(SUBSETS) and name not in inside}
+    draws = mean_draws(inside)
+    table = overview(inside, draws)
+    beside = printed(table)
+    facts += agreement_facts(beside)
+    pairs = [name.removesuffix(SPACE) for name in whole if name.endswith(SPACE)]
+    both = [name for pair in pairs for name in (pair, pair + SPACE)]
+    main = {
+        name: [Scored(s.model, s.subset, s.prompts, {v: s.found[v] for v in MAIN}) for s in scored[name]]
+        for name in [*whole, *(name for name in both if name in inside)]
+    }
+    drawn = mean_draws(main)
+    columns = {name: {v: values[:, i] for v, values in drawn.items()} for i, name in enumerate(main)}
+    means = {
+        name: {v: float(np.mean([honest(s.counted(v)).mean() for s in sets])) for v in MAIN}
+        for name, sets in main.items()
+    }
+    further = overview(main, drawn)
+    return {
+        "table1": table,
+        "others": further[further["model"].isin(whole)].drop(columns=["rank", "rank_low", "rank_high"]),
+        "printed": beside,
+        "effects": effects(table, draws),
+        "rankings": rankings(table, draws),
+        "directions": directions(inside, draws),
+        "spaces": spaces(pairs, columns, means),
+    }
+
+
+def _overlaps(kept: Mapping[str, Sequence[Completions]]) -> pd.DataFrame:
+    rows = []
+    for first, second in combinations(kept, 2):
+        for subset, a, b in zip(SUBSETS, kept[first], kept[second], strict=True):
+            shared = overlap(a, b)
+            about = {"model": first, "other": second, "subset": subset, "completions": len(a.texts[0])}
+            rows.append(about | {"overlap": shared.estimate, "low": shared.low, "high": shared.high})
+    return pd.DataFrame(rows)
+
+
+# ---- what the paper concludes --------------------------------------------------------------------------------------
+
+
+def directions(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFrame:
+    """Each conclusion from Table 1 as a difference that is above zero where it holds, under both main sets of rules.
+
+    Args:
+        models: the 21 of Table 1, in order, with their scores.
+        draws: of ``mean_draws`` over them.
+
+    Returns:
+        ``claim, rules, estimate, low, high``.
+    """
+    names = list(models)
+    rows = []
+    for rules in MAIN:
+        means = np.array([np.mean([honest(one.counted(rules)).mean() for one in sets]) for sets in models.values()])
+        lows, low_draws = _first_percentile(models, rules, len(draws[rules]))
+        for claim, measure in MEASURES.items():
+            values, drawn = (lows, low_draws) if claim == AT_Q1 else (means, draws[rules])
+            low, high = middle([measure(row, names) for row in drawn])
+            rows.append({"claim": claim, "rules": rules, "estimate": measure(values, names), "low": low, "high": high})
+    return pd.DataFrame(rows)
+
+
+def _first_percentile(models: Mapping[str, Sequence[Scored]], rules: str, samples: int) -> tuple[Array, Array]:
+    """The 1st percentile over ranks and sets of every model (models,), and its draws (samples, models)."""
+    values, drawn = [], []
+    for sets in models.values():
+        curves, curve_draws = [], []
+        for place, one in enumerate(sets):
+            hits = one.found[rules]
+            included = np.repeat(one.rows(rules)[:, None], hits.shape[1], axis=1)
+            curves.append(honest(one.counted(rules)))
+            curve_draws.append(resampled_means(hits, one.prompts, included, samples, (0, place)))
+        values.append(np.percentile(np.concatenate(curves), 1))
+        drawn.append(np.percentile(np.concatenate(curve_draws, axis=1), 1, axis=1))
+    return np.array(values), np.column_stack(drawn)
+
+
+def _apart(values: Array, names: Sequence[str]) -> float:
+    """The lowest model of the leading families less the highest of the others."""
+    leads = np.array([_family(name) in LEADERS for name in names])
+    return float(values[leads].min() - values[~leads].max())
+
+
+def _families_apart(values: Array, names: Sequence[str]) -> float:
+    """The lowest mean of a leading family less the highest of another."""
+    means = {family: values[columns].mean() for family, columns in _families(names).items()}
+    return float(min(means[f] for f in LEADERS) - max(mean for f, mean in means.items() if f not in LEADERS))
+
+
+def _lowest_apart(values: Array, names: Sequence[str]) -> float:
+    """The lowest of all other models less DistilBERT."""
+    own_value = values[list(names).index(LOWEST)]
+    return float(min(value for name, value in zip(names, values, strict=True) if name != LOWEST) - own_value)
+
+
+def _scale_matters(values: Array, names: Sequence[str]) -> float:
+    """The smaller range over scales of the two families less the greatest range of the others."""
+    ranges = {family: np.ptp(values[columns]) for family, columns in _families(names).items()}
+    return float(min(ranges[f] for f in UNSTABLE) - max(span for f, span in ranges.items() if f not in UNSTABLE))
+
+
+AT_Q1 = "004-04g"
+MEASURES: dict[str, Callable[[Array, Sequence[str]], float]] = {
+    "004-02j": _apart,
+    "004-02k": _families_apart,
+    "004-03b": _lowest_apart,
+    AT_Q1: _apart,
+    "004-05a": _scale_matters,
+}
+CELLS = {  # claim -> the cell of Table 1 that it quotes
+    "004-02a": ("VICUNA 7b", "mean"),
+    "004-02b": ("VICUNA 13b", "mean"),
+    "004-02c": ("VICUNA 33b", "mean"),
+    "004-02d": ("GPT2", "mean"),
+    "004-02e": ("GPT2 medium", "mean"),
+    "004-02f": ("GPT2 large", "mean"),
+    "004-02g": ("BLOOM 560m", "mean"),
+    "004-02h": ("BLOOM 1.1b", "mean"),
+    "004-02i": ("BLOOM 3b", "mean"),
+    "004-03a": (LOWEST, "mean"),
+    "004-03c": (LOWEST, "sd"),
+    "004-04a": ("VICUNA 33b", "q1"),
+    "004-04b": ("VICUNA 7b", "q1"),
+    "004-04c": ("GPT2 medium", "q1"),
+    "004-04d": ("GPT2", "q1"),
+    "004-04e": ("BLOOM 1.1b", "q1"),
+    "004-04f": ("BLOOM 560m", "q1"),
+}
+
+
+def _family(model: str) -> str:
+    return released_models()[model].family
+
+
+def _families(names: Sequence[str]) -> dict[str, list[int]]:
+    families: dict[str, list[int]] = {}
+    for column, name in enumerate(names):
+        families.setdefault(_family(name), []).append(column)
+    return families
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """The numbers of Table 1 that agree with print, those that the text quotes (cut as printed), and its comparisons,
+    each a difference that lies above zero where it holds; none where no released completions were scored."""
+    if tables["printed"].empty:
+        return pd.DataFrame(columns=["claim", "model", "measured", "counted", "estimate"])
+    facts = tables["facts"].set_index("what")["value"]
+    rows: list[dict[str, Any]] = [
+        {"claim": claim, "measured": what, "estimate": facts[what], "n": facts[whole]}
+        for claim, what, whole in (("004-01a", AGREEING, "numbers"), ("004-01b", RANKED, "rows"))
+    ]
+    values = tables["printed"].set_index(["model", "column"])["ours"]
+    rows += [
+        {"claim": claim, "model": model, "measured": column, "counted": COUNTED["paper"]}
+        | {"estimate": values[model, column]}
+        for claim, (model, column) in CELLS.items()
+    ]
+    model, column = GREEDY
+    distinct = tables["models"].set_index("model").loc[model, column]
+    rows.append({"claim": "004-18a", "model": model, "measured": "different completions", "estimate": distinct})
+    for row in tables["directions"].to_dict("records"):
+        ends = {name: row[name] for name in ("claim", "estimate", "low", "high")}
+        rows.append(ends | {"counted": COUNTED[row["rules"]], "unit": "template"})
+    texts = {name: "" for name in ("model", "measured", "counted", "unit")}
+    return pd.DataFrame(rows).fillna(texts)
+
+
+# ---- what the page shows -------------------------------------------------------------------------------------------
+
+
+def answer(tables: Tables) -> str:
+    """How much of Table 1 comes out, and the model that the repairs move furthest; of one's own models the scores."""
+    if tables["table1"].empty:
+        return _own_answer(tables["own"])
+    facts = tables["facts"].set_index("what")["value"]
+    paper, audited = by_model(tables["table1"], "paper"), by_model(tables["table1"], "audited")
+    moved = (paper["rank"] - audited["rank"]).abs().sort_values(ascending=False)
+    text = (
+        f"Counted by the paper's rules, {int(facts[AGREEING])} of the {int(facts['numbers'])} numbers of its Table 1 "
+        "come out to the last printed digit. Counted by repaired rules, "
+    )
+    if not moved.iloc[0]:
+        return f"{text}every model keeps its rank."
+    name = moved.index[0]
+    return (
+        f"{text}the ranking is another: {title(name)} goes from rank {paper.loc[name, 'rank']} to rank "
+        f"{audited.loc[name, 'rank']}."
+    )
+
+
+def _own_answer(own: pd.DataFrame) -> str:
+    if own.empty:
+        return "No model was asked."
+    means = pick(own, rules="audited_plain").set_index("model")["mean"].sort_values(ascending=False)
+    shares = [f"{escape(title(str(name)))}, in {100 * mean:.1f} of 100 completions" for name, mean in means.items()]
+    if len(shares) == 1:
+        return f"A word of the lexicon is named by {shares[0]}."
+    return (
+        f"Of {len(shares)} models, a word of the lexicon is named most often by {shares[0]}, and least often "
+        f"by {shares[-1]}."
+    )
+
+
+def caution(tables: Tables) -> str:
+    """How many models of Table 1 move, and how many were asked otherwise."""
+    paper, audited = by_model(tables["table1"], "paper"), by_model(tables["table1"], "audited")
+    moved, spaced = int((paper["rank"] != audited["rank"]).sum()), len(asked_with_space(tables) & set(paper.index))
+    return (
+        f"The repairs move {moved} of the {len(paper)} models. They cannot repair how the models were asked: the "
+        f"prompts of {spaced} of them end in a space, and {LOWEST} was run with random weights "
+        "({doc}`/book/studies/46_audit`)."
+    )
+
+
+def asked_with_space(tables: Tables) -> set[str]:
+    """The models whose prompts, some or all, end in a space."""
+    return set(tables["models"].query("space_share > 0")["model"])
+
+
+def dots(tables: Tables) -> pd.DataFrame:
+    """Mean scores for ``forest``: ``model, counted, mean, mean_low, mean_high``, of Table 1 or else of one's own."""
+    whole = tables["table1"] if len(tables["table1"]) else tables["own"]
+    rows = pick(whole, rules=list(MAIN if len(tables["table1"]) else COUNTED))
+    rows = rows.assign(counted=rows["rules"].map(COUNTED)).rename(columns={"low": "mean_low", "high": "mean_high"})
+    return rows[["model", "counted", "mean", "mean_low", "mean_high"]]
+
+
+def as_in_paper(tables: Tables) -> pd.DataFrame:
+    """Table 1 for reading: as printed, by the paper's rules (cut as the paper cuts), and audited, with ranks."""
+    paper, audited = by_model(tables["table1"], "paper"), by_model(tables["table1"], "audited")
+    spaced = asked_with_space(tables)
+    both = zip(paper["mean"], paper["sd"], strict=True)
+    return pd.DataFrame(
+        {
+            "Model": [title(name) + f" {SPACED}" * (name in spaced) for name in paper.index],
+            "Published": [as_printed(name) for name in paper.index],
+            "Paper's rules": [f"{number(cut(mean))} ± {number(cut(sd))}" for mean, sd in both],
+            "Audited": [interval(*row) for row in audited[["mean", "low", "high"]].itertuples(index=False)],
+            "Rank, paper's rules": [str(rank) for rank in paper["rank"]],
+            "Rank, audited": [cell(row, "rank", 0) for row in audited.to_dict("records")],
+        }
+    )
+
+
+def digits(tables: Tables) -> str:
+    """How many numbers, rows and ranks of Table 1 agree with print, and how far away the others are."""
+    facts = tables["facts"].set_index("what")["value"]
+    rows = int(facts["rows"])
+    return (
+        f"In {int(facts['rows in which all numbers agree'])} of {rows} rows all seven numbers agree, and "
+        f"{int(facts[RANKED])} of {rows} ranks do. No number is further from print than "
+        f"{facts['greatest difference']:.4f}."
+    )
+
+
+def beside(tables: Tables, demo: bool) -> pd.DataFrame:
+    """One's own models for reading, with the place that each would take among the audited models of Table 1.
+
+    A place is given for as many completions as the recorded models have; none on the demo world.
+    """
+    whole, first = by_model(tables["own"], "audited_plain"), by_model(tables["own"], "audited_first_word")
+    table1 = tables["table1"] if len(tables["table1"]) else recorded_tables(PAGE).get("table1", pd.DataFrame())
+    shown = {"Model": [title(name) for name in whole.index], "Completions": [str(n) for n in whole["ranks"]]}
+    for words, rows in (("Audited", whole), ("First word", first)):
+        shown[words] = [interval(*row) for row in rows[["mean", "low", "high"]].itertuples(index=False)]
+    if demo or table1.empty:
+        return pd.DataFrame(shown)
+    known = by_model(table1, "audited")
+    shown["Place"] = [
+        f"{1 + int((known['mean'] > mean).sum())} of {len(known) + 1}" if {n} == set(known["ranks"]) else "–"
+        for n, mean in zip(whole["ranks"], whole["mean"], strict=True)
+    ]
+    return pd.DataFrame(shown)
