@@ -11,184 +11,122 @@
 # ---
 
 # %% [markdown]
-# (samples)=
-# # What the models say: samples and counts
+# # What the models say: words and samples
 #
 # ```{admonition} In this section
 # :class: note
-# You read a seeded sample of completions, as the authors of {cite:t}`fairbelief2024` did with 60 instances and the first ten completions of each model, and you see how far what they report can be counted.
-# You need {doc}`41_hurtfulness`; reading takes ten minutes, running it on the demo world about one.
-# The counts rest on the released completions of the paper's 21 models; the completions shown are those of small models on neutral templates, folded behind a warning.
+# The authors of {cite:t}`fairbelief2024` read 60 instances with the first ten completions of each model (section 4.2): which of their observations can be counted, and do they hold?
+# You need {doc}`41_hurtfulness`, and about five minutes.
+# Completions stand behind a warning, folded, and only where the page asked models of its own.
 # ```
 
-# %% tags=["parameters", "remove-cell"]
+# %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # masked models: names of `probekit list models`, Hub ids, folders
 completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
-released: bool = False  # count words in the released completions of the paper's 21 models
+released: bool = False  # count words in the released completions of the paper's 21 models in place of models and files
 sample: int = 60  # templates drawn
 shown: int = 8  # of these, how many the page shows
 top: int = 10  # completions of each model that are shown; ten are counted
 seed: int = 0  # of the draw
 device: str = "auto"  # auto, cpu, cuda
-out: str = "45_samples"  # folder for tables
-
-# %% tags=["remove-cell"]
-from probekit.report import Page, dots, interval, new_figure, number, parts, recorded_manifest, recorded_tables
-
-from notebooks.fairness.hurtfulness import own
-from notebooks.fairness.hurtfulness.said import said
-from notebooks.fairness.samples import shown as view
-from notebooks.fairness.samples import tables
-from notebooks.fairness.samples.words import LISTS
-
-given = {"models": models, "completions": completions, "templates": templates, "released": released}
-given |= {"sample": sample, "shown": shown, "top": top, "seed": seed, "device": device}
-page = Page("45_samples", out, given)
+recorded: bool = False  # show the recorded results and ask no model
+out: str = "45_samples"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-if released:
-    past, manifest = tables.released_tables(page), page.manifest
-else:
-    past, manifest = recorded_tables(page.study), recorded_manifest(page.study)
-drawn = None
-if models or completions:
-    asked = own.load(page, templates, models, completions)
-    found = said(page, models, completions, asked, max(top, tables.TOP), device)
-    drawn = tables.sample(asked.sets, found, sample, top, seed)
+from probekit.report import Page, forest
+from probekit.report.charts import told
 
-# %% tags=["remove-input"]
-if past:
-    words = view.mean_rows(past["words"], ["gender"]).set_index(["list", "group"])
-    care, looks = "care and housework", "appearance"
-    cell = {key: interval(*words.loc[key, ["share", "low", "high"]]) for key in words.index}
-    verdicts = past["conclusions"]["holds"].astype(str).value_counts()
-    count = past["words"].query("model != @parts.MEAN")["model"].nunique()
-    page.say(
-        f"**The answer.** On average over {count} models, a share of {cell[care, 'female']} of the first ten completions holds a "
-        f"word of {care} where the identity is female and {cell[care, 'male']} where it is male; for words of {looks} the "
-        f"shares are {cell[looks, 'female']} and {cell[looks, 'male']} (95% intervals over templates). "
-        f"Of {verdicts.sum()} countable comparisons with the paper's section 4.2 so many agree: {verdicts.get('1', 0)}; "
-        f"contradict: {verdicts.get('0', 0)}; are undecided: {verdicts.get('undecided', 0)}."
-    )
-else:
-    page.say("The released completions have not been recorded yet; only this run's own models are shown.")
+from notebooks.fairness import ask, samples
 
-# %% tags=["remove-input"]
-if past:
-    rows = view.mean_rows(past["words"], ["gender"])
-    rows = rows[rows["group"].isin(["female", "male"])]
-    figure, (ax,) = new_figure(height=0.42 * len(LISTS) + 0.9)
-    series = [
-        (group, list(of.set_index("list").loc[list(LISTS), ["share", "low", "high"]].itertuples(index=False)))
-        for group, of in rows.groupby("group", sort=False)
-    ]
-    dots(ax, list(LISTS), series)
-    ax.set_xlim(0)
-    ax.set_xlabel("share of the first ten completions")
-    ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=2)
-    page.figure(
-        figure,
-        "shown_words",
-        "Share of the first ten completions that hold a word of each list, by the gender of the identity, HONEST-binary, mean "
-        "over 21 models, with 95% bootstrap intervals over templates.",
-        "Dot plot. " + "; ".join(f"{r['list']}, {r['group']}: {number(r['share'])}" for r in rows.to_dict("records")),
-    )
+page = Page("45_samples", globals())
+
+
+def compute():
+    """Complete every template; count the words of each list among the first ten completions; draw a sample to read."""
+    if released:
+        return samples.tables(*samples.released_run(page))
+    questions = ask.load(page, templates, models, completions)
+    texts = ask.ask_all(page, models, completions, questions, max(top, samples.TOP), device)
+    return samples.tables(questions, texts) | {"sample": samples.sample(questions, texts, sample, top, seed)}
+
+
+tables = page.tables(compute, samples.CAPTIONS)
+page.conclude(samples.conclusions(tables))
+page.answer(samples.answer(tables, page.conclusions))
+words = samples.by_group(tables)
+page.figure(
+    forest(words, "share", y="list", series="group", xlabel="of 1,000 completions", zero=False),
+    "words",
+    f"Completions, of 1,000, that hold a word of each list: {samples.sets(words)}, the first ten completions of each "
+    f"template, mean over {samples.models(tables)}, with 95% bootstrap intervals over templates.",
+    "Dot plot. " + told(words, "share", "list", "group"),
+)
 
 # %% [markdown]
 # ## Words that the paper names
 #
 # The paper reports by example.
-# To count, its examples need lists of words; these are short, our own, and all of them stand in the next table.
-# Each list holds the paper's examples, plain near synonyms and plurals, and no insults.
+# To count, its examples need lists of words; these are short and our own: the paper's examples, plain near synonyms and plurals, and no insults.
+# Columns are groups of templates, by the file's own column.
 
-# %% tags=["remove-input"]
-lists = view.lists(LISTS)
-page.table(lists, "shown_lists", "The word lists", lists)
-if past:
-    for axis, caption in (
-        ("gender", "HONEST-binary, by gender: share and mean place of the completions with a word of a list"),
-        ("identity", "HONEST-queer, by identity: share and mean place of the completions with a word of a list"),
-    ):
-        rows = view.mean_rows(past["words"], [axis])
-        page.table(rows, f"shown_words_{axis}", caption, view.by_group(rows, "List"))
-    each = past["words"][past["words"]["axis"].isin(["gender", "identity"])]
-    page.table(each, "shown_words_models", "The same for each model", view.by_model(each, "list"), fold=True)
+# %% tags=["hide-input"]
+caption = f"Of 1,000 completions, how many hold a word of each list, mean over {samples.models(tables)}"
+page.table(samples.mean_shares(tables, "words"), "word_shares", caption, samples.as_table(tables, "words"), fold=False)
+page.table(samples.lists(), "lists", "The word lists", fold=True)
 
 # %% [markdown]
 # ## Kinds of hurtful words
 #
-# HurtLex sorts its words into 17 categories, such as *ps* (ethnic slurs), *pr* (prostitution), *an* (animals), *dmc* (moral defects), *cds* (derogatory words).
-# The shares are of the first ten completions with a word of a category, by the repaired rules of {doc}`46_audit`.
+# HurtLex sorts its words into 17 categories; a word may stand in several, so the numbers do not add up.
+# Many kinds hold everyday words: *do*, *know* and *love* stand under *male genitals*, *people* under *derogatory words*.
+# A completion that only names an identity, such as *gay*, counts under *homosexuality* and under *plants*.
 
-# %% tags=["remove-input"]
-if past:
-    for axis, name in (("gender", "HONEST-binary"), ("identity", "HONEST-queer")):
-        rows = view.mean_rows(past["categories"], [axis])
-        page.table(
-            rows,
-            f"shown_categories_{axis}",
-            f"{name}: share of completions with a word of each category, mean over models",
-            view.by_group(rows, "Category"),
-        )
-    each = past["categories"][past["categories"]["axis"].isin(["gender", "identity"])]
-    page.table(
-        each, "shown_categories_models", "Categories, for each model", view.by_model(each, "category"), fold=True
-    )
+# %% tags=["hide-input"]
+if len(kinds := samples.mean_shares(tables, "categories")):
+    caption = f"Of 1,000 completions, how many hold a word of each kind of HurtLex, mean over {samples.models(tables)}"
+    page.table(kinds, "kind_shares", caption, samples.as_table(tables, "categories"), fold=False)
+else:
+    page.say("The demo world's stand-in lexicon has no categories.")
 
 # %% [markdown]
-# ## Do the observations hold?
+# ## What agrees with the paper
 #
 # Each observation is turned into a difference that is above zero where it holds, over the first ten completions and as the mean over models.
 
-# %% tags=["remove-input"]
-if past:
-    parts.show_findings(page, view.findings(past["conclusions"]))
+# %% tags=["hide-input"]
+page.findings()
 
 # %% [markdown]
 # ## A sample to read
 
-# %% tags=["remove-input"]
-if drawn is not None:
-    if asked.name == own.DEMO:
-        page.say(parts.BANNER)
-    several = drawn.groupby(["set", "template"], sort=False).ngroup() < shown
+# %% tags=["hide-input"]
+if len(tables["sample"]):
+    excerpt = samples.first_templates(tables["sample"], shown)
+    page.say(samples.WARNING)
+    caption = f"The first {shown} templates drawn with seed {seed}, and the first {top} completions of each model"
+    page.table(excerpt, "excerpt", caption, fold=True)
+else:
     page.say(
-        f"Of {drawn.groupby(['set', 'template']).ngroups} templates drawn with seed {seed}, the first "
-        f"{drawn[several].groupby(['set', 'template']).ngroups} with the first {top} completions of each model; long "
-        "completions are cut."
+        "What the paper's models said is not reprinted here. "
+        "The {doc}`page of the demo world </book/studies/demo/45_samples>` shows such a sample on neutral templates; "
+        "with `-p models='[\"NAME_OR_FOLDER\"]' -p templates=honest`, `probekit run 45_samples` draws one of a model of yours."
     )
-    page.say(view.WARNING)
-    headings = {"set": "Set", "template": "Template", "model": "Model", "completions": "Completions"}
-    page.table(
-        drawn[several], "shown_sample", "Sampled completions", drawn[several].rename(columns=headings), fold=True
-    )
-
-# %% tags=["remove-input"]
-if drawn is not None and asked.name == own.REAL:
-    mine = tables.own_words(asked.sets, found, LISTS)
-    page.table(mine, "own_words", "Words named by the paper, models of this run", view.by_model(mine, "list"))
 
 # %% [markdown]
-# The real templates can be read in the same way with weights or files of one's own: `probekit run 45_samples -p templates=honest -p models='["NAME_OR_FOLDER"]' --out my_run`, or `-p completions='["mine.jsonl"]'`.
-#
 # ## How it was computed
 #
-# {func}`probekit.metrics.hurtfulness.hurtful` finds the words, case ignored for the word lists and kept for HurtLex; {func}`notebooks.fairness.samples.words.shares` takes the shares, {func}`notebooks.fairness.samples.claims.conclusions` the differences.
-# A repeated template counts once, and identities that the file tags both ways stand apart.
-# Predicates that differ in tense and mood are *should work as*, *worked as*, *was hired as* and *has earned a living*; their overlap is of first words, drawn by identity.
+# {func}`probekit.metrics.hurtfulness.hurtful` finds the words, case ignored for the word lists and kept for HurtLex, by the repaired rules of {doc}`/book/studies/46_audit`.
+# {func}`notebooks.fairness.words.shares` takes the shares, {func}`notebooks.fairness.samples.observations` the differences; a repeated template counts once.
+# Predicates that differ in tense and mood are *should work as*, *worked as*, *was hired as* and *has earned a living*; their overlap is of first words, and identities are drawn.
 #
-# ## The paper's claims
-
-# %% tags=["remove-input"]
-parts.show_claims(page, "004-15", "004-16", "004-17", paper="004")
-
-# %% [markdown]
 # ## What this does not show
 #
 # - A word on a list need not stand for the stereotype, and a stereotype need not use the word.
 # - The paper's readers looked for what repeats and for what makes no sense; only the former can be counted.
-# - The means are over the paper's 21 models, one of which answers with random weights ({doc}`46_audit`).
+# - Some observations have no count here, such as sex work, popularity or aggressiveness.
+# - Intervals treat templates as independent, though they share identities and predicates.
+# - One of the paper's 21 models answers with random weights ({doc}`/book/studies/46_audit`).
 #
 # ```{admonition} Exercise
 # :class: seealso
@@ -204,5 +142,5 @@ parts.show_claims(page, "004-15", "004-16", "004-17", paper="004")
 # Two of four completions: 0.5.
 # ````
 
-# %% tags=["remove-input"]
-parts.close(page, manifest or page.manifest)
+# %% tags=["hide-input"]
+page.close()

@@ -1,0 +1,349 @@
+"""Page 45, what the models say (paper 004, section 4.2): shares of words that the paper names, and a seeded sample."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from probekit.metrics import Drawn, middle, resampled_means, shared_at_k
+from probekit.probes.honest import hurtlex
+from probekit.probes.probe import MASK
+from probekit.report.page import Page
+from probekit.report.tables import across, pick
+from probekit.report.text import title
+
+from notebooks.fairness import ask
+from notebooks.fairness.release import of_table, released
+from notebooks.fairness.words import (
+    CARE,
+    CATEGORIES,
+    FARM,
+    LISTS,
+    LOOKS,
+    MEAN,
+    NATION,
+    PEOPLE,
+    SAMPLES,
+    Read,
+    held,
+    read,
+    shares,
+)
+
+TOP = 10  # completions of each model that the paper's annotators read
+LENGTH = 40  # characters of a completion that a sample shows
+HALF = 0.5
+BINARY, QUEER = "binary", "queer_nonqueer"
+GROUPS = ("female", "male", "queer", "nonqueer")  # whose shares the page shows, in this order
+TENSES = ("should work as", "worked as", "hired as", "earned a living")  # of one meaning: to have a trade
+CAPTIONS = {
+    "words": "Share and mean place of first completions that hold a word of a list, by model and group",
+    "categories": "Share of first completions that hold a word of a category of HurtLex, by model and group",
+    "directions": "The paper's observations as differences that are above zero where they hold",
+    "predicates": "First words that predicates of one identity share, by what the predicates differ in",
+    "sample": "Sampled completions of this run's own models",
+}
+WARNING = """```{admonition} Content warning
+:class: warning
+The folded table below holds what language models wrote about people, drawn at random.
+Such text can be offensive, whatever the templates ask.
+```"""
+Tables = Mapping[str, pd.DataFrame]
+Completions = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]  # set -> model -> per template, its completions
+
+
+# ---- the run ---------------------------------------------------------------------------------------------------------
+
+
+def released_run(page: Page) -> tuple[ask.Questions, Completions]:
+    """Templates, and the released completions of the 21 models of Table 1 by set.
+
+    Raises:
+        ProbekitError: completions, templates or lexicon are not at hand.
+    """
+    questions = ask.load(page, ask.REAL, [])
+    completions: dict[str, dict[str, Sequence[Sequence[str]]]] = {subset: {} for subset in questions.sets}
+    for model, subset, texts in released(page, of_table()):
+        completions[subset][model.name] = texts.texts
+    return questions, completions
+
+
+def tables(questions: ask.Questions, completions: Completions) -> dict[str, pd.DataFrame]:
+    """Shares of words and of HurtLex's categories among the first ten completions, and what they say of the paper.
+
+    Returns:
+        ``words`` and, on the real templates, ``categories`` (see ``shares``), ``directions`` and ``predicates`` (of
+        ``observations``).
+    """
+    reads = {
+        subset: [read(model, subset, questions.sets[subset], texts, TOP) for model, texts in by_model.items()]
+        for subset, by_model in completions.items()
+    }
+    directions, predicates = observations(reads)
+    made = {
+        "words": pd.concat([shares(models, LISTS) for models in reads.values()], ignore_index=True),
+        "directions": directions,
+        "predicates": predicates,
+    }
+    if questions.name == ask.REAL:
+        kinds = {str(name): rows["lemma"].tolist() for name, rows in hurtlex().groupby("category")}
+        found = pd.concat([shares(models, kinds, ignore_case=False) for models in reads.values()], ignore_index=True)
+        made["categories"] = found.drop(columns="rank")
+    return made
+
+
+def sample(questions: ask.Questions, completions: Completions, count: int, top: int, seed: int) -> pd.DataFrame:
+    """A seeded draw of templates, with every model's first completions.
+
+    Args:
+        count: templates in all.
+        top: completions of each.
+        seed: of the draw.
+
+    Returns:
+        ``dataset, template, model, completions``: the slot as an underscore, each completion cut short.
+    """
+    known = [
+        (subset, row)
+        for subset, table in questions.sets.items()
+        for row, repeat in enumerate(table["text"].duplicated())
+        if not repeat
+    ]
+    rows = []
+    for subset, row in sorted(random.Random(f"samples {seed}").sample(known, min(count, len(known)))):
+        template = questions.sets[subset]["text"].iloc[row].replace(MASK, "_")
+        for model, texts in completions[subset].items():
+            shown = ", ".join(short(text) for text in texts[row][:top])
+            rows.append({"dataset": subset, "template": template, "model": model, "completions": shown})
+    return pd.DataFrame(rows, columns=["dataset", "template", "model", "completions"])
+
+
+def short(text: str, length: int = LENGTH) -> str:
+    """A completion on one line, cut after so many characters; no digit and bracket in it look like an interval."""
+    line = " ".join(text.split())
+    line = line if len(line) <= length else line[: length - 1] + "\N{HORIZONTAL ELLIPSIS}"
+    return line.replace(" [", "\N{NO-BREAK SPACE}[")
+
+
+# ---- the paper's observations ----------------------------------------------------------------------------------------
+
+
+def predicate(text: str, identity: str) -> str:
+    """What a template says of its identity, without it and without the slot."""
+    before = text.partition(MASK)[0]
+    return " ".join(before[len(identity) :].split()) if before.lower().startswith(identity.lower()) else before.strip()
+
+
+def one_meaning(words: str) -> bool:
+    """Whether a predicate is one of those that differ in tense and mood alone."""
+    return any(tense in words for tense in TENSES)
+
+
+def difference(reads: Sequence[Read], words: str, more: npt.ArrayLike, less: npt.ArrayLike) -> Drawn:
+    """Share of completions with a word of a list on some templates less that on others, mean over models.
+
+    Args:
+        reads: models on the same templates.
+        words: name of the list.
+        more, less: which templates.
+    """
+    values = np.mean([held(model, {words: LISTS[words]})[words].mean(1) for model in reads], axis=0)
+    masks = np.column_stack([more, less]).astype(bool)
+    draws = resampled_means(np.column_stack([values, values]), list(reads[0].templates["text"]), masks, SAMPLES)
+    means = [float(values[mask].mean()) for mask in masks.T]
+    return Drawn(np.asarray(means[0] - means[1]), draws[:, 0] - draws[:, 1])
+
+
+def places(reads: Sequence[Read], male: npt.ArrayLike, female: npt.ArrayLike) -> Drawn:
+    """Mean place of farmer and servant for male templates less that of care words for female ones."""
+    columns, counts = [], []
+    for words, mask in ((FARM, male), (CARE, female)):
+        hits = np.sum([held(model, {words: LISTS[words]})[words] for model in reads], axis=0)
+        inside = np.asarray(mask, dtype=float)
+        columns.append((hits * np.arange(1, hits.shape[1] + 1)).sum(1) * inside)
+        counts.append(hits.sum(1) * inside)
+    table = np.column_stack([*columns, *counts])
+    draws = resampled_means(table, list(reads[0].templates["text"]), None, SAMPLES)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = table.mean(0)
+        estimate = means[0] / means[2] - means[1] / means[3]
+        return Drawn(np.asarray(estimate), draws[:, 0] / draws[:, 2] - draws[:, 1] / draws[:, 3])
+
+
+def tenses(reads: Sequence[Read]) -> pd.DataFrame:
+    """How many first words two predicates of one identity share among their first ten.
+
+    Returns:
+        One row per identity: ``identity``, ``tense`` (Jaccard overlap of predicates that differ in tense and mood, mean
+        over their pairs and over models) and ``meaning`` (of one of those with any other predicate).
+    """
+    rows = []
+    for identity, group in reads[0].templates.groupby("identity", sort=False):
+        kinds = {row: one_meaning(predicate(text, str(identity))) for row, text in group["text"].items()}
+        pairs = [(a, b) for a, b in combinations(kinds, 2) if kinds[a] or kinds[b]]
+        same = [(a, b) for a, b in pairs if kinds[a] and kinds[b]]
+        other = [pair for pair in pairs if pair not in same]
+        if same and other:
+            rows.append({"identity": identity, "tense": _shared(reads, same), "meaning": _shared(reads, other)})
+    return pd.DataFrame(rows, columns=["identity", "tense", "meaning"])
+
+
+def _shared(reads: Sequence[Read], pairs: Sequence[tuple[int, int]]) -> float:
+    found = []
+    for model in reads:
+        words = {row: [" ".join(text.split()[:1]).lower() for text in model.texts[row]] for p in pairs for row in p}
+        found.append(np.mean([shared_at_k(words[a], words[b])[-1] for a, b in pairs]))
+    return float(np.mean(found))
+
+
+def observations(reads: Mapping[str, Sequence[Read]]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The paper's observations over all models, and the overlap of predicates that two of them rest on.
+
+    Args:
+        reads: set of templates -> its models; ``binary`` with the categories male and female, ``queer_nonqueer`` with
+            kinds of both. Other sets are asked about predicates alone.
+
+    Returns:
+        ``claim, subset, estimate, low, high``, above zero where it holds; and ``subset, differ in, identities, overlap,
+        low, high``.
+    """
+    rows: list[dict[str, object]] = []
+    shared: list[dict[str, object]] = []
+
+    def add(claim: str, subset: str, found: Drawn) -> None:
+        low, high = found.interval()
+        rows.append({"claim": claim, "subset": subset, "estimate": float(found.estimate), "low": low, "high": high})
+
+    if BINARY in reads:
+        models = reads[BINARY]
+        gender = np.array(models[0].groups["gender"])
+        male, female = gender == "male", gender == "female"
+        add("004-15a", BINARY, difference(models, CARE, female, male))
+        add("004-15b", BINARY, difference(models, LOOKS, female, male))
+        add("004-15c", BINARY, difference(models, FARM, male, female))
+        add("004-15d", BINARY, places(models, male, female))
+    if QUEER in reads:
+        models = reads[QUEER]
+        queer = models[0].templates["category"].str.startswith("queer")
+        they = models[0].templates["identity"] == "They"
+        add("004-17a", QUEER, difference(models, PEOPLE, they, queer & ~they))
+        add("004-17b", QUEER, difference(models, NATION, queer, ~queer))
+    for subset, models in reads.items():
+        overlap = tenses(models)
+        if overlap.empty:
+            continue
+        both = overlap[["tense", "meaning"]]
+        found = Drawn(both.mean().to_numpy(), resampled_means(both, list(overlap["identity"]), None, SAMPLES))
+        tense, meaning = (Drawn(found.estimate[i], found.draws[:, i]) for i in range(2))
+        add("004-16a", subset, Drawn(tense.estimate - HALF, tense.draws - HALF))
+        add("004-16b", subset, tense.minus(meaning))
+        for name, one in (("tense", tense), ("meaning", meaning)):
+            low, high = middle(one.draws)
+            about = {"subset": subset, "differ in": name, "identities": len(overlap)}
+            shared.append(about | {"overlap": float(one.estimate), "low": low, "high": high})
+    columns = ["claim", "subset", "estimate", "low", "high"]
+    directions = pd.DataFrame(rows, columns=columns).sort_values(["claim", "subset"], ignore_index=True)
+    return directions, pd.DataFrame(shared)
+
+
+ASKED = {"004-15": ("female", "male"), "004-17a": ("queer",), "004-17b": ("queer", "nonqueer")}  # groups of templates
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """The paper's observations of section 4.2, each a difference that lies above zero where it holds."""
+    rows = tables["directions"]
+    if rows.empty:
+        return pd.DataFrame(columns=["claim", "subset", "unit", "estimate", "low", "high", "n"])
+    units, counts = [], []
+    for row in rows.to_dict("records"):
+        groups = next((names for claim, names in ASKED.items() if row["claim"].startswith(claim)), None)
+        if groups is None:
+            units.append("identity")
+            counts.append(pick(tables["predicates"], subset=row["subset"])["identities"].max())
+        else:
+            sizes = pick(tables["words"], subset=row["subset"], model=MEAN, group=list(groups))
+            units.append("template")
+            counts.append(sizes.groupby("group")["templates"].max().sum())
+    return rows[["claim", "subset", "estimate", "low", "high"]].assign(unit=units, n=counts)
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
+
+
+def mean_shares(tables: Tables, name: str) -> pd.DataFrame:
+    """The mean over models of ``words`` or ``categories``, for women and men, queer and nonqueer identities.
+
+    On templates about none of these, for the groups that there are.
+    """
+    table = tables[name]
+    if table.empty:
+        return table
+    rows = pick(table, model=MEAN, axis=["gender", "identity"])
+    known = pick(rows, group=list(GROUPS))
+    return known if len(known) else rows
+
+
+def per_thousand(rows: pd.DataFrame) -> pd.DataFrame:
+    """Shares and their intervals as completions of a thousand, for reading."""
+    return rows.assign(**{name: 1000 * rows[name] for name in ("share", "low", "high")})
+
+
+def answer(tables: Tables, conclusions: pd.DataFrame) -> str:
+    """How often care is said of women and of men, and how many of the paper's observations hold."""
+    rows = mean_shares(tables, "words")
+    care = pick(rows, list=CARE).set_index("group")["share"]
+    if not {"female", "male"} <= set(care.index):
+        most = rows.sort_values("share").iloc[-1]
+        return (
+            "These templates speak of neither women nor men, and of the words that the paper names, those of "
+            f"*{most['list']}* come most often: in {1000 * most['share']:.0f} of 1,000 completions."
+        )
+    text = (
+        f"Of 1,000 completions of sentences about women or girls, {1000 * care['female']:.0f} hold a word of {CARE}; of those "
+        f"about men or boys, {1000 * care['male']:.0f}."
+    )
+    sides = conclusions.drop_duplicates("claim")["verdict"]
+    return f"{text} Of the paper's {len(sides)} observations that can be counted, {sum(sides == 'agrees')} hold."
+
+
+def by_group(tables: Tables) -> pd.DataFrame:
+    """The figure's dots: ``list, group, share, low, high`` of a thousand, on the first set of templates."""
+    rows = per_thousand(mean_shares(tables, "words"))
+    return rows[rows["subset"] == rows["subset"].iloc[0]]
+
+
+def as_table(tables: Tables, name: str) -> pd.DataFrame:
+    """Completions of a thousand, a row a list or a category, a column a group; the commonest categories first."""
+    rows = per_thousand(mean_shares(tables, name))
+    if name == "categories":
+        order = rows.groupby("list")["share"].max().sort_values(ascending=False).index
+        rows = rows.set_index("list").loc[order].reset_index()
+        rows["list"] = [f"{CATEGORIES.get(code, code)} ({code})" for code in rows["list"]]
+    shown = across(rows, ["list"], "group", "share", {"list": "List" if name == "words" else "Kind of word"}, 1)
+    return shown.rename(columns=lambda column: str(column)[:1].upper() + str(column)[1:])
+
+
+def lists() -> pd.DataFrame:
+    """The word lists for reading."""
+    return pd.DataFrame({"list": list(LISTS), "words": [", ".join(words) for words in LISTS.values()]})
+
+
+def first_templates(sampled: pd.DataFrame, count: int) -> pd.DataFrame:
+    """The rows of the first so many templates of a sample."""
+    return sampled[sampled.groupby(["dataset", "template"], sort=False).ngroup() < count]
+
+
+def sets(table: pd.DataFrame) -> str:
+    """The sets of templates behind some rows, as people call them."""
+    return " and ".join(title(name) for name in dict.fromkeys(table["subset"]))
+
+
+def models(tables: Tables) -> str:
+    """How many models the means are over: ``21 models``."""
+    count = tables["words"]["model"].nunique() - 1
+    return "one model" if count == 1 else f"{count} models"
