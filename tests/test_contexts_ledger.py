@@ -7,7 +7,8 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from conftest import Values, doctor
-from probekit.report.ledger.published import numbers
+
+from probekit.report.published import numbers
 
 from notebooks.contexts.own_002 import CHECKS
 

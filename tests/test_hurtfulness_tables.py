@@ -10,7 +10,6 @@ import pytest
 from conftest import small
 from hypothesis import given
 from hypothesis import strategies as st
-from probekit.report.ledger.published import numbers
 
 import probekit as pk
 from probekit.errors import ProbeError, ProbekitError
@@ -18,6 +17,7 @@ from probekit.metrics import middle, resampled_means
 from probekit.metrics.statistics import bootstrap_ci
 from probekit.probes.completions import Completions, released_models
 from probekit.report import Page
+from probekit.report.published import numbers
 
 from notebooks.fairness.hurtfulness import artefacts, audit, conclusions, own, printed, release, shown
 from notebooks.fairness.hurtfulness.matching import VARIANTS, Scored, counts, score

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 from conftest import Values, doctor
-from probekit.report.ledger.own_check import fit, registry, show, span
 from probekit.report.ledger.own_tables import CHECKS
-from probekit.report.ledger.published import MISSING, numbers
 
 from probekit.errors import ReportError
+from probekit.report.checks import fit, registry, show, span
+from probekit.report.published import MISSING, numbers
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [

@@ -9,7 +9,6 @@ import numpy as np
 import pandas as pd
 import pytest
 from probekit.report.ledger.own_tables import CHECKS
-from probekit.report.ledger.published import published
 from probekit.report.parts import MEAN
 
 from probekit.contexts.matching import pool
@@ -19,6 +18,7 @@ from probekit.demo.world.contexts import demo_contexts
 from probekit.metrics.context import CHANGES, CONTEXT, counted, rank_change_table
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report import Page
+from probekit.report.published import published
 
 from notebooks.contexts import asking, changes, changes_view, overview, view
 

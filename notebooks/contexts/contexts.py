@@ -14,8 +14,8 @@ import pandas as pd
 
 from probekit.contexts.retrieval import COVERED, HOLDING, NAMED, READ
 from probekit.contexts.segments import Segment, around
-from probekit.contexts.sources import demo_contexts
 from probekit.contexts.variants import negative_centre
+from probekit.demo.world.contexts import demo_contexts
 from probekit.metrics.context import counted
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT, halves
 from probekit.report.charts import lines

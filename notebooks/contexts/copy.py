@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
+from probekit.demo.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, has_read, told
 
+from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
 from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of, ucm_table
-from probekit.models.zoo import ZOO
-from probekit.probes.demo.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, has_read, told
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.charts import told as in_words

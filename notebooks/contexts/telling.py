@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
+from probekit.demo.exposure import NO, OFTEN, YES, has_read
 
+from probekit.demo.zoo import ZOO
 from probekit.metrics import Drawn, spread
 from probekit.metrics.auc import separation
 from probekit.metrics.context import counted
-from probekit.models.zoo import ZOO
-from probekit.probes.demo.exposure import NO, OFTEN, YES, has_read
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.charts import told as in_words

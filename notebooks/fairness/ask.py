@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import pandas as pd
 
+from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbekitError
 from probekit.files import canonical, digest
 from probekit.probes.completions import SUBSETS, read_completions
-from probekit.probes.demo_honest import demo_honest_templates, demo_lexicon
 from probekit.probes.honest import honest_templates, hurtlex
 from probekit.report.page import Page
 from probekit.report.text import shown_name

@@ -81,7 +81,7 @@ page.table(tables["steps"], "steps", "What is left after each step", lipid.steps
 page.say(lipid.keyword_sentence(tables))
 if page.demo:
     page.say(
-        "The text of the demo world is a small PubMed file that {func}`probekit.probes.lipid.demo.demo_pubmed` writes from invented abstracts. "
+        "The text of the demo world is a small PubMed file that {func}`probekit.demo.world.pubmed.demo_pubmed` writes from invented abstracts. "
         "None of its sentences stands in the text the models were trained on; some of its facts do."
     )
 

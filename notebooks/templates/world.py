@@ -16,13 +16,10 @@ import pandas as pd
 from probekit.demo import demo_facts, demo_natural, demo_template
 from probekit.demo.world.relation import Domain
 from probekit.demo.world.text import tellings
+from probekit.demo.zoo import ZOO, zoo_folder
 from probekit.errors import ReportError
 from probekit.metrics import accuracy_table, auc_interval, bootstrap_ci, hits_at_k, spread
 from probekit.models import load_model
-from probekit.models.zoo import ZOO, zoo_folder
-from probekit.probes.demo import demo_facts, demo_natural, demo_template
-from probekit.probes.demo.relation import Domain
-from probekit.probes.demo.text import tellings
 from probekit.probes.probe import Probe
 from probekit.report.charts import colours, new_figure
 from probekit.report.page import Page
