@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
-from probekit.demo.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, has_read, told
 
+from probekit.demo.world.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, has_read, told
 from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
 from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of, ucm_table

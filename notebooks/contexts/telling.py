@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
-from probekit.demo.exposure import NO, OFTEN, YES, has_read
 
+from probekit.demo.world.exposure import NO, OFTEN, YES, has_read
 from probekit.demo.zoo import ZOO
 from probekit.metrics import Drawn, spread
 from probekit.metrics.auc import separation

@@ -14,9 +14,10 @@ import numpy as np
 import pandas as pd
 
 from probekit.demo import demo_facts, demo_natural, demo_template
+from probekit.demo.retrain import grown_folder
 from probekit.demo.world.relation import Domain
 from probekit.demo.world.text import tellings
-from probekit.demo.zoo import ZOO, zoo_folder
+from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
 from probekit.metrics import accuracy_table, auc_interval, bootstrap_ci, hits_at_k, spread
 from probekit.models import load_model
@@ -283,7 +284,7 @@ def growth(
         raise ReportError(f"{name!r} is not in the zoo, which has {', '.join(ZOO)}")
     rows, courses = [], []
     for wished in [*sorted(epochs), None]:
-        folder = zoo_folder(name, wished)
+        folder = grown_folder(name, wished)
         training = json.loads((folder / "training.json").read_text("utf-8"))
         passes = int(training["settings"]["epochs"])
         courses.append(course(folder).assign(epochs=passes))

@@ -8,6 +8,7 @@ the landing page read them.
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -90,46 +91,6 @@ class Claim:
     related: Related | None = None
 
 
-TEXT = {"type": "string", "pattern": r"\S"}
-ROW = {"type": "object", "additionalProperties": TEXT}
-FIELDS: dict[str, Any] = {
-    "id": {"type": "string", "pattern": "^[0-9]{3}-[0-9]{2}[a-z]?$"},
-    "paper": {"type": "string", "pattern": "^[0-9]{3}$"},
-    "where": TEXT,
-    "statement": TEXT,
-    "published": {"type": ["number", "string", "null"], "minLength": 1},
-    "tolerance": {"type": ["number", "null"], "minimum": 0},
-    "source": {
-        "type": "object",
-        "oneOf": [
-            {"required": ["not_run"], "additionalProperties": False, "properties": {"not_run": TEXT}},
-            {
-                "required": ["page", "rule"],
-                "additionalProperties": False,
-                "properties": {"page": TEXT, "rule": {"enum": ["direction", "number"]}, "where": ROW},
-            },
-        ],
-    },
-    "related": {
-        "type": "object",
-        "required": ["table", "where", "column", "note"],
-        "additionalProperties": False,
-        "properties": {
-            "table": {"type": "string", "pattern": r"^(?!/)(?!.*\.\.)[^\\]+\.csv$"},
-            "where": {**ROW, "minProperties": 1},
-            "column": TEXT,
-            "note": TEXT,
-        },
-    },
-}
-SCHEMA = {
-    "type": "object",
-    "required": [name for name in FIELDS if name != "related"],
-    "additionalProperties": False,
-    "properties": FIELDS,
-}
-
-
 class _Loader(yaml.SafeLoader):
     """Refuses a field that is written twice, of which YAML would silently keep the last."""
 
@@ -163,7 +124,8 @@ def _read(file: Path, text: str) -> tuple[Claim, ...]:
     entries = yaml.load(text, Loader=_Loader)
     if not isinstance(entries, list):
         raise ReportError(f"{file} holds a {type(entries).__name__}: make it a list of claims")
-    schema, claims = Draft202012Validator(SCHEMA), dict[str, Claim]()
+    rules = json.loads(Path(__file__).with_name("claims.schema.json").read_text("utf-8"))
+    schema, claims = Draft202012Validator(rules), dict[str, Claim]()
     for position, entry in enumerate(entries, start=1):
         name = entry.get("id") if isinstance(entry, dict) else None
         place = f"{file}: claim number {position}" + (f" ({name})" if isinstance(name, str) else "")
@@ -242,7 +204,7 @@ def judge(claim: Claim, conclusions: pd.DataFrame) -> tuple[Verdict, Number | No
     ours = _whole(float(row["estimate"]))
     if claim.source.rule == "direction":
         sign: Sign = row["verdict"]
-        return VERDICTS[sign], ours, f"{cell(row)} {SIDES[sign]}."
+        return VERDICTS[sign], ours, f"The interval of ours {SIDES[sign]}."
     assert isinstance(claim.published, Number) and isinstance(claim.tolerance, Number)
     away = abs(Decimal(str(ours)) - Decimal(str(claim.published))).normalize()
     why = f"Ours, {ours}, is {away:f} away from {claim.published} (tolerance {claim.tolerance})."
