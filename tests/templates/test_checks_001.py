@@ -1,4 +1,4 @@
-"""The checks of the papers' claims against their own numbers: other numbers, other findings."""
+"""The checks of paper 001 against its own numbers: other numbers, other findings."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from pathlib import Path
 
 import pytest
 from conftest import Values, doctor
-from probekit.report.ledger.own_check import fit, registry, show, span
-from probekit.report.ledger.own_tables import CHECKS
-from probekit.report.ledger.published import MISSING, numbers
 
 from probekit.errors import ReportError
+from probekit.report.checks import fit, registry, show, span
+from probekit.report.published import MISSING, numbers
+
+from notebooks.templates.checks import CHECKS
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [
