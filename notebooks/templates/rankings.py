@@ -326,7 +326,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         rows.append({"claim": "001-18a", "measured": "natural less template", "dataset": place, "unit": "fact"})
         rows[-1] |= {"estimate": row["difference"], "low": row["low"], "high": row["high"], "n": row["data_sets"]}
     columns = ["claim", "measured", "dataset", "model", "less", "unit", "estimate", "low", "high", "n", "verdict"]
-    return pd.DataFrame(rows, columns=columns).fillna(dict.fromkeys(["model", "less", "verdict"], ""))
+    return pd.DataFrame([{"model": "", "less": "", "verdict": ""} | row for row in rows], columns=columns)
 
 
 def _lead(claim: str, gaps: pd.DataFrame, name: str) -> list[dict[str, Any]]:
@@ -368,7 +368,7 @@ def answer(tables: Tables) -> str:
     sentences = []
     for facts, part in tables["orders"].groupby("facts", sort=False):
         pairs, kept, swapped = (int(part[name].sum()) for name in ("pairs", "same", "reversed"))
-        counts = f"of {pairs} pairs of models, {_none(kept)} certainly keep their order and {_none(swapped)} swap."
+        counts = f"of {pairs} pair{'s' * (pairs > 1)} of models, {_none(kept)} certainly keep their order and {_none(swapped)} swap."
         if facts == SAME:
             names = " and ".join(escape(title(_where(row))) for row in part.to_dict("records"))
             verdict = "decides in part who wins" if swapped else "does not decide who wins"

@@ -348,7 +348,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"], "n": row.get("facts", np.nan)}
         rows.append({"claim": "001-09a", "measured": measured, "dataset": row["dataset"], "unit": "fact"} | ends)
     columns = ["claim", "measured", "dataset", "unit", "estimate", "low", "high", "n"]
-    return pd.DataFrame(rows, columns=columns).fillna({"unit": ""})
+    return pd.DataFrame([{"unit": ""} | row for row in rows], columns=columns)
 
 
 def _rows(tables: Tables, name: str, k: int = 10) -> list[dict[str, Any]]:

@@ -328,20 +328,20 @@ def answer(tables: Tables) -> str:
     if not rows:
         return "This run does not ask the same facts in both settings, so the settings are not compared."
     parts = [
-        f"in the {escape(row['domain'])} part {number(row['natural'], 2)} in natural sentences and "
-        f"{number(row['template'], 2)} by template{_better(row)}"
+        f"in the {escape(row['domain'])} part {number(row['template'], 2)} by template and {number(row['natural'], 2)} in "
+        f"natural sentences, {_higher(row)}"
         for row in rows
     ]
     return (
-        "A probe tells facts that a model was told often from facts that it never was; how well, says the {term}`AUC` "
-        f"of the right entity's rank, where one half is chance: {'; '.join(parts)}."
+        "A probe tells facts that a model was told often from facts that it never was. "
+        f"The {{term}}`AUC` of the right entity's rank is {'; '.join(parts)}. Chance would give one half."
     )
 
 
-def _better(row: Mapping[str, Any]) -> str:
+def _higher(row: Mapping[str, Any]) -> str:
     if row["difference_low"] > 0 or row["difference_high"] < 0:
-        return ", beyond doubt the better" if row["difference_low"] > 0 else ", beyond doubt the worse"
-    return ", no clear difference"
+        return "certainly higher" if row["difference_low"] > 0 else "certainly lower"
+    return "not clearly different"
 
 
 def control_sentences(tables: Tables) -> list[str]:
@@ -402,11 +402,11 @@ def curve_chart(tables: Tables) -> Figure:
             for name, (text, dash) in GUESSES.items():
                 ax.axhline(guesses[name], color="0.5", linestyle=dash, linewidth=1, label=text)
             ax.set_ylim(0, top)
-            ax.set_xlabel(title(probe), fontsize=10)
+            ax.set_title(title(probe), fontsize=9)
+            ax.set_xlabel("times told" if line == len(domains) - 1 else "")
             ax.set_ylabel("Acc@1" if place == 0 else "")
     known = {text: handle for ax in axes for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}
     figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=2, fontsize=8)
-    figure.supxlabel("times told", fontsize=11)
     return figure
 
 

@@ -1,4 +1,4 @@
-"""The checks of the papers' claims against their own numbers: other numbers, other findings."""
+"""The checks of paper 001 against its own numbers: other numbers, other findings."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ from pathlib import Path
 
 import pytest
 from conftest import Values, doctor
+<<<<<<< HEAD:tests/test_own_tables.py
 from probekit.report.ledger.own_tables import CHECKS
+=======
+>>>>>>> t1:tests/templates/test_checks_001.py
 
 from probekit.errors import ReportError
 from probekit.report.checks import fit, registry, show, span
 from probekit.report.published import MISSING, numbers
+<<<<<<< HEAD:tests/test_own_tables.py
+=======
+
+from notebooks.templates.checks import CHECKS
+>>>>>>> t1:tests/templates/test_checks_001.py
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [

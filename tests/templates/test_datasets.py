@@ -5,8 +5,9 @@ import pytest
 from conftest import small
 
 import probekit as pk
+from probekit.report.claims import concluded
 
-from notebooks.templates import datasets, datasets_view
+from notebooks.templates import datasets
 from notebooks.templates.accuracy import datasets as sizes
 
 
@@ -56,7 +57,7 @@ def test_the_demo_world_has_the_kinds_it_declares():
     found = datasets.relations([pk.load_probe("demo/template"), pk.load_probe("demo/natural")])
     assert set(found["dataset"]) == {"demo"} and (found["declared"] != "").all()
     assert (found["kind"] == found["declared"]).mean() > 0.5
-    assert "N-M relations (the count agrees" in datasets_view.kinds_sentence({"relations": found})
+    assert "N-M relations (the count agrees" in datasets.kinds_sentence({"relations": found})
 
 
 def test_entities_are_counted_over_prompts():
@@ -104,16 +105,29 @@ def test_candidates_of_equal_tokens_are_counted():
     assert row["merged"] == 0.5
 
 
+def of_squad() -> dict[str, pd.DataFrame]:
+    squad = pk.Probe("squad", probe(BORN).prompts, ["x", "y"], style="natural", counts={"sentences": 305, "facts": 305})
+    return {"datasets": sizes([squad])}
+
+
 def test_sizes_stand_beside_the_papers_only_where_the_data_set_is_the_same():
-    squad = pk.Probe("squad", probe(BORN).prompts, ["x", "y"], style="natural", counts={"sentences": 305})
-    found = datasets_view.beside_paper(sizes([squad])).set_index("What")
-    assert found.loc["SQuAD template-free prompts"].tolist() == ["305", "305"]
-    assert (
-        found.loc["SQuAD, original: entities", "Ours"] == "2" and found.loc["T-REx relations", "Ours"] == "not at hand"
-    )
-    ten = datasets_view.ten(sizes([squad]))
-    assert len(ten) == 10 and ten.loc[ten["At hand"] == "yes", "Data set"].tolist() == ["SQuAD"]
-    assert (datasets_view.ten(sizes([squad]).iloc[:0])["At hand"] == "no").all()
+    found = datasets.beside_paper(of_squad()).set_index("size")
+    assert found.loc["SQuAD template-free prompts", ["published", "ours"]].tolist() == [305, 305]
+    assert found.loc["SQuAD, original", "ours"] == 2 and pd.isna(found.loc["T-REx relations", "ours"])
+    assert found.loc["Google-RE template-based prompts", "published"] == 6110
+    ten = datasets.ten(of_squad())
+    assert len(ten) == 10 and ten.loc[ten["at hand"] == "yes", "data set"].tolist() == ["SQuAD"]
+
+
+def test_conclusions_are_the_sizes_at_hand_as_numbers():
+    rows = concluded(datasets.conclusions(of_squad())).set_index("claim")
+    assert rows["estimate"].to_dict() == {"001-17h": 305.0, "001-13h": 2.0}
+    assert set(rows["verdict"]) == {""}  # they are compared with the printed number, not with zero
+
+
+def test_the_models_of_the_paper_are_sixteen():
+    found = datasets.paper_models()
+    assert len(found) == 16 and set(found.columns) == {"model", "category", "parameters (million)"}
 
 
 def test_the_answer_holds_for_one_model_and_a_probe_of_ones_own():
@@ -121,9 +135,8 @@ def test_the_answer_holds_for_one_model_and_a_probe_of_ones_own():
     mine = pk.Probe("mine", prompts, ["town", "x"])
     tables = {
         "datasets": sizes([mine]), "leaks": datasets.leaks([mine]), "lengths": datasets.lengths(small("bert"), [mine]),
+        "concentration": datasets.concentration([mine]), "relations": datasets.relations([mine]),
     }  # fmt: skip
-    text = datasets_view.answer(tables)
-    assert "One probe holds 1 prompts, and at each 2 candidates" in text and "show" not in text
-    assert text.count("`bert (own)`") == 1
-    assert datasets.relations([mine]).empty
-    assert datasets_view.kinds_sentence({"relations": datasets.relations([mine])}).startswith("No probe")
+    assert "the answer to 100% of the prompts of mine" in datasets.answer(tables)
+    assert datasets.token_sentence(tables).count("mine") == 1 and tables["relations"].empty
+    assert datasets.kinds_sentence(tables).startswith("No probe") and datasets.conclusions(tables).empty

@@ -7,15 +7,17 @@ from conftest import small
 import probekit as pk
 from probekit.metrics import accuracy_difference, accuracy_table, bootstrap_ci, hits_at_k, macro_accuracy, paired_hits
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
+from probekit.report.claims import concluded
+from probekit.report.text import title
 
-from notebooks.templates import accuracy, accuracy_charts, accuracy_findings, accuracy_view, asking
+from notebooks.templates import accuracy, ask
 
 
 def ranks(style: str, own: list[int], **columns: list) -> pd.DataFrame:
     n = len(own)
     base = {
         "model": "m", "probe": f"trex/{style}", "dataset": "trex", "style": style, "domain": "general",
-        "gold": asking.OWN, "rank": own,
+        "rank": own, "rank_any": own,
         "fact_id": [str(i) for i in range(n)], "relation": ["a"] * n, "relation_label": "", "half": "",
         "shows_gold": False, "exact_surface": True,
     }  # fmt: skip
@@ -87,10 +89,9 @@ def test_differences_need_both_groups():
 
 def test_one_pass_gives_both_readings_of_the_gold():
     model, probe = small("bert"), pk.load_probe("demo/natural", limit=30)
-    asked = asking.ask(model, probe)
-    own, best = (asked[asked["gold"] == kind]["rank"].tolist() for kind in (asking.OWN, asking.ANY))
-    assert own == pk.rank_entities(model, probe)["rank"].tolist()
-    assert best == pk.rank_entities(model, probe, gold="any")["rank"].tolist()
+    asked = ask.ask(model, probe)
+    assert asked["rank"].tolist() == pk.rank_entities(model, probe)["rank"].tolist()
+    assert asked["rank_any"].tolist() == pk.rank_entities(model, probe, gold="any")["rank"].tolist()
     assert set(asked["dataset"]) == {"demo"} and set(asked["half"]) == {""}
 
 
@@ -99,16 +100,9 @@ def test_a_probe_of_ones_own_needs_no_more_than_text_and_gold():
         {"prompt_id": ["a", "b"], "text": ["It is [MASK] .", "[MASK] is"], "gold": [["x"], ["town"]]}
     )
     probe = pk.Probe("mine", prompts, ["x", "town"])
-    tables = accuracy.tables(asking.ask(small("bert"), probe))
+    tables = accuracy.tables(ask.ask(small("bert"), probe))
     assert tables["accuracy"]["facts"].tolist() == [2, 2] and tables["pairs"].empty
     assert accuracy.datasets([probe]).iloc[0].to_dict()["prompts"] == 2
-
-
-def test_tables_for_reading_hold_each_estimate_with_its_interval():
-    table = accuracy_table(ranks("natural", [1, 2]), ["model"])
-    shown = accuracy.shown(table)
-    assert list(shown.columns) == ["Prompts", "Facts", "Acc@1", "Acc@5", "Acc@10", "MRR"]
-    assert shown["Acc@1"][0].startswith("0.500 [") and shown["Acc@5"][0] == "1.000 [1.000,\N{NO-BREAK SPACE}1.000]"
 
 
 def two_models(**columns: list) -> pd.DataFrame:
@@ -168,91 +162,6 @@ def test_prompts_that_all_hide_the_gold_are_not_shown_twice():
     assert set(two_model_tables()["mean_pairs"]["subset"]) == {accuracy.ALL}
 
 
-def test_the_form_of_tables_3_and_4():
-    shown = accuracy_view.wide(two_model_tables(), "natural")
-    assert list(shown.columns) == ["Model", "T\N{NON-BREAKING HYPHEN}REx @1", "T\N{NON-BREAKING HYPHEN}REx @5",
-                                   "T\N{NON-BREAKING HYPHEN}REx @10"]  # fmt: skip
-    assert shown["Model"].tolist() == ["m", "n", "mean of 2 models", "uniform guess", "commonest answer"]
-    first = shown.iloc[:, 1].tolist()
-    assert [cell[:5] for cell in first] == ["1.000", "0.500", "0.750", "0.100", "0.250"]
-    assert [cell.endswith("†") for cell in first] == [False, True, False, False, False]  # 0.5 [0, 1] reaches 0.1
-    assert shown.iloc[3:, 3].tolist() == ["1.000", "–"]
-
-
-def test_sentences_follow_from_the_numbers():
-    tables = two_model_tables()
-    assert "of 2 models on average changes by +37.5 points" in accuracy_view.answer(tables)
-    (paired,) = accuracy_view.paired_sentences(tables)
-    assert paired.startswith("**T\N{NON-BREAKING HYPHEN}REx.** 75.0% of the 4 facts in natural sentences and 37.5%")
-    low, high = (int(tables["pairs"].query("k == 1")[end].gt(0).sum()) for end in ("low", "high"))
-    assert f"Of 2 models, {low} score higher in natural sentences, 0 by template" in paired and high == 2
-    template = accuracy_view.sentences(tables)[0]
-    assert "from 0.250 (`n`) to 0.500 (`m`), mean 0.375" in template and "; 2 of 2 at the uniform guess." in template
-    fewer = pd.concat([ranks("template", [1] * 9), ranks("natural", [2] * 9)])
-    assert "by -100.0 points" in accuracy_view.answer(accuracy.tables(fewer))
-    assert "templates find more on" in accuracy_view.answer(accuracy.tables(fewer))
-    same = pd.concat([ranks("template", [1, 2]), ranks("natural", [2, 1])])
-    assert "the interval includes zero on" in accuracy_view.answer(accuracy.tables(same))
-
-
-def test_without_both_styles_the_answer_names_each_probe():
-    tables = accuracy.tables(ranks("natural", [1, 2]))
-    assert accuracy_view.answer(tables).startswith(
-        "**The answer.** Acc@1 of `m`: T\N{NON-BREAKING HYPHEN}REx natural 0.500"
-    )
-    assert accuracy_view.paired_sentences(tables) == []
-
-
-@pytest.mark.parametrize("count", [1, 2, 16])
-def test_the_chart_has_a_panel_per_data_set_and_a_line_per_model(count):
-    own = pd.concat([ranks(s, [1, 2, 3], model=f"m{i}") for i in range(count) for s in ("template", "natural")])
-    squad = pd.concat([ranks("natural", [1, 2], model=f"m{i}", probe="squad", dataset="squad") for i in range(count)])
-    about = pd.DataFrame({
-        "probe": ["trex/template", "trex/natural", "squad"], "dataset": ["trex", "trex", "squad"],
-        "style": ["template", "natural", "natural"], "chance": 0.1, "commonest": 0.2,
-    })  # fmt: skip
-    tables = {**accuracy.tables(pd.concat([own, squad])), "datasets": about}
-    figure = accuracy_charts.draw(tables, [f"m{i}" for i in range(count)])
-    panels = [ax for ax in figure.axes if ax.get_visible()]
-    assert [ax.get_xlabel() for ax in panels] == ["T\N{NON-BREAKING HYPHEN}REx", "SQuAD"]
-    assert [len(ax.containers) for ax in panels] == [2 * count, count]
-    assert [label.get_text() for label in panels[0].get_yticklabels()] == [f"m{i}" for i in range(count)]
-    assert panels[1].containers[0][0].get_marker() == panels[0].containers[-1][0].get_marker() == "s"
-
-
-def test_findings_say_what_real_data_and_the_demo_world_say_apart():
-    first, every, loses, biomedical = accuracy_findings.findings(two_model_tables(), {})
-    assert first.recorded.startswith("T\N{NON-BREAKING HYPHEN}REx: ") and "+37.5 points" in first.recorded
-    assert (first.demo, every.demo, biomedical.recorded) == ("not run",) * 3
-    assert "of 2 models above zero" in every.recorded
-    assert "undecided, m loses 50.0 [0.0," in loses.recorded and loses.recorded.endswith("100.0] points, 50% of it")
-
-
-def test_the_papers_means_stand_beside_ours_where_the_data_is():
-    table = accuracy_findings.beside_paper(two_model_tables()).set_index("claim")
-    assert table.loc["001-03a", ["published", "acc@1", "data"]].tolist() == ["0.21", 0.75, "without 2 relations"]
-    assert table.loc["001-02a", "data"] == "not in this run" and table.loc["001-04a", "data"] == "not at hand"
-    shown = accuracy_findings.shown_beside(table.reset_index()).set_index("Claim")
-    assert shown.loc["001-03a", "Ours"].startswith("0.750 [") and shown.loc["001-04a", "Ours"] == "not at hand"
-    mine = {**two_model_tables(), "means": two_model_tables()["means"].assign(probe="mine")}
-    assert accuracy_findings.beside_paper(mine).empty
-
-
-def test_relations_stand_in_both_styles_best_first():
-    relation = ["a_b", "a_b", "c"]
-    both = pd.concat([ranks("template", [1, 2, 2], relation=relation), ranks("natural", [2, 2, 1], relation=relation)])
-    sides = accuracy_view.by_relation(accuracy.tables(both)["relations"], "m")
-    assert sides.index.tolist() == ["T\N{NON-BREAKING HYPHEN}REx: c", "T\N{NON-BREAKING HYPHEN}REx: a b"]
-    assert sides["acc@1", "natural"].tolist() == [1, 0] and sides["acc@1", "template"].tolist() == [0, 0.5]
-    assert accuracy_view.by_relation(accuracy.tables(ranks("natural", [1]))["relations"], "m").empty
-
-
-def test_slices_are_shown_where_more_than_two_prompts_differ():
-    sizes = {"probe": ["a", "a", "b", "b"], "prompts": [9, 6, 9, 7]}
-    assert accuracy_view.telling(pd.DataFrame(sizes))["probe"].tolist() == ["a", "a"]
-    assert accuracy_view.telling(pd.DataFrame()).empty
-
-
 def test_accuracy_of_several_k_has_the_intervals_each_would_have_alone():
     table = ranks("natural", [1, 1, 4, 9, 20, 3], fact_id=["0", "0", "1", "2", "3", "3"])
     row = accuracy_table(table, ["model"]).iloc[0]
@@ -261,16 +170,53 @@ def test_accuracy_of_several_k_has_the_intervals_each_would_have_alone():
         assert (row[f"acc@{k}"], row[f"low@{k}"], row[f"high@{k}"]) == (alone.estimate, alone.low, alone.high)
 
 
-def test_a_long_table_is_turned_to_a_column_per_model():
-    long = pd.DataFrame(
-        [("a", "x", 0.5, 0.25, 0.75), ("a", "y", 0.1, 0.0, 0.2), ("b", "y", 1.0, 0.9, 1.0)],
-        columns=["model", "relation", "acc@1", "low@1", "high@1"],
-    )
-    found = accuracy.across(long, ["relation"], headings={"relation": "Asked"})
-    assert found.columns.tolist() == ["Asked", "a", "b"]
-    assert found.to_numpy().tolist() == [
-        ["x", "0.500 [0.250,\N{NO-BREAK SPACE}0.750]", "\N{EN DASH}"],
-        ["y", "0.100 [0.000,\N{NO-BREAK SPACE}0.200]", "1.000 [0.900,\N{NO-BREAK SPACE}1.000]"],
-    ]
-    with pytest.raises(pd.errors.MergeError):  # two rows of one model would hide each other
-        accuracy.across(pd.concat([long, long]), ["relation"])
+def test_the_form_of_tables_3_and_4():
+    shown = accuracy.as_in_paper(two_model_tables(), "natural")
+    name = title("trex")
+    assert list(shown.columns) == ["Model", f"{name} @1", f"{name} @5", f"{name} @10"]
+    assert shown["Model"].tolist() == ["m", "n", "mean of 2 models", "uniform guess", "commonest answer"]
+    first = shown.iloc[:, 1].tolist()
+    assert [cell[:5] for cell in first] == ["1.000", "0.500", "0.750", "0.100", "0.250"]
+    assert [cell.endswith("†") for cell in first] == [False, True, False, False, False]  # 0.5 [0, 1] reaches 0.1
+    assert shown.iloc[3:, 3].tolist() == ["1.000", "–"]
+
+
+def test_conclusions_are_the_differences_with_the_verdict_of_their_interval():
+    found = concluded(accuracy.conclusions(two_model_tables()))
+    rows = found.set_index(["claim", "model"])
+    assert list(rows.index) == [
+        ("001-18a", "mean of 2 models"), ("001-18a", "m"), ("001-18a", "n"), ("001-01c", "m"),
+    ]  # fmt: skip
+    assert rows["estimate"].tolist() == [0.375, 0.5, 0.25, 50.0]
+    assert set(rows["unit"]) == {"fact"} and set(rows["n"]) == {4} and set(rows["dataset"]) == {"trex"}
+    sides = ["agrees" if low > 0 else "undecided" for low in rows["low"]]
+    assert rows["verdict"].tolist() == sides and "undecided" in sides
+    turned = two_models().assign(style=lambda t: t["style"].map({"natural": "template", "template": "natural"}))
+    turned["rank"] = turned["rank"].where(turned["style"] == "template", 99)
+    turned["probe"] = "trex/" + turned["style"]
+    tables = {**accuracy.tables(turned), "datasets": two_model_tables()["datasets"]}
+    assert concluded(accuracy.conclusions(tables)).query("claim == '001-18a'")["verdict"].tolist()[0] == "contradicts"
+
+
+def test_the_answer_counts_models_and_holds_without_both_styles():
+    tables = two_model_tables()
+    assert "over 2 models, natural sentences find 75 of 100 facts" in accuracy.answer(tables)
+    assert accuracy.answer(accuracy.tables(ranks("natural", [1, 2]))).startswith("Acc@1: ")
+    assert accuracy.caution(tables, ["m"]) == ""  # no model is known to have been taught half of the facts
+
+
+def test_the_papers_means_stand_beside_ours_where_the_data_is():
+    table = accuracy.beside_paper(two_model_tables()).set_index("claim")
+    assert table.loc["001-03a", ["published", "acc@1", "which"]].tolist() == ["0.21", 0.75, "without 2 relations"]
+    assert table.loc["001-02a", "which"] == "not in this run" and table.loc["001-04a", "which"] == "not at hand"
+    mine = {**two_model_tables(), "means": two_model_tables()["means"].assign(probe="mine")}
+    assert accuracy.beside_paper(mine).empty
+
+
+def test_halves_for_the_chart_have_a_row_per_half():
+    half = [TAUGHT, TAUGHT, HELD_OUT, HELD_OUT]
+    tables = accuracy.tables(ranks("natural", [1, 1, 1, 2], half=half))
+    rows = accuracy.clean_halves(tables).set_index("half")
+    assert rows["estimate"].to_dict() == {"taught": 1.0, "held out": 0.5}
+    assert "in 0 of 1 cases" in accuracy.halves_sentence(tables)
+    assert accuracy.clean_halves(accuracy.tables(ranks("natural", [1]))).empty

@@ -9,7 +9,7 @@ import pytest
 import probekit as pk
 from probekit.errors import ReportError
 
-from notebooks.templates import asking, calibration, growth, world
+from notebooks.templates import world
 
 
 def probe(domain: str = "general", **columns: list) -> pk.Probe:
@@ -61,15 +61,15 @@ def test_examples_run_from_often_told_to_never_told(domain):
 
 
 def test_who_has_read_what():
-    assert calibration.reads("zoo/bert-tiny", "general") == calibration.YES
-    assert calibration.reads("zoo/bert-tiny", "biomedical") == calibration.NO
-    assert calibration.reads("mine", "general") == calibration.UNKNOWN
+    assert world.reads("zoo/bert-tiny", "general") == world.YES
+    assert world.reads("zoo/bert-tiny", "biomedical") == world.NO
+    assert world.reads("mine", "general") == world.UNKNOWN
 
 
 def asked(model: str, style: str, ranks: list[int], exposure: list[int], **columns: object) -> pd.DataFrame:
     n = len(ranks)
     base = {
-        "model": model, "probe": f"demo/{style}", "style": style, "domain": "general", "gold": asking.OWN,
+        "model": model, "probe": f"demo/{style}", "style": style, "domain": "general",
         "rank": ranks, "score": [-float(rank) for rank in ranks], "fact_id": [str(i) for i in range(n)],
         "exposure": exposure,
     }  # fmt: skip
@@ -81,14 +81,14 @@ EXPOSURE = [0, 0, 1, 1, 4, 8]
 
 def test_the_curve_and_its_correlation():
     table = asked("m", "natural", [9, 1, 2, 1, 1, 1], EXPOSURE)
-    found = calibration.calibration(table)
+    found = world.calibration(table)
     assert found["curve"].set_index("exposure")["acc@1"].to_dict() == {0: 0.5, 1: 0.5, 4: 1.0, 8: 1.0}
     row = found["slopes"].iloc[0]
     hits = [0, 1, 0, 1, 1, 1]
     assert row["correlation"] == pytest.approx(pk.metrics.spearman(EXPOSURE, hits).statistic)
     assert row["often"] == (1 + 1 + 0.5 + 0.5) / 4  # ranks 1 and 1 against 9 and 1
     assert row["once"] == pytest.approx((4 + 3 * 0.5) / 8)
-    assert row["read"] == calibration.UNKNOWN and found["separation"].empty
+    assert row["read"] == world.UNKNOWN and found["separation"].empty
 
 
 def test_settings_are_compared_on_the_same_facts_and_models():
@@ -96,7 +96,7 @@ def test_settings_are_compared_on_the_same_facts_and_models():
         asked("m", "natural", [9, 8, 1, 1, 1, 1], EXPOSURE), asked("m", "template", [1, 1, 9, 9, 9, 9], EXPOSURE),
         asked("n", "natural", [9, 8, 1, 1, 1, 1], EXPOSURE), asked("n", "template", [5, 5, 5, 5, 5, 5], EXPOSURE),
     ]  # fmt: skip
-    found = calibration.calibration(pd.concat(parts))["separation"].query("by == 'rank'").set_index("told")
+    found = world.calibration(pd.concat(parts))["separation"].query("by == 'rank'").set_index("told")
     assert found["natural"].tolist() == [1.0, 1.0] and found["template"].tolist() == [0.25, 0.25]
     assert found["difference"].tolist() == [0.75, 0.75] and set(found["models"]) == {2}
     assert found.loc["4 or more", "facts"] == 4 and found.loc["1 or more", "facts"] == 6
@@ -108,24 +108,41 @@ def test_readers_and_controls_are_averaged_apart():
         for model in ("zoo/bert-tiny", "mine")
         for style in ("natural", "template")
     ]
-    found = calibration.calibration(pd.concat(parts))["separation"]
-    assert set(zip(found["read"], found["models"], strict=True)) == {(calibration.NO, 1), (calibration.UNKNOWN, 1)}
+    found = world.calibration(pd.concat(parts))["separation"]
+    assert set(zip(found["read"], found["models"], strict=True)) == {(world.NO, 1), (world.UNKNOWN, 1)}
 
 
 def test_constant_answers_have_no_correlation():
-    row = calibration.calibration(asked("m", "natural", [2] * 6, EXPOSURE))["slopes"].iloc[0]
+    row = world.calibration(asked("m", "natural", [2] * 6, EXPOSURE))["slopes"].iloc[0]
     assert "correlation" not in row or np.isnan(row["correlation"])
     assert row["often"] == 0.5
 
 
 def test_facts_fall_into_never_seldom_and_often_told():
-    table = growth.by_telling(asked("m", "natural", [9, 1, 2, 1, 1, 2], [0, 0, 1, 3, 4, 32])).set_index("told")
+    table = world.by_telling(asked("m", "natural", [9, 1, 2, 1, 1, 2], [0, 0, 1, 3, 4, 32])).set_index("told")
     assert table["prompts"].to_dict() == {"never": 2, "seldom": 2, "often": 2}
     assert table["acc@1"].to_dict() == {"never": 0.5, "seldom": 0.5, "often": 0.5}
 
 
 def test_the_course_of_a_training_is_read_from_its_folder(tmp_path):
     (tmp_path / "training.json").write_text(json.dumps({"loss": [[10, 0.0], [20, 1.0]]}))
-    assert growth.course(tmp_path).to_dict("list") == {
+    assert world.course(tmp_path).to_dict("list") == {
         "step": [10, 20], "loss": [0.0, 1.0], "perplexity": [1.0, pytest.approx(np.e)],
     }  # fmt: skip
+
+
+def test_the_answer_and_its_control_come_from_readers_and_others_apart():
+    parts = [
+        asked(model, style, ranks, EXPOSURE, domain="general" if model == "zoo/bert-tiny" else "biomedical")
+        for model, ranks in (("zoo/bert-tiny", [9, 8, 1, 1, 1, 1]), ("zoo/bert-small", [1, 2, 2, 1, 1, 2]))
+        for style in ("natural", "template")
+    ]
+    tables = world.calibration(pd.concat(parts))
+    (row,) = world.readers(tables)
+    assert (row["domain"], row["natural"], row["template"], row["difference"]) == ("general", 1.0, 1.0, 0.0)
+    assert "in the general part 1.00 by template and 1.00 in natural sentences, not clearly" in world.answer(tables)
+    (control,) = world.readers(tables, (world.NO,))
+    assert (control["domain"], control["models"]) == ("biomedical", 1)
+    assert world.control_sentences(tables)[0].startswith("Where models never read the biomedical text, the AUC is 0.")
+    one = world.calibration(asked("zoo/bert-tiny", "natural", [9, 8, 1, 1, 1, 1], EXPOSURE))
+    assert "not compared" in world.answer(one)

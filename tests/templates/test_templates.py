@@ -6,13 +6,13 @@ import pytest
 from conftest import small
 from hypothesis import given
 from hypothesis import strategies as st
-from probekit.report.parts import MEAN, agreements, overall
 
 import probekit as pk
 from probekit.metrics import variance_shares
+from probekit.report.claims import concluded
 
-from notebooks.templates import asking, template_findings, templates
-from notebooks.templates.wordings import FRAGMENT, SENTENCE, wording_form, wordings
+from notebooks.templates import ask, templates
+from notebooks.templates.templates import FRAGMENT, MEAN, SENTENCE, overall, wording_form, wordings
 
 
 def probe(name: str, texts: dict[str, list[str]], style: str = "template") -> pk.Probe:
@@ -33,7 +33,7 @@ def ranks(of: pk.Probe, given: list[list[int]], model: str = "m") -> pd.DataFram
     answers = [["a", "b"] if rank == 1 else ["b", "a"] for rank in flat]
     dataset = of.name.removesuffix(f"/{of.style}")
     return frame.assign(
-        model=model, probe=of.name, dataset=dataset, style=of.style, gold=asking.OWN, rank=flat, top=answers,
+        model=model, probe=of.name, dataset=dataset, style=of.style, rank=flat, top=answers,
         relation_label="",
     )  # fmt: skip
 
@@ -116,10 +116,11 @@ def test_the_gap_that_a_better_wording_closes():
     natural = ranks(NATURAL, [[1], [1], [1], [1]])
     row = templates.tables(pd.concat([template, natural]), [TEMPLATE, NATURAL])["choice"].query("k == 1").iloc[0]
     assert (row["first"], row["any"], row["natural"], row["closed"]) == (0, 0.75, 1, row["best"])
-    assert "closes" in template_findings.closing(row.to_dict())
+    assert "of the gap" in templates.choice_sentences({"choice": pd.DataFrame([row])})[0]
     level = ranks(NATURAL, [[2], [2], [2], [2]])
     row = templates.tables(pd.concat([template, level]), [TEMPLATE, NATURAL])["choice"].iloc[0]
-    assert np.isnan(row["closed"]) and "no gap to close" in template_findings.closing(row.to_dict())
+    assert np.isnan(row["closed"])
+    assert "no gap to close" in templates.choice_sentences({"choice": pd.DataFrame([row])})[0]
 
 
 def test_several_models_have_a_mean_and_one_has_none():
@@ -130,8 +131,7 @@ def test_several_models_have_a_mean_and_one_has_none():
     assert overall(tables["forms"], 1)["model"].tolist() == [MEAN]
     assert tables["means"].set_index("form")["acc@1"].to_dict() == {SENTENCE: 0.5, FRAGMENT: 0.0}
     alone = templates.tables(one, [TEMPLATE])
-    assert overall(alone["forms"], 1)["model"].tolist() == ["m"]
-    assert "disagree" not in agreements(overall(alone["forms"], 1))
+    assert overall(alone["forms"], 1)["model"].tolist() == ["m"] and overall(alone["google_re"], 1).empty
 
 
 def test_variance_falls_to_what_differs():
@@ -159,28 +159,38 @@ def test_relation_and_wording_share_of_one_model():
 def test_google_re_dates_against_places_beside_the_printed_numbers():
     rows = [
         {"prompt_id": r + str(i), "text": f"s{i} in [MASK]", "gold": ["a"], "fact_id": r + str(i), "relation": r}
-        for r in template_findings.PUBLISHED for i in range(2)
+        for r in templates.PRINTED for i in range(2)
     ]  # fmt: skip
     of = pk.Probe("google_re/template", pd.DataFrame(rows), ["a", "b"], style="template")
     tables = templates.tables(ranks(of, [[1], [10], [11], [12], [1], [12]]), [of])
     row = tables["google_re"].iloc[0]
     assert row["difference"] == 1 - 1 / 4
-    beside = template_findings.beside_published(tables["means"]).set_index("relation")
+    beside = templates.beside_paper(tables).set_index("relation")
     assert beside["acc@10"].to_dict() == {"date_of_birth": 1.0, "place_of_birth": 0.0, "place_of_death": 0.5}
+    assert beside["claim"].to_dict() == {relation: claim for relation, (claim, _) in templates.PRINTED.items()}
     assert beside.loc["date_of_birth", "published"] == "8.9"
-    real, demo = (
-        template_findings.findings(tables, None)[0].recorded,
-        template_findings.findings(None, tables)[0].recorded,
-    )
-    assert "agrees" in real and demo == "not recorded"
+    rows = concluded(templates.conclusions(tables)).set_index(["claim", "measured"])
+    shares = rows.xs("Acc@10, as a share", level="measured")
+    assert shares["estimate"].to_dict() == {"001-09a": 1.0, "001-09b": 0.0, "001-09c": 0.5}
+    assert set(shares["verdict"]) == {""}
+    gap = rows.loc[("001-09a", "template of dates less those of places")]
+    assert (gap["estimate"], gap["verdict"]) == (0.75, "agrees" if gap["low"] > 0 else "undecided")
+    assert "for 100 of 100 facts" in templates.answer(tables)
+
+
+def test_wordings_of_the_same_facts_are_concluded_on_at_ten():
+    tables = templates.tables(ranks(TEMPLATE, [[1, 20], [1, 20], [1, 20], [1, 20]]), [TEMPLATE])
+    (row,) = concluded(templates.conclusions(tables)).to_dict("records")
+    assert (row["claim"], row["dataset"], row["estimate"], row["verdict"]) == ("001-09a", "d", 1.0, "agrees")
+    assert "100 of 100 facts, the worst for 0" in templates.answer(tables)
 
 
 def test_further_wordings_repeat_no_prompt():
-    first = asking.load_probes(["demo/template", "demo/natural"], limit=5)
-    (rest,) = asking.further_wordings(first, limit=5)
+    first = ask.load_probes(["demo/template", "demo/natural"], limit=5)
+    (rest,) = ask.further_wordings(first, limit=5)
     assert not set(rest.prompts["text"]) & set(first[0].prompts["text"])
     assert set(rest.prompts["fact_id"]) == set(first[0].prompts["fact_id"])
-    asked = pd.concat([asking.ask(small("bert"), one) for one in (*first, rest)])
+    asked = pd.concat([ask.ask(small("bert"), one) for one in (*first, rest)])
     tables = templates.tables(asked, [*first, rest])
     assert set(tables["templates"]["probe"]) == {"demo/template"}
     assert tables["spread"]["facts"].tolist() == [5, 5] and tables["choice"]["facts"].tolist() == [5, 5]

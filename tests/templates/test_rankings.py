@@ -8,9 +8,10 @@ from hypothesis import strategies as st
 from test_accuracy import ranks
 
 from probekit.metrics import bootstrap_ci, bootstrap_means, fact_hits, holm, joint_accuracy, split_halves
+from probekit.report.claims import concluded
 
-from notebooks.templates import ranking_charts, ranking_view, rankings
-from notebooks.templates.pairings import OTHER, SAME, pairings
+from notebooks.templates import rankings
+from notebooks.templates.rankings import OTHER, SAME, pairings
 
 GENERAL, TUNED, BIO = "general", "biomedical fine-tuned", "biomedical"
 RIGHT, WRONG = 1, 99
@@ -170,66 +171,71 @@ def test_no_table_holds_a_missing_number():
         assert not table.isna().to_numpy().any()
 
 
-def test_the_answer_counts_what_swaps_and_names_who_is_at_the_floor():
+def test_the_answer_counts_what_keeps_and_swaps():
+    swapped = rankings.answer(tables(asked({"a": (40, 0), "b": (20, 20), "c": (0, 40)})))
+    assert "decides in part who wins: of 3 pairs of models, none certainly keep their order and 3 swap" in swapped
+    kept = rankings.answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
+    assert "does not decide who wins: of 1 pair of models, 1 certainly keep" in kept
+    one = ranks("natural", [1, 9], domain="general")
+    assert rankings.answer(tables(one)) == "One model cannot be ranked."
+    assert "no order is compared" in rankings.answer(tables(pd.concat([one, one.assign(model="b")])))
+
+
+def test_who_is_at_the_floor_has_no_rank_in_figure_and_table():
     found = tables(asked({"a": (40, 0), "b": (20, 20), "c": (0, 40)}))
-    (text,) = ranking_view.answers(found)
-    assert "Of 3 pairs of models, 0 certainly keep their order, 3 certainly swap" in text and "-1.00" in text
-    assert "at the floor in at least one of the two settings: 2 of the 3 models" in text
-    floor = ranking_view.floor_sentence(found["ranks"])
-    assert "template: `c`" in floor and "natural: `a`" in floor
-    assert ranking_view.floor_sentence(tables(asked({"a": (20, 20)}))["ranks"]).startswith("No model")
-    probes = "trex/template", "trex/natural"
-    assert ranking_view.rankable(found["ranks"], *probes)
-    assert not ranking_view.rankable(tables(asked({"a": (40, 0), "b": (0, 40)}))["ranks"], *probes)
+    rows = rankings.chart_rows(found).set_index(["style", "model"])["rank"]
+    assert rows.isna().to_dict() == {(s, m): (s, m) in {("template", "c"), ("natural", "a")} for s, m in rows.index}
+    shown = rankings.as_in_paper(found)
+    assert shown["Model"].tolist() == ["a", "b", "c"] and shown.iloc[:, 1].tolist()[2] == rankings.MARK
+    assert shown.iloc[0, 1] == "1 [1,\N{NO-BREAK SPACE}1]"
+    assert rankings.floor_sentence(found).endswith("of 2 probes, c on 1, a on 1.")
+    assert rankings.chart_rows(tables(asked({"a": (0, 0), "b": (0, 0)}))).empty
 
 
 def test_a_category_leads_only_in_half_of_the_draws():
-    found = tables(asked({"a": (20, 0), "b": (5, 0), "c": (5, 0)}), b=BIO, c=TUNED)
-    (text,) = ranking_view.category_sentences(found)
-    assert "template, general (in 100% of the draws)" in text
-    assert "natural, none, since all models are at the floor" in text
-    (text,) = ranking_view.category_sentences(tables(asked({"a": (20, 10), "b": (5, 9), "c": (5, 10)}), b=BIO, c=TUNED))
-    assert "natural, none in half of the draws" in text
+    text = rankings.leader_sentence(tables(asked({"a": (20, 0), "b": (5, 0), "c": (5, 0)}), b=BIO, c=TUNED))
+    assert "general models on" in text and "none, all being at the floor, on" in text
+    text = rankings.leader_sentence(tables(asked({"a": (20, 10), "b": (5, 9), "c": (5, 10)}), b=BIO, c=TUNED))
+    assert "none for certain on" in text
+    assert "one category" in rankings.leader_sentence(tables(ranks("natural", [1, 9], domain="general")))
 
 
-def test_the_answer_holds_for_one_model_and_without_a_pairing():
-    one = ranks("natural", [1, 9], domain="general")
-    assert "cannot be ranked" in ranking_view.answers(tables(one))[0]
-    assert "No probe" in ranking_view.answers(tables(pd.concat([one, one.assign(model="b")])))[0]
-    assert "one category" in ranking_view.category_sentences(tables(one))[0]
-    assert {f.demo for f in ranking_view.findings(None, tables(one))} == {"not available"}
-
-
-def test_findings_agree_only_where_the_numbers_do():
+def test_conclusions_agree_only_where_the_numbers_do():
     bio = {"domain": "biomedical", "dataset": "demo_bio"}
     table = asked({"gen": (4, 10), "bio": (20, 39)}, probe="demo_bio/template", **bio)
     table["probe"] = "demo_bio/" + table["style"]
-    found = {f.finding: f.demo for f in ranking_view.findings(None, tables(table, gen=GENERAL, bio=BIO))}
-    swaps, best, lead, general, higher = found.values()
-    assert "contradicts, 0 of 1 pairs swap" in swaps  # both orders are sure, and the same
-    assert "agrees, first: bio" in best and lead.count("agrees") == 2 and general == "not available"
-    assert "biomedical domain, same facts: agrees" in higher
-    turned = {f.finding: f.recorded for f in ranking_view.findings(tables(table, gen=BIO, bio=GENERAL), None)}
-    assert list(turned.values())[2].count("contradicts") == 2
-    assert {f.recorded for f in ranking_view.findings(None, None)} == {"not recorded"}
+    found = concluded(rankings.conclusions(tables(table, gen=GENERAL, bio=BIO)))
+    swaps, best, *lead, higher = found.to_dict("records")
+    assert (swaps["claim"], swaps["estimate"], swaps["n"], swaps["verdict"]) == ("001-07g", 0, 1, "contradicts")
+    assert (best["claim"], best["model"], best["estimate"], best["verdict"]) == ("001-07g", "bio", 1, "agrees")
+    assert [row["claim"] for row in lead] == ["001-05d"] * 2 and {row["less"] for row in lead} == {GENERAL}
+    assert [row["estimate"] for row in lead] == [0.4, pytest.approx(0.725)]
+    assert {row["verdict"] for row in lead} == {"agrees"}
+    assert (higher["claim"], higher["verdict"]) == ("001-18a", "agrees")
+    turned = concluded(rankings.conclusions(tables(table, gen=BIO, bio=GENERAL))).query("claim == '001-05d'")
+    assert turned["estimate"].tolist() == [-0.4, pytest.approx(-0.725)] and set(turned["verdict"]) == {"contradicts"}
+    nothing = tables(ranks("natural", [1, 9], domain="general"))
+    assert rankings.conclusions(nothing).empty
 
 
-def test_tables_for_reading_mark_the_floor_and_show_who_is_next():
-    found = tables(asked({"a": (30, 20), "b": (0, 20)}))
-    shown = ranking_view.shown_ranks(found)
-    assert list(shown["Model"][:2]) == ["a", "b"] and shown["Acc@1"][1].endswith("†")
-    assert shown["Ahead of the next in"][:2].tolist() == ["100%", "–"]
+def test_the_same_best_model_is_undecided_where_the_first_place_is_not_sure():
+    bio = {"domain": "biomedical", "dataset": "demo_bio"}
+    table = asked({"a": (20, 21), "b": (21, 20)}, probe="x", **bio)
+    table["probe"] = "demo_bio/" + table["style"]
+    rows = concluded(rankings.conclusions(tables(table, a=BIO, b=BIO)))
+    assert rows["verdict"].tolist()[:2] == ["undecided", "undecided"]
+    assert rows["measured"].tolist()[:2] == ["pairs of models that swap", "the same best model"]
+
+
+def test_how_alike_two_settings_are_stands_in_one_row_a_pairing():
+    row = rankings.alike(tables(asked({"a": (40, 0), "b": (20, 20), "c": (0, 40)}))).iloc[0]
+    assert (row["data"], row["pairs"], row["reversed"], row["tau"]) == ("trex", 3, 3, pytest.approx(-1))
+    assert row["template_halves"] > 0.9 and row["tau_high"] < 0
 
 
 @pytest.mark.parametrize("count", [2, 16])
-def test_figures_hold_few_and_many_models(count):
-    found = tables(asked({f"model {i}": (i, 30 - i) for i in range(count)}), **{f"model {count - 1}": BIO})
-    figure = ranking_charts.draw_slopes(found["ranks"], "trex/template", "trex/natural")
-    names = [text.get_text() for text in figure.axes[0].texts]
-    assert sorted(names) == sorted(f"model {i}" for i in range(count))
-    heights = [text.get_position()[1] for text in figure.axes[0].texts]
-    assert len(set(heights)) == count  # no name hides another
-    assert len(ranking_charts.draw_differences(found["differences"]).axes) == 1
-    assert ranking_charts.draw_categories(found["categories"]).axes
-    told = ranking_charts.describe_slopes(found["ranks"], "trex/template", "trex/natural")
-    assert f"model 0 from {count} to 1" in told
+def test_the_figure_holds_few_and_many_models(count):
+    found = tables(asked({f"model {i}": (i + 2, 30 - i) for i in range(count)}), **{f"model {count - 1}": BIO})
+    figure = rankings.rank_chart(found)
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == [f"model {i}" for i in range(count)]
