@@ -6,19 +6,12 @@ from pathlib import Path
 
 import pytest
 from conftest import Values, doctor
-<<<<<<< HEAD:tests/test_own_tables.py
-from probekit.report.ledger.own_tables import CHECKS
-=======
->>>>>>> t1:tests/templates/test_checks_001.py
 
 from probekit.errors import ReportError
 from probekit.report.checks import fit, registry, show, span
 from probekit.report.published import MISSING, numbers
-<<<<<<< HEAD:tests/test_own_tables.py
-=======
 
 from notebooks.templates.checks import CHECKS
->>>>>>> t1:tests/templates/test_checks_001.py
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [
