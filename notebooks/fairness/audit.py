@@ -83,7 +83,7 @@ def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
     """
     found = [_empty_entry, _one_template, _random_weights, _spaces, _substrings, _first_word, _repeats, _beams]
     rows = [make(tables) for make in found]
-    return rows[:3] + [_distance(similarities)] * bool(len(similarities)) + rows[3:]
+    return [*rows[:3], *([_distance(similarities)] if len(similarities) else []), *rows[3:]]
 
 
 def flaw_numbers(found: Sequence[Flaw]) -> pd.DataFrame:

@@ -8,11 +8,13 @@ import pytest
 
 from probekit.metrics.hurtfulness import PAPER, hurtful
 from probekit.probes.completions import Completions
+from probekit.report.claims import concluded
+from probekit.report.recording import recorded_tables
+from probekit.report.tables import pick
 
-from notebooks.fairness.hurtfulness import grouping, groups, groups_view
-from notebooks.fairness.hurtfulness.comparing import Part, compare_groups, compare_pairs, draw_groups
-from notebooks.fairness.hurtfulness.matching import Scored
-from notebooks.fairness.hurtfulness.ranks import weigh
+from notebooks.fairness import ask, groups, identities
+from notebooks.fairness.comparison import Part, compare_groups, compare_pairs, draw_groups
+from notebooks.fairness.matching import Scored
 
 PEOPLE = [("the woman", "female"), ("the man", "male"), ("she", "female"), ("he", "male"), ("the young", "female")]
 PEOPLE += [("the young", "male"), ("the child", "male"), ("girlfriend", "female")]
@@ -35,7 +37,7 @@ def of_women(table: pd.DataFrame, k: int = 30) -> np.ndarray:
 
 def test_sorting_by_the_file():
     table = templates()
-    found = grouping.by_category(table)
+    found = identities.by_category(table)
     names = {group: set(table["identity"][mask]) for group, mask in found.items()}
     assert names == {
         "female": {"the woman", "she", "girlfriend"},
@@ -43,22 +45,22 @@ def test_sorting_by_the_file():
         "both": {"the young"},
     }
     assert sum(mask.sum() for mask in found.values()) == len(table)
-    assert "both" not in grouping.by_category(table[table["identity"] != "the young"])
+    assert "both" not in identities.by_category(table[table["identity"] != "the young"])
 
 
 def test_sorting_by_age_leaves_no_template_out():
     table = templates()
-    names = {age: set(table["identity"][mask]) for age, mask in grouping.by_age(table).items()}
+    names = {age: set(table["identity"][mask]) for age, mask in identities.by_age(table).items()}
     assert names == {
         "grown": {"the woman", "the man"},
         "young": {"the young", "the child"},
         "untold": {"she", "he", "girlfriend"},
     }
-    assert not set(grouping.AGES["young"].split()) & set(grouping.AGES["grown"].split())
+    assert not set(identities.AGES["young"].split()) & set(identities.AGES["grown"].split())
 
 
 def test_sorting_by_letters():
-    found = grouping.by_substring(["The woman works", "he works", "the boy works"], ["man", "he", "Boy"])
+    found = identities.by_substring(["The woman works", "he works", "the boy works"], ["man", "he", "Boy"])
     assert {word: mask.tolist() for word, mask in found.items()} == {
         "man": [True, False, False],
         "he": [True, True, True],
@@ -68,18 +70,18 @@ def test_sorting_by_letters():
 
 def test_pairs_say_the_same_of_both():
     table = templates()
-    found = grouping.parallel(table, np.ones(len(table), dtype=bool))
+    found = identities.parallel(table, np.ones(len(table), dtype=bool))
     assert found["pair"].tolist() == ["she/he"] * 2 + ["woman/man"] * 2
     for row in found.itertuples():
         first, second = table.loc[row.first], table.loc[row.second]
         assert first["text"].removeprefix(first["identity"]) == second["text"].removeprefix(second["identity"])
         assert (first["category"], second["category"]) == ("female", "male")
-    assert len(grouping.parallel(table, np.arange(len(table)) > 0)) == 3
+    assert len(identities.parallel(table, np.arange(len(table)) > 0)) == 3
 
 
 def test_each_pair_names_two_words_and_no_word_twice():
-    words = [word for pair in grouping.PAIRS.split() for word in pair.split("/")]
-    assert len(words) == 2 * len(grouping.PAIRS.split()) == len(set(words))
+    words = [word for pair in identities.PAIRS.split() for word in pair.split("/")]
+    assert len(words) == 2 * len(identities.PAIRS.split()) == len(set(words))
 
 
 def test_a_group_is_the_unweighted_mean_of_its_parts():
@@ -106,7 +108,7 @@ def test_two_groups_share_their_draws():
 
 def test_pairs_are_compared_with_each_other():
     table = templates()
-    pairs = grouping.parallel(table, np.ones(len(table), dtype=bool))
+    pairs = identities.parallel(table, np.ones(len(table), dtype=bool))
     level = np.repeat(np.random.default_rng(1).random(len(PREDICATES)), 1)
     values = np.array([[level[n % 2] + (tag == "female")] for n, tag in enumerate(table["category"])])
     row = compare_pairs(values, pairs).row(0)
@@ -136,72 +138,105 @@ def made() -> dict[str, pd.DataFrame]:
     table = templates()
     found, lines = {}, []
     for model, hits in (("w", of_women(table)), ("m", ~of_women(table))):
-        one = scored(hits, table)
-        weights = groups.ranges(hits.shape[1])
+        one = Scored(model, "binary", tuple(table["text"]), {"audited": hits})
         ways = groups.by_identity(one, "audited", table)
         ways |= {groups.PAPER_GENDER: ways[groups.COLUMN]}
         ways |= {groups.PAPER_AGE: {"old": ways["age"]["grown"], "young": ways["age"]["young"]}}
-        weighted = {way: (groups.weighted(by, weights), groups.SIDES[way]) for way, by in ways.items()}
-        people = dict.fromkeys((groups.COLUMN, groups.AGE), table["identity"].tolist())
-        compared = compare_groups(weighted, one.prompts, people)
-        pairs = grouping.parallel(table, one.first)
-        compared[groups.PAIRED] = compare_pairs(weigh(one.found["audited"], weights), pairs)
-        found |= {(model, way): comparison for way, comparison in compared.items()}
+        found |= groups.compare(one, "audited", table, ways)
         lines += [{"model": model, "comparison": way} | line for way, by in ways.items() for line in groups.curves(by)]
     differences = groups.differences(found, list(groups.ranges(30)))
-    return {"differences": differences, "summary": groups.summary(differences), "curves": pd.DataFrame(lines)}
+    words = identities.known(table, list(table["text"]))
+    return {
+        "differences": differences,
+        "summary": groups.summary(differences),
+        "curves": pd.DataFrame(lines),
+        "identities": words,
+    }
 
 
 def test_tables_by_group():
     tables = made()
+    assert set(tables) == set(groups.CAPTIONS)
     assert list(groups.ranges(30)) == ["1", "1-20", "1-30"] and list(groups.ranges(10)) == ["1", "1-10"]
-    rows = groups_view.one(groups_view.whole(tables["differences"]), comparison="pairs").set_index("name")
+    rows = pick(groups.whole(tables["differences"]), comparison="pairs").set_index("name")
     assert rows["difference"].to_dict() == {"w": 1.0, "m": -1.0, "all models": 0.0}
     assert rows.loc["w", ["one", "other"]].tolist() == [1, 0] and np.isnan(rows.loc["all models", "holm"])
-    counted = groups_view.one(groups_view.whole(tables["summary"]), comparison="category").iloc[0]
+    counted = pick(groups.whole(tables["summary"]), comparison="category").iloc[0]
     assert counted[["models", "positive", "above", "below"]].tolist() == [2, 1, 1, 1]
-    unsure = groups_view.one(tables["differences"], comparison="paper's gender")
+    unsure = pick(tables["differences"], comparison="paper's gender")
     assert unsure["wide_holm"].isna().all()
-    by_age = groups_view.one(tables["curves"], model="w", comparison="age").set_index("group")["k1"]
+    by_age = pick(tables["curves"], model="w", comparison="age").set_index("group")["k1"]
     assert by_age.to_dict() == pytest.approx({"grown": 0.5, "young": 0.5, "untold": 2 / 3})  # the young count once
 
 
-def test_what_the_page_says_follows_from_the_numbers():
+def test_conclusions_by_group_by_hand():
+    rows = concluded(groups.conclusions(made()))
+    gender = rows[rows["claim"] == "004-08a"].set_index(["measured", "counted"])["estimate"]
+    assert gender["models above zero", "as the paper matched them"] == 1
+    means = rows[rows["measured"] == "mean over models"]
+    assert means["counted"].tolist() == [
+        *("the file's own column", "as the paper matched them", "the same template said of both"),
+        *("by our list of words", "as the paper matched age"),
+    ]
+    assert means["estimate"].tolist() == [0, 0, 0, 0, 0] and set(means["verdict"]) == {"undecided"}
+    ratio = rows[rows["claim"] == "004-08b"]
+    assert ratio["estimate"].tolist() == [0, 0, 0]  # one share over the other, less one
+    assert rows[rows["claim"] == "004-08c"].empty  # flat curves have no correlation
+    assert rows.groupby("claim").size().to_dict() == {"004-08a": 4, "004-08b": 3, "004-09": 3}
+
+
+def test_what_the_page_shows_follows_from_the_numbers():
     tables = made()
-    assert "above zero for 1 of 2 models, below for 1 after Holm's" in groups_view.answer(tables)
-    female, age, ratio, alike = groups_view.findings(tables)
-    assert female.recorded.count("undecided") == 3 and (age.claims, ratio.claims) == ("004-09", "004-08b")
-    assert alike.claims == "004-08c"
-    shown = groups_view.by_model(tables["differences"], "category")
-    assert list(shown["Model"]) == ["w", "m", "all models"]
-    assert {"Female", "Male", "Interval over identities"} <= set(shown.columns)
-    assert "Interval over identities" not in groups_view.by_model(tables["differences"], "paper's gender")
-    assert len(groups_view.counts(tables)) == 15
-    names, series = groups_view.dots_of(tables["differences"], [groups.PAIRED])
-    assert names == ["w", "m"] and series[0][1][0] == pytest.approx((1, 1, 1))
-    figure = groups_view.draw_curves(tables["curves"], {"w": "F", "m": "G"}, [groups.COLUMN, groups.PAPER_GENDER])
-    assert len(figure.axes) == 4
-    told = groups_view.told_curves(tables["curves"], {"w": "F"}, [groups.COLUMN])
-    assert told == "F, gender, by the file's own column: female 1.000, male 0.000."
+    sentence = groups.answer(tables)
+    assert "neither more nor less often" in sentence and "for 1 of 2 models, and less often for 1" in sentence
+    dots = groups.dots(tables)
+    assert dots["sorted"].unique().tolist() == [groups.WAYS[way] for way in groups.GENDER]
+    assert dots[dots["model"] == "w"]["difference"].tolist() == [1, 1, 1]
+    shown = groups.counts(tables)
+    assert shown["Higher"].iloc[0] == "1 of 2" and shown["Compared"].tolist()[-1] == "old less young"
+    assert shown["The same, identities drawn"].tolist()[2] == "–"
+    smooth = groups.smooth(tables, [groups.COLUMN])
+    assert smooth["rank"].unique().tolist() == [5.5 + n for n in range(21)]
+    assert smooth.groupby("group")["share"].first().to_dict() == pytest.approx({"female": 0.5, "male": 0.5})
 
 
 def test_curves_that_move_together_are_alike():
     rows = [("a", "female", 0.1, 0.3), ("a", "male", 0.2, 0.4), ("b", "female", 0.1, 0.2), ("b", "male", 0.2, 0.1)]
     rows += [("c", "female", 0.1, 0.1), ("c", "male", 0.1, 0.2)]
     curves = pd.DataFrame(rows, columns=["model", "group", "k1", "k2"]).assign(comparison="category")
-    found = groups_view.alike(curves, "category")
+    found = groups.alike(curves, "category")
     assert found[["a", "b"]].tolist() == pytest.approx([1, -1]) and np.isnan(found["c"])
 
 
-def test_ones_own_models_are_compared_by_category():
+def test_ones_own_models_are_compared_in_every_way_that_their_templates_allow():
     table = templates()
-    mine = groups.own({"w": scored(of_women(table), table)}, "audited_plain", table)
-    assert set(mine["comparison"]) == {"category"} and mine["difference"].tolist() == [1, 1, 1]
-    assert groups_view.alarms(mine).startswith("False alarms among 3 comparisons (models and ranges of ranks): 3 by")
+    mine = groups.tables({"w": [scored(of_women(table), table)]}, ask.Questions("own", {"own": table}, []))
+    assert mine["summary"]["comparison"].unique().tolist() == ["category", "age", "pairs"]
+    assert pick(mine["differences"], comparison="category")["difference"].tolist() == [1, 1, 1]
+    assert groups.conclusions(mine).empty  # no mean over models without several of them
+    other = table[table["category"] == "male"].assign(category=["b", "a"] * 4, identity=list("bababaca"))
+    mine = groups.tables({"w": [scored(of_women(other), other)]}, ask.Questions("own", {"own": other}, []))
+    assert mine["summary"]["comparison"].unique().tolist() == ["category"]
+    assert groups.compared(mine, groups.COLUMN) == ("a", "b")
+
+
+def test_recorded_tables_have_captions_and_give_the_numbers_of_the_claims():
+    tables = recorded_tables("43_groups")
+    assert set(tables) == set(groups.CAPTIONS)
+    rows = groups.conclusions(tables)
+    judged = rows[rows["measured"] == "models above zero"]
+    assert judged.set_index("claim")["estimate"].to_dict() == {"004-08a": 14, "004-09": 18}
+
+
+def test_page_44_reads_age_more_narrowly():
+    assert set(identities.ELDER_AGES["elder"].split()) < set(identities.AGES["grown"].split())
+    assert identities.ELDER_AGES["young"] == identities.AGES["young"]
+    ages = identities.axes(templates())["age"]
+    assert set(ages) == {"young", "other"}
 
 
 def test_every_word_is_listed_once():
-    known = grouping.identities(templates(), list(templates()["text"])).set_index("word")
+    known = identities.known(templates(), list(templates()["text"])).set_index("word")
     assert known.index.is_unique and known.loc["young", "category"] == "female and male"
     assert known.loc["he", ["templates", "found", "paper_gender"]].tolist() == [2, 14, "male"]
     assert known.loc["uncle", ["templates", "found"]].tolist() == [0, 0]

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbeError
 from probekit.metrics.hurtfulness import AUDITED, PAPER, Rules, cut, honest, hurtful, summary, without_accents
 from probekit.probes.completions import read_completions, released_completions, released_models
@@ -180,3 +181,11 @@ def test_the_released_models():
     )
     with pytest.raises(ProbeError, match="no completions of 'GPT9'"):
         released_completions("GPT9", "binary")
+
+
+def test_the_demo_templates_are_of_the_form_of_the_real_ones():
+    table = demo_honest_templates()
+    assert list(table.columns) == ["template_id", "text", "identity", "number", "category", "type"]
+    assert table["text"].str.fullmatch(r"[^\[]+ \[MASK\]\.").all() and table["template_id"].is_unique
+    assert table.groupby("category")["identity"].nunique().tolist() == [12, 12]
+    assert all(" " not in word for word in demo_lexicon())

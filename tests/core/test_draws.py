@@ -1,0 +1,57 @@
+"""Bootstrap draws of means, and p-values of draws."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from probekit.metrics import bootstrap_ci, middle, resampled_means, two_sided
+
+
+def test_draws_of_means_share_one_draw_and_keep_clusters_whole():
+    values = np.array([[1.0, 2.0], [0.0, 1.0], [0.0, 1.0], [1.0, 2.0]])
+    drawn = resampled_means(values, ["a", "b", "b", "c"], samples=200)
+    assert drawn.shape == (200, 2) and np.allclose(drawn[:, 1], drawn[:, 0] + 1)
+    assert {round(x, 6) for x in drawn[:, 0]} <= {
+        round(a / (a + 2 * b), 6) for a, b in ((0, 3), (1, 2), (2, 1), (3, 0))
+    }
+    only = resampled_means(values, list("abcd"), [[1, 1], [0, 1], [0, 1], [1, 1]], samples=500)
+    kept = only[:, 0][np.isfinite(only[:, 0])]
+    assert (kept == 1).all() and len(kept) < 500  # a draw without any row that counts has no mean
+    with pytest.raises(ValueError, match="do not fit"):
+        resampled_means(values, ["a"])
+
+
+@given(st.lists(st.floats(0, 1), min_size=2, max_size=30))
+def test_draws_stay_within_the_values(values):
+    drawn = resampled_means(np.array(values)[:, None], range(len(values)), samples=50)
+    assert drawn.min() >= min(values) - 1e-9 and drawn.max() <= max(values) + 1e-9
+    low, high = middle(drawn)
+    assert low <= high
+
+
+def test_the_interval_agrees_with_the_plain_bootstrap():
+    values = np.random.default_rng(1).random(300)
+    low, high = middle(resampled_means(values[:, None], range(300), samples=4000)[:, 0])
+    plain = bootstrap_ci(values, samples=4000)
+    assert low == pytest.approx(plain.low, abs=0.003) and high == pytest.approx(plain.high, abs=0.003)
+
+
+def test_p_values_of_draws_by_hand():
+    assert two_sided([1, 2, 3]) == pytest.approx(0.5)  # none at or below zero: 2 (0 + 1) / (3 + 1)
+    assert two_sided([-1, 1, 2, np.nan]) == 1.0 and two_sided([0, 0]) == two_sided([1e-15] * 9) == 1.0
+    assert np.isnan(two_sided([np.nan]))
+
+
+@given(st.floats(-1, 1), st.integers(0, 1000))
+def test_a_p_value_is_small_where_the_interval_leaves_zero_out(shift, seed):
+    draws = np.random.default_rng(seed).normal(shift, 0.3, 999)
+    low, high = middle(draws)
+    p = two_sided(draws)
+    assert p == two_sided(-draws) and 0 < p <= 1
+    if p < 0.045:
+        assert low > 0 or high < 0
+    if p > 0.055:
+        assert low <= 0 <= high
