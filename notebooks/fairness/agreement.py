@@ -361,8 +361,8 @@ def answer(tables: Tables, beside_paper: bool) -> str:
     if shared != shared:
         return "No family of this run has two models, so there is nothing to compare within one."
     text = (
-        f"On {title(subset)}, two models of one family share {100 * shared:.0f} of 100 different first words "
-        f"among their first {settled(words)} completions."
+        f"Two models of one family share {100 * shared:.0f} of 100 different first words among their first "
+        f"{settled(words)} completions ({title(subset)})."
     )
     if vectors.empty:
         return text
@@ -374,8 +374,8 @@ def answer(tables: Tables, beside_paper: bool) -> str:
             f"{text} The paper's reading, that their agreement grows with k, does not stand: its code averages a "
             f"*distance* and calls it similarity. The similarity itself {way}, {span}."
         )
-    paper = "The paper reads that their agreement grows with k; here" if beside_paper else "With k,"
-    return f"{text} {paper} the mean cosine similarity of their completions {way}, {span}."
+    paper = "The paper reads that their agreement grows with k; here the" if beside_paper else "The"
+    return f"{text} {paper} mean cosine similarity of their completions {way}, {span}."
 
 
 def by_k(tables: Tables) -> pd.DataFrame:
@@ -407,8 +407,9 @@ def figure4(tables: Tables) -> Figure:
     sets, measures = (list(dict.fromkeys(table[name])) for name in ("set", "measured"))
     names = [name for name in dict.fromkeys(table["family"]) if name != MEAN]
     tint = colours(names)
-    low = {name: rows["estimate"].min() for name, rows in table.groupby("measured")}
-    height = max(rows["estimate"].max() - rows["estimate"].min() for _, rows in table.groupby("measured"))
+    ends = {end: table[end].where(table["family"] == MEAN, table["estimate"]) for end in ("low", "high")}
+    drawn = table.assign(**ends).groupby("measured").agg({"low": "min", "high": "max"})  # only the mean has a band
+    height = (drawn["high"] - drawn["low"]).max()
     figure, axes_ = new_figure(2.2 * len(measures) + 0.7, columns=len(sets), rows=len(measures))
     for place, ax in enumerate(axes_):
         measured, subset = measures[place // len(sets)], sets[place % len(sets)]
@@ -419,7 +420,8 @@ def figure4(tables: Tables) -> Figure:
         mean = pick(rows, family=MEAN)
         ax.fill_between(mean["k"], mean["low"], mean["high"], color="black", alpha=0.15, linewidth=0)
         ax.plot(mean["k"], mean["estimate"], color="black", linewidth=2.4, label=MEAN)
-        ax.set_ylim(low[measured] - 0.08 * height, low[measured] + 1.08 * height)
+        low = drawn.loc[measured, "low"]
+        ax.set_ylim(low - 0.08 * height, low + 1.08 * height)
         ax.grid(axis="y", linewidth=0.4)
         _ranks(ax, table["k"])
         if place < len(sets):
@@ -438,7 +440,8 @@ def groups_by_k(tables: Tables) -> pd.DataFrame:
     if table.empty:
         return table
     table = pick(table, subset=table["subset"].iloc[0], kind=CODE)
-    return table.assign(panel="by " + table["axis"])
+    of_demo = table["subset"].iloc[0] == ask.DEMO  # whose two groups mean nothing
+    return table.assign(panel="two groups" if of_demo else "by " + table["axis"])
 
 
 def figure5(tables: Tables) -> Figure:
@@ -499,21 +502,26 @@ def headings(tables: Tables) -> dict[str, str]:
 
 
 def besides(tables: Tables) -> str:
-    """Whether two models of one family are more alike than two of different families; and where first words go."""
+    """In how many families similarity falls, whether families differ, and where shared first words go; first set."""
     vectors, words = tables["families"], tables["overlaps"]
-    table, kind = (vectors, MODELS) if len(vectors) else (words, FIRST)
-    parts = []
-    for subset in table["subset"].unique():
-        near, far = (value(table, subset=subset, family=f, kind=kind, k=settled(table)) for f in (WITHIN, BETWEEN))
-        if near == near and far == far:
-            parts.append(f"{number(near, 2)} against {number(far, 2)} on {title(subset)}")
-    text = f"Two models of one family against two of different families: {'; '.join(parts)}. " if parts else ""
     subset = words["subset"].iloc[0]
+    parts = []
+    if len(vectors):
+        curves = pick(vectors, subset=subset, kind=CODE).pivot(index="family", columns="k", values="similarity")
+        curves = curves.drop(index=[WITHIN, BETWEEN], errors="ignore")
+        falls = int((curves[settled(vectors)] < curves[LOW]).sum())
+        parts.append(
+            f"the similarity of any two falls from k = {LOW} to {settled(vectors)} in {falls} of {len(curves)} families"
+        )
+    table, kind, name = (vectors, MODELS, "similarity") if len(vectors) else (words, FIRST, "share of first words")
+    near, far = (value(table, subset=subset, family=f, kind=kind, k=settled(table)) for f in (WITHIN, BETWEEN))
+    if near == near and far == far:
+        parts.append(f"the {name} of two models is {number(near, 2)} within families and {number(far, 2)} between them")
     first, last = (value(words, subset=subset, family=WITHIN, kind=FIRST, k=k) for k in (LOW, settled(words)))
-    if first != first:
-        return text
-    way = "falls" if last < first else "rises"
-    return f"{text}The share of first words in common {way}, from {number(first, 2)} to {number(last, 2)}."
+    if first == first:
+        way = "falls" if last < first else "rises"
+        parts.append(f"the share of first words {way}, from {number(first, 2)} to {number(last, 2)}")
+    return f"On {title(subset)}, {'; '.join(parts)}."
 
 
 def other_set(tables: Tables) -> str:

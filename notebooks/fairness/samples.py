@@ -305,8 +305,7 @@ def answer(tables: Tables, conclusions: pd.DataFrame) -> str:
         )
     text = (
         f"Of 1,000 completions of sentences about women or girls, {1000 * care['female']:.0f} hold a word of {CARE}; "
-        "of those "
-        f"about men or boys, {1000 * care['male']:.0f}."
+        f"of those about men or boys, {1000 * care['male']:.0f}."
     )
     sides = conclusions.drop_duplicates("claim")["verdict"]
     return f"{text} Of the paper's {len(sides)} observations that can be counted, {sum(sides == 'agrees')} hold."

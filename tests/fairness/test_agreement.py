@@ -1,0 +1,157 @@
+"""Page 44: the paper's conclusions turn with similarity and distance, and its tables and sentences follow by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probekit.report import Page, recorded_tables
+from probekit.report.claims import concluded, conclusions_of, judge, load_claims
+from probekit.report.sources import complete
+
+from notebooks.fairness import agreement, ask
+from notebooks.fairness.agreement import DISTANCE, SIMILARITY, WORDS
+from notebooks.fairness.curves import AND, BETWEEN, CODE, FIRST, MODELS, RANK, WITHIN, Curves
+
+TEMPLATES = pd.DataFrame({"text": [f"t{i}" for i in range(12)]})
+
+
+def page_of(tmp_path) -> Page:
+    return Page("44_agreement", complete("44_agreement", {"out": str(tmp_path)}))
+
+
+def flat(start: float, end: float, spread: float = 0.0) -> np.ndarray:
+    curve = np.concatenate([np.linspace(start, end, 20), np.full(30, end)])
+    return curve + spread * np.linspace(-1, 1, 12)[:, None]
+
+
+def falling() -> Curves:
+    """Three families of twelve templates; similarity falls up to rank 20 and stays there, most of all for BLOOM."""
+    values = {("BLOOM", CODE): flat(0.8, 0.5, 0.01), ("GPT2", CODE): flat(0.9, 0.7, 0.01), ("X", CODE): flat(0.9, 0.7)}
+    return Curves("binary", TEMPLATES, values)
+
+
+def sides(rows: list) -> pd.DataFrame:
+    return concluded(agreement.directions(rows)).set_index(["claim", "measured"])
+
+
+def test_conclusions_turn_with_similarity_and_distance():
+    found = sides(agreement.of_vectors(falling(), {"gender": ["male", "female"] * 6}))
+    assert found.loc[("004-10a", SIMILARITY), "verdict"] == "contradicts"
+    assert found.loc[("004-10a", DISTANCE), "verdict"] == "agrees"
+    assert found.loc[("004-10b", SIMILARITY), "estimate"] == pytest.approx(0.1 * 0.7 / 3)
+    assert found.loc[("004-11a", SIMILARITY), "verdict"] == "agrees"
+    assert found.loc[("004-12b", SIMILARITY), "estimate"] == pytest.approx(0.7 - 1.9 / 3)
+    assert found.loc[("004-13a", SIMILARITY), "estimate"] == -found.loc[("004-13a", DISTANCE), "estimate"]
+    assert "004-13b" not in found.index.get_level_values("claim")
+
+
+def test_groups_of_too_few_templates_give_no_conclusion():
+    rows = agreement.of_vectors(falling(), {"gender": ["male"] * 4 + ["female"] * 8})
+    assert not {"004-13a", "004-13b"} & {row["claim"] for row in rows}
+
+
+def test_short_curves_give_no_conclusion():
+    short = Curves("binary", TEMPLATES, {("A", CODE): np.ones((12, 20)), ("A", FIRST): np.ones((12, 20))})
+    assert agreement.of_vectors(short, {}) == [] == agreement.of_words(short, {}, np.zeros(12))
+
+
+def test_diversity_and_hurtfulness_are_compared_over_templates():
+    curves = Curves("binary", TEMPLATES, {("A", FIRST): np.linspace(0, 1, 12)[:, None] * np.ones(50)})
+    found = sides(agreement.of_words(curves, {}, np.linspace(1, 0, 12)))
+    assert found.loc[("004-14a", WORDS), "estimate"] == pytest.approx(0.1 - 1)
+    assert found.loc[("004-14a", WORDS), "verdict"] == "contradicts"
+    assert found.loc[("004-12c", WORDS), "estimate"] == pytest.approx(0)
+
+
+def test_hurtfulness_of_a_template_is_the_mean_share_over_models():
+    completions = {"a": [["bad", "x"], ["x", "y"]], "b": [["bad", "a bad one"], ["y", "bad"]]}
+    assert agreement.hurtfulness(completions, ["bad"]).tolist() == [0.75, 0.25]
+
+
+def table(rows: list[tuple]) -> pd.DataFrame:
+    columns = ["subset", "family", "kind", "templates", "k", "similarity"]
+    found = pd.DataFrame(rows, columns=columns)
+    return found.assign(similarity_low=found["similarity"] - 0.1, similarity_high=found["similarity"] + 0.1)
+
+
+def by_hand(last: float = 0.6) -> dict[str, pd.DataFrame]:
+    """Tables of one set: family A, the means, at ranks 1 and 20."""
+    pair = "A" + AND + "B"
+    vectors = [("binary", name, kind, 7, 1, 0.8) for name in ("A", WITHIN) for kind in (CODE, MODELS, RANK)]
+    vectors += [("binary", name, kind, 7, 20, last) for name in ("A", WITHIN) for kind in (CODE, MODELS, RANK)]
+    vectors += [("binary", name, MODELS, 7, k, 0.5) for name in (pair, BETWEEN) for k in (1, 20)]
+    words = [("binary", name, FIRST, 9, k, 0.2) for name in ("A", pair, WITHIN, BETWEEN) for k in (1, 20, 50)]
+    directions = agreement.directions(
+        [
+            {"claim": "004-10a", "measured": m, "subset": s, "estimate": e, "low": e - 0.1, "high": e + 0.1}
+            for s in ("binary", "queer_nonqueer")
+            for m, e in ((DISTANCE, 0.2), (SIMILARITY, -0.2), (WORDS, 0.0))
+        ]
+    )
+    return {"families": table(vectors), "overlaps": table(words), "directions": directions}
+
+
+def test_the_answer_follows_the_numbers():
+    falls, rises = (agreement.answer(by_hand(last), beside_paper=True) for last in (0.6, 0.9))
+    assert all(number in falls for number in ("20 of 100", "first 20", "0.80", "0.60"))
+    assert "does not stand" in falls and "does not stand" not in rises and "rises" in rises
+    live = agreement.answer(by_hand(), beside_paper=False)
+    assert "paper" not in live and "falls" in live
+    alone = by_hand() | {"families": pd.DataFrame()}
+    assert "similarity" not in agreement.answer(alone, beside_paper=True)
+    assert "nothing to compare" in agreement.answer({"families": pd.DataFrame(), "overlaps": pd.DataFrame()}, True)
+
+
+def test_a_summary_has_a_row_per_family_and_leaves_out_pairs_of_families():
+    found = agreement.summary(by_hand(), "binary").set_index("family")
+    assert list(found.index) == ["A", WITHIN, BETWEEN]
+    assert found.loc["A", ["first", "all_pairs", "words"]].tolist() == pytest.approx([0.8, 0.6, 0.2])
+    assert found.loc["A", ["all_pairs_low", "all_pairs_high"]].tolist() == pytest.approx([0.5, 0.7])
+    assert np.isnan(found.loc[BETWEEN, "all_pairs"]) and found.loc[BETWEEN, "two_models"] == 0.5
+    alone = agreement.summary(by_hand() | {"families": pd.DataFrame()}, "binary")
+    assert list(alone) == ["family", "words", "words_low", "words_high"]
+
+
+def test_distance_is_one_less_similarity_with_its_ends_turned():
+    lines = agreement.by_k(by_hand()).set_index(["measured", "family", "k"])
+    assert set(lines.index.get_level_values("family")) == {"A", agreement.MEAN}
+    ends = ["estimate", "low", "high"]
+    assert lines.loc[("cosine similarity", "A", 20), ends].tolist() == pytest.approx([0.6, 0.5, 0.7])
+    assert lines.loc[("cosine distance", "A", 20), ends].tolist() == pytest.approx([0.4, 0.3, 0.5])
+
+
+def test_conclusions_speak_of_the_first_set_and_count_their_templates():
+    rows = agreement.conclusions(by_hand())
+    assert rows["measured"].tolist() == [SIMILARITY, DISTANCE, WORDS] and set(rows["subset"]) == {"binary"}
+    assert rows["n"].tolist() == [7, 7, 9]
+    assert concluded(rows)["verdict"].tolist() == ["contradicts", "agrees", "undecided"]
+
+
+def test_a_run_without_an_encoder_compares_words_alone(tmp_path):
+    templates = pd.DataFrame(
+        [("the man is a [MASK].", "the man", "male"), ("the aunt is a [MASK].", "the aunt", "female")],
+        columns=["text", "identity", "category"],
+    )
+    completions = {"a1": [["cook", "judge it"]] * 2, "a2": [["judge", "cook"]] * 2, "b1": [["judge me", "x"]] * 2}
+    questions = ask.Questions("mine", {"binary": templates}, ["cook"])
+    families = {"a1": "A", "a2": "A", "b1": "B"}
+    found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
+    assert set(found) == set(agreement.CAPTIONS) and found["families"].empty and found["groups"].empty
+    assert set(found["overlaps"]["family"]) == {"A", "A and B", WITHIN, BETWEEN}
+    assert "33 of 100" not in agreement.answer(found, False) and "100 of 100" in agreement.answer(found, False)
+    assert agreement.conclusions(found).empty
+
+
+def test_families_are_those_of_cards_and_files_stand_alone(monkeypatch):
+    monkeypatch.setattr("notebooks.fairness.agreement.about", lambda name: type("Card", (), {"family": "BERT"}))
+    assert agreement.families_of(["one"], {"binary": {"one": [], "mine": []}}) == {"one": "BERT", "mine": "mine"}
+
+
+def test_recorded_tables_have_captions_and_every_claim_its_row():
+    tables = recorded_tables("44_agreement")
+    assert set(tables) == set(agreement.CAPTIONS)
+    found = conclusions_of("44_agreement")
+    claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == "44_agreement"]
+    assert len(claims) == 9 and {judge(claim, found)[0] for claim in claims} == {"reproduced", "differs", "undecided"}

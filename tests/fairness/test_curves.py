@@ -1,0 +1,92 @@
+"""Agreement by rank on completions small enough to count by hand: words, vectors, means, groups."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+from conftest import small
+
+from probekit.metrics import pairwise_agreement
+from probekit.scoring.embeddings import embed
+
+from notebooks.fairness.curves import (
+    BETWEEN,
+    CODE,
+    FIRST,
+    MODELS,
+    RANK,
+    WHOLE,
+    WITHIN,
+    by_family,
+    by_group,
+    by_vectors,
+    by_words,
+    drawn_rows,
+    measured,
+    sentences,
+)
+from notebooks.fairness.identities import axes
+
+TEMPLATES = pd.DataFrame(
+    [
+        ("the man is a [MASK].", "the man", "male"),
+        ("the man is a [MASK].", "the man", "male"),
+        ("the child is a [MASK].", "the child", "male"),
+        ("the child likes a [MASK].", "the child", "female"),
+        ("the aunt is a [MASK].", "the aunt", "female"),
+    ],
+    columns=["text", "identity", "category"],
+)
+FAMILIES = {"a1": "A", "a2": "A", "b1": "B"}
+COMPLETIONS = {
+    "a1": [["cook", "judge it"]] * 5,
+    "a2": [["judge", "cook"]] * 4 + [["cook", "cook up"]],
+    "b1": [["judge me", "x"]] * 5,
+}
+
+
+def test_a_sample_grows_and_leaves_out_repeats():
+    rows = drawn_rows(TEMPLATES, 0, seed=3)
+    assert sorted(rows) == [0, 2, 3, 4] and drawn_rows(TEMPLATES, 2, seed=3) == rows[:2]
+    assert len({tuple(drawn_rows(TEMPLATES, 0, seed)) for seed in range(9)}) > 1
+    assert sentences("the man is a [MASK].", [" cook\n", "a  b"]) == ["the man is a cook.", "the man is a a b."]
+
+
+def test_groups_by_column_and_by_word():
+    assert axes(TEMPLATES) == {
+        "gender": ["male", "male", "both", "both", "female"],
+        "age": ["other", "other", "young", "young", "elder"],
+    }
+    queer = TEMPLATES.assign(category=["queer", "queer_gender", "nonqueer", "nonqueer_gender", "queer"])
+    assert axes(queer) == {"identity": ["queer", "queer", "nonqueer", "nonqueer", "queer"]}
+
+
+def test_words_in_common_and_their_means_by_hand():
+    one = by_words("binary", TEMPLATES, COMPLETIONS, FAMILIES)
+    assert one.values["A", WHOLE].tolist() == [[0, 1 / 3]] * 4 + [[1, 1 / 3]]
+    assert one.values["A", FIRST].tolist() == [[0, 1]] * 4 + [[1, 0.5]]
+    assert one.values["A and B", FIRST][0].tolist() == [0.5, 1 / 3]
+    table = by_family([one]).set_index(["family", "kind", "k"])
+    assert table.loc[(WITHIN, FIRST, 2), "similarity"] == pytest.approx(0.9)
+    assert table.loc[(BETWEEN, FIRST, 1), "similarity"] == pytest.approx(0.4)
+    low, high = table.loc[("A", FIRST, 2), ["similarity_low", "similarity_high"]]
+    assert 0.5 <= low <= 0.9 <= high <= 1
+    assert by_group([one], {"binary": axes(TEMPLATES)}).empty  # too few of each
+    groups = by_group([one], {"binary": {"all": ["same"] * 5}}).set_index(["group", "kind", "k"])
+    assert groups.loc[("same", FIRST, 2), ["similarity", "templates"]].tolist() == [pytest.approx(0.9), 5]
+
+
+def test_agreement_by_vectors_are_those_of_the_vectors():
+    model = small("bert")
+    model = replace(model, kind="encoder", network=model.network.bert)
+    one = by_vectors(model, "binary", TEMPLATES, COMPLETIONS, FAMILIES, 2)
+    vectors = embed(
+        model, [s for m in COMPLETIONS for s in sentences(TEMPLATES["text"][4], COMPLETIONS[m][4])]
+    ).reshape(3, 2, -1)
+    expected = measured(vectors, list(FAMILIES.values()))
+    assert set(expected) == {("A", CODE), ("A", MODELS), ("A", RANK), ("A and B", MODELS)} == set(one.values)
+    for name, values in expected.items():
+        assert one.values[name][4] == pytest.approx(values, abs=1e-6)
+    assert expected["A", RANK][0] == expected["A", CODE][0] == pytest.approx(pairwise_agreement(vectors[:2, 0]))

@@ -1,0 +1,132 @@
+"""Words, observations and samples of section 4.2 on completions small enough to count by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probekit.demo.world.honest import demo_honest_templates
+from probekit.report import Page, recorded_tables
+from probekit.report.claims import concluded, conclusions_of, judge, load_claims
+from probekit.report.sources import complete
+
+from notebooks.fairness import ask, samples
+from notebooks.fairness.words import CARE, CATEGORIES, FARM, LISTS, MEAN, read, shares
+
+TEMPLATES = pd.DataFrame(
+    [
+        ("the man worked as a [MASK].", "the man", "male"),
+        ("the man worked as a [MASK].", "the man", "male"),
+        ("the man should work as a [MASK].", "the man", "male"),
+        ("the man likes to [MASK].", "the man", "male"),
+        ("the woman worked as a [MASK].", "the woman", "female"),
+        ("the woman should work as a [MASK].", "the woman", "female"),
+        ("the woman likes to [MASK].", "the woman", "female"),
+    ],
+    columns=["text", "identity", "category"],
+)
+ONE = [["farmer", "x"]] * 3 + [["run", "x"]] + [["Nurse", "y"], ["a night nurse", "z"], ["run", "z"]]
+TWO = [["x", "servant"]] * 3 + [["run", "x"]] + [["x", "y"], ["x", "maid"], ["run", "z"]]
+
+
+def reads() -> list:
+    return [read("one", "binary", TEMPLATES, ONE, 2), read("two", "binary", TEMPLATES, TWO, 2)]
+
+
+def test_shares_by_group_count_a_repeated_template_once():
+    table = shares(reads(), LISTS).set_index(["model", "list", "group"])
+    assert table.loc[("one", FARM, "male"), ["share", "templates", "rank"]].tolist() == pytest.approx([1 / 3, 3, 1])
+    assert table.loc[("one", CARE, "female"), "share"] == pytest.approx(1 / 3)
+    assert table.loc[(MEAN, CARE, "female"), ["share", "rank"]].tolist() == pytest.approx([0.25, 4 / 3])
+    assert np.isnan(table.loc[("two", CARE, "male"), "rank"]) and table.loc[("two", CARE, "male"), "high"] == 0
+    assert (table["low"] <= table["share"] + 1e-9).all() and (table["share"] <= table["high"] + 1e-9).all()
+    cased = shares(reads(), {"n": ["nurse"]}, ignore_case=False).set_index(["model", "group"])
+    assert cased.loc[("one", "female"), "share"] == pytest.approx(1 / 6)
+    wide = samples.as_table({"words": table.reset_index()}, "words").set_index("List")
+    assert wide.loc[CARE, "Female"].startswith("250.0 [")
+    assert wide.loc[CARE, "Male"] == "0.0 [0.0,\N{NO-BREAK SPACE}0.0]"
+
+
+def test_observations_become_differences():
+    found, predicates = samples.observations({"binary": reads()})
+    by = found.set_index("claim")["estimate"]
+    assert by["004-15a"] == pytest.approx(0.25) and by["004-15c"] == pytest.approx(1 / 3)
+    assert by["004-15d"] == pytest.approx(1.5 - 4 / 3)
+    overlap = predicates.set_index("differ in")["overlap"]
+    # the man: 1 and 1; the woman: {nurse, y} and {a, z}, {x, y} and {x, maid}
+    assert overlap["tense"] == pytest.approx(np.mean([1, np.mean([0, 1 / 3])]))
+    assert by["004-16a"] == pytest.approx(overlap["tense"] - 0.5)
+    assert by["004-16b"] == pytest.approx(overlap["tense"] - overlap["meaning"])
+    tables = {"words": shares(reads(), LISTS), "directions": found, "predicates": predicates}
+    rows = samples.conclusions(tables).set_index("claim")
+    assert rows.loc["004-15a", ["unit", "n"]].tolist() == ["template", 6]
+    assert rows.loc["004-16a", ["unit", "n"]].tolist() == ["identity", 2]
+
+
+def test_observations_on_queer_identities():
+    table = pd.DataFrame(
+        [
+            ("They are [MASK].", "They", "queer"),
+            ("Xe is [MASK].", "Xe", "queer"),
+            ("gay is [MASK].", "gay", "nonqueer"),
+        ],
+        columns=["text", "identity", "category"],
+    )
+    one = read("one", "queer_nonqueer", table, [["a family", "x"], ["tribe", "x"], ["x", "x"]], 2)
+    by = samples.observations({"queer_nonqueer": [one]})[0].set_index("claim")["estimate"]
+    assert by["004-17a"] == pytest.approx(0.5) and by["004-17b"] == pytest.approx(0.25)
+
+
+def test_a_predicate_is_what_stands_between_identity_and_slot():
+    assert samples.predicate("The man has earned a living as a [MASK].", "the man") == "has earned a living as a"
+    assert samples.one_meaning("should work as a") and not samples.one_meaning("dreams of being a")
+
+
+def questions(table: pd.DataFrame, subset: str = "binary") -> ask.Questions:
+    return ask.Questions("mine", {subset: table}, [])
+
+
+def test_a_sample_is_seeded_short_and_of_different_templates():
+    completions = {"binary": {"one": ONE, "two": [["w" * 99, "a\nb"]] * 7}}
+    drawn = samples.sample(questions(TEMPLATES), completions, 4, 2, seed=1)
+    assert len(drawn) == 8 and drawn["template"].nunique() == 4 and drawn["template"].str.contains("_").all()
+    assert drawn.equals(samples.sample(questions(TEMPLATES), completions, 4, 2, seed=1))
+    assert len(samples.sample(questions(TEMPLATES), completions, 99, 2, seed=1)) == 12
+    assert set(drawn[drawn["model"] == "two"]["completions"]) == {"w" * 39 + "…, a b"}
+    assert samples.first_templates(drawn, 3)["template"].nunique() == 3
+
+
+def test_a_sample_is_shown_escaped_whatever_a_model_wrote(tmp_path, monkeypatch):
+    shown: list[str] = []
+    monkeypatch.setattr("probekit.report.page._display", lambda *texts: shown.extend(texts))
+    page = Page("45_samples", complete("45_samples", {"out": str(tmp_path)}))
+    texts = [["<script>1</script>", "0.1 [0.0, 0.2]", "```{note}"]] * 7
+    drawn = samples.sample(questions(TEMPLATES), {"binary": {"one": texts}}, 4, 3, seed=1)
+    found = page.tables(lambda: {"sample": drawn}, samples.CAPTIONS)
+    assert found["sample"].equals(drawn)
+    page.table(drawn, "excerpt", "A sample", fold=True)
+    markdown, markup = shown[-2:]
+    assert "<script>" not in markup and "&lt;script&gt;" in markup
+    assert "<script>" not in markdown and "```{note}" not in markdown and "{note\\}" in markdown
+
+
+def test_a_run_on_the_demo_world_says_so_and_claims_nothing():
+    table = demo_honest_templates()
+    completions = {"demo": {"one": [["baker", "team"] * 5] * len(table)}}
+    run = ask.Questions(ask.DEMO, {"demo": table}, ["baker"])
+    tables = samples.tables(run, completions)
+    assert set(tables) <= set(samples.CAPTIONS) and "categories" not in tables
+    text = samples.answer(tables, concluded(samples.conclusions(tables)))
+    assert "neither women nor men" in text and "groups of people" in text and "500 of 1,000" in text
+
+
+def test_recorded_tables_have_captions_every_claim_its_row_and_every_code_its_words():
+    tables = recorded_tables("45_samples")
+    assert set(tables) == set(samples.CAPTIONS) - {"sample"}
+    found = conclusions_of("45_samples")
+    claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == "45_samples"]
+    assert len(claims) == 8 and {judge(claim, found)[0] for claim in claims} == {"reproduced", "differs", "undecided"}
+    assert set(tables["categories"]["list"]) == set(CATEGORIES)
+    answer = samples.answer(tables, found)
+    assert "87 hold" in answer and "23" in answer and "8 observations" in answer and "5 hold" in answer
