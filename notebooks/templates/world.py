@@ -327,8 +327,8 @@ def answer(tables: Tables) -> str:
     if not rows:
         return "This run does not ask the same facts in both settings, so the settings are not compared."
     parts = [
-        f"in the {escape(row['domain'])} part {number(row['template'], 2)} by template and {number(row['natural'], 2)} in "
-        f"natural sentences, {_higher(row)}"
+        f"in the {escape(row['domain'])} part {number(row['template'], 2)} by template and "
+        f"{number(row['natural'], 2)} in natural sentences, {_higher(row)}"
         for row in rows
     ]
     return (
