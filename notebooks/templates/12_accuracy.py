@@ -101,7 +101,8 @@ if len(halves := accuracy.clean_halves(tables)):
     page.figure(
         forest(halves, "estimate", y="probe", series="half", panel="model"),
         "halves",
-        "Acc@1 of each model on facts whose sentences it was taught and on facts it was not, with 95% intervals over facts.",
+        "Acc@1 of each model on facts whose sentences it was taught and on facts it was not, with 95% intervals over facts. "
+        "Each panel has its own scale.",
         "Dot plot. " + told(halves, "estimate", "model", "probe", "half"),
     )
     page.say(accuracy.halves_sentence(tables))

@@ -368,8 +368,8 @@ def answer(tables: Tables) -> str:
     sentences = []
     for facts, part in tables["orders"].groupby("facts", sort=False):
         pairs, kept, swapped = (int(part[name].sum()) for name in ("pairs", "same", "reversed"))
-        counts = f"of {pairs} pair{'s' * (pairs > 1)} of models, {_none(kept)} certainly keep their order and "
-        counts += f"{_none(swapped)} swap."
+        counts = f"of {pairs} pair{'s' * (pairs > 1)} of models, "
+        counts += f"{_none(kept)} certainly keep their order and {_none(swapped)} swap."
         if facts == SAME:
             names = " and ".join(escape(title(_where(row))) for row in part.to_dict("records"))
             verdict = "decides in part who wins" if swapped else "does not decide who wins"

@@ -147,8 +147,9 @@ class Page:
         self.say(f"**The answer.** {text}")
 
     def say(self, text: str) -> None:
-        """Prose in MyST with numbers computed by the notebook; pass foreign text through ``escape``."""
-        _display(text, f"<p>{html.escape(text)}</p>")
+        """Prose in MyST with numbers computed by the notebook, or nothing; pass foreign text through ``escape``."""
+        if text:
+            _display(text, f"<p>{html.escape(text)}</p>")
 
     def markup(self, markup: str) -> None:
         """HTML of the page's own making, without scripts; foreign text in it has passed ``html.escape``."""
