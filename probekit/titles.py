@@ -13,7 +13,7 @@ DATA = {
     "pubmed_both": "PubMed, both halves",
     "medline": "MEDLINE",
     "demo": "Demo world",
-    "demo_bio": "Demo world, biomedical",
+    "demo_bio": "Demo biomedical",
     "demo_lipid": "Demo abstracts",
 }
 MODELS = {
