@@ -83,7 +83,7 @@ if len(answered):
             y="probe",
             series="model",
             line=0.5,
-            xlabel="chance that the answered prompt surprises less",
+            xlabel="chance of a lower perplexity",
             zero=False,
         ),
         "answered",

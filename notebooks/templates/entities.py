@@ -264,11 +264,10 @@ def answer(tables: Tables) -> str:
     """The greatest fall of Acc@1, and where others fall beyond chance; means over models."""
     falls = pick(of_mean(tables["falls"]), k=1).sort_values("difference", ascending=False, kind="stable")
     most, others = falls.iloc[0], falls.iloc[1:]
-    models = each(tables["falls"])["model"].nunique()
     text = (
         f"With {most['entities_after']:,} candidates in place of {most['entities_before']:,}, Acc@1 on "
         f"{escape(title(most['probe']))} falls from {number(most['before'])} to {number(most['after'])}"
-        + f" (mean of {models} models)" * (models > 1)
+        + ", in the mean of all models" * (each(tables["falls"])["model"].nunique() > 1)
         + ". "
     )
     clear = [escape(title(probe)) for probe in others.loc[others["low"] > 0, "probe"]]

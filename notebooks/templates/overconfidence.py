@@ -314,9 +314,10 @@ def answer(tables: Tables) -> str:
     models = asked["model"].nunique()
     shares = asked.groupby("style", sort=False)["repetition"].mean()
     words = {"template": "by template", "natural": "in natural sentences"}
+    cases = [f"{share:.0%} {words.get(str(style), '')}".rstrip() for style, share in shares.items()]
     text = (
         f"On {escape(title(dataset))}, two questions about one relation get the same first answer in "
-        + " and ".join(f"{share:.0%} of cases {words.get(str(style), '')}".rstrip() for style, share in shares.items())
+        + " and ".join(cases).replace("%", "% of cases", 1)
         + f" (mean over {models} models)" * (models > 1)
         + f"; their right answers are the same in {known:.0%}."
     )

@@ -251,16 +251,23 @@ def _defined(rows: list[Row], name: str) -> pd.DataFrame:
 
 def answer(tables: Tables) -> str:
     """Over models and inside a model: whether a lower perplexity goes with right answers, per style."""
+    over, inside = (
+        {row["style"]: row["value"] for row in pick(tables["styles"], measure=measure).to_dict("records")}
+        for measure in (OVER, INSIDE)
+    )
     sentences = []
-    over, inside = ({row["style"]: row["value"] for row in pick(tables["styles"], measure=m).to_dict("records")}
-                    for m in (OVER, INSIDE))  # fmt: skip
     if over:
-        models = tables["styles"]["models"].max()
-        values = "r = " + " and ".join(f"{number(value, 2)} {WORDS[style]}" for style, value in over.items())
-        sentences.append(f"Over the {models} models of a data set, Acc@1 and log perplexity correlate at {values}.")
+        falling = [style for style, value in over.items() if value < 0]
+        styles = {0: "in no style", len(over): "in every style"}.get(len(falling), WORDS[falling[0]] if falling else "")
+        values = " and ".join(f"{number(value, 2)} {WORDS[style]}" for style, value in over.items())
+        sentences.append(
+            f"Models that a text surprises less answer better {styles}: over models, Acc@1 and log perplexity correlate "
+            f"at r\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{values}."
+        )
     if inside:
-        values = " and ".join(f"{100 * value:.0f} of 100 pairs {WORDS[style]}" for style, value in inside.items())
-        sentences.append(f"Of two prompts of one model, the answered one is the less surprising in {values}.")
+        values = " and ".join(f"{value:.0%} {WORDS[style]}" for style, value in inside.items())
+        values = values.replace("%", "% of pairs", 1)
+        sentences.append(f"Of two prompts of one model, the answered one surprises it less in {values}.")
     return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
 
 

@@ -103,6 +103,11 @@ def tables(measured: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, pd.Dat
     }
 
 
+def _paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
+    """``paired_hits``, empty where there is no prompt on one side."""
+    return paired_hits(first, second) if len(first) and len(second) else pd.DataFrame({"first": [], "second": []})
+
+
 def _difference(found: Interval) -> dict[str, float]:
     return {"difference": found.estimate, "low": found.low, "high": found.high}
 
@@ -152,7 +157,7 @@ def _settings(measured: pd.DataFrame) -> pd.DataFrame:
             sides: dict[str, pd.DataFrame] = {}
             for model, part in group.groupby("model", sort=False):
                 natural, template = pick(part, style="natural"), pick(part, style="template")
-                hits = paired_hits(natural, template[(template["tokens"] == ONE) == (gold == ONE_TOKEN)])
+                hits = _paired(natural, template[(template["tokens"] == ONE) == (gold == ONE_TOKEN)])
                 if len(hits):
                     sides[str(model)] = pd.DataFrame({"gap": hits["first"] - hits["second"], "size": 1.0})
             if sides:
@@ -227,7 +232,7 @@ def _gaps(measured: pd.DataFrame) -> pd.DataFrame:
     for about, group in by(measured, ["model", "dataset"]):
         natural = pick(group, style="natural")
         for tokens, template in _by_length(pick(group, style="template")):
-            hits = paired_hits(natural, template)
+            hits = _paired(natural, template)
             if len(hits):
                 rows.append(about | {"tokens": tokens} | contrast(hits, "natural", "template"))
     return pd.DataFrame(rows)
@@ -271,14 +276,14 @@ def size_tables(ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[
         small, large = map(shown_name, names)
         pair: Row = {"smaller": small, "larger": large}
         for about, group in by(ranks, ["probe", "dataset", "style"]):
-            hits = paired_hits(pick(group, model=large), pick(group, model=small))
+            hits = _paired(pick(group, model=large), pick(group, model=small))
             found["accuracy_pairs"].append(pair | about | contrast(hits, "of_larger", "of_smaller"))
         for about, group in by(ranks, ["dataset"]):
             gains = {}
             for style in ("natural", "template"):
                 rows = pick(group, style=style)
-                hits = paired_hits(pick(rows, model=large), pick(rows, model=small))
-                gains[style] = hits["first"] - hits["second"] if len(hits) else pd.Series(dtype=float)
+                hits = _paired(pick(rows, model=large), pick(rows, model=small))
+                gains[style] = hits["first"] - hits["second"]
             both = pd.DataFrame(gains).dropna()
             if len(both):
                 found["style_pairs"].append(pair | about | contrast(both, "natural", "template"))

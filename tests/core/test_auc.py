@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probekit.metrics import auc, auc_interval
+from probekit.metrics import auc, auc_interval, separation
 
 CASES = st.lists(st.tuples(st.integers(0, 6), st.booleans(), st.integers(0, 3)), min_size=1, max_size=14)
 
@@ -74,3 +74,24 @@ def test_facts_are_drawn_whole():
     loose = auc_interval(values, positive)
     whole = auc_interval(values, positive, clusters=np.repeat([0, 1, 2, 3], 10).tolist())
     assert whole.high - whole.low > loose.high - loose.low and whole.clusters == 4
+
+
+@given(st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=12))
+def test_separation_counts_pairs(cases):
+    scores, members = zip(*cases, strict=True)
+    found = separation(scores, members, samples=20)
+    pairs = [(a, b) for a, inside in cases if inside for b, other in cases if not other]
+    if pairs:
+        assert found.estimate == pytest.approx(np.mean([(a < b) + 0.5 * (a == b) for a, b in pairs]))
+        mirrored = separation([-score for score in scores], members, samples=20)
+        assert mirrored.draws == pytest.approx(1 - found.draws, nan_ok=True)
+    else:
+        assert np.isnan(found.estimate)
+    known = found.draws[np.isfinite(found.draws)]
+    assert ((known >= 0) & (known <= 1)).all()
+
+
+def test_separation_refuses_what_it_cannot_count():
+    for scores, members in (([], []), ([1.0], [True, False]), ([float("nan")], [True])):
+        with pytest.raises(ValueError, match="auc needs"):
+            separation(scores, members)

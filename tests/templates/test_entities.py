@@ -1,4 +1,4 @@
-"""The tables of the section on the number of entities, on ranks small enough to check by hand."""
+"""Page 17 on ranks small enough to check by hand."""
 
 import itertools
 
@@ -8,9 +8,11 @@ from conftest import small
 
 import probekit as pk
 from probekit.errors import ProbeError
-from probekit.report import Page
+from probekit.report import Page, recorded_tables, title
+from probekit.report.claims import concluded
+from probekit.report.sources import parameters
 
-from notebooks.templates import enlarging, entities
+from notebooks.templates import entities
 
 
 def ranks(model: str, before: list[int], after: list[int], probe: str = "squad") -> pd.DataFrame:
@@ -19,7 +21,7 @@ def ranks(model: str, before: list[int], after: list[int], probe: str = "squad")
         {"model": model, "probe": probe, "prompt_id": str(i), "fact_id": str(i), "share": share, "entities": n,
          "candidates": n, "rank": b if share < 1 else a}
         for i, (b, a) in enumerate(zip(before, after, strict=True))
-        for share, n in zip(enlarging.SHARES, (11, 16, 21, 31), strict=True)
+        for share, n in zip(entities.SHARES, (11, 16, 21, 31), strict=True)
     ]  # fmt: skip
     return pd.DataFrame(rows)
 
@@ -36,7 +38,7 @@ def test_the_fall_is_that_of_the_same_prompts():
     assert (one["entities_before"], one["entities_after"], one["facts"]) == (11, 31, 4)
     assert found["relative"].query("k == 1")["relative"].iloc[0] == pytest.approx(1 / 3)
     assert found["falls"].query("k == 10")["difference"].iloc[0] == 0.25  # rank 6 to 26
-    assert set(found["accuracy"]["share"]) == set(enlarging.SHARES)
+    assert set(found["accuracy"]["share"]) == set(entities.SHARES)
     assert entities.MEAN not in set(found["falls"]["model"])
 
 
@@ -50,7 +52,7 @@ def test_rivals_compare_shares_of_what_could_come_before():
 def test_nothing_right_before_has_no_relative_fall():
     found = made(ranks("m", [20, 20], [30, 30]))
     assert found["relative"].empty and (found["falls"]["difference"] == 0).all()
-    assert entities.drop_verdict(found).startswith("undecided: 0 of 1")
+    assert verdicts(found) == {("001-13a", "squad"): "undecided"}
     assert not any(table.isna().to_numpy().any() for table in found.values())
 
 
@@ -63,34 +65,70 @@ def test_models_are_averaged_and_their_order_compared():
     assert list(entities.of_mean(found["falls"])["model"].unique()) == [entities.MEAN]
 
 
-def test_findings_say_what_the_intervals_allow():
+def verdicts(tables: dict[str, pd.DataFrame]) -> dict[tuple[str, str], str]:
+    rows = concluded(entities.conclusions(tables))
+    return dict(zip(zip(rows["claim"], rows["dataset"], strict=True), rows["verdict"], strict=True))
+
+
+def test_conclusions_say_what_the_intervals_allow():
+    other = "google_re/natural"
+    found = made(ranks("m", [1] * 40, [2] * 40), ranks("m", [1] * 40, [1] * 40, other))
+    assert verdicts(found) == {
+        ("001-13a", "squad"): "agrees",
+        ("001-13a", other): "undecided",
+        ("001-13e", "squad"): "agrees",
+    }
+    (relative,) = pd.DataFrame(entities.conclusions(found)).query("claim == '001-13e'").to_dict("records")
+    assert (relative["estimate"], relative["low"], relative["high"]) == (1, 1, 1)
+    swapped = made(ranks("m", [1] * 40, [1] * 40), ranks("m", [1] * 40, [2] * 40, other))
+    assert verdicts(swapped)["001-13e", "squad"] == "contradicts"
+    assert ("001-13e", "squad") not in verdicts(made(ranks("m", [1], [2])))  # no other data set beside it
+    both = made(ranks("m", [1], [2]), ranks("n", [1], [2]))
+    assert len(entities.conclusions(both)) == 2  # of single models, not of their mean
+
+
+def test_the_papers_means_stand_above_ours():
     found = made(ranks("m", [1] * 40, [2] * 40), ranks("m", [1] * 40, [1] * 40, "google_re/natural"))
-    assert entities.squad_verdict(found).startswith("agrees: relative falls SQuAD 1.000")
-    assert entities.drop_verdict(found).startswith("undecided: 1 of 2")
-    swapped = made(ranks("m", [1] * 40, [1] * 40), ranks("m", [1] * 40, [2] * 40, "google_re/natural"))
-    assert entities.squad_verdict(swapped).startswith("contradicts")
-    assert entities.squad_verdict(made(ranks("m", [1], [2]))).startswith("not asked")
-    assert entities.drop_verdict(None) == entities.squad_verdict(None) == entities.NOT_RUN
-    table = entities.published_table(found)
-    assert table["who"].tolist() == ["the paper, mean of 16 models"] * 3 + ["ours, m"] * 2
-    assert table["acc@1"].tolist()[0] == "0.17 → 0.087" and table["acc@1"].tolist()[3] == "1.000 → 0.000"
-    assert len(entities.published_table(None)) == 3
+    table = entities.as_in_paper(found, paper=True)
+    assert table["data"].tolist() == ["SQuAD", "Biomed-Wikidata", "CTD", "SQuAD", title("google_re/natural")]
+    assert table[["before@1", "after@1"]].to_numpy().tolist()[0] == [0.17, 0.087]
+    assert table[["before@1", "after@1"]].to_numpy().tolist()[3] == [1, 0]
+    shown = entities.arrows(table)
+    assert shown["Acc@1"].tolist()[0] == "0.17 → 0.087" and shown["Acc@1"].tolist()[3] == "1.000 → 0.000"
+    assert len(entities.as_in_paper(found, paper=False)) == 2
+
+
+def test_rivals_are_told_weaker_or_stronger_by_their_interval():
+    weak, strong = ranks("m", [6] * 20, [6] * 20), ranks("m", [1] * 20, [21] * 20, "google_re/natural")
+    found = made(weak, strong)
+    assert set(entities.rivals_long(found)["entities"]) == {"own entities", "added entities"}
+    text = entities.weaker(found)
+    assert text.index("weaker") < text.index("SQuAD") < text.index("stronger") < text.index("natural")
+
+
+def test_the_recorded_tables_are_known_and_give_their_conclusions():
+    tables = recorded_tables("17_entities")
+    assert set(tables) == set(entities.CAPTIONS)
+    rows = concluded(entities.conclusions(tables))
+    assert rows["claim"].value_counts().to_dict() == {"001-13a": 16, "001-13e": 1}
+    assert rows.loc[rows["verdict"] == "agrees", "dataset"].unique().tolist() == ["squad"]
+    assert "contradicts" not in set(rows["verdict"])
 
 
 def test_lists_are_nested_hold_the_own_ones_and_follow_the_seed():
-    one = enlarging.load(["demo/template"], {"demo": ["demo_bio/natural"]}, limit=5)[0]
+    one = entities.load(["demo/template"], {"demo": ["demo_bio/natural"]}, limit=5)[0]
     lists = list(one.lists.values())
     assert lists[0] == list(one.probe.entities) and len(lists[-1]) == len(set(lists[-1]))
     assert all(large[: len(less)] == less for less, large in itertools.pairwise(lists))
     assert set(lists[-1]) == {*one.probe.entities, *pk.load_probe("demo_bio/natural").entities}
-    again, other = (enlarging.load(["demo/template"], {"demo": ["demo_bio/natural"]}, 5, seed)[0] for seed in (0, 1))
+    again, other = (entities.load(["demo/template"], {"demo": ["demo_bio/natural"]}, 5, seed)[0] for seed in (0, 1))
     assert again.added == one.added != other.added
 
 
 @pytest.mark.parametrize("enlarge", [{}, {"demo": ["demo/natural"]}])
 def test_a_list_that_does_not_grow_is_refused(enlarge):
     with pytest.raises(ProbeError, match=r"lends an entity to demo/template.*'demo' in `enlarge`"):
-        enlarging.load(["demo/template"], enlarge)
+        entities.load(["demo/template"], enlarge)
 
 
 def test_a_run_of_ones_own_file_asks_every_list(tmp_path, monkeypatch):
@@ -98,9 +136,11 @@ def test_a_run_of_ones_own_file_asks_every_list(tmp_path, monkeypatch):
     file = tmp_path / "my.jsonl"
     file.write_text('{"text": "It is [MASK] .", "gold": ["town"]}\n{"text": "[MASK] is", "gold": ["x"]}\n')
     model = small("bert")
-    monkeypatch.setattr(enlarging, "load_model", lambda name, device: model)
-    loaded = enlarging.load([str(file)], {"my": ["demo/natural"]})
-    found, cost = enlarging.ask_all(Page("17_entities", str(tmp_path / "out"), {}), ["m"], loaded)
-    assert len(found) == 2 * len(enlarging.SHARES) and (found["rank"] <= found["candidates"]).all()
+    monkeypatch.setattr(entities, "load_model", lambda name, device: model)
+    loaded = entities.load([str(file)], {"my": ["demo/natural"]})
+    given = {key: entry["default"] for key, entry in parameters("17_entities").items()}
+    page = Page("17_entities", given | {"out": str(tmp_path / "out")})
+    found, cost = entities.ask_all(page, ["m"], loaded)
+    assert len(found) == 2 * len(entities.SHARES) and (found["rank"] <= found["candidates"]).all()
     assert (cost["rows"] == 2 * cost["lengths"]).all() and cost["rows"].is_monotonic_increasing
     assert entities.tables(found, cost)["order"].empty

@@ -1,14 +1,12 @@
-"""The tables of LIPID's page, on counts and ranks small enough to check by hand."""
-
-import csv
-import io
+"""Page 19 on counts and ranks small enough to check by hand."""
 
 import pandas as pd
 import pytest
 
 from probekit.probes.lipid.corpora import SIGNS
+from probekit.report import recorded_tables
 
-from notebooks.templates import asking, lipid
+from notebooks.templates import lipid
 
 
 def counted(**more: int) -> dict:
@@ -52,10 +50,10 @@ def test_the_papers_statistics_have_the_same_columns():
 
 def test_accuracy_beside_what_frequency_alone_reaches():
     objects, ranks = ["b", "a", "a", "a", "c", "c"], [1, 1, 2, 1, 9, 1]
-    rows = {"probe": "p/x", "gold": asking.OWN, "object": objects, "rank": ranks, "fact_id": list("123456")}
+    rows = {"probe": "p/x", "object": objects, "rank": ranks, "fact_id": list("123456")}
     one = pd.DataFrame({"model": "m", **rows})
     other = one.assign(model="n", rank=1)
-    both = pd.concat([one, other, one.assign(gold=asking.ANY, rank=1)], ignore_index=True)
+    both = pd.concat([one, other], ignore_index=True)
     table = lipid.accuracy(both).set_index("model")
     assert table.index.tolist() == ["m", "n", lipid.GUESS]
     assert (table.loc["m", "prompts"], table.loc["m", "entities"]) == (6, 3)
@@ -68,7 +66,7 @@ def test_accuracy_beside_what_frequency_alone_reaches():
 
 
 def test_probes_stay_apart_and_in_order():
-    rows = {"gold": asking.OWN, "object": ["a", "b"], "rank": [1, 2], "fact_id": ["1", "2"]}
+    rows = {"object": ["a", "b"], "rank": [1, 2], "fact_id": ["1", "2"]}
     every = [pd.DataFrame({"model": m, "probe": p, **rows}) for m in ("m", "n") for p in ("z", "y")]
     table = lipid.accuracy(pd.concat(every, ignore_index=True))
     assert table[["probe", "model"]].to_numpy().tolist() == [
@@ -77,8 +75,23 @@ def test_probes_stay_apart_and_in_order():
 
 
 def test_the_recipe_is_run_and_the_sheet_stays_unfilled():
-    made, sheet = lipid.make(["demo_lipid"], sheet_of="demo_lipid")
-    rows = list(csv.DictReader(io.StringIO(sheet.decode(), newline="")))
-    assert made["demo_lipid"]["counts"][lipid.PROMPTS] >= len(rows) == 200
-    assert {row["factual (yes or no)"] for row in rows} == {""}
-    assert lipid.make(["demo_lipid"])[1] == b""
+    made, sheet = lipid.make(["demo_lipid"])
+    assert made["demo_lipid"]["counts"][lipid.PROMPTS] >= len(sheet) == 200
+    assert set(sheet["factual (yes or no)"]) == {""}
+    assert lipid.make([])[1].empty
+
+
+def test_the_papers_statistics_stand_above_ours():
+    ours = lipid.recipe_tables({"a": counted()})
+    table = lipid.statistics(ours, paper=True)
+    assert table["text"].tolist() == [lipid.PAPER, lipid.PAPER, "a"] and list(table) == list(ours["statistics"])
+    assert lipid.statistics_shown(table)["Mean"].tolist() == ["25.04", "16.14", "2"]
+    assert len(lipid.statistics(ours, paper=False)) == 1
+
+
+def test_the_recorded_tables_are_known():
+    tables = recorded_tables("19_lipid")
+    assert set(tables) == set(lipid.CAPTIONS) - {"sheet"}
+    asked = set(tables["accuracy"]["model"])
+    assert lipid.GUESS in asked and len(lipid.accuracy_long(tables)) == 3 * len(tables["accuracy"])
+    assert lipid.steps_shown(tables["steps"]).columns[0] == "Step"

@@ -1,79 +1,16 @@
-"""How varied answers are: the measures by hand and by property, and the tables on lists small enough to check."""
-
-import itertools
+"""Page 15 on lists of answers small enough to check by hand."""
 
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from probekit.report.parts import MEAN
 
 import probekit as pk
-from probekit.metrics import effective_number, gini, half_samples, repetition, total_variation
+from probekit.metrics import gini
+from probekit.report import recorded_tables
+from probekit.report.claims import concluded
 
-from notebooks.templates import asking, overconfidence, repetition_findings
-from notebooks.templates.answers import GOLD, collect, equal_prompts, measure
-
-COUNTS = st.lists(st.integers(0, 9), min_size=1, max_size=8).filter(any)
-CODES = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2)), min_size=2, max_size=12)
-
-
-def test_effective_number_by_hand():
-    assert effective_number([3, 0, 0]) == 1 and effective_number([2, 2, 2, 0]) == pytest.approx(3)
-    assert effective_number([1, 3]) == pytest.approx(4 / 3**0.75)
-
-
-def test_gini_by_hand():
-    assert gini([2, 2, 2]) == 0 and gini([0, 0, 0, 5]) == 0.75
-    assert gini([1, 3]) == 0.25
-
-
-@given(COUNTS)
-def test_gini_is_the_mean_difference_of_all_pairs(counts):
-    pairs = [abs(a - b) for a, b in itertools.product(counts, counts)]
-    assert gini(counts) == pytest.approx(sum(pairs) / (2 * len(counts) * sum(counts)), abs=1e-12)
-    assert 1 - 1e-12 <= effective_number(counts) <= len(counts) + 1e-9
-
-
-def test_total_variation_by_hand():
-    assert total_variation([1, 1], [2, 2]) == 0 and total_variation([4, 0], [0, 1]) == 1
-    assert total_variation([1, 1], [4, 0]) == 0.5
-    with pytest.raises(ValueError, match="over 1 and 2"):
-        total_variation([1], [1, 1])
-
-
-@pytest.mark.parametrize("counts", [[], [0, 0], [-1, 2], [np.nan], [[1]]])
-def test_counts_that_are_none(counts):
-    with pytest.raises(ValueError, match="counts"):
-        effective_number(counts)
-
-
-@given(CODES)
-def test_repetition_counts_pairs(codes):
-    pairs = [(a, b) for a, b in itertools.combinations(codes, 2) if a[1] == b[1]]
-    found = repetition([a for a, _ in codes], [g for _, g in codes])
-    assert found == pytest.approx(np.mean([a[0] == b[0] for a, b in pairs])) if pairs else np.isnan(found)
-
-
-def test_repetition_of_one_group():
-    assert repetition([0, 0, 1]) == pytest.approx(1 / 3)
-    with pytest.raises(ValueError, match="equally long"):
-        repetition([0, 1], [0])
-
-
-def test_halves_vary_as_whole_samples_do():
-    values = np.random.default_rng(1).normal(size=400)
-    (found,) = half_samples(400, lambda chosen: values[chosen].mean(), samples=1000)
-    assert found.estimate == pytest.approx(values.mean(), abs=0.01) and (found.n, found.clusters) == (200, 400)
-    assert found.high - found.low == pytest.approx(2 * 1.96 * values.std() / 20, rel=0.1)
-
-
-def test_halves_leave_out_undefined_draws_and_repeat_no_fact():
-    seen = half_samples(5, lambda chosen: [len(set(chosen.tolist())), float("nan"), 0 if 4 in chosen else np.nan])
-    assert seen[0][:3] == (2, 2, 2) and np.isnan(seen[1][0]) and seen[2][:3] == (0, 0, 0)
-    with pytest.raises(ValueError, match="at least 2"):
-        half_samples(1, lambda chosen: 0)
+from notebooks.templates import overconfidence
+from notebooks.templates.overconfidence import GOLD, MEAN, collect, measure
 
 
 def probe(style: str, texts: list[str], facts: list[str]) -> pk.Probe:
@@ -88,9 +25,9 @@ def probe(style: str, texts: list[str], facts: list[str]) -> pk.Probe:
 
 
 def ranks(of: pk.Probe, tops: list[str], model: str = "m") -> pd.DataFrame:
-    """Rows as ``asking.ask`` gives them; the gold is always a, and scores fall by 1, from 0."""
+    """Rows as ``ask.ask`` gives them; the gold is always a, and scores fall by 1, from 0."""
     return of.prompts[["prompt_id", "fact_id", "relation"]].assign(
-        model=model, probe=of.name, dataset="d", style=of.style, gold=asking.OWN, object="a",
+        model=model, probe=of.name, dataset="d", style=of.style, object="a",
         rank=[top.index("a") + 1 for top in tops], score=[-float(top.index("a")) for top in tops],
         top=[list(top) for top in tops], top_scores=[[-float(i) for i in range(len(top))] for top in tops],
     )  # fmt: skip
@@ -98,17 +35,6 @@ def ranks(of: pk.Probe, tops: list[str], model: str = "m") -> pd.DataFrame:
 
 TEMPLATE = probe("template", ["u", "v", "w", "v"], ["1", "2", "3", "4"])
 NATURAL = probe("natural", ["k", "l", "m", "n", "o"], ["3", "1", "1", "2", "9"])
-
-
-def test_the_same_facts_in_both_styles_and_no_prompt_twice():
-    found = equal_prompts([TEMPLATE, NATURAL]).groupby("probe")
-    facts = {name: part["fact_id"].tolist() for name, part in found}
-    assert facts == {
-        "d/template": ["1", "2", "3"],
-        "d/natural": ["1", "2", "3"],
-    }  # 4 asks what 2 asks, 9 has no template
-    drawn = {tuple(equal_prompts([TEMPLATE, NATURAL], seed)["prompt_id"]) for seed in range(20)}
-    assert len(drawn) == 2  # fact 1 has two sentences
 
 
 def test_measures_by_hand():
@@ -146,10 +72,23 @@ def test_gaps_and_agreement_over_models():
     gaps = tables["gaps"].query("measure == 'repetition'").set_index("model")
     assert list(gaps.index) == ["m", "n", "o", MEAN] and (gaps.loc[["m", "n", MEAN], "low"] > 0).all()
     assert gaps.loc[MEAN, "difference"] == pytest.approx(gaps["difference"].iloc[:3].mean())
-    told = repetition_findings.findings(tables, None)
-    assert "agrees" in told[0].recorded and told[0].demo == "not asked"
-    assert tables["performance"]["models"].tolist() == [3, 3]
-    assert "Two prompts" in repetition_findings.answers(tables)[0]
+    rows = concluded(overconfidence.conclusions(tables))
+    first = rows[rows["claim"] == "001-14a"]
+    assert first[["dataset", "model", "verdict"]].to_numpy().tolist() == [["d", MEAN, "agrees"]]
+    assert first["estimate"].iloc[0] == pytest.approx(gaps.loc[MEAN, "difference"])
+    second = rows[rows["claim"] == "001-14b"].set_index("dataset")
+    assert second["n"].to_dict() == {"d/template": 3, "d/natural": 3}
+    shown, golds = overconfidence.repetitions(tables)
+    assert len(shown) == 6 and set(shown["style"]) == {"template", "natural"} and list(golds) == ["d"]
+    assert "3 models" in overconfidence.answer(tables)
+
+
+def test_conclusions_expect_less_repetition_where_models_know_more():
+    gaps = pd.DataFrame({"dataset": ["d"], "model": ["m"], "measure": ["repetition"], "difference": [-0.2]})
+    taus = pd.DataFrame({"probe": ["d/x", "d/y"], "models": [3, 3], "tau": [-0.5, 0.5]})
+    taus = taus.assign(tau_low=taus["tau"] - 0.1, tau_high=taus["tau"] + 0.1)
+    rows = concluded(overconfidence.conclusions({"gaps": gaps.assign(low=-0.3, high=-0.1), "performance": taus}))
+    assert rows["verdict"].tolist() == ["contradicts", "agrees", "contradicts"]
 
 
 def test_names_are_listed_for_one_model_alone():
@@ -157,5 +96,31 @@ def test_names_are_listed_for_one_model_alone():
     tables = overconfidence.tables(pd.concat(parts), [TEMPLATE])
     names = tables["entities"].groupby("model")["entity"].agg("".join).to_dict()
     assert names["n"] == "" and set(names["m"]) == set("abcd")
-    assert repetition_findings.frequent(tables["entities"]).iloc[0].tolist() == [1, "b (100%)"]
-    assert tables["gaps"].empty
+    assert overconfidence.frequent(tables["entities"]).iloc[0].tolist() == [1, "b (100%)"]
+    assert tables["gaps"].empty and concluded(overconfidence.conclusions(tables)).empty
+    assert set(overconfidence.both_styles(tables["entities"])["style"]) == {"template"}
+
+
+def test_a_data_set_is_told_from_its_style():
+    table = pd.DataFrame({"probe": ["trex/natural", "squad", "pubmed/chemical"]})
+    found = overconfidence.with_style(table)
+    assert found["dataset"].tolist() == ["trex", "squad", "pubmed/chemical"]
+    assert found["style"].tolist() == ["natural", "one style only", "one style only"]
+
+
+def test_a_model_that_gives_one_answer_is_named():
+    rows = [(model, probe, effective) for probe in "pqr" for model, effective in (("m", 9.0), ("real-pubmed", 1.1))]
+    table = pd.DataFrame(rows, columns=["model", "probe", "effective"])
+    assert overconfidence.caution({"variety": table}).startswith("BERT PubMed gives")
+    assert overconfidence.caution({"variety": table[table["model"] == "m"]}) == ""
+
+
+def test_the_recorded_tables_are_known_and_give_their_conclusions():
+    tables = recorded_tables("15_overconfidence")
+    assert set(tables) == set(overconfidence.CAPTIONS)
+    rows = concluded(overconfidence.conclusions(tables))
+    assert rows[rows["claim"] == "001-14a"]["dataset"].tolist() == ["google_re", "trex"]
+    assert set(rows[rows["claim"] == "001-14a"]["verdict"]) == {"agrees"}
+    assert (rows["claim"] == "001-14b").sum() == tables["performance"]["probe"].nunique()
+    shown = overconfidence.distinct_shown(tables["distinct"])
+    assert len(shown) == tables["distinct"]["probe"].nunique()

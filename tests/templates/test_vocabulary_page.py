@@ -1,4 +1,4 @@
-"""Accuracy by gold length and by model size, on rows small enough to check by hand."""
+"""Page 18 on rows small enough to check by hand."""
 
 import math
 
@@ -7,14 +7,16 @@ import pytest
 from conftest import small
 
 import probekit as pk
+from probekit.report import recorded_tables
+from probekit.report.claims import concluded
 
-from notebooks.templates import asking, sizes, vocabulary
+from notebooks.templates import ask, reading, vocabulary
 
 
 def rows(model: str, style: str, ranks: list[int], lengths: list[int], **columns: list) -> pd.DataFrame:
     n = len(ranks)
     base = {
-        "model": model, "probe": f"demo/{style}", "dataset": "demo", "style": style, "gold": asking.OWN, "rank": ranks,
+        "model": model, "probe": f"demo/{style}", "dataset": "demo", "style": style, "rank": ranks,
         "prompt_id": [str(i) for i in range(n)], "fact_id": [str(i) for i in range(n)], "relation": ["a"] * n,
         "length": lengths, "predicted": [1] * n, "unknown": [False] * n, "rivals": [2] * n, "same_length": ranks,
     }  # fmt: skip
@@ -106,7 +108,7 @@ def test_measuring_asks_a_loaded_model_for_its_own_tokens(tmp_path):
     model.tokenizer.save_pretrained(tmp_path / "mine")
     probe = pk.load_probe("demo/natural", limit=12)
     model = pk.load_model(str(tmp_path / "mine"))
-    ranks = asking.ask(model, probe)
+    ranks = ask.ask(model, probe)
     measured, candidates = vocabulary.measure(ranks, [str(tmp_path / "mine")], [probe])
     assert len(measured) == 12 and len(candidates) == len(probe.entities)
     for gold, top, length, predicted in zip(
@@ -117,53 +119,87 @@ def test_measuring_asks_a_loaded_model_for_its_own_tokens(tmp_path):
 
 
 def test_only_pairs_that_were_asked_are_compared():
-    assert sizes.known_pairs([["a", "b"], ["a", "c"]], ["a", "b"]) == [("a", "b")]
+    assert vocabulary.known_pairs([["a", "b"], ["a", "c"]], ["a", "b"]) == [("a", "b")]
+    nothing = vocabulary.size_tables(pd.DataFrame(), pd.DataFrame(columns=reading.COLUMNS), [])
+    assert all(table.empty for table in nothing.values())
 
 
-def test_size_is_compared_fact_by_fact():
-    table = pd.concat(
-        [
-            rows("s", "natural", [1, 2, 2, 2], [1] * 4), rows("l", "natural", [1, 1, 1, 2], [1] * 4),
-            rows("s", "template", [2, 2, 1, 2], [1] * 4), rows("l", "template", [2, 2, 2, 2], [1] * 4),
-        ]
-    )  # fmt: skip
-    found = sizes.accuracy_pairs(table, [("s", "l")]).set_index("style")
-    assert found["difference"].to_dict() == {"natural": 0.5, "template": -0.25}
-    assert found.loc["natural", ["of_smaller", "of_larger"]].tolist() == [0.25, 0.75]
-    assert found.loc["natural", "p"] == 0.5  # two of four facts differ: half of the four flips lie as far out
-    assert sizes.style_pairs(table, [("s", "l")])["difference"].tolist() == [0.75]
-    assert sizes.style_pairs(table[table["style"] == "natural"], [("s", "l")]).empty
-
-
-def made(name: str, style: str, facts: list[str]) -> pk.Probe:
-    texts = [f"{style} of {fact} is [MASK]" for fact in facts]
-    frame = pd.DataFrame({"prompt_id": range(len(facts)), "text": texts, "gold": [["town"]] * len(facts)})
-    return pk.Probe(name, frame.assign(fact_id=facts), ["town", "x"], style=style)
-
-
-def test_the_same_facts_are_drawn_in_both_styles():
-    probes = [made("w/template", "template", list("abcde")), made("w/natural", "natural", list("edcbbx"))]
-    (_, template), (_, natural) = sizes.draw(probes, 3, seed=1)
-    assert [t.replace("template", "natural") for t in template] == natural and len(set(natural)) == 3
-    (_, every), _ = sizes.draw(probes, 100, seed=1)
-    assert sorted(every) == [f"template of {fact} is town" for fact in "bcde"]
-    assert (
-        len(sizes.draw([made("w/template", "template", ["a"]), made("w/natural", "natural", ["z"])], 5, 0)[0][1]) == 1
+def read(model: str, style: str, perplexities: list[float], cut: int = 1) -> pd.DataFrame:
+    about = {"model": model, "probe": f"demo/{style}", "dataset": "demo", "style": style}
+    return pd.DataFrame(
+        {"perplexity": perplexities, "token_ids": [(cut, i) for i in range(len(perplexities))], **about}
     )
 
 
-def test_perplexities_are_paired_text_by_text(tmp_path, monkeypatch):
-    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
-    for name in ("bert", "roberta"):
-        small(name).network.save_pretrained(tmp_path / name)
-        small(name).tokenizer.save_pretrained(tmp_path / name)
-    first, second = (str(tmp_path / name) for name in ("bert", "roberta"))
-    probes = [made("w/natural", "natural", ["a", "town", "x"])]
-    row = sizes.perplexity_pairs(probes, [(first, second)], 10).iloc[0]
-    texts = [f"natural of {fact} is town" for fact in ("a", "town", "x")]
-    mine, other = (pk.pseudo_perplexity(small(name), texts)["perplexity"] for name in ("bert", "roberta"))
-    ratios = (other / mine).map(math.log)
-    assert row["ratio"] == pytest.approx(ratios.mean(), abs=1e-3)
-    assert row["smaller_lower"] == (ratios > 0).mean() and not row["same_tokens"]
-    assert (row["smaller"], row["larger"], row["texts"]) == ("bert", "roberta", 3)
-    assert sizes.perplexity_pairs(probes, [(first, first)], 10).iloc[0]["same_tokens"]
+SIZES = pd.concat(
+    [
+        rows("s", "natural", [1, 2, 2, 2], [1] * 4), rows("l", "natural", [1, 1, 1, 2], [1] * 4),
+        rows("s", "template", [2, 2, 1, 2], [1] * 4), rows("l", "template", [2, 2, 2, 2], [1] * 4),
+    ]
+)  # fmt: skip
+TEXTS = pd.concat([read("s", "natural", [2.0, 8.0]), read("l", "natural", [1.0, 2.0])])
+
+
+def test_size_is_compared_fact_by_fact():
+    found = vocabulary.size_tables(SIZES, TEXTS, [("s", "l")])
+    accuracy = found["accuracy_pairs"].set_index("style")
+    assert accuracy["difference"].to_dict() == {"natural": 0.5, "template": -0.25}
+    assert accuracy.loc["natural", ["of_smaller", "of_larger"]].tolist() == [0.25, 0.75]
+    assert accuracy.loc["natural", "p"] == 0.5  # two of four facts differ: half of the four flips lie as far out
+    assert found["style_pairs"]["difference"].tolist() == [0.75]
+    assert vocabulary.size_tables(SIZES[SIZES["style"] == "natural"], TEXTS, [("s", "l")])["style_pairs"].empty
+
+
+def test_perplexities_are_paired_text_by_text():
+    row = vocabulary.size_tables(SIZES, TEXTS, [("s", "l")])["perplexity_pairs"].iloc[0]
+    assert row["ratio"] == pytest.approx((math.log(1 / 2) + math.log(2 / 8)) / 2)
+    assert row["of_smaller"] == pytest.approx(4) and row["of_larger"] == pytest.approx(2**0.5)
+    assert row["smaller_lower"] == 0 and row["same_tokens"] and row["texts"] == 2
+    other = pd.concat([read("s", "natural", [2.0, 8.0]), read("l", "natural", [1.0, 2.0], cut=2)])
+    cut = vocabulary.size_tables(SIZES, other, [("s", "l")])["perplexity_pairs"]
+    assert not cut["same_tokens"].any() and vocabulary.comparable(cut).empty
+
+
+def test_conclusions_on_vocabulary_and_size():
+    measured = pd.concat([SIZES.assign(model="m"), SIZES.assign(model="n")]).drop_duplicates(
+        ["model", "style", "prompt_id"]
+    )
+    listing = pd.concat([listed("m", "n", probe=f"demo/{style}") for style in ("natural", "template")])
+    found = vocabulary.tables(measured, listing) | vocabulary.size_tables(SIZES, TEXTS, [("s", "l")])
+    table = concluded(vocabulary.conclusions(found))
+    assert table["claim"].tolist() == ["001-07h", "001-08a", "001-08g", "001-12b"]
+    last = table.set_index("claim").loc["001-12b"]
+    assert last["verdict"] == "agrees" and last["estimate"] < 0 and last["pair"] == "l over s"
+    assert table["estimate"].tolist()[1:3] == [0.5, 0.75]
+
+
+def test_only_probes_whose_lengths_differ_for_every_model_are_drawn():
+    measured = pd.concat([rows("m", "natural", [1] * 24, [1, 2] * 12), rows("n", "natural", [1] * 24, [1, 2] * 12)])
+    alone = rows("m", "template", [1] * 24, [1, 2] * 12), rows("n", "template", [1] * 24, [1] * 24)
+    listing = pd.concat([listed("m", "n", probe=f"demo/{style}") for style in ("natural", "template")])
+    found = vocabulary.tables(pd.concat([measured, *alone]), listing)
+    assert vocabulary.everyone(found)["probe"].tolist() == ["demo/natural"]
+    drawn = vocabulary.by_length(found)
+    assert set(drawn["probe"]) == {"demo/natural"} and sorted(drawn["place"]) == [1, 1, 2, 2]
+
+
+def test_the_papers_pairs_are_counted_in_its_tables():
+    found = vocabulary.printed_sizes()
+    assert found[["setting", "comparisons", "smaller_ahead"]].to_numpy().tolist() == [
+        ["template", 6, 2],
+        ["template", 12, 4],
+        ["natural", 3, 0],
+        ["natural", 18, 1],
+    ]
+
+
+def test_the_recorded_tables_are_known_and_give_their_conclusions():
+    recorded = recorded_tables("18_vocabulary")
+    assert set(recorded) <= set(vocabulary.CAPTIONS)
+    tables = {name: recorded.get(name, pd.DataFrame()) for name in vocabulary.CAPTIONS}
+    table = concluded(vocabulary.conclusions(tables))
+    assert table[["claim", "dataset", "verdict"]].to_numpy().tolist() == [
+        ["001-07h", "google_re", "agrees"],
+        ["001-07h", "trex", "agrees"],
+    ]
+    assert set(vocabulary.by_length(tables)["probe"]) == {"medlama/template", "pubmed/chemical", "pubmed/gene"}

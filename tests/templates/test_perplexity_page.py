@@ -1,0 +1,146 @@
+"""Page 16 on numbers small enough to check by hand."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probekit.report import recorded_tables
+from probekit.report.claims import concluded
+
+from notebooks.templates import perplexity
+
+
+def made(hits: dict[str, list[int]], perplexities: dict[str, list[float]], probe: str = "trex/template"):
+    """Ranks of all prompts and perplexities of the first ones, one prompt a fact; ten tokens and 40 characters each."""
+    style = probe.rpartition("/")[2]
+    about = {"probe": probe, "style": style}
+    ranks = [
+        {"model": m, **about, "prompt_id": str(i), "fact_id": str(i), "rank": 1 if hit else 2}
+        for m, row in hits.items()
+        for i, hit in enumerate(row)
+    ]
+    texts = [
+        {"model": m, **about, "prompt_id": str(i), "fact_id": str(i), "perplexity": value,
+         "log_prob": -10 * np.log(value), "tokens": 10, "characters": 40}
+        for m, row in perplexities.items()
+        for i, value in enumerate(row)
+    ]  # fmt: skip
+    return pd.DataFrame(ranks), pd.DataFrame(texts)
+
+
+def test_mean_median_corpus_and_bits_by_hand():
+    row = perplexity.tables(*made({"m": [1, 0, 0]}, {"m": [1.0, 2.0, 32.0]}))["perplexity"].iloc[0]
+    assert row["mean"] == pytest.approx(35 / 3) and row["median"] == 2.0
+    assert row["corpus"] == pytest.approx(2**2) and row["bits"] == pytest.approx((0 + 10 + 50) / 120)
+    assert row["highest"] == pytest.approx(32 / 35) and row["tokens"] == 10
+    for name in ("mean", "median", "corpus", "bits"):
+        assert row[f"{name}_low"] <= row[name] <= row[f"{name}_high"]
+
+
+def test_an_answered_prompt_is_compared_with_all_others():
+    right, wrong = [1.0, 1.0, 1.0, 5.0, 5.0], [3.0, 3.0, 3.0, 5.0, 5.0]
+    ranks, texts = made({"m": [1] * 5 + [0] * 5 + [1]}, {"m": right + wrong})  # the last prompt was not read
+    found = perplexity.tables(ranks, texts)
+    row = found["answered"].iloc[0]
+    assert (row["texts"], row["right"]) == (10, 5)
+    assert row["auc"] == pytest.approx((3 * 5 + 2 * 2 * 0.5) / 25)
+    assert found["styles"].iloc[0][["measure", "averaged", "value"]].to_list() == ["inside models", 1, row["auc"]]
+    (row,) = concluded(perplexity.conclusions(found)).to_dict("records")
+    assert (row["claim"], row["verdict"], row["n"]) == ("001-10a", "undecided", 1)
+    assert perplexity.tables(ranks, texts[1:])["answered"].empty  # four answered ones are too few
+
+
+def test_accuracy_is_over_all_prompts_and_the_order_of_models_decides_the_correlation():
+    hits = {"a": [1, 1, 1, 1, 1, 0], "b": [1, 1, 0, 0, 0, 0], "c": [0, 0, 0, 0, 0, 0]}
+    falling = {"a": [10.0, 10.0], "b": [100.0, 100.0], "c": [1000.0, 1000.0]}
+    found = perplexity.tables(*made(hits, falling))
+    row = found["across"].iloc[0]
+    assert row["spearman"] == pytest.approx(-1) and row["models"] == 3
+    assert row["log_pearson"] == pytest.approx(np.corrcoef([5, 2, 0], [1, 2, 3])[0, 1])
+    assert row["pearson"] == pytest.approx(np.corrcoef([5, 2, 0], [10, 100, 1000])[0, 1])
+    mean = found["means"].iloc[0]
+    assert mean["accuracy"] == pytest.approx(7 / 18) and mean["perplexity"] == pytest.approx(370)
+    assert mean["perplexity_low"] == mean["perplexity_high"]  # all read prompts alike: no draw changes it
+    styles = found["styles"].set_index("measure")
+    assert styles.loc["over models", "value"] == pytest.approx(row["log_pearson"])
+    assert list(styles.index) == ["over models"]  # each model answers all that were read, or none
+
+
+def test_data_sets_are_points_of_their_own():
+    parts = [
+        made({"m": row}, {"m": [value] * 4}, f"{name}/template")
+        for name, row, value in (("x", [1, 0, 0, 0], 2.0), ("y", [1, 1, 0, 0], 4.0), ("z", [1, 1, 1, 0], 6.0))
+    ]
+    found = perplexity.tables(*(pd.concat(side) for side in zip(*parts, strict=True)))
+    row = found["sets"].iloc[0]
+    assert (row["style"], row["sets"], row["r"]) == ("template", 3, pytest.approx(1))
+    assert row["r_p"] == pytest.approx(0, abs=1e-6) and row["r_low"] < 1
+    assert found["across"].empty  # one model
+    two = perplexity.tables(*(pd.concat(side) for side in zip(*parts[:2], strict=True)))
+    assert two["sets"].empty  # two points always lie on a line
+
+
+def test_what_is_undefined_is_left_out():
+    found = perplexity.tables(*made({m: [0, 0, 0] for m in "abc"}, {m: [2.0, 3.0, 9.0] for m in "abc"}))
+    assert found["across"].empty and found["answered"].empty and found["styles"].empty
+    assert not any(table.isna().to_numpy().any() for table in found.values())
+
+
+def side(style: str, sign: int, measure: str = perplexity.OVER, even: float = 0.0) -> dict[str, pd.DataFrame]:
+    """Tables of one correlation, or of one chance on one side of ``even``."""
+    low, high = sorted((even + sign * 0.2, even + sign * 0.3))
+    value = {"style": style, "measure": measure, "averaged": 2, "models": 3}
+    sets = {"style": style, "sets": 4, "r": (low + high) / 2, "r_low": low, "r_high": high, "r_p": 0.2, "models": 3}
+    styles = value | {"value": (low + high) / 2, "value_low": low, "value_high": high}
+    return {"styles": pd.DataFrame([styles]), "sets": pd.DataFrame([sets])}
+
+
+def verdicts(tables: dict[str, pd.DataFrame]) -> list[tuple[str, str]]:
+    rows = concluded(perplexity.conclusions(tables))
+    return list(zip(rows["claim"], rows["verdict"], strict=True))
+
+
+def test_conclusions_take_the_sign_the_paper_finds():
+    assert verdicts(side("template", 1)) == [("001-10a", "agrees")] * 2
+    assert verdicts(side("template", -1)) == [("001-10a", "contradicts")] * 2
+    assert verdicts(side("natural", -1)) == [("001-10c", "agrees")] * 2
+    assert verdicts(side("natural", 1)) == [("001-10c", "contradicts")] * 2
+    # answered prompts surprise less: accuracy falls with perplexity
+    assert verdicts(side("natural", 1, perplexity.INSIDE, 0.5))[1] == ("001-10c", "agrees")
+    assert verdicts(side("template", 1, perplexity.INSIDE, 0.5))[1] == ("001-10a", "contradicts")
+    assert verdicts(side("other", 1)) == []
+
+
+def test_the_papers_numbers_stand_beside_ours():
+    beside = perplexity.beside_figure(side("template", 1)).set_index("setting")
+    assert beside["published_sets"].to_dict() == {"template": 4, "natural": 6}
+    assert beside["published_r"].to_dict() == {"template": 0.83, "natural": 0.60}
+    assert beside.loc["template", ["sets", "r"]].tolist() == [4, 0.25] and np.isnan(beside.loc["natural", "r"])
+    ours = pd.DataFrame({"model": ["m", "m"], "probe": ["squad", "mine"], "mean": [7.0, 12345.0]})
+    table = perplexity.as_in_paper({"perplexity": ours}, paper=True).set_index("data")
+    assert table.loc["SQuAD natural", ["published", "m"]].tolist() == [154.19, 7.0]
+    assert table.loc["mine", "m"] == 12345 and np.isnan(table.loc["CTD template", "m"]) and len(table) == 11
+    assert (table["least"].dropna() <= table["published"].dropna()).all()
+    alone = perplexity.as_in_paper({"perplexity": ours}, paper=False)
+    assert list(alone) == ["data", "m"] and alone["data"].tolist() == ["SQuAD", "mine"]
+    assert perplexity.perplexities(alone)["m"].tolist() == ["7.0", "12,300"]
+
+
+def test_perplexities_of_the_settings_are_told_apart_by_their_intervals():
+    def level(*natural: float) -> dict[str, str]:
+        rows = [("demo/template", "template", 90.0, 80.0, 95.0), ("demo/natural", "natural", *natural)]
+        columns = ["probe", "style", "perplexity", "perplexity_low", "perplexity_high"]
+        return perplexity.level_signs({"means": pd.DataFrame(rows, columns=columns)})
+
+    assert level(50.0, 40.0, 79.0) == {"demo": "agrees"}
+    assert level(50.0, 40.0, 80.0) == {"demo": "undecided"} and level(99.0, 96.0, 120.0) == {"demo": "contradicts"}
+    squad = pd.DataFrame({"probe": ["squad"], "style": ["natural"], "perplexity": [1.0]})
+    assert perplexity.level_signs({"means": squad}) == {}
+
+
+def test_the_recorded_tables_are_known_and_give_their_conclusions():
+    tables = recorded_tables("16_perplexity")
+    assert set(tables) == set(perplexity.CAPTIONS)
+    rows = concluded(perplexity.conclusions(tables))
+    assert rows["claim"].tolist() == ["001-10a"] * 3 + ["001-10c"] * 3
+    assert rows["verdict"].tolist() == ["contradicts"] * 4 + ["agrees"] * 2
