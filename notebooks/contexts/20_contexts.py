@@ -39,7 +39,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "20_contexts"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, escape, title
+from probekit.report import Page, title
 
 from notebooks.contexts import ask, contexts
 
@@ -68,12 +68,11 @@ page.answer(contexts.answer(tables))
 # Each input puts one segment more before the question.
 
 # %% tags=["hide-input"]
-if not examples:
+if page.recorded:
     page.say("This document is invented, so that its text can be shown:")
-for source, shown in (examples or {"": contexts.invented(most)}).items():
-    if source:
-        page.say(f"**{escape(title(source))}**")
-    page.markup(shown)
+    page.markup(contexts.invented(most))
+for number, (source, shown) in enumerate(examples.items()):
+    page.markup(contexts.folded(f"An example of {title(source)}", shown) if number else shown)
 
 # %% [markdown]
 # The list shows the *knowledge-only* context, which keeps the entities in their places.

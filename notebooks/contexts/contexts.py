@@ -316,7 +316,7 @@ def inputs(steps: pd.DataFrame, ranked: pd.DataFrame | None = None) -> str:
         items = [f"<li><i>Input 0</i>: {_text(rows[0]['before'])}</li>"]
         items += [_item(row, ranks.get((variant, twin, row["step"]))) for row in rows]
         heading = f"{VARIANTS.get(str(variant), str(variant))}, {CENTRES[str(twin)]}: {rows[0]['centre']}"
-        folds.append(f'<details class="inputs"><summary>{_text(heading)}</summary><ul>{"".join(items)}</ul></details>')
+        folds.append(folded(heading, f"<ul>{''.join(items)}</ul>"))
     return "".join(folds)
 
 
@@ -357,11 +357,15 @@ def example(one: Looked, most: int, ranked: pd.DataFrame | None = None) -> str:
     wrong = negative_centre(segments, correct)
     if wrong is not None:
         twin = coloured(text, around(text, found.mentions, wrong.entity, wrong.first, most), target, correct)
-        heading = "The same document around the negative target"
-        pieces.append(f'<details class="inputs"><summary>{heading}</summary>{twin}</details>')
+        pieces.append(folded("The same document around the negative target", twin))
     if ranked is not None:
         ranked = pick(ranked, source=one.name, triple_id=triple_id, doc_id=found.document.doc_id)
     return "".join([*pieces, inputs(steps, ranked)])
+
+
+def folded(heading: str, shown: str) -> str:
+    """Markup behind its heading."""
+    return f'<details class="inputs"><summary>{_text(heading)}</summary>{shown}</details>'
 
 
 def invented(most: int) -> str:

@@ -163,11 +163,11 @@ def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFra
     for correct, added in ADDED.items():
         for model, part in pick(numbers[0], added_correct=correct).groupby("model", sort=False):
             cells = {row["change"]: cell(row, "mean", 2) for row in part.to_dict("records")}
-            about = {"Added": added, "Model": title(str(model))}
+            about = {"Added": added.removeprefix("O_a "), "Model": title(str(model))}
             shown.append(about | {entity: cells.get(change, "–") for change, entity in ENTITIES.items()})
         for model, row in paper.items():
             values = {change: row[f"{added}: {entity}"] for change, entity in ENTITIES.items()}
-            about = {"Added": added, "Model": f"Paper: {model}"}
+            about = {"Added": added.removeprefix("O_a "), "Model": f"Paper: {model}"}
             shown.append(about | {ENTITIES[change]: value for change, value in values.items()})
             keys = {"source": PRINTED, "model": model, "added_correct": correct}
             rows = [keys | {"change": change, "mean": float(value)} for change, value in values.items()]

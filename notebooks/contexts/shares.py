@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +12,7 @@ from probekit.metrics import middle, resampled_means
 from probekit.metrics.context import counted
 from probekit.report.published import published
 from probekit.report.tables import cell, pick
-from probekit.report.text import title
+from probekit.report.text import number, title
 
 Array = npt.NDArray[np.float64]
 Column = tuple[npt.ArrayLike, npt.ArrayLike]  # values, and which rows count
@@ -81,8 +81,8 @@ def classes(ranked: pd.DataFrame, column: str) -> pd.Series:
         values = part.drop_duplicates("triple_id")[column]
         cuts = np.unique(np.quantile(values, np.arange(1, THIRDS) / THIRDS, method="lower"))
         place = np.searchsorted(cuts, part[column])
-        for number in np.unique(place):
-            members = part.loc[place == number, column]
+        for third in np.unique(place):
+            members = part.loc[place == third, column]
             ends = list(dict.fromkeys([members.min(), members.max()]))
             labels[members.index] = " to ".join(f"{end:,}" for end in ends)
     return labels
@@ -145,7 +145,7 @@ def conclusions_from(directions: pd.DataFrame, triples: Mapping[str, int]) -> pd
 
 
 def beside_paper(
-    rows: pd.DataFrame, columns: Mapping[str, tuple[str, str]], table: str = ""
+    rows: pd.DataFrame, columns: Mapping[str, tuple[str, str]], table: str = "", short: Collection[str] = ()
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Ours, and below it what a table of paper 002 prints, in the columns of that table.
 
@@ -153,6 +153,7 @@ def beside_paper(
         rows: ours, with ``source, model`` and the columns of intervals.
         columns: our column -> its heading and the name of its column in ``book/published``.
         table: number of the paper's table; none where its numbers must not stand beside ours.
+        short: our columns that are shown without their intervals, which a wide table has no room for.
 
     Returns:
         The numbers (``source`` is ``PRINTED`` in the paper's rows), and the same for reading, as printed.
@@ -161,7 +162,8 @@ def beside_paper(
     numbers, shown = [rows[["source", "model", *ends]]], []
     for row in numbers[0].to_dict("records"):
         about = {"Source": title(row["source"]), "Model": title(row["model"])}
-        shown.append(about | {heading: cell(row, name, 2) for name, (heading, _) in columns.items()})
+        cells = {name: number(row[name], 2) if name in short else cell(row, name, 2) for name in columns}
+        shown.append(about | {heading: cells[name] for name, (heading, _) in columns.items()})
     for model, printed in (printed_rows(table) if table else {}).items():
         values = {name: float(printed[column]) for name, (_, column) in columns.items()}
         numbers.append(pd.DataFrame([{"source": PRINTED, "model": model} | values]))

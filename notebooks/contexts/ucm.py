@@ -293,8 +293,9 @@ def as_table2(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame
             ends = {f"{when}{end}": f"{when}@{k}{end}" for end in ("", "_low", "_high")}
             rows = rows.merge(pick(accuracy, k=k)[[*keys, *ends]].rename(columns=ends), on=keys)
             columns[f"{when}@{k}"] = (f"Acc@{k} {when}", f"{when} context acc@{k}")
+    hits = list(columns)
     columns |= {name: (name[0].upper(), name[0].upper()) for name in ANSWERS}
-    return beside_paper(rows, columns, "2" if printed else "")
+    return beside_paper(rows, columns, "2" if printed else "", short=hits)
 
 
 def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -1,4 +1,4 @@
-"""Paper 002 against its own Tables 2 and 3: other numbers, other findings; and the tables as transcribed."""
+"""Paper 002 against its own tables: other numbers, other findings; and the tables as transcribed."""
 
 from __future__ import annotations
 
@@ -8,15 +8,18 @@ import pandas as pd
 import pytest
 from conftest import Values, doctor
 
-from probekit.report.published import numbers
+from probekit.report.published import numbers, published
 
-from notebooks.contexts.own_002 import CHECKS
+from notebooks.contexts.checks import CHECKS
+from notebooks.contexts.rank_change import DIRECTIONS
 
-PUBLISHED = Path(__file__).resolve().parents[1] / "book" / "published"
+PUBLISHED = Path(__file__).resolve().parents[2] / "book" / "published"
 WITHOUT, WITH, U3, M3, NEGATIVE = "without context ", "with context ", "target U", "target M", "negative-target "
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [
+    ("002-03a", "consistent", "table1", {("BioBERT", "O_a correct: O_t"): "0.1"}),
+    ("002-03d", "consistent", "table1", {("BERT", "O_a incorrect: O_t"): "-0.1"}),
     ("002-04i", "inconsistent", "table2",
      {("BERT-base", WITHOUT + "acc@1"): "0.9", ("RoBERTa-large", WITHOUT + "acc@5"): "0.9"}),
     ("002-04j", "consistent", "table2", {("ClinicalBERT", WITHOUT + "acc@1"): "0.227"}),
@@ -52,6 +55,12 @@ def test_shares_that_swap_bear_out_the_strong_reading(printed: Path) -> None:
     swapped |= {(str(name), NEGATIVE + "M"): "0.15" for name in numbers("002", "3").index}
     doctor(printed / "002_table3.csv", swapped)
     assert CHECKS["002-12b"]()[0] == "consistent"
+
+
+def test_table_1_bears_out_all_directions_that_the_page_checks() -> None:
+    table = published("002", "1")
+    assert len(table) == 24 and table["row"].nunique() == 3 and set(table["paper"]) == {"002"}
+    assert {CHECKS[claim]()[0] for claim in DIRECTIONS} == {"consistent"}
 
 
 def test_tables_are_whole() -> None:

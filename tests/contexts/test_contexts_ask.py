@@ -6,19 +6,19 @@ from dataclasses import replace
 
 import pytest
 from conftest import small
+from context_steps import a_page
 
 from probekit.contexts.study import rank_steps
 from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
-from probekit.report import Page
 
-from notebooks.contexts import asking
+from notebooks.contexts import ask
 
 
 def test_sources_come_by_name_and_from_files(tmp_path):
     (tmp_path / "one.txt").write_text("A text.", "utf-8")
-    found = asking.sources(["demo_bio", "demo"], {"mine": ["demo/template", str(tmp_path)]})
+    found = ask.sources(["demo_bio", "demo"], {"mine": ["demo/template", str(tmp_path)]})
     assert [source.name for source in found] == ["demo_bio", "demo", "mine"]
     assert [document.text for document in found[2].documents] == ["A text."]
 
@@ -26,17 +26,17 @@ def test_sources_come_by_name_and_from_files(tmp_path):
 @pytest.mark.parametrize("own", [{"trex": ["a", "b"]}, {"mine": "folder"}, {"mine": ["demo/template"]}])
 def test_a_wrong_own_source_is_named(own):
     with pytest.raises(ReportError, match=next(iter(own))):
-        asking.sources([], own)
+        ask.sources([], own)
 
 
 def test_an_unknown_source_is_named():
     with pytest.raises(ReportError, match="no source is named 'wikipedia'"):
-        asking.sources(["wikipedia"])
+        ask.sources(["wikipedia"])
 
 
 def test_triples_with_another_correct_object_are_drawn_apart_and_pools_stay_whole():
     source = demo_contexts("general")
-    whole, part = asking.look(source, most=2), asking.look(source, triples=7, others=3, most=2)
+    whole, part = ask.look(source, most=2), ask.look(source, triples=7, others=3, most=2)
     assert whole.steps["several"].nunique() == 2  # two segments need not hold another correct object
     drawn = part.steps.drop_duplicates("triple_id").set_index("triple_id")["several"]
     assert drawn.sum() == 7 and (~drawn).sum() == 3 and len(drawn) == 10
@@ -45,12 +45,12 @@ def test_triples_with_another_correct_object_are_drawn_apart_and_pools_stay_whol
     assert part.asked.attrs["entities"] == whole.asked.attrs["entities"] and len(part.found) == len(whole.found)
     same = whole.steps[whole.steps["triple_id"].isin(drawn.index)]
     assert part.steps["text"].tolist() == same["text"].tolist()
-    again = asking.look(source, triples=7, others=3, most=2)
+    again = ask.look(source, triples=7, others=3, most=2)
     assert again.steps["triple_id"].tolist() == part.steps["triple_id"].tolist()
 
 
 def test_steps_know_exposure_and_relation():
-    found = asking.look(demo_contexts("biomedical"), triples=4)
+    found = ask.look(demo_contexts("biomedical"), triples=4)
     prompts = found.probe.prompts.set_index("prompt_id")
     first = found.steps.iloc[0]
     assert first["exposure"] == prompts.loc[first["prompt_id"], "exposure"] and first["source"] == "demo_bio"
@@ -59,10 +59,10 @@ def test_steps_know_exposure_and_relation():
 def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     models = {name: replace(small("bert"), name=name) for name in ("one", "two")}
-    monkeypatch.setattr(asking, "load_model", lambda name, device: models[name])
-    looked = asking.look_all(["demo"], triples=2, most=3)
-    page = Page("10_world", str(tmp_path / "out"), {})
-    done = asking.ask_all(page, ["one", "two"], looked)
+    monkeypatch.setattr(ask, "load_model", lambda name, device: models[name])
+    looked = ask.look_all(["demo"], triples=2, most=3)
+    page = a_page(tmp_path / "out")
+    done = ask.ask_all(page, ["one", "two"], looked)
     plain = rank_steps(models["one"], looked[0].steps, looked[0].asked.attrs["entities"])
     assert done["model"].tolist() == ["one"] * len(plain) + ["two"] * len(plain)
     assert done["rc_centre"].iloc[: len(plain)].tolist() == plain["rc_centre"].tolist()

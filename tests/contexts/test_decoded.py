@@ -7,11 +7,13 @@ from dataclasses import replace
 import pandas as pd
 import pytest
 from conftest import small
+from context_steps import a_page
 
 from probekit.models import Model
 from probekit.report import Page
 
-from notebooks.contexts import asking, decoded
+from notebooks.contexts import ask, decoded
+from notebooks.contexts.shares import MEAN
 
 ANSWERS = {False: ["wrong", "The Target!", "other"], True: ["an other", "wrong", "target"]}  # without, with context
 
@@ -19,11 +21,11 @@ ANSWERS = {False: ["wrong", "The Target!", "other"], True: ["an other", "wrong",
 @pytest.fixture
 def page(tmp_path, monkeypatch) -> Page:
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
-    return Page("10_world", str(tmp_path / "out"), {})
+    return a_page(tmp_path / "out", "22_ucm")
 
 
 def models(monkeypatch: pytest.MonkeyPatch, **of: Model) -> None:
-    for module in (asking, decoded):
+    for module in (ask, decoded):
         monkeypatch.setattr(module, "load_model", lambda name, device: of[name])
 
 
@@ -34,7 +36,7 @@ def test_the_first_right_answer_counts_as_squad_compares_it():
 
 
 def test_contexts_are_those_that_ucm_counts_from_the_prompt_to_the_longest_input():
-    looked = asking.look_all(["demo"], triples=5, others=3, most=3)
+    looked = ask.look_all(["demo"], triples=5, others=3, most=3)
     table = decoded.chosen(looked, 2, 0)
     own = looked[0].steps[(looked[0].steps["variant"] == "real") & (looked[0].steps["twin"] == "target")]
     assert table["triple_id"].nunique() == 2
@@ -51,8 +53,8 @@ def test_contexts_are_those_that_ucm_counts_from_the_prompt_to_the_longest_input
 def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
     one, two = (replace(small("bert"), name=name) for name in ("one", "two"))
     models(monkeypatch, one=one, two=two)
-    looked = asking.look_all(["demo"], triples=4, most=3)
-    done = asking.ask_all(page, ["one", "two"], looked)
+    looked = ask.look_all(["demo"], triples=4, most=3)
+    done = ask.ask_all(page, ["one", "two"], looked)
     asked = decoded.chosen(looked, 2, 0)
     answers = pd.DataFrame({"answers": [ANSWERS[n >= len(asked)] for n in range(2 * len(asked))]})
     answers.attrs["counts"] = dict.fromkeys(decoded.CALLS[1:], 7)
@@ -74,25 +76,25 @@ def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
                 (last.loc[last["model"] == model, "rank_after"] <= k).mean(),
             ]
             assert hits.loc[(model, decoded.CANDIDATES, k)].tolist() == pytest.approx(expected)
-    shown = decoded.readable(tables["decoded"])
-    assert shown["Judged by"].tolist() == [decoded.CANDIDATES, decoded.DECODED, decoded.ANY] * 3
-    assert shown["Model"].iloc[-1] == "mean over models" and shown["Triples"].eq(2).all()
-    told = decoded.sentences(tables["decoded"], tables["calls"])
-    assert len(told) == 2 and "2 triples" in told[0] and "7 prompts in 7 rounds" in told[1]
+    table = tables["decoded"]
+    order = [decoded.CANDIDATES, decoded.DECODED, decoded.ANY]
+    assert table.query("k == 1")["judged"].tolist() == order * 3 and table["model"].iloc[-1] == MEAN
+    assert table["triples"].eq(2).all() and table["contexts"].nunique() == 1
+    assert "On 2 triples" in decoded.sentence(tables, "demo")
 
 
 def test_a_model_without_a_bias_is_left_out_in_words(monkeypatch, page):
     one, bare = replace(small("bert"), name="one"), replace(small("roberta"), name="bare")
     models(monkeypatch, one=one, bare=bare)
     monkeypatch.setattr(decoded, "decodable", lambda model: model.name != "bare")
-    looked = asking.look_all(["demo"], triples=1, most=2)
-    done = asking.ask_all(page, ["one", "bare"], looked)
+    looked = ask.look_all(["demo"], triples=1, most=2)
+    done = ask.ask_all(page, ["one", "bare"], looked)
     tables = decoded.tables(page, ["one", "bare"], looked, done, 1)
     assert set(tables["decoded"]["model"]) == {"one"}
     row = tables["calls"].set_index("model").loc["one"]
     assert (row["prompts"], row["model calls"], row["forward rows"]) == (2, 10, 470)
-    assert decoded.sentences(tables["decoded"], tables["calls"])[-1].endswith("subtracted: bare.")
+    assert decoded.sentence(tables, "demo").endswith("subtracted: bare.")
     none = decoded.tables(page, ["bare"], looked, done, 1)
-    assert none["decoded"].empty and decoded.sentences(none["decoded"], none["calls"])[0].endswith(": bare.")
+    assert none["decoded"].empty and decoded.sentence(none, "demo").endswith(": bare.")
     nothing = decoded.tables(page, ["one"], looked, done, 0)
-    assert "No answers were decoded" in decoded.sentences(nothing["decoded"], nothing["calls"])[0]
+    assert nothing["decoded"].empty and "No answers were decoded" in decoded.sentence(nothing, "demo")

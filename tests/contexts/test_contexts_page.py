@@ -1,0 +1,129 @@
+"""Page 20: counts of a source, and the document and its inputs as the page shows them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+import pytest
+from context_steps import a_page
+
+from probekit.contexts.matching import pool
+from probekit.contexts.segments import around
+from probekit.contexts.sources import demo_contexts
+from probekit.metrics.context import counted
+from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
+from probekit.report.recording import recorded_tables
+
+from notebooks.contexts import ask, contexts
+
+
+def ranked(looked: ask.Looked, models: dict[str, float]) -> pd.DataFrame:
+    """Steps with made-up ranks: every step changes the centre by its model's number, the added entity by twice that."""
+    tables = []
+    for model, change in models.items():
+        values = {"rc_centre": change, "rc_added": 2 * change, "rc_correct": np.nan, "rc_incorrect": 0.0}
+        values |= {"rank_before": 9.0, "rank_after": 9.0 + change, "candidates": 13, "cut": model == "b"}
+        tables.append(looked.steps.drop(columns=["before", "text"]).assign(**values, model=model, half=""))
+    return pd.concat(tables, ignore_index=True)
+
+
+@pytest.fixture(scope="module")
+def looked() -> ask.Looked:
+    return ask.look(demo_contexts("general"), triples=6, most=3)
+
+
+def test_counts_of_a_source_add_up(looked: ask.Looked) -> None:
+    tables = contexts.tables([looked], ranked(looked, {"a": 1.0, "b": 1.0}))
+    assert set(tables) == set(contexts.CAPTIONS)
+    (source,) = tables["sources"].to_dict("records")
+    assert source["covered"] == len({one.triple for one in looked.found}) <= source["triples"] == len(looked.asked)
+    assert source["drawn"] == looked.steps["triple_id"].nunique() and source["steps"] == len(looked.steps)
+    for column in ("covered", "several", "twins", "contexts", "drawn", "steps", "counted"):
+        assert tables["relations"][column].sum() == source[column]
+    assert source["contexts"] == len(looked.found) == tables["lengths"]["contexts"].sum() and source["most"] == 3
+    assert tables["lengths"]["reach"].iloc[0] == 1.0
+    assert tables["lengths"]["reach"].iloc[-1] == tables["lengths"]["contexts"].iloc[-1] / source["contexts"]
+    assert tables["cut"].set_index("model")["cut_share"].to_dict() == {"a": 0.0, "b": 1.0}
+    assert "100.0% of the steps" in contexts.cut(tables)
+    assert f"{source['covered']} of {source['triples']} triples" in contexts.answer(tables)
+    assert contexts.draw(tables).axes and contexts.described(tables)
+    assert contexts.in_short(tables)["Triples asked"].tolist() == [str(source["drawn"])]
+
+
+def test_other_sources_are_summed_up_in_the_answer() -> None:
+    rows = {
+        "source": ["pubmed", "trex", "medline"],
+        "triples": [50, 40, 50],
+        "covered": [9, 30, 8],
+        "several": [2, 7, 4],
+    }
+    told = contexts.answer({"sources": pd.DataFrame(rows)})
+    assert "30 of 40 triples of T" in told and "Only 7 of them" in told and told.endswith("add 6.")
+
+
+def test_parts_of_half_taught_facts_add_up_to_the_source(looked: ask.Looked, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = contexts.tables([looked], ranked(looked, {"a": 1.0}))
+    assert plain["halves"].empty and "No source" in contexts.taught(plain)
+    facts = list(dict.fromkeys(looked.asked["fact_id"]))
+    half = {fact: (TAUGHT, HELD_OUT, SHARED)[number % 3] for number, fact in enumerate(facts)}
+    monkeypatch.setattr(contexts, "halves", lambda name: half)
+    tables = contexts.tables([replace(looked, name="trex")], ranked(looked, {"a": 1.0}))
+    each = tables["halves"]
+    whole = each[each["relation"] == contexts.ALL]
+    (source,) = tables["sources"].to_dict("records")
+    assert set(whole["half"]) == {TAUGHT, HELD_OUT, SHARED}
+    for column in ("covered", "two", "several"):
+        assert whole[column].sum() == source[column] == tables["relations"][column].sum()
+    assert each.loc[each["relation"] != "all", "ready"].sum() == whole["ready"].sum()
+    steps = ask.look(demo_contexts("general"), most=3).steps
+    all_counted = counted(steps) & (steps["twin"] == "target") & (steps["variant"] == "real")
+    assert whole["ready"].sum() == all_counted.sum()
+    by_relation = each[each["relation"] != "all"].groupby("relation")["ready"].sum()
+    assert f"{by_relation.max() / by_relation.sum():.0%} of the steps" in contexts.taught(tables)
+
+
+def test_a_document_is_shown_whole_with_its_segments_numbered_and_named() -> None:
+    text = "A <b> Lomese, then Zagrish & Brilic."
+    own = around(text, pool(["Lomese", "Zagrish", "Brilic"]).find(text), "Zagrish")
+    shown = contexts.coloured(text, own, "Zagrish", {"Zagrish", "Lomese"})
+    assert re.findall(r"<b>(S\d)</b>", shown) == ["S2", "S1", "S3"]
+    assert re.findall(r'class="entity (\w+)">(\w+)<sub>(\w+)<', shown) == [
+        ("correct", "Lomese", "correct"),
+        ("target", "Zagrish", "target"),
+        ("incorrect", "Brilic", "incorrect"),
+    ]
+    plain = re.sub(r"<b>S\d</b> |<sub>\w+</sub>|<[^>]*>", "", shown)
+    assert plain == "A &lt;b&gt; Lomese, then Zagrish &amp; Brilic."
+
+
+def test_a_growing_context_puts_one_entity_more_before_the_question() -> None:
+    text = "Lomese, then Zagrish, Brilic."
+    own = around(text, pool(["Lomese", "Zagrish", "Brilic"]).find(text), "Zagrish")
+    shown = contexts.growing(text, own, [[1], [2, 1], [2, 1, 3]], "Zagrish", {"Zagrish", "Lomese"}, "Q <i> ?")
+    items = re.findall(r"<li>(.*?)</li>", shown)
+    assert [re.findall(r"<b>(S\d)</b>", item) for item in items] == [[], ["S1"], ["S2", "S1"], ["S2", "S1", "S3"]]
+    assert all(item.endswith("Q &lt;i&gt; ?") for item in items)
+
+
+def test_a_triple_is_shown_with_every_input_and_rank(looked: ask.Looked, tmp_path) -> None:
+    shown = contexts.example(looked, 3, ranked(looked, {"a": -2.0, "b": 1.0}))
+    assert shown.count('<details class="inputs"><summary>') == 9  # four variants around two centres, and the twin
+    assert "a: 9 to 7; b: 9 to 10" in shown and "Rank of" in shown and "<script" not in shown
+    a_page(tmp_path).markup(shown + "\n~~~~~\n")  # one line: no text of a document ends the fence
+
+
+def test_an_invented_document_needs_no_model() -> None:
+    shown = contexts.invented(10)
+    assert "Rank of" not in shown and shown.count("<details") == 9
+    growing = shown[shown.index("<ul") : shown.index("</ul>")]
+    assert re.findall(r"<li>Input (\d)", growing) == [str(i) for i in range(growing.count("<li>"))]
+    assert {"target", "correct", "incorrect"} == set(re.findall(r'class="entity (\w+)"', growing))
+
+
+def test_the_recorded_tables_are_those_of_the_page() -> None:
+    recorded = recorded_tables("20_contexts")
+    assert set(recorded) == set(contexts.CAPTIONS)
+    assert "22,701 of 22,867" in contexts.answer(recorded) and "743" in contexts.taught(recorded)

@@ -1,0 +1,100 @@
+"""Page 21 on steps made by hand: rank changes by model, their mean, and the paper's eight directions."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probekit.contexts.study import KEPT
+from probekit.metrics.context import CHANGES, CONTEXT, rank_change_table
+from probekit.report.claims import concluded
+from probekit.report.recording import recorded_tables
+
+from notebooks.contexts import rank_change
+from notebooks.contexts.shares import MEAN, PRINTED
+
+
+def steps() -> pd.DataFrame:
+    """Two kinds of triples of two steps, three of each, which two models rank."""
+    rows = []
+    kinds = (("x", True, -4.0), ("x", False, 1.0), ("y", True, -2.0), ("y", False, 3.0))
+    for triple, correct, change in [(f"{name}{n}", *rest) for name, *rest in kinds for n in range(3)]:
+        for model, factor in (("a", 1.0), ("b", 2.0)):
+            row = dict.fromkeys([*KEPT, *CONTEXT, "centre"], "c") | {"triple_id": triple, "relation": "r"}
+            row |= {"twin": "target", "variant": "real", "source": "trex", "model": model, "added": "e"}
+            row |= {"step": 2 + (not correct), "added_correct": correct, "rc_centre": factor * change}
+            rows.append(row | {"rc_added": -1.0, "rc_correct": np.nan, "rc_incorrect": change})
+    return pd.DataFrame(rows)
+
+
+def test_rank_changes_by_model_and_their_mean() -> None:
+    tables = rank_change.tables(pd.concat([steps(), steps().assign(twin="negative", rc_centre=99.0)]))
+    means = tables["rank_change"].set_index(["model", "added_correct", "change"])["mean"]
+    assert means["a", True, "rc_centre"] == -3 and means["b", False, "rc_centre"] == 4
+    assert means[MEAN, True, "rc_centre"] == pytest.approx(-4.5) and means[MEAN, False, "rc_centre"] == 3
+    assert "rc_correct" not in means.index.get_level_values("change")  # never there
+    assert set(tables["rank_change"]["steps"]) == {6}  # of the mean too
+    assert set(tables["variants"]["model"]) == {MEAN} and set(tables["variants"]["variant"]) == {"real"}
+    alone = rank_change.tables(steps().query("model == 'a'"))
+    assert set(alone["rank_change"]["model"]) == {"a"} == set(alone["variants"]["model"])
+    assert set(tables) == set(rank_change.CAPTIONS)
+
+
+def test_directions_lie_above_zero_where_they_hold() -> None:
+    found = concluded(rank_change.conclusions(rank_change.tables(steps()))).set_index("claim")
+    assert found.loc["002-03a", "estimate"] == pytest.approx(4.5) and found.loc["002-03a", "verdict"] == "agrees"
+    assert found.loc["002-03c", "estimate"] == pytest.approx(-3) and found.loc["002-03c", "verdict"] == "contradicts"
+    assert (found["low"] <= found["estimate"]).all() and (found["estimate"] <= found["high"]).all()
+    assert set(rank_change.DIRECTIONS) - set(found.index) == {"002-03b", "002-03e"}
+    assert set(found["n"]) == {6} and set(found["unit"]) == {"triple"}
+    few = rank_change.tables(steps().query("triple_id in ['x0', 'x1', 'y0', 'y1']"))
+    assert len(few["rank_change"]) and rank_change.conclusions(few).empty  # four triples
+    mixed = rank_change.directions(rank_change_table(steps().assign(rc_centre=[-1.0, 1.0] * 12), ["source"]))
+    verdicts = concluded(rank_change.conclusions({"directions": mixed})).set_index("claim")["verdict"]
+    assert verdicts["002-03a"] == "undecided"
+
+
+def test_the_answer_says_how_the_target_moves() -> None:
+    tables = rank_change.tables(steps())
+    assert "rises by 4.50 ranks when a correct entity is added and falls by 3.00 ranks" in rank_change.answer(tables)
+    assert "6 directions, 4 agree" in rank_change.answer(tables)
+    mixed = rank_change.tables(steps().assign(rc_centre=[-1.0, -1.0, 1.0, 1.0] * 6))
+    assert "neither clearly rises nor falls" in rank_change.answer(mixed)
+
+
+def test_ours_stand_beside_table_1() -> None:
+    tables = rank_change.tables(steps())
+    numbers, shown = rank_change.as_in_paper(tables, printed=True)
+    assert shown["Added"].tolist() == ["correct"] * 6 + ["incorrect"] * 6
+    paper = shown[(shown["Model"] == "Paper: BERT") & (shown["Added"] == "correct")].iloc[0]
+    assert paper[["O_t", "O_a", "O_cor", "O_incor"]].tolist() == ["-0.98", "-6.56", "-2.8", "0.045"]
+    assert shown["O_cor"].iloc[0] == "–" and (numbers["source"] == PRINTED).sum() == 24
+    ours, alone = rank_change.as_in_paper(tables, printed=False)
+    assert len(alone) == 6 and set(ours["source"]) == {"trex"}
+
+
+def test_the_figure_has_a_panel_for_a_correct_and_one_for_an_incorrect_entity() -> None:
+    tables = rank_change.tables(steps())
+    assert rank_change.sources(tables) == ["trex"]
+    assert len(rank_change.draw(tables, "trex").axes) == 2
+    assert "O_a correct, O_t: -4.50" in rank_change.described(tables, "trex")
+
+
+def test_a_source_with_too_few_triples_is_not_shown() -> None:
+    few = steps().query("triple_id in ['x0', 'x1']").assign(source="medline")
+    assert rank_change.sources(rank_change.tables(pd.concat([few, steps()]))) == ["trex"]
+    assert rank_change.sources(rank_change.tables(few)) == ["medline"]
+
+
+def test_changes_have_symbols() -> None:
+    assert list(rank_change.ENTITIES) == list(CHANGES)
+
+
+def test_the_recorded_tables_are_those_of_the_page() -> None:
+    recorded = recorded_tables("21_rank_change")
+    assert set(recorded) <= set(rank_change.CAPTIONS)
+    found = concluded(rank_change.conclusions(recorded))
+    assert not found.duplicated(["claim", "source"]).any() and set(found["claim"]) == set(rank_change.DIRECTIONS)
+    holds = {"1": "agrees", "0": "contradicts"}
+    assert found["verdict"].tolist() == [holds.get(str(one), "undecided") for one in recorded["directions"]["holds"]]

@@ -1,0 +1,115 @@
+"""Page 22 on steps made by hand: UCM beside accuracy, what follows of the paper's claims, and what the page shows."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+from context_steps import TWO, made
+
+from probekit.errors import ReportError
+from probekit.metrics.context import counted
+from probekit.report.claims import concluded
+from probekit.report.recording import recorded_tables
+
+from notebooks.contexts import telling, ucm
+from notebooks.contexts.shares import MEAN, PRINTED
+
+CATEGORIES = {"one": "general", "two": "biomedical"}
+
+
+def test_ucm_and_accuracy_speak_of_the_same_triples() -> None:
+    tables = ucm.tables(made(TWO), CATEGORIES)
+    understand = tables["ucm"].set_index(["measure", "model"])["understand"]
+    assert understand["UCM_m", "one"] > 0.8 > understand["UCM_m", MEAN] > understand["UCM_m", "two"]
+    assert set(tables["accuracy"]["triples"]) == set(tables["ucm"]["triples"]) == {40}
+    row = tables["counts"].iloc[0]
+    assert row["steps counted"] == 40 * 4 and row["with another correct object"] == 40
+    assert set(tables) <= set(ucm.CAPTIONS)
+
+
+def test_groups_hold_what_each_group_alone_would() -> None:
+    ranked = made(TWO)
+    table = ucm.tables(ranked, CATEGORIES)["groups"]
+    assert set(table["by"]) == set(ucm.GROUPS)
+    row = table.query("by == 'variant' and group == 'real' and model == 'one'").iloc[0]
+    part = ranked.query("variant == 'real' and model == 'one' and twin == 'target'")
+    assert row["understand"] == (part[counted(part)]["rc_centre"] < 0).mean()
+    assert row["with@5"] == (part[part["last"]]["rank_after"] <= 5).mean() and row["without@5"] == 0.0
+    assert row["with@5_low"] < row["with@5"] < row["with@5_high"]
+    sizes = table.query("by == 'size' and model == @MEAN")["group"].tolist()
+    assert sizes == sorted(sizes) and sizes[0].startswith("2")
+
+
+def test_conclusions_follow_from_the_shares() -> None:
+    tables = ucm.tables(made(TWO), CATEGORIES)
+    found = concluded(ucm.conclusions(tables)).set_index("claim")
+    understand = tables["ucm"].query("measure == 'UCM_m'").set_index("model")["understand"]
+    assert found.loc["002-09a", "estimate"] == pytest.approx(understand["one"] - understand["two"])
+    assert found.loc["002-09a", "verdict"] == "agrees"
+    assert found.loc["002-05a", "estimate"] == 0.0 and found.loc["002-05a", "verdict"] == "undecided"
+    variants = tables["groups"].query("by == 'variant' and model == @MEAN").set_index("group")["understand"]
+    gap = abs(variants["real"] - variants["knowledge_only"])
+    assert found.loc["002-11a", "estimate"] == pytest.approx(ucm.CLOSE - gap)
+    assert set(found["n"]) == {40} and set(found["unit"]) == {"triple"} and set(found["source"]) == {"trex"}
+    assert ucm.conclusions(ucm.tables(made(TWO, 5), {})).empty  # too few triples
+
+
+def test_rows_of_conclusions_by_hand() -> None:
+    rows = pd.DataFrame(
+        [("002-05a", "trex", "gain", 0.1, 0.05, 0.2, "1"), ("002-11c", "trex", "far", 0.0, -0.1, 0.1, "undecided")],
+        columns=["claim", "source", "measured", "estimate", "low", "high", "holds"],
+    )
+    counts = pd.DataFrame({"source": ["trex", "pubmed"], "with another correct object": [30, 2]})
+    found = concluded(ucm.conclusions({"directions": rows, "counts": counts}))
+    assert found.to_dict("records") == [
+        {"claim": "002-05a", "source": "trex", "measured": "gain", "unit": "triple", "estimate": 0.1, "low": 0.05,
+         "high": 0.2, "n": 30, "verdict": "agrees"},
+        {"claim": "002-11c", "source": "trex", "measured": "far", "unit": "triple", "estimate": 0.0, "low": -0.1,
+         "high": 0.1, "n": 30, "verdict": "undecided"},
+    ]  # fmt: skip
+
+
+def test_nothing_to_count_is_said() -> None:
+    ranked = made({"one": 0.5}, 2)
+    with pytest.raises(ReportError, match="no step to count"):
+        ucm.tables(ranked[ranked["added"] != "R1"], {})
+
+
+def page_tables() -> dict[str, pd.DataFrame]:
+    """Forty triples of T-REx, and three of PubMed."""
+    ranked = pd.concat([made(TWO, told=0.05), made(TWO, 3).assign(source="pubmed")], ignore_index=True)
+    return {**ucm.tables(ranked, {}), "telling": telling.telling(ranked)}
+
+
+def test_the_page_shows_the_source_with_enough_triples_and_names_the_others() -> None:
+    tables = page_tables()
+    assert ucm.sources(tables) == ["trex"] and "PubMed 3" in ucm.scarce(tables)
+    numbers, shown = ucm.as_table2(tables, printed=True)
+    assert set(numbers["source"]) == {"trex", PRINTED} and len(shown) == 3 + 9
+    first = numbers.query("model == @MEAN").iloc[0]
+    hits = tables["accuracy"].query("source == 'trex' and model == @MEAN").set_index("k")
+    assert first["with@5"] == hits.loc[5, "with"] and shown["U"].iloc[0].count("[") == 1
+    assert len(ucm.as_table3(tables, printed=True)[0]) == 3 + 12 and len(ucm.as_table3(tables, printed=False)[0]) == 3
+    rows, _ = ucm.by_group(tables)
+    assert set(rows["source"]) == {"trex"} and set(rows["by"]) == set(ucm.GROUPS) - {"relation"}
+    assert ucm.scarce({**tables, "counts": tables["counts"].head(1)}) == ""
+
+
+def test_the_answer_says_what_the_numbers_say() -> None:
+    tables = page_tables()
+    row = tables["ucm"].query("source == 'trex' and measure == 'UCM_m' and model == @MEAN").iloc[0]
+    told = ucm.answer(tables, printed=True)
+    assert f"lifts the right answer in {row['understand']:.0%} of the steps" in told and "every model of the" in told
+    assert "Table 3" not in ucm.answer(tables, printed=False)
+    assert "not known" in ucm.answer({**tables, "telling": pd.DataFrame()}, printed=False)
+    assert len(ucm.draw(tables).axes) == 1 and "Confuse" in ucm.described(tables)
+
+
+def test_the_recorded_tables_are_those_of_the_page() -> None:
+    recorded = recorded_tables("22_ucm")
+    assert set(recorded) <= set(ucm.CAPTIONS)
+    found = concluded(ucm.conclusions(recorded))
+    assert set(found["source"]) == {"trex"} and not found.duplicated(["claim", "source"]).any()
+    holds = {"1": "agrees", "0": "contradicts"}
+    assert found["verdict"].tolist() == [holds.get(str(one), "undecided") for one in recorded["directions"]["holds"]]
+    assert len(ucm.answer(recorded, printed=True)) < 400
