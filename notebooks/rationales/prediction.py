@@ -181,8 +181,13 @@ def change_sentence(tables: Tables, dataset: str) -> str:
 
 
 def chart(tables: Tables, dataset: str) -> pd.DataFrame:
-    """Accuracies of all records of a set by dimension, for ``forest``: ``filling`` names the panel."""
-    rows = pick(tables["accuracy"], dataset=dataset, part=ALL)
+    """Accuracies of a set for ``forest``: ``filling`` names the panel and ``records`` the line, a dimension or, of a
+    set of one dimension, originals and perturbed records."""
+    rows = pick(tables["accuracy"], dataset=dataset)
+    several = rows["dimension"].nunique() > 1
+    rows = (
+        pick(rows, part=ALL).assign(records=lambda t: t["dimension"]) if several else rows.assign(records=rows["part"])
+    )
     return rows.assign(filling=rows["top"].map(TOPS))
 
 

@@ -61,7 +61,9 @@ def test_what_section_5_2_concludes(dimensions: tuple[str, ...], verdict: str) -
 def test_a_set_of_one_dimension_concludes_nothing() -> None:
     items = own_items("en")
     grammar = items.select(items.items["dimension"] == "grammar")
-    assert prediction.conclusions(prediction.tables({"own/en": grammar}, answers({}, grammar))).empty
+    tables = prediction.tables({"own/en": grammar}, answers({}, grammar))
+    assert prediction.conclusions(tables).empty
+    assert list(prediction.chart(tables, "own/en")["records"].unique()) == list(prediction.PARTS)
 
 
 def test_the_answer_and_the_papers_tables() -> None:
@@ -76,7 +78,7 @@ def test_the_answer_and_the_papers_tables() -> None:
     some = {"accuracy": tables["accuracy"].assign(unknown=0.25)}
     assert prediction.unspelled(some).endswith("m on Own items\\, English 25 of 100.")
     chart = prediction.chart(tables, "own/en")
-    assert list(chart["dimension"].unique()) == ["all", *DIMENSIONS] and set(chart["filling"]) == set(
+    assert list(chart["records"].unique()) == ["all", *DIMENSIONS] and set(chart["filling"]) == set(
         prediction.TOPS.values()
     )
     beside = prediction.beside_paper(tables["accuracy"], "en", ["own/en"])
