@@ -74,6 +74,8 @@ def test_the_answer_and_the_papers_tables() -> None:
     share = 100 * len(right) / len(items.items)
     assert f"right in {share:.0f} of 100 slots for m. Grammar goes best for m" in said
     assert said.endswith("no slot is filled rightly in semantics or knowledge or reasoning or computation.")
+    wrong = prediction.answer(prediction.tables({"own/en": items}, answers({}, items)), "own/en")
+    assert wrong.endswith("the first filling is right in 0 of 100 slots for m.")
     assert prediction.unspelled(tables).startswith("Each model's vocabulary can spell")
     some = {"accuracy": tables["accuracy"].assign(unknown=0.25)}
     assert prediction.unspelled(some).endswith("m on Own items\\, English 25 of 100.")
