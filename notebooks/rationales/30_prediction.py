@@ -47,17 +47,17 @@ def compute():
 
 tables = page.tables(compute, prediction.CAPTIONS)
 page.conclude(paper.outside_demo(prediction.conclusions(tables), page))
-first = tables["accuracy"]["dataset"].iloc[0]
+first = paper.first_set(tables["accuracy"]["dataset"], page.demo)
 
 # %% tags=["hide-input"]
 page.answer(prediction.answer(tables, first))
 page.say(prediction.change_sentence(tables, first))
 chart = prediction.chart(tables, first)
 page.figure(
-    forest(chart, "estimate", y="dimension", series="model", panel="filling", columns=2),
+    forest(chart, "estimate", y="records", series="model", panel="filling", columns=2),
     "dimensions",
     f"Share of slots with a right filling, {escape(title(first))}, with 95% bootstrap intervals over originals.",
-    "Dot plot. " + told(chart, "estimate", "model", "dimension", "filling"),
+    "Dot plot. " + told(chart, "estimate", "model", "records", "filling"),
 )
 
 # %% [markdown]

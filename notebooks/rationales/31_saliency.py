@@ -49,7 +49,7 @@ def compute():
 
 tables = page.tables(compute, saliency.CAPTIONS)
 page.conclude(paper.outside_demo(saliency.conclusions(tables), page))
-first = tables["interpretability"]["dataset"].iloc[0]
+first = paper.first_set(tables["interpretability"]["dataset"], page.demo)
 
 # %% tags=["hide-input"]
 page.answer(saliency.answer(tables, first))
@@ -113,7 +113,7 @@ page.findings()
 
 # %% tags=["hide-input"]
 if len(tables["words"]):
-    for dataset in tables["words"]["dataset"].unique():
+    for dataset in sorted(tables["words"]["dataset"].unique(), key=lambda name: name != first):
         page.markup(saliency.heat(tables["words"], dataset))
 else:
     page.say(

@@ -47,7 +47,8 @@ def compute():
 
 tables = page.tables(compute, rationale_length.CAPTIONS)
 page.conclude(paper.outside_demo(rationale_length.conclusions(tables), page))
-first, model = rationale_length.shown(tables, page.demo)
+first = paper.first_set(tables["lengths"]["dataset"], page.demo)
+model = rationale_length.first_model(tables, first)
 
 # %% tags=["hide-input"]
 page.answer(rationale_length.answer(tables, first, model))

@@ -31,7 +31,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "33_perturbations"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, escape, forest, title
+from probekit.report import Page, escape, forest, pick, readable, title
 from probekit.report.charts import told
 
 from notebooks.rationales import ask, paper, perturbations
@@ -50,7 +50,7 @@ def compute():
 
 tables = page.tables(compute, perturbations.CAPTIONS)
 page.conclude(paper.outside_demo(perturbations.conclusions(tables), page))
-first = tables["reasons"]["dataset"].iloc[0]
+first = paper.first_set(tables["reasons"]["dataset"], page.demo)
 
 # %% tags=["hide-input"]
 page.answer(perturbations.answer(tables, first))
@@ -65,8 +65,6 @@ if len(stayed := perturbations.stayed(tables)):
         "after a misleading word it asks for the same.",
         "Dot plot. " + told(stayed, "same", "model", "dataset", "change_of_text"),
     )
-else:
-    page.say("This run has no sets whose answer should change; the page of the recorded results has.")
 
 # %% [markdown]
 # ## Texts whose answer should change
@@ -77,10 +75,11 @@ else:
 
 # %% tags=["hide-input"]
 if len(stayed):
+    rows = perturbations.contrasts(tables)
     caption = "First fillings where roles are reversed, a statement is negated, or a context misleads"
-    page.table(
-        perturbations.contrasts(tables), "contrasts", caption, perturbations.misled(perturbations.contrasts(tables))
-    )
+    page.table(rows, "contrasts", caption, perturbations.misled(rows))
+else:
+    page.say("This run has no such sets; the page of the recorded results has.")
 
 # %% [markdown]
 # ## Texts whose answer should stay
@@ -111,6 +110,9 @@ if not page.demo:
         caption = f"Attention: size of the change of F1 (F1 delta), and MAP: {says}"
         page.table(beside, f"beside_{language}_reasons", caption, perturbations.as_in_paper(beside), fold=alone)
     page.say(paper.invented(page))
+else:
+    rows = pick(perturbations.pooled(tables["accuracy"]), top=1).drop(columns=["dimension", "top", "originals"])
+    page.table(rows, "pooled", "First fillings by kind of change, all dimensions", readable(rows, digits=2))
 
 # %% [markdown]
 # ## What agrees with the paper

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,12 @@ def _readers(page: Page) -> list[str]:
         if name.startswith("zoo/")
         or (facts.get("texts") and all(Path(text).stem.startswith("demo-") for text in facts["texts"]))
     ]
+
+
+def first_set(datasets: Iterable[str], demo: bool) -> str:
+    """The set that a page speaks of: the first, on a page of the demo world the first that is of it."""
+    names = list(datasets)
+    return next((name for name in names if demo and name.startswith(DEMO)), names[0])
 
 
 def sets_by_language(page: Page) -> dict[str, list[str]]:

@@ -161,10 +161,13 @@ def answer(tables: Tables, dataset: str) -> str:
     if each.empty:
         return sentence
     tops = each.loc[each.groupby("model", sort=False)["estimate"].idxmax()]
+    tops = tops[tops["estimate"] > 0]
+    never = [str(name) for name, part in each.groupby("dimension", sort=False) if (part["estimate"] == 0).all()]
+    if tops.empty:
+        return sentence
     best = tops["dimension"].mode().iloc[0]
-    never = [name for name, part in each.groupby("dimension", sort=False) if (part["estimate"] == 0).all()]
     sentence += f" {best.capitalize()} goes best for {listed(list(pick(tops, dimension=best)['model']), models)}"
-    return sentence + (f", and no slot is filled rightly in {' or '.join(map(str, never))}." if never else ".")
+    return sentence + (f", and no slot is filled rightly in {' or '.join(never)}." if never else ".")
 
 
 def change_sentence(tables: Tables, dataset: str) -> str:
@@ -181,8 +184,13 @@ def change_sentence(tables: Tables, dataset: str) -> str:
 
 
 def chart(tables: Tables, dataset: str) -> pd.DataFrame:
-    """Accuracies of all records of a set by dimension, for ``forest``: ``filling`` names the panel."""
-    rows = pick(tables["accuracy"], dataset=dataset, part=ALL)
+    """Accuracies of a set for ``forest``: ``filling`` names the panel and ``records`` the line, a dimension or, of a
+    set of one dimension, originals and perturbed records."""
+    rows = pick(tables["accuracy"], dataset=dataset)
+    several = rows["dimension"].nunique() > 1
+    rows = (
+        pick(rows, part=ALL).assign(records=lambda t: t["dimension"]) if several else rows.assign(records=rows["part"])
+    )
     return rows.assign(filling=rows["top"].map(TOPS))
 
 

@@ -13,7 +13,7 @@ from probekit.probes.rationales import DIMENSIONS, RationaleSet
 from probekit.report.tables import across, pick
 from probekit.report.text import escape, number, title
 
-from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, ORACLE, RANDOM, Saliency
+from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, Saliency
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, LONG, SHORT
 from notebooks.rationales.scores import faithfulness, plausibility
 
@@ -210,12 +210,10 @@ def summary(table: pd.DataFrame) -> str:
     return MEAN if MEAN in known else str(known[0])
 
 
-def shown(tables: Tables, demo: bool) -> tuple[str, str]:
-    """The set and the model whose curves the page draws: the first, on the demo page of a set of the demo world."""
-    runs = tables["lengths"][tables["lengths"]["model"] != ""][["dataset", "model"]].drop_duplicates()
-    chosen = runs[runs["dataset"].str.startswith(DEMO)] if demo else runs
-    dataset, model = (chosen if len(chosen) else runs).iloc[0]
-    return str(dataset), str(model)
+def first_model(tables: Tables, dataset: str) -> str:
+    """The model whose curves the page draws."""
+    rows = pick(tables["lengths"], dataset=dataset)
+    return str(rows.loc[rows["model"] != "", "model"].iloc[0])
 
 
 def of_model(table: pd.DataFrame, dataset: str, model: str) -> pd.DataFrame:

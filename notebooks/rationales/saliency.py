@@ -239,7 +239,7 @@ def heat(table: pd.DataFrame, dataset: str) -> str:
     """
     lines = []
     for about, rows in by(pick(table, dataset=dataset), ["id", "dimension", "context", "golds", "model", "method"]):
-        scored, explained = rows.dropna(subset=["score"]), str(rows["predicted"].iloc[0])
+        scored, explained = rows.dropna(subset=["score"]), str(rows["predicted"].iloc[0]).strip()
         label = f"{about['dimension']}, {title(about['model'])}, {about['method']}: "
         label += f"fills “{explained}” where “{about['golds']}” is right"
         weights = (scored["place"].tolist(), scored["score"].tolist(), int(rows["rank"].notna().sum()))
@@ -276,10 +276,9 @@ def answer(tables: Tables, dataset: str) -> str:
     return (
         f"{escape(title(dataset))}: the words that attention weighs most match the marked words with an F1 of "
         f"{' and '.join(shares)}; random scores reach {number(ends[RANDOM], 2)} and the marks themselves "
-        f"{number(ends[ORACLE], 2)}. That is beyond chance for "
-        f"{listed(list(learned.loc[learned['low'] > 0, 'model']), models)}. "
-        f"Attention is more plausible (F1) than integrated gradients for {plausible}, and more faithful (MAP) for "
-        f"{faithful}."
+        f"{number(ends[ORACLE], 2)}. Attention is above random scores beyond chance for "
+        f"{listed(list(learned.loc[learned['low'] > 0, 'model']), models)}, more plausible (F1) than integrated "
+        f"gradients for {plausible}, and more faithful (MAP) for {faithful}."
     )
 
 

@@ -248,7 +248,8 @@ class Page:
         ledger = "{doc}`ledger </book/studies/90_claims>`"
         caption = f"What the paper claims, what came of it here, and the verdict of the {ledger}"
         if len(found):
-            link = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV") if self._kept else ""
+            file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
+            link = file if "conclusions" in self._kept else ""
             self._show(found.rename(columns=headings | {"verdict": "Verdict"}), caption, link)
 
     def close(self) -> None:

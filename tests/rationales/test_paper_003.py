@@ -43,6 +43,12 @@ def test_sets_of_the_papers_kind_by_language() -> None:
     assert paper.sets_by_language(page()) == {"zh": ["own/zh"], "en": ["mine.jsonl"]}
 
 
+def test_the_set_that_a_page_speaks_of() -> None:
+    names = ["own/en", "demo/en", "demo/zh"]
+    assert paper.first_set(names, demo=False) == "own/en" and paper.first_set(names, demo=True) == "demo/en"
+    assert paper.first_set(["own/en"], demo=True) == "own/en"
+
+
 def test_models_in_a_sentence() -> None:
     assert paper.listed(["a", "b"], ["a", "b"]) == "both models" and paper.listed([], ["a", "b"]) == "no model"
     assert paper.listed(["b", "a"], ["a", "b", "c"]) == "a and b" and paper.listed(["a"], ["a"]) == "a"

@@ -61,7 +61,9 @@ def test_what_section_5_2_concludes(dimensions: tuple[str, ...], verdict: str) -
 def test_a_set_of_one_dimension_concludes_nothing() -> None:
     items = own_items("en")
     grammar = items.select(items.items["dimension"] == "grammar")
-    assert prediction.conclusions(prediction.tables({"own/en": grammar}, answers({}, grammar))).empty
+    tables = prediction.tables({"own/en": grammar}, answers({}, grammar))
+    assert prediction.conclusions(tables).empty
+    assert list(prediction.chart(tables, "own/en")["records"].unique()) == list(prediction.PARTS)
 
 
 def test_the_answer_and_the_papers_tables() -> None:
@@ -72,11 +74,13 @@ def test_the_answer_and_the_papers_tables() -> None:
     share = 100 * len(right) / len(items.items)
     assert f"right in {share:.0f} of 100 slots for m. Grammar goes best for m" in said
     assert said.endswith("no slot is filled rightly in semantics or knowledge or reasoning or computation.")
+    wrong = prediction.answer(prediction.tables({"own/en": items}, answers({}, items)), "own/en")
+    assert wrong.endswith("the first filling is right in 0 of 100 slots for m.")
     assert prediction.unspelled(tables).startswith("Each model's vocabulary can spell")
     some = {"accuracy": tables["accuracy"].assign(unknown=0.25)}
     assert prediction.unspelled(some).endswith("m on Own items\\, English 25 of 100.")
     chart = prediction.chart(tables, "own/en")
-    assert list(chart["dimension"].unique()) == ["all", *DIMENSIONS] and set(chart["filling"]) == set(
+    assert list(chart["records"].unique()) == ["all", *DIMENSIONS] and set(chart["filling"]) == set(
         prediction.TOPS.values()
     )
     beside = prediction.beside_paper(tables["accuracy"], "en", ["own/en"])

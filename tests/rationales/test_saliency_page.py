@@ -61,7 +61,7 @@ def test_the_answer_lies_between_chance_and_the_marks() -> None:
     items = own_items("en")
     said = saliency.answer(saliency.tables({"own/en": items}, controls(items)), "own/en")
     assert "F1 of 0.87 for m; random scores reach 0.30 and the marks themselves 0.87." in said
-    assert said.endswith("is more plausible (F1) than integrated gradients for m, and more faithful (MAP) for m.")
+    assert said.endswith("for m, more plausible (F1) than integrated gradients for m, and more faithful (MAP) for m.")
 
 
 def test_tables_for_reading() -> None:
