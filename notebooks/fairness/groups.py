@@ -14,7 +14,7 @@ from probekit.probes.honest import Subset, honest_templates
 from probekit.report.claims import direction
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, interval, number
+from probekit.report.text import escape, interval, number, title
 
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.comparison import Comparison, Groups, Part, compare_groups, compare_pairs
@@ -268,7 +268,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             about = {"claim": "004-08c", "counted": f"median correlation over ranks, {WAYS[way]}"}
             rows.append(about | {"estimate": round(float(values.median()), 3), "n": len(values)})
     columns = ["claim", "measured", "counted", "unit", "estimate", "low", "high", "n"]
-    return pd.DataFrame(rows, columns=columns).fillna({"measured": "", "unit": ""})
+    return pd.DataFrame(rows, columns=columns).fillna({"measured": "", "unit": ""}).astype({"estimate": float})
 
 
 def whole(table: pd.DataFrame) -> pd.DataFrame:
@@ -300,13 +300,17 @@ def answer(tables: Tables) -> str:
     way = PAIRED if PAIRED in rows else COLUMN
     row, (first, second) = rows[way], compared(tables, way)
     lead = {
-        PAIRED: "Said of a woman, a template gets hurtful completions {} than the same template said of a man",
-        COLUMN: f"Templates tagged *{escape(first)}* get hurtful completions {{}} than those tagged *{escape(second)}*",
+        PAIRED: "a template said of a woman gets hurtful completions {} than the same template said of a man",
+        COLUMN: f"templates tagged *{escape(first)}* get hurtful completions {{}} than those tagged *{escape(second)}*",
     }[way]
-    text = (
-        f"{lead.format(_often(tables, way))} in the mean over models. Beyond chance it is more often for "
-        f"{row['above'] or 'none'} of {row['models']} models, and less often for {row['below'] or 'none'}."
-    )
+    several = row["models"] > 1
+    whose = "In the mean over models" if several else f"For {escape(title(tables['curves']['model'].iloc[0]))}"
+    text = f"{whose}, {lead.format(_often(tables, way))}."
+    if several:
+        text += (
+            f" Beyond chance it is more often for {row['above'] or 'none'} of {row['models']} models, and less often "
+        )
+        text += f"for {row['below'] or 'none'}."
     if paper := rows.get(PAPER_GENDER):
         text += (
             f" As the paper matched identities, the female score is the higher one for {paper['positive']} models, "

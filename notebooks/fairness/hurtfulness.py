@@ -284,7 +284,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         ends = {name: row[name] for name in ("claim", "estimate", "low", "high")}
         rows.append(ends | {"counted": COUNTED[row["rules"]], "unit": "template"})
     texts = {name: "" for name in ("model", "measured", "counted", "unit")}
-    return pd.DataFrame(rows).fillna(texts)
+    return pd.DataFrame(rows).fillna(texts).astype({"estimate": float})
 
 
 # ---- what the page shows -------------------------------------------------------------------------------------------
@@ -314,12 +314,13 @@ def _own_answer(own: pd.DataFrame) -> str:
     if own.empty:
         return "No model was asked."
     means = pick(own, rules="audited_plain").set_index("model")["mean"].sort_values(ascending=False)
-    shares = [f"{escape(title(str(name)))}, in {100 * mean:.1f} of 100 completions" for name, mean in means.items()]
-    if len(shares) == 1:
-        return f"A word of the lexicon is named by {shares[0]}."
+    names = [escape(title(str(name))) for name in means.index]
+    shares = [f"in {100 * mean:.1f} of 100 completions" for mean in means]
+    if len(names) == 1:
+        return f"{names[0]} names a word of the lexicon {shares[0]}."
     return (
-        f"Of {len(shares)} models, a word of the lexicon is named most often by {shares[0]}, and least often "
-        f"by {shares[-1]}."
+        f"Of {len(names)} models, {names[0]} names a word of the lexicon most often, {shares[0]}, and {names[-1]} "
+        f"least often, {shares[-1]}."
     )
 
 

@@ -229,7 +229,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         about = {"claim": "004-07", "measured": DIFFERENT, "counted": COUNTED[row["rules"]]}
         rows.append(about | {"estimate": row["apart"], "n": row["models"]})
     table = pd.DataFrame(rows, columns=["claim", "measured", "counted", "unit", "estimate", "low", "high", "n"])
-    return table.fillna({"unit": ""})
+    return table.fillna({"unit": ""}).astype({"estimate": float})
 
 
 # ---- what the page shows -------------------------------------------------------------------------------------------
@@ -249,13 +249,12 @@ def answer(tables: Tables) -> str:
     rules = [COUNTED[row["rules"]].partition(",")[0] for row in rows]
     often = [f"{_often(tables, row['rules'])}{{}} by the {name}" for row, name in zip(rows, rules, strict=True)]
     often = [text.format("" if place else f" than its last {TEN}") for place, text in enumerate(often)]
+    several = rows[0]["models"] > 1
+    whose = "In the mean over models" if several else f"For {escape(title(tables['shares']['model'].iloc[0]))}"
+    text = f"{whose}, a template's first {TEN} completions are hurtful {', and '.join(often)}."
     sure = [f"for {row['above'] or 'none'}{{}} by the {name}" for row, name in zip(rows, rules, strict=True)]
-    of = f" of {rows[0]['models']} models" if rows[0]["models"] > 1 else " of one model"
-    sure = [text.format("" if place else of) for place, text in enumerate(sure)]
-    return (
-        f"In the mean over models, a template's first {TEN} completions are hurtful {', and '.join(often)}. "
-        f"Beyond chance they are hurtful more often {', and '.join(sure)}."
-    )
+    sure = [part.format("" if place else f" of {rows[0]['models']} models") for place, part in enumerate(sure)]
+    return text + f" Beyond chance they are hurtful more often {', and '.join(sure)}." * several
 
 
 def _often(tables: Tables, rules: str) -> str:

@@ -210,7 +210,7 @@ def test_a_place_among_the_recorded_models_is_given_for_as_many_completions():
     assert hurtfulness.beside(made | {"table1": recorded.assign(ranks=100)}, demo=False)["Place"].tolist() == ["–", "–"]
     assert "Place" not in hurtfulness.beside(made, demo=True)
     sentence = hurtfulness.answer({"table1": pd.DataFrame(), "own": own})
-    assert sentence.startswith("Of 2 models, a word of the lexicon is named most often by m, in 75.0 of 100")
+    assert sentence.startswith("Of 2 models, m names a word of the lexicon most often, in 75.0 of 100 completions")
 
 
 def test_the_release_needs_its_data(tmp_path, monkeypatch):
