@@ -393,7 +393,8 @@ def figure4(tables: Tables) -> Figure:
             ax.set_title(title(subset), fontsize=11)
         if place % len(sets) == 0:
             ax.set_ylabel(measured)
-        ax.set_xlabel("k" if place >= len(axes_) - len(sets) else "")
+        if place < len(axes_) - len(sets):
+            ax.set_xlabel("")
     handles, labels = axes_[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, fontsize=9, columnspacing=1.2)
     return figure
@@ -412,24 +413,15 @@ def groups_by_k(tables: Tables) -> pd.DataFrame:
 def figure5(tables: Tables) -> Figure:
     """Similarity by k of every group of identities, a panel an axis."""
     table = groups_by_k(tables)
-    columns, ylabel, ranks = min(2, table["panel"].nunique()), f"cosine {SIMILARITY}", table["k"]
-    return lines(
-        table,
-        "k",
-        "similarity",
-        "group",
-        "panel",
-        columns,
-        xlabel="k",
-        ylabel=ylabel,
-        finish=lambda ax: _ranks(ax, ranks),
-    )
+    columns, label, ks = min(2, table["panel"].nunique()), f"cosine {SIMILARITY}", table["k"]
+    return lines(table, "k", "similarity", "group", "panel", columns, ylabel=label, finish=lambda ax: _ranks(ax, ks))
 
 
 def _ranks(ax: Axes, ks: pd.Series) -> None:
     """Ranks on a logarithmic scale, named at their ends and in between."""
     ranks = sorted(ks.unique())
     ax.set_xscale("log")
+    ax.set_xlabel("k")
     ax.set_xticks([ranks[0], ranks[len(ranks) // 2], ranks[-1]])
     ax.get_xaxis().set_major_formatter("{x:.0f}")
     ax.minorticks_off()
