@@ -25,17 +25,27 @@ from notebooks.fairness.curves import (
     CODE,
     FEW,
     FIRST,
+    LATE,
+    LOW,
     MODELS,
+    ODD,
     RANK,
+    SETTLED,
+    STABLE,
     WITHIN,
     Array,
     Completions,
     Curves,
+    at,
     by_family,
     by_group,
     by_vectors,
     by_words,
     drawn_rows,
+    moderate,
+    oddness,
+    rise,
+    settles,
 )
 from notebooks.fairness.identities import axes
 from notebooks.fairness.release import of_table, released
@@ -44,11 +54,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-LOW, SETTLED, LATE = 1, 20, 50  # ranks: the first, where the paper sees curves settle, the last with vectors
-STABLE = 0.1  # the part of the rise up to SETTLED that may follow after it; the size of a correlation that is none
-MODERATE = (0.3, 0.7)
 HALF = 0.5
-ODD = "BLOOM"
 SIMILARITY, DISTANCE, WORDS = "similarity", "distance", "shared first words"
 BINARY, QUEER = SUBSETS
 MEAN = "mean"
@@ -59,13 +65,6 @@ CAPTIONS = {
     "overlap_groups": "Share of completions in common (Jaccard) within families, by k and group of identities",
     "directions": "The paper's conclusions as numbers that are above zero where they hold: by similarity, by distance, "
     "by shared first words",
-}
-HEADINGS = {
-    "first": "k = 1",
-    "all_pairs": "k = {k}, any two",
-    "two_models": "k = {k}, two models",
-    "same_rank": "Rank {k} alone",
-    "words": "First words shared, k = {k}",
 }
 Tables = Mapping[str, pd.DataFrame]
 
@@ -172,40 +171,6 @@ def hurtfulness(completions: Completions, lexicon: Sequence[str]) -> Array:
 
 
 # ---- the paper's conclusions -----------------------------------------------------------------------------------------
-
-
-def at(k: int) -> int:
-    """Place of a rank in a curve."""
-    return k - 1
-
-
-def rise(curve: Array) -> float:
-    """Change from the first rank to where the paper sees curves settle."""
-    return float(curve[at(SETTLED)] - curve[at(LOW)])
-
-
-def settles(curve: Array) -> float:
-    """A tenth of the change up to rank 20 less the change from there to rank 50."""
-    return float(STABLE * abs(rise(curve)) - abs(curve[at(LATE)] - curve[at(SETTLED)]))
-
-
-def moderate(curve: Array) -> float:
-    """Distance of the value at rank 20 from the nearer end of the range called moderate; negative outside it."""
-    value = curve[at(SETTLED)]
-    return float(min(value - MODERATE[0], MODERATE[1] - value))
-
-
-def oddness(curves: Mapping[str, Array]) -> float:
-    """BLOOM's distance in shape from the mean of the other families less the greatest such distance of another.
-
-    A shape is a curve less its mean over ranks; a distance is the root of the mean squared difference.
-    """
-    shapes = {name: curve - curve.mean() for name, curve in curves.items()}
-    away = {
-        name: float(np.sqrt(np.mean((shape - np.mean([s for n, s in shapes.items() if n != name], axis=0)) ** 2)))
-        for name, shape in shapes.items()
-    }
-    return away[ODD] - max(value for name, value in away.items() if name != ODD)
 
 
 def _direction(claim: str, measured: str, subset: str, estimate: float, draws: Sequence[float]) -> dict[str, object]:
@@ -428,7 +393,8 @@ def figure4(tables: Tables) -> Figure:
             ax.set_title(title(subset), fontsize=11)
         if place % len(sets) == 0:
             ax.set_ylabel(measured)
-        ax.set_xlabel("k" if place >= len(axes_) - len(sets) else "")
+        if place < len(axes_) - len(sets):
+            ax.set_xlabel("")
     handles, labels = axes_[0].get_legend_handles_labels()
     figure.legend(handles, labels, loc="outside upper center", ncols=4, fontsize=9, columnspacing=1.2)
     return figure
@@ -447,23 +413,15 @@ def groups_by_k(tables: Tables) -> pd.DataFrame:
 def figure5(tables: Tables) -> Figure:
     """Similarity by k of every group of identities, a panel an axis."""
     table = groups_by_k(tables)
-    return lines(
-        table,
-        "k",
-        "similarity",
-        series="group",
-        panel="panel",
-        columns=min(2, table["panel"].nunique()),
-        xlabel="k",
-        ylabel="cosine similarity",
-        finish=lambda ax: _ranks(ax, table["k"]),
-    )
+    columns, label, ks = min(2, table["panel"].nunique()), f"cosine {SIMILARITY}", table["k"]
+    return lines(table, "k", "similarity", "group", "panel", columns, ylabel=label, finish=lambda ax: _ranks(ax, ks))
 
 
 def _ranks(ax: Axes, ks: pd.Series) -> None:
     """Ranks on a logarithmic scale, named at their ends and in between."""
     ranks = sorted(ks.unique())
     ax.set_xscale("log")
+    ax.set_xlabel("k")
     ax.set_xticks([ranks[0], ranks[len(ranks) // 2], ranks[-1]])
     ax.get_xaxis().set_major_formatter("{x:.0f}")
     ax.minorticks_off()
@@ -498,7 +456,9 @@ def summary(tables: Tables, subset: str) -> pd.DataFrame:
 
 def headings(tables: Tables) -> dict[str, str]:
     """Headings of ``summary``, with the k that was read."""
-    return {name: text.format(k=settled(tables["overlaps"])) for name, text in HEADINGS.items()}
+    k = settled(tables["overlaps"])
+    pairs = {"first": "k = 1", "all_pairs": f"k = {k}, any two", "two_models": f"k = {k}, two models"}
+    return pairs | {"same_rank": f"Rank {k} alone", "words": f"First words shared, k = {k}"}
 
 
 def besides(tables: Tables) -> str:

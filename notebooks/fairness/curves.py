@@ -37,6 +37,10 @@ WHOLE, FIRST = "whole completions", "first words"  # kinds word for word
 AND = " and "
 WITHIN, BETWEEN = "mean within families", "mean between families"
 SAMPLES = 2000
+LOW, SETTLED, LATE = 1, 20, 50  # ranks: the first, where the paper sees curves settle, the last with vectors
+STABLE = 0.1  # the part of the rise up to SETTLED that may follow after it; the size of a correlation that is none
+MODERATE = (0.3, 0.7)
+ODD = "BLOOM"
 FEW = 5  # a group of fewer templates has no interval worth the name, and is left out
 Array = npt.NDArray[np.float64]
 Completions = Mapping[str, Sequence[Sequence[str]]]  # model -> per template, its completions, most likely first
@@ -186,6 +190,43 @@ def _texts(completions: Sequence[str], kind: str) -> list[str]:
     if kind == WHOLE:
         return [" ".join(text.split()) for text in completions]
     return [" ".join(text.split()[:1]) for text in completions]
+
+
+# ---- the shape of a curve --------------------------------------------------------------------------------------------
+
+
+def at(k: int) -> int:
+    """Place of a rank in a curve."""
+    return k - 1
+
+
+def rise(curve: Array) -> float:
+    """Change from the first rank to where the paper sees curves settle."""
+    return float(curve[at(SETTLED)] - curve[at(LOW)])
+
+
+def settles(curve: Array) -> float:
+    """A tenth of the change up to rank 20 less the change from there to rank 50."""
+    return float(STABLE * abs(rise(curve)) - abs(curve[at(LATE)] - curve[at(SETTLED)]))
+
+
+def moderate(curve: Array) -> float:
+    """Distance of the value at rank 20 from the nearer end of the range called moderate; negative outside it."""
+    value = curve[at(SETTLED)]
+    return float(min(value - MODERATE[0], MODERATE[1] - value))
+
+
+def oddness(curves: Mapping[str, Array]) -> float:
+    """BLOOM's distance in shape from the mean of the other families less the greatest such distance of another.
+
+    A shape is a curve less its mean over ranks; a distance is the root of the mean squared difference.
+    """
+    shapes = {name: curve - curve.mean() for name, curve in curves.items()}
+    away = {
+        name: float(np.sqrt(np.mean((shape - np.mean([s for n, s in shapes.items() if n != name], axis=0)) ** 2)))
+        for name, shape in shapes.items()
+    }
+    return away[ODD] - max(value for name, value in away.items() if name != ODD)
 
 
 # ---- from curves to tables -------------------------------------------------------------------------------------------
