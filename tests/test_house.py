@@ -21,6 +21,7 @@ ORDER = [
     "errors",
     "files",
     "lazy",
+    "titles",
     "metrics",
     "store",
     "probes",
@@ -33,6 +34,7 @@ ORDER = [
     "cli",
 ]
 MODULES = sorted(PACKAGE.rglob("*.py"))
+STUDIES = sorted((ROOT / "notebooks").rglob("*.py"))
 
 
 def imported(path: Path) -> set[str]:
@@ -46,13 +48,20 @@ def imported(path: Path) -> set[str]:
     return found
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
-def test_imports_point_one_way(path):
-    own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
-    for name in imported(path):
-        if name.startswith("probekit.") and own != "__init__":
-            other = name.split(".")[1]
-            assert ORDER.index(other) <= ORDER.index(own), f"{own} must not import {other}"
+def test_imports_point_one_way():
+    for path in MODULES:
+        own = path.relative_to(PACKAGE).parts[0].removesuffix(".py")
+        for name in imported(path):
+            assert not name.startswith("notebooks"), f"{path}: a study is above the package"
+            if name.startswith("probekit.") and own != "__init__":
+                other = name.split(".")[1]
+                assert ORDER.index(other) <= ORDER.index(own), f"{path}: {own} must not import {other}"
+
+
+def test_no_study_imports_another():
+    for path in STUDIES:
+        others = {name.split(".")[1] for name in imported(path) if name.startswith("notebooks.")}
+        assert others <= {path.parent.name}, f"{path}: what two studies need moves down into the package"
 
 
 def test_every_part_of_the_package_stands_in_the_order():
@@ -67,9 +76,10 @@ def test_metrics_know_numpy_pandas_and_scipy_alone():
         assert {name.split(".")[0] for name in imported(path)} <= allowed, path
 
 
-@pytest.mark.parametrize("path", MODULES, ids=lambda p: p.relative_to(PACKAGE).as_posix())
-def test_modules_are_short(path):
-    assert len(path.read_text("utf-8").splitlines()) <= 300
+def test_modules_are_short_and_the_report_is_small():
+    lines = {path: len(path.read_text("utf-8").splitlines()) for path in [*MODULES, *STUDIES]}
+    assert [path for path, count in lines.items() if count > 500] == []
+    assert sum(count for path, count in lines.items() if "report" in path.parts) < 2000
 
 
 def test_import_asks_for_neither_torch_nor_transformers():

@@ -12,7 +12,7 @@ from context_steps import a_page
 
 from probekit.contexts.matching import pool
 from probekit.contexts.segments import around
-from probekit.contexts.sources import demo_contexts
+from probekit.demo.world.contexts import demo_contexts
 from probekit.metrics.context import counted
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.recording import recorded_tables

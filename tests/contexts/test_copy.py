@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 from context_steps import TWO, made
 
+from probekit.demo.world.exposure import MANY, NEVER, SELDOM
 from probekit.errors import ReportError
-from probekit.probes.demo.exposure import MANY, NEVER, SELDOM
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.report.claims import concluded
 from probekit.report.recording import recorded_tables

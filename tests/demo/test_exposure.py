@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probekit.probes.demo.exposure import MANY, NEVER, NO, OFTEN, SELDOM, UNKNOWN, YES, has_read, told
+from probekit.demo.world.exposure import MANY, NEVER, NO, OFTEN, SELDOM, UNKNOWN, YES, has_read, told
 
 
 @dataclass(frozen=True)
