@@ -3,7 +3,9 @@
 import json
 import re
 import shutil
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
+from multiprocessing import get_context
 from pathlib import Path
 
 import pytest
@@ -103,6 +105,11 @@ def test_a_training_that_fails_leaves_no_folder(brief, monkeypatch):
 def test_the_command_names_what_it_does_not_know(capsys):
     assert main(["zoo", "zoo/bert-huge"]) == 1
     assert "no model 'zoo/bert-huge' in the zoo" in capsys.readouterr().err
+
+
+def test_models_that_train_side_by_side_draw_no_bars():
+    with ProcessPoolExecutor(1, get_context("spawn"), retrain._no_bars) as pool:
+        assert pool.submit(eval, "__import__('tqdm.auto').auto.tqdm(range(1)).disable").result() is True
 
 
 def test_the_course_of_a_shipped_number_of_epochs_is_not_trained_again(monkeypatch):
