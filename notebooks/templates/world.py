@@ -332,8 +332,10 @@ def answer(tables: Tables) -> str:
         f"in natural sentences, {_higher(row)}"
         for row in rows
     ]
+    above = all(row[f"{name}_low"] > 0.5 for row in rows for name in ("natural", "template"))
+    start = "A probe tells" if above else "Not every probe tells beyond doubt"
     return (
-        "A probe tells facts that a model was told often from facts that it never was. "
+        f"{start} facts that a model was told often from facts that it never was. "
         f"The {{term}}`AUC` of the right entity's rank is {'; '.join(parts)}. Chance would give one half."
     )
 
@@ -405,8 +407,9 @@ def curve_chart(tables: Tables) -> Figure:
             ax.set_title(title(probe), fontsize=9)
             ax.set_xlabel("times told" if line == len(domains) - 1 else "")
             ax.set_ylabel("Acc@1" if place == 0 else "")
-    known = {text: handle for ax in axes for handle, text in zip(*ax.get_legend_handles_labels(), strict=True)}
-    figure.legend(known.values(), known.keys(), loc="outside lower center", ncols=2, fontsize=8)
+    for model, paint in colour.items():
+        axes[0].plot([], [], "-", color=paint, label=title(model))
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside lower center", ncols=2, fontsize=8)
     return figure
 
 
@@ -421,7 +424,6 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, levels: Sequence[int], colour: Ma
             [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]],
             fmt="x:" if control else "o-",
             color=colour[str(model)],
-            label=str(model),
             markersize=3,
             linewidth=1,
             elinewidth=0.8,

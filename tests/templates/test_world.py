@@ -141,6 +141,7 @@ def test_the_answer_and_its_control_come_from_readers_and_others_apart():
     (row,) = world.readers(tables)
     assert (row["domain"], row["natural"], row["template"], row["difference"]) == ("general", 1.0, 1.0, 0.0)
     assert "in the general part 1.00 by template and 1.00 in natural sentences, not clearly" in world.answer(tables)
+    assert world.answer(tables).startswith("A probe tells")
     (control,) = world.readers(tables, (world.NO,))
     assert (control["domain"], control["models"]) == ("biomedical", 1)
     assert world.control_sentences(tables)[0].startswith("Where models never read the biomedical text, the AUC is 0.")
