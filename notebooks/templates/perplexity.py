@@ -261,8 +261,8 @@ def answer(tables: Tables) -> str:
         styles = {0: "in no style", len(over): "in every style"}.get(len(falling), WORDS[falling[0]] if falling else "")
         values = " and ".join(f"{number(value, 2)} {WORDS[style]}" for style, value in over.items())
         sentences.append(
-            f"Models that a text surprises less answer better {styles}: over models, Acc@1 and log perplexity "
-            f"correlate at r\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{values}."
+            f"Models that a text surprises less answer better {styles}: over models, Acc@1 correlates "
+            f"with log perplexity at r\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{values}."
         )
     if inside:
         values = " and ".join(f"{value:.0%} {WORDS[style]}" for style, value in inside.items())

@@ -317,7 +317,7 @@ def answer(tables: Tables) -> str:
         return "No data set of this run was asked in both styles, so vocabulary and style cannot be told apart here."
     first = rows[:2].to_dict("records")
     gains = " and ".join(f"{100 * row['difference']:+.1f} points on {escape(title(row['dataset']))}" for row in first)
-    text = f"Where the answer is a single token, natural sentences gain {gains} of Acc@1 over templates. "
+    text = f"Where the answer is a single token, natural sentences gain {gains} in Acc@1 over templates. "
     if ((rows["low"] > 0) | (rows["high"] < 0)).all():
         return text + "So the vocabulary cannot be the whole reason why the two settings differ."
     return text + "So it stays open whether the vocabulary is the reason why the two settings differ."

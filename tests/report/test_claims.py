@@ -157,12 +157,12 @@ def test_a_page_tells_few_results_and_counts_many() -> None:
 
 
 def test_findings_are_of_the_claims_that_have_conclusions_or_are_judged_here() -> None:
-    claim = next(c for c in load_claims() if isinstance(c.source, Judged) and c.source.page == "12_accuracy")
-    found = findings("12_accuracy", rows(claim=claim.id, estimate=float(claim.published or 0)), ["001"])
-    judged = {c.id for c in load_claims() if isinstance(c.source, Judged) and c.source.page == "12_accuracy"}
+    claim = next(c for c in load_claims() if isinstance(c.source, Judged) and c.source.page == "11_datasets")
+    found = findings("11_datasets", rows(claim=claim.id, estimate=float(claim.published or 0)), ["001"])
+    judged = {c.id for c in load_claims() if isinstance(c.source, Judged) and c.source.page == "11_datasets"}
     assert set(found["claim"]) == judged
     assert found.set_index("claim").loc[claim.id, "verdict"] == "reproduced"
-    assert findings("12_accuracy", rows(), ["009"]).empty
+    assert findings("11_datasets", rows(), ["009"]).empty
 
 
 def test_the_whole_ledger(home: Path) -> None:
