@@ -54,7 +54,7 @@ def compute():
 tables = page.tables(compute, rank_change.CAPTIONS)
 page.conclude(rank_change.conclusions(tables))
 page.answer(rank_change.answer(tables))
-for source in rank_change.sources(tables)[: 2 if page.demo else 1]:
+for source in rank_change.sources(tables):
     page.figure(
         rank_change.draw(tables, source),
         f"rank_change_{source}",

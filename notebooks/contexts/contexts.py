@@ -24,6 +24,7 @@ from probekit.report.tables import pick, readable
 from probekit.report.text import escape, title
 
 from notebooks.contexts.ask import Looked, look
+from notebooks.contexts.shares import named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -183,10 +184,10 @@ def answer(tables: Tables) -> str:
     first, rest = rows[0], rows[1:]
     text = (
         f"A document that names subject and target was found for {first['covered']:,} of {first['triples']:,} triples "
-        f"of {escape(title(first['source']))}. Only {first['several']:,} of them have another correct object beside "
+        f"of {named(first['source'])}. Only {first['several']:,} of them have another correct object beside "
         "the target, without which no step can show understanding"
     )
-    names = " and ".join(escape(title(row["source"])) for row in rest)
+    names = " and ".join(named(row["source"]) for row in rest)
     return text + f"; {names} add{'s' * (len(rest) == 1)} {sum(row['several'] for row in rest):,}" * bool(rest) + "."
 
 
@@ -360,7 +361,7 @@ def example(one: Looked, most: int, ranked: pd.DataFrame | None = None) -> str:
         pieces.append(folded("The same document around the negative target", twin))
     if ranked is not None:
         ranked = pick(ranked, source=one.name, triple_id=triple_id, doc_id=found.document.doc_id)
-    return "".join([*pieces, inputs(steps, ranked)])
+    return "".join([*pieces, folded("All inputs, in four variants and around both centres", inputs(steps, ranked))])
 
 
 def folded(heading: str, shown: str) -> str:

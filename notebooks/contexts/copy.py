@@ -16,7 +16,6 @@ from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.charts import told as in_words
 from probekit.report.tables import by, pick, readable
-from probekit.report.text import escape, title
 
 from notebooks.contexts.ask import domain_of
 from notebooks.contexts.shares import (
@@ -31,6 +30,7 @@ from notebooks.contexts.shares import (
     falls,
     less,
     measured,
+    named,
     one_row,
     overall,
     rises,
@@ -226,7 +226,7 @@ def answer(tables: Tables) -> str:
     words = ("more often than", "less often than", "not clearly more often than")
     side = sided(row["understand_low"], row["understand_high"], words)
     text = (
-        f"On {escape(title(source))} a correct entity added to the context lifts the target {side} it lifts an "
+        f"On {named(source)} a correct entity added to the context lifts the target {side} it lifts an "
         f"incorrect entity in the target's place: a difference of {row['understand']:.3f} in the share of steps."
     )
     found = pick(tables["directions"], source=source, claim="002-12c")
@@ -241,13 +241,12 @@ def answer(tables: Tables) -> str:
 
 
 def draw(tables: Tables) -> Figure:
-    """Understand and Misunderstand of target and negative target, a panel each, of the source with most triples; or the
-    sources that are shown, Understand alone."""
-    shown = sources(tables)
+    """Understand and Misunderstand of target and negative target, a panel each; of several sources Understand alone."""
     rows = drawn_rows(tables)
-    if len(shown) > 1:
-        rows = rows.assign(answer=rows["source"].map(title) + ": " + rows["answer"])
-    return forest(rows, "share", series="centre", panel="answer", columns=2, colour="model")
+    if rows["source"].nunique() == 1:
+        return forest(rows, "share", series="centre", panel="answer", columns=2, colour="model")
+    rows = pick(rows, answer="Understand")
+    return forest(rows, "share", series="centre", panel="source", colour="model", xlabel="Understand")
 
 
 def drawn_rows(tables: Tables) -> pd.DataFrame:
@@ -312,9 +311,9 @@ def four_pairs(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
         ["twin", "added_correct"], ascending=False, kind="stable"
     )
     rows = rows.sort_values("source", key=lambda names: names.map(sources(tables).index), kind="stable")
-    named = rows.assign(
+    spoken = rows.assign(
         twin=rows["twin"].map({TARGET: "the target, correct", NEGATIVE: "an incorrect entity"}),
         added_correct=["correct" if right else "incorrect" for right in rows["added_correct"]],
     ).drop(columns=["model", "triples"] + ["source"] * (rows["source"].nunique() == 1))
     headings = {"twin": "Centre", "added_correct": "Added entity", "rises": "Centre rises", "falls": "Centre falls"}
-    return rows, readable(named, headings)
+    return rows, readable(spoken, headings)

@@ -16,7 +16,7 @@ from probekit.scoring.decoding import decodable, decode, normalised
 from probekit.store import Store
 
 from notebooks.contexts.ask import Looked, draw
-from notebooks.contexts.shares import FEW, by_model, overall
+from notebooks.contexts.shares import FEW, by_model, named, overall
 
 CANDIDATES, DECODED, ANY = "rank among candidates", "decoding", "decoding, any right object"
 VARIANT = "real"  # the context of the answers with context
@@ -148,7 +148,7 @@ def sentence(tables: Mapping[str, pd.DataFrame], source: str) -> str:
     if len(rows):
         of = rows.set_index("judged")
         text = (
-            f"On {of['triples'].iloc[0]} triples of {escape(title(source))} decoding gives the target among its first "
+            f"On {of['triples'].iloc[0]} triples of {named(source)} decoding gives the target among its first "
             f"five answers in {of.loc[DECODED, 'with']:.0%} of the contexts, and ranks give it in "
             f"{of.loc[CANDIDATES, 'with']:.0%}."
         )

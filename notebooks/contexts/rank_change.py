@@ -11,9 +11,9 @@ from probekit.metrics.context import CHANGES, rank_change_table
 from probekit.report.charts import forest
 from probekit.report.claims import direction
 from probekit.report.tables import cell, pick
-from probekit.report.text import escape, title
+from probekit.report.text import title
 
-from notebooks.contexts.shares import LEAST, PRINTED, by_model, one_row, overall, printed_rows
+from notebooks.contexts.shares import LEAST, PRINTED, by_model, named, one_row, overall, printed_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -117,7 +117,7 @@ def answer(tables: Tables) -> str:
     ]
     rows = pick(tables["directions"], source=source).to_dict("records")
     agree = sum(direction(row["low"], row["high"]) == "agrees" for row in rows)
-    text = f"On {escape(title(source))} the right answer {' and '.join(parts)}, on average."
+    text = f"On {named(source)} the right answer {' and '.join(parts)}, on average."
     return text + f" Of the paper's {len(rows)} directions, {agree} agree here." * bool(rows)
 
 

@@ -12,7 +12,9 @@ from probekit.metrics import middle, resampled_means
 from probekit.metrics.context import counted
 from probekit.report.published import published
 from probekit.report.tables import cell, pick
-from probekit.report.text import number, title
+from probekit.report.text import escape, number, title
+
+from notebooks.contexts.ask import DOMAINS
 
 Array = npt.NDArray[np.float64]
 Column = tuple[npt.ArrayLike, npt.ArrayLike]  # values, and which rows count
@@ -61,6 +63,12 @@ def sources_shown(triples: Mapping[str, int]) -> list[str]:
     """The sources with ``FEW`` triples or more, most first; where none has so many, the one that has most."""
     ordered = sorted(triples, key=lambda name: -triples[name])
     return [name for name in ordered if triples[name] >= FEW] or ordered[:1]
+
+
+def named(source: str) -> str:
+    """A source within a sentence, escaped."""
+    name = title(source)
+    return f"the {name[0].lower()}{name[1:]}" if source in DOMAINS else escape(name)
 
 
 def several(ranked: pd.DataFrame) -> pd.DataFrame:
@@ -159,8 +167,11 @@ def beside_paper(
         The numbers (``source`` is ``PRINTED`` in the paper's rows), and the same for reading, as printed.
     """
     ends = [f"{name}{end}" for name in columns for end in ("", "_low", "_high")]
-    numbers, shown = [rows[["source", "model", *ends]]], []
-    for row in numbers[0].to_dict("records"):
+    order = list(rows["source"].unique())
+    ours = rows[["source", "model", *ends]]
+    ours = ours.sort_values("source", key=lambda names: names.map(order.index), kind="stable")
+    numbers, shown = [ours], []
+    for row in ours.to_dict("records"):
         about = {"Source": title(row["source"]), "Model": title(row["model"])}
         cells = {name: number(row[name], 2) if name in short else cell(row, name, 2) for name in columns}
         shown.append(about | {heading: cells[name] for name, (heading, _) in columns.items()})

@@ -17,10 +17,9 @@ from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.charts import told as in_words
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, title
 
 from notebooks.contexts.ask import domain_of
-from notebooks.contexts.shares import LEAST, MEAN, falls, overall, rises, several, sided
+from notebooks.contexts.shares import LEAST, MEAN, falls, named, overall, rises, several, sided
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -158,7 +157,7 @@ def sentence(table: pd.DataFrame, source: str) -> str:
     rows = main_contrast(table, source)
     if rows.empty:
         return (
-            f"It is not known which facts of {escape(title(source))} these models were told, or too few were told or "
+            f"It is not known which facts of {named(source)} these models were told, or too few were told or "
             f"not: an AUC is given from {LEAST} triples of either kind on."
         )
     words = ("better than", "worse than", "about as well as")
@@ -168,7 +167,7 @@ def sentence(table: pd.DataFrame, source: str) -> str:
         for name in ("Acc@5 without context", "rank without context")
     ]
     return (
-        f"On {escape(title(source))} {of['told'].iloc[0]:.0f} triples were told and {of['not_told'].iloc[0]:.0f} were "
+        f"On {named(source)} {of['told'].iloc[0]:.0f} triples were told and {of['not_told'].iloc[0]:.0f} were "
         f"not ({rows['contrast'].iloc[0]}). Understand tells them {', and '.join(beside)}."
     )
 

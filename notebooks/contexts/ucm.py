@@ -27,6 +27,7 @@ from notebooks.contexts.shares import (
     less,
     lowest,
     measured,
+    named,
     one_row,
     overall,
     rises,
@@ -239,7 +240,7 @@ def answer(tables: Tables, printed: bool) -> str:
     source = sources(tables)[0]
     row: dict[str, Any] = one_row(tables["ucm"], source=source, measure=POOLED)
     text = (
-        f"On {escape(title(source))}, a correct entity added to the context lifts the right answer in "
+        f"On {named(source)}, a correct entity added to the context lifts the right answer in "
         f"{row['understand']:.0%} of the steps and lowers it in {row['misunderstand']:.0%}"
     )
     if printed:
@@ -308,11 +309,13 @@ def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame
 def by_group(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """UCM_m and Acc@1 over all models by variant, number of right objects and rarity; the numbers, and for reading."""
     rows = overall(tables["groups"], source=sources(tables), by=[name for name in GROUPS if name != "relation"])
-    measured = [f"{name}{end}" for name in ("understand", "without@1", "with@1") for end in ("", "_low", "_high")]
-    table = rows[["source", "by", "group", *measured, "triples"]]
-    named = table.assign(by=table["by"].map(GROUPS), group=table["group"].str.replace("_", " "))
+    columns = [f"{name}{end}" for name in ("understand", "without@1", "with@1") for end in ("", "_low", "_high")]
+    order = sources(tables)
+    table = rows[["source", "by", "group", *columns, "triples"]]
+    table = table.sort_values("source", key=lambda names: names.map(order.index), kind="stable")
+    spoken = table.assign(by=table["by"].map(GROUPS), group=table["group"].str.replace("_", " "))
     headings = {"by": "By", "without@1": "Acc@1 without", "with@1": "Acc@1 with"}
-    return table, readable(named if named["source"].nunique() > 1 else named.drop(columns="source"), headings)
+    return table, readable(spoken if spoken["source"].nunique() > 1 else spoken.drop(columns="source"), headings)
 
 
 def first_already(tables: Tables) -> str:

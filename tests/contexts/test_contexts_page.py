@@ -110,14 +110,14 @@ def test_a_growing_context_puts_one_entity_more_before_the_question() -> None:
 
 def test_a_triple_is_shown_with_every_input_and_rank(looked: ask.Looked, tmp_path) -> None:
     shown = contexts.example(looked, 3, ranked(looked, {"a": -2.0, "b": 1.0}))
-    assert shown.count('<details class="inputs"><summary>') == 9  # four variants around two centres, and the twin
+    assert shown.count('<details class="inputs"><summary>') == 10  # four variants, two centres; all of them; the twin
     assert "a: 9 to 7; b: 9 to 10" in shown and "Rank of" in shown and "<script" not in shown
     a_page(tmp_path).markup(shown + "\n~~~~~\n")  # one line: no text of a document ends the fence
 
 
 def test_an_invented_document_needs_no_model() -> None:
     shown = contexts.invented(10)
-    assert "Rank of" not in shown and shown.count("<details") == 9
+    assert "Rank of" not in shown and shown.count("<details") == 10
     growing = shown[shown.index("<ul") : shown.index("</ul>")]
     assert re.findall(r"<li>Input (\d)", growing) == [str(i) for i in range(growing.count("<li>"))]
     assert {"target", "correct", "incorrect"} == set(re.findall(r'class="entity (\w+)"', growing))
