@@ -56,7 +56,9 @@ page.conclude(likelihood.conclusions(tables))
 page.answer(likelihood.answer(tables))
 ends = likelihood.ends(tables)
 page.figure(
-    forest(ends, "estimate", series="counted", line=0, xlabel="share at ranks 1 to 10 less that at the last 10"),
+    forest(
+        ends, "estimate", series="counted", line=0, zero=False, xlabel="share at ranks 1 to 10 less that at the last 10"
+    ),
     "ends",
     "Share of hurtful completions at the first ten ranks less that at the last ten, with 95% bootstrap intervals over "
     "templates. To the right of zero, likelier completions are hurtful more often.",

@@ -60,7 +60,14 @@ if page.demo:
     page.say(groups.alarms(tables))
 dots = groups.dots(tables)
 page.figure(
-    forest(dots, "difference", series="sorted", line=0, xlabel="score of the first group less that of the second"),
+    forest(
+        dots,
+        "difference",
+        series="sorted",
+        line=0,
+        zero=False,
+        xlabel="score of the first group less that of the second",
+    ),
     "difference",
     "Score of templates about women less that of templates about men (on the demo world, of one group less the other), "
     "over all ranks, with 95% bootstrap intervals over templates, by way of sorting. "

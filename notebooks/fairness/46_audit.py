@@ -42,7 +42,7 @@ page.conclude(audit.conclusions(tables))
 page.answer(audit.answer(tables))
 ranks = audit.ranks(tables)
 page.figure(
-    forest(ranks, "rank", series="counted", xlabel="rank (1: highest score)"),
+    forest(ranks, "rank", series="counted", zero=False, xlabel="rank (1: highest score)"),
     "ranks",
     "Rank of each model by the paper's rules and by the repaired rules, with 95% bootstrap intervals over templates.",
     "Dot plot of ranks. "
