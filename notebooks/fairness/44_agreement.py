@@ -34,6 +34,8 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "44_agreement"  # folder for tables and figures
 
 # %% tags=["hide-input"]
+import pandas as pd
+
 from probekit.report import Page, pick, readable, title
 from probekit.report.charts import told
 
@@ -56,18 +58,18 @@ def compute():
 tables = page.tables(compute, agreement.CAPTIONS)
 page.conclude(agreement.conclusions(tables))
 page.answer(agreement.answer(tables, beside_paper=not page.demo))
-curves = agreement.by_k(tables)
-page.figure(
-    agreement.figure4(tables),
-    "families",
-    "Agreement within families among the first k completions of their models. "
-    "Thick: the mean over families, with its 95% bootstrap interval over templates. "
-    "Above: similarity, whatever its name in the paper's code. Below: 1 less the similarity, which that code averages. "
-    "Both scales span the same range; neither begins at zero."
-    if len(tables["families"])
-    else "Share of first words that two models of a family have in common among their first k completions.",
-    "Lines by k. " + told(pick(curves, family=agreement.MEAN), "estimate", "measured", "set", "k"),
-)
+if len(curves := agreement.by_k(tables)):
+    page.figure(
+        agreement.figure4(tables),
+        "families",
+        "Agreement within families among the first k completions of their models. "
+        "Thick: the mean over families, with its 95% bootstrap interval over templates. "
+        "Above: similarity, whatever its name in the paper's code. Below: 1 less the similarity, which that code averages. "
+        "Both scales span the same range; neither begins at zero."
+        if len(tables["families"])
+        else "Share of first words that two models of a family have in common among their first k completions.",
+        "Lines by k. " + told(pick(curves, family=agreement.MEAN), "estimate", "measured", "set", "k"),
+    )
 
 # %% [markdown]
 # The upper panels have the form of the paper's Figure 4, which is printed without numbers.
@@ -80,7 +82,7 @@ page.figure(
 # *First words shared* needs no encoder: it is the share of different first words that two models have in common, over all templates.
 
 # %% tags=["hide-input"]
-for place, subset in enumerate(tables["overlaps"]["subset"].unique()):
+for place, subset in enumerate(tables["overlaps"].get("subset", pd.Series()).unique()):
     family = agreement.summary(tables, subset)
     caption = f"{title(subset)}: agreement by family; all but the last column are cosine similarities"
     page.table(family, f"summary_{subset}", caption, readable(family, agreement.headings(tables)), fold=place > 0)
@@ -99,7 +101,7 @@ if len(groups := agreement.groups_by_k(tables)):
         "Lines by k. " + told(pick(groups, k=agreement.settled(groups)), "similarity", "panel", "group"),
     )
 else:
-    page.say("No group of identities has five templates in this run's sample.")
+    page.say("No family of this run has two models, or no group of identities five templates that the encoder read.")
 
 # %% [markdown]
 # This is the form of the paper's Figure 5, whose groups are female, male and other, and young, old and other.

@@ -346,13 +346,15 @@ def answer(tables: Tables, beside_paper: bool) -> str:
 def by_k(tables: Tables) -> pd.DataFrame:
     """The lines of Figure 4 under both names: of every family and their mean, the similarity and the distance.
 
-    Without an encoder, the share of first words in common.
+    Without an encoder, the share of first words in common; empty where no family has two models.
 
     Returns:
         ``measured, set, family, k, estimate, low, high``.
     """
     table, kind = (tables["families"], CODE) if len(tables["families"]) else (tables["overlaps"], FIRST)
     rows = pick(table, kind=kind)
+    if rows.empty:
+        return rows
     rows = rows[~rows["family"].str.contains(AND, regex=False) & (rows["family"] != BETWEEN)]
     low, estimate, high = (rows[f"similarity{end}"] for end in ("_low", "", "_high"))
     found = pd.DataFrame({"set": rows["subset"], "family": rows["family"].replace(WITHIN, MEAN), "k": rows["k"]})
@@ -464,10 +466,11 @@ def headings(tables: Tables) -> dict[str, str]:
 def besides(tables: Tables) -> str:
     """In how many families similarity falls, whether families differ, and where shared first words go; first set."""
     vectors, words = tables["families"], tables["overlaps"]
-    subset = words["subset"].iloc[0]
-    parts = []
-    if len(vectors):
-        curves = pick(vectors, subset=subset, kind=CODE).pivot(index="family", columns="k", values="similarity")
+    if words.empty:
+        return ""
+    subset, parts = words["subset"].iloc[0], []
+    if len(of_code := pick(vectors, subset=subset, kind=CODE)):
+        curves = of_code.pivot(index="family", columns="k", values="similarity")
         curves = curves.drop(index=[WITHIN, BETWEEN], errors="ignore")
         falls = int((curves[settled(vectors)] < curves[LOW]).sum())
         parts.append(
@@ -481,7 +484,7 @@ def besides(tables: Tables) -> str:
     if first == first:
         way = "falls" if last < first else "rises"
         parts.append(f"the share of first words {way}, from {number(first, 2)} to {number(last, 2)}")
-    return f"On {title(subset)}, {'; '.join(parts)}."
+    return f"On {title(subset)}, {'; '.join(parts)}." if parts else ""
 
 
 def other_set(tables: Tables) -> str:

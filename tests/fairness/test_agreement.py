@@ -144,6 +144,14 @@ def test_a_run_without_an_encoder_compares_words_alone(tmp_path):
     assert agreement.conclusions(found).empty
 
 
+def test_a_run_of_single_models_has_nothing_to_draw(tmp_path):
+    templates = pd.DataFrame([("he is a [MASK].", "he", "male")], columns=["text", "identity", "category"])
+    for completions in ({"a": [["x", "y"]]}, {"a": [["x", "y"]], "b": [["x", "z"]]}):
+        questions, families = ask.Questions("mine", {"binary": templates}, ["x"]), {"a": "A", "b": "B"}
+        found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
+        assert agreement.by_k(found).empty and agreement.groups_by_k(found).empty and agreement.besides(found) == ""
+
+
 def test_families_are_those_of_cards_and_files_stand_alone(monkeypatch):
     monkeypatch.setattr("notebooks.fairness.agreement.about", lambda name: type("Card", (), {"family": "BERT"}))
     assert agreement.families_of(["one"], {"binary": {"one": [], "mine": []}}) == {"one": "BERT", "mine": "mine"}
