@@ -6,7 +6,8 @@ from functools import partial
 
 import pandas as pd
 
-from probekit.report.checks import Finding, registry, show, span, status
+from probekit.metrics.printed import show, span
+from probekit.report.checks import Finding, registry, status
 from probekit.report.published import numbers, published
 
 from notebooks.contexts.copy import MIRROR

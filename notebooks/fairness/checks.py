@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from probekit.metrics.printed import show
 from probekit.probes.completions import released_models
-from probekit.report.checks import Finding, registry, show, status
+from probekit.report.checks import Finding, registry, status
 from probekit.report.published import numbers
 
 from notebooks.fairness.table1 import PAPER, TABLE

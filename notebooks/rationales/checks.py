@@ -7,8 +7,9 @@ from functools import partial
 
 import pandas as pd
 
+from probekit.metrics.printed import show
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
-from probekit.report.checks import Finding, registry, show, status
+from probekit.report.checks import Finding, registry, status
 from probekit.report.published import numbers
 
 from notebooks.rationales.paper import LEARNED, LONG, PAPER, SHORT, UNLEARNED, accuracy, by_kind, scores

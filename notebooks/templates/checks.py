@@ -13,7 +13,8 @@ from functools import partial
 
 import pandas as pd
 
-from probekit.report.checks import Finding, fit, registry, show, status
+from probekit.metrics.printed import fit, show
+from probekit.report.checks import Finding, registry, status
 from probekit.report.published import cell, published
 
 from notebooks.templates import checks_perplexity

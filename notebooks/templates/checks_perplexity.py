@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 from scipy import stats
 
-from probekit.report.checks import Finding, fit, registry, show, span, status
+from probekit.metrics.printed import fit, show, span
+from probekit.report.checks import Finding, registry, status
 from probekit.report.published import cell, numbers, published
 
 from notebooks.templates.paper_tables import FIGURE, MEAN, PAIRS, PAPER, table5

@@ -6,7 +6,7 @@ Charts take tidy tables whose columns of intervals are named as ``probekit.repor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -22,6 +22,7 @@ GREY = "#666666"
 WIDTH = 5.0  # inches: on a phone's page the letters are then still large enough
 MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over with the next
+DOT: dict[str, Any] = {"markersize": 4.5, "capsize": 1.5, "linewidth": 1.2}
 LONGEST = 30  # letters of a label
 
 
@@ -110,9 +111,7 @@ def forest(
                 fmt=MARKERS[number_ % len(MARKERS)],
                 color=paint,
                 markerfacecolor="white" if hollow else paint,
-                markersize=4.5,
-                capsize=1.5,
-                linewidth=1.2,
+                **DOT,
             )
         labels = [_short(title(str(label))) for label in lines]
         ax.set_yticks(range(len(lines)), labels if place % columns == 0 else [""] * len(lines))

@@ -269,14 +269,12 @@ def ledger(claims: Sequence[Claim] | None = None) -> list[dict[str, Number | str
         claims: what to judge; by default all of ``claims.yml``.
 
     Returns:
-        ``id, paper, where, statement, published, ours, tolerance`` and:
-        ``verdict``: ``reproduced``, ``differs``, ``undecided`` or ``not run``;
-        ``own_table``: ``consistent``, ``inconsistent`` or ``not checkable`` with the paper's own printed numbers;
-        ``reason``: why, first of the verdict, then why a related figure cannot be read; ``found``: what the check of
-        the paper's own numbers found;
-        ``related``: our figure on the same data from other models, None where none is recorded; ``related_note``: what
-        it is, None where the claim names none. It is no part of the verdict;
-        ``page``: where it is discussed.
+        ``id, paper, where, statement, published, tolerance, ours`` and:
+        ``verdict``: ``reproduced``, ``differs``, ``undecided`` or ``not run``, and ``reason``, why;
+        ``own_table``: ``consistent``, ``inconsistent`` or ``not checkable`` with the paper's own printed numbers, and
+        ``found``, what that check found;
+        ``related``: our figure on the same data from other models, and ``related_note``, what it is: no part of the
+        verdict; ``page``: where it is discussed.
     """
     known = load_claims() if claims is None else claims
     judging = {claim.source.page for claim in known if isinstance(claim.source, Judged)}

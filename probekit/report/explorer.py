@@ -62,8 +62,7 @@ def write(stage: Path) -> list[str]:
         target.write_text(script(key, columns, rows), "utf-8")
         items[key] = _item(key, _caption(path), columns, len(rows))
     keys = sorted(items, key=_order)
-    toc = stage / "_toc.yml"
-    pages = set(re.findall(r"file:\s*(\S+)", toc.read_text("utf-8"))) if toc.is_file() else set()
+    pages = set(re.findall(r"file:\s*(\S+)", (stage / "_toc.yml").read_text("utf-8")))
     groups = [
         _group(studies, place, [items[key] for key in group], f"book/studies/{place}" in pages)
         for place, group in groupby(keys, key=_place)

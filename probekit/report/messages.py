@@ -18,17 +18,13 @@ class Messages(logging.Handler):
     def emit(self, record: logging.LogRecord) -> None:
         """Keep one warning."""
         given = record.args if isinstance(record.args, tuple) else ()
-        told = record.msg % tuple(a.name if isinstance(a, Path) else a for a in given) if given else record.getMessage()
-        if told not in self.texts:
-            self.texts.append(told)
+        text = record.msg % tuple(a.name if isinstance(a, Path) else a for a in given) if given else record.getMessage()
+        self.texts += [text] * (text not in self.texts)
 
 
 def listen() -> Messages:
     """Keep the readers' warnings from now on; whoever listened before no longer does."""
     messages = Messages()
-    for name in READERS:
-        logger = logging.getLogger(name)
-        for handler in [handler for handler in logger.handlers if isinstance(handler, Messages)]:
-            logger.removeHandler(handler)
-        logger.addHandler(messages)
+    for logger in map(logging.getLogger, READERS):
+        logger.handlers = [handler for handler in logger.handlers if not isinstance(handler, Messages)] + [messages]
     return messages

@@ -63,36 +63,23 @@ class Page:
         self.recorded = bool(given.get(RECORDED))
         self.past = recorded_manifest(study) if self.recorded else {}
         self.hash = page_hash(study, given)
-        self.models: dict[str, dict[str, Any]] = {}
-        self.probes: dict[str, dict[str, Any]] = {}
+        self.models, self.probes = dict[str, dict[str, Any]](), dict[str, dict[str, Any]]()
         self.runs: dict[str, dict[str, int]] = {}
         self.messages = listen()
         self.conclusions = pd.DataFrame(columns=["claim"])
         self._kept: dict[str, tuple[str, int]] = {}
         self._made: list[str] = []  # tables of the run, which can be recorded
 
-    # ---- what was used -------------------------------------------------------------------------------------------
-
     def used(self, *things: Model | Probe) -> None:
         """Note models and probes for the provenance table."""
         for thing in things:
+            about = {"fingerprint": thing.fingerprint, "licence": thing.licence}
             if isinstance(thing, Probe):
-                self.probes[shown_name(thing.name)] = {
-                    "fingerprint": thing.fingerprint,
-                    "prompts": len(thing.prompts),
-                    "entities": len(thing.entities),
-                    "licence": thing.licence,
-                    "counts": dict(thing.counts),
-                }
+                sizes = {"prompts": len(thing.prompts), "entities": len(thing.entities)}
+                self.probes[shown_name(thing.name)] = about | sizes | {"counts": dict(thing.counts)}
             else:
-                self.models[shown_name(thing.name)] = {
-                    "fingerprint": thing.fingerprint,
-                    "kind": thing.kind,
-                    "dtype": thing.dtype,
-                    "device": thing.device.type,
-                    "revision": thing.revision,
-                    "licence": thing.licence,
-                }
+                about |= {"kind": thing.kind, "dtype": thing.dtype, "device": thing.device.type}
+                self.models[shown_name(thing.name)] = about | {"revision": thing.revision}
 
     def read(self, name: str, fingerprint: str, lines: int) -> None:
         """Note data that is no probe, such as templates or a lexicon."""
@@ -113,8 +100,6 @@ class Page:
         """Whether the numbers are of the demo world or its models, and so never stand beside a paper's."""
         worlds = any(name.startswith("demo") for name in self.probes)
         return worlds or any(name.startswith("zoo/") for name in self.models)
-
-    # ---- what is shown -------------------------------------------------------------------------------------------
 
     def tables(
         self, compute: Callable[[], Mapping[str, pd.DataFrame]], captions: Mapping[str, str]
@@ -227,8 +212,6 @@ class Page:
         plt.close(figure)
         write_atomically(self.out / f"{name}.svg", data.getvalue())
         return f"{self.out.name}/{name}.svg"
-
-    # ---- what follows --------------------------------------------------------------------------------------------
 
     def conclude(self, rows: pd.DataFrame) -> None:
         """Keep what the page's analysis concludes, one row per claim and result (see ``probekit.report.claims``)."""

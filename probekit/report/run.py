@@ -6,7 +6,8 @@ import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -72,22 +73,18 @@ def run(name: str, given: Mapping[str, Any], out: str | Path, profile: str = "de
     return out / f"{name}.ipynb"
 
 
-class _environment:
+@contextmanager
+def _environment(embedded: bool) -> Iterator[None]:
     """What the kernel inherits: fixed dates, no progress bars on pages, and no real data where none is wanted."""
-
-    def __init__(self, embedded: bool) -> None:
-        self.changes = {"SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1", "PROBEKIT_HOME": str(root())}
-        self.dropped = ["PROBEKIT_DATA"] if embedded else []
-
-    def __enter__(self) -> None:
-        self.before = dict(os.environ)
-        os.environ.update(self.changes)
-        for name in self.dropped:
-            os.environ.pop(name, None)
-
-    def __exit__(self, *_: object) -> None:
+    before = dict(os.environ)
+    os.environ.update({"SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1", "PROBEKIT_HOME": str(root())})
+    if embedded:
+        os.environ.pop("PROBEKIT_DATA", None)
+    try:
+        yield
+    finally:
         os.environ.clear()
-        os.environ.update(self.before)
+        os.environ.update(before)
 
 
 def _found(value: Any) -> Any:

@@ -8,7 +8,8 @@ import pytest
 from conftest import Values, doctor
 
 from probekit.errors import ReportError
-from probekit.report.checks import fit, registry, show, span
+from probekit.metrics.printed import fit, show, span
+from probekit.report.checks import registry
 from probekit.report.published import MISSING, numbers
 
 from notebooks.templates.checks import CHECKS
