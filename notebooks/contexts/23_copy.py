@@ -58,8 +58,9 @@ page.answer(copy.answer(tables))
 page.figure(
     copy.draw(tables),
     "twins",
-    "Understand and Misunderstand (UCM_m) of contexts around the target and around an incorrect entity, the *negative "
-    "target*, with 95% bootstrap intervals over triples. Both count steps that add a correct entity.",
+    f"{' and '.join(copy.drawn_rows(tables)['answer'].unique())} (UCM_m) of contexts around the target and around an "
+    "incorrect entity, the *negative target*, with 95% bootstrap intervals over triples. "
+    "What counts are steps that add a correct entity.",
     copy.described(tables),
 )
 

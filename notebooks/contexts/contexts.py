@@ -182,9 +182,10 @@ def answer(tables: Tables) -> str:
     many the other sources add."""
     rows = tables["sources"].sort_values("several", ascending=False, kind="stable").to_dict("records")
     first, rest = rows[0], rows[1:]
+    which = "All" if first["several"] == first["covered"] else f"Only {first['several']:,}"
     text = (
         f"A document that names subject and target was found for {first['covered']:,} of {first['triples']:,} triples "
-        f"of {named(first['source'])}. Only {first['several']:,} of them have another correct object beside "
+        f"of {named(first['source'])}. {which} of them have another correct object beside "
         "the target, without which no step can show understanding"
     )
     names = " and ".join(named(row["source"]) for row in rest)

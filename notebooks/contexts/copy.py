@@ -245,16 +245,16 @@ def draw(tables: Tables) -> Figure:
     rows = drawn_rows(tables)
     if rows["source"].nunique() == 1:
         return forest(rows, "share", series="centre", panel="answer", columns=2, colour="model")
-    rows = pick(rows, answer="Understand")
     return forest(rows, "share", series="centre", panel="source", colour="model", xlabel="Understand")
 
 
 def drawn_rows(tables: Tables) -> pd.DataFrame:
-    """What the figure shows: a row per source, answer, model and centre, ``share, share_low, share_high``."""
+    """What the figure shows: a row per source, answer, model and centre, ``share, share_low, share_high``; of several
+    sources Understand alone."""
     rows = pick(tables["twins"], source=sources(tables))
     parts = []
     for source in sources(tables):
-        for name in ("understand", "misunderstand"):
+        for name in ("understand", "misunderstand")[: 1 if len(sources(tables)) > 1 else 2]:
             ends = {f"{name}{end}": f"share{end}" for end in ("", "_low", "_high")}
             part = pick(rows, source=source)[["source", "model", "twin", *ends]]
             parts.append(part.rename(columns=ends).assign(answer=name.capitalize(), centre=part["twin"].map(CENTRES)))
