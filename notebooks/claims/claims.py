@@ -10,7 +10,7 @@ import pandas as pd
 from probekit.report.charts import PALETTE, new_figure
 from probekit.report.text import Markup, escape, plain
 
-from notebooks.claims.printed import TABLES, label
+from notebooks.claims.printed import label, tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -77,7 +77,8 @@ def _page(name: str) -> str:
 def _printed(paper: str, where: str) -> list[str]:
     """Links to the printed tables that a claim's place names."""
     numbers = [n for listed in re.findall(r"Tables? ([\d, and]+)", where) for n in re.findall(r"\d+", listed)]
-    return [f"{{ref}}`Table {n} <{label(paper, n)}>`" for n in numbers if (paper, n) in TABLES]
+    known = tables()
+    return [f"{{ref}}`Table {n} <{label(paper, n)}>`" for n in numbers if (paper, n) in known]
 
 
 def draw(table: pd.DataFrame) -> Figure:

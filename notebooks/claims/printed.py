@@ -3,35 +3,22 @@
 from __future__ import annotations
 
 import pandas as pd
+import yaml
 
+from probekit.report.paths import root
 from probekit.report.published import MISSING, published
 from probekit.report.text import Markup, plain
 
 TEXT = "text"
-TABLES: dict[tuple[str, str], tuple[str, tuple[str, ...]]] = {
-    ("001", "2"): ("models, their size and training text", ("11_datasets",)),
-    ("001", "3"): ("Acc@k by natural prompts", ("12_accuracy", "13_rankings")),
-    ("001", "4"): ("Acc@k by templates", ("12_accuracy", "13_rankings")),
-    ("001", "5"): ("perplexity of every model and data set", ("16_perplexity", "18_vocabulary")),
-    ("001", "6"): ("Acc@k with the own and an enlarged list of entities", ("17_entities",)),
-    ("001", TEXT): (
-        "numbers of the running text and the figures",
-        ("11_datasets", "12_accuracy", "14_templates", "16_perplexity", "17_entities", "19_lipid"),
-    ),
-    ("002", "1"): ("changes of ranks when an entity is added", ("21_rank_change",)),
-    ("002", "2"): ("accuracy with and without context, beside UCM at rank k", ("20_contexts", "22_ucm")),
-    ("002", "3"): ("UCM over all ranks, around the target and around a wrong answer", ("22_ucm", "23_copy")),
-    ("003", "3"): ("sizes of the sets and lengths of rationales", ("30_prediction", "32_rationale_length")),
-    ("003", "4"): ("accuracy of four models, Chinese", ("30_prediction",)),
-    ("003", "5"): ("plausibility and faithfulness, Chinese", ("31_saliency",)),
-    ("003", "6"): ("accuracy by kind of perturbation, Chinese", ("33_perturbations",)),
-    ("003", "7"): ("plausibility and faithfulness by kind of perturbation, Chinese", ("33_perturbations",)),
-    ("003", "8"): ("accuracy of four models, English", ("30_prediction",)),
-    ("003", "9"): ("plausibility and faithfulness, English", ("31_saliency",)),
-    ("003", "10"): ("plausibility and faithfulness by kind of perturbation, English", ("33_perturbations",)),
-    ("003", "11"): ("accuracy by kind of perturbation, English", ("33_perturbations",)),
-    ("004", "1"): ("HONEST scores and ranks of 21 models", ("41_hurtfulness",)),
-}
+
+
+def tables() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
+    """(Paper, table) -> what it holds, and the pages that show ours beside it, from ``book/published/NNN_tables.yml``."""
+    found = {}
+    for file in sorted((root() / "book" / "published").glob("*_tables.yml")):
+        for table, about in yaml.safe_load(file.read_text("utf-8")).items():
+            found[file.name[:3], table] = (about["holds"], tuple(about["pages"]))
+    return found
 
 
 def index() -> pd.DataFrame:
@@ -41,7 +28,7 @@ def index() -> pd.DataFrame:
     cell can be read has ``cells`` 0. ``pages`` are separated by spaces.
     """
     rows = []
-    for (paper, table), (holds, pages) in TABLES.items():
+    for (paper, table), (holds, pages) in tables().items():
         missing = int((published(paper, table)["value"] == MISSING).sum())
         cells = len(published(paper, table)) - missing
         rows.append([paper, table, holds, cells, missing, " ".join(pages)])

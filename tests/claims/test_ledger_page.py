@@ -73,11 +73,11 @@ def test_a_row_tells_its_reason_and_leads_to_its_page_and_printed_table() -> Non
 
 
 def test_every_transcribed_table_has_its_place() -> None:
-    names = {f"{paper}_{tables.TEXT if table == tables.TEXT else f'table{table}'}" for paper, table in tables.TABLES}
+    names = {f"{paper}_{tables.TEXT if table == tables.TEXT else f'table{table}'}" for paper, table in tables.tables()}
     assert names == {path.stem for path in (ROOT / "book" / "published").glob("*.csv")}
     studies = yaml.safe_load((ROOT / "studies.yml").read_text("utf-8"))
-    assert {page for _, pages in tables.TABLES.values() for page in pages} <= set(studies)
-    assert all(pages for _, pages in tables.TABLES.values())
+    assert {page for _, pages in tables.tables().values() for page in pages} <= set(studies)
+    assert all(pages for _, pages in tables.tables().values())
 
 
 def test_the_index_counts_what_can_be_read() -> None:
