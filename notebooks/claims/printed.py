@@ -13,7 +13,7 @@ TEXT = "text"
 
 
 def tables() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
-    """(Paper, table) -> what it holds, and the pages that show ours beside it, from ``book/published/NNN_tables.yml``."""
+    """(Paper, table) -> what it holds and the pages with ours beside it, from ``book/published/NNN_tables.yml``."""
     found = {}
     for file in sorted((root() / "book" / "published").glob("*_tables.yml")):
         for table, about in yaml.safe_load(file.read_text("utf-8")).items():
