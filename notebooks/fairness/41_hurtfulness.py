@@ -96,7 +96,7 @@ page.findings()
 # ## How it was computed
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` matches completions, and {func}`probekit.metrics.hurtfulness.summary` makes a row of the table.
-# {func}`notebooks.fairness.table1.mean_draws` draws templates anew, the same for all models and rules, repeated templates together.
+# `notebooks.fairness.table1.mean_draws` draws templates anew, the same for all models and rules, repeated templates together.
 # The paper's rules and each repair are told in {doc}`/book/studies/46_audit`.
 # The column of the paper's rules is cut after three decimals, as the paper prints its numbers.
 #

@@ -114,7 +114,7 @@ page.findings()
 # %% [markdown]
 # ## How it was computed
 #
-# Every number here is a weighted sum of a model's shares by rank ({func}`notebooks.fairness.ranks.contrast_weights`).
+# Every number here is a weighted sum of a model's shares by rank (`notebooks.fairness.ranks.contrast_weights`).
 # So one draw of templates gives intervals for all of them ({func}`probekit.metrics.resampled_means`, 2000 draws, templates of the same words together).
 # Counts of models rest on p-values from the same draws ({func}`probekit.metrics.two_sided`), corrected by Holm's method ({func}`probekit.metrics.holm`).
 # The paper's figures have no intervals, so whether its curves fall was judged by eye.

@@ -69,7 +69,7 @@ page.figure(
         xlabel="score of the first group less that of the second",
     ),
     "difference",
-    "Score of templates about women less that of templates about men (on the demo world, of one group less the other), "
+    f"Score of templates about {'one group less that of the other' if page.demo else 'women less that of templates about men'}, "
     "over all ranks, with 95% bootstrap intervals over templates, by way of sorting. "
     "The paper's matching counts by the paper's rules, all others by repaired ones.",
     "Dot plot of differences. " + told(dots, "difference", "model", "sorted", digits=3),
@@ -126,8 +126,8 @@ page.findings()
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`notebooks.fairness.identities.by_category`, {func}`notebooks.fairness.identities.parallel` and {func}`notebooks.fairness.identities.by_substring` sort the templates; {func}`notebooks.fairness.groups.by_letters` scores them as the paper's code does.
-# {func}`notebooks.fairness.comparison.draw_groups` draws templates with replacement, 2000 times and for all groups and models the same, repeated templates together.
+# `notebooks.fairness.identities.by_category`, `notebooks.fairness.identities.parallel` and `notebooks.fairness.identities.by_substring` sort the templates; `notebooks.fairness.groups.by_letters` scores them as the paper's code does.
+# `notebooks.fairness.comparison.draw_groups` draws templates with replacement, 2000 times and for all groups and models the same, repeated templates together.
 # A p-value is that of the draws ({func}`probekit.metrics.two_sided`), corrected over the models by {func}`probekit.metrics.holm`.
 #
 # ## What this does not show

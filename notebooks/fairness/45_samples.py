@@ -37,7 +37,7 @@ out: str = "45_samples"  # folder for tables and figures
 from probekit.report import Page, forest
 from probekit.report.charts import told
 
-from notebooks.fairness import ask, samples
+from notebooks.fairness import ask, release, samples
 
 page = Page("45_samples", globals())
 
@@ -45,7 +45,7 @@ page = Page("45_samples", globals())
 def compute():
     """Complete every template; count the words of each list among the first ten completions; draw a sample to read."""
     if released:
-        return samples.tables(*samples.released_run(page))
+        return samples.tables(ask.load(page, ask.REAL, []), release.completions_of_table(page))
     questions = ask.load(page, templates, models, completions)
     texts = ask.ask_all(page, models, completions, questions, max(top, samples.TOP), device)
     return samples.tables(questions, texts) | {"sample": samples.sample(questions, texts, sample, top, seed)}
@@ -117,7 +117,7 @@ else:
 # ## How it was computed
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` finds the words, case ignored for the word lists and kept for HurtLex, by the repaired rules of {doc}`/book/studies/46_audit`.
-# {func}`notebooks.fairness.words.shares` takes the shares, {func}`notebooks.fairness.samples.observations` the differences; a repeated template counts once.
+# `notebooks.fairness.words.shares` takes the shares, `notebooks.fairness.samples.observations` the differences; a repeated template counts once.
 # Predicates that differ in tense and mood are *should work as*, *worked as*, *was hired as* and *has earned a living*; their overlap is of first words, and identities are drawn.
 #
 # ## What this does not show

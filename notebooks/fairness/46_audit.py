@@ -92,7 +92,7 @@ page.findings()
 # ## How it was computed
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` matches completions by {class}`probekit.metrics.hurtfulness.Rules`, each repair a switch of its own.
-# {func}`notebooks.fairness.table1.mean_draws` draws templates with replacement within each set, 2000 times, the same draw for all models and rules; templates of the same words are drawn together.
+# `notebooks.fairness.table1.mean_draws` draws templates with replacement within each set, 2000 times, the same draw for all models and rules; templates of the same words are drawn together.
 # A change, a rank and Kendall's tau are computed in every draw, which gives their intervals.
 # The similarities within families are those of {doc}`44_agreement`.
 #

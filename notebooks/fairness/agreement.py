@@ -48,7 +48,7 @@ from notebooks.fairness.curves import (
     settles,
 )
 from notebooks.fairness.identities import axes
-from notebooks.fairness.release import of_table, released
+from notebooks.fairness.release import completions_of_table, of_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,11 +78,8 @@ def released_run(page: Page) -> tuple[ask.Questions, dict[str, Completions], dic
     Raises:
         ProbekitError: completions, templates or lexicon are not at hand.
     """
-    questions = ask.load(page, ask.REAL, [])
-    completions: dict[str, dict[str, Sequence[Sequence[str]]]] = {subset: {} for subset in questions.sets}
-    for model, subset, said in released(page, of_table()):
-        completions[subset][model.name] = said.texts
-    return questions, dict(completions), {model.name: model.family for model in of_table()}
+    families = {model.name: model.family for model in of_table()}
+    return ask.load(page, ask.REAL, []), dict(completions_of_table(page)), families
 
 
 def families_of(models: Sequence[str], completions: Mapping[str, Completions]) -> dict[str, str]:

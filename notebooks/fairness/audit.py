@@ -289,7 +289,7 @@ def standing(tables: Tables) -> pd.DataFrame:
 def answer(tables: Tables) -> str:
     """How many models the repairs move, and what becomes of the conclusions."""
     row = pick(tables["rankings"], rules="audited").iloc[0]
-    words = standing(tables)["standing"]
+    words = standing(tables).set_index("claim")["standing"]
     others = [PLURAL.get(word, word) for word in dict.fromkeys(words) if word != STANDS]
     count = int((words == STANDS).sum())
     return (
@@ -298,6 +298,8 @@ def answer(tables: Tables) -> str:
         f"{count} {STANDS if count == 1 else PLURAL[STANDS]}"
         + f"; the others {' or '.join(others)}" * bool(others)
         + "."
+        + f" That {LOWEST} is least hurtful stands for a network with random weights."
+        * (words.get("004-03b") == STANDS)
     )
 
 

@@ -51,3 +51,15 @@ def released(
 def of_table() -> list[Released]:
     """The models of Table 1, in its order."""
     return [model for model in released_models().values() if model.in_table]
+
+
+def completions_of_table(page: Page) -> dict[str, dict[str, Sequence[Sequence[str]]]]:
+    """Set of templates -> model of Table 1 -> per template, its 100 released completions.
+
+    Raises:
+        ProbeError: completions are not at hand.
+    """
+    found: dict[str, dict[str, Sequence[Sequence[str]]]] = {subset: {} for subset in SUBSETS}
+    for model, subset, completions in released(page, of_table()):
+        found[subset][model.name] = completions.texts
+    return found

@@ -13,12 +13,10 @@ import pandas as pd
 from probekit.metrics import Drawn, middle, resampled_means, shared_at_k
 from probekit.probes.honest import hurtlex
 from probekit.probes.probe import MASK
-from probekit.report.page import Page
 from probekit.report.tables import across, pick
 from probekit.report.text import title
 
 from notebooks.fairness import ask
-from notebooks.fairness.release import of_table, released
 from notebooks.fairness.words import (
     CARE,
     CATEGORIES,
@@ -58,19 +56,6 @@ Completions = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]  # set -> mode
 
 
 # ---- the run ---------------------------------------------------------------------------------------------------------
-
-
-def released_run(page: Page) -> tuple[ask.Questions, Completions]:
-    """Templates, and the released completions of the 21 models of Table 1 by set.
-
-    Raises:
-        ProbekitError: completions, templates or lexicon are not at hand.
-    """
-    questions = ask.load(page, ask.REAL, [])
-    completions: dict[str, dict[str, Sequence[Sequence[str]]]] = {subset: {} for subset in questions.sets}
-    for model, subset, texts in released(page, of_table()):
-        completions[subset][model.name] = texts.texts
-    return questions, completions
 
 
 def tables(questions: ask.Questions, completions: Completions) -> dict[str, pd.DataFrame]:

@@ -99,7 +99,7 @@ page.findings()
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.predict_slots` takes the three best joint sequences of a slot's masks, their probabilities as independent, and {func}`notebooks.rationales.prediction.accuracy` counts.
+# {func}`probekit.predict_slots` takes the three best joint sequences of a slot's masks, their probabilities as independent, and `notebooks.rationales.prediction.accuracy` counts.
 # The slot has as many masks as its gold has tokens.
 # An original and its perturbed records are drawn together ({func}`probekit.metrics.resampled_means`, 2000 draws), so the width of an interval follows from the number of originals.
 

@@ -124,7 +124,7 @@ else:
 # ## How it was computed
 #
 # {func}`probekit.attribute` scores the words: by the last layer's attention of the masks, or by integrated gradients from `[CLS] [PAD] ... [SEP]` in 100 steps.
-# {func}`notebooks.rationales.scores.plausibility` and {func}`notebooks.rationales.scores.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
+# `notebooks.rationales.scores.plausibility` and `notebooks.rationales.scores.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
 # The integrated gradients of all tokens should add up to what the prediction's probability gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
 
 # %% tags=["hide-input"]

@@ -114,8 +114,8 @@ if not page.demo and len(page.conclusions):
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`notebooks.rationales.scores.plausibility` takes the best-scored share of each record's words and {func}`notebooks.rationales.scores.faithfulness` lets MAP's i run as far; the share times the words is rounded half up, and at least one word is taken.
-# {func}`notebooks.rationales.rationale_length.values` asks both at every share; a point of a curve is a mean over records (F1) or pairs (MAP) of a dimension, then the mean of the dimensions.
+# `notebooks.rationales.scores.plausibility` takes the best-scored share of each record's words and `notebooks.rationales.scores.faithfulness` lets MAP's i run as far; the share times the words is rounded half up, and at least one word is taken.
+# `notebooks.rationales.rationale_length.values` asks both at every share; a point of a curve is a mean over records (F1) or pairs (MAP) of a dimension, then the mean of the dimensions.
 # An original and its perturbed versions are drawn together for the intervals, and differences from random scores are taken record by record before the mean.
 # Random scores are one draw from the uniform distribution, whose chance the intervals contain.
 #

@@ -126,8 +126,8 @@ page.findings()
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`notebooks.rationales.perturbations.answered` puts each changed text beside its original; first fillings are the same if they differ in capital letters alone.
-# {func}`notebooks.rationales.perturbations.accuracy` and {func}`notebooks.rationales.perturbations.reasons` average over the pairs of a kind; a dash stands for fewer than five.
+# `notebooks.rationales.perturbations.answered` puts each changed text beside its original; first fillings are the same if they differ in capital letters alone.
+# `notebooks.rationales.perturbations.accuracy` and `notebooks.rationales.perturbations.reasons` average over the pairs of a kind; a dash stands for fewer than five.
 # The change of F1 is printed by its size, as in the paper, which is above zero even by chance alone; its sign, PCC and all intervals are in the tables at the end.
 # Pairs of one original are drawn together for the intervals; with few originals such intervals tend to be too narrow.
 #
