@@ -323,8 +323,18 @@ def answer(tables: Tables) -> str:
     return text + "So it stays open whether the vocabulary is the reason why the two settings differ."
 
 
+def _some(models: Sequence[str]) -> str:
+    if len(models) > 2:
+        return f"only {len(models)} models have"
+    return (
+        f"only {' and '.join(map(title, models))} {'have' if len(models) > 1 else 'has'}"
+        if len(models)
+        else "no model has"
+    )
+
+
 def lengths_matter(tables: Tables) -> str:
-    """Where answers of one token come first more often than longer ones, and where every answer is one token."""
+    """Where answers of one token come first more often than longer ones, and where not every model has both kinds."""
     rows, lengths = everyone(tables), tables["lengths"]
     words = {"more often than": rows[rows["low"] > 0], "less often than": rows[rows["high"] < 0]}
     sentences = [
@@ -332,15 +342,15 @@ def lengths_matter(tables: Tables) -> str:
         for word, part in words.items()
         if len(part)
     ]
-    longer = lengths[lengths["tokens"].astype(str) != ONE].groupby("probe", sort=False)["model"].unique()
-    few = {str(probe): names for probe, names in longer.items() if probe not in set(rows["probe"])}
-    if few:
-        names = dict.fromkeys(title(name) for models in few.values() for name in models)
-        datasets = dict.fromkeys(title(STYLE.sub("", probe)) for probe in few)
-        sentences.append(
-            f"On {escape(', '.join(datasets))} the answers are single tokens for all models but {' and '.join(names)}, "
-            "so lengths are not compared there."
-        )
+    known, compared = tables["one_token"], set(rows["probe"])
+    both: dict[str, list[str]] = {}  # models that have both kinds -> data sets
+    for probe in dict.fromkeys(lengths["probe"]):
+        if probe not in compared:
+            names = _some(pick(known, probe=probe)["model"].unique() if len(known) else [])
+            both.setdefault(names, []).append(title(STYLE.sub("", probe)))
+    for names, datasets in both.items():
+        where = escape(", ".join(dict.fromkeys(datasets)))
+        sentences.append(f"On {where}, {names} answers of both kinds, so lengths are not compared there.")
     return " ".join(sentences) or "On no probe do answers of one token clearly differ from longer ones."
 
 
@@ -374,10 +384,12 @@ def first_predictions(tables: Tables) -> str:
     """How often first predictions are longer or shorter than the golds; what the tokenizers do not know."""
     bias = tables["bias"]
     longer, shorter = int((bias["longer_low"] > 0).sum()), int((bias["longer_high"] < 0).sum())
-    unknown = " and ".join(map(title, bias[bias["unknown_golds"] > 0]["model"].unique()))
+    unknown = ", ".join(map(title, bias[bias["unknown_golds"] > 0]["model"].unique()))
     return (
         f"Of {len(bias)} pairs of model and probe, first predictions are longer than the right answers in {longer} and "
-        f"shorter in {shorter}." + f" The vocabulary of {unknown} cannot spell some right answers." * bool(unknown)
+        f"shorter in {shorter}."
+        + f" Some right answers cannot be spelled in the vocabulary of {unknown}."
+        * bool(unknown)
     )
 
 

@@ -179,6 +179,7 @@ def test_only_probes_whose_lengths_differ_for_every_model_are_drawn():
     listing = pd.concat([listed("m", "n", probe=f"demo/{style}") for style in ("natural", "template")])
     found = vocabulary.tables(pd.concat([measured, *alone]), listing)
     assert vocabulary.everyone(found)["probe"].tolist() == ["demo/natural"]
+    assert "only m has answers of both kinds" in vocabulary.lengths_matter(found)
     drawn = vocabulary.by_length(found)
     assert set(drawn["probe"]) == {"demo/natural"} and sorted(drawn["place"]) == [1, 1, 2, 2]
 
