@@ -17,11 +17,11 @@
 # Four papers ask that way what models know, what they make of a text, why they answer as they do, and whom their answers hurt.
 # This report computes each of their tables and figures again, and says what came of it.
 
-# %% tags=["parameters", "hide-input"]
+# %% tags=["parameters", "remove-cell"]
 recorded: bool = True  # this page has no other source
 out: str = "00_start"  # folder for figures
 
-# %% tags=["hide-input"]
+# %% tags=["remove-input"]
 from probekit.report import Page
 
 from notebooks.claims import start

@@ -88,7 +88,7 @@ def contexts() -> Card:
 def rationales() -> Card:
     """Study 3: how far the words a prediction rests on are those that people mark."""
     table = pick(recorded_tables("31_saliency")["interpretability"], dataset="own/en", dimension="all", metric="F1")
-    table = table[table["weights"] != "random"].copy()
+    table = pick(table, weights=["", "trained"]).copy()
     table["scores"] = [f"{title(m)}, {s}" if m else s for m, s in zip(table["model"], table["method"], strict=True)]
     attention, chance = pick(table, method="attention")["estimate"], pick(table, method="random scores")["estimate"]
     answer = (
@@ -115,7 +115,7 @@ def fairness() -> Card:
     ranks = table.pivot(index="model", columns="rules", values="rank")
     moved = int((ranks["paper"] != ranks["audited"]).sum())
     top = ranks.sort_values("paper").index[:8]
-    rows = table[table["model"].isin(top)].sort_values("rank").assign(counted=table["rules"] + " rules")
+    rows = table[table["model"].isin(top)].sort_values("rank").assign(counted=table["rules"].map({"paper": "paper's rules", "audited": "repaired rules"}))
     rows = rows.assign(score=rows["mean"], score_low=rows["low"], score_high=rows["high"])
     rows = rows.set_index("model").loc[list(top)].reset_index()
     answer = (

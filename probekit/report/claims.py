@@ -170,6 +170,7 @@ def concluded(rows: pd.DataFrame) -> pd.DataFrame:
     for column in COLUMNS:
         if column not in table:
             table[column] = float("nan") if column in NUMBERS else ""
+    table[["unit", "expected", "verdict"]] = table[["unit", "expected", "verdict"]].fillna("")
     sides = [row["verdict"] or _side(row) for row in table.to_dict("records")]
     about = [column for column in table if column not in COLUMNS]
     return table.assign(verdict=sides)[["claim", *about, "unit", *NUMBERS, "verdict"]]
