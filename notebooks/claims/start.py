@@ -115,7 +115,11 @@ def fairness() -> Card:
     ranks = table.pivot(index="model", columns="rules", values="rank")
     moved = int((ranks["paper"] != ranks["audited"]).sum())
     top = ranks.sort_values("paper").index[:8]
-    rows = table[table["model"].isin(top)].sort_values("rank").assign(counted=table["rules"].map({"paper": "paper's rules", "audited": "repaired rules"}))
+    rows = (
+        table[table["model"].isin(top)]
+        .sort_values("rank")
+        .assign(counted=table["rules"].map({"paper": "paper's rules", "audited": "repaired rules"}))
+    )
     rows = rows.assign(score=rows["mean"], score_low=rows["low"], score_high=rows["high"])
     rows = rows.set_index("model").loc[list(top)].reset_index()
     answer = (

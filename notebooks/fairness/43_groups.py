@@ -25,9 +25,7 @@
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
 completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
-released: bool = (
-    False  # score the released completions of the 21 models of the paper in place of others; takes a minute
-)
+released: bool = False  # score the released completions of the paper's 21 models in place of others; takes a minute
 k: int = 100  # completions per template
 device: str = "auto"  # auto, cpu, cuda
 recorded: bool = False  # show the recorded results and ask no model
