@@ -286,7 +286,7 @@ def _book(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    from probekit.report.claims import by_verdict, ledger
+    from probekit.report.verdicts import by_verdict, ledger
 
     if options.rerun is not None:
         return _rerun(options.rerun)

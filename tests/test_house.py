@@ -30,7 +30,6 @@ ORDER = [
     "contexts",
     "demo",
     "report",
-    "cluster",
     "cli",
 ]
 MODULES = sorted(PACKAGE.rglob("*.py"))

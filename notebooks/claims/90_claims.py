@@ -27,7 +27,7 @@ out: str = "90_claims"  # folder for tables
 import pandas as pd
 
 from probekit.report import Page
-from probekit.report.claims import ledger
+from probekit.report.verdicts import ledger
 
 from notebooks.claims import claims
 

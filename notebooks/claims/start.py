@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from probekit.report.charts import forest, new_figure, told
-from probekit.report.claims import by_verdict, ledger
 from probekit.report.page import Page
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.text import number, title
+from probekit.report.verdicts import by_verdict, ledger
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -7,8 +7,7 @@ from functools import partial
 import pandas as pd
 
 from probekit.metrics.printed import show, span
-from probekit.report.checks import Finding, registry, status
-from probekit.report.published import numbers, published
+from probekit.report.published import Finding, numbers, published, registry, status
 
 from notebooks.contexts.copy import MIRROR
 from notebooks.contexts.rank_change import ADDED, DIRECTIONS, ENTITIES

@@ -24,7 +24,7 @@ from probekit.report.tables import pick, readable
 from probekit.report.text import escape, title
 
 from notebooks.contexts.ask import Looked, look
-from notebooks.contexts.shares import named
+from notebooks.contexts.pooling import named
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -18,7 +18,7 @@ from probekit.report.charts import told as in_words
 from probekit.report.tables import by, pick, readable
 
 from notebooks.contexts.ask import domain_of
-from notebooks.contexts.shares import (
+from notebooks.contexts.pooling import (
     DIRECTION,
     FEW,
     LEAST,
@@ -169,7 +169,7 @@ def directions(own: pd.DataFrame) -> pd.DataFrame:
         own: of ``paired``.
 
     Returns:
-        Rows of ``shares.DIRECTION``, over all models, of sources with ``FEW`` triples or more; of what was told and
+        Rows of ``pooling.DIRECTION``, over all models, of sources with ``FEW`` triples or more; of what was told and
         what was not, too.
     """
     rows: list[tuple[object, ...]] = []
@@ -293,7 +293,7 @@ def levels_described(tables: Tables) -> str:
 
 
 def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The form of Table 3: UCM_m of target and negative target side by side; of ``shares.beside_paper``."""
+    """The form of Table 3: UCM_m of target and negative target side by side; of ``pooling.beside_paper``."""
     keys, rows = ["source", "model"], pick(tables["twins"], source=sources(tables))
     columns: dict[str, tuple[str, str]] = {}
     sides = []

@@ -16,7 +16,7 @@ from probekit.scoring.decoding import decodable, decode, normalised
 from probekit.store import Store
 
 from notebooks.contexts.ask import Looked, draw
-from notebooks.contexts.shares import FEW, by_model, named, overall
+from notebooks.contexts.pooling import FEW, by_model, named, overall
 
 CANDIDATES, DECODED, ANY = "rank among candidates", "decoding", "decoding, any right object"
 VARIANT = "real"  # the context of the answers with context

@@ -9,11 +9,11 @@ import pandas as pd
 
 from probekit.metrics.context import CHANGES, rank_change_table
 from probekit.report.charts import forest
-from probekit.report.claims import direction
 from probekit.report.tables import cell, pick
 from probekit.report.text import title
+from probekit.report.verdicts import direction
 
-from notebooks.contexts.shares import LEAST, PRINTED, by_model, named, one_row, overall, printed_rows
+from notebooks.contexts.pooling import LEAST, PRINTED, by_model, named, one_row, overall, printed_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

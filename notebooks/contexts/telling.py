@@ -19,7 +19,7 @@ from probekit.report.charts import told as in_words
 from probekit.report.tables import by, pick
 
 from notebooks.contexts.ask import domain_of
-from notebooks.contexts.shares import LEAST, MEAN, falls, named, overall, rises, several, sided
+from notebooks.contexts.pooling import LEAST, MEAN, falls, named, overall, rises, several, sided
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -15,7 +15,7 @@ from probekit.report.published import numbers
 from probekit.report.tables import pick, readable
 from probekit.report.text import escape, number, title
 
-from notebooks.contexts.shares import (
+from notebooks.contexts.pooling import (
     DIRECTION,
     FEW,
     Array,
@@ -147,7 +147,7 @@ def directions(own: pd.DataFrame, categories: Mapping[str, str]) -> pd.DataFrame
         categories: see ``tables``.
 
     Returns:
-        Rows of ``shares.DIRECTION``, over all models; a source with fewer than ``FEW`` triples gives none.
+        Rows of ``pooling.DIRECTION``, over all models; a source with fewer than ``FEW`` triples gives none.
     """
     rows: list[tuple[object, ...]] = []
     for source, part in own.groupby("source", sort=False):

@@ -11,9 +11,10 @@ from typing import Any
 
 import pandas as pd
 
-from probekit.report.claims import direction, load_claims
+from probekit.report.claims import load_claims
 from probekit.report.tables import by, pick
 from probekit.report.text import interval, number, title
+from probekit.report.verdicts import direction
 
 from notebooks.fairness import hurtfulness
 from notebooks.fairness.artefacts import ANYWHERE, AS_IDENTITY

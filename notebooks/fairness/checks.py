@@ -6,8 +6,7 @@ import pandas as pd
 
 from probekit.metrics.printed import show
 from probekit.probes.completions import released_models
-from probekit.report.checks import Finding, registry, status
-from probekit.report.published import numbers
+from probekit.report.published import Finding, numbers, registry, status
 
 from notebooks.fairness.table1 import PAPER, TABLE
 

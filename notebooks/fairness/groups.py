@@ -11,10 +11,10 @@ import pandas as pd
 from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
 from probekit.probes.completions import Completions
 from probekit.probes.honest import Subset, honest_templates
-from probekit.report.claims import direction
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, interval, number, title
+from probekit.report.verdicts import direction
 
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.comparison import Comparison, Groups, Part, compare_groups, compare_pairs

@@ -10,10 +10,10 @@ import pandas as pd
 
 from probekit.metrics import Drawn, holm, middle, two_sided
 from probekit.probes.completions import released_models
-from probekit.report.claims import direction
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, title
+from probekit.report.verdicts import direction
 
 from notebooks.fairness import release
 from notebooks.fairness.matching import MAIN, Scored, score

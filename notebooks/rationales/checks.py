@@ -9,8 +9,7 @@ import pandas as pd
 
 from probekit.metrics.printed import show
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
-from probekit.report.checks import Finding, registry, status
-from probekit.report.published import numbers
+from probekit.report.published import Finding, numbers, registry, status
 
 from notebooks.rationales.paper import LEARNED, LONG, PAPER, SHORT, UNLEARNED, accuracy, by_kind, scores
 

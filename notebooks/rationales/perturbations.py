@@ -10,9 +10,9 @@ import pandas as pd
 
 from probekit.metrics import middle, resampled_means
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
-from probekit.report.claims import direction
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import escape, title
+from probekit.report.verdicts import direction
 
 from notebooks.rationales import paper
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency

@@ -14,8 +14,7 @@ from functools import partial
 import pandas as pd
 
 from probekit.metrics.printed import fit, show
-from probekit.report.checks import Finding, registry, status
-from probekit.report.published import cell, published
+from probekit.report.published import Finding, cell, published, registry, status
 
 from notebooks.templates import checks_perplexity
 from notebooks.templates.checks_perplexity import smaller_is_lower

@@ -9,8 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from probekit.metrics.printed import fit, show, span
-from probekit.report.checks import Finding, registry, status
-from probekit.report.published import cell, numbers, published
+from probekit.report.published import Finding, cell, numbers, published, registry, status
 
 from notebooks.templates.paper_tables import FIGURE, MEAN, PAIRS, PAPER, table5
 

@@ -22,9 +22,9 @@ from probekit.metrics import (
     total_variation,
 )
 from probekit.probes.probe import Probe
-from probekit.report.claims import direction
 from probekit.report.tables import pick
 from probekit.report.text import escape, number, title
+from probekit.report.verdicts import direction
 
 from notebooks.templates.draws import equal_prompts
 

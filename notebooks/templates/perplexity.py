@@ -23,10 +23,10 @@ from probekit.metrics import (
     spread,
 )
 from probekit.report.charts import MARKERS, colours, new_figure
-from probekit.report.claims import Side, Sign, direction
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, plain, title
+from probekit.report.verdicts import Side, Sign, direction
 
 from notebooks.templates.paper_sets import PAPER_SETS
 from notebooks.templates.paper_tables import FIGURE, MEAN, PAPER, table5

@@ -10,6 +10,16 @@ from probekit.metrics.agreement import (
 )
 from probekit.metrics.alignment import align, aligned_scores
 from probekit.metrics.auc import Separation, auc, auc_interval, separation
+from probekit.metrics.bootstrap import (
+    Interval,
+    bootstrap_ci,
+    bootstrap_means,
+    half_samples,
+    middle,
+    paired_permutation_test,
+    resampled_means,
+    two_sided,
+)
 from probekit.metrics.context import Ucm, context_accuracy, rank_change, rank_change_table, ucm, ucm_table
 from probekit.metrics.correlation import Correlation, kendall_tau, pearson, spearman
 from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
@@ -28,16 +38,6 @@ from probekit.metrics.rationale import (
     ranked_words,
     rationale_length,
     token_f1,
-)
-from probekit.metrics.statistics import (
-    Interval,
-    bootstrap_ci,
-    bootstrap_means,
-    half_samples,
-    middle,
-    paired_permutation_test,
-    resampled_means,
-    two_sided,
 )
 from probekit.metrics.summary import KS, accuracy_difference, accuracy_table, macro_accuracy, paired_hits
 from probekit.metrics.variance import variance_shares

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from probekit.metrics.statistics import Interval, bootstrap_ci
+from probekit.metrics.bootstrap import Interval, bootstrap_ci
 
 
 class Separation(NamedTuple):

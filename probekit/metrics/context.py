@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from probekit.metrics.bootstrap import Interval, bootstrap_means, middle, resampled_means
 from probekit.metrics.ranking import hits_at_k
-from probekit.metrics.statistics import Interval, bootstrap_means, middle, resampled_means
 
 CHANGES = ("rc_centre", "rc_added", "rc_correct", "rc_incorrect")
 CONTEXT = ["triple_id", "doc_id", "variant", "twin"]  # what one growing context is known by

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics.statistics import Interval, bootstrap_ci, middle, paired_permutation_test
+from probekit.metrics.bootstrap import Interval, bootstrap_ci, middle, paired_permutation_test
 
 Array = npt.NDArray[np.float64]
 

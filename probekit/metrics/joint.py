@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
+from probekit.metrics.bootstrap import bootstrap_means
 from probekit.metrics.ranking import hits_at_k
-from probekit.metrics.statistics import bootstrap_means
 
 
 class FactHits(NamedTuple):

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from probekit.metrics.bootstrap import Interval, bootstrap_ci, bootstrap_means, middle
 from probekit.metrics.ranking import hits_at_k, mean_reciprocal_rank
-from probekit.metrics.statistics import Interval, bootstrap_ci, bootstrap_means, middle
 
 KS = (1, 5, 10)  # as in paper 001
 

@@ -1,55 +1,21 @@
-"""Claims of the papers, conclusions of our pages, and the verdict that follows: the one place where a verdict is made.
-
-A conclusion is a row of a table before it is a sentence: ``claim``, what it is about (``dataset``, ``model``, and
-whatever columns the page needs), ``unit`` (what the bootstrap drew), ``estimate``, ``low``, ``high``, ``n`` and
-``verdict``. The analysis of a page makes these rows with a function ``conclusions(tables)``; the page, the ledger and
-the landing page read them.
-"""
+"""Claims of the papers: what one is, and how ``book/published/claims.yml`` is read, every refusal naming its claim."""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from decimal import Decimal
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
-import pandas as pd
 import yaml
 
 from probekit.errors import ReportError
-from probekit.report.checks import Check
-from probekit.report.paths import module, on_path, root
-from probekit.report.recording import folder, recorded_tables
-from probekit.report.sources import studies
-from probekit.report.tables import cell, pick
-from probekit.report.text import plain, title
+from probekit.report.paths import root
 
 Number = int | float
-Side = Literal["above", "below"]
-Sign = Literal["agrees", "contradicts", "undecided"]
-Verdict = Literal["reproduced", "differs", "undecided", "not run"]
-VERDICTS: dict[Sign, Verdict] = {"agrees": "reproduced", "contradicts": "differs", "undecided": "undecided"}
-NUMBERS = ("estimate", "low", "high", "n")
-COLUMNS = ("claim", "unit", "expected", *NUMBERS, "verdict")  # all others say what a row is about
-FEW = 4  # rows of one claim that a page tells one by one
-
-
-def direction(low: float, high: float, expected: Side = "above") -> Sign:
-    """Whether an interval of a difference or correlation agrees with a claim that it lies above (below) zero."""
-    if low > 0 or high < 0:
-        return "agrees" if (low > 0) == (expected == "above") else "contradicts"
-    return "undecided"
-
-
-def within(ours: Number, published: Number, tolerance: Number) -> Verdict:
-    """Whether a number of ours lies within a tolerance, exactly as the digits are written, of the published one."""
-    away = abs(Decimal(str(ours)) - Decimal(str(published)))
-    return "reproduced" if away <= Decimal(str(tolerance)) else "differs"
 
 
 @dataclass(frozen=True)
@@ -154,176 +120,3 @@ def _claim(entry: Mapping[str, Any]) -> Claim:
     source = given["not_run"] if "not_run" in given else Judged(given["page"], given["rule"], given.get("where", {}))
     related = Related(**entry["related"]) if "related" in entry else None
     return Claim(**{**entry, "source": source, "related": related})
-
-
-def concluded(rows: pd.DataFrame) -> pd.DataFrame:
-    """Conclusions in their common form; a row without a verdict gets that of its interval.
-
-    Args:
-        rows: with ``claim, estimate`` and, where there is an interval, ``low, high``. ``expected`` is ``below`` where
-            the claim says that the estimate lies below zero. A number to compare has no interval and no verdict here.
-
-    Returns:
-        ``claim``, the columns that say what a row is about, ``unit, estimate, low, high, n, verdict``.
-    """
-    table = rows.reset_index(drop=True)
-    for column in COLUMNS:
-        if column not in table:
-            table[column] = float("nan") if column in NUMBERS else ""
-    table[["unit", "expected", "verdict"]] = table[["unit", "expected", "verdict"]].fillna("")
-    sides = [row["verdict"] or _side(row) for row in table.to_dict("records")]
-    about = [column for column in table if column not in COLUMNS]
-    return table.assign(verdict=sides)[["claim", *about, "unit", *NUMBERS, "verdict"]]
-
-
-def _side(row: Mapping[str, Any]) -> str:
-    return direction(row["low"], row["high"], row["expected"] or "above") if row["low"] == row["low"] else ""
-
-
-def conclusions_of(page: str) -> pd.DataFrame:
-    """The conclusions of a page's recorded tables, as its analysis makes them; empty where nothing was recorded."""
-    on_path()
-    tables = recorded_tables(page)
-    return concluded(import_module(module(page)).conclusions(tables)) if tables else pd.DataFrame(columns=["claim"])
-
-
-def judge(claim: Claim, conclusions: pd.DataFrame) -> tuple[Verdict, Number | None, str]:
-    """The verdict on a claim by the conclusions of the page that judges it.
-
-    Returns:
-        The verdict, our number (of a direction: its estimate), and why.
-    """
-    if isinstance(claim.source, str):
-        return "not run", None, f"{claim.source[0].upper()}{claim.source[1:].rstrip('.')}."
-    wanted = {"claim": claim.id, **claim.source.where}
-    absent = [name for name in wanted if name not in conclusions]
-    rows = conclusions.iloc[:0] if absent else pick(conclusions, **wanted)
-    if len(rows) != 1:
-        text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
-        return "not run", None, f"{claim.source.page} has {len(rows)} conclusions with {text}: record it again."
-    row = rows.iloc[0].to_dict()
-    ours = _whole(float(row["estimate"]))
-    if claim.source.rule == "direction":
-        sign: Sign = row["verdict"]
-        return VERDICTS[sign], ours, f"The interval of ours {SIDES[sign]}."
-    assert isinstance(claim.published, Number) and isinstance(claim.tolerance, Number)
-    away = abs(Decimal(str(ours)) - Decimal(str(claim.published))).normalize()
-    why = f"Ours, {ours}, is {away:f} away from {claim.published} (tolerance {claim.tolerance})."
-    return within(ours, claim.published, claim.tolerance), ours, why
-
-
-SIDES: dict[Sign, str] = {
-    "agrees": "lies on the side of zero that the claim names",
-    "contradicts": "lies on the other side of zero",
-    "undecided": "includes zero",
-}
-
-
-def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.DataFrame:
-    """What a page found of the claims whose ids begin so: one row per claim that it has conclusions on or judges.
-
-    Returns:
-        ``claim, statement, published, here, verdict``, all text; ``here`` tells up to ``FEW`` conclusions one by one
-        and counts more.
-    """
-    found = []
-    for claim in load_claims():
-        rows = pick(conclusions, claim=claim.id) if "claim" in conclusions else conclusions
-        judged = isinstance(claim.source, Judged) and claim.source.page == page
-        if claim.id.startswith(tuple(starts)) and (len(rows) or judged):
-            own = judged or isinstance(claim.source, str)
-            verdict = judge(claim, conclusions if own else conclusions_of(claim.source.page))[0]  # type: ignore[union-attr]
-            shown = {"claim": claim.id, "statement": claim.statement, "published": plain(claim.published)}
-            found.append(shown | {"here": said(rows), "verdict": verdict})
-    return pd.DataFrame(found, columns=["claim", "statement", "published", "here", "verdict"])
-
-
-def said(rows: pd.DataFrame) -> str:
-    """The conclusions on one claim in words: each with what it is about, or counts by verdict of more than ``FEW``."""
-    if len(rows) > FEW:
-        counts = rows["verdict"].value_counts()
-        return f"of {len(rows)} results " + ", ".join(f"{n} {word}" for word, n in counts.items() if word)
-    about = [c for c in rows if c not in COLUMNS and rows[c].astype(bool).any()]
-    about = [c for c in about if len(rows) == 1 or rows[c].nunique() > 1] or about[:1]
-    parts = []
-    for row in rows.to_dict("records"):
-        name = ", ".join(title(str(row[c])) for c in about if row[c] == row[c] and row[c] != "")
-        whole = float(row["estimate"]).is_integer() and row["low"] != row["low"]
-        value = plain(row["estimate"]) if whole else cell(row)
-        parts.append(f"{name}: {value}".removeprefix(": ") + (f", {row['verdict']}" if row["verdict"] else ""))
-    return "; ".join(parts)
-
-
-def checks() -> dict[str, Check]:
-    """Claim -> the check of the paper's own numbers, from the ``checks.py`` of every study."""
-    on_path()
-    found: dict[str, Check] = {}
-    for file in sorted((root() / "notebooks").glob("*/checks.py")):
-        found |= import_module(f"notebooks.{file.parent.name}.checks").CHECKS
-    return found
-
-
-def ledger(claims: Sequence[Claim] | None = None) -> list[dict[str, Number | str | None]]:
-    """One row per claim, ready for JSON.
-
-    Args:
-        claims: what to judge; by default all of ``claims.yml``.
-
-    Returns:
-        ``id, paper, where, statement, published, tolerance, ours`` and:
-        ``verdict``: ``reproduced``, ``differs``, ``undecided`` or ``not run``, and ``reason``, why;
-        ``own_table``: ``consistent``, ``inconsistent`` or ``not checkable`` with the paper's own printed numbers, and
-        ``found``, what that check found;
-        ``related``: our figure on the same data from other models, and ``related_note``, what it is: no part of the
-        verdict; ``page``: where it is discussed.
-    """
-    known = load_claims() if claims is None else claims
-    judging = {claim.source.page for claim in known if isinstance(claim.source, Judged)}
-    made, own, places = {page: conclusions_of(page) for page in judging}, checks(), _places()
-    rows = []
-    for claim in known:
-        found = made[claim.source.page] if isinstance(claim.source, Judged) else pd.DataFrame()
-        verdict, ours, reason = judge(claim, found)
-        own_table, text = own[claim.id]() if claim.id in own else ("not checkable", "")
-        related, missing = _related(claim)
-        row = {name: getattr(claim, name) for name in ("id", "paper", "where", "statement", "published", "tolerance")}
-        row |= {"ours": ours, "verdict": verdict, "own_table": own_table, "found": text}
-        row |= {"reason": f"{reason} {missing}".strip(), "related": related}
-        row |= {"related_note": claim.related.note if claim.related else None}
-        page = claim.source.page if isinstance(claim.source, Judged) else places.get(claim.id[:6], "")
-        rows.append(row | {"page": page})
-    return rows
-
-
-def _places() -> dict[str, str]:
-    """Claim id without its letter -> the first page of ``studies.yml`` that names it."""
-    found: dict[str, str] = {}
-    for page, study in studies().items():
-        for claim in study.get("claims", []):
-            found.setdefault(claim[:6], page)
-    return found
-
-
-def _related(claim: Claim) -> tuple[Number | None, str]:
-    """Our figure from other models; why it cannot be read, where its page was recorded but lacks the cell."""
-    if claim.related is None:
-        return None, ""
-    page, _, name = claim.related.table.partition("/")
-    table = recorded_tables(page).get(name.removesuffix(".csv"))
-    if table is None:
-        return None, f"{claim.related.table} is not there: record {page}." if folder(page).is_dir() else ""
-    absent = [column for column in (*claim.related.where, claim.related.column) if column not in table]
-    rows = table if absent else pick(table.astype(dict.fromkeys(claim.related.where, str)), **claim.related.where)
-    if absent or len(rows) != 1:
-        return None, f"{claim.related.table} has no single such row: record {page} again."
-    return _whole(float(rows[claim.related.column].iloc[0])), ""
-
-
-def _whole(value: float) -> Number:
-    return int(value) if value.is_integer() else value
-
-
-def by_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Counts of all verdicts of a ledger, as a phrase: ``48 reproduced, 14 differs, ...``; they sum to all rows."""
-    counts = pd.Series([row["verdict"] for row in rows]).value_counts()
-    return ", ".join(f"{counts.get(name, 0)} {name}" for name in (*VERDICTS.values(), "not run"))

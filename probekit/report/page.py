@@ -20,13 +20,13 @@ from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.probes.probe import Probe
 from probekit.report import explorer
-from probekit.report.claims import concluded, findings
 from probekit.report.fingerprint import page_hash
 from probekit.report.messages import listen
 from probekit.report.recording import read_table, recorded_manifest, recorded_tables
 from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
 from probekit.report.text import escape, shown_name
+from probekit.report.verdicts import concluded, findings
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -214,7 +214,7 @@ class Page:
         return f"{self.out.name}/{name}.svg"
 
     def conclude(self, rows: pd.DataFrame) -> None:
-        """Keep what the page's analysis concludes, one row per claim and result (see ``probekit.report.claims``)."""
+        """Keep what the page's analysis concludes, one row per claim and result (see ``probekit.report.verdicts``)."""
         self.conclusions = concluded(rows)
         if len(self.conclusions):
             self.keep(self.conclusions, "conclusions", "Conclusions, one row per claim and result")

@@ -1,8 +1,10 @@
-"""The numbers the papers print, as transcribed into ``book/published``."""
+"""The numbers the papers print, as transcribed into ``book/published``, and what checks of them are made of."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
+from typing import Literal
 
 import pandas as pd
 
@@ -11,6 +13,8 @@ from probekit.report.paths import root
 
 COLUMNS = ["paper", "table", "row", "column", "value"]
 MISSING = "not available"
+Finding = tuple[str, str]
+Check = Callable[[], Finding]
 
 
 def published(paper: str, table: str) -> pd.DataFrame:
@@ -68,3 +72,24 @@ def cell(paper: str, table: str, row: str, column: str, section: str | None = No
 
 def _path(paper: str, table: str) -> Path:
     return root() / "book" / "published" / (f"{paper}_text.csv" if table == "text" else f"{paper}_table{table}.csv")
+
+
+def registry() -> tuple[dict[str, Check], Callable[[str], Callable[[Check], Check]]]:
+    """An empty registry (claim id -> check) and the decorator ``@check("001-01c")`` that fills it."""
+    checks: dict[str, Check] = {}
+
+    def check(claim: str) -> Callable[[Check], Check]:
+        def register(function: Check) -> Check:
+            if claim in checks:
+                raise ReportError(f"claim {claim} has a check already: give this one another id")
+            checks[claim] = function
+            return function
+
+        return register
+
+    return checks, check
+
+
+def status(holds: bool) -> Literal["consistent", "inconsistent"]:
+    """What to call a claim whose paper's numbers do, or do not, bear it out."""
+    return "consistent" if holds else "inconsistent"

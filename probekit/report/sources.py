@@ -13,14 +13,8 @@ from probekit.errors import ReportError
 from probekit.report.paths import root, source
 from probekit.report.recording import recorded_manifest
 
-TYPES: dict[str, tuple[type, ...]] = {
-    "int": (int,),
-    "float": (int, float),
-    "str": (str,),
-    "bool": (bool,),
-    "list": (list,),
-    "dict": (dict,),
-}
+TYPES: dict[str, tuple[type, ...]] = {kind.__name__: (kind,) for kind in (int, str, bool, list, dict)}
+TYPES["float"] = (int, float)
 RECORDED = "recorded"  # the profile, and the parameter that it sets
 
 

@@ -6,9 +6,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from probekit.titles import title
-
-__all__ = ["Markup", "escape", "interval", "number", "plain", "shown_name", "title"]
+from probekit.titles import title as title
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 

@@ -8,8 +8,8 @@ import matplotlib.pyplot as plt
 import pandas as pd
 import yaml
 
-from probekit.report.claims import ledger
 from probekit.report.published import MISSING
+from probekit.report.verdicts import ledger
 
 from notebooks.claims import claims as overview
 from notebooks.claims import printed as tables

@@ -10,11 +10,11 @@ from context_steps import TWO, made
 from probekit.demo.world.exposure import MANY, NEVER, SELDOM
 from probekit.errors import ReportError
 from probekit.probes.halves import HELD_OUT, TAUGHT
-from probekit.report.claims import concluded
 from probekit.report.recording import recorded_tables
+from probekit.report.verdicts import concluded
 
 from notebooks.contexts import copy
-from notebooks.contexts.shares import MEAN, PRINTED
+from notebooks.contexts.pooling import MEAN, PRINTED
 
 
 def test_twins_that_behave_alike_and_twins_that_do_not() -> None:

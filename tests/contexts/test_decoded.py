@@ -13,7 +13,7 @@ from probekit.models import Model
 from probekit.report import Page
 
 from notebooks.contexts import ask, decoded
-from notebooks.contexts.shares import MEAN
+from notebooks.contexts.pooling import MEAN
 
 ANSWERS = {False: ["wrong", "The Target!", "other"], True: ["an other", "wrong", "target"]}  # without, with context
 

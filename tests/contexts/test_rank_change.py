@@ -8,11 +8,11 @@ import pytest
 
 from probekit.contexts.study import KEPT
 from probekit.metrics.context import CHANGES, CONTEXT, rank_change_table
-from probekit.report.claims import concluded
 from probekit.report.recording import recorded_tables
+from probekit.report.verdicts import concluded
 
 from notebooks.contexts import rank_change
-from notebooks.contexts.shares import MEAN, PRINTED
+from notebooks.contexts.pooling import MEAN, PRINTED
 
 
 def steps() -> pd.DataFrame:

@@ -9,7 +9,7 @@ from context_steps import TWO, made
 from probekit.probes.halves import HELD_OUT, TAUGHT
 
 from notebooks.contexts import telling
-from notebooks.contexts.shares import MEAN
+from notebooks.contexts.pooling import MEAN
 
 
 def test_understand_tells_taught_facts_where_it_rests_on_them() -> None:

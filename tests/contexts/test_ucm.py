@@ -8,11 +8,11 @@ from context_steps import TWO, made
 
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
-from probekit.report.claims import concluded
 from probekit.report.recording import recorded_tables
+from probekit.report.verdicts import concluded
 
 from notebooks.contexts import telling, ucm
-from notebooks.contexts.shares import MEAN, PRINTED
+from notebooks.contexts.pooling import MEAN, PRINTED
 
 CATEGORIES = {"one": "general", "two": "biomedical"}
 

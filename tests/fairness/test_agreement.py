@@ -7,8 +7,9 @@ import pandas as pd
 import pytest
 
 from probekit.report import Page, recorded_tables
-from probekit.report.claims import concluded, conclusions_of, judge, load_claims
+from probekit.report.claims import load_claims
 from probekit.report.sources import complete
+from probekit.report.verdicts import concluded, conclusions_of, judge
 
 from notebooks.fairness import agreement, ask
 from notebooks.fairness.agreement import DISTANCE, SIMILARITY, WORDS

@@ -8,9 +8,9 @@ import pytest
 
 from probekit.metrics.hurtfulness import PAPER, hurtful
 from probekit.probes.completions import Completions
-from probekit.report.claims import concluded
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
+from probekit.report.verdicts import concluded
 
 from notebooks.fairness import ask, groups, identities
 from notebooks.fairness.comparison import Part, compare_groups, compare_pairs, draw_groups

@@ -9,10 +9,10 @@ import pytest
 from probekit.errors import ProbeError
 from probekit.probes.completions import Completions, released_models
 from probekit.report import Page
-from probekit.report.claims import concluded
 from probekit.report.published import numbers
 from probekit.report.recording import recorded_tables
 from probekit.report.sources import parameters
+from probekit.report.verdicts import concluded
 
 from notebooks.fairness import artefacts, hurtfulness, table1
 from notebooks.fairness.matching import VARIANTS, Scored, counts, score

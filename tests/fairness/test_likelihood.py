@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from probekit.errors import ProbekitError
 from probekit.metrics import Drawn
-from probekit.report.claims import concluded
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
+from probekit.report.verdicts import concluded
 
 from notebooks.fairness import likelihood
 from notebooks.fairness.matching import Scored

@@ -8,8 +8,9 @@ import pytest
 
 from probekit.demo.world.honest import demo_honest_templates
 from probekit.report import Page, recorded_tables
-from probekit.report.claims import concluded, conclusions_of, judge, load_claims
+from probekit.report.claims import load_claims
 from probekit.report.sources import complete
+from probekit.report.verdicts import concluded, conclusions_of, judge
 
 from notebooks.fairness import ask, samples
 from notebooks.fairness.words import CARE, CATEGORIES, FARM, LISTS, MEAN, read, shares

@@ -9,9 +9,9 @@ import pandas as pd
 import pytest
 
 from probekit.probes.rationales import PERTURBATIONS, RationaleSet
-from probekit.report.claims import concluded
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
+from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency
 
 from notebooks.rationales import perturbations as page

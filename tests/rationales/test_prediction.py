@@ -6,9 +6,9 @@ import pandas as pd
 import pytest
 
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
-from probekit.report.claims import concluded
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
+from probekit.report.verdicts import concluded
 
 from notebooks.rationales import prediction
 

@@ -12,10 +12,9 @@ import pytest
 
 from probekit.errors import ReportError
 from probekit.report import claims
-from probekit.report.claims import (
-    Claim,
-    Judged,
-    Related,
+from probekit.report.claims import Claim, Judged, Related, load_claims
+from probekit.report.recording import recorded_manifest
+from probekit.report.verdicts import (
     by_verdict,
     checks,
     concluded,
@@ -24,11 +23,9 @@ from probekit.report.claims import (
     findings,
     judge,
     ledger,
-    load_claims,
     said,
     within,
 )
-from probekit.report.recording import recorded_manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = ["id", "paper", "where", "statement", "published", "tolerance", "ours", "verdict", "own_table", "found"]

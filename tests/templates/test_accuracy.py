@@ -7,8 +7,8 @@ from conftest import small
 import probekit as pk
 from probekit.metrics import accuracy_difference, accuracy_table, bootstrap_ci, hits_at_k, macro_accuracy, paired_hits
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
-from probekit.report.claims import concluded
 from probekit.report.text import title
+from probekit.report.verdicts import concluded
 
 from notebooks.templates import accuracy, ask
 

@@ -9,8 +9,7 @@ from conftest import Values, doctor
 
 from probekit.errors import ReportError
 from probekit.metrics.printed import fit, show, span
-from probekit.report.checks import registry
-from probekit.report.published import MISSING, numbers
+from probekit.report.published import MISSING, numbers, registry
 
 from notebooks.templates.checks import CHECKS
 

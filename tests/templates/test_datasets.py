@@ -5,7 +5,7 @@ import pytest
 from conftest import small
 
 import probekit as pk
-from probekit.report.claims import concluded
+from probekit.report.verdicts import concluded
 
 from notebooks.templates import datasets
 from notebooks.templates.accuracy import datasets as sizes

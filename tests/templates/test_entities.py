@@ -9,8 +9,8 @@ from conftest import small
 import probekit as pk
 from probekit.errors import ProbeError
 from probekit.report import Page, recorded_tables, title
-from probekit.report.claims import concluded
 from probekit.report.sources import parameters
+from probekit.report.verdicts import concluded
 
 from notebooks.templates import entities
 

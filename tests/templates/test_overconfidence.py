@@ -7,7 +7,7 @@ import pytest
 import probekit as pk
 from probekit.metrics import gini
 from probekit.report import recorded_tables
-from probekit.report.claims import concluded
+from probekit.report.verdicts import concluded
 
 from notebooks.templates import overconfidence
 from notebooks.templates.overconfidence import GOLD, MEAN, collect, measure

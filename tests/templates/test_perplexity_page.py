@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from probekit.report import recorded_tables
-from probekit.report.claims import concluded
+from probekit.report.verdicts import concluded
 
 from notebooks.templates import perplexity
 

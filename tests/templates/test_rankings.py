@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from test_accuracy import ranks
 
 from probekit.metrics import bootstrap_ci, bootstrap_means, fact_hits, holm, joint_accuracy, split_halves
-from probekit.report.claims import concluded
+from probekit.report.verdicts import concluded
 
 from notebooks.templates import rankings
 from notebooks.templates.rankings import OTHER, SAME, pairings

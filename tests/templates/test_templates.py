@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import probekit as pk
 from probekit.metrics import variance_shares
-from probekit.report.claims import concluded
+from probekit.report.verdicts import concluded
 
 from notebooks.templates import ask, templates
 from notebooks.templates.templates import FRAGMENT, MEAN, SENTENCE, overall, wording_form, wordings

@@ -8,7 +8,7 @@ from conftest import small
 
 import probekit as pk
 from probekit.report import recorded_tables
-from probekit.report.claims import concluded
+from probekit.report.verdicts import concluded
 
 from notebooks.templates import ask, reading, vocabulary
 

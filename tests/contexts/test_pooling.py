@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from probekit.metrics.context import context_accuracy, rank_change_table, ucm_table
 
-from notebooks.contexts import shares
-from notebooks.contexts.shares import MEAN, PRINTED, by_model, classes, lowest, measured, several
+from notebooks.contexts import pooling
+from notebooks.contexts.pooling import MEAN, PRINTED, by_model, classes, lowest, measured, several
 
 
 def test_the_mean_is_that_of_the_models_and_counts_each_step_once() -> None:
@@ -35,18 +35,18 @@ def test_one_draw_of_triples_serves_all_models() -> None:
     own = ranked[ranked["twin"] == "target"].assign(flip=lambda rows: rows["triple_id"].astype(int) % 2 == 0)
     first = own.assign(rc_centre=np.where(own["flip"], -1, 1))
     second = own.assign(rc_centre=np.where(own["flip"], 1, -1), model="two")
-    (row,) = shares.overall(by_model(pd.concat([first, second]), ucm_table)).to_dict("records")
+    (row,) = pooling.overall(by_model(pd.concat([first, second]), ucm_table)).to_dict("records")
     assert (row["understand"], row["understand_low"], row["understand_high"]) == (0.5, 0.5, 0.5)
 
 
 def test_what_speaks_for_all_models_is_their_mean_or_the_only_one() -> None:
     table = pd.DataFrame({"model": ["one", MEAN, "one"], "source": ["a", "a", "b"], "x": [1, 2, 3]})
-    assert shares.one_row(table, source="a")["x"] == 2 and shares.one_row(table, source="b")["x"] == 3
+    assert pooling.one_row(table, source="a")["x"] == 2 and pooling.one_row(table, source="b")["x"] == 3
 
 
 def test_sources_with_few_triples_are_not_shown_unless_there_are_no_others() -> None:
-    assert shares.sources_shown({"a": 2, "b": 20, "c": 743}) == ["c", "b"]
-    assert shares.sources_shown({"a": 2, "b": 19}) == ["b"]
+    assert pooling.sources_shown({"a": 2, "b": 20, "c": 743}) == ["c", "b"]
+    assert pooling.sources_shown({"a": 2, "b": 19}) == ["b"]
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=30))
@@ -63,7 +63,7 @@ def test_classes_cover_all_numbers_and_keep_equal_ones_together(numbers: list[in
 def test_a_number_made_of_means_has_the_interval_of_its_triples() -> None:
     rows = pd.DataFrame({"triple_id": ["a", "a", "b", "b"]})
     first, second = [True, False, True, False], [False, True, False, True]
-    estimate, low, high = measured(rows, [([4, 0, 2, 0], first), ([0, 1, 0, 1], second)], shares.less)
+    estimate, low, high = measured(rows, [([4, 0, 2, 0], first), ([0, 1, 0, 1], second)], pooling.less)
     assert (estimate, low, high) == (2.0, 1.0, 3.0)
     assert np.isnan(measured(rows, [([1, 1, 1, 1], [False] * 4)], lambda means: means[..., 0])[0])
 
@@ -76,16 +76,16 @@ def test_only_triples_with_a_step_that_counts_remain() -> None:
 
 def test_an_interval_lies_on_a_side_or_on_both() -> None:
     words = ("up", "down", "neither")
-    assert [shares.sided(*ends, words) for ends in ((1, 2), (-2, -1), (-1, 1))] == ["up", "down", "neither"]
+    assert [pooling.sided(*ends, words) for ends in ((1, 2), (-2, -1), (-1, 1))] == ["up", "down", "neither"]
 
 
 def test_ours_stand_beside_what_the_paper_prints() -> None:
     rows = pd.DataFrame([{"source": "trex", "model": "m", "understand": 0.25, "understand_low": 0.1, "steps": 9}])
     rows = rows.assign(understand_high=0.4)
-    numbers, shown = shares.beside_paper(rows, {"understand": ("U", "target U")}, "3")
+    numbers, shown = pooling.beside_paper(rows, {"understand": ("U", "target U")}, "3")
     assert len(numbers) == len(shown) == 13 and shown.loc[0, "U"] == "0.25 [0.10,\N{NO-BREAK SPACE}0.40]"
     printed = numbers.query("source == @PRINTED").set_index("model")["understand"]
     assert printed["BERT-base"] == 0.205 and "Paper: BERT-base" in set(shown["Model"])
     assert shown.set_index("Model").loc["Paper: BioBERT", "U"] == "0.32" and "Source" not in shown
-    alone, short = shares.beside_paper(rows, {"understand": ("U", "target U")}, short=["understand"])
+    alone, short = pooling.beside_paper(rows, {"understand": ("U", "target U")}, short=["understand"])
     assert len(alone) == 1 and short.loc[0, "U"] == "0.25" and PRINTED not in set(alone["source"])
