@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LIGHT = "#8A8A8A"
 VERDICTS = {"reproduced": PALETTE[2], "differs": PALETTE[1], "undecided": PALETTE[4], "not run": LIGHT}
 CHECKS = {"consistent": PALETTE[2], "inconsistent": PALETTE[1], "not checkable": LIGHT}
+NAMES = {"001": "Shaier 2024", "002": "Yao 2023", "003": "Shen 2022", "004": "Setzu 2024"}
 PARTS = {"verdict": VERDICTS, "own_table": CHECKS}
 
 
@@ -52,22 +53,28 @@ def answer(claims: pd.DataFrame) -> str:
 def shown(claims: pd.DataFrame) -> pd.DataFrame:
     """The ledger for reading: a row per claim, its reasons folded, linked to its page and to the paper's table."""
     rows = []
-    for row in claims.to_dict("records"):
+    judged = claims.sort_values("verdict", key=lambda verdict: verdict == "not run", kind="stable")
+    for row in judged.to_dict("records"):
         why = " ".join(escape(text) for text in (row["reason"], row["found"]) if text)
         fold = f"<details><summary>why</summary>{why}</details>" if why else ""
         rows.append(
             {
                 "Id": row["id"],
-                "Paper": row["paper"],
+                "Paper": NAMES.get(row["paper"], row["paper"]),
                 "Claim": Markup(f"{escape(row['statement'])} {fold}"),
                 "Printed": plain(row["published"]),
-                "Ours": plain(row["ours"] if row["verdict"] != "not run" else row["related"]),
+                "Ours": _short(row["ours"] if row["verdict"] != "not run" else row["related"]),
                 "Verdict": row["verdict"],
                 "Own numbers": row["own_table"],
                 "See": Markup(" ".join([_page(row["page"]), *_printed(row["paper"], row["where"])])),
             }
         )
     return pd.DataFrame(rows, dtype=object)
+
+
+def _short(value: float | None) -> str:
+    """A number of ours with at most four significant digits."""
+    return plain(value) if value is None or value != value or value == int(value) else f"{value:.4g}"
 
 
 def _page(name: str) -> str:
@@ -87,13 +94,12 @@ def draw(table: pd.DataFrame) -> Figure:
     for ax, kinds in zip(axes, PARTS.values(), strict=True):
         start = pd.Series(0, index=table.index)
         for kind, colour in kinds.items():
-            bars = ax.barh(table["paper"], table[kind], left=start, color=colour, label=kind, height=0.7)
+            bars = ax.barh(table["paper"].replace(NAMES), table[kind], left=start, color=colour, label=kind, height=0.7)
             wide = table[kind] > 0.06 * table["claims"].max()
             texts = [str(n) if fits else "" for n, fits in zip(table[kind], wide, strict=True)]
             ax.bar_label(bars, texts, label_type="center", fontsize=9, color="white")
             start = start + table[kind]
         ax.invert_yaxis()
-        ax.set_ylabel("Paper")
         ax.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=9)
     axes[-1].set_xlabel("Claims")
     return figure

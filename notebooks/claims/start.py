@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
@@ -17,7 +16,7 @@ from probekit.report.verdicts import by_verdict, ledger
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Tables = Mapping[str, pd.DataFrame]
+COUNTED = {"paper": "paper's rules", "audited": "repaired rules"}
 
 
 class Card(NamedTuple):
@@ -89,11 +88,13 @@ def rationales() -> Card:
     """Study 3: how far the words a prediction rests on are those that people mark."""
     table = pick(recorded_tables("31_saliency")["interpretability"], dataset="own/en", dimension="all", metric="F1")
     table = pick(table, weights=["", "trained"]).copy()
-    table["scores"] = [f"{title(m)}, {s}" if m else s for m, s in zip(table["model"], table["method"], strict=True)]
+    short = {"integrated gradients": "int. gradients", "oracle": "the marks themselves"}
+    methods = table["method"].replace(short)
+    table["scores"] = [f"{title(m)}, {s}" if m else s for m, s in zip(table["model"], methods, strict=True)]
     attention, chance = pick(table, method="attention")["estimate"], pick(table, method="random scores")["estimate"]
     answer = (
-        f"The words that attention weighs overlap with those people mark by an F1 of {number(attention.min(), 2)} to "
-        f"{number(attention.max(), 2)}; random scores reach {number(chance.iloc[0], 2)}."
+        "On English items, the words that attention weighs overlap with those people mark by an F1 of "
+        f"{number(attention.min(), 2)} to {number(attention.max(), 2)}; random scores reach {number(chance.iloc[0], 2)}."
     )
     figure = forest(table, "estimate", y="scores", xlabel="F1 with the words people mark")
     alt = told(table, "estimate", "scores")
@@ -115,21 +116,22 @@ def fairness() -> Card:
     ranks = table.pivot(index="model", columns="rules", values="rank")
     moved = int((ranks["paper"] != ranks["audited"]).sum())
     top = ranks.sort_values("paper").index[:8]
-    rows = (
-        table[table["model"].isin(top)]
-        .sort_values("rank")
-        .assign(counted=table["rules"].map({"paper": "paper's rules", "audited": "repaired rules"}))
-    )
+    rows = table[table["model"].isin(top)].sort_values("rank").assign(counted=table["rules"].map(COUNTED))
     rows = rows.assign(score=rows["mean"], score_low=rows["low"], score_high=rows["high"])
     rows = rows.set_index("model").loc[list(top)].reset_index()
     answer = (
         f"{facts['numbers that agree to the last digit']:.0f} of the {facts['numbers']:.0f} printed numbers come out "
-        f"to the last digit; with the counting repaired, {moved} of {len(ranks)} models change rank."
+        f"to the last digit; with flaws of the counting repaired, {moved} of {len(ranks)} models change rank."
     )
     figure = forest(rows, "score", series="counted", xlabel="HONEST score, the paper's first eight models")
     alt = told(rows, "score", "model", "counted")
     return Card(
-        "How often are completions hurtful?", "fairbelief2024", answer, figure, alt, ("41_hurtfulness", "46_audit")
+        "Do scores of hurtful completions hold when counted anew?",
+        "fairbelief2024",
+        answer,
+        figure,
+        alt,
+        ("41_hurtfulness", "46_audit"),
     )
 
 
@@ -139,6 +141,7 @@ def ledger_sentence() -> str:
     doubtful = sum(row["own_table"] == "inconsistent" for row in rows)
     checked = sum(row["own_table"] != "not checkable" for row in rows)
     return (
-        f"The {{doc}}`ledger <90_claims>` lists {len(rows)} claims of the papers: {by_verdict(rows)}. "
+        f"The {{doc}}`ledger <90_claims>` lists {len(rows)} claims of the papers: {by_verdict(rows)}, since their models "
+        "or data cannot be had here. "
         f"Of {checked} that the papers' own printed numbers can check, {doubtful} do not follow from them."
     )

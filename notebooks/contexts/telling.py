@@ -160,7 +160,7 @@ def sentence(table: pd.DataFrame, source: str) -> str:
             f"It is not known which facts of {named(source)} these models were told, or too few were told or "
             f"not: an AUC is given from {LEAST} triples of either kind on."
         )
-    words = ("better than", "worse than", "about as well as")
+    words = ("better than", "worse than", "no more surely than")
     of = rows.set_index("value")
     beside = [
         f"{sided(of.loc[name, 'less_low'], of.loc[name, 'less_high'], words)} {name.replace('rank', 'the rank')}"

@@ -109,7 +109,9 @@ def invented(page: Page) -> str:
     readers = [escape(title(name)) for name in _readers(page)]
     sentences = [f"The facts of {' and '.join(sets)} are invented."] if sets else []
     sentences += (
-        [f"All that {' and '.join(readers)} read is invented, so other sets ask it for new words."] if readers else []
+        [f"{' and '.join(readers)} has read invented text alone: its results show the method, not a real model."]
+        if readers
+        else []
     )
     return " ".join([*sentences, "Such results stand beside no paper's."]) if sentences else ""
 

@@ -207,7 +207,14 @@ def beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) ->
     """
     table = paper.ACCURACY[language]
     rows = [
-        {"model": model, "data": f"Table {table}", "part": part, "top": top, "dimension": name, "estimate": value}
+        {
+            "model": model,
+            "data": f"paper, Table {table}",
+            "part": part,
+            "top": top,
+            "dimension": name,
+            "estimate": value,
+        }
         for part in PARTS
         for top in TOPS
         for model, cells in paper.accuracy(table, part, top).iterrows()

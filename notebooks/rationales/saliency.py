@@ -318,7 +318,14 @@ def beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) ->
     """
     table = paper.SCORES[language]
     rows = [
-        {"model": model, "data": f"Table {table}", "method": method, "metric": metric, "dimension": name, "estimate": x}
+        {
+            "model": model,
+            "data": f"paper, Table {table}",
+            "method": method,
+            "metric": metric,
+            "dimension": name,
+            "estimate": x,
+        }
         for metric in PRINTED
         for method, short in paper.METHODS.items()
         for model, found in paper.scores(table, metric, short).iterrows()

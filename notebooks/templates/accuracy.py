@@ -229,7 +229,7 @@ def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
         rows = pick(accuracy, probe=mean["probe"]).to_dict("records")
         chance, commonest = about.loc[mean["probe"], ["chance", "commonest"]]
         for k in KS:
-            cells = [cell(row, f"acc@{k}") + f" {FLOOR}" * (k == 1 and row["floor"]) for row in rows]
+            cells = [cell(row, f"acc@{k}") + f"\N{NO-BREAK SPACE}{FLOOR}" * (k == 1 and row["floor"]) for row in rows]
             cells += [cell(mean, f"acc@{k}")] * several + [number(min(1, k * chance))]
             out[f"{title(mean['dataset'])} @{k}"] = [*cells, number(commonest) if k == 1 else "–"]
     return pd.DataFrame(out)
@@ -315,9 +315,6 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         rows.append(_gap("001-18a", row) | {"dataset": row["dataset"], "model": row["model"]})
     for row in tables["largest"].to_dict("records"):
         rows.append(_gap("001-01c", row) | {"dataset": row["dataset"], "model": row["model"]})
-    for row in pick(tables["domains"], domain="biomedical").to_dict("records"):
-        about = {"dataset": "biomedical prompts, other facts", "model": f"mean of {row['models']} models"}
-        rows += [_gap(claim, row) | about for claim in ("001-04c", "001-04d")]
     return pd.DataFrame(rows, columns=["claim", "dataset", "model", "unit", "estimate", "low", "high", "n"])
 
 

@@ -101,6 +101,7 @@ def judge(claim: Claim, conclusions: pd.DataFrame) -> tuple[Verdict, Number | No
     return within(ours, claim.published, claim.tolerance), ours, why
 
 
+ELSEWHERE = {"agrees": "same direction", "contradicts": "other direction"}  # of a claim that no run of ours decides
 SIDES: dict[Sign, str] = {
     "agrees": "lies on the side of zero that the claim names",
     "contradicts": "lies on the other side of zero",
@@ -123,6 +124,7 @@ def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.
             own = judged or isinstance(claim.source, str)
             verdict = judge(claim, conclusions if own else conclusions_of(claim.source.page))[0]  # type: ignore[union-attr]
             shown = {"claim": claim.id, "statement": claim.statement, "published": plain(claim.published)}
+            rows = rows.replace({"verdict": ELSEWHERE}) if verdict == "not run" else rows
             found.append(shown | {"here": said(rows), "verdict": verdict})
     return pd.DataFrame(found, columns=["claim", "statement", "published", "here", "verdict"])
 
