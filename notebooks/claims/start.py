@@ -94,7 +94,8 @@ def rationales() -> Card:
     attention, chance = pick(table, method="attention")["estimate"], pick(table, method="random scores")["estimate"]
     answer = (
         "On English items, the words that attention weighs overlap with those people mark by an F1 of "
-        f"{number(attention.min(), 2)} to {number(attention.max(), 2)}; random scores reach {number(chance.iloc[0], 2)}."
+        f"{number(attention.min(), 2)} to {number(attention.max(), 2)}; random scores reach "
+        f"{number(chance.iloc[0], 2)}."
     )
     figure = forest(table, "estimate", y="scores", xlabel="F1 with the words people mark")
     alt = told(table, "estimate", "scores")
@@ -141,7 +142,7 @@ def ledger_sentence() -> str:
     doubtful = sum(row["own_table"] == "inconsistent" for row in rows)
     checked = sum(row["own_table"] != "not checkable" for row in rows)
     return (
-        f"The {{doc}}`ledger <90_claims>` lists {len(rows)} claims of the papers: {by_verdict(rows)}, since their models "
-        "or data cannot be had here. "
+        f"The {{doc}}`ledger <90_claims>` lists {len(rows)} claims of the papers: {by_verdict(rows)}, since their "
+        "models or data cannot be had here. "
         f"Of {checked} that the papers' own printed numbers can check, {doubtful} do not follow from them."
     )
