@@ -18,7 +18,8 @@ def test_another_sentence_and_a_missing_line_differ_too():
     assert compare(["1", "2"], ["1"])["differ"] == 1
 
 
-def test_the_hash_and_the_making_of_a_page_are_left_out(tmp_path):
-    outputs = [{"data": {"text/markdown": text}} for text in ("Said 1.\nAnd 2.", "Page hash | 3")]
+def test_links_and_the_making_of_a_page_are_left_out(tmp_path):
+    link = '<a href="../explorer.html#9">'
+    outputs = [{"data": {"text/markdown": text}} for text in (f"Said 1.\n{link}And 2.", "Page hash | 3")]
     (tmp_path / "p.ipynb").write_text(json.dumps({"cells": [{"outputs": outputs}, {}]}))
     assert printed(tmp_path / "p.ipynb") == ["Said 1.", "And 2."]
