@@ -403,7 +403,7 @@ def accuracy_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence
     table = paper.CHANGES[language]
     parts = [paper.by_kind(table, row).stack().rename(row) for row in ("original", "perturbed", "change")]
     printed = pd.concat(parts, axis=1).rename_axis(["dimension", "perturbation"]).reset_index()
-    printed.insert(0, "data", f"paper, Table {table}")
+    printed.insert(0, "data", f"Table {table}")
     printed.insert(0, "model", "RoBERTa-base")
     rows = pick(cells, dataset=list(datasets), perturbation=list(PERTURBATIONS), top=1)
     numbers = [f"{name}{end}" for name in ("original", "perturbed", "change") for end in ("", "_low", "_high")]
@@ -426,7 +426,7 @@ def reasons_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[
     rows = rows.assign(data=rows["dataset"])[rows["pairs"] >= FEW] if len(rows) else rows
     for metric, name in (("F1 delta", "f1_delta"), ("MAP", "map")):
         printed = paper.by_kind(table, column=metric).stack().rename("estimate").rename_axis(columns[2:]).reset_index()
-        frames.append(printed.assign(model="RoBERTa-base", data=f"paper, Table {table}", metric=metric))
+        frames.append(printed.assign(model="RoBERTa-base", data=f"Table {table}", metric=metric))
         if len(rows):
             ends = {"low": f"{name}_low", "high": f"{name}_high"}
             spans = {end: rows[column] if column in rows else float("nan") for end, column in ends.items()}
