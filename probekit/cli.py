@@ -145,8 +145,9 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     step.set_defaults(call=_lipid_sheet)
 
 
-def _say(*lines: str, end: str = "\n") -> None:
-    sys.stdout.write("\n".join(lines) + end)
+def _say(*lines: str) -> None:
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
 
 
 def _list(options: argparse.Namespace) -> None:
@@ -305,9 +306,9 @@ def _check(options: argparse.Namespace) -> None:
 def _rerun(pages: Sequence[str]) -> None:
     from probekit.report.rerun import rerun
 
-    for row in rerun(pages).to_dict("records"):
-        _say(f"{row['page']:20} {row['differ']:5} of {row['numbers']:6,} printed numbers differ", end="")
-        _say(f", by at most {row['largest']:.4g}: {row['first']}" if row["differ"] else "")
+    for row in rerun(pages):
+        where = f", by at most {row['largest']:.4g}: {row['first']}" if row["differ"] else ""
+        _say(f"{row['page']:20} {row['differ']:5} of {row['numbers']:6,} printed numbers differ{where}")
 
 
 if __name__ == "__main__":

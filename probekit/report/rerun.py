@@ -5,10 +5,9 @@ from __future__ import annotations
 import json
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-
-import pandas as pd
+from typing import Any
 
 from probekit.report.book import PLACES
 from probekit.report.paths import root
@@ -19,23 +18,21 @@ LINK = re.compile(r'<a href="[^"]*">')  # depends on where in the book a page st
 NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e-?\d+)?")
 
 
-def rerun(names: Sequence[str] = ()) -> pd.DataFrame:
+def rerun(names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
     """Run pages of the demo world into a temporary folder and compare them with the committed ones.
 
     Args:
         names: pages; by default all that have the profile ``demo``.
 
-    Returns:
-        One row per page: ``page, numbers`` (printed on the committed page), ``differ`` (how many of them come out
-        otherwise), ``largest`` (difference) and ``first`` (old and new text around the first difference).
+    Yields:
+        One row per page, as soon as it has run: ``page, numbers`` (printed on the committed page), ``differ`` (how
+        many of them come out otherwise), ``largest`` (difference) and ``first`` (old and new text around it).
     """
-    rows = []
     for name in names or pages("demo"):
         committed = root() / "book" / "studies" / PLACES["demo"] / f"{name}.ipynb"
         with tempfile.TemporaryDirectory() as work:
             made = run(name, {}, work, "demo", embedded=True)
-            rows.append({"page": name} | compare(printed(committed), printed(made)))
-    return pd.DataFrame(rows)
+            yield {"page": name} | compare(printed(committed), printed(made))
 
 
 def printed(page: Path) -> list[str]:
