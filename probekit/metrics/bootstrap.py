@@ -9,13 +9,14 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from scipy import stats
 
 BLOCK = 1 << 18  # draws made at a time
 SLACK = 1e-12  # a sum so near zero is zero but for rounding
 
 
 class Interval(NamedTuple):
-    """An estimate with its percentile bootstrap interval; ``n`` values in ``clusters`` independent groups."""
+    """An estimate with its bootstrap interval; ``n`` values in ``clusters`` independent groups."""
 
     estimate: float
     low: float
@@ -44,9 +45,10 @@ def bootstrap_ci(
     samples: int = 2000,
     seed: int = 0,
 ) -> Interval:
-    """Percentile bootstrap interval of a mean, or of a function of means.
+    """Expanded percentile bootstrap interval of a mean, or of a function of means (see ``middle``).
 
-    Prompts of one fact are not independent, so whole clusters (facts) are drawn with replacement.
+    Prompts of one fact are not independent, so whole clusters (facts) are drawn with replacement. A single cluster has
+    no interval (nan).
 
     Args:
         values: shape (n,) or (n, d), finite.
@@ -68,8 +70,27 @@ def bootstrap_ci(
         statistic = _only
     groups = len(table) if clusters is None else len(dict.fromkeys(clusters))
     drawn = np.array([statistic(means) for means in bootstrap_means(table, clusters, samples, seed)])
-    low, high = middle(drawn, level)
+    low, high = middle(drawn, level, groups)
     return Interval(float(statistic(table.mean(0))), low, high, len(table), groups)
+
+
+def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, level: float = 0.95) -> Interval:
+    """Interval of a share of hits (0 or 1), shape (n,): ``bootstrap_ci``, or exact where all hits are alike.
+
+    Draws of hits that are all 0 (or all 1) never differ, which says nothing; the interval is then Clopper and
+    Pearson's (1934) for none (all) of as many independent trials as there are clusters.
+
+    Raises:
+        ValueError: no hits, or values other than 0 and 1.
+    """
+    table = _table(hits)
+    if not np.isin(table, (0, 1)).all():
+        raise ValueError("a share is made of hits that are 0 or 1")
+    if table.min() != table.max():
+        return bootstrap_ci(table, clusters, level=level)
+    groups, value = len(table) if clusters is None else len(dict.fromkeys(clusters)), float(table.flat[0])
+    exact = stats.binomtest(int(value) * groups, groups).proportion_ci(level)
+    return Interval(value, float(exact.low), float(exact.high), len(table), groups)
 
 
 def bootstrap_means(
@@ -146,31 +167,43 @@ def resampled_means(
         return np.asarray((weights @ sums) / (weights @ rows))
 
 
-def middle(drawn: npt.ArrayLike, level: float = 0.95) -> tuple[float, float]:
-    """The range that holds the middle of all draws, shape (samples,); undefined ones (nan) are left out."""
+def middle(drawn: npt.ArrayLike, level: float = 0.95, clusters: int = 0) -> tuple[float, float]:
+    """The range that holds the middle of all draws, shape (samples,); undefined ones (nan) are left out.
+
+    Percentile intervals of few clusters are too short: those of ten leave out the truth in a tenth of samples in place
+    of a twentieth. With ``clusters`` the share of draws inside is raised as Student's t asks for so many (the expanded
+    percentile interval: Hesterberg 2015, section 3.3); one cluster has no interval.
+    """
     values = np.asarray(drawn, dtype=float)
     values = values[np.isfinite(values)]
+    if not len(values) or clusters == 1:
+        return float("nan"), float("nan")
     tail = (1 - level) / 2
-    low, high = np.quantile(values, [tail, 1 - tail]) if len(values) else (np.nan, np.nan)
+    if clusters:
+        tail = float(stats.norm.sf(stats.t.isf(tail, clusters - 1) * np.sqrt(clusters / (clusters - 1))))
+    low, high = np.quantile(values, [tail, 1 - tail])
     return float(low), float(high)
 
 
-def two_sided(drawn: npt.ArrayLike) -> float:
+def two_sided(drawn: npt.ArrayLike, clusters: int = 0) -> float:
     """Two-sided p-value of "the statistic is zero", from its bootstrap draws, shape (samples,); NaN draws are left out.
 
-    Twice the smaller share of draws on either side of zero, so that it is below 0.05 where the 95% percentile interval
-    leaves zero out (Efron and Tibshirani 1993, section 15.4); one draw more is counted, so that it is never 0 (Davison
-    and Hinkley 1997, chapter 4).
+    Twice the smaller share of draws on either side of zero, so that it is below 0.05 where the 95% interval of
+    ``middle`` with the same ``clusters`` leaves zero out (Efron and Tibshirani 1993, section 15.4); one draw more is
+    counted, so that it is never 0 (Davison and Hinkley 1997, chapter 4).
 
     Returns:
-        In (0, 1]; NaN where no draw is finite.
+        In (0, 1]; NaN where no draw is finite, or of one cluster.
     """
     finite = np.asarray(drawn, dtype=float)
     finite = finite[np.isfinite(finite)]
-    if not len(finite):
+    if not len(finite) or clusters == 1:
         return float("nan")
     side = min((finite <= SLACK).sum(), (finite >= -SLACK).sum())
-    return min(1.0, 2 * (1 + float(side)) / (1 + len(finite)))
+    p = min(1.0, 2 * (1 + float(side)) / (1 + len(finite)))
+    if clusters:
+        p = float(2 * stats.t.sf(stats.norm.isf(p / 2) * np.sqrt((clusters - 1) / clusters), clusters - 1))
+    return p
 
 
 def _table(values: npt.ArrayLike) -> np.ndarray:

@@ -14,25 +14,27 @@ Array = npt.NDArray[np.float64]
 
 
 class Drawn(NamedTuple):
-    """Numbers, shape (...), and the same numbers in bootstrap draws, shape (samples, ...).
+    """Numbers, shape (...), and the same numbers in bootstrap draws, shape (samples, ...), of so many ``clusters``.
 
-    Sums, differences and means of numbers drawn together have intervals of their own: do the same to the draws.
+    Sums, differences and means of numbers drawn together have intervals of their own: do the same to the draws. Where
+    the number of clusters is known, the interval is as wide as so few of them ask for (see ``middle``).
     """
 
     estimate: Array
     draws: Array
+    clusters: int = 0
 
     def minus(self, other: Drawn) -> Drawn:
         """The difference of numbers that were drawn together."""
-        return Drawn(self.estimate - other.estimate, self.draws - other.draws)
+        return Drawn(self.estimate - other.estimate, self.draws - other.draws, self.clusters)
 
     def mean(self) -> Drawn:
         """The mean over all numbers."""
-        return Drawn(np.asarray(self.estimate.mean()), self.draws.reshape(len(self.draws), -1).mean(1))
+        return Drawn(np.asarray(self.estimate.mean()), self.draws.reshape(len(self.draws), -1).mean(1), self.clusters)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
         """The percentile interval of a single number."""
-        return middle(self.draws, level)
+        return middle(self.draws, level, self.clusters)
 
 
 def spread(name: str, found: Interval | Drawn) -> dict[str, float]:

@@ -20,14 +20,17 @@ Number = int | float
 
 @dataclass(frozen=True)
 class Judged:
-    """By which row of which page's conclusions a claim is judged, and how.
+    """By which rows of which page's conclusions a claim is judged, and how.
 
-    ``rule``: ``direction``, by the side of zero on which the interval lies, or ``number``, by the tolerance.
+    ``rule``, of one row: ``direction``, by the side of zero on which its interval lies, or ``number``, by the
+    tolerance; of several, one a model or dimension: ``all``, ``most`` or ``some`` of them (see ``verdicts``).
+    ``confounded``: why no verdict can follow from the rows, whatever they say.
     """
 
     page: str
-    rule: Literal["direction", "number"]
+    rule: Literal["direction", "number", "all", "most", "some"]
     where: dict[str, str]
+    confounded: str = ""
 
 
 @dataclass(frozen=True)
@@ -117,6 +120,6 @@ def _read(file: Path, text: str) -> tuple[Claim, ...]:
 
 def _claim(entry: Mapping[str, Any]) -> Claim:
     given = entry["source"]
-    source = given["not_run"] if "not_run" in given else Judged(given["page"], given["rule"], given.get("where", {}))
+    source = given["not_run"] if "not_run" in given else Judged(**{"where": {}, **given})
     related = Related(**entry["related"]) if "related" in entry else None
     return Claim(**{**entry, "source": source, "related": related})

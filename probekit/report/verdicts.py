@@ -1,4 +1,4 @@
-"""From conclusions to verdicts: the one place where a verdict is made.
+"""From conclusions to verdicts: the one place where a verdict is made; page 92 says how often each rule is wrong.
 
 A conclusion is a row of a table before it is a sentence: ``claim``, what it is about (``dataset``, ``model``, and
 whatever columns the page needs), ``unit`` (what the bootstrap drew), ``estimate``, ``low``, ``high``, ``n`` and
@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import Any, Literal
 
 import pandas as pd
+from scipy import stats
 
 from probekit.report.claims import Claim, Judged, Number, load_claims
 from probekit.report.paths import module, on_path, root
@@ -24,9 +25,16 @@ from probekit.report.tables import cell, pick
 from probekit.report.text import plain, title
 
 Side = Literal["above", "below"]
-Sign = Literal["agrees", "contradicts", "undecided"]
-Verdict = Literal["reproduced", "differs", "undecided", "not run"]
-VERDICTS: dict[Sign, Verdict] = {"agrees": "reproduced", "contradicts": "differs", "undecided": "undecided"}
+Sign = Literal["agrees", "contradicts", "undecided", "at the floor"]
+Verdict = Literal["reproduced", "differs", "undecided", "confounded", "not run"]
+WORDS: tuple[Verdict, ...] = ("reproduced", "differs", "undecided", "confounded", "not run")
+FLOOR: Sign = "at the floor"  # of a row whose model does no better than a constant answer: shown, never judged
+VERDICTS: dict[Sign, Verdict] = {
+    "agrees": "reproduced",
+    "contradicts": "differs",
+    "undecided": "undecided",
+    FLOOR: "undecided",
+}
 NUMBERS = ("estimate", "low", "high", "n")
 COLUMNS = ("claim", "unit", "expected", *NUMBERS, "verdict")  # all others say what a row is about
 FEW = 4  # rows of one claim that a page tells one by one
@@ -37,6 +45,54 @@ def direction(low: float, high: float, expected: Side = "above") -> Sign:
     if low > 0 or high < 0:
         return "agrees" if (low > 0) == (expected == "above") else "contradicts"
     return "undecided"
+
+
+def widened(estimate: float, low: float, high: float, tests: int) -> tuple[float, float]:
+    """A 95% interval stretched about its estimate to the level that ``tests`` of them need together (Bonferroni)."""
+    factor = float(stats.norm.isf(0.025 / tests) / stats.norm.isf(0.025))
+    return estimate - (estimate - low) * factor, estimate + (high - estimate) * factor
+
+
+def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
+    """What several conclusions say together, of which none speaks for the others.
+
+    ``all``: agrees if every row does so by its own interval, contradicts if any does so by an interval that is widened
+    for their number. ``some``: agrees if any does so by its widened interval, contradicts if every row does.
+    ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
+    one-sided sign test at 5%, which fewer than five rows never pass.
+
+    Args:
+        rows: conclusions, one a model (or dimension), with their side: ``expected`` is done with in ``verdict``.
+
+    Returns:
+        The sign, how many rows agree, and the count in words. Rows at the floor are left out.
+    """
+    judged = rows[rows["verdict"] != FLOOR]
+    count, signs = len(judged), judged["verdict"].value_counts()
+    agree, against = int(signs.get("agrees", 0)), int(signs.get("contradicts", 0))
+    floor = f"; {len(rows) - count} at the floor" * (count < len(rows))
+    told = f"{agree} of {count} agree, {against} contradict, {count - agree - against} undecided{floor}"
+    surely = {
+        sign: bool(count) and any(_surely(row, count) for row in judged[judged["verdict"] == sign].to_dict("records"))
+        for sign in ("agrees", "contradicts")
+    }
+    if rule == "most":
+        passed = [
+            stats.binomtest(k, count, alternative="greater").pvalue <= 0.05 if count else False
+            for k in (agree, against)
+        ]
+        told += "; fewer than five cannot show what most do" * (count < 5)
+        return "agrees" if passed[0] else "contradicts" if passed[1] else "undecided", agree, told
+    every = {"agrees": count and agree == count, "contradicts": count and against == count}
+    holds, fails = (
+        (every["agrees"], surely["contradicts"]) if rule == "all" else (surely["agrees"], every["contradicts"])
+    )
+    return "agrees" if holds else "contradicts" if fails else "undecided", agree, told
+
+
+def _surely(row: Mapping[str, Any], tests: int) -> bool:
+    low, high = widened(row["estimate"], row["low"], row["high"], tests)
+    return low > 0 or high < 0
 
 
 def within(ours: Number, published: Number, tolerance: Number) -> Verdict:
@@ -80,21 +136,32 @@ def judge(claim: Claim, conclusions: pd.DataFrame) -> tuple[Verdict, Number | No
     """The verdict on a claim by the conclusions of the page that judges it.
 
     Returns:
-        The verdict, our number (of a direction: its estimate), and why.
+        The verdict, our number (of a direction: its estimate; of several rows: how many agree), and why.
     """
     if isinstance(claim.source, str):
         return "not run", None, f"{claim.source[0].upper()}{claim.source[1:].rstrip('.')}."
-    wanted = {"claim": claim.id, **claim.source.where}
+    verdict, ours, reason = _by_rule(claim, claim.source, conclusions)
+    if claim.source.confounded and verdict != "not run":
+        return "confounded", ours, f"{reason} {claim.source.confounded.rstrip('.')}."
+    return verdict, ours, reason
+
+
+def _by_rule(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> tuple[Verdict, Number | None, str]:
+    wanted = {"claim": claim.id, **source.where}
     absent = [name for name in wanted if name not in conclusions]
     rows = conclusions.iloc[:0] if absent else pick(conclusions, **wanted)
-    if len(rows) != 1:
+    several = source.rule in ("all", "most", "some")
+    if not len(rows) or (len(rows) > 1 and not several):
         text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
-        return "not run", None, f"{claim.source.page} has {len(rows)} conclusions with {text}: record it again."
+        return "not run", None, f"{source.page} has {len(rows)} conclusions with {text}: record it again."
+    if several:
+        sign, agree, told = tallied(rows, source.rule)
+        return VERDICTS[sign], agree, f"{told[0].upper()}{told[1:]}."
     row = rows.iloc[0].to_dict()
     ours = _whole(float(row["estimate"]))
-    if claim.source.rule == "direction":
-        sign: Sign = row["verdict"]
-        return VERDICTS[sign], ours, f"The interval of ours {SIDES[sign]}."
+    if source.rule == "direction":
+        side: Sign = row["verdict"]
+        return VERDICTS[side], ours, f"{SIDES[side]}."
     assert isinstance(claim.published, Number) and isinstance(claim.tolerance, Number)
     away = abs(Decimal(str(ours)) - Decimal(str(claim.published))).normalize()
     why = f"Ours, {ours}, is {away:f} away from {claim.published} (tolerance {claim.tolerance})."
@@ -103,9 +170,10 @@ def judge(claim: Claim, conclusions: pd.DataFrame) -> tuple[Verdict, Number | No
 
 ELSEWHERE = {"agrees": "same direction", "contradicts": "other direction"}  # of a claim that no run of ours decides
 SIDES: dict[Sign, str] = {
-    "agrees": "lies on the side of zero that the claim names",
-    "contradicts": "lies on the other side of zero",
-    "undecided": "includes zero",
+    "agrees": "The interval of ours lies on the side of zero that the claim names",
+    "contradicts": "The interval of ours lies on the other side of zero",
+    "undecided": "The interval of ours includes zero",
+    FLOOR: "The model does no better than a constant answer, so that it speaks for nothing",
 }
 
 
@@ -162,7 +230,7 @@ def ledger(claims: Sequence[Claim] | None = None) -> list[dict[str, Number | str
 
     Returns:
         ``id, paper, where, statement, published, tolerance, ours`` and:
-        ``verdict``: ``reproduced``, ``differs``, ``undecided`` or ``not run``, and ``reason``, why;
+        ``verdict``, one of ``WORDS``, and ``reason``, why;
         ``own_table``: ``consistent``, ``inconsistent`` or ``not checkable`` with the paper's own printed numbers, and
         ``found``, what that check found;
         ``related``: our figure on the same data from other models, and ``related_note``, what it is: no part of the
@@ -217,4 +285,4 @@ def _whole(value: float) -> Number:
 def by_verdict(rows: Sequence[Mapping[str, Any]]) -> str:
     """Counts of all verdicts of a ledger, as a phrase: ``48 reproduced, 14 differs, ...``; they sum to all rows."""
     counts = pd.Series([row["verdict"] for row in rows]).value_counts()
-    return ", ".join(f"{counts.get(name, 0)} {name}" for name in (*VERDICTS.values(), "not run"))
+    return ", ".join(f"{counts.get(name, 0)} {name}" for name in WORDS)
