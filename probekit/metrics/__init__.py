@@ -14,10 +14,12 @@ from probekit.metrics.bootstrap import (
     Interval,
     bootstrap_ci,
     bootstrap_means,
+    effective_clusters,
     half_samples,
     middle,
     paired_permutation_test,
     resampled_means,
+    share_ci,
     two_sided,
 )
 from probekit.metrics.context import Ucm, context_accuracy, rank_change, rank_change_table, ucm, ucm_table
@@ -69,6 +71,7 @@ __all__ = [
     "context_accuracy",
     "contrast",
     "correlate_pairs",
+    "effective_clusters",
     "effective_number",
     "f1_delta",
     "fact_hits",
@@ -97,6 +100,7 @@ __all__ = [
     "repetition",
     "resampled_means",
     "separation",
+    "share_ci",
     "shared_at_k",
     "spearman",
     "split_halves",
