@@ -9,6 +9,7 @@ import pandas as pd
 
 from probekit.report.charts import PALETTE, new_figure
 from probekit.report.text import Markup, escape, plain
+from probekit.report.verdicts import WORDS
 
 from notebooks.claims.printed import label, tables
 
@@ -16,7 +17,13 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LIGHT = "#8A8A8A"
-VERDICTS = {"reproduced": PALETTE[2], "differs": PALETTE[1], "undecided": PALETTE[4], "confounded": PALETTE[3], "not run": LIGHT}
+VERDICTS = {
+    "reproduced": PALETTE[2],
+    "differs": PALETTE[1],
+    "undecided": PALETTE[4],
+    "confounded": PALETTE[3],
+    "not run": LIGHT,
+}
 CHECKS = {"consistent": PALETTE[2], "inconsistent": PALETTE[1], "not checkable": LIGHT}
 NAMES = {"001": "Shaier 2024", "002": "Yao 2023", "003": "Shen 2022", "004": "Setzu 2024"}
 PARTS = {"verdict": VERDICTS, "own_table": CHECKS}
@@ -46,7 +53,8 @@ def answer(claims: pd.DataFrame) -> str:
     return (
         f"Of {len(claims)} claims, {compared} could be compared with what we computed: "
         f"{total.get('reproduced', 0)} are reproduced and {total.get('differs', 0)} differ; for the rest the data do "
-        "not decide, or nothing follows from the models at hand. The other claims need models or data that cannot be had here."
+        "not decide, or nothing follows from the models at hand. The other claims need models or data that cannot be "
+        "had here."
     )
 
 
