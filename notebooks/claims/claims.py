@@ -17,13 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LIGHT = "#8A8A8A"
-VERDICTS = {
-    "reproduced": PALETTE[2],
-    "differs": PALETTE[1],
-    "undecided": PALETTE[4],
-    "confounded": PALETTE[3],
-    "not run": LIGHT,
-}
+VERDICTS = dict(zip(WORDS, (PALETTE[2], PALETTE[1], PALETTE[4], PALETTE[3], LIGHT), strict=True))
 CHECKS = {"consistent": PALETTE[2], "inconsistent": PALETTE[1], "not checkable": LIGHT}
 NAMES = {"001": "Shaier 2024", "002": "Yao 2023", "003": "Shen 2022", "004": "Setzu 2024"}
 PARTS = {"verdict": VERDICTS, "own_table": CHECKS}
