@@ -84,6 +84,14 @@ def test_tests_by_hand(made):
     assert (style["least"], style["n"], style["verdict"]) == (pytest.approx(2 / 90), 10, "undecided")
 
 
+def test_the_effect_of_style_on_size_is_that_of_one_pair(made):
+    tests = made["tests"].set_index("statement")
+    whole = tests.loc["Smaller models often win in perplexity template-based, hardly ever template-free"]
+    rest = tests.loc["Here: the same without the pair of ALBERT"]
+    assert (whole["p"], whole["verdict"]) == (pytest.approx(4 / 90), "agrees")
+    assert (rest["p"] > 0.5, rest["verdict"]) == (True, "undecided")
+
+
 def test_conclusions_name_claims_that_are_there(made):
     rows = own_tables.conclusions(made)
     assert set(rows["claim"]) <= {claim.id for claim in load_claims()}
