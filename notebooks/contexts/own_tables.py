@@ -239,9 +239,9 @@ def answer(tables: Tables) -> str:
     up, wrong = _gains(UNDERSTAND), _gains(MISUNDERSTAND)
     right = pick(tables["shares"], share=RIGHT).groupby("text")["value"].mean()
     return (
-        "Biomedical text makes a model's target move more; that it moves the right way more often is not shown. In Table 3 "
-        f"models trained on it lift the target more often than the general one they go on from, by {up.mean():.2f} of all steps, "
-        f"and lower it more often too, by {wrong.mean():.2f}; of all moves, {right[BIOMEDICAL]:.0%} go the right way "
+        "Biomedical text makes a model's target move more; that it moves the right way more often is not shown. In "
+        "Table 3 models trained on it lift the target more often than the general one they go on from, by "
+        f"{up.mean():.2f} of all steps, and lower it more often too, by {wrong.mean():.2f}; of all moves, {right[BIOMEDICAL]:.0%} go the right way "
         f"with such text and {right[GENERAL]:.0%} without."
     )
 
