@@ -241,8 +241,8 @@ def answer(tables: Tables) -> str:
     return (
         "Biomedical text makes a model's target move more; that it moves the right way more often is not shown. In "
         "Table 3 models trained on it lift the target more often than the general one they go on from, by "
-        f"{up.mean():.2f} of all steps, and lower it more often too, by {wrong.mean():.2f}; of all moves, {right[BIOMEDICAL]:.0%} go the right way "
-        f"with such text and {right[GENERAL]:.0%} without."
+        f"{up.mean():.2f} of all steps, and lower it more often too, by {wrong.mean():.2f}; of all moves, "
+        f"{right[BIOMEDICAL]:.0%} go the right way with such text and {right[GENERAL]:.0%} without."
     )
 
 
