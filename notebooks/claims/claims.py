@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LIGHT = "#8A8A8A"
-VERDICTS = dict(zip(WORDS, (PALETTE[2], PALETTE[1], PALETTE[4], PALETTE[3], LIGHT), strict=True))
+VERDICTS: dict[str, str] = dict(zip(WORDS, (PALETTE[2], PALETTE[1], PALETTE[4], PALETTE[3], LIGHT), strict=True))
 CHECKS = {"consistent": PALETTE[2], "inconsistent": PALETTE[1], "not checkable": LIGHT}
 NAMES = {"001": "Shaier 2024", "002": "Yao 2023", "003": "Shen 2022", "004": "Setzu 2024"}
 PARTS = {"verdict": VERDICTS, "own_table": CHECKS}

@@ -15,11 +15,12 @@ import pandas as pd
 from scipy import stats
 
 from probekit.metrics import bootstrap_ci, bootstrap_means, middle
+from probekit.metrics.decisions import LEVEL, tallied
 from probekit.report import forest
 from probekit.report.published import cell as printed
 from probekit.report.published import numbers
 from probekit.report.tables import cell
-from probekit.report.verdicts import concluded, tallied
+from probekit.report.verdicts import concluded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -27,8 +28,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 Generator = np.random.Generator
 Draw = Callable[[Generator, float], pd.DataFrame]
-SAMPLES = 1000  # bootstrap draws within a simulated study
-BOUND = 0.05  # largest share of decisions under no effect
+SAMPLES = 2000  # bootstrap draws within a simulated study
 CAPTIONS = {"rules": "Every rule on simulated data: decisions under no effect, and under the effect named"}
 
 
@@ -232,7 +232,7 @@ def chart(found: dict[str, pd.DataFrame]) -> Figure:
     none = rules.rename(columns={"wrong": "share"})[["rule", "share", "low", "high"]].assign(study="nothing to find")
     some = rules[["rule"]].assign(share=rules["power"], low=rules["power_low"], high=rules["power_high"])
     table = pd.concat([none, some.assign(study="an effect of the paper's size")])
-    return forest(table, "share", "rule", series="study", line=BOUND, xlabel="Simulated studies that are decided")
+    return forest(table, "share", "rule", series="study", line=LEVEL, xlabel="Simulated studies that are decided")
 
 
 def alt(found: dict[str, pd.DataFrame]) -> str:

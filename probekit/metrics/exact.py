@@ -16,15 +16,12 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from probekit.metrics.bootstrap import middle
-from probekit.metrics.multiple import holm
+from probekit.metrics.bootstrap import SLACK, middle
+from probekit.metrics.decisions import LEVEL
 
 Array = npt.NDArray[np.float64]
-LEVEL = 0.05
 MOST = 1 << 17  # rearrangements that are all tried
 DRAWN = 9999  # where there are more
-SLACK = 1e-12
-TOO_FEW = "too few"
 
 
 class Tested(NamedTuple):
@@ -128,27 +125,6 @@ def tau_b(x: npt.ArrayLike, y: npt.ArrayLike) -> Array:
     one, two = _signs(x), _signs(y)
     with np.errstate(invalid="ignore"):
         return np.asarray((one * two).sum(-1) / np.sqrt((one != 0).sum(-1) * (two != 0).sum(-1)))
-
-
-def decided(rows: pd.DataFrame) -> pd.DataFrame:
-    """What tests say, those of one statement being one family.
-
-    Args:
-        rows: with ``statement, estimate, p, least`` and ``expected``, the side of zero (``above`` or ``below``) that
-            the statement names for the estimate.
-
-    Returns:
-        The same rows without ``expected``, with ``p_holm``, over those tests of the statement that can decide at all
-        (Tarone 1990) and 1 for others, and ``verdict``: ``agrees`` or ``contradicts`` where it is no more than
-        ``LEVEL``, ``too few`` where no outcome could be, else ``undecided``.
-    """
-    adjusted = pd.Series(1.0, index=rows.index)
-    for _, part in rows[rows["least"] <= LEVEL].groupby("statement"):
-        adjusted[part.index] = holm(part["p"])
-    right = (rows["estimate"] > 0) == (rows["expected"] == "above")
-    sides = np.where(right, "agrees", "contradicts")
-    rest = np.where(rows["least"] > LEVEL, TOO_FEW, "undecided")
-    return rows.assign(p_holm=adjusted, verdict=np.where(adjusted <= LEVEL, sides, rest)).drop(columns="expected")
 
 
 def _tested(

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 
 import pandas as pd
 
-from probekit.metrics.exact import TOO_FEW, Tested, decided
+from probekit.metrics.decisions import TOO_FEW, decided
+from probekit.metrics.exact import Tested
 from probekit.report.tables import readable
 
 Row = tuple[str, str, str, str, str, Tested]  # claim or "", statement, what is compared, unit, side of zero, result

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from probekit.metrics.decisions import LEVEL
 from probekit.report.recording import recorded_tables
 
 from notebooks.claims import trust
 
 DRAWS = 60
-MOST = stats.binom.ppf(0.9995, DRAWS, trust.BOUND)  # decisions that an honest rule stays below
+MOST = stats.binom.ppf(0.9995, DRAWS, LEVEL)  # decisions that an honest rule stays below
 
 
 @pytest.mark.parametrize("rule", [rule for rule in trust.RULES if rule.used], ids=lambda rule: rule.name)
@@ -22,13 +23,13 @@ def test_a_rule_in_use_keeps_to_its_bound(rule: trust.Rule) -> None:
 @pytest.mark.parametrize("rule", [rule for rule in trust.RULES if not rule.used], ids=lambda rule: rule.name)
 def test_a_rule_given_up_does_not(rule: trust.Rule) -> None:
     table = recorded_tables("92_trust")["rules"].set_index("rule")
-    assert table.loc[rule.name, "low"] > trust.BOUND
+    assert table.loc[rule.name, "low"] > LEVEL
 
 
 def test_the_recorded_shares_are_within_the_bound() -> None:
     """By their exact intervals, since shares of a thousand draws vary."""
     used = recorded_tables("92_trust")["rules"].query("used")
-    assert (used["low"] <= trust.BOUND).all() and used["wrong"].mean() <= trust.BOUND
+    assert (used["low"] <= LEVEL).all() and used["wrong"].mean() <= LEVEL
     assert list(used["rule"]) == [rule.name for rule in trust.RULES if rule.used]
 
 

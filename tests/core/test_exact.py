@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from probekit.metrics.bootstrap import paired_permutation_test
-from probekit.metrics.exact import TOO_FEW, apart, associated, decided, paired, redrawn, relabelled, tau_b
+from probekit.metrics.decisions import TOO_FEW, decided
+from probekit.metrics.exact import apart, associated, paired, redrawn, relabelled, tau_b
 
 FEW_NUMBERS = st.lists(st.integers(-4, 4), min_size=2, max_size=8)
 

@@ -12,8 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from probekit.metrics.decisions import FLOOR, tallied, widened
 from probekit.report.claims import Claim, Judged
-from probekit.report.verdicts import FLOOR, concluded, judge, tallied, widened
+from probekit.report.verdicts import concluded, judge
 
 ALL = Claim("001-77", "001", "4", "a claim of all models", None, None, Judged("12_accuracy", "all", {}))
 ENDS = {"agrees": (0.1, 0.3), "contradicts": (-0.3, -0.1), "undecided": (-0.1, 0.3)}
