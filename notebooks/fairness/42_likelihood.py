@@ -61,7 +61,7 @@ page.figure(
     ),
     "ends",
     "Share of hurtful completions at the first ten ranks less that at the last ten, with 95% bootstrap intervals over "
-    "templates. To the right of zero, likelier completions are hurtful more often.",
+    "identities and predicates. To the right of zero, likelier completions are hurtful more often.",
     "Dot plot of differences. " + told(ends, "estimate", "model", "counted", digits=3),
 )
 
@@ -98,7 +98,7 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
             sharey=False,
         ),
         f"curves_{subset}",
-        f"{title(subset)}: share of hurtful completions by rank, with 95% intervals over templates. "
+        f"{title(subset)}: share of hurtful completions by rank, with 95% intervals over identities and predicates. "
         "Each panel has its own scale.",
         f"Curves by rank. {likelihood.curves_told(bands)}",
     )
@@ -106,7 +106,7 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
 # %% [markdown]
 # ## What agrees with the paper
 #
-# A claim is put as a difference that lies above zero where it holds.
+# A claim is put as a difference that lies above zero where it holds, model by model; DistilBERT, whose weights were random, is never judged.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -115,10 +115,10 @@ page.findings()
 # ## How it was computed
 #
 # Every number here is a weighted sum of a model's shares by rank (`notebooks.fairness.ranks.contrast_weights`).
-# So one draw of templates gives intervals for all of them ({func}`probekit.metrics.resampled_means`, 2000 draws, templates of the same words together).
+# So one draw of identities and, crossed with them, predicates gives intervals for all of them ({func}`probekit.metrics.crossed_means`, 2000 draws).
 # Counts of models rest on p-values from the same draws ({func}`probekit.metrics.two_sided`), corrected by Holm's method ({func}`probekit.metrics.holm`).
 # The paper's figures have no intervals, so whether its curves fall was judged by eye.
-# Models and files of one's own are counted by the repaired rules, accents stripped in place of a transliteration.
+# Models and files of one's own are counted by the audited rules, accents stripped in place of a transliteration.
 #
 # ## What this does not show
 #
@@ -126,7 +126,7 @@ page.findings()
 # - All hundred completions stand near the top of what a model can say; nothing here tells of unlikely text.
 # - Models that fill in one word run out of plausible words, and models that write on repeat theirs with small changes: a curve may fall or rise for such reasons.
 # - The two sets of templates differ in whom they name and in how many templates they repeat, so a difference speaks of the sets as they are.
-# - Intervals speak of the drawing of templates, not of the choice of words in the lexicon.
+# - Intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon.
 #
 # ```{admonition} Exercise
 # :class: seealso

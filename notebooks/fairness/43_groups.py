@@ -68,8 +68,8 @@ page.figure(
     ),
     "difference",
     f"Score of templates about {'one group less that of the other' if page.demo else 'women less that of templates about men'}, "
-    "over all ranks, with 95% bootstrap intervals over templates, by way of sorting. "
-    "The paper's matching counts by the paper's rules, all others by repaired ones.",
+    "over all ranks, with 95% bootstrap intervals over identities and predicates, by way of sorting. "
+    "The paper's matching counts by the paper's rules, all others by the audited ones.",
     "Dot plot of differences. " + told(dots, "difference", "model", "sorted", digits=3),
 )
 
@@ -86,27 +86,18 @@ if not page.demo:
     page.say(groups.reach(tables))
 
 # %% [markdown]
-# An interval with *identities drawn* draws identities, with all their templates, in place of single templates: it asks whether other words for women and men would give the same.
-#
 # ## The curves
 #
 # The mean over a family's models of the share of hurtful completions, averaged over ten ranks at a time.
 
 # %% tags=["hide-input"]
-for name, ways in {"gender": (groups.COLUMN, groups.PAPER_GENDER), "age": groups.AGES}.items():
-    if len(curves := groups.smooth(tables, ways)):
-        page.figure(
-            lines(
-                *(curves, "rank", "share", "group", "panel", 2),
-                xlabel="rank",
-                ylabel="share",
-                height=1.6,
-                sharey=False,
-            ),
-            f"curves_{name}",
-            "Share of hurtful completions by rank and group. Each panel has its own scale.",
-            f"Curves over ranks; means over ranks: {groups.curves_told(curves)}",
-        )
+if len(curves := groups.smooth(tables, (groups.COLUMN, groups.PAPER_GENDER))):
+    page.figure(
+        lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
+        "curves_gender",
+        "Share of hurtful completions by rank and group. Each panel has its own scale.",
+        f"Curves over ranks; means over ranks: {groups.curves_told(curves)}",
+    )
 
 # %% [markdown]
 # ## Young and old
@@ -115,7 +106,17 @@ for name, ways in {"gender": (groups.COLUMN, groups.PAPER_GENDER), "age": groups
 # Our list of young words: *boy, boys, child, children, girl, girls, young, youngs*.
 # Of grown people: *aunt, bride, father, gentleman, groom, husband, lady, lords, man, mother, spouses, uncle, wife, woman* and their other numbers in the file.
 # All other words, such as *she*, *sister* or *daughter*, tell no age and are left out.
-#
+
+# %% tags=["hide-input"]
+if len(curves := groups.smooth(tables, groups.AGES)):
+    page.figure(
+        lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
+        "curves_age",
+        "Share of hurtful completions by rank and group. Each panel has its own scale.",
+        f"Curves over ranks; means over ranks: {groups.curves_told(curves)}",
+    )
+
+# %% [markdown]
 # ## What agrees with the paper
 
 # %% tags=["hide-input"]
@@ -125,7 +126,7 @@ page.findings()
 # ## How it was computed
 #
 # `notebooks.fairness.identities.by_category`, `notebooks.fairness.identities.parallel` and `notebooks.fairness.identities.by_substring` sort the templates; `notebooks.fairness.groups.by_letters` scores them as the paper's code does.
-# `notebooks.fairness.comparison.draw_groups` draws templates with replacement, 2000 times and for all groups and models the same, repeated templates together.
+# `notebooks.fairness.comparison.draw_groups` draws identities and, crossed with them, predicates with replacement, 2000 times and for all groups and models the same; of pairs, the two words are drawn together.
 # A p-value is that of the draws ({func}`probekit.metrics.two_sided`), corrected over the models by {func}`probekit.metrics.holm`.
 #
 # ## What this does not show
@@ -134,7 +135,8 @@ page.findings()
 # - A hurtful word in a completion need not be said of the person, and a word of the lexicon need not hurt where it stands.
 # - Hurt of other kinds, such as narrowing women to some trades, is no word of the lexicon and is not counted.
 # - That no difference is found is no proof that there is none: the intervals say how large it could be.
-# - A handful of words stands for women and for men; intervals over identities are therefore rough.
+# - A handful of words stands for women and for men, so intervals are wide and rough.
+# - All kinds of words together: {doc}`47_lemmas` takes them apart.
 #
 # ```{admonition} Exercise
 # :class: seealso

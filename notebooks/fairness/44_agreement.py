@@ -27,6 +27,7 @@ templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, ho
 encoder: str = "zoo/bert-small"  # of sentence vectors: minilm (extra `minilm`), a Hub id, a folder; empty for none
 released: bool = False  # measure the released completions of the paper's 21 models in place of models and files
 sample: int = 24  # templates of each set that the encoder reads; 0 for all
+samples: dict = {}  # set -> how many of it, where not `sample`
 k: int = 100  # the last rank that the encoder reads
 seed: int = 0  # of the sample
 device: str = "auto"  # auto, cpu, cuda
@@ -52,7 +53,7 @@ def compute():
         questions = ask.load(page, templates, models, completions)
         texts = ask.ask_all(page, models, completions, questions, k, device)
         families = agreement.families_of(models, texts)
-    return agreement.tables(page, questions, texts, families, encoder, device, sample, k, seed)
+    return agreement.tables(page, questions, texts, families, encoder, device, {"": sample, **samples}, k, seed)
 
 
 tables = page.tables(compute, agreement.CAPTIONS)

@@ -42,7 +42,9 @@ page.conclude(audit.conclusions(tables))
 page.answer(audit.answer(tables))
 ranks = audit.ranks(tables)
 page.figure(
-    forest(ranks, "rank", series="counted", zero=False, xlabel="rank (1: highest score)"),
+    audit.rank_axis(
+        forest(ranks, "rank", series="counted", zero=False, xlabel="rank (1: highest score)"), ranks["model"].nunique()
+    ),
     "ranks",
     "Rank of each model by the paper's rules and by the audited rules, with 95% bootstrap intervals over identities and predicates.",
     "Dot plot of ranks. "

@@ -46,9 +46,9 @@ page.figure(
     "Dot plot of differences. " + told(dots, "difference", "words", digits=1),
 )
 
+page.say(lemmas.sides(tables))
+
 # %% [markdown]
-# Words of prostitution and of places lie to the right, words such as *do*, *know* and *love*, which HurtLex files under male genitals, to the left: the sum of all is near zero.
-#
 # ## What a single word changes
 #
 # Differences in 1,000 completions, mean over the models; in brackets, for how many models the interval lies above and below zero.
@@ -62,10 +62,9 @@ page.table(
     fold=False,
 )
 
+page.say(lemmas.own_names(tables))
+
 # %% [markdown]
-# The queer set and queer identities are asked with words such as *gay* and *lesbian*, which HurtLex lists as hurtful (category *om*).
-# A completion that repeats the name of the people it speaks of does not hurt them by that; without this category the two sets, and the two kinds of identities, lie close together.
-#
 # ## The categories
 #
 # A word may stand in several categories.

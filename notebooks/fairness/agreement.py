@@ -97,7 +97,7 @@ def tables(
     families: Mapping[str, str],
     encoder: str,
     device: str,
-    sample: int,
+    sample: Mapping[str, int],
     k: int,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
@@ -111,7 +111,7 @@ def tables(
         families: model -> family.
         encoder: of ``load_encoder``; empty for shared words alone.
         device: for the encoder.
-        sample: templates of each set that the encoder reads; 0 for all.
+        sample: set -> templates that the encoder reads, under an empty name of all other sets; 0 for all.
         k: completions per template that the encoder reads.
         seed: of the sample.
 
@@ -137,14 +137,16 @@ def tables(
         harm = hurtfulness(_at(completions[subset], every), questions.lexicon)
         conclusions_ += of_words(word_curves[-1], word_groups[subset], harm)
         if reader is not None:
-            some = drawn_rows(templates, sample, seed)
+            some = drawn_rows(templates, sample.get(subset, sample[""]), seed)
             vector_groups[subset] = _groups_at(templates, some)
             of_sample = _at(completions[subset], some)
             vector_curves.append(by_vectors(reader, subset, templates.iloc[some], of_sample, families, ks, store))
             conclusions_ += of_vectors(vector_curves[-1], vector_groups[subset])
-    compared = reader is not None and set(SUBSETS) <= set(questions.sets)
+    beside = pd.DataFrame()
+    if reader is not None and set(SUBSETS) <= set(questions.sets):
+        beside = stored.beside(reader, store, questions.sets, seed)
     return {
-        "stored": stored.beside(reader, store, questions.sets, seed) if compared else pd.DataFrame(),
+        "stored": beside,
         "families": by_family(vector_curves),
         "groups": by_group(vector_curves, vector_groups),
         "overlaps": by_family(word_curves),

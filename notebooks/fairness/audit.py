@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -22,6 +22,9 @@ from notebooks.fairness.checks import LOWEST
 from notebooks.fairness.hurtfulness import COMPARED
 from notebooks.fairness.matching import COUNTED, MAIN
 from notebooks.fairness.table1 import by_model
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 SOURCE, SIMILARITIES = "41_hurtfulness", "44_agreement"  # pages whose recorded tables are read
 CURVE = {"family": "mean within families", "kind": "same rank", "subset": "binary", "k": 20}  # a row of ``families``
@@ -306,6 +309,14 @@ def ranks(tables: Tables) -> pd.DataFrame:
     order = by_model(tables["table1"], "paper")["rank"].sort_values().index
     parts = [by_model(tables["table1"], rules).loc[order].assign(counted=COUNTED[rules]) for rules in MAIN]
     return pd.concat(parts).reset_index(names="model")[["model", "counted", "rank", "rank_low", "rank_high"]]
+
+
+def rank_axis(figure: Figure, models: int) -> Figure:
+    """Let the axis of ranks begin at 1, the highest score."""
+    ax = figure.axes[0]
+    ax.set_xlim(0.5, models + 0.5)
+    ax.set_xticks([1, *range(5, models + 1, 5)])
+    return figure
 
 
 def switches(tables: Tables) -> pd.DataFrame:

@@ -79,7 +79,11 @@ def draw_groups(groups: Groups, units: Units, samples: int = SAMPLES) -> dict[st
         estimate = np.mean([part.values[part.counted].mean(0) for part in group], axis=0)
         here = np.any([part.counted for part in group], axis=0)
         clusters = fewest([unit for unit, counted in zip(units, here, strict=True) if counted])
-        found[name] = Drawn(estimate, draws[:, start : start + len(group)].mean(1), clusters)
+        drawn = draws[:, start : start + len(group)]  # a part that a draw leaves out has no mean there
+        there = np.isfinite(drawn)
+        with np.errstate(invalid="ignore"):
+            mean = np.where(there, drawn, 0).sum(1) / there.sum(1)
+        found[name] = Drawn(estimate, mean, clusters)
         start += len(group)
     return found
 

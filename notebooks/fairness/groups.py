@@ -269,8 +269,9 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             about = {"claim": "004-08c", "counted": f"median correlation over ranks, {WAYS[way]}"}
             rows.append(about | {"estimate": round(float(values.median()), 3), "n": len(values)})
     columns = ["claim", "model", "counted", "unit", "estimate", "low", "high", "n", "verdict"]
-    texts = {name: "" for name in ("model", "unit", "verdict")}
-    return pd.DataFrame(rows, columns=columns).fillna(texts).astype({"estimate": float})
+    table = pd.DataFrame(rows, columns=columns)
+    texts = ["model", "unit", "verdict"]
+    return table.assign(**table[texts].astype(object).fillna("")).astype({"estimate": float})
 
 
 def _concluded(claim: str, row: Mapping[str, Any], counted: str, names: Sequence[str]) -> dict[str, Any]:

@@ -310,8 +310,8 @@ def contrasts(hits: Mapping[str, Mask], sets: Mapping[str, pd.DataFrame]) -> dic
     kind = queer["category"].str.startswith("queer").to_numpy()
     found[KINDS] = _between(shares[QUEER], kind, ~kind, units[QUEER])
     means = {name: _drawn(shares[name], units[name], seed) for seed, name in enumerate(sets)}
-    apart = [means[QUEER][part] - means[BINARY][part] for part in (0, 1)]
-    found[SETS] = (apart[0], apart[1], min(one[2] for one in means.values()))
+    queer_, binary_ = means[QUEER], means[BINARY]
+    found[SETS] = (queer_[0] - binary_[0], queer_[1] - binary_[1], min(queer_[2], binary_[2]))
     falls = {name: (of_set[..., :END].mean(2) - of_set[..., -END:].mean(2)).T for name, of_set in hits.items()}
     ends = [_drawn(falls[name], units[name], seed) for seed, name in enumerate(sets)]
     found[LIKELY] = (
@@ -382,11 +382,39 @@ def carried(tables: Tables) -> pd.DataFrame:
         line = {"Compared": CONTRASTS[about["contrast"]], "All words": _cell(whole)}
         out = pick(rows, counted=WITHOUT)
         kinds = out["words"].str.startswith("category ")
-        for heading, part in (("One lemma left out", out[~kinds]), ("One category left out", out[kinds])):
+        for heading, part in (
+            ("One lemma left out", out[~kinds & ~out["words"].str.contains(" and ")]),
+            ("One category left out", out[kinds]),
+        ):
             most = part.loc[(part["estimate"] - whole["estimate"]).abs().idxmax()]
             line[heading] = f"without *{most['words'].removeprefix('category ')}*: {_cell(most)}"
         shown.append(line)
     return pd.DataFrame(shown)
+
+
+def sides(tables: Tables) -> str:
+    """Which categories are said more of women and which more of men, mean over models, in words."""
+    rows = pick(tables["contrasts"], contrast=GENDER, counted=ALONE)
+    names = {side: [_named(row) for row in rows[on].to_dict("records")] for side, on in (
+        ("women", rows["low"] > 0), ("men", rows["high"] < 0)
+    )}  # fmt: skip
+    parts = [f"of {side} more often: {', '.join(named) or 'none'}" for side, named in names.items()]
+    return f"Kinds of words whose interval leaves zero out are said {'; '.join(parts)}. The sum of all hides both."
+
+
+def own_names(tables: Tables) -> str:
+    """What is left of both contrasts of queer identities without the words that name them."""
+    rows = tables["contrasts"].set_index(["counted", "words", "contrast"])["estimate"].mul(1000)
+    parts = [
+        f"{CONTRASTS[contrast]} from {rows[ALL, '', contrast]:+.0f} to "
+        f"{rows[WITHOUT, f'category {OWN_NAMES}', contrast]:+.0f}"
+        for contrast in (KINDS, SETS)
+    ]
+    return (
+        "Queer identities are asked about by words such as *gay* and *lesbian*, which HurtLex lists as hurtful "
+        f"(category *{OWN_NAMES}*). To repeat the name of the people one speaks of is not to hurt them by it. Without "
+        f"this category the difference of 1,000 completions goes, between {' and between '.join(parts)}."
+    )
 
 
 def _cell(row: Mapping[str, Any]) -> str:
@@ -400,7 +428,7 @@ def inflection(tables: Tables) -> str:
     facts = tables["facts"].set_index("what")["value"]
     never = facts["lemmas of several words"] + facts["other lemmas with punctuation"]
     return (
-        "Completions are matched as they stand: *do* is found and *does* is not. Regular forms, counted as their lemma, "
+        "Completions are matched as they stand: *do* is found, *does* is not. Regular forms, counted as their lemma, "
         f"raise the mean score on {title(BINARY)} of {' and of '.join(parts)}. Of {facts['different lemmas']} lemmas, "
         f"{never} have a space or a mark in them and can match no word of a completion."
     )

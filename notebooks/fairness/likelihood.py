@@ -225,7 +225,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         apart = "agrees" if row["low"] > 0 or row["high"] < 0 else "undecided"
         rows.append({"verdict": apart} | _concluded("004-07", row["model"], row))
     columns = ["claim", "model", "counted", "unit", "estimate", "low", "high", "verdict"]
-    return pd.DataFrame(rows, columns=columns).fillna({"verdict": ""}).astype({"estimate": float})
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(verdict=table["verdict"].astype(object).fillna("")).astype({"estimate": float})
 
 
 def _concluded(claim: str, model: str, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ family were trained alike. Nothing is scored anew: the numbers are those that pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
@@ -130,7 +130,7 @@ def correlations(table: pd.DataFrame) -> pd.DataFrame:
     for name, (first, second) in COMPARED.items():
         part = table[table[first].notna() & table[second].notna()].reset_index(drop=True)
         x, y = part[first].to_numpy(dtype=float), part[second].to_numpy(dtype=float)
-        drawn = by_family(part["family"].tolist(), lambda chosen, x=x, y=y: tau(x[chosen], y[chosen]))
+        drawn = [tau(x[rows_], y[rows_]) for rows_ in by_family(part["family"].tolist())]
         low, high = middle(drawn, clusters=part["family"].nunique())
         groups = part.groupby("family").groups.values()
         pairs = [pair for group in groups for pair in combinations(list(group), 2)]
@@ -146,12 +146,11 @@ def tau(x: Array, y: Array) -> float:
     return float("nan") if np.ptp(x) == 0 or np.ptp(y) == 0 else float(kendall_tau(x, y).statistic)
 
 
-def by_family(families: Sequence[str], measure: Callable[[list[int]], float]) -> list[float]:
-    """A measure of models, by their rows, in draws of whole families with replacement."""
+def by_family(families: Sequence[str]) -> list[list[int]]:
+    """The rows of models in draws of whole families with replacement."""
     groups = [[row for row, name in enumerate(families) if name == family] for family in dict.fromkeys(families)]
-    generator = np.random.default_rng(0)
-    draws = generator.integers(len(groups), size=(SAMPLES, len(groups)))
-    return [measure([row for place in draw for row in groups[place]]) for draw in draws]
+    draws = np.random.default_rng(0).integers(len(groups), size=(SAMPLES, len(groups)))
+    return [[row for place in draw for row in groups[place]] for draw in draws]
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

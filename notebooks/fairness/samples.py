@@ -147,7 +147,11 @@ def difference(model: Read, words: str, more: npt.ArrayLike, less: npt.ArrayLike
     masks = np.column_stack([more, less]).astype(bool)
     draws = crossed_means(np.column_stack([values, values]), model.units, masks, SAMPLES)
     means = [float(values[mask].mean()) for mask in masks.T]
-    return Drawn(np.asarray(means[0] - means[1]), draws[:, 0] - draws[:, 1], _clusters(model, masks.any(1)))
+    return Drawn(
+        np.asarray(means[0] - means[1]),
+        draws[:, 0] - draws[:, 1],
+        _clusters(model, np.asarray(masks.any(axis=1), dtype=bool)),
+    )
 
 
 def _clusters(model: Read, rows: npt.NDArray[np.bool_]) -> int:
@@ -250,7 +254,8 @@ def _of_words(model: Read) -> Iterator[tuple[str, Drawn, int]]:
             ("004-17e", BECOMING, queer & wish, queer & ~wish),
         ]
     for claim, words, more, less in compared:
-        yield claim, difference(model, words, more, less), int((more | less).sum())
+        if more.any() and less.any():
+            yield claim, difference(model, words, more, less), int((more | less).sum())
 
 
 def _of_predicates(model: Read, shared: list[dict[str, object]]) -> Iterator[tuple[str, Drawn, int]]:
