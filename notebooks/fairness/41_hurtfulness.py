@@ -26,8 +26,9 @@ models: list = [
     "zoo/llama-tiny",
     "zoo/t5-tiny",
 ]  # `probekit list models`, Hugging Face ids, or folders
-completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
+completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
 unidecode: list = []  # further versions of Unidecode to count Table 1 with, beside the pinned one
 released: bool = False  # score all released completions of the paper; takes a minute or two
 k: int = 100  # completions per template, and beams of models that write
@@ -47,7 +48,7 @@ page = Page("41_hurtfulness", globals())
 def compute():
     """Match the completions of the release, and of one's own models and files, with the words of the lexicon."""
     made = hurtfulness.tables(page, unidecode) if released else {}
-    questions = ask.load(page, templates, models, completions)
+    questions = ask.load(page, templates, models, completions, language)
     found = ask.ask_all(page, models, completions, questions, k, device)
     return made | {"own": hurtfulness.own(ask.score_all(found, questions))}
 

@@ -23,8 +23,9 @@
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
-completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
+completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
 released: bool = False  # score the released completions of the 21 models of the paper; takes a minute or two
 k: int = 100  # completions per template, at least 40
 device: str = "auto"  # auto, cpu, cuda
@@ -43,7 +44,7 @@ page = Page("42_likelihood", globals())
 
 def compute():
     """Match completions, and compare the shares of hurtful ones over ranges of ranks, on one draw of templates."""
-    questions = ask.load(page, templates, models, completions)
+    questions = ask.load(page, templates, models, completions, language)
     found = ask.ask_all(page, models, completions, questions, k, device)
     past = likelihood.score_released(page) if released else {}
     return likelihood.tables(past | ask.score_all(found, questions))
@@ -70,7 +71,7 @@ page.figure(
 #
 # A fall is the slope of a straight line through the shares, its sign turned and given per ten ranks: above zero, less likely completions are hurtful less often.
 # It is taken up to rank 20, about which the paper sees the scores settle, and from rank 21 on.
-# *Above* and *below* count models beyond chance, after Holm's correction over the models.
+# *Above* and *below* count models whose own interval leaves zero out.
 
 # %% tags=["hide-input"]
 headings = {"estimate": "Mean over models", "counted": "Counted by"}
@@ -116,7 +117,7 @@ page.findings()
 #
 # Every number here is a weighted sum of a model's shares by rank (`notebooks.fairness.ranks.contrast_weights`).
 # So one draw of identities and, crossed with them, predicates gives intervals for all of them ({func}`probekit.metrics.crossed_means`, 2000 draws).
-# Counts of models rest on p-values from the same draws ({func}`probekit.metrics.two_sided`), corrected by Holm's method ({func}`probekit.metrics.holm`).
+# Counts of models rest on each model's own interval.
 # The paper's figures have no intervals, so whether its curves fall was judged by eye.
 # Models and files of one's own are counted by the audited rules, accents stripped in place of a transliteration.
 #

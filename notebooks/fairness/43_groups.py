@@ -23,8 +23,9 @@
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
-completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
+completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
 released: bool = False  # score the released completions of the paper's 21 models in place of others; takes a minute
 k: int = 100  # completions per template
 device: str = "auto"  # auto, cpu, cuda
@@ -44,7 +45,7 @@ def compute():
     """Match completions, sort templates in several ways, and compare two groups of each way on one draw of templates."""
     if released:
         return groups.released_tables(page)
-    questions = ask.load(page, templates, models, completions)
+    questions = ask.load(page, templates, models, completions, language)
     found = ask.ask_all(page, models, completions, questions, k, device)
     return groups.tables(ask.score_all(found, questions), questions)
 
@@ -127,7 +128,7 @@ page.findings()
 #
 # `notebooks.fairness.identities.by_category`, `notebooks.fairness.identities.parallel` and `notebooks.fairness.identities.by_substring` sort the templates; `notebooks.fairness.groups.by_letters` scores them as the paper's code does.
 # `notebooks.fairness.comparison.draw_groups` draws identities and, crossed with them, predicates with replacement, 2000 times and for all groups and models the same; of pairs, the two words are drawn together.
-# A p-value is that of the draws ({func}`probekit.metrics.two_sided`), corrected over the models by {func}`probekit.metrics.holm`.
+# Counts of models rest on each model's own interval.
 #
 # ## What this does not show
 #

@@ -22,7 +22,7 @@
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small", "zoo/roberta-tiny"]  # masked models: names, Hub ids or folders
-completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
+completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
 encoder: str = "zoo/bert-small"  # of sentence vectors: minilm (extra `minilm`), a Hub id, a folder; empty for none
 released: bool = False  # measure the released completions of the paper's 21 models in place of models and files

@@ -22,7 +22,7 @@
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # masked models: names of `probekit list models`, Hub ids, folders
-completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
+completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
 released: bool = False  # count words in the released completions of the paper's 21 models in place of models and files
 sample: int = 60  # templates drawn

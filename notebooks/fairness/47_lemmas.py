@@ -85,7 +85,7 @@ page.say(lemmas.inflection(tables))
 #
 # ## What this does not show
 #
-# - Which of the hits hurt: that needs people who read them.
+# - Which of the hits hurt: that needs people who read them. `probekit hits FILE` draws a sheet for two readers from any file of completions; none was filled in for this page.
 # - Leaving a word out is no correction: *do* can be part of a hurtful text too.
 # - Regular inflection alone was tried; irregular forms count for nothing.
 #

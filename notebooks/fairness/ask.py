@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 
 PLAIN = ("audited_plain", "audited_first_word")  # the variants that need no transliteration package
 DEMO, REAL, AUTO = "demo", "honest", "auto"
+ENGLISH = "en"
+LANGUAGES = (ENGLISH, "es", "fr", "it", "pt", "ro")
 SLOT = re.compile(r"\[MASK\]|<mask>|\[M\]|<extra_id_0>|_{2,}")  # marks of a slot
 Rows = list[list[str]]  # per template, its completions, most likely first
 
@@ -38,11 +40,14 @@ class Questions:
     lexicon: Sequence[str]
 
 
-def load(page: Page, templates: str, models: Sequence[str], files: Sequence[str] = ()) -> Questions:
+def load(
+    page: Page, templates: str, models: Sequence[str], files: Sequence[str] = (), language: str = "en"
+) -> Questions:
     """Templates and lexicon of a run, noted on the page.
 
     Args:
         templates: ``demo``, ``honest``, or ``auto``: demo where models are given, all of the zoo, and no file.
+        language: of HONEST and HurtLex: en, es, fr, it, pt or ro; HONEST-queer is English only.
 
     Raises:
         ProbekitError: another name; ProbeError: the real data is not at hand.
@@ -53,8 +58,11 @@ def load(page: Page, templates: str, models: Sequence[str], files: Sequence[str]
     if templates == DEMO:
         questions = Questions(DEMO, {DEMO: demo_honest_templates()}, demo_lexicon())
     elif templates == REAL:
-        sets = {subset: honest_templates(subset) for subset in SUBSETS}  # type: ignore[arg-type]
-        questions = Questions(REAL, sets, hurtlex()["lemma"].tolist())
+        if language not in LANGUAGES:
+            raise ProbekitError(f"language={language!r}: HONEST has {', '.join(LANGUAGES)}")
+        subsets = SUBSETS if language == ENGLISH else SUBSETS[:1]
+        sets = {subset: honest_templates(subset, language) for subset in subsets}  # type: ignore[arg-type]
+        questions = Questions(REAL, sets, hurtlex(language.upper())["lemma"].tolist())
     else:
         raise ProbekitError(f"templates={templates!r}: give {DEMO}, {REAL} or {AUTO}")
     for name, table in questions.sets.items():

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import Drawn, crossed_means, fewest, middle, two_sided
+from probekit.metrics import Drawn, crossed_means, fewest, middle
 
 from notebooks.fairness.ranks import mean_of
 from notebooks.fairness.table1 import SAMPLES
@@ -44,13 +44,12 @@ class Comparison:
         return Comparison(mean_of([part.first for part in parts]), mean_of([part.second for part in parts]))
 
     def row(self, column: int) -> dict[str, float]:
-        """``one, other, difference, low, high, p``."""
+        """``one, other, difference, low, high``."""
         a, b = self.first, self.second
         draws, clusters = a.draws[:, column] - b.draws[:, column], min(a.clusters, b.clusters)
         low, high = middle(draws, clusters=clusters)
         row = {"one": a.estimate[column], "other": b.estimate[column]}
-        ends = {"low": low, "high": high, "p": two_sided(draws, clusters)}
-        return row | {"difference": row["one"] - row["other"]} | ends
+        return row | {"difference": row["one"] - row["other"], "low": low, "high": high}
 
     def ratio(self, column: int) -> dict[str, float]:
         """The first group's share over the second's: ``ratio, ratio_low, ratio_high``."""

@@ -20,7 +20,7 @@ from probekit.report.verdicts import FLOOR, direction
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.comparison import Comparison, Groups, Part, compare_groups, compare_pairs
 from notebooks.fairness.identities import FEMALE, GROWN, MALE, OLD, YOUNG
-from notebooks.fairness.likelihood import ALL, LEVEL, MODEL, UNIT, corrected, families
+from notebooks.fairness.likelihood import ALL, MODEL, UNIT, families
 from notebooks.fairness.matching import UNTRAINED, Scored, score
 from notebooks.fairness.ranks import Weights, mean_weights, weigh
 
@@ -49,7 +49,7 @@ RANGES = ((1, 1), (1, 20))  # ranks compared, besides all
 RATIO, RATIOS = "female over male, less 1", ("ratio", "ratio_low", "ratio_high")
 WINDOW = 10  # ranks that the curves of the figure are averaged over
 CAPTIONS = {
-    "summary": "Models with a difference beyond chance, by way of sorting and ranks (after Holm's correction)",
+    "summary": "Models with a difference by their own intervals, by way of sorting and ranks",
     "differences": "The difference of every model and of their mean, by way of sorting and ranks",
     "margins": "Of every model, the difference by gender less that by age, as the paper matched both",
     "curves": "Share of hurtful completions at each rank, by group",
@@ -215,7 +215,7 @@ def differences(found: Found, names: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         ``level, name, comparison, first, last`` (ranks), ``one, other`` (shares of both groups), ``difference, low,
-        high, p, ratio, ratio_low, ratio_high``, and ``holm``, corrected over the models of a comparison and range.
+        high, ratio, ratio_low, ratio_high``.
     """
     rows = []
     for comparison in dict.fromkeys(name for _, name in found):
@@ -228,21 +228,19 @@ def differences(found: Found, names: Sequence[str]) -> pd.DataFrame:
             about = {"comparison": comparison, "first": int(first), "last": int(last or first)}
             for level, model, sides in lines:
                 rows.append({"level": level, "name": model} | about | sides.row(column) | sides.ratio(column))
-    return corrected(pd.DataFrame(rows), ["comparison", "first", "last"])
+    return pd.DataFrame(rows)
 
 
 def summary(differences: pd.DataFrame) -> pd.DataFrame:
-    """How many models show a difference after Holm's correction.
+    """How many models show a difference by their own intervals.
 
     Returns:
         ``comparison, first, last, models, positive, above, below``.
     """
     rows = []
     for about, part in by(pick(differences, level=MODEL), ["comparison", "first", "last"]):
-        up = part["difference"] > 0
-        sure = part["holm"] < LEVEL
-        counts_ = {"models": len(part), "positive": int(up.sum())}
-        rows.append(about | counts_ | {"above": int((sure & up).sum()), "below": int((sure & ~up).sum())})
+        counts_ = {"models": len(part), "positive": int((part["difference"] > 0).sum())}
+        rows.append(about | counts_ | {"above": int((part["low"] > 0).sum()), "below": int((part["high"] < 0).sum())})
     return pd.DataFrame(rows)
 
 
@@ -315,10 +313,10 @@ def answer(tables: Tables) -> str:
     if row["models"] == 1:
         name = escape(title(tables["curves"]["model"].iloc[0]))
         return f"For {name}, {lead.format(_often(tables, way))}."
-    text = f"Beyond chance, {lead.format('more often')} for {row['above'] or 'none'} of {row['models']} models"
+    text = f"By their own intervals, {lead.format('more often')} for {row['above'] or 'none'} of {row['models']} models"
     text += f", and less often for {row['below'] or 'none'}."
     if paper := rows.get(PAPER_GENDER):
-        text += f" As the paper matched identities, it is higher beyond chance for {paper['above'] or 'none'}."
+        text += f" As the paper matched identities, it is higher for {paper['above'] or 'none'}."
     return text
 
 
@@ -342,8 +340,7 @@ def alarms(tables: Tables) -> str:
     return (
         "The two groups of the demo templates mean nothing: invented people in the order of their names, every other "
         f"one. So a difference is a false alarm here. Among {len(rows)} comparisons (models and ranges of ranks) "
-        f"{false} leave zero out of their 95% interval, {int((rows['holm'] < LEVEL).sum())} after correction. About "
-        "one in twenty is to be expected by the interval, more where there are few templates of few people."
+        f"{false} leave zero out of their 95% interval; about one in twenty is to be expected."
     )
 
 
@@ -364,7 +361,7 @@ def counts(tables: Tables) -> pd.DataFrame:
         way = row["comparison"]
         line = {"Sorted": WAYS[way], "Compared": " less ".join(compared(tables, way))}
         line |= {"Higher": f"{row['positive']} of {row['models']}"}
-        line |= {"Beyond chance, higher / lower": f"{row['above']} / {row['below']}"}
+        line |= {"By interval, higher / lower": f"{row['above']} / {row['below']}"}
         if way in means.index:
             mean = means.loc[way].to_dict()
             line["Mean difference"] = interval(mean["difference"], mean["low"], mean["high"], 4)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import Drawn, holm, middle, two_sided
+from probekit.metrics import Drawn, middle
 from probekit.probes.completions import SUBSETS, released_models
 from probekit.probes.honest import honest_templates
 from probekit.report.page import Page
@@ -26,14 +26,13 @@ if TYPE_CHECKING:
 
 BOTH = "both"  # mean over both sets of templates
 ALL, FAMILY, MODEL = "all models", "family", "model"
-LEVEL = 0.05
 TEN = "ten"  # ``END`` in words
 LEADING = ("paper", "audited", "audited_plain")  # rules that the answer tells of
 SCALES = ("small", "medium", "large")
 CLAIMS = {"004-04g": "ends", "004-06a": "ends", "004-06b": "settles"}
 UNIT = "identity x predicate"
 CAPTIONS = {
-    "summary": "How many models change with rank, beyond chance (Holm's correction over the models)",
+    "summary": "How many models change with rank, by their own intervals",
     "contrasts": "How hurtfulness changes with rank, for every model, family, and all models",
     "shares": "Share of hurtful completions over ranges of ranks",
     "subsets": "Scores of every model on both sets of templates",
@@ -113,8 +112,7 @@ def contrasts(drawn: Groups, columns: Sequence[str], names: Sequence[str]) -> pd
     """The contrasts of every model, of every family of two models or more, and of all models.
 
     Returns:
-        ``level`` (model, family or all models), ``name, subset, rules, contrast, estimate, low, high``, ``p`` (from the
-        draws) and ``holm`` (corrected over the models, for each contrast, subset and rules apart; nan for means).
+        ``level`` (model, family or all models), ``name, subset, rules, contrast, estimate, low, high``.
     """
     rows = []
     for subset, rules in dict.fromkeys((subset, rules) for _, subset, rules in drawn):
@@ -131,7 +129,7 @@ def contrasts(drawn: Groups, columns: Sequence[str], names: Sequence[str]) -> pd
             for level, name, numbers in lines:
                 line = _line(numbers.estimate[column], numbers.draws[:, column], numbers.clusters)
                 rows.append({"level": level, "name": name} | about | line)
-    return corrected(pd.DataFrame(rows), ["subset", "rules", "contrast"])
+    return pd.DataFrame(rows)
 
 
 def families(models: Iterable[str]) -> dict[str, list[str]]:
@@ -146,8 +144,8 @@ def subsets(drawn: Groups, columns: Sequence[str], span_of_all: str) -> pd.DataF
     """The mean share of each model on the first set of templates less that on the second.
 
     Returns:
-        ``model, rules, first, second`` (names of the sets), ``one, other`` (their shares), ``estimate, low, high, p,
-        holm``; empty where there is one set only.
+        ``model, rules, first, second`` (names of the sets), ``one, other`` (their shares), ``estimate, low,
+        high``; empty where there is one set only.
     """
     column = columns.index(span_of_all)
     rows = []
@@ -160,51 +158,40 @@ def subsets(drawn: Groups, columns: Sequence[str], span_of_all: str) -> pd.DataF
             apart = first.draws[:, column] - second.draws[:, column]
             line = _line(values[0] - values[1], apart, min(first.clusters, second.clusters))
             rows.append(about | {"one": values[0], "other": values[1]} | line)
-    return (
-        corrected(pd.DataFrame(rows).assign(level=MODEL), ["rules"]).drop(columns="level") if rows else pd.DataFrame()
-    )
+    return pd.DataFrame(rows)
 
 
 def summary(contrasts: pd.DataFrame) -> pd.DataFrame:
-    """How many models are above and below zero after Holm's correction.
+    """How many models lie above and below zero by their own intervals.
 
     Returns:
         ``subset, rules, contrast, models, positive`` (estimates above zero), ``above, below``.
     """
     rows = []
     for about, part in by(pick(contrasts, level=MODEL), ["subset", "rules", "contrast"]):
-        sure, up = part["holm"] < LEVEL, part["estimate"] > 0
-        counts = {"models": len(part), "positive": int(up.sum())}
-        down = part["estimate"] < 0
-        rows.append(about | counts | {"above": int((sure & up).sum()), "below": int((sure & down).sum())})
+        counts = {"models": len(part), "positive": int((part["estimate"] > 0).sum())}
+        rows.append(about | counts | {"above": int((part["low"] > 0).sum()), "below": int((part["high"] < 0).sum())})
     return pd.DataFrame(rows)
 
 
 def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
-    """How many models score apart on the two sets of templates after Holm's correction.
+    """How many models score apart on the two sets of templates by their own intervals.
 
     Returns:
         ``rules, models, apart``, and ``first_higher, second_higher`` of those.
     """
     rows = []
     for about, part in by(subsets, ["rules"]):
-        apart = part[part["holm"] < LEVEL]
+        apart = part[(part["low"] > 0) | (part["high"] < 0)]
         first = int((apart["estimate"] > 0).sum())
         counts = {"models": len(part), "apart": len(apart)}
         rows.append(about | counts | {"first_higher": first, "second_higher": len(apart) - first})
     return pd.DataFrame(rows)
 
 
-def corrected(table: pd.DataFrame, keys: Sequence[str], p: str = "p", name: str = "holm") -> pd.DataFrame:
-    """The table with Holm's correction over the rows of models within each group."""
-    models = table[table["level"] == MODEL]
-    parts = [pd.Series(holm(part[p]), part.index) for _, part in models.groupby(list(keys), sort=False)]
-    return table.assign(**{name: pd.concat(parts).reindex(table.index)})
-
-
 def _line(estimate: float, draws: np.ndarray, clusters: int) -> dict[str, float]:
     low, high = middle(draws, clusters=clusters)
-    return {"estimate": float(estimate), "low": low, "high": high, "p": two_sided(draws, clusters)}
+    return {"estimate": float(estimate), "low": low, "high": high}
 
 
 # ---- what the paper concludes --------------------------------------------------------------------------------------
@@ -261,7 +248,7 @@ def answer(tables: Tables) -> str:
         return f"For {name}, a template's first {TEN} completions are hurtful {often} than its last {TEN}."
     text = (
         f"Counted by the {COUNTED[first['rules']]}, the first {TEN} completions are hurtful more often than the last "
-        f"{TEN}, beyond chance, for {first['above'] or 'none'} of {first['models']} models."
+        f"{TEN} for {first['above'] or 'none'} of {first['models']} models."
     )
     if (audited := counted.get("audited")) and first is not audited:
         gone = "the trend disappears" if audited["above"] * 2 <= audited["models"] else "the trend stays"
@@ -342,7 +329,7 @@ def sets_told(tables: Tables) -> str:
     rows = tables["sets"].to_dict("records")
     first, second = (escape(title(tables["subsets"][name].iloc[0])) for name in ("first", "second"))
     parts = [
-        f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} models score apart beyond chance, "
+        f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} models score apart by their own intervals, "
         f"{row['second_higher']} of them higher on {second} and {row['first_higher']} on {first}"
         for row in rows
     ]

@@ -216,9 +216,10 @@ def answer(tables: Tables, name: str) -> str:
     if tables["models"].empty:
         return "No model was asked."
     row = tables["agreement"].iloc[0]
+    worse_ = "worse" if row["hit"] > row["miss"] else "no worse"
     text = (
-        f"By {escape(name)}, a completion with a word of the lexicon scores {number(row['hit'], 2)} and one without "
-        f"{number(row['miss'], 2)}"
+        f"By {escape(name)}, completions with a word of the lexicon are {worse_} than those without: "
+        f"{number(row['hit'], 2)} against {number(row['miss'], 2)}, where higher is worse"
     )
     if row["tau"] == row["tau"]:
         text += f"; over {row['models']} models the two measures rank with a Kendall's tau of {number(row['tau'], 2)}"

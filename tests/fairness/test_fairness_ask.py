@@ -75,11 +75,17 @@ def test_lines_are_found_by_id_or_by_prompt_and_a_mismatch_is_an_error():
 
 def test_what_is_asked_by_default(page, monkeypatch):
     real = pd.DataFrame({"text": ["she is a [MASK]."], "identity": ["she"], "category": ["female"]})
-    monkeypatch.setattr(ask, "honest_templates", lambda subset: real)
-    monkeypatch.setattr(ask, "hurtlex", lambda: pd.DataFrame({"lemma": ["fool"]}))
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(ask, "honest_templates", lambda *which: asked.append(which) or real)
+    monkeypatch.setattr(ask, "hurtlex", lambda code: asked.append((code,)) or pd.DataFrame({"lemma": ["fool"]}))
     assert ask.load(page, "auto", []).name == ask.REAL  # such as a run on the release alone
     assert ask.load(page, "auto", ["zoo/bert-tiny", "some/model"]).name == ask.REAL
     assert ask.load(page, "auto", ["zoo/bert-tiny"], ["mine.jsonl"]).name == ask.REAL
     assert not page.demo
+    asked.clear()
+    assert list(ask.load(page, "honest", [], language="it").sets) == ["binary"]
+    assert asked == [("binary", "it"), ("IT",)]
+    with pytest.raises(ProbekitError, match="language='de'"):
+        ask.load(page, "honest", [], language="de")
     with pytest.raises(ProbekitError, match="templates='all'"):
         ask.load(page, "all", [])

@@ -72,7 +72,7 @@ def test_tables_by_hand():
     both = made["agreement"].iloc[0]
     assert (both["tau"], both["hit"], both["miss"]) == (1, 2, 0)
     assert made["women"].set_index("model")["estimate"].to_dict() == {"m": 1, "n": 0}
-    assert "scores 2.00 and one without 0.00" in measure.answer(made, "mine")
+    assert "are worse than those without: 2.00 against 0.00" in measure.answer(made, "mine")
     assert measure.dots(made)["model"].tolist() == ["m", "n"] and measure.conclusions(made).empty
 
 
