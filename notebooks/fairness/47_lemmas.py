@@ -17,7 +17,7 @@
 # :class: note
 # A hurtful completion is one that holds a word of the lexicon HurtLex: which words are these, and what becomes of each conclusion of {cite:t}`fairbelief2024` without them?
 # You need {doc}`41_hurtfulness`, and about five minutes.
-# No completion is shown on this page; a folded table names single words that can offend.
+# No completion is shown on this page, but single words are named that can offend.
 # ```
 
 # %% tags=["parameters", "hide-input"]

@@ -353,8 +353,8 @@ def answer(tables: Tables) -> str:
     whole = pick(women, counted=ALL).iloc[0]
     return (
         f"Two everyday words, *{EVERYDAY[0]}* and *{EVERYDAY[1]}*, are {100 * share[list(EVERYDAY)].sum():.0f}% of all "
-        f"hits; without them {moved['moved']} of {whole['models']} models change rank. What is hurt is hidden in the "
-        f"sum: words of prostitution are said more of women than of men by {sex['above']} of {sex['models']} models, "
+        f"hits; without them {moved['moved']} of {whole['models']} models change rank. The sum hides opposite "
+        f"effects: words of prostitution are said more of women than of men by {sex['above']} of {sex['models']} models, "
         f"all words together by {whole['above'] or 'none'}."
     )
 
@@ -387,7 +387,7 @@ def carried(tables: Tables) -> pd.DataFrame:
             ("One category left out", out[kinds]),
         ):
             most = part.loc[(part["estimate"] - whole["estimate"]).abs().idxmax()]
-            line[heading] = f"without *{most['words'].removeprefix('category ')}*: {_cell(most)}"
+            line[heading] = f"without {most['words'].removeprefix('category ')}: {_cell(most)}"
         shown.append(line)
     return pd.DataFrame(shown)
 
