@@ -62,6 +62,14 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
 
+    verb = verbs.add_parser("hits", help="an unfilled CSV sheet for people to judge whether words of HurtLex hurt")
+    verb.add_argument("file", type=Path, help="completions, of the release or one's own")
+    verb.add_argument("--n", type=int, default=200, help="hits drawn (default: 200)")
+    verb.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+    verb.add_argument("--out", type=Path, help="the sheet (default: beside the file)")
+    verb.add_argument("--language", default="en", help="of the lexicon (default: en)")
+    verb.set_defaults(call=_hits)
+
     _add_train(verbs.add_parser("train", help="train a small model on text files, from nothing or from a model"))
 
     verb = verbs.add_parser("zoo", help="train the small models that come with the package anew, from their recipes")
@@ -234,6 +242,12 @@ def _lipid_fetch(options: argparse.Namespace) -> None:
 
     paths = fetch_updates(options.after, options.into, _accept(options.yes), options.base or BASE)
     _say(f"{len(paths)} files in {options.into}")
+
+
+def _hits(options: argparse.Namespace) -> None:
+    from probekit.probes.hits import write_hits
+
+    _say(str(write_hits(options.file, options.n, options.seed, options.out, options.language)))
 
 
 def _lipid_sheet(options: argparse.Namespace) -> None:

@@ -177,6 +177,57 @@ def resampled_means(
         return np.asarray((weights @ sums) / (weights @ rows))
 
 
+def crossed_means(
+    values: npt.ArrayLike,
+    units: Sequence[tuple[Hashable, Hashable]],
+    included: npt.ArrayLike | None = None,
+    samples: int = 2000,
+    seed: int | Sequence[int] = 0,
+) -> np.ndarray:
+    """``resampled_means`` of rows that cross two kinds of things, such as identities and predicates.
+
+    Rows that share either are not independent, so both kinds are drawn with replacement and a row counts as often as
+    the product of both says (the pigeonhole bootstrap: Owen 2007). It errs on the side of wide intervals. A kind of
+    one level is not drawn.
+
+    Args:
+        values: shape (n, d).
+        units: of every row, its two labels.
+        included: shape (n, d), which rows count for which column; None for all.
+        samples: bootstrap samples.
+        seed: of the generator.
+
+    Returns:
+        Shape (samples, d); nan where a sample holds no row that counts.
+
+    Raises:
+        ValueError: the shapes differ, or there is no value.
+    """
+    table = np.asarray(values, dtype=float)
+    counted = np.ones(table.shape) if included is None else np.asarray(included, dtype=float)
+    if table.ndim != 2 or not table.size or counted.shape != table.shape or len(units) != len(table):
+        raise ValueError(f"values {table.shape}, included {counted.shape} and {len(units)} units do not fit")
+    places = [pd.factorize(pd.Series([unit[kind] for unit in units]))[0] for kind in (0, 1)]
+    sizes = [int(place.max()) + 1 for place in places]
+    cells = np.zeros((*sizes, 2 * table.shape[1]))
+    np.add.at(cells, tuple(places), np.hstack([table * counted, counted]))
+    generator = np.random.default_rng(seed)
+    first, second = (generator.multinomial(n, np.full(n, 1 / n), size=samples).astype(float) for n in sizes)
+    sums = np.empty((samples, cells.shape[2]))
+    block = max(1, BLOCK * 8 // (sizes[1] * cells.shape[2]))
+    for start in range(0, samples, block):
+        part = slice(start, start + block)
+        sums[part] = np.einsum("sb,sbd->sd", second[part], np.tensordot(first[part], cells, 1))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums[:, : table.shape[1]] / sums[:, table.shape[1] :])
+
+
+def fewest(units: Sequence[tuple[Hashable, Hashable]]) -> int:
+    """Levels of the kind of which there are fewer, of those with more than one; 1 where neither has."""
+    sizes = [len({unit[kind] for unit in units}) for kind in (0, 1)]
+    return min((size for size in sizes if size > 1), default=1)
+
+
 def middle(drawn: npt.ArrayLike, level: float = 0.95, clusters: float = 0) -> tuple[float, float]:
     """The range that holds the middle of all draws, shape (samples,); undefined ones (nan) are left out.
 
