@@ -110,7 +110,9 @@ def _originals(gold: Path, answers: dict[str, tuple[int, dict[str, Any]]]) -> di
             origin[one] = name
     for name, kind in kinds.items():
         if (kind == CHANGED) != (name in origin):
-            fault = "no original names it in its rel_ids" if kind == CHANGED else f"{origin[name]} names it as perturbed"
+            fault = (
+                "no original names it in its rel_ids" if kind == CHANGED else f"{origin[name]} names it as perturbed"
+            )
             raise ProbeError(f"{gold}, record {answers[name][0]} (sent_id {name}, {kind}): {fault}")
     return origin
 

@@ -52,7 +52,10 @@ def attention_scores(
     known = _last_attention(model)
     if known and rows:
         shortest = [rows[lengths.index(min(lengths))]]
-        (caught,), (returned,) = _caught_scores(model, known, shortest, False, "mean"), _returned(model, shortest, "mean")
+        (caught,), (returned,) = (
+            _caught_scores(model, known, shortest, False, "mean"),
+            _returned(model, shortest, "mean"),
+        )
         known = known if np.allclose(caught, returned, atol=TOLERANCE) else None
     if pre_softmax and not known:
         network = type(model.network).__name__
@@ -77,7 +80,8 @@ def _last_attention(model: Model) -> Known | None:
         (module, names)
         for module in network.base_model.modules()
         for names in PROJECTIONS
-        if all(isinstance(getattr(module, name, None), torch.nn.Linear) for name in names[:2]) and hasattr(module, names[2])
+        if all(isinstance(getattr(module, name, None), torch.nn.Linear) for name in names[:2])
+        and hasattr(module, names[2])
     ]
     return found[-1] if found else None
 
@@ -144,9 +148,7 @@ def _caught(module: Any, names: tuple[str, str, str], where: torch.Tensor) -> It
             hook.remove()
 
 
-def _caught_scores(
-    model: Model, known: Known, rows: Sequence[Row], pre_softmax: bool, heads: str
-) -> list[np.ndarray]:
+def _caught_scores(model: Model, known: Known, rows: Sequence[Row], pre_softmax: bool, heads: str) -> list[np.ndarray]:
     """Scores by the queries and keys of the last layer."""
     import torch
 
