@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from probekit.metrics import share_ci
 from probekit.metrics.alignment import aligned_scores
 from probekit.metrics.correlation import pearson
 from probekit.metrics.rationale import (
@@ -19,7 +21,9 @@ from probekit.metrics.rationale import (
     rationale_length,
 )
 from probekit.probes.probe import MASK
-from probekit.probes.rationales import RationaleSet, is_punctuation, rationale_statistics
+from probekit.probes.rationales import CONTRASTS, RationaleSet, is_punctuation, rationale_statistics
+from probekit.report.tables import by
+from probekit.report.verdicts import FLOOR
 
 ALIGNABLE = ("dispensable", "important", "unstated")  # word by word; not transformations (section 4)
 
@@ -95,7 +99,7 @@ def faithfulness(
         upto = None if ratio is None else rationale_length(ratio, len(counted[1]))
         eligible, pcc, pvalue = pair.perturbation in ALIGNABLE, np.nan, np.nan
         if scores is None:
-            ap = expected_average_precision(*counted, upto)
+            ap = expected_average_precision(counted[0], counted[1], upto)
         else:
             first, second = scores.loc[pair.original_id], scores.loc[pair.id]
             ranked = [
@@ -137,3 +141,34 @@ def outcomes(items: RationaleSet, predictions: pd.DataFrame) -> pd.Series:
         echoed = filling in text if record["language"] == "zh" else filling in words
         found[row.id] = RIGHT if row.rank == 1 else ECHO if filling and echoed else WRONG
     return pd.Series(found, name="outcome")
+
+
+def floors(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> pd.DataFrame:
+    """Whether each model does better on a set than the best constant answer, which knows nothing of the text.
+
+    Args:
+        sets: by name.
+        predictions: of ``ask.predict_all``. Contrasts, whose answer changes, are left out.
+
+    Returns:
+        ``dataset, model, answer`` (the gold of most records), ``constant`` (their share), ``estimate, low, high``
+        (accuracy of first fillings) and ``above`` (1 where ``low`` lies above ``constant``, else 0).
+    """
+    rows = []
+    for about, part in by(predictions[~predictions["perturbation"].isin(CONTRASTS)], ["dataset", "model"]):
+        items = sets[about["dataset"]].items.set_index("id")
+        golds = Counter(gold.casefold() for name in part["id"] for gold in set(items.loc[name, "golds"]))
+        answer, count = max(golds.items(), key=lambda one: (one[1], one[0]))
+        found = share_ci((part["rank"] == 1).to_numpy(float), part["original"].tolist())
+        spans = {"constant": count / len(part), "estimate": found.estimate, "low": found.low, "high": found.high}
+        rows.append(about | {"answer": answer} | spans | {"above": int(found.low > spans["constant"])})
+    return pd.DataFrame(rows, columns=["dataset", "model", "answer", "constant", "estimate", "low", "high", "above"])
+
+
+def judged(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Conclusions, those of models that are no better than a constant answer (``floors``) marked as at the floor."""
+    if rows.empty:
+        return rows
+    low = {(row["dataset"], row["model"]) for row in table.to_dict("records") if not row["above"]}
+    named = zip(rows["dataset"], rows["model"], strict=True)
+    return rows.assign(verdict=[FLOOR if key in low else "" for key in named])
