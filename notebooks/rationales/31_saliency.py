@@ -162,7 +162,7 @@ else:
 # ## How it was computed
 #
 # {func}`probekit.attribute` scores the words: by the last layer's attention of the masks, by integrated gradients from `[CLS] [PAD] ... [SEP]` in 100 steps, by the gradient times the word embedding, or by occlusion (the probability that is lost when a word is masked).
-# {func}`probekit.scoring.saliency.erasure` takes words out; random scores stand there for the mean over ten draws, and elsewhere for their expectation, which needs no draw.
+# {func}`probekit.scoring.saliency.erasure` takes words out; random scores stand there for the mean over five draws, and elsewhere for their expectation, which needs no draw.
 # `notebooks.rationales.scores.plausibility` and `notebooks.rationales.scores.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
 # The integrated gradients of all tokens should add up to what the prediction's probability gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
 

@@ -57,7 +57,7 @@ METHODS: dict[str, Method] = {
     OCCLUSION: "occlusion",
 }
 OPTIONS = {ATTENTION: (), GRADIENTS: ("steps", "baseline", "target")}  # the others have a target alone
-DRAWS = 10  # of random scores, where their expectation has no formula
+DRAWS = 5  # of random scores, where their expectation has no formula
 RANDOM, ORACLE = "random scores", "oracle"  # controls that need no model
 TRAINED, RANDOM_HEAD, RANDOM_WEIGHTS = "trained", "random head", "random weights"
 LAYERS: dict[str, Literal[0, "all"]] = {RANDOM_HEAD: 0, RANDOM_WEIGHTS: "all"}

@@ -11,7 +11,7 @@ import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, ranked_words, rationale_length, resampled_means
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation
-from probekit.report.tables import across, by, pick
+from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import escape, number, title
 from probekit.report.verdicts import direction
 from probekit.scoring.saliency import random_saliency
@@ -400,15 +400,16 @@ def above_random(tables: Tables) -> str:
 
 def by_filling(tables: Tables, dataset: str) -> pd.DataFrame:
     """F1 by what is filled in, for reading: models and methods down, outcomes across, and what chance gives."""
-    rows = pick(tables["outcomes"], dataset=dataset)
-    rows = rows.assign(estimate=rows["estimate"].where(rows["n"] >= FEW))
-    counts = rows.drop_duplicates(["model", "outcome"])
-    chance = counts.assign(method=RANDOM, estimate=counts["chance"], low=np.nan, high=np.nan)
-    size = counts.assign(method="records", estimate=counts["n"].astype(float), low=np.nan, high=np.nan)
-    found = pd.concat([rows, chance])
-    wide = across(found, ["model", "method"], "outcome", digits=2)
-    whole = across(size, ["model", "method"], "outcome", digits=0)
-    return pd.concat([wide, whole], ignore_index=True).sort_values("Model", kind="stable", ignore_index=True)
+    rows = []
+    for about, part in by(pick(tables["outcomes"], dataset=dataset), ["model"]):
+        name = {"Model": title(about["model"])}
+        for method, cells in by(part, ["method"]):
+            kept = _enough(cells).set_index("outcome").to_dict("index")
+            rows.append(name | {"Method": method["method"]} | {key: cell(row, digits=2) for key, row in kept.items()})
+        one = part.drop_duplicates("outcome").set_index("outcome")
+        rows.append(name | {"Method": RANDOM} | {key: number(value, 2) for key, value in one["chance"].items()})
+        rows.append(name | {"Method": "records"} | {key: str(value) for key, value in one["n"].items()})
+    return pd.DataFrame(rows).fillna("–")
 
 
 def chart(tables: Tables, demo: bool) -> pd.DataFrame:

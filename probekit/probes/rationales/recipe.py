@@ -15,28 +15,8 @@ Source = Literal["copa", "questions", "problems"]
 DIMENSION_OF = {"copa": "reasoning", "questions": "knowledge", "problems": "computation"}
 OPERATORS = 2  # most of a word problem's equation (appendix A)
 OPENINGS = {
-    *[
-        "A",
-        "An",
-        "The",
-        "He",
-        "She",
-        "It",
-        "They",
-        "We",
-        "You",
-        "His",
-        "Her",
-        "Its",
-        "Their",
-        "My",
-        "Our",
-        "Your",
-        "Someone",
-        "Everyone",
-        "Nobody",
-        "No",
-    ]
+    *("A", "An", "The", "He", "She", "It", "They", "We", "You", "His", "Her", "Its", "Their", "My", "Our", "Your"),
+    *("Someone", "Everyone", "Nobody", "No"),
 }
 CONJUNCTIONS = {"cause": " because ", "effect": ", so "}
 WHICH = re.compile(r"^(?:which|what) (?P<noun>[a-z][\w -]*?) (?P<rest>(?:is|was|are|were|has|had)\b.+)$", re.IGNORECASE)
