@@ -110,7 +110,7 @@ page.table(
 # Nobody marks a full stop, so punctuation is never taken into a rationale; the paper lets it in, which is shown beside it.
 # {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
 # The paper takes PCC, and MAP*, over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
-# On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`.
+# On random weights, where the run asked them, a method shows what it finds without anything learned {cite:p}`adebayo2018`.
 
 # %% tags=["hide-input"]
 page.table(
@@ -147,8 +147,6 @@ page.findings()
 
 # %% [markdown]
 # ## Words and their weight
-#
-# Each line says what the model fills in and what is right.
 
 # %% tags=["hide-input"]
 if len(tables["words"]):
@@ -161,7 +159,7 @@ else:
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.attribute` scores the words: by the last layer's attention of the masks, by integrated gradients from `[CLS] [PAD] ... [SEP]` in 100 steps, by the gradient times the word embedding, or by occlusion (the probability that is lost when a word is masked).
+# {func}`probekit.attribute` scores the words: by the last layer's attention of the masks, by integrated gradients from `[CLS] [PAD] ... [SEP]` in `steps` steps, by the gradient times the word embedding, or by occlusion (the probability that is lost when a word is masked).
 # {func}`probekit.scoring.saliency.erasure` takes words out; random scores stand there for the mean over five draws, and elsewhere for their expectation, which needs no draw.
 # `notebooks.rationales.scores.plausibility` and `notebooks.rationales.scores.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
 # The integrated gradients of all tokens should add up to what the prediction's probability gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.

@@ -363,8 +363,8 @@ def answer(tables: Tables, first: str) -> str:
         if "misprimed" in kind:
             row = kind["misprimed"]
             facts.append(
-                f"after a misleading word {100 * row['same']:.0f} stay, and right ones go from "
-                f"{100 * row['original']:.0f} to {100 * row['perturbed']:.0f}"
+                f"after a misleading word right ones go from {100 * row['original']:.0f} to "
+                f"{100 * row['perturbed']:.0f} of 100"
             )
         sentence = "; ".join(facts)
     else:

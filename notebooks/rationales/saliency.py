@@ -53,8 +53,9 @@ BOUND = 0.01  # of the change that integrated gradients explain
 EXACT = (F1, F1_MARKS, MAP, MAP_WORDS)  # metrics of which random scores have an expectation by formula
 NO_MODEL = "no model"
 LEGEND = (
-    "A word that weighs more has a thicker line below it and a darker ground; a dotted line is weight against the "
-    "prediction. Small numbers count the words of the predicted rationale, best first, and marked words are bold."
+    "Each line says what the model fills in and what is right. A word that weighs more has a thicker line below it and "
+    "a darker ground; a dotted line is weight against the prediction. Small numbers count the words of the predicted "
+    "rationale, best first, and marked words are bold."
 )
 CAPTIONS = {
     "interpretability": "Every metric of every source of word scores, by dimension",

@@ -138,7 +138,7 @@ def outcomes(items: RationaleSet, predictions: pd.DataFrame) -> pd.Series:
         record, filling = records.loc[row.id], row.predictions[0].strip().casefold()
         text = record["context"].replace(MASK, " ").casefold()
         words = {word.casefold() for word in record["words"]}
-        echoed = filling in text if record["language"] == "zh" else filling in words
+        echoed = filling.replace(" ", "") in text if record["language"] == "zh" else filling in words
         found[row.id] = RIGHT if row.rank == 1 else ECHO if filling and echoed else WRONG
     return pd.Series(found, name="outcome")
 

@@ -213,9 +213,7 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
     ]
     tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
     said = page.answer(tables, "own/en")
-    assert (
-        "70 of 100 first fillings stay the same when the statement is negated; after a misleading word 50 stay" in said
-    )
+    assert "70 of 100 first fillings stay the same when the statement is negated; after a misleading word right" in said
     assert "right ones go from 40 to 30" in said and said.endswith("no accuracy moves beyond chance.")
     assert page.stayed(tables)["change_of_text"].tolist() == ["negated", "misleading word before it"]
     assert page.stayed({"accuracy": pd.DataFrame(usual)}).empty
@@ -244,5 +242,6 @@ def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
     recorded = recorded_tables("33_perturbations")
     assert set(recorded) <= set(page.CAPTIONS)
     rows = pick(concluded(page.conclusions(recorded)), dataset="own/en", model="minilm-mlm", measured=AS_IT_STANDS)
-    found = pick(rows, method=["", ATTENTION]).set_index("claim")["verdict"].to_dict()
-    assert found.pop("003-13a") == "agrees" and set(found.values()) == {"undecided"} and len(found) == 6
+    found = pick(rows, method=["", ATTENTION])["claim"].value_counts().to_dict()
+    assert found == {"003-13a": 2, "003-14a": 2, "003-14b": 3, "003-15a": 6, "003-15b": 2, "003-15c": 5, "003-18a": 5}
+    assert "at the floor" not in set(rows["verdict"])

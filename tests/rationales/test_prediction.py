@@ -84,7 +84,7 @@ def test_what_a_wrong_filling_is() -> None:
     said = prediction.echoes({"outcomes": prediction.shares({"own/en": items}, table)}, "own/en")
     assert said.endswith("only repeat a word of the text: 0 of 100 for m.")
     zh = own_items("zh")
-    chinese = answers({}, zh).assign(predictions=[["桌子"]] * len(zh.items))
+    chinese = answers({}, zh).assign(predictions=[["桌 子"]] * len(zh.items))
     found = scores.outcomes(zh, chinese)
     assert found["zh-grammar-01"] == "echo" and found["zh-grammar-02"] == "other wrong"
 
