@@ -45,12 +45,12 @@ def test_p_values_of_draws_by_hand():
     assert np.isnan(two_sided([np.nan]))
 
 
-@given(st.floats(-1, 1), st.integers(0, 1000))
-def test_a_p_value_is_small_where_the_interval_leaves_zero_out(shift, seed):
-    draws = np.random.default_rng(seed).normal(shift, 0.3, 999)
-    low, high = middle(draws)
-    p = two_sided(draws)
-    assert p == two_sided(-draws) and 0 < p <= 1
+@given(st.floats(-1, 1), st.integers(0, 1000), st.sampled_from([0, 4, 30]))
+def test_a_p_value_is_small_where_the_interval_leaves_zero_out(shift, seed, clusters):
+    draws = np.random.default_rng(seed).normal(shift, 0.3, 3999)
+    low, high = middle(draws, clusters=clusters)
+    p = two_sided(draws, clusters)
+    assert p == two_sided(-draws, clusters) and 0 < p <= 1
     if p < 0.045:
         assert low > 0 or high < 0
     if p > 0.055:
