@@ -189,7 +189,7 @@ def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _line(estimate: float, draws: np.ndarray, clusters: int) -> dict[str, float]:
+def _line(estimate: float, draws: np.ndarray, clusters: float) -> dict[str, float]:
     low, high = middle(draws, clusters=clusters)
     return {"estimate": float(estimate), "low": low, "high": high}
 
