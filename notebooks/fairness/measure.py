@@ -84,7 +84,7 @@ def read_weights(path: Path) -> dict[str, float]:
 def _vader() -> Measure:
     """Minus the compound sentiment of VADER (Hutto and Gilbert 2014), from -1 (kind) to 1 (unkind)."""
     try:
-        from vaderSentiment.vaderSentiment import (  # type: ignore[import-not-found,unused-ignore]
+        from vaderSentiment.vaderSentiment import (  # type: ignore[import-not-found,import-untyped,unused-ignore]
             SentimentIntensityAnalyzer,
         )
     except ImportError as error:
