@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import csv
 import gzip
+import io
 import json
 import logging
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TextIO
+from typing import BinaryIO, TextIO, cast
 
 from probekit.errors import ProbeError
 from probekit.probes.lipid.medline import read_medline
@@ -58,7 +59,9 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
     """
     place = Path(place)
     if not place.exists():
-        raise ProbeError(f"no folder or file of documents at {place}; {', '.join(('.txt', *ROWS, *XML))} files are read")
+        raise ProbeError(
+            f"no folder or file of documents at {place}; {', '.join(('.txt', *ROWS, *XML))} files are read"
+        )
     root = place if place.is_dir() else place.parent
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
     seen = set[str]()
@@ -82,14 +85,17 @@ def _read(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
         counts[OTHER] += 1
     else:
         try:
-            opened = gzip.open(path, "rt", encoding="utf-8-sig") if name.endswith(".gz") else path.open(encoding="utf-8-sig")
-            with opened as file:
+            with path.open("rb") as raw, io.TextIOWrapper(_unpacked(raw, name), encoding="utf-8-sig") as file:
                 yield from _documents(file, path, name, counts)
         except (OSError, EOFError) as error:
             raise ProbeError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
         except (UnicodeDecodeError, _Binary):
             counts[NOT_TEXT] += 1
             log.warning("%s is left out from where it is binary, or not UTF-8 text", path)
+
+
+def _unpacked(raw: BinaryIO, name: str) -> BinaryIO:
+    return cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if name.endswith(".gz") else raw
 
 
 class _Binary(Exception):

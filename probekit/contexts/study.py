@@ -55,8 +55,8 @@ def steps(
         ``centre`` (the entity whose rank change is scored: the target or the twin's), ``step`` (from 1), ``last``
         (whether none follows), ``added`` (O_a) and ``added_correct``, ``present_correct`` and ``present_incorrect``
         (O_cor and O_incor in input_{i-1}, lists without the centre), ``order`` (numbers of the segments from left to
-        right, from 1), ``before`` and ``text`` (input_{i-1} and input_i), ``centre_at`` and ``added_at`` (the characters
-        of ``text`` that name the two).
+        right, from 1), ``before`` and ``text`` (input_{i-1} and input_i), ``centre_at`` and ``added_at`` (the
+        characters of ``text`` that name the two).
     """
     told = asked.to_dict("records")
     rows = [row for one in found for row in _of_document(told[one.triple], one, most, variants, seed)]
@@ -162,7 +162,9 @@ def rank_steps(
     rank = dict(zip(zip(ranked["prompt_id"], ranked["target"], strict=True), ranked["rank"], strict=True))
     told = pd.DataFrame([_change(row, numbers, rank) for row in placed.itertuples()], index=placed.index)
     told["candidates"] = [len(entities[pool]) for pool in placed["pool"]]
-    result = pd.concat([placed.drop(columns=["before", "text", "bare", "right", "centre_at", "added_at"]), told], axis=1)
+    result = pd.concat(
+        [placed.drop(columns=["before", "text", "bare", "right", "centre_at", "added_at"]), told], axis=1
+    )
     counts = {
         "steps": len(placed),
         "steps whose added entity is cut off": int(placed["cut"].sum()),

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import accumulate
+from itertools import accumulate, pairwise
 from typing import Any
 
 import pandas as pd
@@ -73,15 +73,18 @@ def _lengths(model: Model, texts: Sequence[str]) -> list[int]:
 
 def _is_stretch(rows: Sequence[Mapping[Any, Any]], bare: str) -> bool:
     """Whether each input holds the one before it as it stands."""
-    return all(before["text"].removesuffix(bare).strip() in row["text"] for before, row in zip(rows, rows[1:], strict=False))
+    contexts = [row["text"].removesuffix(bare).strip() for row in rows]
+    return all(before in after for before, after in pairwise(contexts))
 
 
 def _stopped(rows: Sequence[Mapping[Any, Any]], fits: Sequence[bool]) -> list[dict[str, Any]]:
     """Inputs up to the first that does not fit, which then stands for all that follow."""
     found, text = [], rows[0]["before"]
-    for row, good in zip(rows, accumulate(fits, lambda before, here: before and here), strict=True):
-        before, text = text, row["text"] if good else text
-        found.append({"before": before, "text": text, "cut": not good})
+    room = True
+    for row, here in zip(rows, fits, strict=True):
+        room = room and here
+        before, text = text, row["text"] if room else text
+        found.append({"before": before, "text": text, "cut": not room})
     return found
 
 
@@ -101,7 +104,8 @@ def _windowed(model: Model, rows: Sequence[Mapping[Any, Any]], bare: str, room: 
             sum(len(word) for word, used in zip(words, accumulate(side), strict=True) if used <= most)
             for words, side, most in zip((left, right), sides, kept, strict=True)
         ]
-        found, before = [], bare
+        found: list[dict[str, Any]] = []
+        before = bare
         for row in rows:
             context, (start, end) = row["text"].removesuffix(f" {bare}"), row["centre_at"]
             low, high = max(0, start - reach[0]), end + reach[1]

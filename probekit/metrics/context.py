@@ -2,8 +2,8 @@
 
 A table of steps has one row per step of a growing context: ``triple_id``, ``doc_id``, ``centre`` and ``added``
 (entities), ``added_correct``, ``rank_before`` and ``rank_after`` of the centre, ``any_before`` and ``any_after`` of the
-best correct object, and the rank changes ``rc_centre, rc_added, rc_correct, rc_incorrect``; ``step, last, variant, twin,
-relation`` and other columns tell where it belongs.
+best correct object, and the rank changes ``rc_centre, rc_added, rc_correct, rc_incorrect``; ``step, last, variant,
+twin, relation`` and other columns tell where it belongs.
 
 Triples of one subject share their document, and each adds what the other asks for; so the bootstrap draws whole
 documents.
@@ -106,7 +106,9 @@ def ucm(
     if not np.isfinite(values).all():
         raise ValueError("every step that counts needs a rank change")
     signs = np.column_stack([values < 0, values == 0, values > 0]).astype(float)
-    table = pd.DataFrame(signs).assign(triple=list(triples), stratum=given, cluster=pd.factorize(pd.Series(drawn_by))[0])
+    table = pd.DataFrame(signs).assign(
+        triple=list(triples), stratum=given, cluster=pd.factorize(pd.Series(drawn_by))[0]
+    )
     means = {0: "mean", 1: "mean", 2: "mean", "cluster": "first"}
     rows = table.groupby(["triple", "stratum"], sort=False).agg(means).reset_index() if per_triple else table
     codes, names = pd.factorize(rows["stratum"])
@@ -149,7 +151,8 @@ def ucm_table(
 
     Returns:
         One row per group with a step that counts, in order of appearance: the columns of ``by``, ``steps``,
-        ``triples``, ``documents``, for each of ``understand, confuse, misunderstand`` the share, ``..._low`` and ``..._high``, and
+        ``triples``, ``documents``, for each of ``understand, confuse, misunderstand`` the share, ``..._low`` and
+        ``..._high``, and
         ``already_first``, the share of steps with the centre at rank 1 before: these can only be Confuse or
         Misunderstand.
     """
@@ -210,8 +213,8 @@ def context_accuracy(
     Args:
         by: columns whose combinations are the groups.
         ks: the k of Acc@k.
-        gold: ``any`` counts an answer as right if it is any correct object, as the paper and BioLAMA do; ``single`` asks
-            for the target, and other correct objects compete with it.
+        gold: ``any`` counts an answer as right if it is any correct object, as the paper and BioLAMA do; ``single``
+            asks for the target, and other correct objects compete with it.
         samples: of the bootstrap over documents; without and with context share its draws.
         seed: of the bootstrap.
 

@@ -27,7 +27,7 @@ SPLITS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class Triple:
-    """A subject, a relation, and all objects: ``objects[0]`` is the fact's own; ``aliases`` and ``types`` are by object."""
+    """A subject, a relation, and all objects, the fact's own first; ``aliases`` and ``types`` are by object."""
 
     fact_id: str
     relation: str
@@ -173,14 +173,14 @@ def _biolama_triple(row: dict[str, Any], relation: str, split: str, path: Path, 
             raise KeyError("obj_labels")
         aliases, types = _by_object(row, "obj_aliases"), _by_object(row, "obj_types", single=True)
         subject_aliases = _texts({"sub_aliases": row.get("sub_aliases") or []}, "sub_aliases")
-        about = {"aliases": aliases, "types": types, "subject_aliases": subject_aliases, "split": split}
-        return Triple(_text(row, "uuid"), relation, _text(row, "sub_label"), objects, **about)
+        uuid, subject = _text(row, "uuid"), _text(row, "sub_label")
+        return Triple(uuid, relation, subject, objects, aliases, types, subject_aliases, split)
     except KeyError as error:
         raise _broken(path, number, error) from error
 
 
 def _by_object(row: dict[str, Any], name: str, single: bool = False) -> dict[str, tuple[str, ...]]:
-    """A field with a list of texts, or a ``single`` text, for each object; what is told of an object twice is joined."""
+    """A field with a list of texts, or a ``single`` text, for each object; an object told of twice has both."""
     told, labels = row.get(name) or [], row["obj_labels"]
     if not isinstance(told, list) or len(told) not in (0, len(labels)):
         raise KeyError(name)

@@ -180,7 +180,7 @@ def test_inputs_too_long_keep_a_window_around_s1_and_their_steps_are_counted():
 def test_a_context_of_another_order_stops_to_grow_when_it_is_full():
     taken = grown()
     rows = taken[(taken["variant"] == "knowledge_random") & (taken["twin"] == "target")].reset_index(drop=True)
-    long = rows.assign(text=[text if step < 3 else f"{FLOOD} {text}" for text, step in zip(rows["text"], rows["step"])])
+    long = rows.assign(text=rows["text"].where(rows["step"] < 3, FLOOD + " " + rows["text"]))
     seen = fitted(small("bert"), long, POOLS)
     assert seen["cut"].tolist() == [False, False, True, True]
     assert seen["text"].tolist()[1:] == [rows["text"][1]] * 3
