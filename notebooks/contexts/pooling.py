@@ -25,7 +25,7 @@ THIRDS = 3
 SAMPLES = 2000
 FEW = 20  # triples of a source below which its intervals are given and no judgement
 LEAST = 5  # triples of a group below which an interval would rest on too few
-FLOORS = "Acc@1 without context, any correct object, beside that of the best constant answer of each pool"
+FLOORS = "Acc@1 without context, any correct object, beside that of the best constant answers"
 DIRECTION = ["claim", "source", "model", "measured", "estimate", "low", "high", "n"]
 
 
@@ -159,36 +159,32 @@ def within_relations(
 
 
 def floors(ranked: pd.DataFrame) -> pd.DataFrame:
-    """Whether a model knows more of a source than the best constant answer, which no knowledge of a subject needs.
+    """Whether a model knows more of a source than one constant answer to all of its questions.
 
     Args:
-        ranked: of ``ask.ask_all``; each triple's prompt counts once.
+        ranked: of ``ask.ask_all``; each question (subject and relation) counts once.
 
     Returns:
-        One row per source and model: ``accuracy`` (Acc@1 without context, any correct object), ``constant`` (that of
-        naming, in each pool, the object that is right most often), ``gain`` (the first less the second) with its
-        interval over documents, and ``floor`` (whether that includes or lies below zero, so that the model speaks for
-        nothing).
+        One row per source and model: ``questions``, ``documents``, ``accuracy`` (Acc@1 without context, any correct
+        object), ``constant`` (of the one object that is right most often), ``by_relation`` (of the object that is right
+        most often in each pool: chosen on the same questions, it is a bar that a model of little knowledge can miss),
+        ``gain`` (accuracy less constant) with its interval over documents, and ``floor`` (whether that reaches zero, so
+        that the model speaks for nothing).
     """
-    first = ranked[(ranked["step"] == 1) & (ranked["twin"] == "target")]
-    first = first.drop_duplicates(["source", "model", "triple_id"])
+    keys = ["source", "model", "relation", "subject"]
+    first = ranked[(ranked["step"] == 1) & (ranked["twin"] == "target")].drop_duplicates(keys)
     rows = []
     for (source, model), part in first.groupby(["source", "model"], sort=False):
-        objects = part.explode("correct").groupby(["pool", "correct"], sort=False).size().reset_index(name="often")
-        best = objects.sort_values("often", ascending=False, kind="stable").drop_duplicates("pool")
-        named = dict(zip(best["pool"], best["correct"], strict=True))
-        constant = np.array([named[p] in golds for p, golds in zip(part["pool"], part["correct"], strict=True)])
-        hits = (part["any_before"] == 1).to_numpy()
-        gain, low, high = measured(part, [(hits.astype(float) - constant, np.ones(len(part)))], lambda m: m[..., 0])
-        about = {"source": source, "model": model, "triples": len(part), "documents": part["doc_id"].nunique()}
-        values = {
-            "accuracy": hits.mean(),
-            "constant": constant.mean(),
-            "gain": gain,
-            "gain_low": low,
-            "gain_high": high,
-        }
-        rows.append(about | values | {"floor": not low > 0})
+        often = part.explode("correct").groupby(["pool", "correct"]).size()
+        best = often.groupby(level="correct").sum().max() / len(part)
+        hits = (part["any_before"] == 1).to_numpy(float)
+        constant = np.array([often.groupby(level="correct").sum().idxmax() in golds for golds in part["correct"]])
+        ends = measured(part, [(hits - constant, np.ones(len(part)))], lambda means: means[..., 0])
+        about = {"source": source, "model": model, "questions": len(part), "documents": part["doc_id"].nunique()}
+        about |= {"accuracy": hits.mean(), "constant": best}
+        about |= {"by_relation": often.groupby(level="pool").max().sum() / len(part)}
+        about |= dict(zip(("gain", "gain_low", "gain_high"), ends, strict=True))
+        rows.append(about | {"floor": not ends[1] > 0})
     return pd.DataFrame(rows)
 
 

@@ -413,9 +413,14 @@ def floor(tables: Tables) -> str:
     """Which models do no better than a constant answer on the source that is shown first."""
     rows = pick(tables["floors"], source=sources(tables)[0])
     low = [escape(title(name)) for name in pick(rows, floor=True)["model"]]
-    best = rows["constant"].max()
     which = f"not above it, and left out of all verdicts: {', '.join(low)}" if low else "every model is above it"
-    return f"The best constant answers reach an Acc@1 of {best:.2f} without context; {which}."
+    small = (rows["accuracy"] <= rows["by_relation"]).sum()
+    return (
+        f"The best constant answer is right to {rows['constant'].max():.0%} of the questions; {which}. "
+        f"Naming in each relation its most frequent object is right to {rows['by_relation'].max():.0%}, and "
+        f"{small} of {len(rows)} models {'does' if small == 1 else 'do'} no better: what is measured here is of little "
+        "knowledge."
+    )
 
 
 def first_already(tables: Tables) -> str:

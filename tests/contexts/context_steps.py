@@ -43,7 +43,7 @@ def made(models: dict[str, float], triples: int = 40, told: float = 0.0, copy: b
             rows.append(
                 {
                     "source": "trex", "model": model, "triple_id": str(triple), "prompt_id": str(triple),
-                    "fact_id": str(triple), "relation": f"P{triple % 3}", "golds": 2 + triple % 4,
+                    "fact_id": str(triple), "subject": str(triple), "relation": f"P{triple % 3}", "golds": 2 + triple % 4,
                     "target_prompts": 1 + triple % 7, "relation_prompts": 9, "doc_id": f"d{triple}", "variant": variant,
                     "correct": ["T", "R1", "R2"], "pool": "p",
                     "twin": twin, "centre": centre, "step": step, "last": step == 3, "added": added,
