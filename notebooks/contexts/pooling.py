@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import middle, resampled_means
+from probekit.metrics.bootstrap import effective_clusters
 from probekit.metrics.context import counted
 from probekit.report.published import published
 from probekit.report.tables import cell, pick
@@ -124,8 +125,9 @@ def measured(
     values = np.where(included > 0, values, 0.0)
     means = values.sum(0) / included.sum(0)
     documents = rows["doc_id"].tolist()
+    counting = rows.loc[(included > 0).any(1), "doc_id"].tolist()
     drawn = resampled_means(values, documents, included, SAMPLES, seed)
-    return (float(measure(means)), *middle(measure(drawn), clusters=len(set(documents))))
+    return (float(measure(means)), *middle(measure(drawn), clusters=effective_clusters(counting)))
 
 
 def within_relations(

@@ -22,6 +22,14 @@ def steps() -> pd.DataFrame:
     for triple, correct, change in [(f"{name}{n}", *rest) for name, *rest in kinds for n in range(3)]:
         for model, factor in (("a", 1.0), ("b", 2.0)):
             row = dict.fromkeys([*KEPT, *CONTEXT, "centre"], "c") | {"triple_id": triple, "relation": "r"}
+            row |= {
+                "doc_id": triple,
+                "subject": triple,
+                "correct": [triple],
+                "any_before": 1,
+                "cut": False,
+                "same": False,
+            }
             row |= {"twin": "target", "variant": "real", "source": "trex", "model": model, "added": "e"}
             row |= {"step": 2 + (not correct), "added_correct": correct, "rc_centre": factor * change}
             rows.append(row | {"rc_added": -1.0, "rc_correct": np.nan, "rc_incorrect": change})
