@@ -92,7 +92,7 @@ page.findings()
 # ## How it was computed
 #
 # A step adds one entity; its rank change is the rank after the step less the rank before.
-# {func}`probekit.contexts.study.rank_steps` ranks every entity before and after it, {func}`probekit.metrics.rank_change_table` splits the steps by whether the added entity is correct, averages, and draws whole triples for the intervals.
+# {func}`probekit.contexts.study.rank_steps` ranks every entity before and after it, {func}`probekit.metrics.rank_change_table` splits the steps by whether the added entity is correct, averages, and draws whole documents for the intervals.
 # The first step, which adds the target itself, is left out.
 # Candidates are the entities of the target's type or, in data sets without types, the objects of the relation; the paper does not name its list.
 # Equal scores count against an entity.

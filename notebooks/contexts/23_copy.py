@@ -130,7 +130,7 @@ page.findings()
 # ## How it was computed
 #
 # The negative target is the first incorrect entity met in the order S1, S2, S3 ({func}`probekit.contexts.variants.negative_centre`), and its rank change is the one that counts ({func}`probekit.contexts.study.rank_steps`).
-# `notebooks.contexts.copy.tables` makes the tables; a difference rests on one draw of triples for both twins.
+# `notebooks.contexts.copy.tables` makes the tables; a difference rests on one draw of documents for both twins.
 # A mean over models is taken over all their steps: all were asked the same ones.
 #
 # ## What this does not show

@@ -11,6 +11,7 @@ import pandas as pd
 from probekit.demo.world.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, has_read, told
 from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
+from probekit.metrics.bootstrap import share_ci
 from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of, ucm_table
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
@@ -146,10 +147,17 @@ def copying(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
             ("right_named", right, last["copied"]),
             ("right_other", right, ~last["copied"]),
         ):
-            row |= _ends(name, measured(last, [(value, kept)], lambda means: means[..., 0]))
-        cells = [(first["any_before"] == 1, np.ones(len(first)))]
-        found.append(row | _ends("without", measured(first, cells, lambda means: means[..., 0])))
+            row |= _ends(name, _share(last, value, kept))
+        found.append(row | _ends("without", _share(first, first["any_before"] == 1, np.ones(len(first), dtype=bool))))
     return pd.DataFrame(found)
+
+
+def _share(rows: pd.DataFrame, value: pd.Series, kept: pd.Series | np.ndarray) -> tuple[float, float, float]:
+    """A share of some rows with its interval over documents, exact where it is 0 or 1."""
+    chosen = value[kept]
+    if chosen.nunique() == 1:
+        return share_ci(chosen.to_numpy(float), rows.loc[kept, "doc_id"].tolist())[:3]
+    return measured(rows, [(value, kept)], lambda means: means[..., 0])
 
 
 def _ends(name: str, found: tuple[float, float, float]) -> dict[str, float]:
@@ -274,12 +282,13 @@ def answer(tables: Tables) -> str:
     found = pick(conclusions(tables), source=source, claim="002-12c")
     if found.empty:
         return f"{text}. Whether a lift is more frequent where a fact was told cannot be said here."
-    found = concluded(found)
-    told = found["verdict"].value_counts()
-    return (
-        f"{text}. Where a fact was told the lift is greater than where it was not, as understanding would make it, for "
-        f"{told.get('agrees', 0)} of {len(found)} model{'s' * (len(found) != 1)}."
-    )
+    signs = concluded(found)["verdict"]
+    if len(signs) > 1:
+        which = f"greater than where it was not for {(signs == 'agrees').sum()} of {len(signs)} models"
+    else:
+        sizes = {"agrees": "greater than", "contradicts": "smaller than"}
+        which = f"{sizes.get(signs.iloc[0], 'not clearly greater than')} where it was not"
+    return f"{text}. Where a fact was told, that difference is {which}; understanding would make it greater."
 
 
 def copied(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -131,8 +131,8 @@ def answer(tables: Tables) -> str:
         return text
     signs = [tallied(part, "all")[0] for _, part in rows.groupby("claim")]
     return (
-        f"{text} Of the paper's {len(signs)} directions, {signs.count('agrees')} hold here and "
-        f"{signs.count('contradicts')} are reversed."
+        f"{text} Of the paper's {len(signs)} directions, {signs.count('agrees')} hold here, reversed: "
+        f"{signs.count('contradicts')}."
     )
 
 

@@ -4,6 +4,7 @@ import os
 import random
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -245,6 +246,42 @@ def test_a_folder_of_ones_own(tmp_path):
     mine = own_contexts("mine", source().probe, tmp_path)
     asked, found = look_up(mine, Counter())
     assert [asked["target"][one.triple] for one in found] == ["Lomese", "Brilic"]
+
+
+def test_nothing_found_says_what_was_read(tmp_path):
+    (tmp_path / "a.csv").write_text("note\nMartin spoke Lomese.\n")
+    (tmp_path / "b.txt").write_text("Martin was silent.")
+    with pytest.raises(ProbeError, match="documents read 1, with a subject 1 .*CSV files without a column 'text' 1"):
+        look_up(own_contexts("mine", source().probe, tmp_path), Counter())
+
+
+@pytest.mark.parametrize("domain", ["general", "biomedical"])
+def test_ones_own_files_give_what_a_built_in_source_gives(tmp_path, domain):
+    built = demo_contexts(domain)
+    told = [{"doc_id": d.doc_id, "text": d.text, "subject": d.subject} for d in built.documents]
+    pd.DataFrame(told).to_csv(tmp_path / "documents.csv.gz", index=False)
+    built.probe.prompts.to_json(tmp_path / "probe.jsonl", orient="records", lines=True)
+    probe = pk.load_probe(str(tmp_path / "probe.jsonl"))
+    asked, found = look_up(own_contexts("mine", probe, tmp_path / "documents.csv.gz"), Counter())
+    known, matches = look_up(built, Counter())
+    assert asked["triple_id"].tolist() == known["triple_id"].tolist() and found == matches
+    assert asked.attrs["entities"] == known.attrs["entities"] and asked["correct"].tolist() == known["correct"].tolist()
+    pd.testing.assert_frame_equal(
+        steps(asked, found[:20])[["text", "added"]], steps(known, found[:20])[["text", "added"]]
+    )
+
+
+@pytest.mark.skipif(
+    "PROBEKIT_DATA" not in os.environ or not (Path(os.environ["PROBEKIT_DATA"]) / "pubmed").is_dir(),
+    reason="needs PROBEKIT_DATA with medlama and pubmed",
+)
+def test_medlama_and_abstracts_as_ones_own_give_what_the_built_in_source_gives(tmp_path):
+    place = Path(os.environ["PROBEKIT_DATA"]) / "pubmed"
+    probe = pk.load_probe("medlama/template", relations=["may_treat", "disease_may_have_finding"], limit=400)
+    probe.prompts.to_json(tmp_path / "probe.jsonl", orient="records", lines=True)
+    built = look_up(own_contexts("medline", probe, place), Counter())
+    mine = look_up(own_contexts("mine", pk.load_probe(str(tmp_path / "probe.jsonl")), place), Counter())
+    assert mine[0]["triple_id"].tolist() == built[0]["triple_id"].tolist() and mine[1] == built[1]
 
 
 @pytest.mark.skipif("PROBEKIT_DATA" not in os.environ, reason="needs PROBEKIT_DATA with lama/TREx")
