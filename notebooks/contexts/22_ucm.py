@@ -156,7 +156,7 @@ page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
 #
 # - A lift by another right answer need not be knowledge: words of one kind lift each other, and {doc}`23_copy` asks what remains.
 # - Our models are smaller than the paper's, and evidence sentences stand in for its notes and articles: what fails here refutes nothing there.
-# - Intervals are over triples; many numbers stand here and none is corrected for that.
+# - Intervals are over documents; many numbers stand here and none is corrected for that.
 # - What a held-out fact shares with taught ones can be known too.
 #
 # ```{admonition} Exercise
