@@ -53,8 +53,8 @@ def _parser() -> argparse.ArgumentParser:
     verb = verbs.add_parser("text", help="write a text to train a model on, one sentence a line")
     verb.add_argument(
         "name",
-        help="lama-taught, wikipedia, general, pubmed-train or pubmed-held-out (of the data folder), or demo-general, "
-        "demo-biomedical or demo-chinese (generated)",
+        help="lama-taught, lama-templates, wikipedia, general, pubmed-train or pubmed-held-out (of the data folder), "
+        "or demo-general, demo-biomedical or demo-chinese (generated)",
     )
     verb.add_argument("--out", type=Path, required=True, help="the file to write")
     verb.add_argument("--names", type=Path, help="also write the names in a generated text, for `probekit train`")

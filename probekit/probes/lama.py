@@ -179,10 +179,7 @@ def google_re(
     """
     facts = google_re_facts()
     chosen = _choose(facts, relations, judgments, limit, seed)
-    if style == "template":
-        texts = [(f, "", _fill(GOOGLE_RE_TEMPLATES[f.relation], f), f.object) for f in chosen]
-    else:
-        texts = _joined(chosen)
+    texts = _through_templates(chosen) if style == "template" else _joined(chosen)
     return _probe(f"google_re/{style}", facts, texts, style, _counts(facts))
 
 
@@ -209,8 +206,7 @@ def trex(
         log.warning("T-REx: no file for %d of the relations: %s", len(absent), ", ".join(absent))
     chosen = _choose(facts, relations, "all", limit, seed)
     if style == "template":
-        templates = _templates()
-        texts = [(f, "", _fill(templates[f.relation], f), f.object) for f in chosen]
+        texts = _through_templates(chosen)
     else:
         texts = [(f, f"/{i}", s, o) for f in chosen for i, (s, o) in enumerate(sample_sentences(f, per_fact, seed))]
     probe = _probe(f"trex/{style}", facts, texts, style, {**_counts(facts), "relations absent": len(absent)})
@@ -230,8 +226,16 @@ def _counts(facts: list[Fact]) -> dict[str, int]:
     return {"facts": len(facts), "sentences": sum(len(f.sentences) for f in facts)}
 
 
-def _fill(template: str, fact: Fact) -> str:
-    return template.replace("[Y]", MASK).replace("[X]", fact.subject)
+def template_texts(facts: list[Fact]) -> dict[str, str]:
+    """The masked text that the relation's template makes of each fact, by ``fact_id``."""
+    of_google_re = all(f.relation in GOOGLE_RE_TEMPLATES for f in facts)
+    templates = GOOGLE_RE_TEMPLATES if of_google_re else _templates()
+    return {f.fact_id: templates[f.relation].replace("[Y]", MASK).replace("[X]", f.subject) for f in facts}
+
+
+def _through_templates(facts: list[Fact]) -> list[Text]:
+    texts = template_texts(facts)
+    return [(f, "", texts[f.fact_id], f.object) for f in facts]
 
 
 def sample_sentences(fact: Fact, per_fact: int | None, seed: int) -> list[tuple[str, str]]:
