@@ -18,6 +18,7 @@ from probekit.report.published import cell as printed
 from probekit.report.published import published
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, shown_name, title
+from probekit.scoring.lengths import entity_lengths
 from probekit.scoring.slots import encode_candidates, encode_slots
 
 from notebooks.templates import accuracy
@@ -221,7 +222,8 @@ def lengths(model: Model, probes: Sequence[Probe]) -> pd.DataFrame:
         spaced = [slot.spaced and model.minds_spaces for slot in slots]
         tables = {kind: encode_candidates(model, probe.entities, kind) for kind in dict.fromkeys(spaced)}
         own = [gold[0] for gold in probe.prompts["gold"]]
-        gold = np.array([len(tables[s].sequences[tables[s].number[g]]) for s, g in zip(spaced, own, strict=True)])
+        tokens = {kind: entity_lengths(model, probe.entities, kind)["length"].to_dict() for kind in tables}
+        gold = np.array([tokens[s][g] for s, g in zip(spaced, own, strict=True)])
         prompt = np.array([len(slot.left) + len(slot.right) for slot in slots])
         main = max(tables.values(), key=lambda table: len(table.strings))
         rows.append(

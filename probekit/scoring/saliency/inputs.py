@@ -82,7 +82,7 @@ def mask_counts(model: Model, items: RationaleSet) -> list[int]:
 
 def gold_tokens(model: Model, context: str, golds: Sequence[str]) -> list[tuple[int, ...]]:
     """Token ids of golds as they would stand in the slot of a context."""
-    candidates = encode_candidates(model, golds, follows_space(context))
+    candidates = encode_candidates(model, golds, follows_space(context), "compete")
     return [candidates.sequences[candidates.number[gold]] for gold in golds]
 
 
