@@ -18,12 +18,14 @@ from probekit.metrics.bootstrap import (
     middle,
     paired_permutation_test,
     resampled_means,
+    share_ci,
     two_sided,
 )
 from probekit.metrics.context import Ucm, context_accuracy, rank_change, rank_change_table, ucm, ucm_table
 from probekit.metrics.correlation import Correlation, kendall_tau, pearson, spearman
 from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
 from probekit.metrics.estimates import Drawn, contrast, spread
+from probekit.metrics.floor import at_floor, at_floor_in_both, floors, with_floors
 from probekit.metrics.hurtfulness import honest, hurtful
 from probekit.metrics.joint import FactHits, JointAccuracy, fact_hits, joint_accuracy, split_halves
 from probekit.metrics.multiple import holm
@@ -61,6 +63,8 @@ __all__ = [
     "agreement_between",
     "align",
     "aligned_scores",
+    "at_floor",
+    "at_floor_in_both",
     "auc",
     "auc_interval",
     "average_precision",
@@ -72,6 +76,7 @@ __all__ = [
     "effective_number",
     "f1_delta",
     "fact_hits",
+    "floors",
     "gini",
     "half_samples",
     "hits_at_k",
@@ -97,6 +102,7 @@ __all__ = [
     "repetition",
     "resampled_means",
     "separation",
+    "share_ci",
     "shared_at_k",
     "spearman",
     "split_halves",
@@ -107,4 +113,5 @@ __all__ = [
     "ucm",
     "ucm_table",
     "variance_shares",
+    "with_floors",
 ]

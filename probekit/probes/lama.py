@@ -45,6 +45,7 @@ class Fact:
     accepted: bool
 
 
+Unit = Literal["fact", "evidence"]  # what one prompt stands for
 Text = tuple[Fact, str, str, str]  # a fact, what makes its prompt id unique, the masked text, the hidden surface form
 
 
@@ -167,6 +168,7 @@ def google_re(
     judgments: str = "all",
     limit: int | None = None,
     seed: int = 0,
+    unit: Unit = "fact",
 ) -> Probe:
     """Google-RE, 3 relations; candidates are the objects of all its facts, whatever the options.
 
@@ -176,10 +178,12 @@ def google_re(
         relations: some of ``place_of_birth``, ``date_of_birth``, ``place_of_death``; all by default.
         judgments: ``all`` facts, or those a ``majority`` of raters accepted.
         limit: at most so many facts, drawn with ``seed``; the same facts in both styles.
+        unit: ``fact`` asks one prompt a fact; ``evidence`` one a sentence that holds one mask, by template too.
     """
     facts = google_re_facts()
     chosen = _choose(facts, relations, judgments, limit, seed)
-    texts = _through_templates(chosen) if style == "template" else _joined(chosen)
+    by_fact = _through_templates(chosen) if style == "template" else _joined(chosen)
+    texts = by_fact if unit == "fact" else _by_evidence(chosen, style)
     return _probe(f"google_re/{style}", facts, texts, style, _counts(facts))
 
 
@@ -189,6 +193,7 @@ def trex(
     per_fact: int | None = None,
     limit: int | None = None,
     seed: int = 0,
+    unit: Unit = "fact",
 ) -> Probe:
     """T-REx: every relation whose file is at hand; absent ones are named in a warning and counted.
 
@@ -200,12 +205,15 @@ def trex(
         per_fact: at most so many different sentences per fact, drawn with ``seed``; all sentences, repeated ones
             too, by default.
         limit: at most so many facts, drawn with ``seed``; the same facts in both styles.
+        unit: ``evidence`` asks by template, too, one prompt for each evidence sentence; ``per_fact`` is then of no use.
     """
     facts, absent = trex_facts()
     if absent:
         log.warning("T-REx: no file for %d of the relations: %s", len(absent), ", ".join(absent))
     chosen = _choose(facts, relations, "all", limit, seed)
-    if style == "template":
+    if unit == "evidence":
+        texts = _by_evidence(chosen, style)
+    elif style == "template":
         texts = _through_templates(chosen)
     else:
         texts = [(f, f"/{i}", s, o) for f in chosen for i, (s, o) in enumerate(sample_sentences(f, per_fact, seed))]
@@ -220,6 +228,17 @@ def trex(
 
 def _joined(facts: list[Fact]) -> list[Text]:
     return [(f, "", " ".join(s for s, _ in f.sentences), f.object) for f in facts]
+
+
+def _by_evidence(facts: list[Fact], style: str) -> list[Text]:
+    """One prompt for each sentence with exactly one mask: the sentence itself, or the fact's template once more."""
+    templates = template_texts(facts) if style == "template" else {}
+    return [
+        (f, f"/{i}", templates.get(f.fact_id, sentence), f.object if templates else surface)
+        for f in facts
+        for i, (sentence, surface) in enumerate(f.sentences)
+        if sentence.count(MASK) == 1
+    ]
 
 
 def _counts(facts: list[Fact]) -> dict[str, int]:

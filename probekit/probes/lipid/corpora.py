@@ -121,7 +121,7 @@ def lipid(name: str, kind: Kind, limit: int | None = None, seed: int = 0) -> Pro
     if limit is not None and limit < len(rows):
         rows = [rows[i] for i in sorted(random.Random(seed).sample(range(len(rows)), limit))]
     prompts = pd.DataFrame(rows).assign(
-        fact_id=[row["prompt_id"] for row in rows],
+        fact_id=[row["gold"][0] for row in rows],  # prompts of one entity are alike in what must be known
         exact_surface=[row["surface"] == row["gold"][0] for row in rows],
         shows_gold=[shows(row["gold"][0], row["text"]) for row in rows],
     )
