@@ -9,7 +9,7 @@ from dataclasses import replace
 import pandas as pd
 
 from probekit.errors import ReportError
-from probekit.metrics import floors, with_floors
+from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
 from probekit.models import load_model
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
 from probekit.models.model import Model
@@ -19,7 +19,7 @@ from probekit.probes.lama import Unit
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.report.recording import recorded_models
-from probekit.report.text import shown_name
+from probekit.report.text import escape, shown_name, title
 from probekit.scoring import rank_targets
 from probekit.store import Store
 
@@ -27,6 +27,7 @@ TOP = 10  # best candidates kept with every prompt
 SEVERAL_WORDINGS = ("demo/template", "demo_bio/template")  # probes with the option ``templates``
 FURTHER = ", further wordings"
 PARALLEL = ("google_re", "trex")  # data sets that ask each fact in both styles
+FLOORS = "Acc@1 beside the best constant answer and a uniform guess"
 MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
 PLATEAU = 0.5  # nats below what word frequencies give, that a training must have come down
 FEWEST_PROBES = 2  # a model may be at the floor of one that is not of its kind
@@ -47,6 +48,7 @@ COLUMNS = [  # of prompts that have them
     "exposure",
     "shows_gold",
     "exact_surface",
+    "homonym",
 ]
 
 
@@ -130,6 +132,33 @@ def ask_all(
     for table in tables:
         table.attrs = {}
     return with_floors(pd.concat(tables, ignore_index=True))
+
+
+def judged(ranks: pd.DataFrame, by_probe: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of models that are above the floor of a data set in either style, or, ``by_probe``, of the very probe.
+
+    Returns:
+        These rows, and all of ``metrics.floors`` as a table, whose caption is ``FLOORS``.
+
+    Raises:
+        ReportError: no model is above the floor anywhere, so that the page has nothing to say.
+    """
+    low = at_floor(ranks) if by_probe else at_floor_in_both(ranks)
+    if low.all():
+        raise ReportError("no model of this run is above the floor on any probe: ask models that know something of it")
+    return ranks[~low].reset_index(drop=True), floors(ranks).reset_index()
+
+
+def floor_sentence(table: pd.DataFrame) -> str:
+    """Which models are at the floor where: shown in its table and judged in nothing; empty where none is."""
+    if table.empty or "floor" not in table or not table["floor"].astype(bool).any():
+        return ""
+    low = table[table["floor"].astype(bool)].groupby("model", sort=False)["probe"].agg(list)
+    total, parts = table["probe"].nunique(), []
+    for model, probes in low.items():
+        where = "all" if len(probes) == total else ", ".join(escape(title(probe)) for probe in probes)
+        parts.append(f"{escape(title(str(model)))} on {where}")
+    return f"At the floor, so judged in nothing here: {'; '.join(parts)}."
 
 
 def sanity_faults(name: str, asked: Sequence[pd.DataFrame]) -> list[str]:

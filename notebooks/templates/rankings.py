@@ -399,13 +399,9 @@ def answer(tables: Tables) -> str:
     start = start if kept + swapped else "Whether the way of asking decides who wins cannot be told"
     names = " and ".join(escape(title(_where(row))) for row in orders.to_dict("records"))
     return (
-        f"{start}: on the same facts of {names}, of {pairs} pairs of models {_none(kept)} certainly keep their order "
-        f"and {_none(swapped)} swap."
+        f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} certainly keep their order "
+        f"and {swapped} swap."
     )
-
-
-def _none(count: int) -> str:
-    return str(count) if count else "none"
 
 
 def floor_sentence(tables: Tables) -> str:
@@ -427,7 +423,7 @@ def difference_sentence(tables: Tables) -> str:
     parts = []
     for dataset, part in rows.groupby("dataset", sort=False):
         sure = part["p_holm"] < 0.05
-        up, down = (_none(int((sure & (sign * part["difference"] > 0)).sum())) for sign in (1, -1))
+        up, down = (int((sure & (sign * part["difference"] > 0)).sum()) for sign in (1, -1))
         parts.append(
             f"on {escape(title(str(dataset)))} {up} of {len(part)} in natural sentences and {down} by template"
         )
@@ -442,10 +438,10 @@ def leader_sentence(tables: Tables) -> str:
     places: dict[str, list[str]] = {}
     for probe in ranks["probe"].unique():
         part = pick(categories, probe=probe)
-        row = part.loc[part["leads_in"].idxmax()] if len(part) else None
-        sure = row is not None and row["leads_in"] >= HALF
-        leader = "none, all being at the floor," if row is None else "none for certain"
-        leader = f"{row['category']} models" if row is not None and sure else leader
+        leader = "none, all being at the floor,"
+        if len(part):
+            row = part.loc[part["leads_in"].idxmax()]
+            leader = f"{row['category']} models" if row["leads_in"] >= HALF else "none for certain"
         places.setdefault(leader, []).append(escape(title(str(probe))))
     named = "; ".join(f"{leader} on {', '.join(probes)}" for leader, probes in places.items())
     members = {c: part["model"].unique() for c, part in ranks.groupby("category", sort=False)}
