@@ -47,7 +47,12 @@ def compute():
     """Run the recipe on the texts; rank the masked entity of each prompt among all that its probe masks."""
     made, sheet = lipid.make(texts)
     ranks = ask.ask_all(page, models, ask.load_probes(probes, limit, seed), device=device)
-    found = {"accuracy": lipid.accuracy(ranks), "homonyms": lipid.homonym_table(ranks), "sheet": sheet}
+    found = {
+        "accuracy": lipid.accuracy(ranks),
+        "homonyms": lipid.homonym_table(ranks),
+        "precision": lipid.precision(ranks),
+        "sheet": sheet,
+    }
     return lipid.recipe_tables(made) | found
 
 

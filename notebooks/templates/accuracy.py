@@ -21,6 +21,7 @@ from probekit.metrics import (
 )
 from probekit.models.card import UNKNOWN
 from probekit.probes.halves import HELD_OUT, TAUGHT
+from probekit.probes.lama import ONE_MASK
 from probekit.probes.probe import Probe
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, cell, pick
@@ -230,7 +231,9 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
                 "facts": probe.counts.get("facts", len(probe.prompts)),
                 "relations": relations,
                 "relations_absent": probe.counts.get("relations absent", 0),
+                "relations_published": relations + probe.counts.get("relations absent", 0),
                 "sentences": probe.counts.get("sentences", len(probe.prompts)),
+                "askable": probe.counts.get(ONE_MASK, len(probe.prompts)),
                 "left_out": sum(left_out),
                 "prompts": len(probe.prompts),
                 "distinct_prompts": probe.prompts["text"].nunique(),

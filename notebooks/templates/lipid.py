@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from scipy import stats
 
 from probekit.metrics import Interval, accuracy_table, bootstrap_ci, hits_at_k, share_ci, spread
 from probekit.probes.lipid.corpora import SIGNS, make_prompts
@@ -20,6 +21,12 @@ from probekit.report.text import escape, number, plain, title
 
 from notebooks.templates.paper_tables import number as printed
 
+JUDGED = (  # prompts of ``pubmed`` read one by one, drawn at random of each kind: list, homonym, prompts, of the entity
+    ("chemical", True, 20, 4),
+    ("chemical", False, 30, 30),
+    ("gene", True, 20, 0),
+    ("gene", False, 30, 25),
+)
 Made = Mapping[str, Mapping[str, Any]]  # what ``build`` returned, by text
 GUESS = "frequency alone"  # asked without a model
 PAPER = "LIPID, the paper's"
@@ -28,6 +35,7 @@ CAPTIONS = {
     "steps": "What is left after each step of the recipe",
     "accuracy": "Accuracy on the prompts of the recipe, per prompt and per entity",
     "homonyms": "Acc@1 with and without names that mostly mean something else, and their share of the right answers",
+    "precision": "How many masked names mean the listed entity: a sample of the PubMed prompts, judged by one reader",
     "keywords": "Sentences with exactly one mention that each keyword drops, and drops alone",
     "sheet": "The sheet for the check by people, not filled in, from the demo world",
 }
@@ -164,6 +172,29 @@ def homonym_sentence(tables: Tables) -> str:
             f"whose Acc@1 is {number(best['with_all'])} with them and {number(best['without'])} without"
         )
     return f"Words that the list names and the sentence rarely means are {'; '.join(parts)}." if parts else ""
+
+
+def precision(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Share of prompts whose masked name means the listed entity, with and without homonyms, from ``JUDGED``.
+
+    Returns:
+        Per list ``homonyms`` (their share of the prompts asked), ``judged``, ``without`` them (with its exact 95%
+        interval, prompts taken as independent), and ``with_all``, both kinds weighted by their shares. One reader
+        judged, so that no agreement is known. Empty where the prompts are not those that were judged.
+    """
+    rows = []
+    for kind in dict.fromkeys(name for name, *_ in JUDGED):
+        asked = pick(ranks, probe=f"pubmed/{kind}").drop_duplicates("prompt_id")
+        if len(asked):
+            share = float(asked["homonym"].astype(bool).mean())
+            counts = {homonym: (n, right) for name, homonym, n, right in JUDGED if name == kind}
+            (others, meant), (n, right) = counts[True], counts[False]
+            ends = stats.binomtest(right, n).proportion_ci(0.95)
+            row = {"list": kind, "homonyms": share, "judged": n + others, "without": right / n}
+            row |= {"without_low": float(ends.low), "without_high": float(ends.high)}
+            mixed = share * meant / others + (1 - share) * right / n
+            rows.append(row | {"with_all": mixed})
+    return pd.DataFrame(rows)
 
 
 def _guess(asked: pd.DataFrame) -> pd.DataFrame:

@@ -441,7 +441,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         for row in pick(tables["across"], style=style).to_dict("records"):
             about |= {"measured": MEASURED[OVER], "dataset": row["probe"], "unit": "model", "n": row["models"]}
             rows.append(about | {"estimate": row["log_pearson"]} | _fisher(row["log_pearson"], row["models"], sign))
-        answered = tables["answered"]
+        answered = tables["answered"] if len(tables["answered"]) else pd.DataFrame({"probe": []})
         for row in answered[answered["probe"].isin(_probes_of(tables, style))].to_dict("records"):
             low, high = row["auc_low"], row["auc_high"]
             about |= {"measured": MEASURED[INSIDE], "dataset": row["probe"], "model": row["model"], "unit": "prompt"}

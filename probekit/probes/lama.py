@@ -29,6 +29,7 @@ GOOGLE_RE_TEMPLATES = {  # not in relations.jsonl; as LAMA's own code has them
 }
 WITHOUT_DATA = {"P54", "P69", "P102", "P166", "P1923"}  # declared in relations.jsonl, never published
 LICENCE = "CC BY-NC 4.0"
+ONE_MASK = "sentences with exactly one mask"
 
 
 @dataclass(frozen=True)
@@ -242,7 +243,8 @@ def _by_evidence(facts: list[Fact], style: str) -> list[Text]:
 
 
 def _counts(facts: list[Fact]) -> dict[str, int]:
-    return {"facts": len(facts), "sentences": sum(len(f.sentences) for f in facts)}
+    sentences = [sentence for fact in facts for sentence, _ in fact.sentences]
+    return {"facts": len(facts), "sentences": len(sentences), ONE_MASK: sum(s.count(MASK) == 1 for s in sentences)}
 
 
 def template_texts(facts: list[Fact]) -> dict[str, str]:

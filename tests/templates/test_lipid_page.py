@@ -91,7 +91,7 @@ def test_the_papers_statistics_stand_above_ours():
 
 def test_the_recorded_tables_are_known():
     tables = recorded_tables("19_lipid")
-    assert set(tables) == set(lipid.CAPTIONS) - {"sheet"}
+    assert set(tables) <= set(lipid.CAPTIONS) - {"sheet"}
     asked = set(tables["accuracy"]["model"])
     assert lipid.GUESS in asked and len(lipid.accuracy_long(tables)) == 3 * len(tables["accuracy"])
     assert lipid.steps_shown(tables["steps"]).columns[0] == "Step"
