@@ -298,15 +298,15 @@ def answer(tables: Tables) -> str:
         names = " and ".join(title(str(name)) for name in controls["model"].unique())
         return f"For {names}, tuned on neither style, natural sentences find {changes}."
     text = f"On average over {_models(each['model'].nunique())} above the floor, natural sentences find {changes}."
-    return text + " None of them was tuned on neither style." * ("tuned" in each)
+    return text + " No control, tuned on neither style, is among them." * ("tuned" in each)
 
 
 def tuning_sentence(tables: Tables) -> str:
     """What tuning on a style does to the gap, beside the control; what is missing, without one."""
     if tables["tuning"].empty:
         return (
-            "No model above the floor was tuned on neither style, so that *natural finds more* cannot be told from "
-            "*tuned on natural*."
+            "Without a control (a model above the floor tuned on neither style), *natural finds more* cannot be told "
+            "from *tuned on natural*."
         )
     parts = []
     for about, rows in by(tables["tuning"], ["tuned"]):

@@ -336,6 +336,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     every pair certainly keeps its order. That both settings have the same best biomedical model counts only where the
     best is beyond doubt in both. The others are differences that lie above zero where the paper is right.
     """
+    if tables["orders"].empty:  # of one model
+        return pd.DataFrame(columns=["claim"], dtype=str)
     rows: list[dict[str, Any]] = []
     for row in tables["orders"].to_dict("records"):
         decided = row["same"] + row["reversed"]
@@ -432,15 +434,14 @@ def difference_sentence(tables: Tables) -> str:
 
 def leader_sentence(tables: Tables) -> str:
     """RQ3: the category of models that has the highest mean Acc@1 on each probe, in at least half of the draws."""
-    categories, ranks = tables["categories"], tables["ranks"]
+    ranks = tables["ranks"]
     if ranks["category"].nunique() < 2:
         return "All models of this run are of one category, so categories cannot be compared."
     places: dict[str, list[str]] = {}
     for probe in ranks["probe"].unique():
-        part = pick(categories, probe=probe)
+        part = pick(tables["categories"], probe=probe)
         leader = "none, all being at the floor,"
-        if len(part):
-            row = part.loc[part["leads_in"].idxmax()]
+        for row in part.sort_values("leads_in").tail(1).to_dict("records"):
             leader = f"{row['category']} models" if row["leads_in"] >= HALF else "none for certain"
         places.setdefault(leader, []).append(escape(title(str(probe))))
     named = "; ".join(f"{leader} on {', '.join(probes)}" for leader, probes in places.items())
