@@ -30,7 +30,6 @@ PARALLEL = ("google_re", "trex")  # data sets that ask each fact in both styles
 FLOORS = "Acc@1 beside the best constant answer and a uniform guess"
 MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
 PLATEAU = 0.5  # nats below what word frequencies give, that a training must have come down
-FEWEST_PROBES = 2  # a model may be at the floor of one that is not of its kind
 NEITHER = "neither"
 TUNED = {  # text that a model was trained on, by how its name begins -> style that it may favour
     "lama-taught": "natural sentences",
@@ -164,6 +163,8 @@ def floor_sentence(table: pd.DataFrame) -> str:
 def sanity_faults(name: str, asked: Sequence[pd.DataFrame]) -> list[str]:
     """Why a model cannot be taken at its word; a run that asked such a model is not recorded.
 
+    A model may be at the floor of all probes of a domain that is not its own: only of several domains is that a fault.
+
     Args:
         name: of the model.
         asked: the rows of ``ask``, one table a probe, with their counts.
@@ -174,7 +175,8 @@ def sanity_faults(name: str, asked: Sequence[pd.DataFrame]) -> list[str]:
         held, every = counts["candidates holding the unknown token"], counts["candidates"]
         if held > MOST_UNKNOWN * every:
             faults.append(f"its tokenizer cannot write {held:,} of the {every:,} candidates of {probe}")
-    if len(asked) >= FEWEST_PROBES and floors(pd.concat(asked, ignore_index=True))["floor"].all():
+    domains = {table["domain"].iloc[0] for table in asked}
+    if len(domains) > 1 and floors(pd.concat(asked, ignore_index=True))["floor"].all():
         faults.append(f"it is at the floor on all {len(asked)} probes")
     card = about(name)
     if card.unigram is not None and card.loss is not None and card.loss > card.unigram - PLATEAU:

@@ -336,7 +336,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     every pair certainly keeps its order. That both settings have the same best biomedical model counts only where the
     best is beyond doubt in both. The others are differences that lie above zero where the paper is right.
     """
-    if tables["orders"].empty:  # of one model
+    if tables["orders"].empty:
         return pd.DataFrame(columns=["claim"], dtype=str)
     rows: list[dict[str, Any]] = []
     for row in tables["orders"].to_dict("records"):

@@ -49,11 +49,12 @@ def test_recorded_tables_have_captions_and_give_conclusions(page):
     assert module.answer(shown) and "[" not in module.answer(shown)
 
 
-def asked_by(name: str, right: int, unknown: int) -> list[pd.DataFrame]:
-    tables = []
+def asked_by(name: str, right: int, unknown: int, second: str = "biomedical") -> list[pd.DataFrame]:
+    tables, domains = [], {"x": "general", "y": second}
     for probe in ("x", "y"):
         rows = {"object": [str(i) for i in range(40)], "rank": [1] * right + [9] * (40 - right), "candidates": 40}
         table = pd.DataFrame(rows).assign(model=name, probe=probe, dataset=probe, fact_id=range(40))
+        table["domain"] = domains[probe]
         table.attrs["counts"] = {"candidates": 40, "candidates holding the unknown token": unknown}
         tables.append(table)
     return tables
@@ -65,6 +66,7 @@ def test_a_dead_model_is_named_and_not_recorded(monkeypatch, tmp_path):
         ask, "about", lambda name: ModelCard(**card if name == "dead" else {"loss": 5.0, "unigram": 7.9})
     )
     assert ask.sanity_faults("good", asked_by("good", 30, 3)) == []
+    assert ask.sanity_faults("good", asked_by("good", 0, 3, "general")) == []  # of one domain, perhaps not its own
     unwritten, other, floor, loss = ask.sanity_faults("dead", asked_by("dead", 0, 33))
     assert unwritten == "its tokenizer cannot write 33 of the 40 candidates of x" and other.endswith("of y")
     assert floor == "it is at the floor on all 2 probes" and "has not left the unigram plateau" in loss
