@@ -338,6 +338,7 @@ def _some(models: Sequence[str]) -> str:
 def lengths_matter(tables: Tables) -> str:
     """Where answers of one token come first more often than longer ones, and where not every model has both kinds."""
     rows, lengths = everyone(tables), tables["lengths"]
+    rows = rows if len(rows) else pd.DataFrame({"probe": [], "low": [], "high": []})
     words = {"more often than": rows[rows["low"] > 0], "less often than": rows[rows["high"] < 0]}
     sentences = [
         f"Answers of one token come first {word} longer ones on {escape(', '.join(map(title, part['probe'])))}."

