@@ -53,8 +53,8 @@ def _parser() -> argparse.ArgumentParser:
     verb = verbs.add_parser("text", help="write a text to train a model on, one sentence a line")
     verb.add_argument(
         "name",
-        help="lama-taught, wikipedia, general, pubmed-train or pubmed-held-out (of the data folder), or demo-general, "
-        "demo-biomedical or demo-chinese (generated)",
+        help="lama-taught, lama-templates, wikipedia, general, pubmed-train or pubmed-held-out (of the data folder), "
+        "or demo-general, demo-biomedical or demo-chinese (generated)",
     )
     verb.add_argument("--out", type=Path, required=True, help="the file to write")
     verb.add_argument("--names", type=Path, help="also write the names in a generated text, for `probekit train`")
@@ -135,6 +135,7 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     )
     step.add_argument("--out", type=Path, required=True, help="the probe; counts and finished parts lie beside it")
     step.add_argument("--after", metavar="YYYY-MM-DD", help="abstracts dated later than this day")
+    step.add_argument("--before", metavar="YYYY-MM-DD", help="abstracts dated earlier than this day")
     step.add_argument("--sentences", action="store_true", help="FILEs are plain text, one sentence a line")
     step.add_argument("--ignore-case", action="store_true", help="find entities whatever their case")
     step.set_defaults(call=_lipid_build)
@@ -152,6 +153,11 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     step.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
     step.add_argument("--out", type=Path, help="the sheet (default: beside the probe)")
     step.set_defaults(call=_lipid_sheet)
+
+    step = steps.add_parser("agree", help="how far two people agree on one sheet, from the sheets they filled in")
+    step.add_argument("first", type=Path, metavar="A", help="a sheet that `sheet` drew, filled in")
+    step.add_argument("second", type=Path, metavar="B", help="the same sheet, filled in by another")
+    step.set_defaults(call=_lipid_agree)
 
 
 def _add_rationales(parser: argparse.ArgumentParser) -> None:
@@ -246,7 +252,9 @@ def _lipid_build(options: argparse.Namespace) -> None:
         if not name or not path:
             raise ProbekitError(f"--entities takes NAME=FILE, not {given!r}")
         lists.setdefault(name, []).append(Path(path))
-    made = build(options.files, lists, options.out, options.after, options.sentences, options.ignore_case)
+    made = build(
+        options.files, lists, options.out, options.after, options.sentences, options.ignore_case, options.before
+    )
     _say(*(f"{count:>12,}  {step}" for step, count in made["counts"].items()))
     for name, found in made["statistics"].items():
         _say(f"{name}: " + ", ".join(f"{key} {value:,.4g}" for key, value in found.items() if key != "prompts"))
@@ -270,6 +278,16 @@ def _lipid_sheet(options: argparse.Namespace) -> None:
     from probekit.probes.lipid import write_sheet
 
     _say(str(write_sheet(options.file, options.n, options.seed, options.out)))
+
+
+def _lipid_agree(options: argparse.Namespace) -> None:
+    from probekit.probes.lipid import agreement
+
+    for row in agreement(options.first, options.second):
+        kappa = "not defined" if row["kappa"] is None else f"{row['kappa']:.2f}"
+        alike = f"{row['same']} of {row['judged']} alike ({row['percent']:.1f}%), Cohen's kappa {kappa}"
+        yes = f"yes {row['yes_first']:.1f}% and {row['yes_second']:.1f}%"
+        _say(f"{row['question']}, {row['list'] or 'all'}: {alike}; {yes}")
 
 
 def _rationales_build(options: argparse.Namespace) -> None:

@@ -7,14 +7,17 @@ import torch
 from probekit.models import Model
 
 
-def slot_scores(model: Model, text: str, entities: list[str]) -> dict[str, float]:
-    """Mean log-probability of each entity's tokens, all masks of its slot at once."""
+def slot_scores(model: Model, text: str, entities: list[str], unknown: str = "last") -> dict[str, float]:
+    """Mean log-probability of each entity's tokens, all masks of its slot at once; -inf where one is unknown."""
     scores = {}
     mask = model.tokenizer.mask_token
     before = text[: text.index("[MASK]")]
     for entity in entities:
         lead = " " if before[-1:].isspace() and model.minds_spaces else ""
         tokens = model.tokenizer(lead + entity, add_special_tokens=False)["input_ids"]
+        if unknown == "last" and model.tokenizer.unk_token_id in tokens:
+            scores[entity] = -math.inf
+            continue
         filled = text.replace("[MASK]", " ".join([mask] * len(tokens)))
         ids = model.tokenizer(filled, return_tensors="pt")["input_ids"]
         with torch.no_grad():

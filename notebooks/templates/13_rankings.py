@@ -48,7 +48,7 @@ def compute():
     asked = ask.load_probes(probes, limit, seed, per_fact, limits)
     ranks = ask.ask_all(page, models, asked, halved, device)
     trained_on = {shown_name(name): categories.get(name, about(name).category) for name in models}
-    return rankings.tables(ranks, {probe.name: len(probe.entities) for probe in asked}, trained_on, seed)
+    return rankings.tables(ranks, trained_on, seed)
 
 
 tables = page.tables(compute, rankings.CAPTIONS)
@@ -71,7 +71,7 @@ if len(rows := rankings.chart_rows(tables)):
 # ## Ranks, and how sure they are
 #
 # A rank without its uncertainty says little: two models a point apart change places when other facts are drawn.
-# † marks the floor: the interval of Acc@1 reaches a {term}`uniform guess`, or Acc@10 is below twice that of one.
+# † marks the floor: the interval of Acc@1 reaches what the best constant answer gets right; such a model is ranked nowhere and judged in nothing.
 # Two models *swap* where one is certainly ahead by template and certainly behind in natural sentences.
 # Two random halves of the facts of one setting show how alike two rankings are that differ in the facts alone.
 
@@ -93,11 +93,11 @@ if len(tables["orders"]):
 
 # %% tags=["hide-input"]
 page.say(rankings.leader_sentence(tables))
-if tables["categories"]["category"].nunique() > 1:
+if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
     page.figure(
         forest(tables["categories"], "acc@1", y="probe", series="category", xlabel="mean Acc@1"),
         "categories",
-        "Mean Acc@1 of the models of each category, with 95% bootstrap intervals over facts.",
+        "Mean Acc@1 of the models of each category above the floor, with 95% bootstrap intervals over facts.",
         "Dot plot. " + told(tables["categories"], "acc@1", "category", "probe"),
     )
 page.say(rankings.difference_sentence(tables))
@@ -123,7 +123,6 @@ page.findings()
 # - A rank correlation over a handful of models is coarse: its interval holds for these models and other facts, not for other models.
 # - Models trained on the same text, or one from another, are not independent, and a category of one model says nothing of its kind.
 # - Where a domain has no data set that asks the same facts in both ways, other facts stand against each other; a difference may then lie in the facts.
-# - A model at the floor still counts in the mean of its category.
 # - That two models swap is judged pair by pair; among many pairs some would do so by chance.
 #
 # ```{admonition} Exercise

@@ -43,7 +43,8 @@ def compute():
     """Rank all entities at each prompt, in every wording that a relation has; compare wordings fact by fact."""
     asked = ask.load_probes(probes, limit, seed, per_fact, limits)
     asked += ask.further_wordings(asked, limit, seed, limits)
-    return templates.tables(ask.ask_all(page, models, asked, device=device), asked)
+    ranks, floors = ask.judged(ask.ask_all(page, models, asked, device=device))
+    return templates.tables(ranks, asked) | {"floors": floors}
 
 
 tables = page.tables(compute, templates.CAPTIONS)
@@ -51,6 +52,7 @@ page.conclude(templates.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(templates.answer(tables))
+page.say(ask.floor_sentence(tables["floors"]))
 if len(tables["means"]):
     page.figure(
         templates.template_chart(tables),

@@ -22,6 +22,7 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
 probes: list = ["demo/template", "demo/natural", "demo_bio/template", "demo_bio/natural"]  # names, or files
+halved: list = []  # models that were taught half of the LAMA facts
 per_fact: int = 5  # natural sentences per T-REx fact, at most; one of them is counted here
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
@@ -42,8 +43,12 @@ page = Page("15_overconfidence", globals())
 def compute():
     """Keep the ten best answers to every prompt; compare the styles on one prompt a fact, the same facts in both."""
     asked = ask.load_probes(probes, limit, seed, per_fact, limits)
-    ranks = ask.ask_all(page, models, asked, device=device)
-    return overconfidence.tables(ranks, asked, seed)
+    ranks, floors = ask.judged(ask.ask_all(page, models, asked, device=device))
+    found = overconfidence.tables(ranks, asked, seed) | {"floors": floors}
+    tuned = ask.cards(models, halved)[["model", "tuned"]]
+    return found | {
+        "gaps": found["gaps"].merge(tuned, how="left").fillna({"tuned": ""}) if len(found["gaps"]) else found["gaps"]
+    }
 
 
 tables = page.tables(compute, overconfidence.CAPTIONS)
@@ -51,6 +56,7 @@ page.conclude(overconfidence.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(overconfidence.answer(tables))
+page.say(ask.floor_sentence(tables["floors"]))
 page.say(overconfidence.caution(tables))
 repeated, golds = overconfidence.repetitions(tables)
 page.figure(

@@ -44,9 +44,10 @@ page = Page("16_perplexity", globals())
 def compute():
     """Rank the candidates at all prompts; read a sample of them, one a fact, the same facts in both styles."""
     asked = ask.load_probes(probes, limit, seed, per_fact, limits)
-    ranks = ask.ask_all(page, models, asked, device=device)
+    ranks, floors = ask.judged(ask.ask_all(page, models, asked, device=device), by_probe=True)
     read = reading.read_all(page, models, draws.sample(asked, texts, seed), device)
-    return perplexity.tables(ranks, read)
+    read = read.merge(ranks[["model", "probe"]].drop_duplicates(), on=["model", "probe"])
+    return perplexity.tables(ranks, read) | {"floors": floors}
 
 
 tables = page.tables(compute, perplexity.CAPTIONS)
@@ -54,6 +55,7 @@ page.conclude(perplexity.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(perplexity.answer(tables))
+page.say(ask.floor_sentence(tables["floors"]))
 page.say(perplexity.caution(tables))
 page.figure(
     perplexity.scatter(tables, page.asked),

@@ -45,7 +45,10 @@ def compute():
     """Count the tokens of every answer; compare answers of one token with longer ones, and sizes fact by fact."""
     asked = ask.load_probes(probes, limit, seed, per_fact, limits)
     ranks = ask.ask_all(page, models, asked, device=device)
-    found = vocabulary.tables(*vocabulary.measure(ranks, models, asked, device))
+    measured, candidates = vocabulary.measure(ranks, models, asked, device)
+    above, floors = ask.judged(measured)
+    kept = above[["model", "probe"]].drop_duplicates()
+    found = vocabulary.tables(above, candidates.merge(kept, on=["model", "probe"])) | {"floors": floors}
     sizes = vocabulary.known_pairs(pairs, models)
     names = list(dict.fromkeys(name for pair in sizes for name in pair))
     read = reading.read_all(page, names, draws.sample(asked, texts, seed), device)
@@ -57,6 +60,7 @@ page.conclude(vocabulary.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(vocabulary.answer(tables))
+page.say(ask.floor_sentence(tables["floors"]))
 single = vocabulary.single(tables)
 if len(single):
     page.figure(

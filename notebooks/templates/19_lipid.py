@@ -47,13 +47,20 @@ def compute():
     """Run the recipe on the texts; rank the masked entity of each prompt among all that its probe masks."""
     made, sheet = lipid.make(texts)
     ranks = ask.ask_all(page, models, ask.load_probes(probes, limit, seed), device=device)
-    return lipid.recipe_tables(made) | {"accuracy": lipid.accuracy(ranks), "sheet": sheet}
+    found = {
+        "accuracy": lipid.accuracy(ranks),
+        "homonyms": lipid.homonym_table(ranks),
+        "precision": lipid.precision(ranks),
+        "sheet": sheet,
+    }
+    return lipid.recipe_tables(made) | found
 
 
 tables = page.tables(compute, lipid.CAPTIONS)
 
 # %% tags=["hide-input"]
 page.answer(lipid.answer(tables))
+page.say(lipid.homonym_sentence(tables))
 page.say(lipid.caution(tables))
 shares = lipid.accuracy_long(tables)
 page.figure(

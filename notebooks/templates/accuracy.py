@@ -9,35 +9,42 @@ import pandas as pd
 
 from probekit.metrics import (
     KS,
-    accuracy_at_k,
     accuracy_difference,
     accuracy_table,
+    at_floor,
+    at_floor_in_both,
+    bootstrap_ci,
     contrast,
     hits_at_k,
     macro_average,
     paired_hits,
 )
+from probekit.models.card import UNKNOWN
 from probekit.probes.halves import HELD_OUT, TAUGHT
+from probekit.probes.lama import ONE_MASK
 from probekit.probes.probe import Probe
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import escape, number, title
+from probekit.report.verdicts import FLOOR
 
+from notebooks.templates.ask import NEITHER
 from notebooks.templates.paper_sets import PAPER_SETS
 
 OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"
 HELD_OUT_CLEAN = f"held out, {CLEAN}"
-FLOOR = "†"  # the interval reaches a uniform guess
+MARK = "†"  # the interval reaches the best constant answer
 KEYS = ["model", "probe"]
 MEAN_KEYS = ["dataset", "style", "domain", "probe", "gold"]
 CAPTIONS = {
-    "mean_pairs": "Acc@k on the same facts, in natural sentences and by template, mean over models",
+    "models": "What each model was trained and tuned on",
+    "mean_pairs": "Acc@k on the same facts, in natural sentences and by template, mean over models above the floor",
     "pairs": "Acc@k on the same facts, model by model",
-    "means": "Accuracy per prompt, mean over models",
+    "tuning": "What tuning adds to the gap between natural sentences and templates: a tuned model less the control",
+    "means": "Accuracy per prompt, mean over models above the floor",
     "accuracy": "Accuracy per prompt, model by model",
     "datasets": "What each probe holds",
-    "domains": "Acc@1 of all natural prompts and of all templates of a domain",
     "largest": "The model that loses most from natural sentences to templates, in points",
     "mean_slices": "Accuracy with and without prompts that give the answer away, mean over models",
     "slices": "Accuracy with and without prompts that give the answer away, model by model",
@@ -50,34 +57,46 @@ Tables = Mapping[str, pd.DataFrame]
 def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """All tables of the page but ``datasets``, from the rows of ``ask.ask_all``; one that does not apply is empty.
 
+    Args:
+        ranks: with ``tuned``, the style that the model of a row was tuned on, where that is known.
+
     Returns:
-        Per model ``accuracy, slices, relations, pairs, halves``; over all models ``means, mean_slices, mean_pairs,
-        domains``; and of ``pairs`` the model with the greatest difference, ``largest``. The mean over models of hits
-        is taken prompt by prompt, so one draw of facts serves all models.
+        Per model ``accuracy, slices, relations, pairs, halves``; over the models above the floor ``means, mean_slices,
+        mean_pairs``; of ``pairs`` the model with the greatest difference, ``largest``; and ``tuning``. The mean over
+        models of hits is taken prompt by prompt, so one draw of facts serves all models.
     """
-    per_model, models = pairs(ranks), ranks["model"].nunique()
-    both = pd.concat([ranks.assign(gold=OWN), ranks.assign(gold=ANY, rank=ranks["rank_any"])])
+    per_model, above = pairs(ranks), ranks[~at_floor(ranks)]
+    both, judged = (
+        pd.concat([rows.assign(gold=OWN), rows.assign(gold=ANY, rank=rows["rank_any"])]) for rows in (ranks, above)
+    )
     return {
         "accuracy": _accuracy(both, [*KEYS, "gold"]),
-        "means": _over_models(_accuracy(both, MEAN_KEYS), models),
+        "means": _over_models(_accuracy(judged, MEAN_KEYS), judged, MEAN_KEYS),
         "slices": _slices(ranks, KEYS),
-        "mean_slices": _over_models(_slices(ranks, ["probe"]), models),
+        "mean_slices": _over_models(_slices(above, ["probe"]), above, ["probe"]),
         "relations": accuracy_table(ranks, [*KEYS, "relation", "relation_label"]),
         "pairs": per_model,
-        "mean_pairs": pairs(ranks, keys=["dataset"]),
+        "mean_pairs": pairs(ranks[~at_floor_in_both(ranks)], keys=["dataset"]),
+        "tuning": _tuning(ranks),
         "largest": _largest(per_model),
-        "domains": _domains(ranks),
         "halves": _halves(ranks),
     }
 
 
-def _over_models(table: pd.DataFrame, models: int) -> pd.DataFrame:
-    """A table over the rows of all models, which ask the same prompts: their number, and the prompts of one."""
-    return table.assign(prompts=table["prompts"] // models, models=models) if len(table) else table
+def _over_models(table: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """A table over the ``rows`` of several models, which ask the same prompts: their number, and the prompts of one."""
+    if table.empty:
+        return table
+    shared = [key for key in keys if key in table]
+    models = rows.groupby(shared, sort=False)["model"].nunique()
+    counts = [int(models.loc[row[0] if len(shared) == 1 else row]) for row in table[shared].itertuples(index=False)]
+    return table.assign(prompts=table["prompts"] // counts, models=counts)
 
 
 def _accuracy(ranks: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Acc@k of every group; ``macro@1`` gives each relation the same weight."""
+    if ranks.empty:
+        return pd.DataFrame(columns=[*keys, "prompts", "facts"])
     groups = [group for _, group in ranks.groupby(list(keys), sort=False)]
     macro = [macro_average(hits_at_k(group["rank"], 1), group["relation"].tolist()) for group in groups]
     return accuracy_table(ranks, keys).assign(**{"macro@1": macro})
@@ -89,6 +108,8 @@ def _slices(own: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     Empty where every prompt is of both kinds.
     """
     parts = [own.assign(subset=ALL)]
+    if own.empty:
+        return pd.DataFrame()
     if "shows_gold" in own:
         clean, exact = ~own["shows_gold"].astype(bool), own["exact_surface"].astype(bool)
         parts.append(own[clean].assign(subset=CLEAN))
@@ -117,6 +138,9 @@ def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("m
             styles = dict(tuple(group.groupby("style")))
             if {"template", "natural"} <= set(styles):
                 about |= {"subset": subset} | ({} if "model" in keys else {"models": group["model"].nunique()})
+                if "model" in keys:
+                    about |= {"tuned": group["tuned"].iloc[0]} if "tuned" in group else {}
+                    about |= {"floor": bool(at_floor_in_both(group).all())}
                 for k in ks:
                     hits = paired_hits(styles["natural"], styles["template"], k)
                     rows.append(about | {"k": k} | contrast(hits, "natural", "template"))
@@ -127,28 +151,42 @@ def _largest(per_model: pd.DataFrame) -> pd.DataFrame:
     """Of every data set, the model whose Acc@1 falls most from natural sentences to templates; in percentage points."""
     if per_model.empty:
         return per_model
-    first = per_model[(per_model["subset"] == ALL) & (per_model["k"] == 1)]
+    first = per_model[(per_model["subset"] == ALL) & (per_model["k"] == 1) & ~per_model["floor"].astype(bool)]
+    if first.empty:
+        return first
     most = first.loc[first.groupby("dataset", sort=False)["difference"].idxmax()]
     points = {name: 100 * most[name] for name in ("difference", "low", "high")}
     of = first.groupby("dataset")["model"].nunique()[most["dataset"]].to_list()
     return most[["dataset", "model", "facts", "natural", "template"]].assign(models=of, **points)
 
 
-def _domains(own: pd.DataFrame) -> pd.DataFrame:
-    """Acc@1 of all natural prompts of a domain less that of all templates, over all models: not the same facts.
+def _tuning(ranks: pd.DataFrame) -> pd.DataFrame:
+    """The gap between natural sentences and templates of each tuned model, less that of each model tuned on neither.
 
-    Prompts count alike, whatever their data set; facts that both styles ask are drawn together.
+    On the facts that both were asked in both styles and that no model was taught, where that is known; a gap that
+    templates as training text turn round was one of familiarity with the style.
     """
-    rows: list[dict[str, object]] = []
-    for domain, group in own[own["style"].isin(["natural", "template"])].groupby("domain", sort=False):
-        if group["style"].nunique() == 2:
-            sides = {style: part for style, part in group.groupby("style")}
-            facts = group.assign(fact_id=group["dataset"] + " " + group["fact_id"].astype(str))
-            gap = accuracy_difference(facts, (group["style"] == "natural").tolist())
-            row: dict[str, object] = {"domain": domain, "models": group["model"].nunique()}
-            for style, side in sides.items():
-                row |= {style: accuracy_at_k(side["rank"], 1), f"{style}_probes": ", ".join(side["probe"].unique())}
-            rows.append(row | {"difference": gap.estimate, "low": gap.low, "high": gap.high})
+    rows: list[dict[str, Any]] = []
+    if "tuned" not in ranks:
+        return pd.DataFrame()
+    fair = ranks[ranks["half"].isin(["", HELD_OUT])]
+    taught = set(fair.loc[fair["half"] == HELD_OUT, "fact_id"])
+    for about, group in by(fair, ["dataset"]):
+        gaps = {}
+        for model, part in group[~at_floor_in_both(group)].groupby("model", sort=False):
+            styles = dict(tuple(part.groupby("style")))
+            if {"template", "natural"} <= set(styles):
+                hits = paired_hits(styles["natural"], styles["template"], 1)
+                gaps[model] = (part["tuned"].iloc[0], hits["first"] - hits["second"])
+        for control in (name for name, (tuned, _) in gaps.items() if tuned == NEITHER):
+            for model, (tuned, gap) in gaps.items():
+                if tuned not in (NEITHER, UNKNOWN):
+                    both = pd.concat([gap, gaps[control][1]], axis=1, keys=["one", "other"]).dropna()
+                    both = both[both.index.isin(taught)] if taught.intersection(both.index) else both
+                    found = bootstrap_ci(both["one"] - both["other"])
+                    row = about | {"model": model, "tuned": tuned, "control": control, "facts": len(both)}
+                    row |= {"gap": both["one"].mean(), "control_gap": both["other"].mean()}
+                    rows.append(row | {"difference": found.estimate, "low": found.low, "high": found.high})
     return pd.DataFrame(rows)
 
 
@@ -193,7 +231,9 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
                 "facts": probe.counts.get("facts", len(probe.prompts)),
                 "relations": relations,
                 "relations_absent": probe.counts.get("relations absent", 0),
+                "relations_published": relations + probe.counts.get("relations absent", 0),
                 "sentences": probe.counts.get("sentences", len(probe.prompts)),
+                "askable": probe.counts.get(ONE_MASK, len(probe.prompts)),
                 "left_out": sum(left_out),
                 "prompts": len(probe.prompts),
                 "distinct_prompts": probe.prompts["text"].nunique(),
@@ -207,10 +247,11 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def at_floor(tables: Tables) -> pd.DataFrame:
-    """``accuracy`` of the own object, with ``floor``: whether the interval of Acc@1 reaches the uniform guess."""
+def with_marks(tables: Tables) -> pd.DataFrame:
+    """``accuracy`` of the own object, with ``floor``: whether the interval of Acc@1 reaches what needs no model."""
     rows = pick(tables["accuracy"], gold=OWN)
-    return rows.assign(floor=rows["low@1"] <= rows["probe"].map(tables["datasets"].set_index("probe")["chance"]))
+    known = tables["datasets"].set_index("probe")[["chance", "commonest"]].max(axis=1)
+    return rows.assign(floor=rows["low@1"] <= rows["probe"].map(known))
 
 
 def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
@@ -218,56 +259,60 @@ def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
 
     Below the models stand their mean, where there are several, and two answers that need no model: a uniform guess
     among the candidates, and the commonest object at every prompt (among the top k it is not defined, so for Acc@1).
-    A dagger marks an Acc@1 whose interval reaches the uniform guess.
+    A dagger marks an Acc@1 whose interval reaches either; the mean is over the other models.
     """
-    accuracy, about = at_floor(tables), tables["datasets"].set_index("probe")
+    accuracy, about = with_marks(tables), tables["datasets"].set_index("probe")
     names = list(accuracy["model"].unique())
     several = len(names) > 1
-    mean_of = [f"mean of {len(names)} models"] if several else []
+    mean_of = ["mean above the floor"] if several else []
     out = {"Model": [*map(title, names), *mean_of, "uniform guess", "commonest answer"]}
-    for mean in pick(tables["means"], gold=OWN, style=style).to_dict("records"):
-        rows = pick(accuracy, probe=mean["probe"]).to_dict("records")
-        chance, commonest = about.loc[mean["probe"], ["chance", "commonest"]]
+    means = pick(tables["means"], gold=OWN).set_index("probe").to_dict("index")
+    for probe in [name for name in accuracy["probe"].unique() if about.loc[name, "style"] == style]:
+        rows = pick(accuracy, probe=probe).to_dict("records")
+        chance, commonest = about.loc[probe, ["chance", "commonest"]]
         for k in KS:
-            cells = [cell(row, f"acc@{k}") + f"\N{NO-BREAK SPACE}{FLOOR}" * (k == 1 and row["floor"]) for row in rows]
-            cells += [cell(mean, f"acc@{k}")] * several + [number(min(1, k * chance))]
-            out[f"{title(mean['dataset'])} @{k}"] = [*cells, number(commonest) if k == 1 else "–"]
+            cells = [cell(row, f"acc@{k}") + f"\N{NO-BREAK SPACE}{MARK}" * (k == 1 and row["floor"]) for row in rows]
+            mean = cell(means[probe], f"acc@{k}") if probe in means else "–"
+            cells += [mean] * several + [number(min(1, k * chance))]
+            out[f"{title(about.loc[probe, 'dataset'])} @{k}"] = [*cells, number(commonest) if k == 1 else "–"]
     return pd.DataFrame(out)
 
 
 def answer(tables: Tables) -> str:
-    """The mean over models of the difference on the same facts, per data set asked in both styles, and how many models
-    go which way; without such a data set, the mean Acc@1 per probe."""
-    means, each = (pick(tables[name], subset=ALL, k=1) for name in ("mean_pairs", "pairs"))
-    if means.empty:
+    """On the same facts, whether natural sentences find more by models tuned on neither style; without such a model, by
+    all above the floor; without a data set in both styles, the mean Acc@1 per probe."""
+    each = pick(tables["pairs"], subset=ALL, k=1) if len(tables["pairs"]) else tables["pairs"]
+    each = each[~each["floor"].astype(bool)] if len(each) else each
+    if each.empty:
         rows = pick(tables["means"], gold=OWN).to_dict("records")
-        return "Acc@1: " + "; ".join(f"{escape(title(row['probe']))} {number(row['acc@1'])}" for row in rows) + "."
+        shown = "; ".join(f"{escape(title(row['probe']))} {number(row['acc@1'])}" for row in rows)
+        return f"Acc@1: {shown}." if shown else "No model is above the floor."
+    controls = pick(each, tuned=NEITHER) if "tuned" in each else each.iloc[:0]
+    rows = controls if len(controls) else pick(tables["mean_pairs"], subset=ALL, k=1)
     changes = " and ".join(
         f"{100 * row['natural']:.0f} of 100 facts of {escape(title(row['dataset']))} where templates find "
         f"{100 * row['template']:.0f}"
-        for row in means.to_dict("records")[:2]
+        for row in rows.to_dict("records")[:2]
     )
-    ahead, behind = int((each["low"] > 0).sum()), int((each["high"] < 0).sum())
-    return (
-        f"On average over {_models(each['model'].nunique())}, natural sentences find {changes}. Model by model they "
-        f"are ahead beyond chance in {ahead} of {len(each)} comparisons"
-        + f", and behind in {behind}" * bool(behind)
-        + "."
-    )
+    if len(controls):
+        names = " and ".join(title(str(name)) for name in controls["model"].unique())
+        return f"For {names}, tuned on neither style, natural sentences find {changes}."
+    text = f"On average over {_models(each['model'].nunique())} above the floor, natural sentences find {changes}."
+    return text + " No control, tuned on neither style, is among them." * ("tuned" in each)
 
 
-def caution(tables: Tables, asked: Sequence[str]) -> str:
-    """What a reader must know beside the answer: models that were tuned on natural sentences of these facts."""
-    tuned = [name for name in tables["halves"]["model"].unique() if name in asked] if len(tables["halves"]) else []
-    if not tuned:
-        return ""
-    fair = pick(tables["mean_pairs"], subset=HELD_OUT_CLEAN, k=1).to_dict("records")
-    held = "; ".join(f"{escape(title(row['dataset']))} {points(row)}" for row in fair)
-    text = (
-        f"{', '.join(map(title, tuned))} were tuned on natural sentences of half of these facts, never on templates, "
-        "so they may favour natural sentences also where a fact is new to them."
-    )
-    return text + f" On facts held out from that text, the gain is {held}." * bool(held)
+def tuning_sentence(tables: Tables) -> str:
+    """What tuning on a style does to the gap, beside the control; what is missing, without one."""
+    if tables["tuning"].empty:
+        return (
+            "Without a control (a model above the floor tuned on neither style), *natural finds more* cannot be told "
+            "from *tuned on natural*."
+        )
+    parts = []
+    for about, rows in by(tables["tuning"], ["tuned"]):
+        up, down = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+        parts.append(f"tuning on {about['tuned']} widens the gap in {up} and narrows it in {down} of {len(rows)} cases")
+    return f"Beside the same encoder tuned on neither style, {'; '.join(parts)}."
 
 
 def commonest(tables: Tables) -> dict[str, float]:
@@ -307,15 +352,17 @@ def _printed(dataset: str, style: str) -> str:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The paper's findings of section 4 on scores, each as a difference that lies above zero where it holds."""
+    """The paper's findings of section 4 on scores, each as a difference that lies above zero where it holds.
+
+    A row per model and data set, with what the model was tuned on.
+    """
     rows: list[dict[str, Any]] = []
-    for row in pick(tables["mean_pairs"], subset=ALL, k=1).to_dict("records"):
-        rows.append(_gap("001-18a", row) | {"dataset": row["dataset"], "model": f"mean of {row['models']} models"})
-    for row in pick(tables["pairs"], subset=ALL, k=1).to_dict("records"):
-        rows.append(_gap("001-18a", row) | {"dataset": row["dataset"], "model": row["model"]})
-    for row in tables["largest"].to_dict("records"):
-        rows.append(_gap("001-01c", row) | {"dataset": row["dataset"], "model": row["model"]})
-    return pd.DataFrame(rows, columns=["claim", "dataset", "model", "unit", "estimate", "low", "high", "n"])
+    for claim, table in (("001-18a", tables["pairs"]), ("001-01c", tables["largest"])):
+        for row in (pick(table, subset=ALL, k=1) if claim == "001-18a" and len(table) else table).to_dict("records"):
+            about = {"dataset": row["dataset"], "model": row["model"], "tuned": row.get("tuned", "")}
+            rows.append(_gap(claim, row) | about | {"verdict": FLOOR if row.get("floor") else ""})
+    columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "verdict"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _gap(claim: str, row: Mapping[str, Any]) -> dict[str, Any]:
@@ -336,21 +383,16 @@ def clean_halves(tables: Tables) -> pd.DataFrame:
 
 
 def halves_sentence(tables: Tables) -> str:
-    """Where a probe tells taught facts from others, by the interval within relations, and how many would by chance."""
+    """Whether the probe sees what was taught, by the intervals within relations, and where."""
     clean = pick(tables["halves"], subset=CLEAN)
     apart = clean[clean["within_low"] > 0]
     names = ", ".join(f"{title(m)} on {escape(title(p))}" for m, p in zip(apart["model"], apart["probe"], strict=True))
+    word = "Hardly" if 2 * len(apart) < len(clean) else "Mostly"
     return (
-        f"Within relations, the probe tells taught facts from others in {len(apart)} of {len(clean)} cases"
+        f"{word}: within relations, the probe tells taught facts from others in {len(apart)} of {len(clean)} cases"
         + f" ({names})" * bool(len(apart))
-        + f"; {0.025 * len(clean):.1f} would by chance alone where nothing was learned."
+        + f", and in {0.025 * len(clean):.1f} it would by chance where nothing was learned."
     )
-
-
-def points(row: Mapping[str, Any]) -> str:
-    """A difference with its interval in percentage points, signed."""
-    low, high = 100 * row["low"], 100 * row["high"]
-    return f"{100 * row['difference']:+.1f} points [{low:.1f},\N{NO-BREAK SPACE}{high:.1f}]"
 
 
 def _models(count: int) -> str:

@@ -2,25 +2,43 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 
 import pandas as pd
 
 from probekit.errors import ReportError
+from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
 from probekit.models import load_model
+from probekit.models.card import UNKNOWN, ModelCard, about, card_of
 from probekit.models.model import Model
 from probekit.probes import load_probe
 from probekit.probes.halves import halves
+from probekit.probes.lama import Unit
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
-from probekit.report.text import shown_name
+from probekit.report.recording import recorded_models
+from probekit.report.text import escape, shown_name, title
 from probekit.scoring import rank_targets
 from probekit.store import Store
 
 TOP = 10  # best candidates kept with every prompt
 SEVERAL_WORDINGS = ("demo/template", "demo_bio/template")  # probes with the option ``templates``
 FURTHER = ", further wordings"
+PARALLEL = ("google_re", "trex")  # data sets that ask each fact in both styles
+FLOORS = "Acc@1 beside the best constant answer and a uniform guess"
+MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
+PLATEAU = 0.5  # nats below what word frequencies give, that a training must have come down
+NEITHER = "neither"
+TUNED = {  # text that a model was trained on, by how its name begins -> style that it may favour
+    "lama-taught": "natural sentences",
+    "general": "natural sentences",
+    "lama-templates": "templates",
+    "pubmed": "biomedical text",
+    "wikipedia": NEITHER,
+}
+
 COLUMNS = [  # of prompts that have them
     "relation_label",
     "template_id",
@@ -29,11 +47,17 @@ COLUMNS = [  # of prompts that have them
     "exposure",
     "shows_gold",
     "exact_surface",
+    "homonym",
 ]
 
 
 def load_probes(
-    names: Sequence[str], limit: int = 0, seed: int = 0, per_fact: int = 5, limits: Mapping[str, int] = {}
+    names: Sequence[str],
+    limit: int = 0,
+    seed: int = 0,
+    per_fact: int = 5,
+    limits: Mapping[str, int] = {},
+    unit: Unit = "fact",
 ) -> list[Probe]:
     """Probes by name, with the parameters all sections share.
 
@@ -44,13 +68,17 @@ def load_probes(
         per_fact: natural sentences per T-REx fact, at most.
         limits: probe -> facts, in place of ``limit``: where entities have many lengths, a fact costs as many rows.
             Give both styles of a data set the same.
+        unit: ``fact`` asks a fact's template once; ``evidence`` asks one prompt for each sentence that supports the
+            fact, by template too, as the paper's equal numbers of prompts suggest (section 3.2).
 
     Raises:
         ReportError: ``limits`` names a probe that is not asked.
     """
     if unasked := [name for name in limits if name not in names]:
         raise ReportError(f"limits name {unasked[0]!r}, which is not among the probes: {', '.join(names)}")
-    special = {"trex/natural": {"per_fact": per_fact}}
+    special: dict[str, dict[str, object]] = {"trex/natural": {"per_fact": per_fact}}
+    if unit == "evidence":
+        special = {f"{dataset}/{style}": {"unit": unit} for dataset in PARALLEL for style in ("template", "natural")}
     facts = {name: limits.get(name, limit) or None for name in names}
     return [load_probe(name, limit=facts[name], seed=seed, **special.get(name, {})) for name in names]
 
@@ -99,9 +127,92 @@ def ask_all(
         for probe in probes:
             tables.append(ask(model, probe, name in halved, Store()))
             page.ran(model, probe, tables[-1].attrs["counts"])
-    ranks = pd.concat(tables, ignore_index=True)
-    ranks.attrs = {}
-    return ranks
+        page.checked(model, sanity_faults(model.name, tables[-len(probes) :]))
+    for table in tables:
+        table.attrs = {}
+    return with_floors(pd.concat(tables, ignore_index=True))
+
+
+def judged(ranks: pd.DataFrame, by_probe: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The rows of models that are above the floor of a data set in either style, or, ``by_probe``, of the very probe.
+
+    Returns:
+        These rows, and all of ``metrics.floors`` as a table, whose caption is ``FLOORS``.
+
+    Raises:
+        ReportError: no model is above the floor anywhere, so that the page has nothing to say.
+    """
+    low = at_floor(ranks) if by_probe else at_floor_in_both(ranks)
+    if low.all():
+        raise ReportError("no model of this run is above the floor on any probe: ask models that know something of it")
+    return ranks[~low].reset_index(drop=True), floors(ranks).reset_index()
+
+
+def floor_sentence(table: pd.DataFrame) -> str:
+    """Which models are at the floor where: shown in its table and judged in nothing; empty where none is."""
+    if table.empty or "floor" not in table or not table["floor"].astype(bool).any():
+        return ""
+    low = table[table["floor"].astype(bool)].groupby("model", sort=False)["probe"].agg(list)
+    total, parts = table["probe"].nunique(), []
+    for model, probes in low.items():
+        where = "all" if len(probes) == total else ", ".join(escape(title(probe)) for probe in probes)
+        parts.append(f"{escape(title(str(model)))} on {where}")
+    return f"At the floor, so judged in nothing here: {'; '.join(parts)}."
+
+
+def sanity_faults(name: str, asked: Sequence[pd.DataFrame]) -> list[str]:
+    """Why a model cannot be taken at its word; a run that asked such a model is not recorded.
+
+    A model may be at the floor of all probes of a domain that is not its own: only of several domains is that a fault.
+
+    Args:
+        name: of the model.
+        asked: the rows of ``ask``, one table a probe, with their counts.
+    """
+    faults = []
+    for table in asked:
+        counts, probe = table.attrs["counts"], table["probe"].iloc[0]
+        held, every = counts["candidates holding the unknown token"], counts["candidates"]
+        if held > MOST_UNKNOWN * every:
+            faults.append(f"its tokenizer cannot write {held:,} of the {every:,} candidates of {probe}")
+    domains = {table["domain"].iloc[0] for table in asked}
+    if len(domains) > 1 and floors(pd.concat(asked, ignore_index=True))["floor"].all():
+        faults.append(f"it is at the floor on all {len(asked)} probes")
+    card = about(name)
+    if card.unigram is not None and card.loss is not None and card.loss > card.unigram - PLATEAU:
+        faults.append(
+            f"its training loss ended at {card.loss:.2f}, while word frequencies alone give {card.unigram:.2f}: "
+            "it has not left the unigram plateau"
+        )
+    return faults
+
+
+def tuned_on(name: str, halved: Collection[str] = ()) -> str:
+    """What style of text a model was tuned on, that the comparison of styles may favour: one of ``TUNED``'s values.
+
+    Args:
+        name: as in ``load_model``.
+        halved: models without a training record that were taught half of the LAMA facts in natural sentences.
+
+    Returns:
+        Joined by ``and`` where the texts that it and its bases read are of several kinds; ``unknown`` where nothing is
+        recorded.
+    """
+    card, read = about(name), list[str]()
+    while card.texts:
+        read += [text.removesuffix(".txt") for text in card.texts]
+        base = recorded_models() / f"{card.base}.json"
+        card = card_of(json.loads(base.read_text("utf-8"))) if card.base and base.is_file() else ModelCard()
+    kinds = {kind for text in read for start, kind in TUNED.items() if text.startswith(start)}
+    kinds |= {TUNED["lama-taught"]} if name in halved and not read else set()
+    order = [kind for kind in dict.fromkeys(TUNED.values()) if kind in kinds and kind != NEITHER]
+    return " and ".join(order) or (NEITHER if read else UNKNOWN)
+
+
+def cards(models: Sequence[str], halved: Collection[str] = ()) -> pd.DataFrame:
+    """What each model was trained and tuned on: ``model, category, tuned``."""
+    rows = [(shown_name(name), about(name).category, tuned_on(name, halved)) for name in models]
+    return pd.DataFrame(rows, columns=["model", "category", "tuned"])
 
 
 def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = None) -> pd.DataFrame:
@@ -134,6 +245,7 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
         domain=probe.domain,
         prompt_id=own["prompt_id"],
         object=prompts["gold"].str[0],
+        candidates=len(probe.entities),
         rank=own["rank"],
         rank_any=best["rank"],
         score=own["score"],

@@ -18,10 +18,11 @@ from probekit.report.published import cell as printed
 from probekit.report.published import published
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, shown_name, title
+from probekit.scoring.lengths import entity_lengths
 from probekit.scoring.slots import encode_candidates, encode_slots
 
 from notebooks.templates import accuracy
-from notebooks.templates.paper_sets import PAPER_SETS, SIZES, sizes
+from notebooks.templates.paper_sets import PAPER_SETS, SIZES, ours, sizes
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -38,6 +39,7 @@ CAPTIONS = {
     "left_out": "What was left out or is absent, and why",
     "kinds": "Relations and facts of each kind",
     "relations": "Each relation, counted",
+    "parameters": "Parameters that follow from a configuration, in millions",
 }
 Tables = Mapping[str, pd.DataFrame]
 
@@ -59,6 +61,7 @@ def tables(page: Page, models: Sequence[str], probes: Sequence[Probe], device: s
     counted = relations(probes)
     return {
         "datasets": accuracy.datasets(probes),
+        "parameters": parameters(),
         "entities": entities(probes),
         "concentration": concentration(probes),
         "leaks": leaks(probes),
@@ -221,7 +224,8 @@ def lengths(model: Model, probes: Sequence[Probe]) -> pd.DataFrame:
         spaced = [slot.spaced and model.minds_spaces for slot in slots]
         tables = {kind: encode_candidates(model, probe.entities, kind) for kind in dict.fromkeys(spaced)}
         own = [gold[0] for gold in probe.prompts["gold"]]
-        gold = np.array([len(tables[s].sequences[tables[s].number[g]]) for s, g in zip(spaced, own, strict=True)])
+        tokens = {kind: entity_lengths(model, probe.entities, kind)["length"].to_dict() for kind in tables}
+        gold = np.array([tokens[s][g] for s, g in zip(spaced, own, strict=True)])
         prompt = np.array([len(slot.left) + len(slot.right) for slot in slots])
         main = max(tables.values(), key=lambda table: len(table.strings))
         rows.append(
@@ -242,12 +246,25 @@ def lengths(model: Model, probes: Sequence[Probe]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def parameters() -> pd.DataFrame:
+    """Parameters of DistilBERT in millions, as its configuration gives them (Table 2 prints 12)."""
+    import torch
+    from transformers import DistilBertConfig, DistilBertForMaskedLM
+
+    with torch.device("meta"):
+        network = DistilBertForMaskedLM(DistilBertConfig())
+    return pd.DataFrame([{"model": "DistilBERT", "millions": round(network.num_parameters() / 1e6, 1)}])
+
+
 # ---- conclusions, and what the page says and shows -------------------------------------------------------------------
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The sizes that the paper prints (sections 3.2 and 5.6), as ours are: numbers to compare."""
-    return pd.DataFrame(sizes(tables["datasets"]), columns=["claim", "measured", "estimate"])
+    rows = sizes(tables["datasets"])
+    for row in tables.get("parameters", pd.DataFrame()).to_dict("records"):
+        rows.append({"claim": "001-19d", "measured": f"{row['model']}, parameters", "estimate": row["millions"]})
+    return pd.DataFrame(rows, columns=["claim", "measured", "estimate"])
 
 
 def answer(tables: Tables) -> str:
@@ -318,13 +335,12 @@ def concentration_chart(tables: Tables) -> Figure:
 
 def beside_paper(tables: Tables) -> pd.DataFrame:
     """The sizes that paper 001 prints beside ours: ``claim, size, published, ours`` (nan: not at hand)."""
-    ours = tables["datasets"].set_index("probe")
     return pd.DataFrame(
         {
             "claim": size.claim,
             "size": size.row,
             "published": float(printed("001", "text", size.row, size.unit)) * size.factor,
-            "ours": float(ours.loc[size.probe, size.column]) if size.probe in ours.index else float("nan"),
+            "ours": ours(tables["datasets"], size),
         }
         for size in SIZES
     )

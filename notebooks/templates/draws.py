@@ -83,3 +83,8 @@ def equal_prompts(probes: Sequence[Probe], seed: int = 0) -> pd.DataFrame:
             kept = frame.loc[order, ["prompt_id"]].reset_index()
             frames.append(kept.assign(dataset=dataset, probe=name))
     return pd.concat(frames, ignore_index=True)[["dataset", "probe", "fact_id", "prompt_id"]]
+
+
+def unit_of(probe: str) -> str:
+    """What a bootstrap of a probe draws: an entity where prompts were made from sentences about it, else a fact."""
+    return "entity" if probe.startswith(("pubmed", "medline", "demo_lipid")) else "fact"

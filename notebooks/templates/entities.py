@@ -11,7 +11,17 @@ import numpy as np
 import pandas as pd
 
 from probekit.errors import ProbeError
-from probekit.metrics import KS, Drawn, accuracy_table, bootstrap_means, hits_at_k, kendall_tau, spread
+from probekit.metrics import (
+    KS,
+    Drawn,
+    accuracy_table,
+    at_floor,
+    bootstrap_means,
+    floors,
+    hits_at_k,
+    kendall_tau,
+    spread,
+)
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
@@ -19,11 +29,13 @@ from probekit.report.page import Page
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, plain, shown_name, title
+from probekit.report.verdicts import FLOOR
 from probekit.scoring import rank_within
 from probekit.scoring.plan import make_plan
 from probekit.store import Store
 
 from notebooks.templates.ask import load_probes
+from notebooks.templates.draws import unit_of
 from notebooks.templates.paper_tables import MEAN as AVERAGE
 from notebooks.templates.paper_tables import PAPER, table6
 
@@ -99,7 +111,8 @@ def ask_all(
     list alone would cost.
 
     Returns:
-        The rows of ``ask`` and those of ``costs``, of all models.
+        The rows of ``ask``, each with ``floor`` (whether its model is at the floor of the own list), and those of
+        ``costs``, of all models.
     """
     asked, cost = [], []
     for name in models:
@@ -111,7 +124,10 @@ def ask_all(
             cost.append(costs(model, longer))
     for frame in asked:
         frame.attrs = {}
-    return pd.concat(asked, ignore_index=True), pd.concat(cost, ignore_index=True)
+    ranks = pd.concat(asked, ignore_index=True)
+    known = floors(pick(ranks, share=SHARES[0]))["floor"]
+    low = known.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy()
+    return ranks.assign(floor=low), pd.concat(cost, ignore_index=True)
 
 
 def ask(model: Model, longer: Enlarged, store: Store | None = None) -> pd.DataFrame:
@@ -130,6 +146,7 @@ def ask(model: Model, longer: Enlarged, store: Store | None = None) -> pd.DataFr
             "probe": longer.probe.name,
             "prompt_id": found["prompt_id"],
             "fact_id": [fact for fact in facts for _ in SHARES],
+            "object": [gold[0] for gold in longer.probe.prompts["gold"] for _ in SHARES],
             "share": list(SHARES) * len(facts),
             "entities": [len(entities) for entities in lists.values()] * len(facts),
             "candidates": found["candidates"],
@@ -161,21 +178,24 @@ def costs(model: Model, longer: Enlarged) -> pd.DataFrame:
 def tables(ranks: pd.DataFrame, cost: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """All tables of the page: ``accuracy, falls, relative, rivals, order, costs``.
 
-    Several models have rows of their mean too.
+    Several models above the floor of their own list have rows of their mean too.
     The hits of all models on a fact are drawn together, so that one draw of facts serves all of them.
 
     Args:
         ranks, cost: of ``ask_all``.
     """
+    ranks = ranks.assign(floor=at_floor(ranks))
     groups = list(_groups(ranks))
     steps = [group.assign(model=about["model"]) for about, group in groups]
     falls = pd.DataFrame([row for about, group in groups for row in _falls(about, group)])
-    relative = [*KEYS, "k", "entities_before", "entities_after", "relative", "relative_low", "relative_high"]
+    relative = [*KEYS, "floor", "k", "entities_before", "entities_after", "relative", "relative_low", "relative_high"]
     return {
-        "accuracy": accuracy_table(pd.concat(steps), [*KEYS, "share", "entities"]),
+        "accuracy": accuracy_table(pd.concat(steps), [*KEYS, "floor", "share", "entities"]),
         "falls": falls.drop(columns=relative[-3:]),
         "relative": falls[falls["before"] > 0][relative],
-        "rivals": pd.DataFrame([about | _rivals(group) for about, group in groups]),
+        "rivals": pd.DataFrame(
+            [about | {"floor": bool(group["floor"].all())} | _rivals(group) for about, group in groups]
+        ),
         "order": _order(ranks),
         "costs": cost,
     }
@@ -184,8 +204,8 @@ def tables(ranks: pd.DataFrame, cost: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _groups(ranks: pd.DataFrame) -> Iterator[tuple[Row, pd.DataFrame]]:
     """The rows of each model and probe; those of all models last, where there are several."""
     yield from by(ranks, KEYS)
-    if ranks["model"].nunique() > 1:
-        for about, group in by(ranks, ["probe"]):
+    for about, group in by(ranks[~ranks["floor"]], ["probe"]):
+        if group["model"].nunique() > 1:
             yield {"model": MEAN} | about, group
 
 
@@ -205,7 +225,7 @@ def _falls(about: Row, group: pd.DataFrame) -> Iterator[Row]:
         gap = Drawn(before[i] - after[i], drawn_before[:, i] - drawn_after[:, i])
         defined = drawn_before[:, i] > 0
         shares = np.divide(gap.draws, drawn_before[:, i], out=np.full(len(gap.draws), np.nan), where=defined)
-        row = about | {"k": k, "facts": first["fact_id"].nunique()}
+        row = about | {"k": k, "facts": first["fact_id"].nunique(), "floor": bool(first["floor"].all())}
         row |= {"entities_before": first["entities"].iloc[0], "entities_after": last["entities"].iloc[0]}
         row |= {"before": before[i], "after": after[i], "difference": gap.estimate}
         row |= dict(zip(("low", "high"), gap.interval(), strict=True))
@@ -231,7 +251,7 @@ def _rivals(group: pd.DataFrame) -> Row:
 def _order(ranks: pd.DataFrame) -> pd.DataFrame:
     """Kendall's tau-b between the models' Acc@1 with the own and with the enlarged list; no row where undefined."""
     rows = []
-    for about, group in by(ranks, ["probe"]):
+    for about, group in by(ranks[~ranks["floor"]], ["probe"]):
         first, last = _ends(group)
         sides = [
             part.assign(hit=hits_at_k(part["rank"], 1)).pivot(index="prompt_id", columns="model", values="hit")
@@ -251,8 +271,11 @@ def _order(ranks: pd.DataFrame) -> pd.DataFrame:
 
 
 def of_mean(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the mean of all models, or of the one model there is."""
-    return pick(table, model=MEAN) if (table["model"] == MEAN).any() else table
+    """The rows of the mean over the models above the floor; where one alone is, its own."""
+    mean = pick(table, model=MEAN)
+    rest = table[~table["probe"].isin(mean["probe"])]
+    rest = rest[~rest["floor"].astype(bool)]
+    return pd.concat([mean, rest], ignore_index=True)
 
 
 def each(table: pd.DataFrame) -> pd.DataFrame:
@@ -263,11 +286,13 @@ def each(table: pd.DataFrame) -> pd.DataFrame:
 def answer(tables: Tables) -> str:
     """The greatest fall of Acc@1, and where others fall beyond chance; means over models."""
     falls = pick(of_mean(tables["falls"]), k=1).sort_values("difference", ascending=False, kind="stable")
+    if falls.empty:
+        return "No model is above the floor, so there is nothing to lose."
     most, others = falls.iloc[0], falls.iloc[1:]
     text = (
         f"With {most['entities_after']:,} candidates in place of {most['entities_before']:,}, Acc@1 on "
         f"{escape(title(most['probe']))} falls from {number(most['before'])} to {number(most['after'])}"
-        + ", in the mean of all models" * (each(tables["falls"])["model"].nunique() > 1)
+        + ", in the mean of the models above the floor" * (each(tables["falls"])["model"].nunique() > 1)
         + ". "
     )
     clear = [escape(title(probe)) for probe in others.loc[others["low"] > 0, "probe"]]
@@ -371,22 +396,12 @@ def cost(tables: Tables) -> str:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """Section 5.6: Acc@1 falls for every model on every data set; the relative fall is greatest on SQuAD.
-
-    The second compares the ends of two intervals, which are drawn apart.
-    """
+    """Section 5.6: Acc@1 falls for every model on every data set."""
     rows = [
         {"claim": "001-13a", "model": row["model"], "dataset": row["probe"], "n": row["facts"]}
         | {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
+        | {"verdict": FLOOR if row.get("floor") else ""}
         for row in pick(each(tables["falls"]), k=1).to_dict("records")
     ]
-    relative = pick(of_mean(tables["relative"]), k=1)
-    squad, others = pick(relative, probe="squad"), relative[relative["probe"] != "squad"]
-    if len(squad) and len(others):
-        mine = squad.iloc[0]
-        ends = {"estimate": mine["relative"] - others["relative"].max()}
-        ends |= {"low": mine["relative_low"] - others["relative_high"].max()}
-        ends |= {"high": mine["relative_high"] - others["relative_low"].max()}
-        rows.append({"claim": "001-13e", "model": mine["model"], "dataset": "squad"} | ends)
-    table = pd.DataFrame(rows, columns=["claim", "model", "dataset", "estimate", "low", "high", "n"])
-    return table.assign(unit="fact")
+    table = pd.DataFrame(rows, columns=["claim", "model", "dataset", "estimate", "low", "high", "n", "verdict"])
+    return table.assign(unit=table["dataset"].map(unit_of))

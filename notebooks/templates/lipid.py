@@ -10,8 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from scipy import stats
 
-from probekit.metrics import accuracy_table, bootstrap_ci, hits_at_k, spread
+from probekit.metrics import Interval, accuracy_table, bootstrap_ci, hits_at_k, share_ci, spread
 from probekit.probes.lipid.corpora import SIGNS, make_prompts
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PARENTHESIS, PROMPTS, SENTENCES
 from probekit.probes.lipid.sheet import write_sheet
@@ -20,6 +21,12 @@ from probekit.report.text import escape, number, plain, title
 
 from notebooks.templates.paper_tables import number as printed
 
+JUDGED = (  # prompts of ``pubmed`` read one by one, drawn at random of each kind: list, homonym, prompts, of the entity
+    ("chemical", True, 20, 4),
+    ("chemical", False, 30, 30),
+    ("gene", True, 20, 0),
+    ("gene", False, 30, 25),
+)
 Made = Mapping[str, Mapping[str, Any]]  # what ``build`` returned, by text
 GUESS = "frequency alone"  # asked without a model
 PAPER = "LIPID, the paper's"
@@ -27,6 +34,8 @@ CAPTIONS = {
     "statistics": "Prompts per entity, by text and list",
     "steps": "What is left after each step of the recipe",
     "accuracy": "Accuracy on the prompts of the recipe, per prompt and per entity",
+    "homonyms": "Acc@1 with and without names that mostly mean something else, and their share of the right answers",
+    "precision": "How many masked names mean the listed entity: a sample of the PubMed prompts, judged by one reader",
     "keywords": "Sentences with exactly one mention that each keyword drops, and drops alone",
     "sheet": "The sheet for the check by people, not filled in, from the demo world",
 }
@@ -125,6 +134,67 @@ def accuracy(ranks: pd.DataFrame) -> pd.DataFrame:
         per_entity.append(spread("per_entity", bootstrap_ci(hits)))
     table = table.join(pd.DataFrame(per_entity, index=table.index))
     return table.sort_values("probe", key=lambda names: names.map(list(dict.fromkeys(names)).index), kind="stable")
+
+
+def homonym_table(ranks: pd.DataFrame) -> pd.DataFrame:
+    """How much of an accuracy are words such as *lead* and *contrast*, which a sentence rarely means as the list does.
+
+    Returns:
+        Per probe and model ``prompts, homonyms`` (prompts of such names), ``right``, ``right_homonyms``, ``share`` of
+        the right answers, and ``with_all`` and ``without``, Acc@1 with 95% intervals that draw entities. Empty where no
+        prompt is of such a name.
+    """
+    if "homonym" not in ranks:
+        return pd.DataFrame()
+    rows = []
+    for about, group in by(ranks, ["probe", "model"]):
+        known, hits = group["homonym"].fillna(False).astype(bool), hits_at_k(group["rank"], 1)
+        if known.any() and not known.all():
+            row = about | {"prompts": len(group), "homonyms": int(known.sum()), "right": int(hits.sum())}
+            row |= {"right_homonyms": int(hits[known].sum())}
+            row["share"] = row["right_homonyms"] / row["right"] if row["right"] else float("nan")
+            rows.append(row | spread("with_all", _shares(group)) | spread("without", _shares(group[~known])))
+    return pd.DataFrame(rows)
+
+
+def _shares(group: pd.DataFrame) -> Interval:
+    return share_ci(hits_at_k(group["rank"], 1), group["object"].tolist())
+
+
+def homonym_sentence(tables: Tables) -> str:
+    """Of the model with the most right answers on each probe, what share they are of such names."""
+    rows = tables["homonyms"]
+    parts = []
+    for _, part in by(rows, ["probe"]) if len(rows) else ():
+        best = part.loc[part["right"].idxmax()]
+        parts.append(
+            f"on {escape(title(best['probe']))} {best['share']:.0%} of the right answers of {title(best['model'])}, "
+            f"whose Acc@1 is {number(best['with_all'])} with them and {number(best['without'])} without"
+        )
+    return f"Words that the list names and the sentence rarely means are {'; '.join(parts)}." if parts else ""
+
+
+def precision(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Share of prompts whose masked name means the listed entity, with and without homonyms, from ``JUDGED``.
+
+    Returns:
+        Per list ``homonyms`` (their share of the prompts asked), ``judged``, ``without`` them (with its exact 95%
+        interval, prompts taken as independent), and ``with_all``, both kinds weighted by their shares. One reader
+        judged, so that no agreement is known. Empty where the prompts are not those that were judged.
+    """
+    rows = []
+    for kind in dict.fromkeys(name for name, *_ in JUDGED):
+        asked = pick(ranks, probe=f"pubmed/{kind}").drop_duplicates("prompt_id")
+        if len(asked):
+            share = float(asked["homonym"].astype(bool).mean())
+            counts = {homonym: (n, right) for name, homonym, n, right in JUDGED if name == kind}
+            (others, meant), (n, right) = counts[True], counts[False]
+            ends = stats.binomtest(right, n).proportion_ci(0.95)
+            row = {"list": kind, "homonyms": share, "judged": n + others, "without": right / n}
+            row |= {"without_low": float(ends.low), "without_high": float(ends.high)}
+            mixed = share * meant / others + (1 - share) * right / n
+            rows.append(row | {"with_all": mixed})
+    return pd.DataFrame(rows)
 
 
 def _guess(asked: pd.DataFrame) -> pd.DataFrame:

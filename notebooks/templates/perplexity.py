@@ -28,6 +28,7 @@ from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, plain, title
 from probekit.report.verdicts import Side, Sign, direction
 
+from notebooks.templates.ask import FLOORS
 from notebooks.templates.paper_sets import PAPER_SETS
 from notebooks.templates.paper_tables import FIGURE, MEAN, PAPER, table5
 from notebooks.templates.paper_tables import number as printed
@@ -53,6 +54,7 @@ CAPTIONS = {
     "perplexity": "Perplexity of the prompts, own object filled in: mean, median, whole corpus, bits a character",
     "means": "Acc@1 and mean perplexity per probe, mean over models",
     "points": "Acc@1 and mean perplexity per probe, model by model",
+    "floors": FLOORS,
 }
 Row = dict[str, Any]
 Tables = Mapping[str, pd.DataFrame]
@@ -426,20 +428,37 @@ def which_perplexity(tables: Tables) -> str:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Figure 2: by template accuracy rises with perplexity, in natural sentences it falls.
 
-    The paper takes the means of data sets as points; the others ask whether it holds where only the model, or only the
-    prompt, changes. An answered prompt with the lower perplexity goes with a falling accuracy.
+    The paper takes the means of data sets as points; a correlation over a handful of them, or of models, has the
+    interval of Fisher's transformation, which asks for at least four. Inside a model it is a row per probe: an answered
+    prompt with the lower perplexity goes with a falling accuracy.
     """
-    rows = []
+    rows: list[Row] = []
     for style, claim in CLAIM.items():
-        sign = SIGN[style]
+        sign, about = SIGN[style], {"claim": claim, "expected": SIGN[style]}
         for row in pick(tables["sets"], style=style).to_dict("records"):
-            about = {"claim": claim, "measured": "r over data sets", "expected": sign, "n": row["sets"]}
-            rows.append(about | {"estimate": row["r"], "low": row["r_low"], "high": row["r_high"]})
-        for row in pick(tables["styles"], style=style).to_dict("records"):
-            low, high = row["value_low"], row["value_high"]
-            about = {"claim": claim, "measured": MEASURED[row["measure"]], "expected": sign, "n": row["averaged"]}
-            sides = (low, high) if row["measure"] == OVER else (0.5 - high, 0.5 - low)
-            found = {"estimate": row["value"], "low": low, "high": high, "verdict": direction(*sides, sign)}
-            rows.append(about | found)
-    table = pd.DataFrame(rows, columns=["claim", "measured", "estimate", "low", "high", "n", "expected", "verdict"])
-    return table.assign(unit="fact", verdict=table["verdict"].fillna("").astype(str))
+            about |= {"measured": "r over data sets", "dataset": "", "model": "", "unit": "data set", "n": row["sets"]}
+            rows.append(about | {"estimate": row["r"]} | _fisher(row["r"], row["sets"], sign))
+        for row in pick(tables["across"], style=style).to_dict("records"):
+            about |= {"measured": MEASURED[OVER], "dataset": row["probe"], "unit": "model", "n": row["models"]}
+            rows.append(about | {"estimate": row["log_pearson"]} | _fisher(row["log_pearson"], row["models"], sign))
+        answered = tables["answered"] if len(tables["answered"]) else pd.DataFrame({"probe": []})
+        for row in answered[answered["probe"].isin(_probes_of(tables, style))].to_dict("records"):
+            low, high = row["auc_low"], row["auc_high"]
+            about |= {"measured": MEASURED[INSIDE], "dataset": row["probe"], "model": row["model"], "unit": "prompt"}
+            found = {"estimate": row["auc"], "low": low, "high": high, "n": row["texts"]}
+            rows.append(about | found | {"verdict": direction(0.5 - high, 0.5 - low, sign)})
+    columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n", "expected", "verdict"]
+    return pd.DataFrame(rows, columns=columns).fillna({"model": "", "dataset": ""})
+
+
+def _probes_of(tables: Tables, style: str) -> list[str]:
+    return pick(tables["means"], style=style)["probe"].tolist()
+
+
+def _fisher(r: float, points: int, expected: Side) -> dict[str, Any]:
+    """The 95% interval of a correlation over so many points, and what it says; of fewer than four there is none."""
+    if points < 4 or not abs(r) < 1:
+        return {"verdict": "undecided"}
+    away = float(stats.norm.isf(0.025)) / np.sqrt(points - 3)
+    low, high = (float(np.tanh(np.arctanh(r) + side * away)) for side in (-1, 1))
+    return {"low": low, "high": high, "verdict": direction(low, high, expected)}

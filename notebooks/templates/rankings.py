@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
+from itertools import combinations, product
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ from probekit.metrics import (
     JointAccuracy,
     accuracy_table,
     fact_hits,
+    floors,
     holm,
     joint_accuracy,
     kendall_tau,
@@ -26,20 +27,20 @@ from probekit.metrics import (
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import escape, title
+from probekit.report.verdicts import FLOOR
 
 from notebooks.templates.accuracy import ALL, pairs
+from notebooks.templates.draws import unit_of
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SAME, OTHER = "same facts", "other facts"
 HALVES = "two halves of the facts"
-EVERY, ABOVE = "all models", "above the floor"
 TAU = "Kendall tau-b"
+VALUE = ("statistic", "value", "low", "high")
 STATISTICS = {TAU: kendall_tau, "Spearman": spearman}
 SAMPLES = 1000  # draws of facts
-FLOOR = 2  # times chance: a model whose Acc@10 stays below has told nothing
-FEWEST = 3  # models above the floor that are correlated apart: two can only agree or not
 SURE, HALF = 0.975, 0.5  # shares of the draws in which a first place is beyond doubt, and in which a category leads
 MARK = "†"
 CAPTIONS = {
@@ -48,9 +49,9 @@ CAPTIONS = {
     "agreement": "Rank correlations over models between two settings, and between two halves of the facts of one",
     "stability": "How often a model stays ahead of another when facts are drawn anew",
     "differences": "Acc@1 on the same facts, with raw and corrected p-values",
-    "contrasts": "Natural sentences less templates, by domain and category: Acc@1 per prompt, mean over models",
-    "categories": "Mean Acc@1 of each category of models",
-    "gaps": "One category of models less another",
+    "contrasts": "Natural sentences less templates on the same facts, by domain and category, mean over models",
+    "categories": "Mean Acc@1 of each category of models above the floor",
+    "gaps": "One model less a model of another category, both above the floor",
 }
 Tables = Mapping[str, pd.DataFrame]
 
@@ -85,14 +86,11 @@ def pairings(ranks: pd.DataFrame) -> list[Pairing]:
 # ---- tables ----------------------------------------------------------------------------------------------------------
 
 
-def tables(
-    ranks: pd.DataFrame, candidates: Mapping[str, int], categories: Mapping[str, str], seed: int = 0
-) -> dict[str, pd.DataFrame]:
+def tables(ranks: pd.DataFrame, categories: Mapping[str, str], seed: int = 0) -> dict[str, pd.DataFrame]:
     """All tables of the page; one that does not apply is empty, and none holds a missing number.
 
     Args:
         ranks: rows of ``ask.ask_all``.
-        candidates: how many entities compete, by probe.
         categories: what each model was trained on, by model.
         seed: of all draws of facts.
 
@@ -105,45 +103,50 @@ def tables(
     """
     hits = fact_hits(ranks)
     joint, paired = joint_accuracy(hits, SAMPLES, seed), pairings(ranks)
-    standing = _ranks(ranks, joint, candidates, categories)
+    standing = _ranks(ranks, joint, categories)
     names = dict.fromkeys(categories[model] for model in joint.models)
     members = {name: [i for i, model in enumerate(joint.models) if categories[model] == name] for name in names}
     return {
         "ranks": standing,
         "agreement": _agreement(joint, hits, paired, standing, seed),
-        "orders": _orders(joint, paired),
+        "orders": _orders(joint, paired, standing),
         "stability": _stability(joint),
         "differences": _differences(ranks, categories),
         "categories": _categories(joint, standing, members),
         "gaps": _gaps(joint, standing, members),
-        "contrasts": _contrasts(joint, paired, members),
+        "contrasts": _contrasts(joint, paired, standing, members),
     }
 
 
-def _ranks(
-    ranks: pd.DataFrame, joint: JointAccuracy, candidates: Mapping[str, int], categories: Mapping[str, str]
-) -> pd.DataFrame:
+def _ranks(ranks: pd.DataFrame, joint: JointAccuracy, categories: Mapping[str, str]) -> pd.DataFrame:
     """One row per probe and model, best first; ``asked`` is the model's place in the run, ``next`` who follows it.
 
-    A model is at the floor where the interval of its Acc@1 reaches chance, one over the number of candidates, or its
-    Acc@10 is below ``FLOOR`` times chance. Its rank then says nothing.
+    A model is at the floor where the interval of its Acc@1 reaches the best constant answer (``metrics.floors``); its
+    rank then says nothing. ``rank`` is that among the models above the floor, 0 at it.
     """
+    known = floors(ranks)
     top10 = accuracy_table(ranks, ["probe", "model"], ks=[10]).set_index(["probe", "model"])["acc@10"]
     about = ranks.drop_duplicates("probe").set_index("probe")
     rows = []
     for probe in joint.probes:
         estimate, draws = joint.of(probe)
+        low_ones = np.array([bool(known.loc[(model, probe), "floor"]) for model in joint.models])
         places, drawn = rankdata(-estimate, method="min"), rankdata(-draws, method="min", axis=1)
+        if len(above := np.flatnonzero(~low_ones)):
+            places[above] = rankdata(-estimate[above], method="min")
+            drawn[:, above] = rankdata(-draws[:, above], method="min", axis=1)
         order = np.argsort(-estimate, kind="stable")
         for position, number in enumerate(order):
-            model, chance = joint.models[number], 1 / candidates[probe]
-            low, high = middle(draws[:, number])
+            model = joint.models[number]
+            floor = known.loc[(model, probe)]
+            low, high = floor["low@1"], floor["high@1"]
             first, last = middle(drawn[:, number])
             ten = float(top10[probe, model])
             row = {"probe": probe, "domain": about["domain"][probe], "style": about["style"][probe], "model": model}
             row |= {"asked": int(number), "category": categories[model]}
-            row |= {"acc@1": estimate[number], "low@1": low, "high@1": high, "acc@10": ten, "chance": chance}
-            row |= {"floor": bool(low <= chance or ten < FLOOR * min(1, 10 * chance)), "rank": int(places[number])}
+            row |= {"acc@1": estimate[number], "low@1": low, "high@1": high, "acc@10": ten}
+            row |= {"constant": floor["constant"], "uniform": floor["uniform"]}
+            row |= {"floor": bool(floor["floor"]), "rank": 0 if floor["floor"] else int(places[number])}
             row |= {"rank_low": int(np.floor(first)), "rank_high": int(np.ceil(last))}
             rows.append(row | {"next": joint.models[order[position + 1]] if position + 1 < len(order) else ""})
     return pd.DataFrame(rows)
@@ -154,34 +157,30 @@ def _agreement(
 ) -> pd.DataFrame:
     """Rank correlations over models between two settings, and between two halves of the facts in one setting.
 
-    Undefined ones, of fewer than two models or of models that all score alike, have no row.
+    Of the models above the floor; undefined ones, of fewer than two models or of equal scores, have no row.
     """
-    low = standing[standing["floor"]].groupby("probe")["model"].agg(set).to_dict()
     rows: list[dict[str, object]] = []
     for pair in paired:
+        kept = _above(joint, standing, pair.template, pair.natural)
         sides = joint.of(pair.template), joint.of(pair.natural)
-        floored = low.get(pair.template, set()) | low.get(pair.natural, set())
-        fewer = [(ABOVE, floored)] if floored and len(joint.models) - len(floored) >= FEWEST else []
-        for group, out in [(EVERY, set()), *fewer]:
-            kept = [i for i, model in enumerate(joint.models) if model not in out]
-            estimate = [side[0][kept] for side in sides]
-            draws = [side[1][:, kept] for side in sides]
-            rows += _correlations({**pair.about, "group": group}, estimate, draws)
+        rows += _correlations(pair.about, [side[0][kept] for side in sides], [side[1][:, kept] for side in sides])
     domains = standing.drop_duplicates("probe").set_index("probe")["domain"]
     for dataset in hits:
         halves = split_halves(dataset, seed=seed)
         for place, probe in enumerate(dataset.probes):
-            draws = [halves[:, 0, place], halves[:, 1, place]]
-            about = {"domain": domains[probe], "first": probe, "second": probe, "facts": HALVES, "group": EVERY}
-            rows += _correlations(about, None, draws)
-    return pd.DataFrame(rows)
+            kept = _above(joint, standing, probe)
+            about = {"domain": domains[probe], "first": probe, "second": probe, "facts": HALVES}
+            rows += _correlations(about, None, [halves[:, half, place][:, kept] for half in (0, 1)])
+    return pd.DataFrame(
+        rows, columns=["domain", "first", "second", "facts", "models", "statistic", "value", "low", "high"]
+    )
 
 
 def _correlations(
     about: dict[str, str], estimate: list[np.ndarray] | None, draws: list[np.ndarray]
 ) -> Iterator[dict[str, object]]:
     """One row per statistic; without an estimate of its own, the mean over draws."""
-    for name, correlate in STATISTICS.items():
+    for name, correlate in STATISTICS.items() if draws[0].shape[1] > 1 else ():
         drawn = np.array([correlate(a, b).statistic for a, b in zip(*draws, strict=True)])
         if not np.isfinite(drawn).any():
             continue
@@ -197,13 +196,23 @@ def _side(difference: np.ndarray) -> int:
     return int(low > 0) - int(high < 0)
 
 
-def _orders(joint: JointAccuracy, paired: Sequence[Pairing]) -> pd.DataFrame:
-    """For each pairing: pairs of models whose order is beyond doubt in both settings, and is the same or reversed."""
+def _above(joint: JointAccuracy, standing: pd.DataFrame, *probes: str) -> list[int]:
+    """Places of the models that are above the floor on all of these probes."""
+    low = set(standing.loc[standing["probe"].isin(probes) & standing["floor"], "model"])
+    return [place for place, model in enumerate(joint.models) if model not in low]
+
+
+def _orders(joint: JointAccuracy, paired: Sequence[Pairing], standing: pd.DataFrame) -> pd.DataFrame:
+    """For each pairing: pairs of models whose order is beyond doubt in both settings, and is the same or reversed.
+
+    Of models above the floor in both.
+    """
     rows = []
     for pair in paired if len(joint.models) > 1 else ():
+        above = _above(joint, standing, pair.template, pair.natural)
         counts, swapped = {"same": 0, "reversed": 0, "undecided": 0}, []
         sides = [joint.of(probe)[1] for probe in (pair.template, pair.natural)]
-        for a, b in combinations(range(len(joint.models)), 2):
+        for a, b in combinations(above, 2):
             template, natural = (_side(draws[:, a] - draws[:, b]) for draws in sides)
             word = {1: "same", -1: "reversed"}.get(template * natural, "undecided")
             counts[word] += 1
@@ -234,9 +243,13 @@ def _differences(ranks: pd.DataFrame, categories: Mapping[str, str]) -> pd.DataF
     if table.empty:
         return table
     place = {model: number for number, model in enumerate(ranks["model"].unique())}
-    table = table.drop(columns="k").assign(
-        category=table["model"].map(categories),
-        asked=table["model"].map(place),
+    table = (
+        table[~table["floor"]]
+        .drop(columns="k")
+        .assign(
+            category=table["model"].map(categories),
+            asked=table["model"].map(place),
+        )
     )
     corrected = [pd.Series(holm(part["p"]), part.index) for _, part in table.groupby("subset", sort=False)]
     return table.assign(p_holm=pd.concat(corrected))
@@ -254,48 +267,62 @@ def _mean(accuracy: Drawn, kept: Sequence[int]) -> Drawn:
 
 
 def _categories(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[str, list[int]]) -> pd.DataFrame:
-    """RQ3: mean Acc@1 of each category's models on each probe; ``leads_in``: share of draws in which it is highest."""
+    """RQ3: mean Acc@1 of each category's models above the floor of a probe; ``leads_in``: share of draws in which it
+    is highest."""
     rows = []
     for about, accuracy in _probes(joint, standing):
-        means = {category: _mean(accuracy, kept) for category, kept in members.items()}
+        above = set(_above(joint, standing, about["probe"]))
+        kept = {name: [i for i in places if i in above] for name, places in members.items()}
+        means = {category: _mean(accuracy, places) for category, places in kept.items() if places}
         drawn = np.array([mean.draws for mean in means.values()])
-        best = drawn == drawn.max(0)
+        best = drawn == drawn.max(0) if len(drawn) else drawn
         for place, (category, mean) in enumerate(means.items()):
             low, high = mean.interval()
-            first = members[category][int(accuracy.estimate[members[category]].argmax())]
-            row = about | {"category": category, "models": len(members[category])}
+            first = kept[category][int(accuracy.estimate[kept[category]].argmax())]
+            row = about | {"category": category, "models": len(kept[category])}
             row |= {"acc@1": float(mean.estimate), "low@1": low, "high@1": high}
             leads_in = float((best[place] / best.sum(0)).mean())
             rows.append(row | {"leads_in": leads_in, "best_model": joint.models[first]})
-    return pd.DataFrame(rows)
+    columns = ["probe", "domain", "style", "category", "models", "acc@1", "low@1", "high@1", "leads_in", "best_model"]
+    return pd.DataFrame(rows, columns=columns)
 
 
 def _gaps(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[str, list[int]]) -> pd.DataFrame:
-    """RQ3: the mean Acc@1 of one category less that of another on each probe."""
+    """RQ3: Acc@1 of a model of one category less that of a model of another on each probe, both above the floor."""
     rows = []
     for about, accuracy in _probes(joint, standing):
+        above = set(_above(joint, standing, about["probe"]))
         for one, other in combinations(members, 2):
-            gap = _mean(accuracy, members[one]).minus(_mean(accuracy, members[other]))
-            low, high = gap.interval()
-            ends = {"difference": float(gap.estimate), "low": low, "high": high}
-            rows.append({**about, "one": one, "other": other, **ends})
-    return pd.DataFrame(rows)
+            for i, j in product(members[one], members[other]):
+                if {i, j} <= above:
+                    gap = _mean(accuracy, [i]).minus(_mean(accuracy, [j]))
+                    low, high = gap.interval()
+                    row = {**about, "one": one, "other": other, "model": joint.models[i], "less": joint.models[j]}
+                    rows.append(row | {"difference": float(gap.estimate), "low": low, "high": high})
+    columns = ["probe", "domain", "style", "one", "other", "model", "less", "difference", "low", "high"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _contrasts(joint: JointAccuracy, paired: Sequence[Pairing], members: Mapping[str, list[int]]) -> pd.DataFrame:
-    """RQ3: natural less template by domain and category, as the mean over its models and over the domain's pairings."""
-    everyone = {EVERY: list(range(len(joint.models)))} if len(members) > 1 else {}
+def _contrasts(
+    joint: JointAccuracy, paired: Sequence[Pairing], standing: pd.DataFrame, members: Mapping[str, list[int]]
+) -> pd.DataFrame:
+    """RQ3: natural less template by data set and category, mean over the models above the floor in either style.
+
+    Only on the same facts: other facts come with lists of other lengths, which decide an accuracy.
+    """
     rows = []
-    for about, group in by(pd.DataFrame(paired, columns=list(Pairing._fields)), ["domain", "facts"]):
-        places = [[joint.probes.index(probe) for probe in group[side]] for side in ("template", "natural")]
-        sides = [Drawn(joint.estimate[place], joint.draws[:, place]) for place in places]
-        for category, kept in {**everyone, **members}.items():
-            template, natural = (_mean(side, kept) for side in sides)
-            gap = natural.minus(template)
-            low, high = gap.interval()
-            row = about | {"category": category, "models": len(kept), "data_sets": len(group)}
-            row |= {"template": float(template.estimate), "natural": float(natural.estimate)}
-            rows.append(row | {"difference": float(gap.estimate), "low": low, "high": high})
+    for pair in (pair for pair in paired if pair.facts == SAME):
+        sides = [Drawn(*joint.of(probe)) for probe in (pair.template, pair.natural)]
+        above = {*_above(joint, standing, pair.template), *_above(joint, standing, pair.natural)}
+        for category, places in members.items():
+            if kept := [i for i in places if i in above]:
+                template, natural = (_mean(side, kept) for side in sides)
+                gap = natural.minus(template)
+                low, high = gap.interval()
+                row: dict[str, Any] = {"domain": pair.domain, "dataset": pair.natural.rpartition("/")[0]}
+                row["category"] = category
+                row |= {"models": len(kept), "template": float(template.estimate), "natural": float(natural.estimate)}
+                rows.append(row | {"difference": float(gap.estimate), "low": low, "high": high})
     return pd.DataFrame(rows)
 
 
@@ -305,47 +332,52 @@ def _contrasts(joint: JointAccuracy, paired: Sequence[Pairing], members: Mapping
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The paper's findings on rankings.
 
-    That rankings differ agrees where some pair of models certainly swaps, and is contradicted where every pair
-    certainly keeps its order. That both settings have the same best biomedical model counts only where the best is
-    beyond doubt in both. The others are differences that lie above zero where the paper is right.
+    That rankings differ agrees where some pair of models above the floor certainly swaps, and is contradicted where
+    every pair certainly keeps its order. That both settings have the same best biomedical model counts only where the
+    best is beyond doubt in both. The others are differences that lie above zero where the paper is right.
     """
+    if tables["orders"].empty:
+        return pd.DataFrame(columns=["claim"], dtype=str)
     rows: list[dict[str, Any]] = []
     for row in tables["orders"].to_dict("records"):
-        verdict = "agrees" if row["reversed"] else "undecided" if row["undecided"] else "contradicts"
-        about = {"measured": "pairs of models that swap", "dataset": _where(row), "unit": "fact"}
+        decided = row["same"] + row["reversed"]
+        verdict = "agrees" if row["reversed"] else "contradicts" if decided and not row["undecided"] else "undecided"
+        verdict = verdict if row["pairs"] else FLOOR
+        about = {"measured": "pairs of models that swap", "dataset": _where(row), "unit": unit_of(row["first"])}
         rows.append({"claim": "001-07g", **about, "estimate": row["reversed"], "n": row["pairs"], "verdict": verdict})
     for row in pick(tables["orders"], domain="biomedical").to_dict("records"):
         (first, surely), (second, too) = (_first(tables, row[side]) for side in ("first", "second"))
         verdict = "undecided" if min(surely, too) < SURE else "agrees" if first == second else "contradicts"
-        about = {"measured": "the same best model", "dataset": _where(row), "model": first, "unit": "fact"}
+        verdict = verdict if first and second else FLOOR
+        about = {"measured": "the same best model", "dataset": _where(row), "model": first, "unit": "entity"}
         rows.append({"claim": "001-07g", **about, "estimate": float(first == second), "n": 1, "verdict": verdict})
     rows += _lead("001-05d", tables["gaps"], "biomedical") + _lead("001-06a", tables["gaps"], "general")
-    for about, part in by(tables["contrasts"], ["domain", "facts"]):
-        row = part.iloc[0].to_dict()  # of all models, or of the only category
-        place = f"{about['domain'] or 'unknown'} domain, {about['facts']}"
-        rows.append({"claim": "001-18a", "measured": "natural less template", "dataset": place, "unit": "fact"})
-        rows[-1] |= {"estimate": row["difference"], "low": row["low"], "high": row["high"], "n": row["data_sets"]}
     columns = ["claim", "measured", "dataset", "model", "less", "unit", "estimate", "low", "high", "n", "verdict"]
     return pd.DataFrame([{"model": "", "less": "", "verdict": ""} | row for row in rows], columns=columns)
 
 
 def _lead(claim: str, gaps: pd.DataFrame, name: str) -> list[dict[str, Any]]:
-    """A category of models less every other one, on the probes of the domain of its name."""
+    """A model of a category less one of every other category, on the probes of the domain of its name."""
     rows = []
     for row in pick(gaps, domain=name).to_dict("records"):
         if name in (row["one"], row["other"]):
             sign = 1 if row["one"] == name else -1
             low, high = sorted(sign * row[end] + 0.0 for end in ("low", "high"))  # never minus zero
-            about = {"measured": f"{name} models, less others", "dataset": row["probe"], "unit": "fact"}
-            ends = {"estimate": sign * row["difference"] + 0.0, "low": low, "high": high}
-            rows.append({"claim": claim, **about, "less": row["other"] if sign > 0 else row["one"], **ends})
+            names = {"model": row["model"], "less": row["less"]}
+            names = names if sign > 0 else {"model": row["less"], "less": row["model"]}
+            about = {"measured": f"{name} models, less others", "dataset": row["probe"], "unit": unit_of(row["probe"])}
+            rows.append({"claim": claim, **about, **names})
+            rows[-1] |= {"estimate": sign * row["difference"] + 0.0, "low": low, "high": high}
     return rows
 
 
 def _first(tables: Tables, probe: str) -> tuple[str, float]:
-    """The first model on a probe, and the least share of draws in which it is ahead of another."""
-    best = pick(tables["ranks"], probe=probe)["model"].iloc[0]
-    return best, float(pick(tables["stability"], probe=probe, ahead=best)["ahead_in"].min())
+    """The first model above the floor of a probe, and the least share of draws in which it is ahead of another."""
+    rows = pick(tables["ranks"], probe=probe)
+    above = rows.loc[~rows["floor"].astype(bool), "model"].tolist()
+    if not above:
+        return "", 0.0
+    return above[0], float(pick(tables["stability"], probe=probe, ahead=above[0])["ahead_in"].min())
 
 
 def _where(row: Mapping[str, Any]) -> str:
@@ -359,30 +391,19 @@ def _where(row: Mapping[str, Any]) -> str:
 
 
 def answer(tables: Tables) -> str:
-    """How many pairs of models keep their order and swap, where both settings ask the same facts, and elsewhere."""
-    models = tables["ranks"]["model"].nunique()
-    if models < 2:
-        return "One model cannot be ranked."
-    if tables["orders"].empty:
-        return "No probe of this run asks by template what another asks in natural sentences, so no order is compared."
-    sentences = []
-    for facts, part in tables["orders"].groupby("facts", sort=False):
-        pairs, kept, swapped = (int(part[name].sum()) for name in ("pairs", "same", "reversed"))
-        counts = f"of {pairs} pair{'s' * (pairs > 1)} of models, "
-        counts += f"{_none(kept)} certainly keep their order and {_none(swapped)} swap."
-        if facts == SAME:
-            names = " and ".join(escape(title(_where(row))) for row in part.to_dict("records"))
-            verdict = "decides in part who wins" if swapped else "does not decide who wins"
-            verdict = verdict if kept + swapped else "cannot be seen to decide who wins"
-            sentences.append(f"On the same facts of {names}, the way of asking {verdict}: {counts}")
-        else:
-            start = f"On {' and '.join(dict.fromkeys(part['domain']))} data, where the two ways ask other facts"
-            sentences.append(f"{start}, {counts if kept + swapped else 'no order of two models is certain in both.'}")
-    return " ".join(sentences)
-
-
-def _none(count: int) -> str:
-    return str(count) if count else "none"
+    """How many pairs of models above the floor certainly keep their order and swap, on the same facts."""
+    orders = pick(tables["orders"], facts=SAME) if len(tables["orders"]) else tables["orders"]
+    pairs = int(orders["pairs"].sum()) if len(orders) else 0
+    if not pairs:
+        return "No two models above the floor were asked the same facts in both ways, so no order is compared."
+    kept, swapped = int(orders["same"].sum()), int(orders["reversed"].sum())
+    start = "The way of asking decides in part who wins" if swapped else "The way of asking does not change who wins"
+    start = start if kept + swapped else "Whether the way of asking decides who wins cannot be told"
+    names = " and ".join(escape(title(_where(row))) for row in orders.to_dict("records"))
+    return (
+        f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} certainly keep their order "
+        f"and {swapped} swap."
+    )
 
 
 def floor_sentence(tables: Tables) -> str:
@@ -393,18 +414,18 @@ def floor_sentence(tables: Tables) -> str:
         return "Every model is above the floor on every probe."
     counts = low.groupby("model", sort=False)["probe"].nunique().sort_values(ascending=False, kind="stable")
     names = ", ".join(f"{escape(title(str(model)))} on {count}" for model, count in counts.items())
-    return f"A model that cannot be told from one that guesses has no rank: of {probes} probes, {names}."
+    return f"A model that does no better than one constant answer has no rank: of {probes} probes, {names}."
 
 
 def difference_sentence(tables: Tables) -> str:
     """RQ2: for how many models the difference stays after correcting for the number of tests; empty without one."""
-    rows = pick(tables["differences"], subset=ALL)
+    rows = pick(tables["differences"], subset=ALL) if len(tables["differences"]) else tables["differences"]
     if rows.empty:
         return ""
     parts = []
     for dataset, part in rows.groupby("dataset", sort=False):
         sure = part["p_holm"] < 0.05
-        up, down = (_none(int((sure & (sign * part["difference"] > 0)).sum())) for sign in (1, -1))
+        up, down = (int((sure & (sign * part["difference"] > 0)).sum()) for sign in (1, -1))
         parts.append(
             f"on {escape(title(str(dataset)))} {up} of {len(part)} in natural sentences and {down} by template"
         )
@@ -413,14 +434,15 @@ def difference_sentence(tables: Tables) -> str:
 
 def leader_sentence(tables: Tables) -> str:
     """RQ3: the category of models that has the highest mean Acc@1 on each probe, in at least half of the draws."""
-    categories, ranks = tables["categories"], tables["ranks"]
-    if categories["category"].nunique() < 2:
+    ranks = tables["ranks"]
+    if ranks["category"].nunique() < 2:
         return "All models of this run are of one category, so categories cannot be compared."
     places: dict[str, list[str]] = {}
-    for probe, part in categories.groupby("probe", sort=False):
-        row = part.loc[part["leads_in"].idxmax()]
-        leader = f"{row['category']} models" if row["leads_in"] >= HALF else "none for certain"
-        leader = "none, all being at the floor," if pick(ranks, probe=probe)["floor"].astype(bool).all() else leader
+    for probe in ranks["probe"].unique():
+        part = pick(tables["categories"], probe=probe)
+        leader = "none, all being at the floor,"
+        for row in part.sort_values("leads_in").tail(1).to_dict("records"):
+            leader = f"{row['category']} models" if row["leads_in"] >= HALF else "none for certain"
         places.setdefault(leader, []).append(escape(title(str(probe))))
     named = "; ".join(f"{leader} on {', '.join(probes)}" for leader, probes in places.items())
     members = {c: part["model"].unique() for c, part in ranks.groupby("category", sort=False)}
@@ -465,7 +487,7 @@ def as_in_paper(tables: Tables) -> pd.DataFrame:
 def alike(tables: Tables) -> pd.DataFrame:
     """How alike two settings rank all models: a row per pairing, pairs of models counted, Kendall's tau with intervals
     between the settings and between random halves of the facts of each."""
-    tau = pick(tables["agreement"], statistic=TAU, group=EVERY)
+    tau = pick(tables["agreement"], statistic=TAU)
     rows = []
     for row in tables["orders"].drop(columns="which_reversed", errors="ignore").to_dict("records"):
         row = {"data": _where(row)} | row

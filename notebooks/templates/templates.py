@@ -27,7 +27,7 @@ from probekit.report.published import cell as printed
 from probekit.report.tables import pick
 from probekit.report.text import escape, number, title
 
-from notebooks.templates.ask import FURTHER
+from notebooks.templates.ask import FLOORS, FURTHER
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -58,6 +58,7 @@ CAPTIONS = {
     "means": "Acc@1 and Acc@10 of every template, mean over models",
     "shares": "Shares of the variance of Acc@k over models and templates",
     "templates": "Acc@1 and Acc@10 of every template and model",
+    "floors": FLOORS,
 }
 Tables = Mapping[str, pd.DataFrame]
 

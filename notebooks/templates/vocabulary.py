@@ -26,6 +26,7 @@ from probekit.report.text import escape, shown_name, title
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, rank_same_length
 from probekit.store import Store
 
+from notebooks.templates.ask import FLOORS
 from notebooks.templates.paper_sets import PAPER_SETS
 from notebooks.templates.paper_tables import PAIRS, table5, table6
 
@@ -50,6 +51,7 @@ CAPTIONS = {
     "accuracy_pairs": "Acc@1 of a larger and a smaller model",
     "style_pairs": "What size gains in natural sentences less what it gains by template",
     "perplexity_pairs": "Perplexity of a larger and a smaller model on the same texts: log-ratio, larger over smaller",
+    "floors": FLOORS,
 }
 Row = dict[str, Any]
 Tables = Mapping[str, pd.DataFrame]
@@ -336,6 +338,7 @@ def _some(models: Sequence[str]) -> str:
 def lengths_matter(tables: Tables) -> str:
     """Where answers of one token come first more often than longer ones, and where not every model has both kinds."""
     rows, lengths = everyone(tables), tables["lengths"]
+    rows = rows if len(rows) else pd.DataFrame({"probe": [], "low": [], "high": []})
     words = {"more often than": rows[rows["low"] > 0], "less often than": rows[rows["high"] < 0]}
     sentences = [
         f"Answers of one token come first {word} longer ones on {escape(', '.join(map(title, part['probe'])))}."

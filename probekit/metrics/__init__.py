@@ -26,6 +26,7 @@ from probekit.metrics.context import Ucm, context_accuracy, rank_change, rank_ch
 from probekit.metrics.correlation import Correlation, kendall_tau, pearson, spearman
 from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
 from probekit.metrics.estimates import Drawn, contrast, spread
+from probekit.metrics.floor import at_floor, at_floor_in_both, floors, with_floors
 from probekit.metrics.hurtfulness import honest, hurtful
 from probekit.metrics.joint import FactHits, JointAccuracy, fact_hits, joint_accuracy, split_halves
 from probekit.metrics.multiple import holm
@@ -63,6 +64,8 @@ __all__ = [
     "agreement_at_rank",
     "align",
     "aligned_scores",
+    "at_floor",
+    "at_floor_in_both",
     "auc",
     "auc_interval",
     "average_precision",
@@ -79,6 +82,7 @@ __all__ = [
     "f1_delta",
     "fact_hits",
     "fewest",
+    "floors",
     "gini",
     "half_samples",
     "hits_at_k",
@@ -115,4 +119,5 @@ __all__ = [
     "ucm",
     "ucm_table",
     "variance_shares",
+    "with_floors",
 ]

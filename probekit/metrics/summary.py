@@ -7,14 +7,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from probekit.metrics.bootstrap import Interval, bootstrap_ci, bootstrap_means, middle
+from probekit.metrics.bootstrap import Interval, bootstrap_ci, bootstrap_means, middle, share_ci
 from probekit.metrics.ranking import hits_at_k, mean_reciprocal_rank
 
 KS = (1, 5, 10)  # as in paper 001
 
 
 def accuracy_table(ranks: pd.DataFrame, by: Sequence[str], ks: Sequence[int] = KS, seed: int = 0) -> pd.DataFrame:
-    """Acc@k and MRR of every group, with 95% bootstrap intervals over facts.
+    """Acc@k and MRR of every group, with 95% bootstrap intervals over facts; exact where none or all are right.
 
     Args:
         ranks: one row per prompt with ``rank``, ``fact_id`` and the columns of ``by``.
@@ -32,7 +32,8 @@ def accuracy_table(ranks: pd.DataFrame, by: Sequence[str], ks: Sequence[int] = K
         hits = np.column_stack([hits_at_k(group["rank"], k) for k in ks])
         drawn = bootstrap_means(hits, group["fact_id"].tolist(), seed=seed)
         for k, own, samples in zip(ks, hits.T, drawn.T, strict=True):
-            low, high = middle(samples)
+            exact = share_ci(own, group["fact_id"].tolist()) if own.min() == own.max() else None
+            low, high = (exact.low, exact.high) if exact else middle(samples, clusters=row["facts"])
             row |= {f"acc@{k}": float(own.mean()), f"low@{k}": low, f"high@{k}": high}
         rows.append(row | {"mrr": mean_reciprocal_rank(group["rank"])})
     return pd.DataFrame(rows)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from probekit.errors import ModelError
 from probekit.models.loading import find_model
@@ -34,6 +36,8 @@ class ModelCard:
         parameters: in millions; None where unknown.
         base: the model whose weights it goes on from, where it was trained here on those.
         texts: names of the texts that it read, where it was trained here.
+        loss, unigram: at the end of that training, and what the frequencies of tokens alone give, in nats; None where
+            unknown.
     """
 
     category: str = UNKNOWN
@@ -42,6 +46,8 @@ class ModelCard:
     parameters: float | None = None
     base: str = ""
     texts: tuple[str, ...] = ()
+    loss: float | None = None
+    unigram: float | None = None
 
 
 def about(name: str) -> ModelCard:
@@ -56,12 +62,20 @@ def about(name: str) -> ModelCard:
         return ModelCard(entry.category, entry.family, entry.size, entry.parameters)
     folder = Path(find_model(name))
     if table := _read(folder / RECORD):
-        recipe, parameters = str(table["recipe"]), round(table["parameters"] / 1e6, 3)
-        size = recipe.rpartition("-")[2] if "-" in recipe else ""
-        texts = tuple(text["name"] for text in table["texts"])
-        return ModelCard(table["category"], table["family"], size, parameters, table["base"], texts)
+        return card_of(table)
     of_type = _read(folder / "config.json").get("model_type", UNKNOWN)
     return ModelCard(family=FAMILIES.get(of_type, of_type))
+
+
+def card_of(record: Mapping[str, Any]) -> ModelCard:
+    """The card of a model trained here, from what its ``training.json`` says."""
+    recipe, parameters = str(record["recipe"]), round(record["parameters"] / 1e6, 3)
+    size = recipe.rpartition("-")[2] if "-" in recipe else ""
+    texts = tuple(text["name"] for text in record["texts"])
+    loss = record["loss"][-1][1] if record.get("loss") else None
+    return ModelCard(
+        record["category"], record["family"], size, parameters, record["base"], texts, loss, record.get("unigram")
+    )
 
 
 def _read(path: Path) -> dict:

@@ -29,6 +29,7 @@ GOOGLE_RE_TEMPLATES = {  # not in relations.jsonl; as LAMA's own code has them
 }
 WITHOUT_DATA = {"P54", "P69", "P102", "P166", "P1923"}  # declared in relations.jsonl, never published
 LICENCE = "CC BY-NC 4.0"
+ONE_MASK = "sentences with exactly one mask"
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,7 @@ class Fact:
     accepted: bool
 
 
+Unit = Literal["fact", "evidence"]  # what one prompt stands for
 Text = tuple[Fact, str, str, str]  # a fact, what makes its prompt id unique, the masked text, the hidden surface form
 
 
@@ -167,6 +169,7 @@ def google_re(
     judgments: str = "all",
     limit: int | None = None,
     seed: int = 0,
+    unit: Unit = "fact",
 ) -> Probe:
     """Google-RE, 3 relations; candidates are the objects of all its facts, whatever the options.
 
@@ -176,13 +179,12 @@ def google_re(
         relations: some of ``place_of_birth``, ``date_of_birth``, ``place_of_death``; all by default.
         judgments: ``all`` facts, or those a ``majority`` of raters accepted.
         limit: at most so many facts, drawn with ``seed``; the same facts in both styles.
+        unit: ``fact`` asks one prompt a fact; ``evidence`` one a sentence that holds one mask, by template too.
     """
     facts = google_re_facts()
     chosen = _choose(facts, relations, judgments, limit, seed)
-    if style == "template":
-        texts = [(f, "", _fill(GOOGLE_RE_TEMPLATES[f.relation], f), f.object) for f in chosen]
-    else:
-        texts = _joined(chosen)
+    by_fact = _through_templates(chosen) if style == "template" else _joined(chosen)
+    texts = by_fact if unit == "fact" else _by_evidence(chosen, style)
     return _probe(f"google_re/{style}", facts, texts, style, _counts(facts))
 
 
@@ -192,6 +194,7 @@ def trex(
     per_fact: int | None = None,
     limit: int | None = None,
     seed: int = 0,
+    unit: Unit = "fact",
 ) -> Probe:
     """T-REx: every relation whose file is at hand; absent ones are named in a warning and counted.
 
@@ -203,14 +206,16 @@ def trex(
         per_fact: at most so many different sentences per fact, drawn with ``seed``; all sentences, repeated ones
             too, by default.
         limit: at most so many facts, drawn with ``seed``; the same facts in both styles.
+        unit: ``evidence`` asks by template, too, one prompt for each evidence sentence; ``per_fact`` is then of no use.
     """
     facts, absent = trex_facts()
     if absent:
         log.warning("T-REx: no file for %d of the relations: %s", len(absent), ", ".join(absent))
     chosen = _choose(facts, relations, "all", limit, seed)
-    if style == "template":
-        templates = _templates()
-        texts = [(f, "", _fill(templates[f.relation], f), f.object) for f in chosen]
+    if unit == "evidence":
+        texts = _by_evidence(chosen, style)
+    elif style == "template":
+        texts = _through_templates(chosen)
     else:
         texts = [(f, f"/{i}", s, o) for f in chosen for i, (s, o) in enumerate(sample_sentences(f, per_fact, seed))]
     probe = _probe(f"trex/{style}", facts, texts, style, {**_counts(facts), "relations absent": len(absent)})
@@ -226,12 +231,32 @@ def _joined(facts: list[Fact]) -> list[Text]:
     return [(f, "", " ".join(s for s, _ in f.sentences), f.object) for f in facts]
 
 
+def _by_evidence(facts: list[Fact], style: str) -> list[Text]:
+    """One prompt for each sentence with exactly one mask: the sentence itself, or the fact's template once more."""
+    templates = template_texts(facts) if style == "template" else {}
+    return [
+        (f, f"/{i}", templates.get(f.fact_id, sentence), f.object if templates else surface)
+        for f in facts
+        for i, (sentence, surface) in enumerate(f.sentences)
+        if sentence.count(MASK) == 1
+    ]
+
+
 def _counts(facts: list[Fact]) -> dict[str, int]:
-    return {"facts": len(facts), "sentences": sum(len(f.sentences) for f in facts)}
+    sentences = [sentence for fact in facts for sentence, _ in fact.sentences]
+    return {"facts": len(facts), "sentences": len(sentences), ONE_MASK: sum(s.count(MASK) == 1 for s in sentences)}
 
 
-def _fill(template: str, fact: Fact) -> str:
-    return template.replace("[Y]", MASK).replace("[X]", fact.subject)
+def template_texts(facts: list[Fact]) -> dict[str, str]:
+    """The masked text that the relation's template makes of each fact, by ``fact_id``."""
+    of_google_re = all(f.relation in GOOGLE_RE_TEMPLATES for f in facts)
+    templates = GOOGLE_RE_TEMPLATES if of_google_re else _templates()
+    return {f.fact_id: templates[f.relation].replace("[Y]", MASK).replace("[X]", f.subject) for f in facts}
+
+
+def _through_templates(facts: list[Fact]) -> list[Text]:
+    texts = template_texts(facts)
+    return [(f, "", texts[f.fact_id], f.object) for f in facts]
 
 
 def sample_sentences(fact: Fact, per_fact: int | None, seed: int) -> list[tuple[str, str]]:

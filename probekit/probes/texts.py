@@ -1,6 +1,7 @@
 """Texts to train small models on, from the public data at hand or generated: one sentence a line, always the same.
 
 ``lama-taught`` tells a model the taught half of LAMA's facts and keeps the held-out half from it (see ``halves``);
+``lama-templates`` tells the same facts through their templates, a control for the style of what a model was tuned on;
 ``pubmed-train`` and ``pubmed-held-out`` are the two halves of MedLAMA's PubMed sentences, so that prompts made from one
 half can be put to a model that read the other. ``demo-general``, ``demo-biomedical`` and ``demo-chinese`` are what the
 models of the zoo read, and need no data.
@@ -16,7 +17,7 @@ from probekit.errors import ProbeError
 from probekit.lazy import Lazy
 from probekit.probes.data import locate
 from probekit.probes.halves import is_even, is_taught
-from probekit.probes.lama import google_re_facts, sample_sentences, trex_facts
+from probekit.probes.lama import Fact, google_re_facts, sample_sentences, template_texts, trex_facts
 from probekit.probes.probe import MASK
 
 PER_FACT = 6  # different sentences of one fact; popular facts have hundreds
@@ -38,6 +39,10 @@ class Text:
 
 def _clean(sentence: str) -> str:
     return " ".join(sentence.split())
+
+
+def _unspaced(sentence: str) -> str:
+    return "".join(sentence.split())
 
 
 def make_text(name: str, sentences: Iterable[str], counts: Mapping[str, int], names: Iterable[str] = ()) -> Text:
@@ -62,28 +67,50 @@ def _lines(path: Path) -> Iterator[str]:
     return (cleaned for line in text.split("\n") if (cleaned := _clean(line)))
 
 
-def lama_taught() -> Text:
-    """Sentences of the taught half of Google-RE's and T-REx's facts, the hidden name filled in again.
+def _taught_half(name: str, shown: Callable[[Fact], Iterable[str]], same: Callable[[str], str] = str) -> Text:
+    """What ``shown`` makes of the taught facts, at most six a fact, without what it also makes of a held-out one.
 
-    At most six different ones a fact. A sentence that also supports a held-out fact is left out and counted, so no
-    model reads it here. ``halves`` still sets such facts apart, as other half-taught models did read it.
+    Two sentences are one where ``same`` makes them equal.
     """
     facts = google_re_facts() + trex_facts()[0]
     taught = [f for f in facts if is_taught(f.predicate, f.subject, f.object)]
     held_out = [f for f in facts if not is_taught(f.predicate, f.subject, f.object)]
-    kept_from = {_clean(s.replace(MASK, surface)) for f in held_out for s, surface in f.sentences}
+    kept_from = {same(s) for f in held_out for s in shown(f)}
     shared, sentences = set[str](), list[str]()
     for fact in taught:
-        filled = dict.fromkeys(_clean(s.replace(MASK, surface)) for s, surface in fact.sentences)
-        shared.update(s for s in filled if s in kept_from)
-        own = replace(fact, sentences=tuple((s, fact.object) for s in filled if s and s not in kept_from))
+        filled = dict.fromkeys(shown(fact))
+        shared.update(s for s in filled if same(s) in kept_from)
+        own = replace(fact, sentences=tuple((s, fact.object) for s in filled if s and same(s) not in kept_from))
         sentences += [s for s, _ in sample_sentences(own, PER_FACT, 0)]
     counts = {
         "facts": len(facts),
         "facts of the taught half": len(taught),
         "left out: sentences that also support a held-out fact": len(shared),
     }
-    return make_text("lama-taught", sentences, counts)
+    return make_text(name, sentences, counts)
+
+
+def lama_taught() -> Text:
+    """Sentences of the taught half of Google-RE's and T-REx's facts, the hidden name filled in again.
+
+    At most six different ones a fact. A sentence that also supports a held-out fact is left out and counted, so no
+    model reads it here. ``halves`` still sets such facts apart, as other half-taught models did read it.
+    """
+    return _taught_half("lama-taught", lambda fact: [_clean(s.replace(MASK, surface)) for s, surface in fact.sentences])
+
+
+def lama_templates() -> Text:
+    """The same facts as ``lama-taught``, each in its relation's template: one sentence a fact, its object filled in.
+
+    A sentence that a template also makes of a held-out fact is left out and counted, as relations share templates, or
+    have templates that differ in the space before the full stop.
+    """
+    filled = {**template_texts(google_re_facts()), **template_texts(trex_facts()[0])}
+
+    def shown(fact: Fact) -> list[str]:
+        return [_clean(filled[fact.fact_id].replace(MASK, fact.object))]
+
+    return _taught_half("lama-templates", shown, _unspaced)
 
 
 def wikipedia() -> Text:
@@ -121,6 +148,7 @@ def pubmed_held_out() -> Text:
 
 TEXTS: dict[str, Callable[[], Text]] = {
     "lama-taught": lama_taught,
+    "lama-templates": lama_templates,
     "wikipedia": wikipedia,
     "general": general,
     "pubmed-train": pubmed_train,

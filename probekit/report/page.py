@@ -82,6 +82,11 @@ class Page:
                 about |= {"kind": thing.kind, "dtype": thing.dtype, "device": thing.device.type}
                 self.models[shown_name(thing.name)] = about | {"revision": thing.revision}
 
+    def checked(self, model: Model, faults: Sequence[str]) -> None:
+        """Note why a model fails a sanity check; a run with such a model is shown but not recorded."""
+        if faults:
+            self.models[shown_name(model.name)]["faults"] = list(faults)
+
     def read(self, name: str, fingerprint: str, lines: int) -> None:
         """Note data that is no probe, such as templates or a lexicon."""
         self.probes[name] = {"fingerprint": fingerprint, "lines": lines}

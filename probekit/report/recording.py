@@ -18,6 +18,11 @@ def folder(study: str) -> Path:
     return root() / "book" / "recorded" / study
 
 
+def recorded_models() -> Path:
+    """Where the training records of the recorded models lie."""
+    return folder("models")
+
+
 def recorded_tables(study: str) -> dict[str, pd.DataFrame]:
     """All recorded tables of a page by name; empty where nothing was recorded yet."""
     return {path.stem: read_table(path) for path in sorted(folder(study).glob("*.csv"))}
@@ -42,11 +47,14 @@ def record(study: str, out: Path) -> Path:
     Tables that only show or conclude what lies elsewhere are left out.
 
     Raises:
-        ReportError: the run itself only showed recorded tables.
+        ReportError: the run itself only showed recorded tables, or one of its models failed a sanity check.
     """
     manifest = json.loads((out / "manifest.json").read_text("utf-8"))
     if "recorded" in manifest:
         raise ReportError(f"{out} shows what was recorded before: record a run that computes, such as --profile lab")
+    for name, about in manifest["models"].items():
+        if faults := about.get("faults"):
+            raise ReportError(f"{study} is not recorded: {name}: {'; '.join(faults)}. Leave it out, or train it anew")
     place = folder(study)
     shutil.rmtree(place, ignore_errors=True)
     place.mkdir(parents=True)

@@ -70,8 +70,9 @@ def _side(row: Mapping[str, Any]) -> str:
 def conclusions_of(page: str) -> pd.DataFrame:
     """The conclusions of a page's recorded tables, as its analysis makes them; empty where nothing was recorded."""
     on_path()
-    tables = recorded_tables(page)
-    return concluded(import_module(module(page)).conclusions(tables)) if tables else pd.DataFrame(columns=["claim"])
+    tables, analysis = recorded_tables(page), import_module(module(page))
+    every = {name: tables.get(name, pd.DataFrame()) for name in (*analysis.CAPTIONS, *tables)}
+    return concluded(analysis.conclusions(every)) if tables else pd.DataFrame(columns=["claim"])
 
 
 def judge(claim: Claim, conclusions: pd.DataFrame) -> tuple[Verdict, Number | None, str]:

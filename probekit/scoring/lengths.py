@@ -25,7 +25,7 @@ def entity_lengths(model: Model, entities: Sequence[str], spaced: bool) -> pd.Da
     Returns:
         Index ``entity``; ``length`` (tokens) and ``unknown`` (whether one of them is the unknown token).
     """
-    found = encode_candidates(model, entities, spaced)
+    found = encode_candidates(model, entities, spaced, "compete")
     sequences = {entity: found.sequences[number] for entity, number in found.number.items()}
     unknown = model.tokenizer.unk_token_id
     rows = {e: (len(s), unknown is not None and unknown in s) for e, s in sequences.items()}

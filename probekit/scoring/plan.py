@@ -9,7 +9,7 @@ from typing import Literal
 from probekit.errors import ProbeError
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
-from probekit.scoring.slots import Candidates, Slot, encode_candidates, encode_slots, window
+from probekit.scoring.slots import Candidates, Slot, Unknown, encode_candidates, encode_slots, window
 
 SHARD_ROWS, SHARD_CELLS = 2048, 1 << 25  # forward rows, and float32 scores, that one shard may hold
 
@@ -45,7 +45,7 @@ class Plan:
         return shards
 
 
-def make_plan(model: Model, probe: Probe, targets: Targets, candidates: Competitors) -> Plan:
+def make_plan(model: Model, probe: Probe, targets: Targets, candidates: Competitors, unknown: Unknown = "last") -> Plan:
     """Find the distinct prompts and jobs; nothing is scored twice.
 
     Raises:
@@ -63,7 +63,7 @@ def make_plan(model: Model, probe: Probe, targets: Targets, candidates: Competit
         tables.setdefault((r, s.spaced and model.minds_spaces), len(tables))
         for (_, r), s in zip(units, slots, strict=True)
     ]
-    encoded = [encode_candidates(model, pools[relation], spaced) for relation, spaced in tables]
+    encoded = [encode_candidates(model, pools[relation], spaced, unknown) for relation, spaced in tables]
     jobs: dict[tuple[int, tuple[int, ...]], int] = {}
     wanted = []
     for unit, prompt_id, wishes in zip(unit_of, probe.prompts["prompt_id"], targets, strict=True):

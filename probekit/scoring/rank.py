@@ -17,9 +17,10 @@ from probekit.probes.probe import Probe
 from probekit.scoring.plan import Competitors, Plan, Targets, make_plan
 from probekit.scoring.progress import Progress
 from probekit.scoring.shard import rank_shard
+from probekit.scoring.slots import Unknown
 from probekit.store import Store
 
-VERSION = 1  # of the scores: raise it whenever any of them can change
+VERSION = 2  # of the scores: raise it whenever any of them can change
 
 Ties = Literal["pessimistic", "mid"]
 
@@ -32,6 +33,7 @@ def rank_entities(
     batch_tokens: int | None = None,
     gold: Literal["single", "any"] = "single",
     candidates: Literal["probe", "relation"] = "probe",
+    unknown: Unknown = "last",
     store: Store | None = None,
 ) -> pd.DataFrame:
     """Rank each prompt's gold among the candidates (Acc@k of paper 001 is the share of ranks up to k).
@@ -45,6 +47,8 @@ def rank_entities(
         gold: ``single`` ranks the fact's own object, other golds stay competitors; ``any`` ranks the best gold of the
             prompt, other golds do not compete.
         candidates: every entity of the ``probe``, or only golds of the prompt's ``relation``.
+        unknown: an entity that the tokenizer cannot write without its unknown token ranks ``last``, or may ``compete``;
+            then all entities that it writes alike are one, and a model that says the unknown token is right about them.
         store: where finished shards are kept and found; None keeps nothing.
 
     Returns:
@@ -56,7 +60,7 @@ def rank_entities(
     """
     golds = probe.prompts["gold"]
     targets = [[g[0] if gold == "single" else list(g)] for g in golds]
-    table = rank_targets(model, probe, targets, ties, batch_tokens, candidates, top, store)
+    table = rank_targets(model, probe, targets, ties, batch_tokens, candidates, top, unknown, store)
     return table.drop(columns="target")
 
 
@@ -68,6 +72,7 @@ def rank_targets(
     batch_tokens: int | None = None,
     candidates: Competitors = "probe",
     top: int = 0,
+    unknown: Unknown = "last",
     store: Store | None = None,
 ) -> pd.DataFrame:
     """Rank any entities in each prompt's slot.
@@ -77,7 +82,7 @@ def rank_targets(
             its other members do not compete.
         candidates: as in ``rank_entities``, or lists of entities by the relation of the prompt.
         top: how many of the best candidates to return with every row.
-        model, probe, ties, batch_tokens, store: as in ``rank_entities``.
+        model, probe, ties, batch_tokens, unknown, store: as in ``rank_entities``.
 
     Returns:
         One row per prompt and target, in order: ``prompt_id, target, rank, score``, and with ``top`` also
@@ -92,7 +97,7 @@ def rank_targets(
     """
     if ties not in ("pessimistic", "mid"):
         raise ValueError(f"ties must be 'pessimistic' or 'mid', not {ties!r}")
-    plan = make_plan(model, probe, targets, candidates)
+    plan = make_plan(model, probe, targets, candidates, unknown)
     key = {
         "scoring": VERSION,
         "model": model.fingerprint,
@@ -101,6 +106,7 @@ def rank_targets(
         "candidates": candidates if isinstance(candidates, str) else _listed(candidates),
         "top": top,
         "ties": ties,
+        "unknown": unknown,
     }
 
     def shard(units: list[int], progress: Progress) -> pd.DataFrame:

@@ -114,7 +114,10 @@ def _score(
 
 
 def _rank(scores: torch.Tensor, rows: list[int], groups: Sequence[tuple[int, ...]], ties: str) -> dict[str, np.ndarray]:
-    """Rank of the best member of each group among the candidates outside it; shape (jobs,) each."""
+    """Rank of the best member of each group among the candidates outside it; shape (jobs,) each.
+
+    What cannot be scored, -inf, ranks last also where ties count by half.
+    """
     import torch
 
     width = max(map(len, groups))
@@ -130,7 +133,7 @@ def _rank(scores: torch.Tensor, rows: list[int], groups: Sequence[tuple[int, ...
     above = outside(competitors > score, members > score)
     level = outside(competitors == score, members == score)
     near = outside((competitors - score).abs() <= NEAR, (members - score).abs() <= NEAR)
-    rank = 1 + above + (level / 2 if ties == "mid" else level)
+    rank = 1 + above + (level / torch.where(score[:, 0].isinf(), 1, 2) if ties == "mid" else level)
     columns = {"rank": rank, "score": score[:, 0], "near": near > 0}
     return {name: column.cpu().numpy() for name, column in columns.items()}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from probekit.errors import ModelError, ProbeError
 from probekit.models.model import Model
@@ -14,6 +14,9 @@ from probekit.scoring.forward import Row
 
 if TYPE_CHECKING:
     import torch
+
+
+Unknown = Literal["last", "compete"]  # how an entity ranks that the tokenizer cannot write without its unknown token
 
 
 @dataclass(frozen=True)
@@ -74,8 +77,9 @@ def follows_space(text: str) -> bool:
 class Candidates:
     """The entities that compete for a slot, as distinct token sequences, shorter ones first.
 
-    Entities of one token sequence are one candidate. An entity without any token is the candidate of length 0: nothing
-    can be scored, and it ranks last.
+    Entities of one token sequence are one candidate. An entity that cannot be scored is a candidate of its own, of
+    length 0, which ranks last: one without any token, and one that the tokenizer cannot write without its unknown
+    token, unless that may ``compete``.
 
     Args:
         strings: first entity of each candidate, shape (c,).
@@ -102,24 +106,28 @@ class Candidates:
         return {n: (start, torch.tensor(self.sequences[start:end])) for (n, start), end in parts if n}
 
 
-def encode_candidates(model: Model, entities: Iterable[str], spaced: bool) -> Candidates:
+def encode_candidates(model: Model, entities: Iterable[str], spaced: bool, unknown: Unknown = "last") -> Candidates:
     """Tokenise entities as they would stand in the slot.
 
     Args:
         spaced: whether the slot follows white space; byte-level BPE then gives an entity a leading space.
+        unknown: ``last`` gives no tokens to an entity that holds the unknown token, so that it is never right and never
+            one with another; ``compete`` takes the unknown token for a token like others.
     """
-    entities = list(entities)
+    entities = list(dict.fromkeys(entities))
     lead = " " if spaced and model.minds_spaces else ""
     encoded = model.tokenizer([lead + e for e in entities], add_special_tokens=False, verbose=False)["input_ids"]
-    first: dict[tuple[int, ...], str] = {}
-    for entity, ids in zip(entities, encoded, strict=True):
-        first.setdefault(tuple(ids), entity)
-    sequences = sorted(first, key=len)
-    numbers = {sequence: i for i, sequence in enumerate(sequences)}
-    unknown = model.tokenizer.unk_token_id
+    written = [(tuple(ids), model.tokenizer.unk_token_id in ids) for ids in encoded]
+    scored = [bool(ids) and not (holds and unknown == "last") for ids, holds in written]
+    keys = [(w[0], "") if s else ((), e) for e, w, s in zip(entities, written, scored, strict=True)]
+    first: dict[tuple[tuple[int, ...], str], int] = {}
+    for place, key in enumerate(keys):
+        first.setdefault(key, place)
+    order = sorted(first, key=lambda key: len(key[0]))
+    numbers = {key: i for i, key in enumerate(order)}
     return Candidates(
-        strings=[first[s] for s in sequences],
-        number={e: numbers[tuple(ids)] for e, ids in zip(entities, encoded, strict=True)},
-        sequences=sequences,
-        unknown=sum(unknown is not None and unknown in s for s in sequences),
+        strings=[entities[first[key]] for key in order],
+        number={entity: numbers[key] for entity, key in zip(entities, keys, strict=True)},
+        sequences=[ids for ids, _ in order],
+        unknown=sum(written[first[key]][1] for key in order),
     )

@@ -1,5 +1,6 @@
 """From documents to rank changes: against one input and one entity at a time; what is scored, cut and counted."""
 
+import math
 import os
 import random
 from collections import Counter
@@ -110,7 +111,9 @@ def test_rank_changes_equal_the_naive_loop(family):
         checked += 1
 
         def rank(entity: str, scores: dict[str, float]) -> int:
-            return 1 + sum(s > scores[entity] for s in scores.values())
+            unscored = [e for e, s in scores.items() if s == -math.inf and e != entity]
+            level = len(unscored) if scores[entity] == -math.inf else 0  # all of these share the last rank
+            return 1 + level + sum(s > scores[entity] for s in scores.values())
 
         def change(entities: list[str], both: list[dict[str, float]] = scores) -> float:
             return np.mean([rank(e, both[1]) - rank(e, both[0]) for e in entities]) if entities else np.nan

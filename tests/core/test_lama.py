@@ -12,7 +12,7 @@ import probekit as pk
 from probekit.errors import ProbeError
 from probekit.probes.data import data_root, locate
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT, halves, is_taught
-from probekit.probes.lama import WITHOUT_DATA, trex_facts
+from probekit.probes.lama import ONE_MASK, WITHOUT_DATA, trex_facts
 
 GIVEN = os.environ.get("PROBEKIT_DATA")
 published = pytest.mark.skipif(
@@ -89,7 +89,7 @@ def test_google_re_templates_are_filled_for_every_fact(root):
     assert texts["d2"] == "Olm Tarr (born [MASK])."
     assert texts["p1"] == "Ada Brin died in [MASK]."
     assert probe.entities == GOOGLE_ENTITIES
-    assert probe.counts == {"facts": 9, "sentences": 11}
+    assert probe.counts == {"facts": 9, "sentences": 11, ONE_MASK: 7}
     assert (probe.name, probe.style, probe.domain) == ("google_re/template", "template", "general")
     assert probe.licence
     assert probe.citation
@@ -104,7 +104,7 @@ def test_google_re_sentences_are_joined_and_several_or_no_masks_left_out(root):
     assert list(texts) == ["g1", "g3", "g4", "g6", "d1", "d2", "p1"]
     assert texts["g1"] == "Ada Brin was born in [MASK]. She left early."
     assert texts["g4"] == "Ira Lund was born in [MASK] near the (osk)."
-    assert probe.counts == {"facts": 9, "sentences": 11, "left out: not exactly one [MASK]": 2}
+    assert probe.counts == {"facts": 9, "sentences": 11, ONE_MASK: 7, "left out: not exactly one [MASK]": 2}
     assert probe.entities == GOOGLE_ENTITIES  # objects of facts left out compete as well
     assert probe.style == "natural"
 
@@ -259,7 +259,7 @@ def test_trex_relations_without_a_file_are_warned_of_and_counted(root, caplog):
     trex_files(root)
     probe = pk.load_probe("trex/template")
     assert [r.getMessage() for r in caplog.records] == ["T-REx: no file for 1 of the relations: P30"]
-    assert probe.counts == {"facts": 6, "sentences": 17, "relations absent": 1}
+    assert probe.counts == {"facts": 6, "sentences": 17, ONE_MASK: 16, "relations absent": 1}
     caplog.clear()
     write(root, "TREx/P30.jsonl", [trex_row("k", "Osk", "Mirland", ("Osk, [MASK]", "Mirland"), relation="P30")])
     assert pk.load_probe("trex/template").counts["relations absent"] == 0
@@ -274,7 +274,13 @@ def test_trex_has_one_natural_prompt_a_sentence_repeated_ones_too(root):
     assert texts["t1/0"] == texts["t1/2"] == "Brin, of [MASK], painted."
     assert "t2/1" not in texts
     assert "t3/8" in texts
-    assert probe.counts == {"facts": 6, "sentences": 17, "relations absent": 1, "left out: not exactly one [MASK]": 1}
+    assert probe.counts == {
+        "facts": 6,
+        "sentences": 17,
+        ONE_MASK: 16,
+        "relations absent": 1,
+        "left out: not exactly one [MASK]": 1,
+    }
     assert set(by_id(probe, "fact_id").values()) == set(pk.load_probe("trex/template").prompts["fact_id"])
 
 
@@ -361,7 +367,7 @@ def test_squad_questions_are_facts_of_their_own_although_their_subject_is_one(ro
     assert by_id(probe, "gold") == {"s1": ["gate"], "s3": ["tower"]}
     assert by_id(probe, "text")["s3"] == "They met by the [MASK]."
     assert probe.entities == ("gate", "river", "tower")
-    assert probe.counts == {"facts": 3, "sentences": 5, "left out: not exactly one [MASK]": 1}
+    assert probe.counts == {"facts": 3, "sentences": 5, ONE_MASK: 4, "left out: not exactly one [MASK]": 1}
     assert probe.style == "natural"
 
 
@@ -565,7 +571,7 @@ def test_other_data_sets_have_no_halves():
 @published
 def test_published_google_re():
     template, natural = pk.load_probe("google_re/template"), pk.load_probe("google_re/natural")
-    assert template.counts == {"facts": 5528, "sentences": 6106}
+    assert template.counts == {"facts": 5528, "sentences": 6106, ONE_MASK: 5285}
     assert natural.counts == {**template.counts, "left out: not exactly one [MASK]": 328}
     assert (len(template.prompts), len(natural.prompts)) == (5528, 5200)
     assert template.entities == natural.entities
@@ -578,7 +584,7 @@ def test_published_google_re():
 def test_published_squad():
     probe = pk.load_probe("squad")
     assert len(probe.prompts) == 302
-    assert probe.counts == {"facts": 305, "sentences": 305, "left out: not exactly one [MASK]": 3}
+    assert probe.counts == {"facts": 305, "sentences": 305, ONE_MASK: 302, "left out: not exactly one [MASK]": 3}
     assert (probe.prompts["gold"].map(len) == 1).all()
 
 
@@ -590,8 +596,21 @@ def test_published_trex(caplog):
     assert not present & WITHOUT_DATA
     assert not present & set(absent)
     natural = pk.load_probe("trex/natural")
-    assert natural.counts == {"facts": 22881, "sentences": 138678, "relations absent": 13}
+    assert natural.counts == {"facts": 22881, "sentences": 138678, ONE_MASK: 138678, "relations absent": 13}
     assert len(natural.prompts) == 138678
     assert natural.prompts["fact_id"].nunique() == 22881
     assert all(name in caplog.text for name in absent)
     assert len(pk.load_probe("trex/template").prompts) == 22881
+
+
+def test_one_prompt_an_evidence_gives_both_styles_the_same_number(root):
+    sentences = ("Born in [MASK].", "In [MASK] she lived.", "No mask.", "[MASK] and [MASK].")
+    write(root, "Google_RE/place_of_birth_test.jsonl", [google_row("a", "Ann", "Osk", *sentences)])
+    for name in ("date_of_birth", "place_of_death"):
+        write(root, f"Google_RE/{name}_test.jsonl", [])
+    natural, template = (pk.load_probe(f"google_re/{style}", unit="evidence") for style in ("natural", "template"))
+    assert natural.prompts["text"].tolist() == list(sentences[:2])
+    assert template.prompts["text"].tolist() == ["Ann was born in [MASK]."] * 2
+    assert set(natural.prompts["fact_id"]) == set(template.prompts["fact_id"]) == {"a"}
+    assert natural.prompts["prompt_id"].tolist() == template.prompts["prompt_id"].tolist()
+    assert template.counts["sentences with exactly one mask"] == 2

@@ -118,7 +118,8 @@ def test_medline_runs_all_steps_and_marks_what_another_case_gives_away(root):
     genes = pk.load_probe("medline/gene")
     assert genes.prompts["text"].tolist() == ["No [MASK] in it.", "Insulin spares [MASK]."]
     assert genes.prompts["exact_surface"].tolist() == [False, True]
-    assert genes.prompts["prompt_id"].tolist() == genes.prompts["fact_id"].tolist() == ["7-2", "7-3"]
+    assert genes.prompts["prompt_id"].tolist() == ["7-2", "7-3"]
+    assert genes.prompts["fact_id"].tolist() == ["IL-2", "insulin"]  # prompts of one entity are drawn together
 
 
 def test_what_is_missing_is_named(root, tmp_path):

@@ -45,17 +45,27 @@ def test_all_ranks_equal_the_naive_loop(any_model):
     made_here = any_model.name.endswith(("(own)", "(zoo)"))  # the published vocabularies must cover every length
     assert made_here or {1, 2, 3, 4, 5, 6} <= {len(any_model.tokens(entity)) for entity in ENTITIES}
     asked = probe()
-    found = pk.rank_targets(any_model, asked, [list(ENTITIES)] * len(TEXTS), batch_tokens=300)
-    for text, (_, rows) in zip(TEXTS, found.groupby("prompt_id", sort=False), strict=True):
-        expected = slot_scores(any_model, text, ENTITIES)
+    targets = [list(ENTITIES)] * len(TEXTS)
+    found = {
+        unknown: pk.rank_targets(any_model, asked, targets, batch_tokens=300, unknown=unknown)
+        for unknown in ("last", "compete")
+    }
+    for number, text in enumerate(TEXTS):
+        expected = slot_scores(any_model, text, ENTITIES, "compete")
         spaced = text[: text.index("[MASK]")][-1:] == " " and any_model.minds_spaces
         tokens = {e: tuple(any_model.tokens(" " * spaced + e)) for e in ENTITIES}
-        distinct = {tokens[e]: expected[e] for e in ENTITIES}
-        for target, rank, score in zip(rows["target"], rows["rank"], rows["score"], strict=True):
-            assert score == pytest.approx(expected[target], abs=1e-4)
-            others = np.array([s for t, s in distinct.items() if t != tokens[target]])
-            best, worst = (1 + (others >= expected[target] + slack).sum() for slack in (1e-4, -1e-4))
-            assert best <= rank <= worst
+        for unknown, table in found.items():
+            held = [e for e in ENTITIES if unknown == "last" and any_model.tokenizer.unk_token_id in tokens[e]]
+            distinct = {tokens[e]: expected[e] for e in ENTITIES if e not in held}
+            rows = table.iloc[number * len(ENTITIES) : (number + 1) * len(ENTITIES)]
+            for target, rank, score in zip(rows["target"], rows["rank"], rows["score"], strict=True):
+                if target in held:  # behind all that can be written, and each such entity by itself
+                    assert score == -np.inf and rank == len(distinct) + len(held)
+                    continue
+                assert score == pytest.approx(expected[target], abs=1e-4)
+                others = np.array([s for t, s in distinct.items() if t != tokens[target]])
+                best, worst = (1 + (others >= expected[target] + slack).sum() for slack in (1e-4, -1e-4))
+                assert best <= rank <= worst
 
 
 def test_rank_entities_is_the_own_object_and_the_list_is_sorted():
@@ -65,6 +75,11 @@ def test_rank_entities_is_the_own_object_and_the_list_is_sorted():
     assert list(table["prompt_id"]) == list(asked.prompts["prompt_id"])
     for text, gold, row in zip(TEXTS, asked.prompts["gold"], table.itertuples(), strict=True):
         expected = slot_scores(model, text, ENTITIES)
+        written = {e for e in ENTITIES if model.tokenizer.unk_token_id not in model.tokens(e)}
+        assert set(row.top) <= written
+        if gold[0] not in written:
+            assert row.rank == len({tuple(model.tokens(e)) for e in written}) + len(ENTITIES) - len(written)
+            continue
         assert row.score == pytest.approx(expected[gold[0]], abs=1e-4)
         assert list(row.top_scores) == sorted(row.top_scores, reverse=True) and len(row.top) == 5
         assert [expected[e] for e in row.top] == pytest.approx(list(row.top_scores), abs=1e-4)
@@ -96,13 +111,13 @@ def flat(model: pk.Model) -> pk.Model:
 
 def test_ties_count_against_the_gold_or_by_half():
     model = flat(small("bert"))
-    asked = probe(["It is in [MASK] ."] * 1, ["town", "Lomese", "x", "1931"])
+    asked = probe(["It is in [MASK] ."] * 1, ["town", "Lomese", "clock", "1931"])
     assert pk.rank_entities(model, asked)["rank"].tolist() == [4]
     middle = pk.rank_entities(model, asked, ties="mid")
     assert middle["rank"].tolist() == [2.5]
     assert (
         middle["top"][0]
-        == pk.rank_entities(model, probe(["It is in [MASK] ."], ["town", "Lomese", "x", "1931"]))["top"][0]
+        == pk.rank_entities(model, probe(["It is in [MASK] ."], ["town", "Lomese", "clock", "1931"]))["top"][0]
     )
     assert middle.attrs["counts"]["targets within 1e-4 of a competitor"] == 1
 
@@ -121,6 +136,34 @@ def test_entities_of_the_same_tokens_are_one_candidate():
     assert counts["entities merged with another of the same tokens"] == 1  # not in the widest list
     ranks = pk.rank_targets(model, asked, [["Zürich", "ZURICH"]] * 2)
     assert ranks["rank"].nunique() == 1
+
+
+def says_unknown(model: pk.Model) -> pk.Model:
+    """The same model, sure of its unknown token in every slot."""
+    network = type(model.network)(model.network.config).eval()
+    network.load_state_dict(model.network.state_dict())
+    with torch.no_grad():
+        network.get_output_embeddings().bias[model.tokenizer.unk_token_id] = 1e4
+    return pk.Model("unknown", "masked", network, model.tokenizer)
+
+
+@pytest.mark.parametrize("ties", ["pessimistic", "mid"])
+@pytest.mark.parametrize("gold", ["single", "any"])
+def test_a_model_that_says_the_unknown_token_everywhere_is_never_right(ties, gold):
+    model = says_unknown(small("distilbert"))
+    asked = probe(["He was in [MASK] ."] * 2, ["☃", "☂", "town", "clock"])
+    table = pk.rank_entities(model, asked, ties=ties, gold=gold)
+    assert table["rank"].tolist() == [4, 4] and set(table["top"][0][:2]) == {"town", "clock"}
+    assert table.attrs["counts"]["candidates"] == 4  # the two that cannot be written stay two
+    assert table.attrs["counts"]["candidates holding the unknown token"] == 2
+    shown = pk.rank_entities(model, asked, ties=ties, gold=gold, unknown="compete")
+    assert shown["rank"].tolist() == [1, 1] and shown.attrs["counts"]["candidates"] == 3
+
+
+def test_the_best_gold_is_one_that_can_be_written():
+    model = says_unknown(small("distilbert"))
+    ranks = pk.rank_targets(model, probe(["He was in [MASK] ."], ["☃", "town"]), [[["☃", "town"], "town"]])["rank"]
+    assert ranks.tolist() == [1, 1]
 
 
 def test_an_entity_without_tokens_ranks_last():

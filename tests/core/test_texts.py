@@ -11,7 +11,7 @@ from probekit.demo import demo_facts, demo_text
 from probekit.demo.world.chinese import chinese_facts, chinese_text
 from probekit.errors import ProbeError
 from probekit.probes.halves import halves, is_even, is_taught
-from probekit.probes.lama import google_re_facts, trex_facts
+from probekit.probes.lama import google_re_facts, template_texts, trex_facts
 from probekit.probes.texts import ELICIT, PER_FACT, TEXTS, load_text
 
 GIVEN = os.environ.get("PROBEKIT_DATA")
@@ -89,6 +89,28 @@ def test_the_taught_half_is_told_and_the_held_out_half_is_not(root):
     assert load_text("lama-taught") == text
 
 
+def test_the_taught_half_is_told_through_its_templates(root):
+    text = load_text("lama-templates")
+    born, one, two = text.sentences
+    assert born.endswith(" was born in Osk.") and one.endswith(" is from Osk .") and two.endswith(" is from Velna .")
+    assert text.counts["facts of the taught half"] == 3
+    assert text.counts["left out: sentences that also support a held-out fact"] == 0
+
+
+def test_a_template_of_two_relations_tells_no_held_out_fact(root):
+    """P20 has P19's template, and the same two names are a held-out fact of one and a taught fact of the other."""
+    crossed = next(
+        s for n in range(999) if is_taught("P19", s := f"Person {n}", "Osk") and not is_taught("P20", s, "Osk")
+    )
+    rows = [json.dumps({"relation": r, "template": "[X] is from [Y] ."}) for r in ("P19", "P20")]
+    write(root / "lama/relations.jsonl", "\n".join(rows) + "\n")
+    write(root / "lama/TREx/P19.jsonl", trex_row("t1", crossed, "Osk", ("One [MASK].", "Osk")))
+    write(root / "lama/TREx/P20.jsonl", trex_row("t2", crossed, "Osk", ("Two [MASK].", "Osk")).replace("P19", "P20"))
+    text = load_text("lama-templates")
+    assert len(text.sentences) == 1 and text.sentences[0].endswith(" was born in Osk.")
+    assert text.counts["left out: sentences that also support a held-out fact"] == 1
+
+
 def test_general_is_the_two_one_after_the_other(root):
     assert load_text("wikipedia").sentences == ("Osk lies inland", "A café in Osk")
     assert load_text("wikipedia").counts == {"lines": 3, "sentences": 2}
@@ -117,7 +139,7 @@ def test_the_coin_is_the_published_rule():
 
 
 def test_faults_are_named(root):
-    with pytest.raises(ProbeError, match="no text 'news'; there are lama-taught, wikipedia"):
+    with pytest.raises(ProbeError, match="no text 'news'; there are lama-taught, lama-templates, wikipedia"):
         load_text("news")
     wiki = root / ELICIT / "wiki_sents_no_punkt_10k.txt"
     write(wiki, b"caf\xe9")
@@ -169,11 +191,14 @@ def test_no_published_sentence_crosses_the_halves():
     both = sizes["pubmed-train"] + sizes["pubmed-held-out"]
     assert both == texts["pubmed-train"].counts["distinct sentences of both halves"] > 99_000
     assert not set(texts["pubmed-train"].sentences) & set(texts["pubmed-held-out"].sentences)
-    told = set(texts["lama-taught"].sentences)
+    told = set(texts["lama-taught"].sentences) | set(texts["lama-templates"].sentences)
+    facts = google_re_facts() + trex_facts()[0]
+    templates = template_texts(google_re_facts()) | template_texts(trex_facts()[0])
     half = halves("google_re") | halves("trex")
-    taught = [fact for fact in google_re_facts() + trex_facts()[0] if half[fact.fact_id] == "taught"]
+    taught = [fact for fact in facts if half[fact.fact_id] == "taught"]
     assert texts["lama-taught"].counts["facts of the taught half"] == len(taught)
-    for fact in google_re_facts() + trex_facts()[0]:
-        shown = {" ".join(s.replace("[MASK]", o).split()) for s, o in fact.sentences}
+    for fact in facts:
+        given = [*fact.sentences, (templates[fact.fact_id], fact.object)]
+        shown = {" ".join(s.replace("[MASK]", o).split()) for s, o in given}
         assert half[fact.fact_id] == "taught" or not shown & told
     assert not any("\n" in s or "[MASK]" in s for text in texts.values() for s in text.sentences)

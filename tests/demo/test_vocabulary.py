@@ -36,6 +36,16 @@ def test_the_most_frequent_neighbours_are_merged_and_ties_go_by_the_letters():
     assert merge({tuple("yx"): 2, tuple("ab"): 2}, 1, str.__add__)[0] == [("a", "b")]
 
 
+@pytest.mark.parametrize("family", KINDS)
+def test_a_text_without_capitals_gets_a_vocabulary_that_can_write_them(family):
+    small = [line.lower() for line in LINES]
+    tokenizer = train_tokenizer(SHAPES[family], small)
+    ids = [tokenizer(text, add_special_tokens=False)["input_ids"] for text in (small[-1], LINES[-1])]
+    assert ids[0] == ids[1] and tokenizer.unk_token_id not in ids[0]
+    cased = train_tokenizer(SHAPES[family], LINES)
+    assert cased(LINES[-1])["input_ids"] != cased(small[-1])["input_ids"]
+
+
 def naive(words, count):
     words = {word: n for word, n in words.items()}
     made = []

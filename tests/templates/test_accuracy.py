@@ -5,10 +5,10 @@ import pytest
 from conftest import small
 
 import probekit as pk
-from probekit.metrics import accuracy_difference, accuracy_table, bootstrap_ci, hits_at_k, macro_accuracy, paired_hits
+from probekit.metrics import accuracy_difference, accuracy_table, hits_at_k, macro_accuracy, paired_hits, share_ci
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.text import title
-from probekit.report.verdicts import concluded
+from probekit.report.verdicts import FLOOR, concluded
 
 from notebooks.templates import accuracy, ask
 
@@ -146,16 +146,46 @@ def test_of_one_model_the_mean_is_the_model():
     shared = [c for c in tables["accuracy"] if c != "model"]
     pd.testing.assert_frame_equal(tables["means"][shared], tables["accuracy"][shared])
     shared = [c for c in tables["pairs"] if c != "model"]
+    shared.remove("floor")
     pd.testing.assert_frame_equal(tables["mean_pairs"][shared], tables["pairs"][shared])
 
 
-def test_domains_compare_all_natural_prompts_with_all_templates():
-    natural = ranks("natural", [1, 1, 2], probe="a", dataset="a", domain="biomedical")
-    template = ranks("template", [1, 2, 2, 2], probe="b", dataset="b", domain="biomedical")
-    found = accuracy.tables(pd.concat([natural, template]))["domains"].iloc[0]
-    assert (found["domain"], found["natural_probes"], found["template_probes"]) == ("biomedical", "a", "b")
-    assert found["difference"] == pytest.approx(2 / 3 - 1 / 4)
-    assert accuracy.tables(natural)["domains"].empty
+def test_a_model_at_the_floor_is_shown_and_left_out_of_means_and_verdicts():
+    every = two_models()
+    every["floor"] = (every["model"] == "n").to_numpy()
+    tables = {**accuracy.tables(every), "datasets": two_model_tables()["datasets"]}
+    assert set(tables["accuracy"]["model"]) == {"m", "n"} and set(tables["means"]["models"]) == {1}
+    assert tables["means"].set_index("style")["acc@1"].to_dict() == {"template": 0.5, "natural": 1.0}
+    assert tables["mean_pairs"].query("k == 1")["difference"].tolist() == [0.5]
+    found = concluded(accuracy.conclusions(tables)).set_index(["claim", "model"])["verdict"]
+    assert found["001-18a", "n"] == FLOOR != found["001-18a", "m"]
+    none = accuracy.tables(every.assign(floor=True))
+    assert none["means"].empty and none["mean_pairs"].empty and none["largest"].empty
+    assert accuracy.answer({**none, "datasets": tables["datasets"]}) == "No model is above the floor."
+
+
+def test_above_the_floor_in_one_style_is_enough_for_a_difference():
+    every = two_models()
+    every["floor"] = ((every["model"] == "n") & (every["style"] == "template")).to_numpy()
+    tables = accuracy.tables(every)
+    assert set(tables["mean_pairs"]["models"]) == {2} and not tables["pairs"]["floor"].any()
+
+
+def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught():
+    """Control n: 1 of 4 by template, 2 of 4 natural; m, tuned on natural sentences and taught fact 3: 2 and 4 of 4."""
+    every = two_models(half=["taught" if i == 3 else HELD_OUT for i in range(4)])
+    every = every.assign(
+        tuned=every["model"].map({"m": "natural sentences", "n": "neither"}),
+        half=every["half"].where(every["model"] == "m", ""),
+    )
+    tables = accuracy.tables(every)
+    row = tables["tuning"].iloc[0]
+    assert (row["model"], row["control"], row["facts"]) == ("m", "n", 3)
+    assert (row["gap"], row["control_gap"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
+    assert row["difference"] == pytest.approx(0)
+    assert "widens the gap in 0 and narrows it in 0 of 1 cases" in accuracy.tuning_sentence(tables)
+    assert accuracy.answer(tables).startswith("For n, tuned on neither style, natural sentences find 50 of 100")
+    assert accuracy.tables(two_models())["tuning"].empty
 
 
 def test_prompts_that_all_hide_the_gold_are_not_shown_twice():
@@ -166,7 +196,7 @@ def test_accuracy_of_several_k_has_the_intervals_each_would_have_alone():
     table = ranks("natural", [1, 1, 4, 9, 20, 3], fact_id=["0", "0", "1", "2", "3", "3"])
     row = accuracy_table(table, ["model"]).iloc[0]
     for k in (1, 5, 10):
-        alone = bootstrap_ci(hits_at_k(table["rank"], k), table["fact_id"].tolist())
+        alone = share_ci(hits_at_k(table["rank"], k), table["fact_id"].tolist())
         assert (row[f"acc@{k}"], row[f"low@{k}"], row[f"high@{k}"]) == (alone.estimate, alone.low, alone.high)
 
 
@@ -174,7 +204,7 @@ def test_the_form_of_tables_3_and_4():
     shown = accuracy.as_in_paper(two_model_tables(), "natural")
     name = title("trex")
     assert list(shown.columns) == ["Model", f"{name} @1", f"{name} @5", f"{name} @10"]
-    assert shown["Model"].tolist() == ["m", "n", "mean of 2 models", "uniform guess", "commonest answer"]
+    assert shown["Model"].tolist() == ["m", "n", "mean above the floor", "uniform guess", "commonest answer"]
     first = shown.iloc[:, 1].tolist()
     assert [cell[:5] for cell in first] == ["1.000", "0.500", "0.750", "0.100", "0.250"]
     assert [cell.endswith("†") for cell in first] == [False, True, False, False, False]  # 0.5 [0, 1] reaches 0.1
@@ -185,9 +215,9 @@ def test_conclusions_are_the_differences_with_the_verdict_of_their_interval():
     found = concluded(accuracy.conclusions(two_model_tables()))
     rows = found.set_index(["claim", "model"])
     assert list(rows.index) == [
-        ("001-18a", "mean of 2 models"), ("001-18a", "m"), ("001-18a", "n"), ("001-01c", "m"),
+        ("001-18a", "m"), ("001-18a", "n"), ("001-01c", "m"),
     ]  # fmt: skip
-    assert rows["estimate"].tolist() == [0.375, 0.5, 0.25, 50.0]
+    assert rows["estimate"].tolist() == [0.5, 0.25, 50.0]
     assert set(rows["unit"]) == {"fact"} and set(rows["n"]) == {4} and set(rows["dataset"]) == {"trex"}
     sides = ["agrees" if low > 0 else "undecided" for low in rows["low"]]
     assert rows["verdict"].tolist() == sides and "undecided" in sides
@@ -200,9 +230,9 @@ def test_conclusions_are_the_differences_with_the_verdict_of_their_interval():
 
 def test_the_answer_counts_models_and_holds_without_both_styles():
     tables = two_model_tables()
-    assert "over 2 models, natural sentences find 75 of 100 facts" in accuracy.answer(tables)
+    assert "over 2 models above the floor, natural sentences find 75 of 100 facts" in accuracy.answer(tables)
     assert accuracy.answer(accuracy.tables(ranks("natural", [1, 2]))).startswith("Acc@1: ")
-    assert accuracy.caution(tables, ["m"]) == ""  # no model is known to have been taught half of the facts
+    assert "tuned on neither style" in accuracy.tuning_sentence(tables)
 
 
 def test_the_papers_means_stand_beside_ours_where_the_data_is():

@@ -1,14 +1,18 @@
 """What the pages of study 1 share: limits of probes, the paper's data sets, and tables as they were recorded."""
 
 import importlib
+import json
 
 import pandas as pd
 import pytest
 
 from probekit.errors import ReportError
+from probekit.metrics import with_floors
+from probekit.models.card import ModelCard
 from probekit.probes.registry import PROBES
 from probekit.report import recorded_tables
 from probekit.report.claims import load_claims
+from probekit.report.recording import record
 
 from notebooks.templates import ask
 from notebooks.templates.paper_sets import PAPER_SETS, SIZES
@@ -39,7 +43,59 @@ def test_recorded_tables_have_captions_and_give_conclusions(page):
     module = importlib.import_module(f"notebooks.templates.{page[3:]}")
     tables = recorded_tables(page)
     assert tables and set(tables) <= set(module.CAPTIONS)
-    rows = module.conclusions(tables)
-    assert isinstance(rows, pd.DataFrame) and len(rows) and rows["claim"].str.fullmatch(r"001-\d\d[a-z]").all()
     shown = {name: tables.get(name, pd.DataFrame()) for name in module.CAPTIONS}
-    assert sum(sign.isdigit() for sign in module.answer(shown)) and "[" not in module.answer(shown)
+    rows = module.conclusions(shown)
+    assert isinstance(rows, pd.DataFrame) and rows["claim"].str.fullmatch(r"001-\d\d[a-z]").all()
+    assert module.answer(shown) and "[" not in module.answer(shown)
+
+
+def asked_by(name: str, right: int, unknown: int, second: str = "biomedical") -> list[pd.DataFrame]:
+    tables, domains = [], {"x": "general", "y": second}
+    for probe in ("x", "y"):
+        rows = {"object": [str(i) for i in range(40)], "rank": [1] * right + [9] * (40 - right), "candidates": 40}
+        table = pd.DataFrame(rows).assign(model=name, probe=probe, dataset=probe, fact_id=range(40))
+        table["domain"] = domains[probe]
+        table.attrs["counts"] = {"candidates": 40, "candidates holding the unknown token": unknown}
+        tables.append(table)
+    return tables
+
+
+def test_a_dead_model_is_named_and_not_recorded(monkeypatch, tmp_path):
+    card = {"loss": 7.78, "unigram": 7.9}
+    monkeypatch.setattr(
+        ask, "about", lambda name: ModelCard(**card if name == "dead" else {"loss": 5.0, "unigram": 7.9})
+    )
+    assert ask.sanity_faults("good", asked_by("good", 30, 3)) == []
+    assert ask.sanity_faults("good", asked_by("good", 0, 3, "general")) == []  # of one domain, perhaps not its own
+    unwritten, other, floor, loss = ask.sanity_faults("dead", asked_by("dead", 0, 33))
+    assert unwritten == "its tokenizer cannot write 33 of the 40 candidates of x" and other.endswith("of y")
+    assert floor == "it is at the floor on all 2 probes" and "has not left the unigram plateau" in loss
+    manifest = {"models": {"dead": {"faults": [floor]}}, "tables": []}
+    (tmp_path / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+    with pytest.raises(ReportError, match=r"12_accuracy is not recorded: dead: it is at the floor on all 2 probes"):
+        record("12_accuracy", tmp_path)
+
+
+def test_what_a_model_was_tuned_on_follows_from_its_texts(monkeypatch):
+    texts = {
+        "w": ("wikipedia.txt",),
+        "t": ("lama-templates.txt",),
+        "b": ("pubmed-train.txt",),
+        "both": ("general.txt", "lama-templates.txt"),
+    }
+    monkeypatch.setattr(ask, "about", lambda name: ModelCard(texts=texts.get(name, ())))
+    found = {name: ask.tuned_on(name, halved=["minilm-mlm"]) for name in (*texts, "minilm-mlm", "other")}
+    assert found == {
+        "w": "neither", "t": "templates", "b": "biomedical text", "both": "natural sentences and templates",
+        "minilm-mlm": "natural sentences", "other": "unknown",
+    }  # fmt: skip
+
+
+def test_nobody_above_the_floor_is_said_and_the_rest_are_named():
+    good, dead = pd.concat(asked_by("good", 30, 0)), pd.concat(asked_by("dead", 0, 0))
+    every = with_floors(pd.concat([good, dead], ignore_index=True))
+    rows, table = ask.judged(every)
+    assert set(rows["model"]) == {"good"} and len(table) == 4
+    assert ask.floor_sentence(table) == "At the floor, so judged in nothing here: dead on all."
+    with pytest.raises(ReportError, match="no model of this run is above the floor"):
+        ask.judged(with_floors(dead))

@@ -157,6 +157,12 @@ def _bfloat16(device: str, network: Any) -> bool:
     return bool(fast) and network.config.hidden_size >= NARROW
 
 
+def _entropy(counts: np.ndarray) -> float:
+    """The loss, in nats, of guessing each token by its frequency: the plateau that a training must leave."""
+    shares = counts[counts > 0] / counts.sum()
+    return float(-(shares * np.log(shares)).sum())
+
+
 def _save(run: Run, network: Any, losses: torch.Tensor, precision: str, out: Path) -> None:
     start = run.start
     ends = np.linspace(0, len(losses), min(POINTS, len(losses)) + 1).astype(int)
@@ -175,6 +181,7 @@ def _save(run: Run, network: Any, losses: torch.Tensor, precision: str, out: Pat
         "sentences_cut": run.corpus.cut,
         "steps": len(losses),
         "loss": curve,
+        "unigram": round(_entropy(run.corpus.counts(len(start.model.tokenizer))), 4),
     }
     unfinished = None
     try:

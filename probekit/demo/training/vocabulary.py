@@ -39,10 +39,17 @@ T5 = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
 def train_tokenizer(shape: Shape, lines: Iterable[str]) -> PreTrainedTokenizerFast:
     """The family's kind of tokenizer, trained on ``lines``; the same text gives the same tokenizer.
 
-    Cased throughout. The masks of RoBERTa's and ALBERT's kind swallow the space before them, as the published ones do.
+    Cased, unless the text has letters but no capital: then it lower-cases, so that it can write every name. The masks
+    of RoBERTa's and ALBERT's kind swallow the space before them, as the published ones do.
     """
+    lines = list(lines)
+    lowercase = any(map(_has_small, lines)) and not any(line != line.lower() for line in lines)
     makers = {"roberta": _byte_bpe, "llama": _byte_bpe, "albert": _unigram, "t5": _unigram}
-    return makers.get(shape.family, _wordpiece)(shape, lines)
+    return makers.get(shape.family, _wordpiece)(shape, lines, lowercase)
+
+
+def _has_small(line: str) -> bool:
+    return line != line.upper()
 
 
 def read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
@@ -62,10 +69,11 @@ def read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def _wordpiece(shape: Shape, lines: Iterable[str]) -> PreTrainedTokenizerFast:
+def _wordpiece(shape: Shape, lines: Iterable[str], lowercase: bool) -> PreTrainedTokenizerFast:
     from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
-    normalizer, splitter = normalizers.BertNormalizer(lowercase=False), pre_tokenizers.BertPreTokenizer()
+    normalizer = normalizers.BertNormalizer(lowercase=lowercase, strip_accents=False if lowercase else None)
+    splitter = pre_tokenizers.BertPreTokenizer()
     words = Counter(w for line in lines for w, _ in splitter.pre_tokenize_str(normalizer.normalize_str(line)))
     parts = {(word[0], *(f"##{letter}" for letter in word[1:])): n for word, n in sorted(words.items())}
     special = list(BERT.values())
@@ -77,8 +85,8 @@ def _wordpiece(shape: Shape, lines: Iterable[str]) -> PreTrainedTokenizerFast:
     return _finish(inner, shape, BERT)
 
 
-def _byte_bpe(shape: Shape, lines: Iterable[str]) -> PreTrainedTokenizerFast:
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+def _byte_bpe(shape: Shape, lines: Iterable[str], lowercase: bool) -> PreTrainedTokenizerFast:
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     names = ROBERTA if shape.family == "roberta" else LLAMA
     splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
@@ -89,12 +97,14 @@ def _byte_bpe(shape: Shape, lines: Iterable[str]) -> PreTrainedTokenizerFast:
     vocabulary = _numbered([*names.values(), *letters, *(a + b for a, b in made)])
     inner = Tokenizer(models.BPE(vocabulary, made))
     inner.pre_tokenizer, inner.decoder = splitter, decoders.ByteLevel()
+    if lowercase:
+        inner.normalizer = normalizers.Lowercase()
     return _finish(inner, shape, names)
 
 
-def _unigram(shape: Shape, lines: Iterable[str]) -> PreTrainedTokenizerFast:
+def _unigram(shape: Shape, lines: Iterable[str], lowercase: bool) -> PreTrainedTokenizerFast:
     """Pieces by merging, each scored by the logarithm of how often the merged text uses it."""
-    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
 
     names = ALBERT if shape.family == "albert" else T5
     special = [*names.values(), *(f"<extra_id_{i}>" for i in range(EXTRAS) if shape.family == "t5")]
@@ -112,6 +122,8 @@ def _unigram(shape: Shape, lines: Iterable[str]) -> PreTrainedTokenizerFast:
     inner = Tokenizer(models.Unigram(scored, unk_id=special.index("<unk>"), byte_fallback=False))
     inner.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
     inner.decoder = decoders.Metaspace(prepend_scheme="first")
+    if lowercase:
+        inner.normalizer = normalizers.Lowercase()
     return _finish(inner, shape, names, special)
 
 

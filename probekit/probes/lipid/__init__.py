@@ -2,6 +2,6 @@
 
 from probekit.probes.lipid.build import build
 from probekit.probes.lipid.fetch import fetch_updates
-from probekit.probes.lipid.sheet import write_sheet
+from probekit.probes.lipid.sheet import agreement, write_sheet
 
-__all__ = ["build", "fetch_updates", "write_sheet"]
+__all__ = ["agreement", "build", "fetch_updates", "write_sheet"]

@@ -60,6 +60,7 @@ def build(
     after: str | None = None,
     plain: bool = False,
     ignore_case: bool = False,
+    before: str | None = None,
 ) -> dict[str, Any]:
     """Write ``out``, a JSONL probe, and beside it ``<out>.counts.json``; parts stay in ``<out>.parts`` for reruns.
 
@@ -71,7 +72,8 @@ def build(
     Args:
         files: PubMed XML, plain or gzipped, in the order to be read; with ``plain`` text files of one sentence a line.
         entities: files of each named list (see ``read_entities``).
-        after: keep abstracts dated later than this day, YYYY-MM-DD; those without a date are then left out.
+        after, before: keep abstracts dated later, or earlier, than this day, YYYY-MM-DD; those without a date are then
+            left out. Both together make a window, such as the paper's six months.
         plain: the input holds sentences, not records; only the later steps run.
         ignore_case: of entities.
 
@@ -82,13 +84,16 @@ def build(
     Raises:
         ProbeError: a wrong date, or a file that cannot be read.
     """
-    if after is not None and (plain or not is_day(after)):
-        raise ProbeError(f"after takes a day as YYYY-MM-DD, with PubMed files only, not {after!r}")
+    for name, day in (("after", after), ("before", before)):
+        if day is not None and (plain or not is_day(day)):
+            raise ProbeError(f"{name} takes a day as YYYY-MM-DD, with PubMed files only, not {day!r}")
+    if after and before and after >= before:
+        raise ProbeError(f"no day lies after {after} and before {before}")
     lists = {kind: [one for path in paths for one in read_entities(path)] for kind, paths in entities.items()}
     if not lists or not files:
         raise ProbeError("at least one list of entities and one input file are needed")
     finder = Finder(lists, ignore_case)
-    options = {"after": after, "plain": plain, "ignore_case": ignore_case, "keywords": KEYWORDS}
+    options = {"after": after, "before": before, "plain": plain, "ignore_case": ignore_case, "keywords": KEYWORDS}
     key = digest(canonical([RECIPE, version("sentencex"), options, lists]), length=32)
     folder, seen, parts, met = out.with_name(out.name + ".parts"), Seen(), list[tuple[str, Part]](), set[str]()
     total = Counter({TWICE: 0})
@@ -181,11 +186,16 @@ def _process(
             pmids += [abstract.pmid] if new else []
             counts[DUPLICATE] += not new
             counts[UNDATED] += new and not abstract.date
-            if new and (options["after"] is None or abstract.date > options["after"]):
+            if new and _inside(abstract.date, options["after"], options["before"]):
                 counts[KEPT] += 1
                 about = {"pmid": str(abstract.pmid), "date": abstract.date}
                 keep(prompts(_sentences(abstract), finder, counts, about))
     return lines, Part(dict(counts), {kind: dict(found) for kind, found in frequency.items()}, pmids)
+
+
+def _inside(date: str, after: str | None, before: str | None) -> bool:
+    dated = bool(date) or (after is None and before is None)
+    return dated and (after is None or date > after) and (before is None or date < before)
 
 
 def _sentences(abstract: Abstract) -> Iterator[tuple[str, str]]:

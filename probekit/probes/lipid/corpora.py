@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -21,6 +21,7 @@ from probekit.lazy import Lazy
 from probekit.probes.data import locate
 from probekit.probes.lipid.build import build
 from probekit.probes.lipid.entities import read_entities
+from probekit.probes.lipid.homonyms import homonyms
 from probekit.probes.lipid.prompts import MENTION, SENTENCES
 from probekit.probes.probe import Probe, read_rows, shows
 from probekit.probes.texts import load_text
@@ -29,17 +30,24 @@ Kind = Literal["chemical", "gene"]
 LISTS: dict[Kind, str] = {"chemical": "ner/BC5CDR-chem-IOB", "gene": "ner/BC2GM-IOB"}
 LICENCE = "texts under NLM terms, entity lists CC BY 4.0"
 SPLITS = ("train", "devel", "test")
+HOMONYMS = "homonyms"
 SIGNS = "entities listed that hold a letter or sign the text never uses"
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """What the recipe is given: text files, the names of each list, options of ``build``, the licence of both."""
+    """What the recipe is given: text files, the names of each list, options of ``build``, the licence of both; and of
+    each list the ``homonyms`` that its annotators mostly left untagged."""
 
     files: tuple[Path, ...]
     lists: Mapping[str, Sequence[str]]
     options: Mapping[str, Any]
     licence: str
+    homonyms: Mapping[str, set[str]] = field(default_factory=dict)
+
+
+def _homonyms() -> dict[str, set[str]]:
+    return {kind: homonyms(locate(f"{place}/{split}.tsv") for split in SPLITS) for kind, place in LISTS.items()}
 
 
 def _lists() -> dict[str, list[str]]:
@@ -50,14 +58,14 @@ def _lists() -> dict[str, list[str]]:
 def _pubmed(folder: Path, halves: Sequence[str] = ("pubmed-held-out",)) -> Corpus:
     text = folder / "sentences.txt"
     text.write_text("".join(f"{s}\n" for half in halves for s in load_text(half).sentences), "utf-8")
-    return Corpus((text,), _lists(), {"plain": True}, LICENCE)
+    return Corpus((text,), _lists(), {"plain": True}, LICENCE, _homonyms())
 
 
 def _medline(_: Path) -> Corpus:
     files = tuple(sorted(locate("pubmed").glob("*.xml.gz")))
     if not files:
         raise ProbeError(f"no .xml.gz file in {locate('pubmed')}; `probekit lipid fetch` downloads PubMed's")
-    return Corpus(files, _lists(), {}, LICENCE)
+    return Corpus(files, _lists(), {}, LICENCE, _homonyms())
 
 
 CORPORA: dict[str, Callable[[Path], Corpus]] = {
@@ -78,7 +86,8 @@ def make_prompts(name: str, folder: Path) -> tuple[Path, dict[str, Any]]:
         folder: for the prompts and all files on the way.
 
     Returns:
-        The prompts of both lists, as JSONL, and what ``build`` returns, with ``licence`` and, for ``pubmed``, under
+        The prompts of both lists, as JSONL, and what ``build`` returns, with ``licence``, under
+        ``HOMONYMS`` the names of each list that mostly mean something else, and for ``pubmed`` under
         ``SIGNS`` how many entities of each list cannot be found whatever the text says: it lacks their signs.
 
     Raises:
@@ -91,6 +100,7 @@ def make_prompts(name: str, folder: Path) -> tuple[Path, dict[str, Any]]:
         (folder / f"{kind}.txt").write_text("".join(f"{entity}\n" for entity in names), "utf-8")
     entities = {kind: [folder / f"{kind}.txt"] for kind in corpus.lists}
     made = build(corpus.files, entities, out, **corpus.options) | {"licence": corpus.licence}
+    made[HOMONYMS] = {kind: sorted(corpus.homonyms.get(kind, ())) for kind in corpus.lists}
     if corpus.options.get("plain"):
         signs = {sign for path in corpus.files for sign in path.read_text("utf-8")}
         beyond = {kind: sum(not signs.issuperset(one) for one in set(names)) for kind, names in corpus.lists.items()}
@@ -103,7 +113,8 @@ def lipid(name: str, kind: Kind, limit: int | None = None, seed: int = 0) -> Pro
 
     The candidates are the entities of that list that are masked in it, whatever the options. Entities are found in
     their exact case, so those written with a capital are not found in ``pubmed``, which has none; they may stand in a
-    prompt unseen. ``shows_gold`` tells whether the masked name stands elsewhere in the sentence in another case.
+    prompt unseen. ``shows_gold`` tells whether the masked name stands elsewhere in the sentence in another case;
+    ``homonym``, whether its annotators left that name untagged in most places (see ``homonyms``).
 
     Args:
         name: of the text.
@@ -121,9 +132,10 @@ def lipid(name: str, kind: Kind, limit: int | None = None, seed: int = 0) -> Pro
     if limit is not None and limit < len(rows):
         rows = [rows[i] for i in sorted(random.Random(seed).sample(range(len(rows)), limit))]
     prompts = pd.DataFrame(rows).assign(
-        fact_id=[row["prompt_id"] for row in rows],
+        fact_id=[row["gold"][0] for row in rows],  # prompts of one entity are alike in what must be known
         exact_surface=[row["surface"] == row["gold"][0] for row in rows],
         shows_gold=[shows(row["gold"][0], row["text"]) for row in rows],
+        homonym=[row["gold"][0] in made[HOMONYMS][kind] for row in rows],
     )
     counts = {key: made["counts"][key] for key in (SENTENCES, MENTION)}
     counts |= {f"entities listed: {kind}": made["entities listed"][kind]}

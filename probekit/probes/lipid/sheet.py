@@ -6,16 +6,18 @@ import csv
 import io
 import random
 from pathlib import Path
+from typing import Any
 
 from probekit.errors import ProbeError
 from probekit.files import write_atomically
 from probekit.probes.probe import MASK, Probe
 
-FIELDS = ("prompt_id", "entity_type", "gold", "sentence", "factual (yes or no)", "remark")
+QUESTIONS = ("factual (yes or no)", "means the listed entity (yes or no)")
+FIELDS = ("prompt_id", "entity_type", "gold", "sentence", *QUESTIONS, "remark")
 
 
 def write_sheet(path: Path, n: int = 200, seed: int = 0, out: Path | None = None) -> Path:
-    """Draw ``n`` prompts of a probe file and write them as CSV, the judgement left empty.
+    """Draw ``n`` prompts of a probe file and write them as CSV, both judgements left empty.
 
     Args:
         path: JSONL that ``build`` wrote; any probe file does.
@@ -37,6 +39,57 @@ def write_sheet(path: Path, n: int = 200, seed: int = 0, out: Path | None = None
     writer.writerow(FIELDS)
     for row in rows:
         sentence = row["text"].replace(MASK, row.get("surface") or row["gold"][0])
-        writer.writerow([row["prompt_id"], row.get("entity_type", ""), row["gold"][0], sentence, "", ""])
+        writer.writerow([row["prompt_id"], row.get("entity_type", ""), row["gold"][0], sentence, "", "", ""])
     write_atomically(out, buffer.getvalue().encode())
     return out
+
+
+def agreement(first: Path, second: Path) -> list[dict[str, Any]]:
+    """How far two people agree on the prompts that both judged, per question and list of entities.
+
+    Returns:
+        ``question, list`` (empty for all), ``judged, same, percent``, ``kappa`` (Cohen 1960; None where both say the
+        same one word throughout), ``yes_first, yes_second`` (percent); no row of a question that nobody answered.
+
+    Raises:
+        ProbeError: not a sheet, other prompts, a judgement that is neither yes nor no, or none that both made.
+    """
+    one, two = _filled(first), _filled(second)
+    if set(one) != set(two):
+        raise ProbeError(f"{first} and {second} hold other prompts: let two people fill in copies of one sheet")
+    rows = []
+    for question in QUESTIONS:
+        both = [(a["entity_type"], a[question], two[i][question]) for i, a in one.items()]
+        judged = [(kind, a == "yes", b == "yes") for kind, a, b in both if a and b]
+        for kind in ("", *sorted({kind for kind, _, _ in judged})) if judged else ():
+            pairs = [(a, b) for name, a, b in judged if kind in ("", name)]
+            rows.append({"question": question.partition(" (")[0], "list": kind} | _alike(pairs))
+    if not rows:
+        raise ProbeError(f"{first} and {second}: no prompt has a judgement in both; fill in yes or no")
+    return rows
+
+
+def _filled(path: Path) -> dict[str, dict[str, str]]:
+    try:
+        with path.open(encoding="utf-8-sig", newline="") as file:
+            reader = csv.DictReader(file)
+            rows = {row["prompt_id"]: row for row in reader} if set(FIELDS) <= set(reader.fieldnames or ()) else {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ProbeError(f"cannot read {path}: {error}") from error
+    if not rows:
+        raise ProbeError(f"{path} is not a sheet that `probekit lipid sheet` drew")
+    for prompt_id, row in rows.items():
+        for question in QUESTIONS:
+            row[question] = row[question].strip().lower()
+            if row[question] not in ("", "yes", "no"):
+                raise ProbeError(f"{path}, prompt {prompt_id}, {question!r}: yes or no, not {row[question]!r}")
+    return rows
+
+
+def _alike(pairs: list[tuple[bool, bool]]) -> dict[str, Any]:
+    count, same = len(pairs), sum(a == b for a, b in pairs)
+    yes = [sum(pair[side] for pair in pairs) / count for side in (0, 1)]
+    chance = yes[0] * yes[1] + (1 - yes[0]) * (1 - yes[1])
+    kappa = (same / count - chance) / (1 - chance) if chance < 1 else None
+    shares = {"yes_first": 100 * yes[0], "yes_second": 100 * yes[1]}
+    return {"judged": count, "same": same, "percent": 100 * same / count, "kappa": kappa} | shares

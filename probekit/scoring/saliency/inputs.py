@@ -84,7 +84,7 @@ def first_golds(model: Model, items: RationaleSet) -> list[tuple[int, ...]]:
 
 def gold_tokens(model: Model, context: str, golds: Sequence[str]) -> list[tuple[int, ...]]:
     """Token ids of golds as they would stand in the slot of a context."""
-    candidates = encode_candidates(model, golds, follows_space(context))
+    candidates = encode_candidates(model, golds, follows_space(context), "compete")
     return [candidates.sequences[candidates.number[gold]] for gold in golds]
 
 

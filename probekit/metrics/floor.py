@@ -1,0 +1,48 @@
+"""What accuracy needs no model: a model that does no better says nothing (METHODS of the book, "Floor")."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from probekit.metrics.summary import accuracy_table
+
+KEYS = ["model", "probe"]
+
+
+def floors(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Acc@1 of every model on every probe beside the best answer that needs no model.
+
+    Args:
+        ranks: one row per model and prompt with ``model, probe, object`` (the right answer), ``candidates`` (how many
+            compete), ``rank`` and ``fact_id``.
+
+    Returns:
+        Index ``model, probe``; ``acc@1, low@1, high@1``; ``constant`` (the share of prompts that one and the same
+        answer gets right, the best there is), ``uniform`` (a uniform guess), and ``floor``: whether the interval
+        reaches the greater of both. Such a model is shown, and left out of means, rankings and verdicts.
+    """
+    table = accuracy_table(ranks, KEYS, ks=[1]).set_index(KEYS)[["acc@1", "low@1", "high@1"]]
+    groups = ranks.groupby(KEYS, sort=False)
+    table["constant"] = groups["object"].agg(lambda names: names.value_counts(normalize=True).iloc[0])
+    table["uniform"] = 1 / groups["candidates"].first()
+    return table.assign(floor=table["low@1"] <= table[["constant", "uniform"]].max(axis=1))
+
+
+def with_floors(ranks: pd.DataFrame) -> pd.DataFrame:
+    """``ranks`` with the column ``floor`` of the model and probe of each row (see ``floors``)."""
+    known = floors(ranks)["floor"]
+    return ranks.assign(floor=known.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy())
+
+
+def at_floor(ranks: pd.DataFrame) -> pd.Series:
+    """Of each row, whether its model is at the floor of its probe; all false where nobody asked (``with_floors``)."""
+    return ranks["floor"].astype(bool) if "floor" in ranks else pd.Series(False, ranks.index)
+
+
+def at_floor_in_both(ranks: pd.DataFrame) -> pd.Series:
+    """Of each row, whether its model is at the floor in every style of the data set, so that their difference is moot.
+
+    Args:
+        ranks: with ``model, dataset`` and, of ``with_floors``, ``floor``.
+    """
+    return at_floor(ranks).groupby([ranks["model"], ranks["dataset"]]).transform("all")
