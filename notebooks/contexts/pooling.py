@@ -11,10 +11,10 @@ import pandas as pd
 from probekit.metrics import middle, resampled_means
 from probekit.metrics.bootstrap import effective_clusters
 from probekit.metrics.context import counted
+from probekit.metrics.decisions import FLOOR
 from probekit.report.published import published
 from probekit.report.tables import cell, pick
 from probekit.report.text import escape, number, title
-from probekit.report.verdicts import FLOOR
 
 from notebooks.contexts.ask import DOMAINS
 

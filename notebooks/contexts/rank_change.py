@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from probekit.metrics.context import CHANGES, rank_change_table
+from probekit.metrics.decisions import tallied
 from probekit.report.charts import forest
 from probekit.report.tables import cell, pick
 from probekit.report.text import title
-from probekit.report.verdicts import concluded, tallied
+from probekit.report.verdicts import concluded
 
 from notebooks.contexts.pooling import (
     DIRECTION,

@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
+from probekit.metrics.decisions import tallied
 from probekit.report.claims import load_claims
 from probekit.report.tables import by, pick
 from probekit.report.text import interval, number, title
-from probekit.report.verdicts import concluded, tallied
+from probekit.report.verdicts import concluded
 
 from notebooks.fairness import hurtfulness
 from notebooks.fairness.artefacts import ANYWHERE, AS_IDENTITY

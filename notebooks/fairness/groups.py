@@ -9,13 +9,13 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics import middle
+from probekit.metrics.decisions import FLOOR, direction
 from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
 from probekit.probes.completions import Completions
 from probekit.probes.honest import Subset, honest_templates
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, interval, number, title
-from probekit.report.verdicts import FLOOR, direction
 
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.comparison import Comparison, Groups, Part, compare_groups, compare_pairs

@@ -16,13 +16,13 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import crossed_means, fewest, kendall_tau, middle
+from probekit.metrics.decisions import direction
 from probekit.metrics.hurtfulness import SPACES, Transliterate
 from probekit.probes.completions import SUBSETS
 from probekit.probes.honest import hurtlex
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import title
-from probekit.report.verdicts import direction
 
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.matching import UNTRAINED, crossed

@@ -9,12 +9,12 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics import Drawn, middle
+from probekit.metrics.decisions import FLOOR, direction
 from probekit.probes.completions import SUBSETS, released_models
 from probekit.probes.honest import honest_templates
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, title
-from probekit.report.verdicts import FLOOR, direction
 
 from notebooks.fairness import release
 from notebooks.fairness.checks import LEADERS

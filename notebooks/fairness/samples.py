@@ -11,11 +11,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import Drawn, crossed_means, fewest, resampled_means, shared_at_k
+from probekit.metrics.decisions import FLOOR, tallied
 from probekit.probes.honest import hurtlex
 from probekit.probes.probe import MASK
 from probekit.report.tables import across, pick
 from probekit.report.text import title
-from probekit.report.verdicts import FLOOR, tallied
 
 from notebooks.fairness import ask
 from notebooks.fairness.matching import UNTRAINED

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, resampled_means
+from probekit.metrics.decisions import direction
 from probekit.report.tables import across, pick
 from probekit.report.text import title
-from probekit.report.verdicts import direction
 from probekit.scoring.saliency.erasure import SHARES
 
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, METHODS, ORACLE, RANDOM

@@ -9,10 +9,10 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, resampled_means, share_ci
+from probekit.metrics.decisions import direction
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import escape, title
-from probekit.report.verdicts import direction
 
 from notebooks.rationales import paper
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency

@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, ranked_words, rationale_length, resampled_means
+from probekit.metrics.decisions import direction
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import escape, number, title
-from probekit.report.verdicts import direction
 from probekit.scoring.saliency import random_saliency
 
 from notebooks.rationales import erasure, paper

@@ -11,6 +11,7 @@ import pandas as pd
 from probekit.metrics import share_ci
 from probekit.metrics.alignment import aligned_scores
 from probekit.metrics.correlation import pearson
+from probekit.metrics.decisions import FLOOR
 from probekit.metrics.rationale import (
     LEVEL,
     average_precision,
@@ -23,7 +24,6 @@ from probekit.metrics.rationale import (
 from probekit.probes.probe import MASK
 from probekit.probes.rationales import CONTRASTS, RationaleSet, is_punctuation, rationale_statistics
 from probekit.report.tables import by
-from probekit.report.verdicts import FLOOR
 
 ALIGNABLE = ("dispensable", "important", "unstated")  # word by word; not transformations (section 4)
 

@@ -19,6 +19,7 @@ from probekit.metrics import (
     macro_average,
     paired_hits,
 )
+from probekit.metrics.decisions import FLOOR
 from probekit.models.card import UNKNOWN
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.lama import ONE_MASK
@@ -26,7 +27,6 @@ from probekit.probes.probe import Probe
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import escape, number, title
-from probekit.report.verdicts import FLOOR
 
 from notebooks.templates.ask import NEITHER
 from notebooks.templates.paper_sets import PAPER_SETS

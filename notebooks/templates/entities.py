@@ -22,6 +22,7 @@ from probekit.metrics import (
     kendall_tau,
     spread,
 )
+from probekit.metrics.decisions import FLOOR
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
@@ -29,7 +30,6 @@ from probekit.report.page import Page
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, plain, shown_name, title
-from probekit.report.verdicts import FLOOR
 from probekit.scoring import rank_within
 from probekit.scoring.plan import make_plan
 from probekit.store import Store

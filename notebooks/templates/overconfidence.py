@@ -21,10 +21,10 @@ from probekit.metrics import (
     spread,
     total_variation,
 )
+from probekit.metrics.decisions import direction
 from probekit.probes.probe import Probe
 from probekit.report.tables import pick
 from probekit.report.text import escape, number, title
-from probekit.report.verdicts import direction
 
 from notebooks.templates.ask import FLOORS
 from notebooks.templates.draws import equal_prompts

@@ -22,11 +22,11 @@ from probekit.metrics import (
     separation,
     spread,
 )
+from probekit.metrics.decisions import Side, Sign, direction
 from probekit.report.charts import MARKERS, colours, new_figure
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, plain, title
-from probekit.report.verdicts import Side, Sign, direction
 
 from notebooks.templates.ask import FLOORS
 from notebooks.templates.paper_sets import PAPER_SETS

@@ -24,10 +24,10 @@ from probekit.metrics import (
     spearman,
     split_halves,
 )
+from probekit.metrics.decisions import FLOOR
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import escape, title
-from probekit.report.verdicts import FLOOR
 
 from notebooks.templates.accuracy import ALL, pairs
 from notebooks.templates.draws import unit_of

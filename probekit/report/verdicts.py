@@ -15,7 +15,7 @@ from typing import Any, Literal
 
 import pandas as pd
 
-from probekit.metrics.decisions import FLOOR, Side, Sign, direction, tallied  # noqa: F401
+from probekit.metrics.decisions import FLOOR, Sign, direction, tallied
 from probekit.report.claims import Claim, Judged, Number, load_claims
 from probekit.report.paths import module, on_path, root
 from probekit.report.published import Check

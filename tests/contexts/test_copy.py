@@ -9,9 +9,10 @@ from context_steps import TWO, made
 
 from probekit.demo.world.exposure import MANY, NEVER, SELDOM
 from probekit.errors import ReportError
+from probekit.metrics.decisions import FLOOR
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.report.recording import recorded_tables
-from probekit.report.verdicts import FLOOR, concluded
+from probekit.report.verdicts import concluded
 
 from notebooks.contexts import copy
 from notebooks.contexts.pooling import MEAN, PRINTED

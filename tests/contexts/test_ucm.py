@@ -8,8 +8,9 @@ from context_steps import TWO, made
 
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
+from probekit.metrics.decisions import FLOOR
 from probekit.report.recording import recorded_tables
-from probekit.report.verdicts import FLOOR, concluded
+from probekit.report.verdicts import concluded
 
 from notebooks.contexts import telling, ucm
 from notebooks.contexts.pooling import MEAN, PRINTED

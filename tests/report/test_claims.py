@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from probekit.errors import ReportError
+from probekit.metrics.decisions import direction
 from probekit.report import claims
 from probekit.report.claims import Claim, Judged, Related, load_claims
 from probekit.report.recording import recorded_manifest
@@ -19,7 +20,6 @@ from probekit.report.verdicts import (
     checks,
     concluded,
     conclusions_of,
-    direction,
     findings,
     judge,
     ledger,

@@ -6,9 +6,10 @@ from conftest import small
 
 import probekit as pk
 from probekit.metrics import accuracy_difference, accuracy_table, hits_at_k, macro_accuracy, paired_hits, share_ci
+from probekit.metrics.decisions import FLOOR
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.text import title
-from probekit.report.verdicts import FLOOR, concluded
+from probekit.report.verdicts import concluded
 
 from notebooks.templates import accuracy, ask
 
