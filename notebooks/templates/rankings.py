@@ -336,8 +336,6 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     every pair certainly keeps its order. That both settings have the same best biomedical model counts only where the
     best is beyond doubt in both. The others are differences that lie above zero where the paper is right.
     """
-    if tables["orders"].empty:
-        return pd.DataFrame(columns=["claim"], dtype=str)
     rows: list[dict[str, Any]] = []
     for row in tables["orders"].to_dict("records"):
         decided = row["same"] + row["reversed"]
@@ -353,7 +351,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         rows.append({"claim": "001-07g", **about, "estimate": float(first == second), "n": 1, "verdict": verdict})
     rows += _lead("001-05d", tables["gaps"], "biomedical") + _lead("001-06a", tables["gaps"], "general")
     columns = ["claim", "measured", "dataset", "model", "less", "unit", "estimate", "low", "high", "n", "verdict"]
-    return pd.DataFrame([{"model": "", "less": "", "verdict": ""} | row for row in rows], columns=columns)
+    filled = [{"model": "", "less": "", "verdict": ""} | row for row in rows]
+    return pd.DataFrame(filled, columns=columns, dtype=None if rows else str)
 
 
 def _lead(claim: str, gaps: pd.DataFrame, name: str) -> list[dict[str, Any]]:
@@ -397,7 +396,7 @@ def answer(tables: Tables) -> str:
     if not pairs:
         return "No two models above the floor were asked the same facts in both ways, so no order is compared."
     kept, swapped = int(orders["same"].sum()), int(orders["reversed"].sum())
-    start = "The way of asking decides in part who wins" if swapped else "The way of asking does not change who wins"
+    start = f"The way of asking {'decides in part' if swapped else 'does not change'} who wins"
     start = start if kept + swapped else "Whether the way of asking decides who wins cannot be told"
     names = " and ".join(escape(title(_where(row))) for row in orders.to_dict("records"))
     return (
