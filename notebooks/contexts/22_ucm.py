@@ -143,7 +143,7 @@ page.say(ucm.apart(tables))
 #
 # {func}`probekit.contexts.study.steps` grows the contexts, {func}`probekit.contexts.study.rank_steps` ranks the entities before and after each step, {func}`probekit.metrics.ucm_table` and {func}`probekit.metrics.context_accuracy` make the tables.
 # Candidates are the entities of the target's type, which the paper leaves open; ties count against an entity.
-# `notebooks.contexts.telling.telling` compares AUCs on one draw of triples.
+# `notebooks.contexts.telling.telling` compares AUCs on one draw of documents, pairs of one relation alone.
 #
 # The paper's accuracy comes from answers over the whole vocabulary, not from ranks among candidates.
 # {func}`probekit.scoring.decoding.decode` follows BioLAMA, at hundreds of rows a prompt, so few triples were asked this way.

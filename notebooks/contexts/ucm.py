@@ -417,9 +417,8 @@ def floor(tables: Tables) -> str:
     small = (rows["accuracy"] <= rows["by_relation"]).sum()
     return (
         f"The best constant answer is right to {rows['constant'].max():.0%} of the questions; {which}. "
-        f"Naming in each relation its most frequent object is right to {rows['by_relation'].max():.0%}, and "
-        f"{small} of {len(rows)} models {'does' if small == 1 else 'do'} no better: what is measured here is of little "
-        "knowledge."
+        f"Naming in each relation its most frequent object is right to {rows['by_relation'].max():.0%}, a bar that "
+        f"{small} of {len(rows)} {'model' if len(rows) == 1 else 'models'} {'misses' if small == 1 else 'miss'}."
     )
 
 
