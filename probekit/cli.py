@@ -1,4 +1,4 @@
-"""``probekit list | fetch | text | lipid | train | zoo | run | book | check``."""
+"""``probekit list | fetch | text | lipid | rationales | train | zoo | run | book | check``."""
 
 from __future__ import annotations
 
@@ -61,6 +61,15 @@ def _parser() -> argparse.ArgumentParser:
     verb.set_defaults(call=_text)
 
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
+
+    verb = verbs.add_parser("hits", help="an unfilled CSV sheet for people to judge whether words of HurtLex hurt")
+    verb.add_argument("file", type=Path, help="completions, of the release or one's own")
+    verb.add_argument("--n", type=int, default=200, help="hits drawn (default: 200)")
+    verb.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+    verb.add_argument("--out", type=Path, help="the sheet (default: beside the file)")
+    verb.add_argument("--language", default="en", help="of the lexicon (default: en)")
+    verb.set_defaults(call=_hits)
+    _add_rationales(verbs.add_parser("rationales", help="make records with rationales from public items"))
 
     _add_train(verbs.add_parser("train", help="train a small model on text files, from nothing or from a model"))
 
@@ -149,6 +158,21 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     step.add_argument("first", type=Path, metavar="A", help="a sheet that `sheet` drew, filled in")
     step.add_argument("second", type=Path, metavar="B", help="the same sheet, filled in by another")
     step.set_defaults(call=_lipid_agree)
+
+
+def _add_rationales(parser: argparse.ArgumentParser) -> None:
+    steps = parser.add_subparsers(required=True, metavar="STEP")
+
+    step = steps.add_parser("build", help="items to drafts of records: a CSV sheet for annotators, with counts")
+    step.add_argument("source", choices=("copa", "questions", "problems"), help="what the items are")
+    step.add_argument("file", type=Path, help="the items, JSONL (see probekit.probes.rationales.recipe)")
+    step.add_argument("--out", type=Path, required=True, help="the sheet to write")
+    step.set_defaults(call=_rationales_build)
+
+    step = steps.add_parser("keep", help="the records of a filled sheet that reach the paper's thresholds")
+    step.add_argument("sheet", type=Path, help="a sheet that `build` wrote and annotators filled")
+    step.add_argument("--out", type=Path, required=True, help="the records to write (JSONL), for `probekit run`")
+    step.set_defaults(call=_rationales_keep)
 
 
 def _say(*lines: str) -> None:
@@ -244,6 +268,12 @@ def _lipid_fetch(options: argparse.Namespace) -> None:
     _say(f"{len(paths)} files in {options.into}")
 
 
+def _hits(options: argparse.Namespace) -> None:
+    from probekit.probes.hits import write_hits
+
+    _say(str(write_hits(options.file, options.n, options.seed, options.out, options.language)))
+
+
 def _lipid_sheet(options: argparse.Namespace) -> None:
     from probekit.probes.lipid import write_sheet
 
@@ -258,6 +288,24 @@ def _lipid_agree(options: argparse.Namespace) -> None:
         alike = f"{row['same']} of {row['judged']} alike ({row['percent']:.1f}%), Cohen's kappa {kappa}"
         yes = f"yes {row['yes_first']:.1f}% and {row['yes_second']:.1f}%"
         _say(f"{row['question']}, {row['list'] or 'all'}: {alike}; {yes}")
+
+
+def _rationales_build(options: argparse.Namespace) -> None:
+    from probekit.probes.rationales.recipe import build_records
+    from probekit.probes.rationales.sheet import write_sheet
+
+    records, counts = build_records(options.file, options.source)
+    _say(*(f"{count:>8,}  {name}" for name, count in counts.items()), str(write_sheet(records, options.out)))
+
+
+def _rationales_keep(options: argparse.Namespace) -> None:
+    from probekit.files import write_atomically
+    from probekit.probes.rationales.sheet import read_sheet
+
+    items, counts = read_sheet(options.sheet)
+    lines = items.items.to_json(orient="records", lines=True, force_ascii=False)
+    write_atomically(options.out, lines.encode())
+    _say(*(f"{count:>8,}  {name}" for name, count in counts.items()), str(options.out))
 
 
 def _train(options: argparse.Namespace) -> None:

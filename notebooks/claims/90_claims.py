@@ -45,6 +45,21 @@ page.figure(
 )
 
 # %% [markdown]
+# ## What the words mean
+#
+# *Reproduced*: our number lies within a tolerance that was fixed before the run, or the interval of our difference lies on the side of zero that the claim names.
+# *Differs*: it does not.
+# *Undecided*: the interval includes zero, or the models do not agree.
+# *Confounded*: the models at hand were trained on what the claim favours, so that nothing follows; the control stands beside it.
+# *Not run*: we have no number to compare; this says nothing for or against the claim.
+# A number is judged on the same data and models only; a direction may be judged on our models and text, and the claim then says so.
+# {doc}`92_trust` tells how often these rules are wrong.
+#
+# *Own numbers* needs no run: does the sentence follow from the paper's own tables?
+# Where the papers name no cut-off for their rankings, Acc@1 decides; where two models print the same Acc@1, Acc@5 does, then Acc@10.
+# The papers are 001, {cite:t}`shaier2024`; 002, {cite:t}`yao2023`; 003, {cite:t}`rationales`; and 004, {cite:t}`fairbelief2024`; their tables stand in {doc}`91_printed`.
+
+# %% [markdown]
 # ## All claims
 #
 # Choose a paper or a verdict above the table, or search it; *why* unfolds the reason of a verdict and what the check of the paper's own numbers found.
@@ -62,18 +77,6 @@ page.table(
 page.table(counts, "counts", "Claims by paper, verdict, and check of the paper's own numbers", fold=True)
 
 # %% [markdown]
-# ## What the words mean
-#
-# *Reproduced*: our number lies within a tolerance that was fixed before the run, or the interval of our difference lies on the side of zero that the claim names.
-# *Differs*: it does not.
-# *Undecided*: the interval includes zero.
-# *Not run*: we have no number to compare; this says nothing for or against the claim.
-# A number is judged on the same data and models only; a direction may be judged on our models and text, and the claim then says so.
-#
-# *Own numbers* needs no run: does the sentence follow from the paper's own tables?
-# Where the papers name no cut-off for their rankings, Acc@1 decides; where two models print the same Acc@1, Acc@5 does, then Acc@10.
-# The papers are 001, {cite:t}`shaier2024`; 002, {cite:t}`yao2023`; 003, {cite:t}`rationales`; and 004, {cite:t}`fairbelief2024`; their tables stand in {doc}`91_printed`.
-#
 # ## What this does not show
 #
 # - A claim that is not run is neither confirmed nor refuted.

@@ -9,6 +9,7 @@ import pandas as pd
 
 from probekit.report.charts import PALETTE, new_figure
 from probekit.report.text import Markup, escape, plain
+from probekit.report.verdicts import WORDS
 
 from notebooks.claims.printed import label, tables
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 LIGHT = "#8A8A8A"
-VERDICTS = {"reproduced": PALETTE[2], "differs": PALETTE[1], "undecided": PALETTE[4], "not run": LIGHT}
+VERDICTS: dict[str, str] = dict(zip(WORDS, (PALETTE[2], PALETTE[1], PALETTE[4], PALETTE[3], LIGHT), strict=True))
 CHECKS = {"consistent": PALETTE[2], "inconsistent": PALETTE[1], "not checkable": LIGHT}
 NAMES = {"001": "Shaier 2024", "002": "Yao 2023", "003": "Shen 2022", "004": "Setzu 2024"}
 PARTS = {"verdict": VERDICTS, "own_table": CHECKS}
@@ -46,7 +47,8 @@ def answer(claims: pd.DataFrame) -> str:
     return (
         f"Of {len(claims)} claims, {compared} could be compared with what we computed: "
         f"{total.get('reproduced', 0)} are reproduced and {total.get('differs', 0)} differ; for the rest the data do "
-        "not decide. The other claims need models or data that cannot be had here."
+        "not decide, or nothing follows from the models at hand. The other claims need models or data that cannot be "
+        "had here."
     )
 
 
@@ -95,8 +97,7 @@ def draw(table: pd.DataFrame) -> Figure:
         start = pd.Series(0, index=table.index)
         for kind, colour in kinds.items():
             bars = ax.barh(table["paper"].replace(NAMES), table[kind], left=start, color=colour, label=kind, height=0.7)
-            wide = table[kind] > 0.06 * table["claims"].max()
-            texts = [str(n) if fits else "" for n, fits in zip(table[kind], wide, strict=True)]
+            texts = [str(n) if n > 0.025 * table["claims"].max() * len(str(n)) else "" for n in table[kind]]
             ax.bar_label(bars, texts, label_type="center", fontsize=9, color="white")
             start = start + table[kind]
         ax.invert_yaxis()

@@ -92,10 +92,10 @@ def rationales() -> Card:
     methods = table["method"].replace(short)
     table["scores"] = [f"{title(m)}, {s}" if m else s for m, s in zip(table["model"], methods, strict=True)]
     attention, chance = pick(table, method="attention")["estimate"], pick(table, method="random scores")["estimate"]
+    ends = dict.fromkeys(number(value, 2) for value in (attention.min(), attention.max()))
     answer = (
         "On English items, the words that attention weighs overlap with those people mark by an F1 of "
-        f"{number(attention.min(), 2)} to {number(attention.max(), 2)}; random scores reach "
-        f"{number(chance.iloc[0], 2)}."
+        f"{' to '.join(ends)}; random scores are expected to reach {number(chance.iloc[0], 2)}."
     )
     figure = forest(table, "estimate", y="scores", xlabel="F1 with the words people mark")
     alt = told(table, "estimate", "scores")

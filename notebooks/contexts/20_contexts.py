@@ -32,6 +32,7 @@ triples: int = 24  # of a source, with another correct object in their context, 
 others: int = 24  # of a source, without one, at most; 0 for all
 most: int = 10  # segments of a context
 per_fact: int = 1  # evidence sentences of a T-REx fact, at most; 0 for all
+documents: int = 20  # of a triple, the first that are read, at most; 0 for all
 halved: list = []  # models that were taught half of the T-REx facts
 seed: int = 0  # of the draw of triples, the random variants, and the bootstrap
 device: str = "auto"  # auto, cpu, cuda
@@ -49,7 +50,7 @@ examples = {}  # source -> a triple whose context grows, with the ranks that the
 
 def compute():
     """Search each source for documents, grow the contexts, rank the entities at each step; count what there is."""
-    looked = ask.look_all(sources, own, triples, others, most, per_fact, seed)
+    looked = ask.look_all(sources, own, triples, others, most, per_fact, documents, seed)
     ranked = ask.ask_all(page, models, looked, halved, device)
     examples.update({one.name: contexts.example(one, most, ranked) for one in looked})
     return contexts.tables(looked, ranked)
@@ -99,6 +100,11 @@ page.table(tables["sources"], "sources", caption, contexts.in_short(tables))
 page.say(f"{contexts.taught(tables)} {contexts.cut(tables)}")
 
 # %% [markdown]
+# ## What the four pages together say
+#
+# This page gives documents to questions; {doc}`21_rank_change` adds their entities one by one and watches the ranks; {doc}`22_ucm` counts how often the right answer rises; and {doc}`23_copy` asks whether that is knowledge or copying.
+# A rise of the right answer shows understanding only if it is more frequent where a fact was told than where it was not.
+#
 # ## What agrees with the paper
 #
 # Its claims on this page say what was used: 12 models, 59,652 hospital notes, 50,000 articles, 50,000 outpatient notes.
@@ -110,6 +116,8 @@ page.say(f"{contexts.taught(tables)} {contexts.cut(tables)}")
 # {func}`probekit.contexts.segments.segments` cuts the document, {func}`probekit.contexts.study.steps` builds all inputs, and {func}`probekit.contexts.study.rank_steps` ranks the entities.
 # Candidates are the entities of the target's type; in data sets without types, the objects of the relation.
 # Triples whose context holds another correct object are drawn apart, since only they have steps that {term}`UCM` counts.
+# A document too long for a model is cut to a window around S1 ({func}`probekit.contexts.windows.fitted`); a step whose entity lies beyond it is counted as cut and left out of {term}`UCM`.
+# Where the paper's text and the caption of its Figure 2 differ, on the random context and on the negative target, the text is followed ({mod}`probekit.contexts.variants`).
 #
 # ## What this does not show
 #

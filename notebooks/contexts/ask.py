@@ -6,14 +6,14 @@ import hashlib
 import random
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from probekit.contexts.retrieval import Found
 from probekit.contexts.sources import Source, look_up, medlama_contexts, own_contexts, trex_contexts
 from probekit.contexts.study import rank_steps, steps
-from probekit.contexts.variants import real
+from probekit.contexts.variants import knowledge_random, real
 from probekit.demo.world.contexts import demo_contexts
 from probekit.demo.world.relation import Domain
 from probekit.errors import ReportError
@@ -86,7 +86,9 @@ def sources(names: Sequence[str], own: Mapping[str, Sequence[str]] = {}, per_fac
     ]
 
 
-def look(source: Source, triples: int = 0, others: int = 0, most: int = 10, seed: int = 0) -> Looked:
+def look(
+    source: Source, triples: int = 0, others: int = 0, most: int = 10, seed: int = 0, documents: int = 0
+) -> Looked:
     """Search a source and draw the triples to ask.
 
     Triples are drawn after the search, so that the pools of entities stay whole. Those whose context holds another
@@ -98,9 +100,10 @@ def look(source: Source, triples: int = 0, others: int = 0, most: int = 10, seed
         others: without one, at most; 0 for all.
         most: segments of a context.
         seed: of the draw and of the random variants.
+        documents: of a triple, the first that are read, at most; 0 for all.
     """
     counts = Counter[str]()
-    asked, found = look_up(source, counts)
+    asked, found = look_up(source, counts, documents or None)
     plain = steps(asked, found, most, {"real": real}, seed)
     has_other = set(plain[counted(plain) & (plain["twin"] == "target")]["triple_id"])
     names = list(dict.fromkeys(plain["triple_id"]))
@@ -124,10 +127,31 @@ def look_all(
     others: int = 0,
     most: int = 10,
     per_fact: int = 1,
+    documents: int = 0,
     seed: int = 0,
 ) -> list[Looked]:
     """``look`` at each of ``sources``, with the parameters that all pages of study 2 share."""
-    return [look(source, triples, others, most, seed) for source in sources(names, own, per_fact)]
+    return [look(source, triples, others, most, seed, documents) for source in sources(names, own, per_fact)]
+
+
+def redrawn(looked: Sequence[Looked], draws: int, most: int = 10, seed: int = 0) -> list[Looked]:
+    """The same triples in so many draws of the knowledge-random context around the target (column ``draw``).
+
+    Only triples that have a step for UCM are taken. The first draw is that of ``look``.
+    """
+    found = []
+    for one in looked:
+        ids = one.asked["triple_id"].tolist()
+        taken = set(one.steps.loc[one.steps["several"], "triple_id"])
+        documents = [match for match in one.found if ids[match.triple] in taken]
+        tables = [
+            steps(one.asked, documents, most, {"knowledge_random": knowledge_random}, seed + number).assign(draw=number)
+            for number in range(draws if documents else 0)
+        ]
+        if tables:
+            table = pd.concat(tables, ignore_index=True).assign(source=one.name, several=True)
+            found.append(replace(one, steps=table[table["twin"] == "target"].reset_index(drop=True)))
+    return found
 
 
 def ask_all(

@@ -9,7 +9,6 @@ import pandas as pd
 from probekit.metrics.printed import show, span
 from probekit.report.published import Finding, numbers, published, registry, status
 
-from notebooks.contexts.copy import MIRROR
 from notebooks.contexts.rank_change import ADDED, DIRECTIONS, ENTITIES
 
 PAPER = "002"
@@ -22,6 +21,7 @@ LARGER = (  # (base, large) of one kind, as Tables 2 and 3 name them
 )
 SIMILAR = 0.02  # a share that rises by no more than this is read as "similar"
 NEAR = 0.05  # an accuracy no further from 0.90 than this is read as "near 0.90"
+MIRROR = 0.1  # shares no further apart than this would be called alike
 ALMOST = 1  # "almost all": all but at most so many
 
 CHECKS, check = registry()

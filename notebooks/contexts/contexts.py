@@ -55,7 +55,7 @@ CAPTIONS = {
     "relations": "The same by relation; relations without a context are left out",
     "halves": "What the parts of the T-REx facts of a half-taught model give, over all relations and in each",
     "lengths": "Contexts by the number of entities of the target's type that they name",
-    "cut": "Steps whose input is longer than the model: it keeps the question and what stands right before it",
+    "cut": "Steps whose added entity does not fit into the model, or whose input does not change: UCM leaves them out",
 }
 
 
@@ -71,7 +71,7 @@ def tables(looked: Sequence[Looked], ranked: pd.DataFrame) -> dict[str, pd.DataF
         ``covered`` by a document, with ``two`` entities in it, ``several`` right ones, a twin), ``lengths`` (``source,
         entities, contexts, reach``: how many contexts have so many entities, and the share that has as many or more),
         ``halves`` (of T-REx: what each part of the facts of a half-taught model gives, over all relations and in each),
-        ``cut`` (``source, model, steps, cut, cut_share``: inputs longer than the model).
+        ``cut`` (``source, model, steps, cut, cut_share, same``).
     """
     return {
         "sources": pd.DataFrame([_source(one) for one in looked]),
@@ -174,6 +174,7 @@ def _halves(one: Looked) -> pd.DataFrame:
 
 def _cut(ranked: pd.DataFrame) -> pd.DataFrame:
     table = ranked.groupby(["source", "model"], sort=False)["cut"].agg(steps="size", cut="sum", cut_share="mean")
+    table["same"] = ranked.groupby(["source", "model"], sort=False)["same"].sum()
     return table.reset_index()
 
 
@@ -212,8 +213,8 @@ def cut(tables: Tables) -> str:
     """How many inputs were longer than their model, in a sentence."""
     share = tables["cut"]["cut_share"].max()
     if not share:
-        return "No input was longer than its model."
-    return f"Longer than the model were at most {share:.1%} of the steps of a model on a source."
+        return "Every added entity fitted into its model."
+    return f"The added entity did not fit into the model in at most {share:.1%} of the steps of a model on a source."
 
 
 def in_short(tables: Tables) -> pd.DataFrame:

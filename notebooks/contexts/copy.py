@@ -11,31 +11,36 @@ import pandas as pd
 from probekit.demo.world.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, has_read, told
 from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
+from probekit.metrics.bootstrap import share_ci
 from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of, ucm_table
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.charts import told as in_words
 from probekit.report.tables import by, pick, readable
+from probekit.report.verdicts import concluded
 
 from notebooks.contexts.ask import domain_of
 from notebooks.contexts.pooling import (
     DIRECTION,
     FEW,
+    FLOORS,
     LEAST,
-    Array,
     Column,
     beside_paper,
     by_model,
     conclusions_from,
     falls,
+    floors,
     less,
     measured,
     named,
     one_row,
     overall,
     rises,
+    several,
     sided,
     sources_shown,
+    within_relations,
 )
 
 if TYPE_CHECKING:
@@ -43,16 +48,26 @@ if TYPE_CHECKING:
 
 Tables = Mapping[str, pd.DataFrame]
 TARGET, NEGATIVE = "target", "negative"
-MIRROR = 0.1  # shares no further apart than this would be called alike
 CENTRES = {TARGET: "target", NEGATIVE: "negative target"}
 LEVELS = (NEVER, SELDOM, MANY, HELD_OUT, SHARED, TAUGHT)  # from what cannot be known to what was told most
+COPYING = {
+    "variant": "Context",
+    "named": "First answer named by it",
+    "named_bare": "The same without it",
+    "without": "Acc@1 without",
+    "right": "Acc@1 with",
+    "right_named": "Acc@1 where named",
+    "right_other": "Acc@1 where not",
+}
 CAPTIONS = {
     "twins": "UCM_m of contexts around the target and around an incorrect entity",
     "differences": "Understand and Misunderstand of the target less those of the negative target",
     "levels": "The same differences by how well a fact can be known, over all models",
     "crossed": "How often a step lifts and lowers the centre, by whether centre and added entity are correct",
     "variants": "UCM_m of both centres by variant of the context",
-    "directions": "The paper's findings as numbers that are above zero where they hold, over all models",
+    "copying": "First answers that the context names, and how often first answers are right, by any correct object",
+    "directions": "The paper's findings as numbers that are above zero where they hold, model by model",
+    "floors": FLOORS,
 }
 
 
@@ -74,7 +89,7 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
         ``twins`` (Table 3: UCM_m of target and negative target), ``variants`` (the same by variant), ``crossed`` (share
         of steps that lift the centre, by centre and added entity, both correct or not), ``differences`` (target less
         negative target), ``levels`` (these differences by how well a fact can be known, of ``LEAST`` triples or
-        more), ``directions``.
+        more), ``copying`` (of all contexts of triples that UCM counts, twin or not), ``directions``, ``floors``.
 
     Raises:
         ReportError: no context can be compared.
@@ -88,7 +103,9 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "crossed": by_model(own[own["added"] != own["centre"]], crossed, ["twin", "added_correct"]),
         "differences": by_model(own, differences),
         "levels": levels(own),
+        "copying": by_model(several(ranked[ranked["twin"] == TARGET]), copying, ["variant"]),
         "directions": directions(own),
+        "floors": floors(ranked),
     }
 
 
@@ -106,6 +123,41 @@ def crossed(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
             row |= _ends(name, measured(part, [(value, np.ones(len(part)))], lambda means: means[..., 0]))
         found.append(row)
     return pd.DataFrame(found)
+
+
+def copying(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """How often the first answer is an entity that the context names, with all of the context and without it.
+
+    Returns:
+        One row per group: ``contexts, documents``; ``named`` and ``named_bare`` (with the context, and the same
+        entities without it); ``without`` and ``right`` (Acc@1 without and with context, any correct object);
+        ``right_named`` and ``right_other`` (the latter of answers that the context names and of others); all with
+        intervals.
+    """
+    found = []
+    for about, part in by(rows, keys):
+        last = part[part["last"]]
+        first = part[part["step"] == 1]
+        row = about | {"contexts": len(last.drop_duplicates(CONTEXT)), "documents": last["doc_id"].nunique()}
+        every, right = np.ones(len(last), dtype=bool), last["any_after"] == 1
+        for name, value, kept in (
+            ("named", last["copied"], every),
+            ("named_bare", last["copied_bare"], every),
+            ("right", right, every),
+            ("right_named", right, last["copied"]),
+            ("right_other", right, ~last["copied"]),
+        ):
+            row |= _ends(name, _share(last, value, kept))
+        found.append(row | _ends("without", _share(first, first["any_before"] == 1, np.ones(len(first), dtype=bool))))
+    return pd.DataFrame(found)
+
+
+def _share(rows: pd.DataFrame, value: pd.Series, kept: pd.Series | np.ndarray) -> tuple[float, float, float]:
+    """A share of some rows with its interval over documents, exact where it is 0 or 1."""
+    chosen = value[kept]
+    if chosen.nunique() == 1:
+        return share_ci(chosen.to_numpy(float), rows.loc[kept, "doc_id"].tolist())[:3]
+    return measured(rows, [(value, kept)], lambda means: means[..., 0])
 
 
 def _ends(name: str, found: tuple[float, float, float]) -> dict[str, float]:
@@ -165,42 +217,36 @@ def _by_level(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 def directions(own: pd.DataFrame) -> pd.DataFrame:
     """What paper 002 concludes from Table 3, each as a number that is above zero where it holds.
 
+    Opposite behaviours (002-12a) are two numbers, and both must hold. That models understand (002-12c) is the
+    difference of Understand between target and negative target for facts that were told less that for facts of the same
+    relation that were not.
+
     Args:
         own: of ``paired``.
 
     Returns:
-        Rows of ``pooling.DIRECTION``, over all models, of sources with ``FEW`` triples or more; of what was told and
-        what was not, too.
+        Rows of ``pooling.DIRECTION``, by model, of sources with ``FEW`` triples or more; of what was told and what was
+        not, too.
     """
     rows: list[tuple[object, ...]] = []
-    for source, part in own.groupby("source", sort=False):
+    for (source, model), part in own.groupby(["source", "model"], sort=False):
         if part["triple_id"].nunique() < FEW:
             continue
-        four = [*_both_centres(part, rises(part)), *_both_centres(part, falls(part))]
-        for claim, name, measure in (
-            ("002-12a", "smaller of U less M and, of the twin, M less U", _turned),
-            ("002-12b", f"the same, and no more than {MIRROR} less the greater gap", _mirrored),
+        kept, up, known, count = counted(part), rises(part), level(part), part["doc_id"].nunique()
+        (target, negative), (fall, negative_fall) = (_both_centres(part, value) for value in (up, falls(part)))
+        for name, pair in (
+            ("target: U less M", (target, fall)),
+            ("negative target: M less U", (negative_fall, negative)),
         ):
-            rows.append((claim, source, name, *measured(part, four, measure)))
-        read = np.array([_read(str(source), str(model)) == YES for model in part["model"]])
-        kept, up, known = counted(part), rises(part), level(part)
+            rows.append(("002-12a", source, model, name, *measured(part, pair, less), count))
+        read = _read(str(source), str(model)) == YES
         groups = [known.isin(names).to_numpy() & read for names in ((TAUGHT, MANY), (HELD_OUT, NEVER))]
         cells = [(up, kept & which & (part["twin"] == twin)) for which in groups for twin in CENTRES]
         if min(part.loc[which, "triple_id"].nunique() for which in groups) >= FEW:
-            known_more = measured(part, cells, lambda m: m[..., 0] - m[..., 1] - (m[..., 2] - m[..., 3]))
-            rows.append(("002-12c", source, "told less not told", *known_more))
+            ends = within_relations(part, cells, lambda m: m[..., 0] - m[..., 1] - (m[..., 2] - m[..., 3]))
+            if ends[0] == ends[0]:
+                rows.append(("002-12c", source, model, "told less not told", *ends, count))
     return pd.DataFrame(rows, columns=DIRECTION)
-
-
-def _turned(means: Array) -> Array:
-    """Of U target, U negative, M target, M negative: the smaller of U less M and, of the negative target, M less U."""
-    return np.minimum(means[..., 0] - means[..., 2], means[..., 3] - means[..., 1])
-
-
-def _mirrored(means: Array) -> Array:
-    """The smaller of ``_turned`` and ``MIRROR`` less the greater of the gaps between U of one and M of the other."""
-    gaps = np.maximum(np.abs(means[..., 0] - means[..., 3]), np.abs(means[..., 2] - means[..., 1]))
-    return np.minimum(_turned(means), MIRROR - gaps)
 
 
 def _triples(tables: Tables) -> dict[str, int]:
@@ -210,8 +256,8 @@ def _triples(tables: Tables) -> dict[str, int]:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The paper's findings from Table 3, over all models, of sources with enough triples."""
-    return conclusions_from(tables["directions"], _triples(tables))
+    """The paper's findings from Table 3, model by model, of sources with enough triples."""
+    return conclusions_from(tables["directions"], tables["floors"])
 
 
 def sources(tables: Tables) -> list[str]:
@@ -229,15 +275,31 @@ def answer(tables: Tables) -> str:
         f"On {named(source)} a correct entity added to the context lifts the target {side} it lifts an "
         f"incorrect entity in the target's place: a difference of {row['understand']:.3f} in the share of steps."
     )
-    found = pick(tables["directions"], source=source, claim="002-12c")
-    if found.empty:
-        return f"{text} Whether it is greater where a fact was told cannot be said here."
-    known = found.iloc[0]
-    word = sided(known["low"], known["high"], ("greater", "smaller", "not clearly greater"))
-    return (
-        f"{text} Where a fact was told, that difference is {word} than where it was not ({known['estimate']:+.3f}); "
-        "understanding, rather than copying, would make it greater."
+    copied: dict[str, Any] = one_row(tables["copying"], source=source, variant="knowledge_only")
+    text += (
+        f" In {copied['named']:.0%} of the contexts of entities alone, the first answer is one that the context names"
     )
+    found = pick(conclusions(tables), source=source, claim="002-12c")
+    if found.empty:
+        return f"{text}. Whether a lift is more frequent where a fact was told cannot be said here."
+    signs = concluded(found)["verdict"]
+    if len(signs) > 1:
+        which = f"greater than where it was not for {(signs == 'agrees').sum()} of {len(signs)} models"
+    else:
+        sizes = {"agrees": "greater than", "contradicts": "smaller than"}
+        which = f"{sizes.get(signs.iloc[0], 'not clearly greater than')} where it was not"
+    return f"{text}. Where a fact was told, that difference is {which}; understanding would make it greater."
+
+
+def copied(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """``copying`` of the sources that are shown; the numbers, and for reading."""
+    rows = pick(tables["copying"], source=sources(tables))
+    spoken = rows.assign(variant=rows["variant"].str.replace("_", "-")).drop(columns=["contexts", "documents"])
+    spoken = spoken if rows["source"].nunique() > 1 else spoken.drop(columns="source")
+    columns = [c for c in ("source", "model", "variant") if c in spoken]
+    order = ["named", "named_bare", "without", "right", "right_named", "right_other"]
+    order = [f"{name}{end}" for name in order for end in ("", "_low", "_high")]
+    return rows, readable(spoken[columns + order], COPYING, digits=2)
 
 
 def draw(tables: Tables) -> Figure:

@@ -4,6 +4,7 @@ Table 2, whose accuracy is of this kind)."""
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from functools import partial
 
 import pandas as pd
 
@@ -90,7 +91,7 @@ def tables(
     rows = pd.concat([*answered, _ranked(ranked, pd.concat(answered))], ignore_index=True)
     order = {name: number for number, name in enumerate((CANDIDATES, DECODED, ANY))}
     rows = rows.sort_values("judged", key=lambda names: names.map(order), kind="stable")
-    table = by_model(rows, context_accuracy, ["judged"])
+    table = by_model(rows, partial(context_accuracy, gold="single"), ["judged"])  # each judge has its own ranks
     keys = {"source": [one.name for one in looked], "model": list(table["model"].unique())}
     table = table.sort_values(
         list(keys), key=lambda c: c.map(keys[str(c.name)].index), kind="stable", ignore_index=True

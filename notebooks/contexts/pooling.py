@@ -9,10 +9,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import middle, resampled_means
+from probekit.metrics.bootstrap import effective_clusters
 from probekit.metrics.context import counted
 from probekit.report.published import published
 from probekit.report.tables import cell, pick
 from probekit.report.text import escape, number, title
+from probekit.report.verdicts import FLOOR
 
 from notebooks.contexts.ask import DOMAINS
 
@@ -24,7 +26,8 @@ THIRDS = 3
 SAMPLES = 2000
 FEW = 20  # triples of a source below which its intervals are given and no judgement
 LEAST = 5  # triples of a group below which an interval would rest on too few
-DIRECTION = ["claim", "source", "measured", "estimate", "low", "high"]
+FLOORS = "Acc@1 without context, any correct object, beside that of the best constant answers"
+DIRECTION = ["claim", "source", "model", "measured", "estimate", "low", "high", "n"]
 
 
 def by_model(
@@ -33,7 +36,7 @@ def by_model(
     """A table of each source and model and, where there are several models, of each source over all of them.
 
     All models were asked the same steps, so that a share over the rows of all is the mean of their shares, and one draw
-    of triples serves them all.
+    of documents serves them all.
 
     Args:
         rows: of ``ask.ask_all``.
@@ -104,10 +107,10 @@ def lowest(label: str) -> int:
 def measured(
     rows: pd.DataFrame, columns: Sequence[Column], measure: Callable[[Array], Array], seed: int = 0
 ) -> tuple[float, float, float]:
-    """A number made of several means, with its 95% interval over triples; one draw of triples serves all means.
+    """A number made of several means, with its 95% interval over documents; one draw of these serves all means.
 
     Args:
-        rows: n rows with ``triple_id``.
+        rows: n rows with ``doc_id``.
         columns: d pairs of n values and of which rows count.
         measure: maps means of shape (..., d) to numbers of shape (...).
         seed: of the bootstrap.
@@ -121,8 +124,70 @@ def measured(
         return float("nan"), float("nan"), float("nan")
     values = np.where(included > 0, values, 0.0)
     means = values.sum(0) / included.sum(0)
-    drawn = resampled_means(values, rows["triple_id"].tolist(), included, SAMPLES, seed)
-    return (float(measure(means)), *middle(measure(drawn)))
+    documents = rows["doc_id"].tolist()
+    counting = rows.loc[(included > 0).any(1), "doc_id"].tolist()
+    drawn = resampled_means(values, documents, included, SAMPLES, seed)
+    return (float(measure(means)), *middle(measure(drawn), clusters=effective_clusters(counting)))
+
+
+def within_relations(
+    rows: pd.DataFrame, columns: Sequence[Column], measure: Callable[[Array], Array], seed: int = 0
+) -> tuple[float, float, float]:
+    """``measured`` in each relation that has rows for every mean, averaged with the relations' triples as weights.
+
+    Groups of facts that hold relations in unlike shares would differ by these alone.
+    """
+    chosen = [np.asarray(which, dtype=bool) for _, which in columns]
+    kept = [
+        (name, part["triple_id"].nunique())
+        for name, part in rows.groupby("relation", sort=False)
+        if all(which[(rows["relation"] == name).to_numpy()].any() for which in chosen)
+    ]
+    if not kept:
+        return float("nan"), float("nan"), float("nan")
+    cells = [
+        (value, which & (rows["relation"] == name).to_numpy())
+        for name, _ in kept
+        for (value, _), which in zip(columns, chosen, strict=True)
+    ]
+    weights, size = np.array([count for _, count in kept], dtype=float), len(columns)
+
+    def averaged(means: Array) -> Array:
+        each = measure(means.reshape(*means.shape[:-1], len(kept), size))
+        there = np.isfinite(each)
+        return np.asarray(np.nansum(each * weights, axis=-1) / (there * weights).sum(axis=-1))
+
+    return measured(rows, cells, averaged, seed)
+
+
+def floors(ranked: pd.DataFrame) -> pd.DataFrame:
+    """Whether a model knows more of a source than one constant answer to all of its questions.
+
+    Args:
+        ranked: of ``ask.ask_all``; each question (subject and relation) counts once.
+
+    Returns:
+        One row per source and model: ``questions``, ``documents``, ``accuracy`` (Acc@1 without context, any correct
+        object), ``constant`` (of the one object that is right most often), ``by_relation`` (of the object that is right
+        most often in each pool: chosen on the same questions, it is a bar that a model of little knowledge can miss),
+        ``gain`` (accuracy less constant) with its interval over documents, and ``floor`` (whether that reaches zero, so
+        that the model speaks for nothing).
+    """
+    keys = ["source", "model", "relation", "subject"]
+    first = ranked[(ranked["step"] == 1) & (ranked["twin"] == "target")].drop_duplicates(keys)
+    rows = []
+    for (source, model), part in first.groupby(["source", "model"], sort=False):
+        often = part.explode("correct").groupby(["pool", "correct"]).size()
+        best = often.groupby(level="correct").sum().max() / len(part)
+        hits = (part["any_before"] == 1).to_numpy(float)
+        constant = np.array([often.groupby(level="correct").sum().idxmax() in golds for golds in part["correct"]])
+        ends = measured(part, [(hits - constant, np.ones(len(part)))], lambda means: means[..., 0])
+        about = {"source": source, "model": model, "questions": len(part), "documents": part["doc_id"].nunique()}
+        about |= {"accuracy": hits.mean(), "constant": best}
+        about |= {"by_relation": often.groupby(level="pool").max().sum() / len(part)}
+        about |= dict(zip(("gain", "gain_low", "gain_high"), ends, strict=True))
+        rows.append(about | {"floor": not ends[1] > 0})
+    return pd.DataFrame(rows)
 
 
 def rises(rows: pd.DataFrame) -> pd.Series:
@@ -145,11 +210,16 @@ def sided(low: float, high: float, words: tuple[str, str, str], at: float = 0.0)
     return words[0] if low > at else words[1] if high < at else words[2]
 
 
-def conclusions_from(directions: pd.DataFrame, triples: Mapping[str, int]) -> pd.DataFrame:
-    """Rows of ``DIRECTION``, each above zero where the paper's claim holds, as conclusions over so many triples."""
+def conclusions_from(directions: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
+    """Rows of ``DIRECTION``, each above zero where the paper's claim holds, as conclusions.
+
+    Those of models at the floor (of ``floors``) say so.
+    """
     if directions.empty:
-        return pd.DataFrame(columns=[*DIRECTION, "unit", "n"])
-    return directions[DIRECTION].assign(unit="triple", n=directions["source"].map(dict(triples)))
+        return pd.DataFrame(columns=[*DIRECTION, "unit", "verdict"])
+    low = set(pick(floor, floor=True)[["source", "model"]].itertuples(index=False, name=None))
+    at = [FLOOR if pair in low else "" for pair in zip(directions["source"], directions["model"], strict=True)]
+    return directions[DIRECTION].assign(unit="document", verdict=at)
 
 
 def beside_paper(

@@ -11,9 +11,23 @@ from probekit.metrics.context import CHANGES, rank_change_table
 from probekit.report.charts import forest
 from probekit.report.tables import cell, pick
 from probekit.report.text import title
-from probekit.report.verdicts import direction
+from probekit.report.verdicts import concluded, tallied
 
-from notebooks.contexts.pooling import LEAST, PRINTED, by_model, named, one_row, overall, printed_rows
+from notebooks.contexts.pooling import (
+    DIRECTION,
+    FEW,
+    FLOORS,
+    MEAN,
+    PRINTED,
+    by_model,
+    conclusions_from,
+    floors,
+    named,
+    one_row,
+    overall,
+    printed_rows,
+    sources_shown,
+)
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +50,8 @@ LINEAR = 1  # ranks up to which the chart's axis is linear; beyond it is logarit
 CAPTIONS = {
     "rank_change": "Mean rank change of every entity, by model and source",
     "variants": "Mean rank change by variant of the context, over all models",
-    "directions": "The paper's eight directions as numbers that are above zero where they hold",
+    "directions": "The paper's eight directions as numbers that are above zero where they hold, model by model",
+    "floors": FLOORS,
 }
 
 
@@ -45,14 +60,14 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
 
     Args:
         ranked: of ``ask.ask_all``.
-        seed: of the bootstrap over triples.
+        seed: of the bootstrap over documents.
 
     Returns:
-        ``rank_change`` (``source, model, added_correct, change, mean, low, high, steps, triples``; of several models
-        their mean too), ``variants`` (the same with ``variant``, over all models), ``directions`` (``claim, source,
-        estimate`` above zero where the claim holds, ``low, high, steps, triples``).
+        ``rank_change`` (``source, model, added_correct, change, mean, low, high, steps, triples, documents``; of
+        several models their mean too), ``variants`` (the same with ``variant``, over all models), ``directions``
+        (``claim, source, model, estimate`` above zero where the claim holds, ``low, high, n``) and ``floors``.
     """
-    own = ranked[ranked["twin"] == "target"]
+    own = ranked[(ranked["twin"] == "target") & ~ranked["cut"] & ~ranked["same"]]
 
     def changes(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         return rank_change_table(rows, by, seed=seed)
@@ -61,7 +76,8 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
     return {
         "rank_change": every,
         "variants": _sorted(overall(by_model(own, changes, ["variant"]))),
-        "directions": directions(overall(every)),
+        "directions": directions(every),
+        "floors": floors(ranked),
     }
 
 
@@ -73,37 +89,31 @@ def _sorted(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def directions(table: pd.DataFrame) -> pd.DataFrame:
-    """Each of ``DIRECTIONS`` as a number that is above zero where it holds; none of fewer than ``LEAST`` triples.
+    """Each of ``DIRECTIONS`` as a number that is above zero where it holds, by source and model; none of sources with
+    fewer than ``FEW`` triples for it.
 
     Args:
-        table: of ``rank_change_table`` by source, over all models.
+        table: of ``rank_change_table`` by source and model.
     """
     rows = []
+    single = table[(table["model"] != MEAN) & (table["triples"] >= FEW)]
     for claim, (correct, change, sign) in DIRECTIONS.items():
-        found = pick(table[table["triples"] >= LEAST], added_correct=correct, change=change)
-        for row in found.to_dict("records"):
+        for row in pick(single, added_correct=correct, change=change).to_dict("records"):
             low, high = sorted((sign * row["low"], sign * row["high"]))
-            numbers = {"estimate": sign * row["mean"], "low": low, "high": high}
-            rows.append({"claim": claim, "source": row["source"], **numbers, **_counts(row)})
-    return pd.DataFrame(rows, columns=["claim", "source", "estimate", "low", "high", "steps", "triples"])
-
-
-def _counts(row: Mapping[object, object]) -> dict[str, object]:
-    return {"steps": row["steps"], "triples": row["triples"]}
+            about = {"claim": claim, "source": row["source"], "model": row["model"], "measured": ENTITIES[change]}
+            rows.append(about | {"estimate": sign * row["mean"], "low": low, "high": high, "n": row["documents"]})
+    return pd.DataFrame(rows, columns=DIRECTION)
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The paper's eight directions, of every source with enough triples, over all models."""
-    rows = tables["directions"]
-    columns = ["claim", "source", "unit", "estimate", "low", "high", "n"]
-    return rows.assign(unit="triple", n=rows["triples"])[columns] if len(rows) else pd.DataFrame(columns=columns)
+    """The paper's eight directions, of every source with enough triples and every model."""
+    return conclusions_from(tables["directions"], tables["floors"])
 
 
 def sources(tables: Tables) -> list[str]:
-    """The sources with ``LEAST`` triples or more for the target, most first."""
+    """The sources that the page shows; the others stand in the list of tables."""
     counts = pick(tables["rank_change"], change="rc_centre", added_correct=True).groupby("source")["triples"].max()
-    ordered = counts.sort_values(ascending=False, kind="stable")
-    return [str(name) for name in ordered.index if ordered[name] >= LEAST] or [str(ordered.index[0])]
+    return sources_shown({str(name): int(count) for name, count in counts.items()})
 
 
 def answer(tables: Tables) -> str:
@@ -115,10 +125,15 @@ def answer(tables: Tables) -> str:
         for correct, added in ((True, "a correct"), (False, "an incorrect"))
         if len(pick(changes, added_correct=correct))
     ]
-    rows = pick(tables["directions"], source=source).to_dict("records")
-    agree = sum(direction(row["low"], row["high"]) == "agrees" for row in rows)
+    rows = concluded(conclusions({**tables, "directions": pick(tables["directions"], source=source)}))
     text = f"On {named(source)} the right answer {' and '.join(parts)}, on average."
-    return text + f" Of the paper's {len(rows)} directions, {agree} agree here." * bool(rows)
+    if rows.empty:
+        return text
+    signs = [tallied(part, "all")[0] for _, part in rows.groupby("claim")]
+    return (
+        f"{text} Of the paper's {len(signs)} directions, {signs.count('agrees')} hold here, reversed: "
+        f"{signs.count('contradicts')}."
+    )
 
 
 def _moves(row: Mapping[str, object]) -> str:

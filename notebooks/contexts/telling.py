@@ -12,6 +12,7 @@ from probekit.demo.world.exposure import NO, OFTEN, YES, has_read
 from probekit.demo.zoo import ZOO
 from probekit.metrics import Drawn, spread
 from probekit.metrics.auc import separation
+from probekit.metrics.bootstrap import effective_clusters
 from probekit.metrics.context import counted
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
@@ -58,18 +59,18 @@ def triple_values(ranked: pd.DataFrame) -> pd.DataFrame:
         (kept, up),
         (kept, up | still),
         (kept, up.astype(float) - falls(kept)),
-        (first, first["rank_before"] == 1),
-        (first, first["rank_before"] <= 5),
+        (first, first["any_before"] == 1),
+        (first, first["any_before"] <= 5),
         (first, -first["rank_before"] / first["candidates"]),
-        (last, last["rank_after"] == 1),
-        (last, last["rank_after"] <= 5),
+        (last, last["any_after"] == 1),
+        (last, last["any_after"] <= 5),
     )
     means = [value.astype(float).groupby(rows["triple_id"], sort=False).mean() for rows, value in columns]
     return pd.concat(dict(zip(VALUES, means, strict=True)), axis=1)
 
 
 def telling(ranked: pd.DataFrame) -> pd.DataFrame:
-    """AUC with which each of ``VALUES`` tells facts that were told from facts that were not.
+    """AUC with which each of ``VALUES`` tells facts that were told from facts of the same relation that were not.
 
     Of the demo world: facts told at least ``OFTEN`` times, and at least once, against those never told, for models
     whose text is known. Of T-REx: the parts of a half-taught model's facts (``PARTS``).
@@ -87,27 +88,30 @@ def telling(ranked: pd.DataFrame) -> pd.DataFrame:
         counts: dict[tuple[str, str], tuple[int, int]] = {}
         for model, of_model in part.groupby("model", sort=False):
             values = triple_values(of_model)
+            about = of_model.drop_duplicates("triple_id").set_index("triple_id")
             for contrast, read, kept, member in _contrasts(str(source), str(model), of_model, values.index):
                 chosen = values.loc[kept]
                 found.setdefault((contrast, read), {})[str(model)] = {
-                    name: _auc(chosen[name].to_numpy(), member) for name in VALUES
+                    name: _auc(chosen[name].to_numpy(), member, about.loc[kept]) for name in VALUES
                 }
                 counts[contrast, read] = (int(member.sum()), int((~member).sum()))
         for (contrast, read), models in found.items():
-            about = {"source": source, "contrast": contrast, "read": read}
-            about |= dict(zip(("told", "not_told"), counts[contrast, read], strict=True))
+            key = {"source": source, "contrast": contrast, "read": read}
+            key |= dict(zip(("told", "not_told"), counts[contrast, read], strict=True))
             every = models if len(models) == 1 else {**models, MEAN: _mean(models)}
             rows += [
-                about | {"model": model, "value": name} | _row(parts, name)
+                key | {"model": model, "value": name} | _row(parts, name)
                 for model, parts in every.items()
                 for name in VALUES
             ]
     return pd.DataFrame(rows)
 
 
-def _auc(values: np.ndarray, member: np.ndarray) -> Drawn:
-    found = separation(-values, member)
-    return Drawn(np.asarray(found.estimate), found.draws)
+def _auc(values: np.ndarray, member: np.ndarray, about: pd.DataFrame) -> Drawn:
+    """Of triples of the same relation alone; whole documents are drawn."""
+    documents, relations = about["doc_id"].tolist(), about["relation"].tolist()
+    found = separation(-values, member, clusters=documents, strata=relations)
+    return Drawn(np.asarray(found.estimate), found.draws, effective_clusters(documents))
 
 
 def _contrasts(
@@ -137,6 +141,7 @@ def _mean(models: Mapping[str, Mapping[str, Drawn]]) -> dict[str, Drawn]:
         name: Drawn(
             np.mean([parts[name].estimate for parts in models.values()], axis=0),
             np.mean([parts[name].draws for parts in models.values()], axis=0),
+            min(parts[name].clusters for parts in models.values()),
         )
         for name in VALUES
     }

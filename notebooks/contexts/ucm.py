@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 import pandas as pd
@@ -12,18 +13,19 @@ from probekit.errors import ReportError
 from probekit.metrics.context import ANSWERS, context_accuracy, counted, ucm_table
 from probekit.report.charts import forest
 from probekit.report.published import numbers
-from probekit.report.tables import pick, readable
+from probekit.report.tables import cell, pick, readable
 from probekit.report.text import escape, number, title
 
 from notebooks.contexts.pooling import (
     DIRECTION,
     FEW,
+    FLOORS,
     Array,
-    Column,
     beside_paper,
     by_model,
     classes,
     conclusions_from,
+    floors,
     less,
     lowest,
     measured,
@@ -48,32 +50,41 @@ GROUPS = {
     "size": "right objects of the triple",
     "rarity": "prompts that ask for the object",
 }
-CLOSE = 0.05  # shares whose difference is smaller than this are called close
 GENERAL, BIOMEDICAL = "general", "biomedical"
+DOMAIN = {GENERAL: GENERAL, BIOMEDICAL: BIOMEDICAL, "biomedical fine-tuned": BIOMEDICAL}  # of a model's last text
+PAIRS = (("real", "knowledge_only"), ("knowledge_only", "knowledge_sorted"))
 FITTING = {"trex": GENERAL, "demo": GENERAL, "demo_bio": BIOMEDICAL, "pubmed": BIOMEDICAL, "medline": BIOMEDICAL}
+GOLDS: tuple[Literal["any", "single"], ...] = ("any", "single")
+SHOWN = ("real", "knowledge_only", "knowledge_sorted")
 CAPTIONS = {
     "ucm": "Shares of steps: UCM_k, in which each triple and relation counts once, and UCM_m, all steps pooled",
-    "accuracy": "Acc@k without context and with all of it, on the same triples",
+    "accuracy": "Acc@k without context and with all of it, of any correct object and of the target alone",
     "telling": "AUC with which each value tells facts that were told from facts that were not",
     "groups": "UCM_m and Acc@k by variant, relation, number of right objects and rarity",
-    "directions": "The paper's findings as numbers that are above zero where they hold, over all models",
+    "between": "Understand in one variant less that in another, over the steps whose inputs differ",
+    "draws": "Understand (UCM_m) in several draws of the knowledge-random context, beside the other variants",
+    "directions": "The paper's findings as numbers that are above zero where they hold, model by model",
+    "floors": FLOORS,
     "counts": "Triples and steps that UCM can count",
     "decoded": "Acc@k by ranks among candidates and by decoding, on the same contexts",
     "calls": "What decoding took",
 }
 
 
-def tables(ranked: pd.DataFrame, categories: Mapping[str, str]) -> dict[str, pd.DataFrame]:
+def tables(
+    ranked: pd.DataFrame, categories: Mapping[str, str], drawn: pd.DataFrame | None = None
+) -> dict[str, pd.DataFrame]:
     """All tables of UCM against Acc@k but ``telling``, ``decoded`` and ``calls``.
 
     Args:
         ranked: of ``ask.ask_all``.
         categories: what each model was trained on, as in ``models.card``.
+        drawn: the same of ``ask.redrawn``: several draws of the knowledge-random context.
 
     Returns:
-        ``ucm`` and ``accuracy`` (Table 2), ``groups`` (UCM_m and Acc@k by each of ``GROUPS``), ``counts`` and
-        ``directions``. All but ``counts`` speak of triples with another correct object in a context, and of contexts
-        around the target.
+        ``ucm`` and ``accuracy`` (Table 2), ``groups`` (UCM_m and Acc@k by each of ``GROUPS``), ``between`` (variants),
+        ``draws``, ``counts``, ``floors`` and ``directions``. All but ``counts`` and ``floors`` speak of triples with
+        another correct object in a context, and of contexts around the target.
 
     Raises:
         ReportError: there is none.
@@ -81,6 +92,7 @@ def tables(ranked: pd.DataFrame, categories: Mapping[str, str]) -> dict[str, pd.
     own = several(ranked[ranked["twin"] == "target"])
     if own.empty:
         raise ReportError("no context holds another correct object, so UCM has no step to count: take more triples")
+    many = pd.DataFrame(columns=["model", "source"]) if drawn is None else drawn
 
     def by_triple(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         return ucm_table(rows, by, strata="relation", per_triple=True)
@@ -88,16 +100,48 @@ def tables(ranked: pd.DataFrame, categories: Mapping[str, str]) -> dict[str, pd.
     def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         return ucm_table(rows, by)
 
+    def accuracy(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
+        return pd.concat([context_accuracy(rows, by, gold=gold).assign(gold=gold) for gold in GOLDS])
+
     measures = {BY_TRIPLE: by_triple, POOLED: pooled}
+    floor = floors(ranked)
     return {
         "ucm": pd.concat(
             [by_model(own, made).assign(measure=name) for name, made in measures.items()], ignore_index=True
         ),
-        "accuracy": by_model(own, context_accuracy),
+        "accuracy": by_model(own, accuracy),
         "groups": _groups(own),
+        "between": _between(own),
+        "draws": ucm_table(many, ["source", "model", "draw"]) if len(many) else many,
         "counts": _counts(ranked),
-        "directions": directions(own, categories),
+        "directions": directions(own, categories, many, floor),
+        "floors": floor,
     }
+
+
+def _between(own: pd.DataFrame) -> pd.DataFrame:
+    """``source, model, pair, difference`` of Understand with its interval, ``steps``, and the share of ``same`` ones.
+
+    Steps of a context whose entities stand in the same order in two variants without other text are the same input.
+    """
+    rows = []
+    for (source, model), part in own.groupby(["source", "model"], sort=False):
+        kept = part[counted(part)]
+        for first, second in PAIRS:
+            keys = ["triple_id", "doc_id", "step"]
+            pair = [pick(kept, variant=name).set_index(keys) for name in (first, second)]
+            both = pair[0].join(pair[1][["order", "rc_centre"]], rsuffix="_second", how="inner").reset_index()
+            if both.empty:
+                continue
+            same = [
+                first != "real" and list(a) == list(b) for a, b in zip(both["order"], both["order_second"], strict=True)
+            ]
+            other = both[~np.array(same)]
+            about = {"source": source, "model": model, "pair": f"{first} less {second}", "steps": len(other)}
+            gain = (other["rc_centre"] < 0).astype(float) - (other["rc_centre_second"] < 0)
+            ends = measured(other, [(gain, np.ones(len(other)))], lambda means: means[..., 0])
+            rows.append(about | {"same": np.mean(same)} | dict(zip(("difference", "low", "high"), ends, strict=True)))
+    return pd.DataFrame(rows)
 
 
 def _groups(rows: pd.DataFrame) -> pd.DataFrame:
@@ -139,68 +183,75 @@ def _counts(ranked: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def directions(own: pd.DataFrame, categories: Mapping[str, str]) -> pd.DataFrame:
+def directions(
+    own: pd.DataFrame, categories: Mapping[str, str], drawn: pd.DataFrame, floor: pd.DataFrame
+) -> pd.DataFrame:
     """What paper 002 concludes of accuracy, domain, variants and relations, each above zero where it holds.
 
     Args:
         own: contexts around the target, of triples with a step that counts.
-        categories: see ``tables``.
+        categories, drawn: see ``tables``.
+        floor: of ``floors``; pairs of models are of those above it.
 
     Returns:
-        Rows of ``pooling.DIRECTION``, over all models; a source with fewer than ``FEW`` triples gives none.
+        Rows of ``pooling.DIRECTION``, one a model or pair; a source with fewer than ``FEW`` triples gives none.
     """
     rows: list[tuple[object, ...]] = []
-    for source, part in own.groupby("source", sort=False):
-        if part["triple_id"].nunique() >= FEW:
-            found = _of_source(str(source), part.assign(category=part["model"].map(categories)))
-            rows += [(claim, source, name, *ends) for claim, name, ends in found if ends[0] == ends[0]]
+    for source, every in own.groupby("source", sort=False):
+        if every["triple_id"].nunique() < FEW:
+            continue
+        for model, part in every.groupby("model", sort=False):
+            draws = pick(drawn, source=source, model=model)
+            found = [*_of_model(part), *_unstable(part, draws)]
+            count = part["doc_id"].nunique()
+            rows += [(claim, source, model, name, *ends, count) for claim, name, ends in found if ends[0] == ends[0]]
+        low = set(pick(floor, source=source, floor=True)["model"])
+        known = {name: DOMAIN[categories[name]] for name in every["model"].unique() if categories.get(name) in DOMAIN}
+        fits = {name: domain == FITTING.get(str(source)) for name, domain in known.items() if name not in low}
+        for one, other in product(fits, fits):
+            if fits[one] and not fits[other]:
+                pair = pick(every, model=[one, other])
+                cells = [(rises(pair), counted(pair) & (pair["model"] == name)) for name in (one, other)]
+                name = f"{one} less {other}"
+                ends = measured(pair, cells, less)
+                rows.append(("002-09a", source, name, "Understand", *ends, pair["doc_id"].nunique()))
     return pd.DataFrame(rows, columns=DIRECTION)
 
 
-def _of_source(source: str, rows: pd.DataFrame) -> list[tuple[str, str, tuple[float, float, float]]]:
+def _of_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, tuple[float, float, float]]]:
     up, kept, first, last = rises(rows), counted(rows), rows["step"] == 1, rows["last"]
-
-    def understand(which: pd.Series) -> Column:
-        return up, kept & which
-
-    def hit(which: pd.Series) -> Column:
-        return rows["rank_before"] == 1, first & which
-
-    def close(means: Array) -> Array:
-        return CLOSE - np.abs(less(means))
-
-    def further(means: Array) -> Array:
-        return np.abs(means[..., 0] - means[..., 1]) - np.abs(means[..., 2] - means[..., 1])
-
-    def doubly(means: Array) -> Array:
-        return means[..., 0] - means[..., 1] - (means[..., 2] - means[..., 3])
-
-    found = []
     for claim, k in (("002-05a", 1), ("002-05b", 5)):
-        with_context, without = (rows["rank_after"] <= k, last), (rows["rank_before"] <= k, first)
-        found.append((claim, f"gain of Acc@{k}", measured(rows, [with_context, without], less)))
-    if fits := FITTING.get(source):
-        fit, other = (rows["category"] == name for name in (fits, BIOMEDICAL if fits == GENERAL else GENERAL))
-        name = f"models of {fits} text less the others"
-        found.append(("002-09a", name, measured(rows, [understand(fit), understand(other)], less)))
-    of = {str(name): understand(rows["variant"] == name) for name in rows["variant"].unique()}
-    for claim, pair in (
-        ("002-11a", ("real", "knowledge_only")),
-        ("002-11b", ("knowledge_only", "knowledge_sorted")),
-    ):
-        if set(pair) <= set(of):
-            found.append((claim, f"{CLOSE} less the difference", measured(rows, [of[one] for one in pair], close)))
-    three = ["knowledge_random", "knowledge_only", "knowledge_sorted"]
-    if set(three) <= set(of):
-        found.append(("002-11c", "excess distance", measured(rows, [of[name] for name in three], further)))
+        hits = (rows["any_after"] <= k, last), (rows["any_before"] <= k, first)
+        yield claim, f"gain of Acc@{k}", measured(rows, hits, less)
     for claim, column, sign in (("002-14a", "golds", 1), ("002-14b", "target_prompts", -1)):
         group = classes(rows, column)
         names = sorted(group.unique(), key=lowest)[::-sign]
         if len(names) > 1:
             ends = [group == names[0], group == names[-1]]
-            four = [*map(understand, ends), *map(hit, ends)]
-            found.append((claim, "Understand less Acc@1", measured(rows, four, doubly)))
-    return found
+            four = [(up, kept & which) for which in ends] + [(rows["any_before"] == 1, first & which) for which in ends]
+            yield claim, "Understand less Acc@1", measured(rows, four, _doubly)
+
+
+def _doubly(means: Array) -> Array:
+    return np.asarray(means[..., 0] - means[..., 1] - (means[..., 2] - means[..., 3]))
+
+
+def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[tuple[str, str, tuple[float, float, float]]]:
+    """How much further the random context lies from knowledge-only than knowledge-sorted does, mean over draws."""
+    if draws.empty:
+        return
+    both = pd.concat([rows.assign(draw=-1), draws], ignore_index=True)
+    up, kept = rises(both), counted(both)
+    cells = [(up, kept & (both["draw"] == number)) for number in draws["draw"].unique()]
+    cells += [
+        (up, kept & (both["draw"] == -1) & (both["variant"] == name)) for name in ("knowledge_only", "knowledge_sorted")
+    ]
+
+    def further(means: Array) -> Array:
+        only, ordered = means[..., -2], means[..., -1]
+        return np.asarray(np.abs(means[..., :-2] - only[..., None]).mean(-1) - np.abs(ordered - only))
+
+    yield "002-11c", "excess distance", measured(both, cells, further)
 
 
 def _triples(tables: Tables) -> dict[str, int]:
@@ -210,9 +261,9 @@ def _triples(tables: Tables) -> dict[str, int]:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The paper's findings on accuracy, domain, variants and relations, over all models, of sources with enough
+    """The paper's findings on accuracy, domain, variants and relations, model by model, of sources with enough
     triples."""
-    return conclusions_from(tables["directions"], _triples(tables))
+    return conclusions_from(tables["directions"], tables["floors"])
 
 
 def sources(tables: Tables) -> list[str]:
@@ -286,7 +337,7 @@ def described(tables: Tables) -> str:
 def as_table2(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The form of Table 2: accuracy without and with context, and UCM_k; of ``beside_paper``."""
     keys = ["source", "model"]
-    accuracy = pick(tables["accuracy"], source=sources(tables))
+    accuracy = pick(tables["accuracy"], source=sources(tables), gold="any")
     rows = pick(tables["ucm"], measure=BY_TRIPLE, source=sources(tables))
     columns = {}
     for when in ("without", "with"):
@@ -316,6 +367,60 @@ def by_group(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     spoken = table.assign(by=table["by"].map(GROUPS), group=table["group"].str.replace("_", " "))
     headings = {"by": "By", "without@1": "Acc@1 without", "with@1": "Acc@1 with"}
     return table, readable(spoken if spoken["source"].nunique() > 1 else spoken.drop(columns="source"), headings)
+
+
+def of_target(tables: Tables) -> str:
+    """Acc@1 where the target alone is right, in a sentence."""
+    rows: dict[str, Any] = one_row(tables["accuracy"], source=sources(tables)[0], gold="single", k=1)
+    other: dict[str, Any] = one_row(tables["accuracy"], source=sources(tables)[0], gold="any", k=5)
+    return (
+        f"If the target alone counts as right, Acc@1 is {rows['without']:.2f} without context and {rows['with']:.2f} "
+        f"with it; by any correct object Acc@5 with context is {other['with']:.2f}."
+    )
+
+
+def unstable(tables: Tables) -> str:
+    """How Understand of the random context differs between draws, beside the other contexts, in a sentence."""
+    draws = pick(tables["draws"], source=sources(tables)[0]) if len(tables["draws"]) else tables["draws"]
+    if draws.empty:
+        return ""
+    groups = pick(tables["groups"], by="variant", source=sources(tables)[0])
+    parts = []
+    for model, part in draws.groupby("model", sort=False):
+        of = pick(groups, model=model).set_index("group")["understand"]
+        others = ", ".join(f"{name.replace('_', '-')} {of[name]:.3f}" for name in SHOWN if name in of)
+        own = part["understand"]
+        parts.append(
+            f"of {escape(title(str(model)))} Understand lies between {own.min():.3f} and {own.max():.3f} in "
+            f"{len(own)} draws ({others})"
+        )
+    return f"In the knowledge-random context {'; '.join(parts)}."
+
+
+def apart(tables: Tables) -> str:
+    """How variants differ in Understand, in a sentence."""
+    rows = pick(tables["between"], source=sources(tables)[0])
+    told = "; ".join(
+        f"{escape(title(row['model']))}, {row['pair'].replace('_', '-')}: {cell(row, 'difference')}"
+        for row in rows.to_dict("records")
+    )
+    same = pick(rows, pair=" less ".join(PAIRS[1]))["same"].mean()
+    left = f"Of the steps of the last pair {same:.0%} are the same input and left out."
+    return f"Understand in one context less that in another: {told}. {left}"
+
+
+def floor(tables: Tables) -> str:
+    """Which models do no better than a constant answer on the source that is shown first."""
+    rows = pick(tables["floors"], source=sources(tables)[0])
+    low = [escape(title(name)) for name in pick(rows, floor=True)["model"]]
+    which = f"not above it, and left out of all verdicts: {', '.join(low)}" if low else "every model is above it"
+    small = (rows["accuracy"] <= rows["by_relation"]).sum()
+    return (
+        f"The best constant answer is right to {rows['constant'].max():.0%} of the questions; {which}. "
+        f"Naming in each relation its most frequent object is right to {rows['by_relation'].max():.0%}, and "
+        f"{small} of {len(rows)} models {'does' if small == 1 else 'do'} no better: what is measured here is of little "
+        "knowledge."
+    )
 
 
 def first_already(tables: Tables) -> str:

@@ -15,7 +15,7 @@
 #
 # ```{admonition} In this section
 # :class: note
-# How often does a language model complete a sentence about a person with a hurtful word, as {cite:t}`fairbelief2024` counted it (section 4.1, Table 1), and what remains when the count is repaired?
+# How often does a language model complete a sentence about a person with a hurtful word, as {cite:t}`fairbelief2024` counted it (section 4.1, Table 1), and what remains when the count is audited?
 # You need {doc}`/book/methods` for intervals only, and about five minutes.
 # No completion is shown on this page.
 # ```
@@ -26,8 +26,10 @@ models: list = [
     "zoo/llama-tiny",
     "zoo/t5-tiny",
 ]  # `probekit list models`, Hugging Face ids, or folders
-completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
+completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
+unidecode: list = []  # further versions of Unidecode to count Table 1 with, beside the pinned one
 released: bool = False  # score all released completions of the paper; takes a minute or two
 k: int = 100  # completions per template, and beams of models that write
 device: str = "auto"  # auto, cpu, cuda
@@ -45,8 +47,8 @@ page = Page("41_hurtfulness", globals())
 
 def compute():
     """Match the completions of the release, and of one's own models and files, with the words of the lexicon."""
-    made = hurtfulness.tables(page) if released else {}
-    questions = ask.load(page, templates, models, completions)
+    made = hurtfulness.tables(page, unidecode) if released else {}
+    questions = ask.load(page, templates, models, completions, language)
     found = ask.ask_all(page, models, completions, questions, k, device)
     return made | {"own": hurtfulness.own(ask.score_all(found, questions))}
 
@@ -64,7 +66,7 @@ dots = hurtfulness.dots(tables)
 page.figure(
     forest(dots, "mean", series="counted", xlabel="mean HONEST score"),
     "scores",
-    "Mean share of hurtful completions over all ranks and sets of templates, with 95% bootstrap intervals over templates, "
+    "Mean share of hurtful completions over all ranks and sets of templates, with 95% bootstrap intervals over identities and predicates, "
     "counted in two ways.",
     "Dot plot. " + " ".join(told(rows, "mean", "model", "counted", digits=3) for _, rows in dots.groupby("counted")),
 )
@@ -75,19 +77,20 @@ page.figure(
 # A score is the share of templates whose completion holds a word of the lexicon HurtLex.
 # It is taken at each rank from the likeliest completion on, and averaged over the ranks and over the sets of templates (of the paper: 100 ranks, HONEST-binary and HONEST-queer).
 # A masked model completes one word, so its score stands beside the *first word* of a model that writes on.
-# Rank 1 is the highest score; brackets hold what 95% of the draws of templates give.
+# Rank 1 is the highest score; brackets hold what 95% of the draws of identities and predicates give.
 
 # %% tags=["hide-input"]
 if len(tables["table1"]):
     page.table(tables["table1"], "table1", hurtfulness.CAPTIONS["table1"], hurtfulness.as_in_paper(tables), fold=False)
     page.say(hurtfulness.digits(tables))
+    page.say(hurtfulness.version_story(tables))
 if len(tables["own"]):
     page.table(tables["own"], "own", hurtfulness.CAPTIONS["own"], hurtfulness.beside(tables, page.demo))
 
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each comparison is turned into a difference that is above zero where it holds: the lowest score on the one side less the highest on the other.
+# Each comparison is made model by model (or family by family), each a difference that is above zero where it holds: that some score highest must hold of each of them against each of the others.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -96,7 +99,7 @@ page.findings()
 # ## How it was computed
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` matches completions, and {func}`probekit.metrics.hurtfulness.summary` makes a row of the table.
-# `notebooks.fairness.table1.mean_draws` draws templates anew, the same for all models and rules, repeated templates together.
+# `notebooks.fairness.table1.mean_draws` draws identities and, crossed with them, predicates anew, the same for all models and rules ({func}`probekit.metrics.crossed_means`).
 # The paper's rules and each repair are told in {doc}`/book/studies/46_audit`.
 # The column of the paper's rules is cut after three decimals, as the paper prints its numbers.
 #
@@ -108,7 +111,7 @@ page.findings()
 # ## What this does not show
 #
 # - A word of the lexicon is not always hurtful where it stands, and what hurts is not always in the lexicon; {cite:t}`fairbelief2024` say so too.
-# - The intervals speak of the drawing of templates, not of the choice of words in the lexicon nor of other wordings of the templates.
+# - The intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon nor of other wordings of the templates.
 # - Models that complete one word and models that write ten are not asked the same.
 # - The models of the release were not run again: their prompts and decoding are the authors'.
 # - The likeliest texts of a beam search are often one text with small changes, so they are less varied than the words of a masked model.
@@ -125,7 +128,7 @@ page.findings()
 # for name, rules in {"paper": PAPER, "audited": AUDITED}.items():
 #     print(name, hurtful([["nurse"], ["fool!"]], ["fool"], rules)[:, 0])
 # ```
-# By the paper's rules the first template's one word makes whole strings count for all, and *fool!* is not *fool*; the repaired rules split every completion into words.
+# By the paper's rules the first template's one word makes whole strings count for all, and *fool!* is not *fool*; the audited rules split every completion into words.
 # ````
 
 # %% tags=["hide-input"]

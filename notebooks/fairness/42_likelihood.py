@@ -23,8 +23,9 @@
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
-completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
+completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
 released: bool = False  # score the released completions of the 21 models of the paper; takes a minute or two
 k: int = 100  # completions per template, at least 40
 device: str = "auto"  # auto, cpu, cuda
@@ -43,7 +44,7 @@ page = Page("42_likelihood", globals())
 
 def compute():
     """Match completions, and compare the shares of hurtful ones over ranges of ranks, on one draw of templates."""
-    questions = ask.load(page, templates, models, completions)
+    questions = ask.load(page, templates, models, completions, language)
     found = ask.ask_all(page, models, completions, questions, k, device)
     past = likelihood.score_released(page) if released else {}
     return likelihood.tables(past | ask.score_all(found, questions))
@@ -61,7 +62,7 @@ page.figure(
     ),
     "ends",
     "Share of hurtful completions at the first ten ranks less that at the last ten, with 95% bootstrap intervals over "
-    "templates. To the right of zero, likelier completions are hurtful more often.",
+    "identities and predicates. To the right of zero, likelier completions are hurtful more often.",
     "Dot plot of differences. " + told(ends, "estimate", "model", "counted", digits=3),
 )
 
@@ -70,7 +71,7 @@ page.figure(
 #
 # A fall is the slope of a straight line through the shares, its sign turned and given per ten ranks: above zero, less likely completions are hurtful less often.
 # It is taken up to rank 20, about which the paper sees the scores settle, and from rank 21 on.
-# *Above* and *below* count models beyond chance, after Holm's correction over the models.
+# *Above* and *below* count models whose own interval leaves zero out.
 
 # %% tags=["hide-input"]
 headings = {"estimate": "Mean over models", "counted": "Counted by"}
@@ -98,7 +99,7 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
             sharey=False,
         ),
         f"curves_{subset}",
-        f"{title(subset)}: share of hurtful completions by rank, with 95% intervals over templates. "
+        f"{title(subset)}: share of hurtful completions by rank, with 95% intervals over identities and predicates. "
         "Each panel has its own scale.",
         f"Curves by rank. {likelihood.curves_told(bands)}",
     )
@@ -106,7 +107,7 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
 # %% [markdown]
 # ## What agrees with the paper
 #
-# A claim is put as a difference that lies above zero where it holds.
+# A claim is put as a difference that lies above zero where it holds, model by model; DistilBERT, whose weights were random, is never judged.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -115,10 +116,10 @@ page.findings()
 # ## How it was computed
 #
 # Every number here is a weighted sum of a model's shares by rank (`notebooks.fairness.ranks.contrast_weights`).
-# So one draw of templates gives intervals for all of them ({func}`probekit.metrics.resampled_means`, 2000 draws, templates of the same words together).
-# Counts of models rest on p-values from the same draws ({func}`probekit.metrics.two_sided`), corrected by Holm's method ({func}`probekit.metrics.holm`).
+# So one draw of identities and, crossed with them, predicates gives intervals for all of them ({func}`probekit.metrics.crossed_means`, 2000 draws).
+# Counts of models rest on each model's own interval.
 # The paper's figures have no intervals, so whether its curves fall was judged by eye.
-# Models and files of one's own are counted by the repaired rules, accents stripped in place of a transliteration.
+# Models and files of one's own are counted by the audited rules, accents stripped in place of a transliteration.
 #
 # ## What this does not show
 #
@@ -126,7 +127,7 @@ page.findings()
 # - All hundred completions stand near the top of what a model can say; nothing here tells of unlikely text.
 # - Models that fill in one word run out of plausible words, and models that write on repeat theirs with small changes: a curve may fall or rise for such reasons.
 # - The two sets of templates differ in whom they name and in how many templates they repeat, so a difference speaks of the sets as they are.
-# - Intervals speak of the drawing of templates, not of the choice of words in the lexicon.
+# - Intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -23,8 +23,9 @@
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
-completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
+completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
 released: bool = False  # score the released completions of the paper's 21 models in place of others; takes a minute
 k: int = 100  # completions per template
 device: str = "auto"  # auto, cpu, cuda
@@ -44,7 +45,7 @@ def compute():
     """Match completions, sort templates in several ways, and compare two groups of each way on one draw of templates."""
     if released:
         return groups.released_tables(page)
-    questions = ask.load(page, templates, models, completions)
+    questions = ask.load(page, templates, models, completions, language)
     found = ask.ask_all(page, models, completions, questions, k, device)
     return groups.tables(ask.score_all(found, questions), questions)
 
@@ -68,8 +69,8 @@ page.figure(
     ),
     "difference",
     f"Score of templates about {'one group less that of the other' if page.demo else 'women less that of templates about men'}, "
-    "over all ranks, with 95% bootstrap intervals over templates, by way of sorting. "
-    "The paper's matching counts by the paper's rules, all others by repaired ones.",
+    "over all ranks, with 95% bootstrap intervals over identities and predicates, by way of sorting. "
+    "The paper's matching counts by the paper's rules, all others by the audited ones.",
     "Dot plot of differences. " + told(dots, "difference", "model", "sorted", digits=3),
 )
 
@@ -86,27 +87,18 @@ if not page.demo:
     page.say(groups.reach(tables))
 
 # %% [markdown]
-# An interval with *identities drawn* draws identities, with all their templates, in place of single templates: it asks whether other words for women and men would give the same.
-#
 # ## The curves
 #
 # The mean over a family's models of the share of hurtful completions, averaged over ten ranks at a time.
 
 # %% tags=["hide-input"]
-for name, ways in {"gender": (groups.COLUMN, groups.PAPER_GENDER), "age": groups.AGES}.items():
-    if len(curves := groups.smooth(tables, ways)):
-        page.figure(
-            lines(
-                *(curves, "rank", "share", "group", "panel", 2),
-                xlabel="rank",
-                ylabel="share",
-                height=1.6,
-                sharey=False,
-            ),
-            f"curves_{name}",
-            "Share of hurtful completions by rank and group. Each panel has its own scale.",
-            f"Curves over ranks; means over ranks: {groups.curves_told(curves)}",
-        )
+if len(curves := groups.smooth(tables, (groups.COLUMN, groups.PAPER_GENDER))):
+    page.figure(
+        lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
+        "curves_gender",
+        "Share of hurtful completions by rank and group. Each panel has its own scale.",
+        f"Curves over ranks; means over ranks: {groups.curves_told(curves)}",
+    )
 
 # %% [markdown]
 # ## Young and old
@@ -115,7 +107,17 @@ for name, ways in {"gender": (groups.COLUMN, groups.PAPER_GENDER), "age": groups
 # Our list of young words: *boy, boys, child, children, girl, girls, young, youngs*.
 # Of grown people: *aunt, bride, father, gentleman, groom, husband, lady, lords, man, mother, spouses, uncle, wife, woman* and their other numbers in the file.
 # All other words, such as *she*, *sister* or *daughter*, tell no age and are left out.
-#
+
+# %% tags=["hide-input"]
+if len(curves := groups.smooth(tables, groups.AGES)):
+    page.figure(
+        lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
+        "curves_age",
+        "Share of hurtful completions by rank and group. Each panel has its own scale.",
+        f"Curves over ranks; means over ranks: {groups.curves_told(curves)}",
+    )
+
+# %% [markdown]
 # ## What agrees with the paper
 
 # %% tags=["hide-input"]
@@ -125,8 +127,8 @@ page.findings()
 # ## How it was computed
 #
 # `notebooks.fairness.identities.by_category`, `notebooks.fairness.identities.parallel` and `notebooks.fairness.identities.by_substring` sort the templates; `notebooks.fairness.groups.by_letters` scores them as the paper's code does.
-# `notebooks.fairness.comparison.draw_groups` draws templates with replacement, 2000 times and for all groups and models the same, repeated templates together.
-# A p-value is that of the draws ({func}`probekit.metrics.two_sided`), corrected over the models by {func}`probekit.metrics.holm`.
+# `notebooks.fairness.comparison.draw_groups` draws identities and, crossed with them, predicates with replacement, 2000 times and for all groups and models the same; of pairs, the two words are drawn together.
+# Counts of models rest on each model's own interval.
 #
 # ## What this does not show
 #
@@ -134,7 +136,8 @@ page.findings()
 # - A hurtful word in a completion need not be said of the person, and a word of the lexicon need not hurt where it stands.
 # - Hurt of other kinds, such as narrowing women to some trades, is no word of the lexicon and is not counted.
 # - That no difference is found is no proof that there is none: the intervals say how large it could be.
-# - A handful of words stands for women and for men; intervals over identities are therefore rough.
+# - A handful of words stands for women and for men, so intervals are wide and rough.
+# - All kinds of words together: {doc}`47_lemmas` takes them apart.
 #
 # ```{admonition} Exercise
 # :class: seealso

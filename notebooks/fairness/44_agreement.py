@@ -15,19 +15,20 @@
 #
 # ```{admonition} In this section
 # :class: note
-# Do models of one family complete a sentence alike, and does their agreement grow as more of their completions count, as Figure 4 of {cite:t}`fairbelief2024` is read?
+# Do models of one family complete a sentence alike, and does their agreement grow with the rank, as Figure 4 of {cite:t}`fairbelief2024` is read?
 # This repeats the second half of the paper's section 4.1; you need {doc}`41_hurtfulness`, and about five minutes.
 # No completion is shown on this page.
 # ```
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small", "zoo/roberta-tiny"]  # masked models: names, Hub ids or folders
-completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
+completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
 encoder: str = "zoo/bert-small"  # of sentence vectors: minilm (extra `minilm`), a Hub id, a folder; empty for none
 released: bool = False  # measure the released completions of the paper's 21 models in place of models and files
 sample: int = 24  # templates of each set that the encoder reads; 0 for all
-k: int = 50  # completions per template that the encoder reads
+samples: dict = {}  # set -> how many of it, where not `sample`
+k: int = 100  # the last rank that the encoder reads
 seed: int = 0  # of the sample
 device: str = "auto"  # auto, cpu, cuda
 recorded: bool = False  # show the recorded results and ask no model
@@ -39,7 +40,7 @@ import pandas as pd
 from probekit.report import Page, pick, readable, title
 from probekit.report.charts import told
 
-from notebooks.fairness import agreement, ask
+from notebooks.fairness import agreement, ask, stored
 
 page = Page("44_agreement", globals())
 
@@ -52,7 +53,7 @@ def compute():
         questions = ask.load(page, templates, models, completions)
         texts = ask.ask_all(page, models, completions, questions, k, device)
         families = agreement.families_of(models, texts)
-    return agreement.tables(page, questions, texts, families, encoder, device, sample, k, seed)
+    return agreement.tables(page, questions, texts, families, encoder, device, {"": sample, **samples}, k, seed)
 
 
 tables = page.tables(compute, agreement.CAPTIONS)
@@ -62,31 +63,30 @@ if len(curves := agreement.by_k(tables)):
     page.figure(
         agreement.figure4(tables),
         "families",
-        "Agreement within families among the first k completions of their models. "
+        "Agreement within families at each rank: of what its models put at the same place. "
         "Thick: the mean over families, with its 95% bootstrap interval over templates. "
         "Above: similarity, whatever its name in the paper's code. Below: 1 less the similarity, which that code averages. "
         "Both scales span the same range; neither begins at zero."
         if len(tables["families"])
         else "Share of first words that two models of a family have in common among their first k completions.",
-        "Lines by k. " + told(pick(curves, family=agreement.MEAN), "estimate", "measured", "set", "k"),
+        "Lines by rank. " + told(pick(curves, family=agreement.MEAN), "estimate", "measured", "set", "k"),
     )
 
 # %% [markdown]
-# The upper panels have the form of the paper's Figure 4, which is printed without numbers.
+# The lower panels have the form of the paper's Figure 4, which is printed without numbers.
 # The paper describes curves that are low at first, grow, and settle at about k = 20.
 #
 # ## Family by family
 #
-# *Any two* takes all pairs among the first k completions of a family, also two of one model, as the figure does.
-# *Two models* leaves those out, and *alone* compares what stands at that one rank.
-# *First words shared* needs no encoder: it is the share of different first words that two models have in common, over all templates.
+# A similarity is that of the completions of two models at the same rank; the mean within families leaves out DistilBERT, whose weights were random.
+# *First words shared* needs no encoder: it is the share of different first words that two models have in common among their first k completions.
 
 # %% tags=["hide-input"]
 for place, subset in enumerate(tables["overlaps"].get("subset", pd.Series()).unique()):
     family = agreement.summary(tables, subset)
-    caption = f"{title(subset)}: agreement by family; all but the last column are cosine similarities"
+    caption = f"{title(subset)}: agreement by family"
     page.table(family, f"summary_{subset}", caption, readable(family, agreement.headings(tables)), fold=place > 0)
-page.say(agreement.besides(tables))
+page.say(stored.told(tables["stored"]))
 
 # %% [markdown]
 # ## By group of identities
@@ -96,9 +96,9 @@ if len(groups := agreement.groups_by_k(tables)):
     page.figure(
         agreement.figure5(tables),
         "groups",
-        f"Cosine similarity within families by group of identities, {title(groups['subset'].iloc[0])}, with 95% intervals. "
+        f"Cosine similarity at each rank over all models together, by group of identities, {title(groups['subset'].iloc[0])}, with 95% intervals. "
         f"Templates: {agreement.sizes(groups, 'group')}.",
-        "Lines by k. " + told(pick(groups, k=agreement.settled(groups)), "similarity", "panel", "group"),
+        "Lines by rank. " + told(pick(groups, k=agreement.settled(groups)), "similarity", "panel", "group"),
     )
 else:
     page.say("No family of this run has two models, or no group of identities five templates that the encoder read.")
@@ -106,7 +106,7 @@ else:
 # %% [markdown]
 # This is the form of the paper's Figure 5, whose groups are female, male and other, and young, old and other.
 # Gender is the template file's own column; identities that it tags both ways stand apart.
-# HONEST has no word for old people, so the elder generation of a family stands in: aunts, uncles, mothers and fathers.
+# HONEST has no word for old people, so words for grown people stand in, as in {doc}`43_groups`.
 #
 # ## What agrees with the paper
 #
@@ -121,18 +121,15 @@ page.say(agreement.other_set(tables))
 # ## How it was computed
 #
 # A sentence is a template with a completion in its slot, as a unit vector of an encoder; the recorded results use all-MiniLM-L6-v2.
-# {func}`probekit.scoring.embeddings.embed` makes the vectors, and {func}`probekit.metrics.agreement_at_k` takes the mean over all pairs for every k.
-# {func}`probekit.metrics.agreement_between` and {func}`probekit.metrics.agreement_at_rank` give the next two columns, {func}`probekit.metrics.shared_at_k` the last.
+# {func}`probekit.scoring.embeddings.embed` makes the vectors, {func}`probekit.metrics.agreement_at_rank` the mean over pairs of models at each rank, {func}`probekit.metrics.shared_at_k` the share of words.
 # The paper's code writes the completion behind the prompt, for masked models behind the full stop; here it stands in the slot, for all models alike.
+# Intervals draw identities and, crossed with them, predicates.
 # Templates for the encoder are drawn with a seed, a repeated one once.
 #
 # ## What this does not show
 #
 # - Similar sentences need not say the same of a person: all sentences of a template share its other words, which keeps similarities high.
-# - The encoder reads a sample of templates, and some groups in it are small; *undecided* often means too few templates.
-# - Figure 5 here is a mean within families; the paper puts all models together.
-# - The list of intervals is not corrected for their number.
-# - DistilBERT answers with random weights, which lowers its family, and some models were asked with a space too many ({doc}`/book/studies/46_audit`).
+# - Some models were asked with a space too many ({doc}`/book/studies/46_audit`).
 #
 # ```{admonition} Exercise
 # :class: seealso

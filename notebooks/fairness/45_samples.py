@@ -22,7 +22,7 @@
 
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # masked models: names of `probekit list models`, Hub ids, folders
-completions: list = []  # JSONL files of one's own models: one line per template, in order, with `completions`
+completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
 released: bool = False  # count words in the released completions of the paper's 21 models in place of models and files
 sample: int = 60  # templates drawn
@@ -59,7 +59,7 @@ page.figure(
     forest(words, "share", y="list", series="group", xlabel="of 1,000 completions", zero=False),
     "words",
     f"Completions, of 1,000, that hold a word of each list: {samples.sets(words)}, the first ten completions of each "
-    f"template, mean over {samples.models(tables)}, with 95% bootstrap intervals over templates.",
+    f"template, mean over {samples.models(tables)}, with 95% bootstrap intervals over identities and predicates.",
     "Dot plot. " + told(words, "share", "list", "group"),
 )
 
@@ -79,8 +79,7 @@ page.table(samples.lists(), "lists", "The word lists", fold=True)
 # ## Kinds of hurtful words
 #
 # HurtLex sorts its words into 17 categories; a word may stand in several, so the numbers do not add up.
-# Many kinds hold everyday words: *do*, *know* and *love* stand under *male genitals*, *people* under *derogatory words*.
-# A completion that only names an identity, such as *gay*, counts under *homosexuality* and under *plants*.
+# Many kinds hold everyday words, such as *do* and *know* under *male genitals*; {doc}`47_lemmas` tells which words carry which conclusion.
 
 # %% tags=["hide-input"]
 if len(kinds := samples.mean_shares(tables, "categories")):
@@ -92,7 +91,7 @@ else:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each observation is turned into a difference that is above zero where it holds, over the first ten completions and as the mean over models.
+# Each observation is turned into a difference that is above zero where it holds, over the first ten completions of every model; it holds if more than half of the models show it, by a sign test.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -116,7 +115,7 @@ else:
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.metrics.hurtfulness.hurtful` finds the words, case ignored for the word lists and kept for HurtLex, by the repaired rules of {doc}`/book/studies/46_audit`.
+# {func}`probekit.metrics.hurtfulness.hurtful` finds the words, case ignored for the word lists and kept for HurtLex, by the audited rules of {doc}`/book/studies/46_audit`.
 # `notebooks.fairness.words.shares` takes the shares, `notebooks.fairness.samples.observations` the differences; a repeated template counts once.
 # Predicates that differ in tense and mood are *should work as*, *worked as*, *was hired as* and *has earned a living*; their overlap is of first words, and identities are drawn.
 #
@@ -124,8 +123,6 @@ else:
 #
 # - A word on a list need not stand for the stereotype, and a stereotype need not use the word.
 # - The paper's readers looked for what repeats and for what makes no sense; only the former can be counted.
-# - Some observations have no count here, such as sex work, popularity or aggressiveness.
-# - Intervals treat templates as independent, though they share identities and predicates.
 # - One of the paper's 21 models answers with random weights ({doc}`/book/studies/46_audit`).
 #
 # ```{admonition} Exercise

@@ -42,9 +42,11 @@ page.conclude(audit.conclusions(tables))
 page.answer(audit.answer(tables))
 ranks = audit.ranks(tables)
 page.figure(
-    forest(ranks, "rank", series="counted", zero=False, xlabel="rank (1: highest score)"),
+    audit.rank_axis(
+        forest(ranks, "rank", series="counted", zero=False, xlabel="rank (1: highest score)"), ranks["model"].nunique()
+    ),
     "ranks",
-    "Rank of each model by the paper's rules and by the repaired rules, with 95% bootstrap intervals over templates.",
+    "Rank of each model by the paper's rules and by the audited rules, with 95% bootstrap intervals over identities and predicates.",
     "Dot plot of ranks. "
     + " ".join(told(rows, "rank", "model", "counted", digits=0) for _, rows in ranks.groupby("counted")),
 )
@@ -61,8 +63,8 @@ page.table(audit.flaw_numbers(flaws), "flaws", audit.CAPTIONS["flaws"], audit.fl
 #
 # ## Which conclusions stand
 #
-# A conclusion is turned into a difference: the lowest score on the one side less the highest on the other.
-# *Not settled* means that the 95% interval includes zero.
+# A conclusion is taken apart: that some models score highest is a comparison of each of them with each of the others.
+# It stands if every comparison agrees, and falls if one contradicts it after correction for their number; else it is not settled.
 
 # %% tags=["hide-input"]
 headings = {"paper": "Paper's rules", "standing": "In short"}
@@ -83,7 +85,7 @@ for name in ("effects", "table1"):
 # %% [markdown]
 # ## What agrees with the paper
 #
-# The comparisons above have no number in the paper, so the ledger gives them no verdict; {doc}`41_hurtfulness` lists them.
+# {doc}`41_hurtfulness` judges these by the paper's rules.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -92,14 +94,14 @@ page.findings()
 # ## How it was computed
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` matches completions by {class}`probekit.metrics.hurtfulness.Rules`, each repair a switch of its own.
-# `notebooks.fairness.table1.mean_draws` draws templates with replacement within each set, 2000 times, the same draw for all models and rules; templates of the same words are drawn together.
+# `notebooks.fairness.table1.mean_draws` draws identities and, crossed with them, predicates with replacement within each set, 2000 times, the same draw for all models and rules.
 # A change, a rank and Kendall's tau are computed in every draw, which gives their intervals.
 # The similarities within families are those of {doc}`44_agreement`.
 #
 # ## What this does not show
 #
-# - Repaired rules count words of a lexicon; whether a completion hurts, people must judge.
-# - Intervals over templates treat templates as independent, though they share identities and predicates; true intervals are wider.
+# - Audited rules count words of a lexicon; whether a completion hurts, people must judge.
+# - Which words of the lexicon carry a conclusion is another question: {doc}`47_lemmas`.
 # - The paper's text was read together with its code; where the two differ, we cannot know which one was meant.
 # - A conclusion about DistilBERT that stands, stands for a network with random weights.
 #

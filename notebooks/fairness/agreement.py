@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import middle
+from probekit.metrics import fewest, middle
 from probekit.metrics.hurtfulness import hurtful
 from probekit.models.card import about
 from probekit.probes.completions import SUBSETS
@@ -18,53 +18,48 @@ from probekit.report.page import Page
 from probekit.report.tables import pick
 from probekit.report.text import number, shown_name, title
 
-from notebooks.fairness import ask
+from notebooks.fairness import ask, stored
 from notebooks.fairness.curves import (
     AND,
     BETWEEN,
-    CODE,
     FEW,
     FIRST,
-    LATE,
+    KS,
     LOW,
-    MODELS,
     ODD,
     RANK,
     SETTLED,
-    STABLE,
+    TOGETHER,
     WITHIN,
     Array,
     Completions,
     Curves,
-    at,
     by_family,
     by_group,
     by_vectors,
     by_words,
     drawn_rows,
-    moderate,
     oddness,
-    rise,
-    settles,
 )
 from notebooks.fairness.identities import axes
+from notebooks.fairness.matching import UNTRAINED
 from notebooks.fairness.release import completions_of_table, of_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-HALF = 0.5
 SIMILARITY, DISTANCE, WORDS = "similarity", "distance", "shared first words"
 BINARY, QUEER = SUBSETS
 MEAN = "mean"
 CAPTIONS = {
-    "families": "Mean cosine similarity of completions by k: of families, of two families, and means",
-    "groups": "Mean cosine similarity within families by k and group of identities",
+    "families": "Mean cosine similarity of completions at each rank: of families, of two families, and means",
+    "groups": "Mean cosine similarity at each rank over all models together, by group of identities",
     "overlaps": "Share of completions in common (Jaccard) by k: of families, of two families, and means",
-    "overlap_groups": "Share of completions in common (Jaccard) within families, by k and group of identities",
+    "overlap_groups": "Share of completions in common (Jaccard) over all models, by k and group of identities",
     "directions": "The paper's conclusions as numbers that are above zero where they hold: by similarity, by distance, "
     "by shared first words",
+    "stored": "The distance at each rank beside the curves that the authors' notebook keeps of Figure 4",
 }
 Tables = Mapping[str, pd.DataFrame]
 
@@ -75,10 +70,12 @@ Tables = Mapping[str, pd.DataFrame]
 def released_run(page: Page) -> tuple[ask.Questions, dict[str, Completions], dict[str, str]]:
     """Templates, all 100 released completions of the 21 models of Table 1 by set, and their families.
 
+    DistilBERT, whose weights are random, has none, and so is in no mean.
+
     Raises:
         ProbekitError: completions, templates or lexicon are not at hand.
     """
-    families = {model.name: model.family for model in of_table()}
+    families = {model.name: model.family for model in of_table() if model.name != UNTRAINED}
     return ask.load(page, ask.REAL, []), dict(completions_of_table(page)), families
 
 
@@ -100,13 +97,13 @@ def tables(
     families: Mapping[str, str],
     encoder: str,
     device: str,
-    sample: int,
+    sample: Mapping[str, int],
     k: int,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
     """Agreement by family, by group, and what of the paper's conclusions follows.
 
-    Words are compared on every template and at all ranks, sentence vectors on a sample and up to rank k.
+    Words are compared on every template, sentence vectors on a sample and up to rank k.
 
     Args:
         questions: sets of templates with ``text``, ``identity`` and ``category``, and the lexicon.
@@ -114,7 +111,7 @@ def tables(
         families: model -> family.
         encoder: of ``load_encoder``; empty for shared words alone.
         device: for the encoder.
-        sample: templates of each set that the encoder reads; 0 for all.
+        sample: set -> templates that the encoder reads, under an empty name of all other sets; 0 for all.
         k: completions per template that the encoder reads.
         seed: of the sample.
 
@@ -132,6 +129,7 @@ def tables(
     vector_curves: list[Curves] = []
     word_groups, vector_groups = dict[str, dict[str, list[str]]](), dict[str, dict[str, list[str]]]()
     conclusions_: list[dict[str, object]] = []
+    ks = [rank for rank in KS if rank <= k]
     for subset, templates in questions.sets.items():
         every = drawn_rows(templates, 0, seed)
         word_groups[subset] = _groups_at(templates, every)
@@ -139,12 +137,16 @@ def tables(
         harm = hurtfulness(_at(completions[subset], every), questions.lexicon)
         conclusions_ += of_words(word_curves[-1], word_groups[subset], harm)
         if reader is not None:
-            some = drawn_rows(templates, sample, seed)
+            some = drawn_rows(templates, sample.get(subset, sample[""]), seed)
             vector_groups[subset] = _groups_at(templates, some)
             of_sample = _at(completions[subset], some)
-            vector_curves.append(by_vectors(reader, subset, templates.iloc[some], of_sample, families, k, store))
+            vector_curves.append(by_vectors(reader, subset, templates.iloc[some], of_sample, families, ks, store))
             conclusions_ += of_vectors(vector_curves[-1], vector_groups[subset])
+    beside = pd.DataFrame()
+    if reader is not None and set(SUBSETS) <= set(questions.sets):
+        beside = stored.beside(reader, store, questions.sets, seed)
     return {
+        "stored": beside,
         "families": by_family(vector_curves),
         "groups": by_group(vector_curves, vector_groups),
         "overlaps": by_family(word_curves),
@@ -170,21 +172,22 @@ def hurtfulness(completions: Completions, lexicon: Sequence[str]) -> Array:
 # ---- the paper's conclusions -----------------------------------------------------------------------------------------
 
 
-def _direction(claim: str, measured: str, subset: str, estimate: float, draws: Sequence[float]) -> dict[str, object]:
-    low, high = middle(draws)
-    return {"claim": claim, "measured": measured, "subset": subset, "estimate": estimate, "low": low, "high": high}
+def _direction(curves: Curves, claim: str, measured: str, family: str, found: Array, draws: Array) -> dict[str, object]:
+    low, high = middle(draws, clusters=fewest(curves.units))
+    about = {"claim": claim, "measured": measured, "subset": curves.subset, "family": family}
+    return about | {"templates": len(curves.templates), "estimate": float(found), "low": low, "high": high}
 
 
 def directions(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
-    """The conclusions in the order of the ledger: ``claim, measured, subset, estimate, low, high``."""
-    columns = ["claim", "measured", "subset", "estimate", "low", "high"]
+    """In the order of the ledger: ``claim, measured, subset, family, templates, estimate, low, high``."""
+    columns = ["claim", "measured", "subset", "family", "templates", "estimate", "low", "high"]
     return pd.DataFrame(rows, columns=columns).sort_values(["claim", "measured", "subset"], ignore_index=True)
 
 
 def of_vectors(curves: Curves, groups: Mapping[str, Sequence[str]]) -> list[dict[str, object]]:
     """The conclusions as they come out by sentence vectors: with the similarity, and with the distance in its place.
 
-    Curves that do not reach rank 50, or of a single model each, give none.
+    Curves that do not go beyond rank 20, or of a single model each, give none.
 
     Args:
         curves: of ``by_vectors``.
@@ -193,44 +196,60 @@ def of_vectors(curves: Curves, groups: Mapping[str, Sequence[str]]) -> list[dict
     Returns:
         Rows of ``directions``.
     """
-    values = curves.mean(CODE)
-    if values is None or values.shape[1] < LATE:
+    if curves.ks[-1] <= SETTLED:
         return []
     rows = []
-    families = {name: v for (name, kind), v in curves.values.items() if kind == CODE}
-    family_draws = {name: curves.draws(v) for name, v in families.items()}
-    measures: dict[str, Callable[[Array], float]] = {
-        "004-10a": rise,
-        "004-10b": settles,
-        "004-12a": lambda curve: float(curve[at(SETTLED)]),
-        "004-12b": moderate,
-    }
-    for measured, sign, shift in ((SIMILARITY, 1.0, 0.0), (DISTANCE, -1.0, 1.0)):
-        curve, draws = shift + sign * values.mean(0), shift + sign * curves.draws(values)
-        for claim, measure in measures.items():
-            rows.append(_direction(claim, measured, curves.subset, measure(curve), [measure(d) for d in draws]))
-        if ODD in families:
-            odd = oddness({name: sign * v.mean(0) for name, v in families.items()})
-            odds = [oddness({name: sign * d[i] for name, d in family_draws.items()}) for i in range(len(draws))]
-            rows.append(_direction("004-11a", measured, curves.subset, odd, odds))
-        rows += of_groups(curves, values, groups, measured, sign)
+    for measured, sign in ((SIMILARITY, 1.0), (DISTANCE, -1.0)):
+        rows += of_families(curves, RANK, measured, sign)
+        rows += of_groups(curves, RANK, groups, measured, sign)
     return rows
 
 
-SIDES = {"004-13a": ("gender", "male", "female"), "004-13b": ("age", "elder", "young")}  # axis, more, less
+def of_families(curves: Curves, kind: str, measured: str, sign: float = 1.0) -> list[dict[str, object]]:
+    """Of every family: the rise from the first rank to rank 20 (004-10a), how much more it changes up to there than
+    after it (004-10b), and how much odder BLOOM's shape is than its own (004-11a); with ``sign`` -1 of the distance."""
+    single = {f: sign * v for (f, k), v in curves.values.items() if k == kind and AND not in f and f != TOGETHER}
+    drawn = {family: curves.draws(values) for family, values in single.items()}
+    first, settled, last = curves.at(LOW), curves.at(SETTLED), -1
+    measures: dict[str, Callable[[Array], Array]] = {
+        "004-10a": lambda c: c[..., settled] - c[..., first],
+        "004-10b": lambda c: np.abs(c[..., settled] - c[..., first]) - np.abs(c[..., last] - c[..., settled]),
+    }
+    rows = [
+        _direction(curves, claim, measured, family, measure(values.mean(0)), measure(drawn[family]))
+        for claim, measure in measures.items()
+        for family, values in single.items()
+    ]
+    if ODD in single and kind == RANK:
+        odd, odds = oddness({f: v.mean(0) for f, v in single.items()}), oddness(drawn)
+        rows += [
+            _direction(curves, "004-11a", measured, family, odd[ODD] - odd[family], odds[ODD] - odds[family])
+            for family in single
+            if family != ODD
+        ]
+    return rows
+
+
+SIDES = {"004-13a": ("gender", "male", ""), "004-13b": ("age", "grown", "young")}  # axis, more, less ("": all others)
 
 
 def of_groups(
-    curves: Curves, values: Array, groups: Mapping[str, Sequence[str]], measured: str, sign: float = 1.0
+    curves: Curves, kind: str, groups: Mapping[str, Sequence[str]], measured: str, sign: float = 1.0
 ) -> list[dict[str, object]]:
-    """Male less female and elder less young, at rank 20, of groups not too few; with ``sign`` -1 of the distance."""
+    """Over all models, the mean over ranks of one group less that of another, of groups not too few; with ``sign`` -1
+    of the distance."""
     rows = []
-    for claim, (axis, *sides) in SIDES.items():
-        masks = [np.array([name == side for name in groups.get(axis, [])]) for side in sides]
+    if (TOGETHER, kind) not in curves.values:
+        return []
+    values = sign * curves.values[TOGETHER, kind].mean(1, keepdims=True)
+    for claim, (axis, more, less) in SIDES.items():
+        names = np.array(groups.get(axis, []))
+        masks = [names == more, names == less if less else names != more]
         if min(mask.sum() for mask in masks) >= FEW:
-            means = [sign * values[mask, at(SETTLED)].mean() for mask in masks]
-            draws = [sign * curves.draws(values, mask)[:, at(SETTLED)] for mask in masks]
-            rows.append(_direction(claim, measured, curves.subset, means[0] - means[1], list(draws[0] - draws[1])))
+            first, second = (curves.draws(values, mask)[:, 0] for mask in masks)
+            gap = np.asarray(values[masks[0]].mean() - values[masks[1]].mean())
+            found = _direction(curves, claim, measured, TOGETHER, gap, first - second)
+            rows.append(found | {"templates": int(masks[0].sum() + masks[1].sum())})
     return rows
 
 
@@ -243,58 +262,41 @@ def of_words(curves: Curves, groups: Mapping[str, Sequence[str]], hurt: npt.Arra
         hurt: shape (n,), the share of hurtful completions of every template.
     """
     values = curves.mean(FIRST)
-    if values is None or values.shape[1] < LATE:
+    if values is None or curves.ks[-1] <= SETTLED:
         return []
-    draws = curves.draws(values)
-    measures: dict[str, Callable[[Array], float]] = {
-        "004-10a": rise,
-        "004-10b": settles,
-        "004-12c": lambda curve: HALF - float(curve[at(SETTLED)]),
-    }
-    rows = [
-        _direction(claim, WORDS, curves.subset, measure(values.mean(0)), [measure(d) for d in draws])
-        for claim, measure in measures.items()
-    ]
-    rows += of_groups(curves, values, groups, WORDS)
-    return [*rows, unrelated(curves, values[:, at(SETTLED)], np.asarray(hurt, dtype=float))]
+    rows = of_families(curves, FIRST, WORDS) + of_groups(curves, FIRST, groups, WORDS)
+    return [*rows, related(curves, values[:, curves.at(SETTLED)], np.asarray(hurt, dtype=float))]
 
 
-def unrelated(curves: Curves, shared: Array, hurt: Array) -> dict[str, object]:
-    """0.1 less the size of the correlation over templates of diversity (1 - overlap) and hurtfulness."""
+def related(curves: Curves, shared: Array, hurt: Array) -> dict[str, object]:
+    """Correlation over templates of diversity (1 - overlap) and hurtfulness (004-14a)."""
     diverse = 1 - shared
     products = np.column_stack([diverse, hurt, diverse * hurt, diverse**2, hurt**2])
 
-    def within(means: Array) -> float:
-        x, y, xy, xx, yy = means
-        spread = np.sqrt((xx - x * x) * (yy - y * y))
-        return float(STABLE - abs((xy - x * y) / spread)) if spread > 0 else float("nan")
+    def correlation(means: Array) -> Array:
+        x, y, xy, xx, yy = np.moveaxis(means, -1, 0)
+        with np.errstate(invalid="ignore", divide="ignore"):
+            return np.asarray((xy - x * y) / np.sqrt((xx - x * x) * (yy - y * y)))
 
-    draws = [within(means) for means in curves.draws(products)]
-    return _direction("004-14a", WORDS, curves.subset, within(products.mean(0)), draws)
+    found, draws = correlation(products.mean(0)), correlation(curves.draws(products))
+    return _direction(curves, "004-14a", WORDS, WITHIN, found, draws)
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The paper's findings of section 4.1 on agreement, on HONEST-binary, of which its claims speak.
 
-    The same numbers on HONEST-queer stay in ``directions``.
+    The same numbers on HONEST-queer stay in ``directions``. That nothing goes with hurtfulness (004-14a) is
+    contradicted by an interval without zero, and confirmed by none.
     """
     rows = tables["directions"]
     if rows.empty:
-        return pd.DataFrame(columns=["claim", "measured", "subset", "unit", "estimate", "low", "high", "n"])
+        return pd.DataFrame(columns=["claim", "measured", "family", "unit", "estimate", "low", "high", "n", "verdict"])
     rows = rows[rows["subset"] != QUEER]
     rows = rows.sort_values(["claim", "measured"], key=lambda column: column.replace({WORDS: "z", DISTANCE: "y"}))
-    counts = [_templates(tables, row) for row in rows.to_dict("records")]
-    return rows[["claim", "measured", "subset", "estimate", "low", "high"]].assign(unit="template", n=counts)
-
-
-def _templates(tables: Tables, row: Mapping[str, Any]) -> int:
-    """How many templates a conclusion rests on."""
-    all_, grouped = ("overlaps", "overlap_groups") if row["measured"] == WORDS else ("families", "groups")
-    if row["claim"] not in SIDES:
-        return int(pick(tables[all_], subset=row["subset"])["templates"].max())
-    axis, *sides = SIDES[row["claim"]]
-    sizes = pick(tables[grouped], subset=row["subset"], axis=axis, group=sides).groupby("group")["templates"].max()
-    return int(sizes.sum())
+    known = (rows["low"] > 0) | (rows["high"] < 0)
+    verdicts = ["contradicts" if sure else "undecided" for sure in known]
+    rows = rows.assign(verdict=np.where(rows["claim"] == "004-14a", verdicts, ""), unit="identity x predicate")
+    return rows.drop(columns="subset").rename(columns={"templates": "n"})
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
@@ -312,32 +314,45 @@ def value(table: pd.DataFrame, **where: Any) -> float:
 
 
 def answer(tables: Tables, beside_paper: bool) -> str:
-    """How much two models of one family have in common, and which way their similarity goes with k.
+    """Which way the similarity within families goes with the rank, and what two models share word for word.
 
     Args:
         beside_paper: say what the paper reads.
     """
     words, vectors = tables["overlaps"], tables["families"]
-    subset = next(iter(words["subset"])) if len(words) else ""
-    shared = value(words, subset=subset, family=WITHIN, kind=FIRST, k=settled(words)) if len(words) else float("nan")
-    if shared != shared:
-        return "No family of this run has two models, so there is nothing to compare within one."
-    text = (
-        f"Two models of one family share {100 * shared:.0f} of 100 different first words among their first "
-        f"{settled(words)} completions ({title(subset)})."
+    nothing = "No family of this run has two models, so there is nothing to compare within one."
+    if words.empty:
+        return nothing
+    subset = words["subset"].iloc[0]
+    first, last = (value(words, subset=subset, family=WITHIN, kind=FIRST, k=k) for k in (LOW, settled(words)))
+    if first != first:
+        return nothing
+    shared = (
+        f"word for word they share {number(first, 2)} of their first words at k = {LOW} and {number(last, 2)} at "
+        f"k = {settled(words)}"
     )
     if vectors.empty:
-        return text
-    first, last = (value(vectors, subset=subset, family=WITHIN, kind=CODE, k=k) for k in (LOW, settled(vectors)))
-    way = "falls" if last < first else "rises"
-    span = f"from {number(first, 2)} for the first completion to {number(last, 2)} for the first {settled(vectors)}"
-    if beside_paper and last < first:
+        return f"Of two models of one family: {shared}."
+    falls, families = falling(tables, subset)
+    way, count = ("less", falls) if falls * 2 > families else ("more", families - falls)
+    text = (
+        f"From rank {LOW} to rank {settled(vectors)}, the completions of a family grow {way} alike in {count} of "
+        f"{families} families; {shared}."
+    )
+    if beside_paper and way == "less":
         return (
-            f"{text} The paper's reading, that their agreement grows with k, does not stand: its code averages a "
-            f"*distance* and calls it similarity. The similarity itself {way}, {span}."
+            "The paper reads that models of a family agree more on less likely completions, but its code averages a "
+            f"*distance*. {text}"
         )
-    paper = "The paper reads that their agreement grows with k; here the" if beside_paper else "The"
-    return f"{text} {paper} mean cosine similarity of their completions {way}, {span}."
+    return text
+
+
+def falling(tables: Tables, subset: str) -> tuple[int, int]:
+    """In how many families, of how many, the similarity falls from the first rank to rank 20."""
+    rows = pick(tables["families"], subset=subset)
+    curves = rows[~rows["family"].isin([WITHIN, BETWEEN, TOGETHER]) & ~rows["family"].str.contains(AND, regex=False)]
+    wide = curves.pivot(index="family", columns="k", values="similarity")
+    return int((wide[settled(rows)] < wide[LOW]).sum()), len(wide)
 
 
 def by_k(tables: Tables) -> pd.DataFrame:
@@ -348,11 +363,11 @@ def by_k(tables: Tables) -> pd.DataFrame:
     Returns:
         ``measured, set, family, k, estimate, low, high``.
     """
-    table, kind = (tables["families"], CODE) if len(tables["families"]) else (tables["overlaps"], FIRST)
+    table, kind = (tables["families"], RANK) if len(tables["families"]) else (tables["overlaps"], FIRST)
     rows = pick(table, kind=kind)
     if rows.empty:
         return rows
-    rows = rows[~rows["family"].str.contains(AND, regex=False) & (rows["family"] != BETWEEN)]
+    rows = rows[~rows["family"].str.contains(AND, regex=False) & ~rows["family"].isin([BETWEEN, TOGETHER])]
     low, estimate, high = (rows[f"similarity{end}"] for end in ("_low", "", "_high"))
     found = pd.DataFrame({"set": rows["subset"], "family": rows["family"].replace(WITHIN, MEAN), "k": rows["k"]})
     if kind == FIRST:
@@ -400,11 +415,11 @@ def figure4(tables: Tables) -> Figure:
 
 
 def groups_by_k(tables: Tables) -> pd.DataFrame:
-    """The lines of Figure 5: of every group of identities the mean similarity within families, on the first set."""
+    """The lines of Figure 5: of every group of identities the mean similarity of all models, on the first set."""
     table = tables["groups"]
     if table.empty:
         return table
-    table = pick(table, subset=table["subset"].iloc[0], kind=CODE)
+    table = pick(table, subset=table["subset"].iloc[0], kind=RANK)
     of_demo = table["subset"].iloc[0] == ask.DEMO  # whose two groups mean nothing
     return table.assign(panel="two groups" if of_demo else "by " + table["axis"])
 
@@ -435,16 +450,13 @@ def summary(tables: Tables, subset: str) -> pd.DataFrame:
     """A row per family, then the means within and between families: agreement at the first rank and at rank 20.
 
     Returns:
-        ``family`` and, each with its interval, ``first`` (pairs of two models' first completions), ``all_pairs``,
-        ``two_models`` and ``same_rank`` (of the first 20, by the kinds of ``curves``), and ``words`` (first words in
-        common). Nothing stands where a kind is not defined.
+        ``family`` and, each with its interval, similarities at ``first`` and ``settled``, and ``words`` and
+        ``words_settled`` (first words in common). Nothing stands where a kind is not defined.
     """
     vectors, words = (pick(tables[name], subset=subset) for name in ("families", "overlaps"))
-    columns = {"words": pick(words, kind=FIRST, k=settled(words))}
+    columns = {"words": pick(words, kind=FIRST, k=LOW), "words_settled": pick(words, kind=FIRST, k=settled(words))}
     if len(vectors):
-        kinds = {"all_pairs": CODE, "two_models": MODELS, "same_rank": RANK}
-        first = {"first": pick(vectors, kind=MODELS, k=LOW)}
-        columns = first | {name: pick(vectors, kind=kind, k=settled(vectors)) for name, kind in kinds.items()} | columns
+        columns = {"first": pick(vectors, k=LOW), "settled": pick(vectors, k=settled(vectors))} | columns
     known = columns["words"]["family"]
     found = pd.DataFrame({"family": [name for name in known if AND not in name]})
     for name, rows in columns.items():
@@ -456,38 +468,14 @@ def summary(tables: Tables, subset: str) -> pd.DataFrame:
 def headings(tables: Tables) -> dict[str, str]:
     """Headings of ``summary``, with the k that was read."""
     k = settled(tables["overlaps"])
-    pairs = {"first": "k = 1", "all_pairs": f"k = {k}, any two", "two_models": f"k = {k}, two models"}
-    return pairs | {"same_rank": f"Rank {k} alone", "words": f"First words shared, k = {k}"}
-
-
-def besides(tables: Tables) -> str:
-    """In how many families similarity falls, whether families differ, and where shared first words go; first set."""
-    vectors, words = tables["families"], tables["overlaps"]
-    if words.empty:
-        return ""
-    subset, parts = words["subset"].iloc[0], []
-    if len(of_code := pick(vectors, subset=subset, kind=CODE)):
-        curves = of_code.pivot(index="family", columns="k", values="similarity")
-        curves = curves.drop(index=[WITHIN, BETWEEN], errors="ignore")
-        falls = int((curves[settled(vectors)] < curves[LOW]).sum())
-        parts.append(
-            f"the similarity of any two falls from k = {LOW} to {settled(vectors)} in {falls} of {len(curves)} families"
-        )
-    table, kind, name = (vectors, MODELS, "similarity") if len(vectors) else (words, FIRST, "share of first words")
-    near, far = (value(table, subset=subset, family=f, kind=kind, k=settled(table)) for f in (WITHIN, BETWEEN))
-    if near == near and far == far:
-        parts.append(f"the {name} of two models is {number(near, 2)} within families and {number(far, 2)} between them")
-    first, last = (value(words, subset=subset, family=WITHIN, kind=FIRST, k=k) for k in (LOW, settled(words)))
-    if first == first:
-        way = "falls" if last < first else "rises"
-        parts.append(f"the share of first words {way}, from {number(first, 2)} to {number(last, 2)}")
-    return f"On {title(subset)}, {'; '.join(parts)}." if parts else ""
+    words = {"words": "First word shared, k = 1", "words_settled": f"First words shared, k = {k}"}
+    return {"first": "Similarity, rank 1", "settled": f"Similarity, rank {k}"} | words
 
 
 def other_set(tables: Tables) -> str:
     """How many conclusions come out on HONEST-queer as on HONEST-binary."""
     sides = tables["directions"].assign(side=lambda t: (t["low"] > 0).astype(int) - (t["high"] < 0).astype(int))
-    both = sides.pivot_table(index=["claim", "measured"], columns="subset", values="side")
+    both = sides.pivot_table(index=["claim", "measured", "family"], columns="subset", values="side")
     if not {BINARY, QUEER} <= set(both):
         return ""
     both = both[[BINARY, QUEER]].dropna()

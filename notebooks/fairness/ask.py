@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,7 +13,7 @@ import pandas as pd
 from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbekitError
 from probekit.files import canonical, digest
-from probekit.probes.completions import SUBSETS, read_completions
+from probekit.probes.completions import SUBSETS, Completions, read_completions
 from probekit.probes.honest import honest_templates, hurtlex
 from probekit.report.page import Page
 from probekit.report.text import shown_name
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
 PLAIN = ("audited_plain", "audited_first_word")  # the variants that need no transliteration package
 DEMO, REAL, AUTO = "demo", "honest", "auto"
+ENGLISH = "en"
+LANGUAGES = (ENGLISH, "es", "fr", "it", "pt", "ro")
+SLOT = re.compile(r"\[MASK\]|<mask>|\[M\]|<extra_id_0>|_{2,}")  # marks of a slot
 Rows = list[list[str]]  # per template, its completions, most likely first
 
 
@@ -36,11 +40,14 @@ class Questions:
     lexicon: Sequence[str]
 
 
-def load(page: Page, templates: str, models: Sequence[str], files: Sequence[str] = ()) -> Questions:
+def load(
+    page: Page, templates: str, models: Sequence[str], files: Sequence[str] = (), language: str = "en"
+) -> Questions:
     """Templates and lexicon of a run, noted on the page.
 
     Args:
         templates: ``demo``, ``honest``, or ``auto``: demo where models are given, all of the zoo, and no file.
+        language: of HONEST and HurtLex: en, es, fr, it, pt or ro; HONEST-queer is English only.
 
     Raises:
         ProbekitError: another name; ProbeError: the real data is not at hand.
@@ -51,8 +58,11 @@ def load(page: Page, templates: str, models: Sequence[str], files: Sequence[str]
     if templates == DEMO:
         questions = Questions(DEMO, {DEMO: demo_honest_templates()}, demo_lexicon())
     elif templates == REAL:
-        sets = {subset: honest_templates(subset) for subset in SUBSETS}  # type: ignore[arg-type]
-        questions = Questions(REAL, sets, hurtlex()["lemma"].tolist())
+        if language not in LANGUAGES:
+            raise ProbekitError(f"language={language!r}: HONEST has {', '.join(LANGUAGES)}")
+        subsets = SUBSETS if language == ENGLISH else SUBSETS[:1]
+        sets = {subset: honest_templates(subset, language) for subset in subsets}  # type: ignore[arg-type]
+        questions = Questions(REAL, sets, hurtlex(language.upper())["lemma"].tolist())
     else:
         raise ProbekitError(f"templates={templates!r}: give {DEMO}, {REAL} or {AUTO}")
     for name, table in questions.sets.items():
@@ -67,13 +77,13 @@ def ask_all(
     """The first k completions of every template: of models, asked now, and of files, each one model's.
 
     Args:
-        files: of ``read_completions``; the lines stand in the order of the templates, one set after the other.
+        files: of ``read_completions``, a line a template, found by its ``template_id`` or else by its ``prompt``.
 
     Returns:
         Set of templates -> model -> per template, its completions.
 
     Raises:
-        ProbekitError: a file with another number of lines than there are templates, or with fewer completions than k.
+        ProbekitError: a file that does not complete each template once, or with fewer completions than k.
     """
     found: dict[str, dict[str, Rows]] = {subset: {} for subset in questions.sets}
     for name in models:
@@ -84,18 +94,50 @@ def ask_all(
         for subset, table in questions.sets.items():
             found[subset][shown_name(name)] = mined(model, list(table["text"]), k)
     for file in files:
-        texts = read_completions(Path(file)).texts
-        wanted = sum(map(len, questions.sets.values()))
-        if len(texts) != wanted:
-            raise ProbekitError(f"{file} has {len(texts)} lines, but there are {wanted} templates: complete each once")
-        if len(texts[0]) < k:
-            raise ProbekitError(f"{file} has {len(texts[0])} completions of a template, but k={k}: ask for fewer")
-        name, start = Path(file).name.partition(".")[0], 0
-        page.read(f"completions {name}", digest(canonical(texts)), len(texts))
-        for subset, table in questions.sets.items():
-            found[subset][name] = [list(row[:k]) for row in texts[start : start + len(table)]]
-            start += len(table)
+        said = read_completions(Path(file))
+        if len(said.texts[0]) < k:
+            raise ProbekitError(f"{file} has {len(said.texts[0])} completions of a template, but k={k}: ask for fewer")
+        name = Path(file).name.partition(".")[0]
+        page.read(f"completions {name}", digest(canonical(said.texts)), len(said.texts))
+        for subset, rows in aligned(file, said, questions).items():
+            found[subset][name] = [list(said.texts[row][:k]) for row in rows]
     return found
+
+
+def aligned(file: str, said: Completions, questions: Questions) -> dict[str, list[int]]:
+    """For every template of each set, the line of a file that completes it.
+
+    Lines that all name templates by ``template_id`` are found by it; others by their prompt, whatever stands for the
+    slot, templates of the same words in their order.
+
+    Raises:
+        ProbekitError: another number of lines than templates, or a template without a line.
+    """
+    wanted = sum(map(len, questions.sets.values()))
+    if len(said.ids) != wanted:
+        raise ProbekitError(f"{file} has {len(said.ids)} lines, but there are {wanted} templates: complete each once")
+    known = {one for table in questions.sets.values() if "template_id" in table for one in table["template_id"]}
+    by_id = bool(known) and set(said.ids) <= known
+    lines: dict[str, list[int]] = {}
+    for row, key in enumerate(said.ids if by_id else map(bare, said.prompts)):
+        lines.setdefault(key, []).append(row)
+    found: dict[str, list[int]] = {}
+    for subset, table in questions.sets.items():
+        for template, key in zip(
+            table["text"], table["template_id"] if by_id else map(bare, table["text"]), strict=True
+        ):
+            if not lines.get(key):
+                how = f"template_id {key!r}" if by_id else f"the prompt {template!r}"
+                raise ProbekitError(
+                    f"{file} has no line, or too few, for {how}: complete each template of {subset} once"
+                )
+            found.setdefault(subset, []).append(lines[key].pop(0))
+    return found
+
+
+def bare(prompt: str) -> str:
+    """A prompt without the mark of its slot and what ends it, so that the same template in several forms is one."""
+    return " ".join(SLOT.sub(" ", prompt).split()).rstrip(" .")
 
 
 def mined(model: Model, prompts: Sequence[str], k: int) -> Rows:
@@ -108,14 +150,15 @@ def mined(model: Model, prompts: Sequence[str], k: int) -> Rows:
 
 
 def score_all(completions: Mapping[str, Mapping[str, Rows]], questions: Questions) -> dict[str, list[Scored]]:
-    """Match the completions of every model, of ``ask_all``, by the repaired rules that need no further package.
+    """Match the completions of every model, of ``ask_all``, by the audited rules that need no further package.
 
     Returns:
         Model -> its scores, one of each set of templates.
     """
     found: dict[str, list[Scored]] = {}
     for subset, by_model in completions.items():
-        prompts = questions.sets[subset]["text"].tolist()
+        prompts, people = (questions.sets[subset][column].tolist() for column in ("text", "identity"))
         for model, rows in by_model.items():
-            found.setdefault(model, []).append(score(model, subset, prompts, rows, questions.lexicon, variants=PLAIN))
+            matched = score(model, subset, prompts, rows, questions.lexicon, variants=PLAIN, identities=people)
+            found.setdefault(model, []).append(matched)
     return found

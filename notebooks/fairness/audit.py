@@ -7,54 +7,57 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
 from probekit.report.claims import load_claims
 from probekit.report.tables import by, pick
 from probekit.report.text import interval, number, title
-from probekit.report.verdicts import direction
+from probekit.report.verdicts import concluded, tallied
 
 from notebooks.fairness import hurtfulness
 from notebooks.fairness.artefacts import ANYWHERE, AS_IDENTITY
 from notebooks.fairness.checks import LOWEST
-from notebooks.fairness.hurtfulness import COUNTED, MEASURES
-from notebooks.fairness.matching import MAIN
+from notebooks.fairness.hurtfulness import COMPARED
+from notebooks.fairness.matching import COUNTED, MAIN
 from notebooks.fairness.table1 import by_model
 
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
 SOURCE, SIMILARITIES = "41_hurtfulness", "44_agreement"  # pages whose recorded tables are read
-CURVE = {"family": "mean within families", "kind": "all pairs", "subset": "binary", "k": 20}  # a row of ``families``
+CURVE = {"family": "mean within families", "kind": "same rank", "subset": "binary", "k": 20}  # a row of ``families``
 SWITCHES = {
     "drop_empty": "Entries and words that transliterate to nothing match nothing",
     "mode_per_completion": "Every completion is split into words",
     "unique_templates": "A repeated template counts once",
     "first_word": "Only the first word of a completion counts",
     "ignore_case": "Case is ignored",
-    "audited": "The first three together: audited",
+    "audited": "The first three together: the audited rules",
     "audited_plain": "Audited, and accents stripped in place of transliteration",
     "audited_first_word": "Audited, and only the first word counts",
 }
 STANDS = "stands"
-STANDING = {  # whether it holds by the paper's rules, and what the repaired ones say ->
+STANDING = {  # whether it holds by the paper's rules, and what the audited ones say ->
     (True, "agrees"): STANDS,
-    (True, "undecided"): "is not settled once repaired",
-    (True, "contradicts"): "falls once repaired",
-    (False, "agrees"): "holds only once repaired",
+    (True, "undecided"): "is not settled once audited",
+    (True, "contradicts"): "falls once audited",
+    (False, "agrees"): "holds only once audited",
     (False, "undecided"): "is not settled",
     (False, "contradicts"): "does not hold",
 }
 PLURAL = {
     STANDS: "stand",
-    "is not settled once repaired": "are not settled once repaired",
-    "falls once repaired": "fall once repaired",
-    "holds only once repaired": "hold only once repaired",
+    "is not settled once audited": "are not settled once audited",
+    "falls once audited": "fall once audited",
+    "holds only once audited": "hold only once audited",
     "is not settled": "are not settled",
     "does not hold": "do not hold",
 }
 CAPTIONS = {
     "flaws": "What the code does, and what it changes",
-    "standing": "Conclusions from Table 1 by both counts, each a difference above zero where it holds",
+    "standing": "Conclusions from Table 1 by both counts: how many of the comparisons that each needs agree",
     "rankings": "The effect of each switch alone on Table 1: mean score, ranks, and the order of models",
     "effects": "The effect of each switch on each model",
     "table1": "Table 1 under every set of rules, with ranks",
@@ -262,28 +265,25 @@ def _beams(tables: Tables) -> Flaw:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The conclusions of page 41 that compare models, and the number of completions of a prompt."""
-    rows = hurtfulness.conclusions(tables)
-    return pick(rows, claim=[*MEASURES, "004-18a"])
+    """The conclusions of page 41 that compare models."""
+    return pick(hurtfulness.conclusions(tables), claim=list(COMPARED))
 
 
 def standing(tables: Tables) -> pd.DataFrame:
     """What becomes of each conclusion.
 
     Returns:
-        ``claim, statement`` (of the ledger), the difference by the paper's rules (``paper, paper_low, paper_high``) and
-        by the repaired ones (``audited, audited_low, audited_high``), and ``standing``, both verdicts in a few words.
+        ``claim, statement`` (of the ledger), how many of its comparisons agree, contradict and are undecided by the
+        paper's rules (``paper``) and by the audited ones (``audited``), and ``standing``, both in a few words.
     """
     statements = {claim.id: claim.statement for claim in load_claims()}
     rows = []
-    for about, part in by(tables["directions"], ["claim"]):
-        row = {"claim": about["claim"], "statement": statements[about["claim"]]}
-        verdicts = {}
+    for about, part in by(concluded(conclusions(tables)), ["claim"]):
+        row = {"claim": about["claim"], "statement": statements[about["claim"]].partition(" Read as:")[0]}
+        signs = {}
         for rules in MAIN:
-            estimate, low, high = part.set_index("rules").loc[rules, ["estimate", "low", "high"]]
-            row |= {rules: estimate, f"{rules}_low": low, f"{rules}_high": high}
-            verdicts[rules] = direction(low, high)
-        rows.append(row | {"standing": STANDING[verdicts["paper"] == "agrees", verdicts["audited"]]})
+            signs[rules], _, row[rules] = tallied(pick(part, counted=COUNTED[rules]), "all")
+        rows.append(row | {"standing": STANDING[signs["paper"] == "agrees", signs["audited"]]})
     return pd.DataFrame(rows)
 
 
@@ -309,6 +309,14 @@ def ranks(tables: Tables) -> pd.DataFrame:
     order = by_model(tables["table1"], "paper")["rank"].sort_values().index
     parts = [by_model(tables["table1"], rules).loc[order].assign(counted=COUNTED[rules]) for rules in MAIN]
     return pd.concat(parts).reset_index(names="model")[["model", "counted", "rank", "rank_low", "rank_high"]]
+
+
+def rank_axis(figure: Figure, models: int) -> Figure:
+    """Let the axis of ranks begin at 1, the highest score."""
+    ax = figure.axes[0]
+    ax.set_xlim(0.5, models + 0.5)
+    ax.set_xticks([1, *range(5, models + 1, 5)])
+    return figure
 
 
 def switches(tables: Tables) -> pd.DataFrame:

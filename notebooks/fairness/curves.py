@@ -6,7 +6,7 @@ Values are kept template by template, so that one draw of templates gives the in
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING
@@ -18,28 +18,27 @@ import pandas as pd
 from probekit.metrics import (
     Drawn,
     agreement_across,
-    agreement_at_k,
     agreement_at_rank,
-    agreement_between,
-    resampled_means,
+    crossed_means,
+    fewest,
     shared_at_k,
     spread,
 )
 from probekit.probes.probe import MASK
 
+from notebooks.fairness.matching import crossed
+
 if TYPE_CHECKING:
     from probekit.models.model import Model
     from probekit.store import Store
 
-KS = (1, 2, 3, 5, 10, 20, 30, 50, 100)
-CODE, MODELS, RANK = "all pairs", "different models", "same rank"  # kinds by sentence vectors; the paper's code: CODE
+KS = (1, 2, 5, 10, 20, 50, 100)  # ranks at which curves are taken
+RANK = "same rank"  # kind by sentence vectors
 WHOLE, FIRST = "whole completions", "first words"  # kinds word for word
 AND = " and "
-WITHIN, BETWEEN = "mean within families", "mean between families"
+WITHIN, BETWEEN, TOGETHER = "mean within families", "mean between families", "all models together"
 SAMPLES = 2000
-LOW, SETTLED, LATE = 1, 20, 50  # ranks: the first, where the paper sees curves settle, the last with vectors
-STABLE = 0.1  # the part of the rise up to SETTLED that may follow after it; the size of a correlation that is none
-MODERATE = (0.3, 0.7)
+LOW, SETTLED = 1, 20  # ranks: the first, and where the paper sees curves settle
 ODD = "BLOOM"
 FEW = 5  # a group of fewer templates has no interval worth the name, and is left out
 Array = npt.NDArray[np.float64]
@@ -53,32 +52,44 @@ class Curves:
     Attributes:
         subset: name of the set.
         templates: n rows with ``text`` and what groups are made of.
-        values: (family, kind) -> shape (n, K); two families are named ``A and B``.
+        values: (family, kind) -> shape (n, len(ks)); two families are named ``A and B``.
+        ks: the ranks of the columns.
     """
 
     subset: str
     templates: pd.DataFrame
     values: Mapping[tuple[str, str], Array]
+    ks: Sequence[int]
+
+    @property
+    def units(self) -> list[tuple[str, str]]:
+        """Identity and predicate of every template, which the bootstrap draws."""
+        return crossed(self.templates["text"].tolist(), self.templates["identity"].tolist())
+
+    def at(self, k: int) -> int:
+        """The column of a rank, or of the last one below it."""
+        return max(place for place, rank in enumerate(self.ks) if rank <= k)
 
     def kinds(self) -> list[str]:
         return list(dict.fromkeys(kind for _, kind in self.values))
 
     def mean(self, kind: str, between: bool = False) -> Array | None:
-        """Mean over families, or over pairs of two families, shape (n, K); None where there is none."""
-        parts = [v for (name, its_kind), v in self.values.items() if its_kind == kind and (AND in name) == between]
+        """Mean over families, or over pairs of two families, shape (n, len(ks)); None where there is none."""
+        found = {name: v for (name, its_kind), v in self.values.items() if its_kind == kind and name != TOGETHER}
+        parts = [v for name, v in found.items() if (AND in name) == between]
         return np.mean(parts, axis=0) if parts else None
 
     def draws(self, values: Array, rows: npt.ArrayLike | None = None, samples: int = SAMPLES) -> Array:
-        """Bootstrap means, shape (samples, K); every call of these curves sees the same draws of templates.
+        """Bootstrap means, shape (samples, d); every call of these curves sees the same draws.
 
         Args:
-            values: shape (n, K).
+            values: shape (n, d).
             rows: which of the n templates count; None for all.
         """
         included = None
         if rows is not None:
             included = np.repeat(np.asarray(rows, dtype=bool)[:, None], values.shape[1], axis=1)
-        return resampled_means(values, list(self.templates["text"]), included, samples)
+        return crossed_means(values, self.units, included, samples)
 
 
 # ---- from completions to curves --------------------------------------------------------------------------------------
@@ -110,53 +121,51 @@ def by_vectors(
     templates: pd.DataFrame,
     completions: Completions,
     families: Mapping[str, str],
-    k: int,
+    ks: Sequence[int] = KS,
     store: Store | None = None,
+    write: Callable[[str, Sequence[str]], list[str]] = sentences,
 ) -> Curves:
-    """Every kind of agreement by sentence vectors, on every template.
+    """Agreement by sentence vectors at single ranks, on every template.
 
     Args:
         encoder: of ``load_encoder``.
         subset: name of the set of templates.
-        templates: n rows with ``text``.
-        completions: at least k of each template.
-        families: model -> family.
-        k: completions per template.
+        templates: n rows with ``text`` and ``identity``.
+        completions: of each template, at least as many as the last rank.
+        families: model -> family; a model without one is read and left out.
+        ks: ranks.
         store: where finished shards are kept and found.
+        write: how a template and its completions become sentences.
     """
     from probekit.scoring.embeddings import embed
 
+    kept = [place for place, model in enumerate(completions) if model in families]
+    names = [families[model] for model in completions if model in families]
     parts: dict[tuple[str, str], list[Array]] = {}
     for row, text in enumerate(templates["text"]):  # a key of the store each: a greater sample finds the smaller one's
-        texts = [sentence for model in completions for sentence in sentences(text, completions[model][row][:k])]
-        vectors = embed(encoder, texts, store=store).reshape(len(completions), k, -1)
-        for name, values in measured(vectors, [families[model] for model in completions]).items():
+        texts = [one for said in completions.values() for one in write(text, [said[row][k - 1] for k in ks])]
+        vectors = embed(encoder, texts, store=store).reshape(len(completions), len(ks), -1)
+        for name, values in measured(vectors[kept], names).items():
             parts.setdefault(name, []).append(values)
-    return Curves(subset, templates.reset_index(drop=True), {name: np.array(rows) for name, rows in parts.items()})
+    return Curves(subset, templates.reset_index(drop=True), {name: np.array(rows) for name, rows in parts.items()}, ks)
 
 
 def measured(vectors: npt.NDArray[np.float32], families: Sequence[str]) -> dict[tuple[str, str], Array]:
-    """Every kind of agreement by sentence vectors, on one template.
+    """Agreement at each rank by sentence vectors, on one template.
 
     Args:
         vectors: shape (models, K, d).
         families: of each model.
 
     Returns:
-        (family, kind) -> shape (K,), for families of two models or more: ``CODE``, all pairs among the first k of all
-        its models, as the paper's code takes them; ``MODELS``, pairs of two different models; and ``RANK``, pairs at
-        rank k. For two families, ``A and B``, the pairs of one model of each.
+        (family, ``RANK``) -> shape (K,): of families of two models or more the pairs of these, for two families,
+        ``A and B``, the pairs of one model of each, and ``TOGETHER`` all pairs of models (the paper's Figure 5).
     """
     groups = {name: [i for i, family in enumerate(families) if family == name] for name in dict.fromkeys(families)}
-    found: dict[tuple[str, str], Array] = {}
-    for name, rows in groups.items():
-        if len(rows) > 1:
-            found[name, CODE] = agreement_at_k(vectors[rows])
-            found[name, MODELS] = agreement_between(vectors[rows])
-            found[name, RANK] = agreement_at_rank(vectors[rows])
+    found = {(name, RANK): agreement_at_rank(vectors[rows]) for name, rows in groups.items() if len(rows) > 1}
     for first, second in combinations(groups, 2):
-        found[first + AND + second, MODELS] = agreement_across(vectors[groups[first]], vectors[groups[second]])
-    return found
+        found[first + AND + second, RANK] = agreement_across(vectors[groups[first]], vectors[groups[second]])
+    return found | ({(TOGETHER, RANK): agreement_at_rank(vectors)} if len(families) > 1 else {})
 
 
 def by_words(
@@ -166,24 +175,27 @@ def by_words(
     families: Mapping[str, str],
     kinds: Sequence[str] = (WHOLE, FIRST),
 ) -> Curves:
-    """Jaccard overlap of the first k of two models: the mean over the pairs of a family, and of two families.
+    """Jaccard overlap of the first k of two models: the mean over pairs of a family, of two families, and of all.
 
     Args:
-        templates: n rows with ``text``.
-        families: model -> family.
+        templates: n rows with ``text`` and ``identity``.
+        families: model -> family; a model without one is left out.
         kinds: whole completions, or first words, so that models which complete one word and models which write on can
             be compared.
     """
     values: dict[tuple[str, str], Array] = {}
+    ks = [k for k in KS if k <= len(next(iter(completions.values()))[0])]
+    places = [k - 1 for k in ks]
     for kind in kinds:
-        texts = {model: [_texts(row, kind) for row in rows] for model, rows in completions.items()}
+        texts = {model: [_texts(row, kind) for row in rows] for model, rows in completions.items() if model in families}
         pairs: dict[str, list[Array]] = {}
         for first, second in combinations(texts, 2):
             one, other = families[first], families[second]
-            shared = [shared_at_k(a, b) for a, b in zip(texts[first], texts[second], strict=True)]
-            pairs.setdefault(one if one == other else one + AND + other, []).append(np.array(shared))
+            shared = [shared_at_k(a, b)[places] for a, b in zip(texts[first], texts[second], strict=True)]
+            for name in (one if one == other else one + AND + other, TOGETHER):
+                pairs.setdefault(name, []).append(np.array(shared))
         values |= {(name, kind): np.mean(found, axis=0) for name, found in pairs.items()}
-    return Curves(subset, templates.reset_index(drop=True), values)
+    return Curves(subset, templates.reset_index(drop=True), values, ks)
 
 
 def _texts(completions: Sequence[str], kind: str) -> list[str]:
@@ -195,38 +207,20 @@ def _texts(completions: Sequence[str], kind: str) -> list[str]:
 # ---- the shape of a curve --------------------------------------------------------------------------------------------
 
 
-def at(k: int) -> int:
-    """Place of a rank in a curve."""
-    return k - 1
-
-
-def rise(curve: Array) -> float:
-    """Change from the first rank to where the paper sees curves settle."""
-    return float(curve[at(SETTLED)] - curve[at(LOW)])
-
-
-def settles(curve: Array) -> float:
-    """A tenth of the change up to rank 20 less the change from there to rank 50."""
-    return float(STABLE * abs(rise(curve)) - abs(curve[at(LATE)] - curve[at(SETTLED)]))
-
-
-def moderate(curve: Array) -> float:
-    """Distance of the value at rank 20 from the nearer end of the range called moderate; negative outside it."""
-    value = curve[at(SETTLED)]
-    return float(min(value - MODERATE[0], MODERATE[1] - value))
-
-
-def oddness(curves: Mapping[str, Array]) -> float:
-    """BLOOM's distance in shape from the mean of the other families less the greatest such distance of another.
+def oddness(curves: Mapping[str, Array]) -> dict[str, Array]:
+    """How far the shape of every family's curve is from the mean of the others.
 
     A shape is a curve less its mean over ranks; a distance is the root of the mean squared difference.
+
+    Args:
+        curves: family -> shape (..., K).
     """
-    shapes = {name: curve - curve.mean() for name, curve in curves.items()}
-    away = {
-        name: float(np.sqrt(np.mean((shape - np.mean([s for n, s in shapes.items() if n != name], axis=0)) ** 2)))
-        for name, shape in shapes.items()
-    }
-    return away[ODD] - max(value for name, value in away.items() if name != ODD)
+    shapes = {name: curve - curve.mean(-1, keepdims=True) for name, curve in curves.items()}
+    found = {}
+    for name, shape in shapes.items():
+        others = np.mean([other for n, other in shapes.items() if n != name], axis=0)
+        found[name] = np.sqrt(((shape - others) ** 2).mean(-1))
+    return found
 
 
 # ---- from curves to tables -------------------------------------------------------------------------------------------
@@ -235,21 +229,21 @@ def oddness(curves: Mapping[str, Array]) -> float:
 def by_rank(
     curves: Curves, values: Array, about: Mapping[str, object], chosen: Array | None = None
 ) -> list[dict[str, object]]:
-    """Rows of one curve: ``templates, k, similarity, similarity_low, similarity_high``, at the ranks of ``KS`` it has.
+    """Rows of one curve: ``templates, k, similarity, similarity_low, similarity_high``, at its ranks.
 
     Args:
         curves: whose templates are drawn.
-        values: shape (n, K).
+        values: shape (n, len(ks)).
         about: further columns.
         chosen: which of the n templates count; None for all.
     """
-    ks = [k for k in KS if k <= values.shape[1]]
-    some = values[:, [k - 1 for k in ks]]
-    draws = curves.draws(some, chosen)
-    counted = some if chosen is None else some[chosen]
+    draws = curves.draws(values, chosen)
+    rows = np.ones(len(values), dtype=bool) if chosen is None else chosen
+    clusters = fewest([unit for unit, here in zip(curves.units, rows, strict=True) if here])
+    counted = values[rows]
     return [
-        {**about, "templates": len(counted), "k": k, **spread("similarity", Drawn(mean, draws[:, place]))}
-        for place, (k, mean) in enumerate(zip(ks, counted.mean(0), strict=True))
+        {**about, "templates": len(counted), "k": k, **spread("similarity", Drawn(mean, draws[:, place], clusters))}
+        for place, (k, mean) in enumerate(zip(curves.ks, counted.mean(0), strict=True))
     ]
 
 
@@ -271,7 +265,7 @@ def by_family(curves: Sequence[Curves]) -> pd.DataFrame:
 
 
 def by_group(curves: Sequence[Curves], axes: Mapping[str, Mapping[str, Sequence[str]]]) -> pd.DataFrame:
-    """The mean within families, by group of at least ``FEW`` templates.
+    """All models together, by group of at least ``FEW`` templates (the paper's Figure 5).
 
     Args:
         axes: subset -> axis (such as gender) -> the group of every template of the curves.
@@ -281,15 +275,13 @@ def by_group(curves: Sequence[Curves], axes: Mapping[str, Mapping[str, Sequence[
     """
     rows = []
     for of_set in curves:
-        means = {kind: of_set.mean(kind) for kind in of_set.kinds()}
         for axis, groups in axes[of_set.subset].items():
             for group in dict.fromkeys(groups):
                 chosen = np.array([name == group for name in groups])
-                if chosen.sum() >= FEW:
-                    about = {"subset": of_set.subset, "axis": axis, "group": group}
-                    for kind, values in means.items():
-                        if values is not None:
-                            rows += by_rank(of_set, values, about | {"kind": kind}, chosen)
+                for (name, kind), values in of_set.values.items():
+                    if name == TOGETHER and chosen.sum() >= FEW:
+                        about = {"subset": of_set.subset, "axis": axis, "group": group, "kind": kind}
+                        rows += by_rank(of_set, values, about, chosen)
     return _known(rows)
 
 

@@ -8,19 +8,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from probekit.metrics import middle
 from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
 from probekit.probes.completions import Completions
 from probekit.probes.honest import Subset, honest_templates
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, interval, number, title
-from probekit.report.verdicts import direction
+from probekit.report.verdicts import FLOOR, direction
 
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.comparison import Comparison, Groups, Part, compare_groups, compare_pairs
 from notebooks.fairness.identities import FEMALE, GROWN, MALE, OLD, YOUNG
-from notebooks.fairness.likelihood import ALL, LEVEL, MEAN, MODEL, POSITIVE, corrected, families
-from notebooks.fairness.matching import Scored, score
+from notebooks.fairness.likelihood import ALL, MODEL, UNIT, families
+from notebooks.fairness.matching import UNTRAINED, Scored, score
 from notebooks.fairness.ranks import Weights, mean_weights, weigh
 
 SUBSET: Subset = "binary"
@@ -48,8 +49,9 @@ RANGES = ((1, 1), (1, 20))  # ranks compared, besides all
 RATIO, RATIOS = "female over male, less 1", ("ratio", "ratio_low", "ratio_high")
 WINDOW = 10  # ranks that the curves of the figure are averaged over
 CAPTIONS = {
-    "summary": "Models with a difference beyond chance, by way of sorting and ranks (after Holm's correction)",
+    "summary": "Models with a difference by their own intervals, by way of sorting and ranks",
     "differences": "The difference of every model and of their mean, by way of sorting and ranks",
+    "margins": "Of every model, the difference by gender less that by age, as the paper matched both",
     "curves": "Share of hurtful completions at each rank, by group",
     "identities": "Identity words, and where each way of sorting puts them",
 }
@@ -75,7 +77,8 @@ def released_tables(page: Page) -> dict[str, pd.DataFrame]:
     known = pd.DataFrame()
     for model, _, completions in release.released(page, release.of_table(), [SUBSET]):
         prompts, texts = completions.prompts, completions.texts
-        matched = score(model.name, SUBSET, prompts, texts, words, transliterate, (AUDITED,))
+        people = templates["identity"].tolist()
+        matched = score(model.name, SUBSET, prompts, texts, words, transliterate, (AUDITED,), people)
         groups = by_identity(matched, AUDITED, templates)
         groups |= {way: by_letters(completions, LETTERS[way], words, transliterate) for way in LETTERS}
         found |= compare(matched, AUDITED, templates, groups)
@@ -106,7 +109,20 @@ def tables(scored: Mapping[str, Sequence[Scored]], questions: ask.Questions) -> 
 
 def _tables(found: Found, lines: list[dict[str, object]], k: int) -> dict[str, pd.DataFrame]:
     table = differences(found, list(ranges(k)))
-    return {"differences": table, "summary": summary(table), "curves": pd.DataFrame(lines)}
+    made = {"differences": table, "summary": summary(table), "curves": pd.DataFrame(lines)}
+    return made | {"margins": margins(found)}
+
+
+def margins(found: Found) -> pd.DataFrame:
+    """Of every model the difference by gender less that by age, as the paper matched both: ``name, estimate, low,
+    high``; empty where these were not compared."""
+    rows = []
+    for model in dict.fromkeys(model for model, way in found if way == PAPER_AGE):
+        gender, age = found[model, PAPER_GENDER], found[model, PAPER_AGE]
+        both = gender.first.minus(gender.second).minus(age.first.minus(age.second))
+        low, high = middle(both.draws[:, -1], clusters=min(gender.first.clusters, age.first.clusters))
+        rows.append({"name": model, "estimate": float(both.estimate[-1]), "low": low, "high": high})
+    return pd.DataFrame(rows, columns=["name", "estimate", "low", "high"])
 
 
 def _lines(model: str, groups: Mapping[str, Groups]) -> list[dict[str, object]]:
@@ -117,8 +133,7 @@ def compare(scored: Scored, rules: str, templates: pd.DataFrame, groups: Mapping
     """Both groups of every way of sorting, and pairs, of one model."""
     weights = ranges(scored.found[rules].shape[1])
     ways = {way: (weighted(sides, weights), sides_of(way, sides)) for way, sides in groups.items()}
-    people = {way: templates["identity"].tolist() for way in (COLUMN, AGE) if way in ways}
-    found = compare_groups(ways, scored.prompts, people)
+    found = compare_groups(ways, scored.units)
     pairs = identities.parallel(templates, scored.first)
     if len(pairs):
         found[PAIRED] = compare_pairs(weigh(scored.found[rules], weights), pairs)
@@ -200,8 +215,7 @@ def differences(found: Found, names: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         ``level, name, comparison, first, last`` (ranks), ``one, other`` (shares of both groups), ``difference, low,
-        high, p`` over draws of templates, ``wide_low, wide_high, wide_p`` over draws of identities, ``ratio, ratio_low,
-        ratio_high``, and ``holm`` and ``wide_holm``, corrected over the models of a comparison and range.
+        high, ratio, ratio_low, ratio_high``.
     """
     rows = []
     for comparison in dict.fromkeys(name for _, name in found):
@@ -214,27 +228,19 @@ def differences(found: Found, names: Sequence[str]) -> pd.DataFrame:
             about = {"comparison": comparison, "first": int(first), "last": int(last or first)}
             for level, model, sides in lines:
                 rows.append({"level": level, "name": model} | about | sides.row(column) | sides.ratio(column))
-    keys = ["comparison", "first", "last"]
-    table = corrected(pd.DataFrame(rows), keys)
-    known = table[table["wide_p"].notna()]
-    wide = corrected(known, keys, "wide_p", "wide_holm")["wide_holm"] if len(known) else pd.Series(dtype=float)
-    return table.assign(wide_holm=wide.reindex(table.index))
+    return pd.DataFrame(rows)
 
 
 def summary(differences: pd.DataFrame) -> pd.DataFrame:
-    """How many models show a difference after Holm's correction, over templates and (``wide``) over identities.
+    """How many models show a difference by their own intervals.
 
     Returns:
-        ``comparison, first, last, models, positive, above, below, wide_above, wide_below``.
+        ``comparison, first, last, models, positive, above, below``.
     """
     rows = []
     for about, part in by(pick(differences, level=MODEL), ["comparison", "first", "last"]):
-        up = part["difference"] > 0
-        row = about | {"models": len(part), "positive": int(up.sum())}
-        for start, column in (("", "holm"), ("wide_", "wide_holm")):
-            sure = part[column] < LEVEL
-            row |= {f"{start}above": int((sure & up).sum()), f"{start}below": int((sure & ~up).sum())}
-        rows.append(row)
+        counts_ = {"models": len(part), "positive": int((part["difference"] > 0).sum())}
+        rows.append(about | counts_ | {"above": int((part["low"] > 0).sum()), "below": int((part["high"] < 0).sum())})
     return pd.DataFrame(rows)
 
 
@@ -242,33 +248,34 @@ def summary(differences: pd.DataFrame) -> pd.DataFrame:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """Over all ranks, as differences above zero where the claim holds: female less male (004-08a), their ratio less one
-    (004-08b), old less young (004-09), each the mean over models; for how many models it is so as the paper matched;
-    and how alike the curves of both genders are (004-08c)."""
+    """For every model over all ranks, above zero where the claim holds: female less male (004-08a) and old less young
+    (004-09), by every way of sorting; how much more the one than the other, as the paper matched (004-09b); the ratio
+    of female and male less one (004-08b), and how alike the curves of both are (004-08c)."""
     rows: list[dict[str, Any]] = []
-    means = pick(whole(tables["differences"]), level=ALL)
-    counts = whole(tables["summary"]).to_dict("records")
-    models = {row["comparison"]: row["models"] for row in counts}
+    lines = pick(whole(tables["differences"]), level=MODEL)
     for claim, ways in (("004-08a", GENDER), ("004-09", AGES)):
-        for row in counts:
-            if row["comparison"] in ways and row["comparison"] in LETTERS:
-                about = {"claim": claim, "measured": POSITIVE, "counted": WAYS[row["comparison"]]}
-                rows.append(about | {"estimate": row["positive"], "n": row["models"]})
-        for row in pick(means, comparison=list(ways)).to_dict("records"):
-            about = {"claim": claim, "measured": MEAN, "counted": WAYS[row["comparison"]], "unit": "template"}
-            ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
-            rows.append(about | ends | {"n": models[row["comparison"]]})
-    for row in pick(means, comparison=list(GENDER)).to_dict("records"):
-        about = {"claim": "004-08b", "counted": f"{RATIO}, {WAYS[row['comparison']]}", "unit": "template"}
-        ends = {name: row[column] - 1 for name, column in zip(("estimate", "low", "high"), RATIOS, strict=True)}
-        rows.append(about | ends | {"n": models[row["comparison"]]})
+        for row in pick(lines, comparison=list(ways)).to_dict("records"):
+            rows.append(_concluded(claim, row, WAYS[row["comparison"]], ("difference", "low", "high")))
+    for row in pick(lines, comparison=list(GENDER)).to_dict("records"):
+        ratio = {name: row[name] - 1 for name in RATIOS}
+        rows.append(_concluded("004-08b", row | ratio, f"{RATIO}, {WAYS[row['comparison']]}", RATIOS))
+    for row in tables["margins"].to_dict("records"):
+        rows.append(_concluded("004-09b", row, WAYS[PAPER_AGE], ("estimate", "low", "high")))
     for way in (COLUMN, PAPER_GENDER):
         values = alike(tables["curves"], way).dropna()
         if len(values):
             about = {"claim": "004-08c", "counted": f"median correlation over ranks, {WAYS[way]}"}
             rows.append(about | {"estimate": round(float(values.median()), 3), "n": len(values)})
-    columns = ["claim", "measured", "counted", "unit", "estimate", "low", "high", "n"]
-    return pd.DataFrame(rows, columns=columns).fillna({"measured": "", "unit": ""}).astype({"estimate": float})
+    columns = ["claim", "model", "counted", "unit", "estimate", "low", "high", "n", "verdict"]
+    table = pd.DataFrame(rows, columns=columns)
+    texts = ["model", "unit", "verdict"]
+    return table.assign(**table[texts].astype(object).fillna("")).astype({"estimate": float})
+
+
+def _concluded(claim: str, row: Mapping[str, Any], counted: str, names: Sequence[str]) -> dict[str, Any]:
+    about = {"claim": claim, "model": row["name"], "counted": counted, "unit": UNIT}
+    ends = {name: row[given] for name, given in zip(("estimate", "low", "high"), names, strict=True)}
+    return about | ends | ({"verdict": FLOOR} if row["name"] == UNTRAINED else {})
 
 
 def whole(table: pd.DataFrame) -> pd.DataFrame:
@@ -303,19 +310,13 @@ def answer(tables: Tables) -> str:
         PAIRED: "a template said of a woman gets hurtful completions {} than the same template said of a man",
         COLUMN: f"templates tagged *{escape(first)}* get hurtful completions {{}} than those tagged *{escape(second)}*",
     }[way]
-    several = row["models"] > 1
-    whose = "In the mean over models" if several else f"For {escape(title(tables['curves']['model'].iloc[0]))}"
-    text = f"{whose}, {lead.format(_often(tables, way))}."
-    if several:
-        text += (
-            f" Beyond chance it is more often for {row['above'] or 'none'} of {row['models']} models, and less often "
-        )
-        text += f"for {row['below'] or 'none'}."
+    if row["models"] == 1:
+        name = escape(title(tables["curves"]["model"].iloc[0]))
+        return f"For {name}, {lead.format(_often(tables, way))}."
+    text = f"By their own intervals, {lead.format('more often')} for {row['above'] or 'none'} of {row['models']} models"
+    text += f", and less often for {row['below'] or 'none'}."
     if paper := rows.get(PAPER_GENDER):
-        text += (
-            f" As the paper matched identities, the female score is the higher one for {paper['positive']} models, "
-            f"beyond chance for {paper['above'] or 'none'}."
-        )
+        text += f" As the paper matched identities, it is higher for {paper['above'] or 'none'}."
     return text
 
 
@@ -339,8 +340,7 @@ def alarms(tables: Tables) -> str:
     return (
         "The two groups of the demo templates mean nothing: invented people in the order of their names, every other "
         f"one. So a difference is a false alarm here. Among {len(rows)} comparisons (models and ranges of ranks) "
-        f"{false} leave zero out of their 95% interval, {int((rows['holm'] < LEVEL).sum())} after correction. About "
-        "one in twenty is to be expected by the interval, more where there are few templates of few people."
+        f"{false} leave zero out of their 95% interval; about one in twenty is to be expected."
     )
 
 
@@ -352,7 +352,7 @@ def dots(tables: Tables) -> pd.DataFrame:
 
 
 def counts(tables: Tables) -> pd.DataFrame:
-    """``summary`` over all ranks for reading: every way of sorting with its mean over models and both intervals."""
+    """``summary`` over all ranks for reading: every way of sorting with its mean over models."""
     rows = whole(tables["summary"]).to_dict("records")
     rows.sort(key=lambda row: list(WAYS).index(row["comparison"]))
     means = pick(whole(tables["differences"]), level=ALL).set_index("comparison")
@@ -361,12 +361,10 @@ def counts(tables: Tables) -> pd.DataFrame:
         way = row["comparison"]
         line = {"Sorted": WAYS[way], "Compared": " less ".join(compared(tables, way))}
         line |= {"Higher": f"{row['positive']} of {row['models']}"}
-        line |= {"Beyond chance, higher / lower": f"{row['above']} / {row['below']}"}
+        line |= {"By interval, higher / lower": f"{row['above']} / {row['below']}"}
         if way in means.index:
             mean = means.loc[way].to_dict()
-            over = interval(mean["difference"], mean["wide_low"], mean["wide_high"], 4)
             line["Mean difference"] = interval(mean["difference"], mean["low"], mean["high"], 4)
-            line["The same, identities drawn"] = over if mean["wide_low"] == mean["wide_low"] else "–"
         shown.append(line)
     return pd.DataFrame(shown)
 

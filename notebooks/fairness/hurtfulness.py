@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import middle, resampled_means
+from probekit.metrics import fewest, middle
 from probekit.metrics.hurtfulness import cut, honest
 from probekit.probes.completions import SUBSETS, Completions, released_models
 from probekit.probes.honest import honest_templates
@@ -19,7 +20,7 @@ from probekit.report.recording import recorded_tables
 from probekit.report.tables import cell, pick
 from probekit.report.text import escape, interval, number, title
 
-from notebooks.fairness import release
+from notebooks.fairness import release, versions
 from notebooks.fairness.artefacts import (
     SPACE,
     lexicon_facts,
@@ -30,8 +31,11 @@ from notebooks.fairness.artefacts import (
     template_facts,
 )
 from notebooks.fairness.checks import LEADERS, LOWEST, UNSTABLE
-from notebooks.fairness.matching import MAIN, VARIANTS, Scored, counts, score
+from notebooks.fairness.matching import COUNTED, MAIN, VARIANTS, Scored, counts, score
 from notebooks.fairness.table1 import (
+    AGREEING,
+    RANKED,
+    WHOLE,
     Draws,
     agreement_facts,
     as_printed,
@@ -46,19 +50,12 @@ from notebooks.fairness.table1 import (
 PAGE = "41_hurtfulness"
 OVERLAPPING = "BERT"  # family whose models share one vocabulary
 NEEDED = (*MAIN, "drop_empty")  # of models outside Table 1
-AGREEING, RANKED = "numbers that agree to the last digit", "ranks that agree"  # rows of ``facts``
-GREEDY = ("GPT2", "distinct")  # cell of ``models`` beside the paper's footnote 3
+UNIT = "identity x predicate"
 SPACED = "‡"  # the model's prompts end in a space
-COUNTED = {
-    "paper": "paper's rules",
-    "audited": "audited",
-    "audited_plain": "audited, whole completion",
-    "audited_first_word": "audited, first word",
-}
 CAPTIONS = {
     "table1": "Mean HONEST scores and ranks: published, by the paper's rules, and audited; "
     f"{SPACED} asked with a space at the end of the prompt",
-    "own": "Models of one's own, by the repaired rules",
+    "own": "Models of one's own, by the audited rules",
     "printed": "Every number and rank of Table 1 beside ours, by the paper's rules",
     "others": "Further models of the release, which Table 1 does not list",
     "directions": "What the paper concludes from Table 1, as differences",
@@ -68,6 +65,7 @@ CAPTIONS = {
     "overlaps": "Completions that two models of the BERT family share, per template",
     "spaces": "What a space at the end of the prompt changes",
     "facts": "Counts over templates, lexicon and Table 1",
+    "versions": "How much of Table 1 comes out under each version of Unidecode",
     "counts": "Templates with a hurtful completion, by rank",
 }
 DEMO = (
@@ -81,8 +79,11 @@ Array = npt.NDArray[np.float64]
 # ---- the tables of the run -----------------------------------------------------------------------------------------
 
 
-def tables(page: Page) -> dict[str, pd.DataFrame]:
+def tables(page: Page, transliterations: Sequence[str]) -> dict[str, pd.DataFrame]:
     """Score all released completions: all tables of ``CAPTIONS`` but ``own``.
+
+    Args:
+        transliterations: further versions of Unidecode to count Table 1 with.
 
     Raises:
         ProbeError: completions, templates, lexicon or Unidecode are not at hand.
@@ -91,9 +92,13 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
     scored: dict[str, list[Scored]] = {}
     rows: dict[str, list[pd.DataFrame]] = {}
     kept: dict[str, list[Completions]] = {}
+    names = {subset: honest_templates(subset)["identity"].tolist() for subset in SUBSETS}  # type: ignore[arg-type]
     for model, subset, completions in release.released(page):
         variants = tuple(VARIANTS) if model.in_table else NEEDED
-        matched = score(model.name, subset, completions.prompts, completions.texts, lexicon, transliterate, variants)
+        people = names[subset]
+        matched = score(
+            model.name, subset, completions.prompts, completions.texts, lexicon, transliterate, variants, people
+        )
         scored.setdefault(model.name, []).append(matched)
         rows.setdefault(model.name, []).append(per_template(completions, matched))
         if model.in_table and model.family == OVERLAPPING:
@@ -106,6 +111,7 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
         "models": pd.DataFrame([model_figures(name, parts) for name, parts in rows.items()]),
         "overlaps": _overlaps(kept),
         "facts": pd.DataFrame(facts),
+        "versions": versions.measured(transliterations),
     }
 
 
@@ -126,7 +132,7 @@ def _compared(scored: Mapping[str, Sequence[Scored]], facts: list[dict[str, obje
     pairs = [name.removesuffix(SPACE) for name in whole if name.endswith(SPACE)]
     both = [name for pair in pairs for name in (pair, pair + SPACE)]
     main = {
-        name: [Scored(s.model, s.subset, s.prompts, {v: s.found[v] for v in MAIN}) for s in scored[name]]
+        name: [replace(s, found={v: s.found[v] for v in MAIN}) for s in scored[name]]
         for name in [*whole, *(name for name in both if name in inside)]
     }
     drawn = mean_draws(main)
@@ -161,92 +167,84 @@ def _overlaps(kept: Mapping[str, Sequence[Completions]]) -> pd.DataFrame:
 
 
 def directions(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFrame:
-    """Each conclusion from Table 1 as a difference that is above zero where it holds, under both main sets of rules.
+    """The comparisons of models that the paper makes, one by one, each above zero where it holds.
+
+    An extreme is no single number: that some models score highest is a row for each of them and each of the others.
+    DistilBERT, run with random weights, is compared in its own claim alone.
 
     Args:
         models: the 21 of Table 1, in order, with their scores.
         draws: of ``mean_draws`` over them.
 
     Returns:
-        ``claim, rules, estimate, low, high``.
+        ``claim, rules, first, second`` (whose values are compared), ``estimate, low, high``.
     """
     names = list(models)
+    clusters = min(fewest(one.units) for sets in models.values() for one in sets)
     rows = []
     for rules in MAIN:
         means = np.array([np.mean([honest(one.counted(rules)).mean() for one in sets]) for sets in models.values()])
-        lows, low_draws = _first_percentile(models, rules, len(draws[rules]))
-        for claim, measure in MEASURES.items():
-            values, drawn = (lows, low_draws) if claim == AT_Q1 else (means, draws[rules])
-            low, high = middle([measure(row, names) for row in drawn])
-            rows.append({"claim": claim, "rules": rules, "estimate": measure(values, names), "low": low, "high": high})
+        for claim, compare in COMPARED.items():
+            for first, second, measure in compare(names):
+                low, high = middle(measure(draws[rules]), clusters=clusters)
+                about = {"claim": claim, "rules": rules, "first": first, "second": second}
+                rows.append(about | {"estimate": float(measure(means)), "low": low, "high": high})
     return pd.DataFrame(rows)
 
 
-def _first_percentile(models: Mapping[str, Sequence[Scored]], rules: str, samples: int) -> tuple[Array, Array]:
-    """The 1st percentile over ranks and sets of every model (models,), and its draws (samples, models)."""
-    values, drawn = [], []
-    for sets in models.values():
-        curves, curve_draws = [], []
-        for place, one in enumerate(sets):
-            hits = one.found[rules]
-            included = np.repeat(one.rows(rules)[:, None], hits.shape[1], axis=1)
-            curves.append(honest(one.counted(rules)))
-            curve_draws.append(resampled_means(hits, one.prompts, included, samples, (0, place)))
-        values.append(np.percentile(np.concatenate(curves), 1))
-        drawn.append(np.percentile(np.concatenate(curve_draws, axis=1), 1, axis=1))
-    return np.array(values), np.column_stack(drawn)
+Compared = Iterator[tuple[str, str, Callable[[Array], Array]]]  # two names, and what of the models' means (..., models)
 
 
-def _apart(values: Array, names: Sequence[str]) -> float:
-    """The lowest model of the leading families less the highest of the others."""
-    leads = np.array([_family(name) in LEADERS for name in names])
-    return float(values[leads].min() - values[~leads].max())
+def _models(names: Sequence[str]) -> Compared:
+    """Every model of the leading families less every other one."""
+    trained = [name for name in names if name != LOWEST]
+    for first, second in product(trained, trained):
+        if _family(first) in LEADERS and _family(second) not in LEADERS:
+            yield first, second, _gap([names.index(first)], [names.index(second)])
 
 
-def _families_apart(values: Array, names: Sequence[str]) -> float:
-    """The lowest mean of a leading family less the highest of another."""
-    means = {family: values[columns].mean() for family, columns in _families(names).items()}
-    return float(min(means[f] for f in LEADERS) - max(mean for f, mean in means.items() if f not in LEADERS))
+def _leading_families(names: Sequence[str]) -> Compared:
+    """The mean of every leading family less that of every other one."""
+    families = _families(names)
+    for first, second in product(families, families):
+        if first in LEADERS and second not in LEADERS:
+            yield first, second, _gap(families[first], families[second])
 
 
-def _lowest_apart(values: Array, names: Sequence[str]) -> float:
-    """The lowest of all other models less DistilBERT."""
-    own_value = values[list(names).index(LOWEST)]
-    return float(min(value for name, value in zip(names, values, strict=True) if name != LOWEST) - own_value)
+def _lowest(names: Sequence[str]) -> Compared:
+    """Every other model less DistilBERT."""
+    for name in names:
+        if name != LOWEST:
+            yield name, LOWEST, _gap([names.index(name)], [names.index(LOWEST)])
 
 
-def _scale_matters(values: Array, names: Sequence[str]) -> float:
-    """The smaller range over scales of the two families less the greatest range of the others."""
-    ranges = {family: np.ptp(values[columns]) for family, columns in _families(names).items()}
-    return float(min(ranges[f] for f in UNSTABLE) - max(span for f, span in ranges.items() if f not in UNSTABLE))
+def _scales(names: Sequence[str]) -> Compared:
+    """How far the scales of each of two families lie apart, less how far those of every other family do."""
+    families = _families(names)
+    for first, second in product(families, families):
+        if first in UNSTABLE and second not in UNSTABLE:
+            yield first, second, _apart(families[first], families[second])
 
 
-AT_Q1 = "004-04g"
-MEASURES: dict[str, Callable[[Array, Sequence[str]], float]] = {
-    "004-02j": _apart,
-    "004-02k": _families_apart,
-    "004-03b": _lowest_apart,
-    AT_Q1: _apart,
-    "004-05a": _scale_matters,
-}
-CELLS = {  # claim -> the cell of Table 1 that it quotes
-    "004-02a": ("VICUNA 7b", "mean"),
-    "004-02b": ("VICUNA 13b", "mean"),
-    "004-02c": ("VICUNA 33b", "mean"),
-    "004-02d": ("GPT2", "mean"),
-    "004-02e": ("GPT2 medium", "mean"),
-    "004-02f": ("GPT2 large", "mean"),
-    "004-02g": ("BLOOM 560m", "mean"),
-    "004-02h": ("BLOOM 1.1b", "mean"),
-    "004-02i": ("BLOOM 3b", "mean"),
-    "004-03a": (LOWEST, "mean"),
-    "004-03c": (LOWEST, "sd"),
-    "004-04a": ("VICUNA 33b", "q1"),
-    "004-04b": ("VICUNA 7b", "q1"),
-    "004-04c": ("GPT2 medium", "q1"),
-    "004-04d": ("GPT2", "q1"),
-    "004-04e": ("BLOOM 1.1b", "q1"),
-    "004-04f": ("BLOOM 560m", "q1"),
+def _gap(first: Sequence[int], second: Sequence[int]) -> Callable[[Array], Array]:
+    return lambda means: np.asarray(means[..., first].mean(-1) - means[..., second].mean(-1))
+
+
+def _apart(first: Sequence[int], second: Sequence[int]) -> Callable[[Array], Array]:
+    """Mean difference in size between two scales, which does not grow with the number of scales as a range does."""
+
+    def spread(means: Array, columns: Sequence[int]) -> Array:
+        pairs = [np.abs(means[..., a] - means[..., b]) for a, b in combinations(columns, 2)]
+        return np.asarray(np.mean(pairs, axis=0))
+
+    return lambda means: np.asarray(spread(means, first) - spread(means, second))
+
+
+COMPARED: dict[str, Callable[[Sequence[str]], Compared]] = {
+    "004-02j": _models,
+    "004-02k": _leading_families,
+    "004-03b": _lowest,
+    "004-05a": _scales,
 }
 
 
@@ -255,35 +253,27 @@ def _family(model: str) -> str:
 
 
 def _families(names: Sequence[str]) -> dict[str, list[int]]:
+    """Family -> columns of its models, DistilBERT left out."""
     families: dict[str, list[int]] = {}
     for column, name in enumerate(names):
-        families.setdefault(_family(name), []).append(column)
+        if name != LOWEST:
+            families.setdefault(_family(name), []).append(column)
     return families
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The numbers of Table 1 that agree with print, those that the text quotes (cut as printed), and its comparisons,
-    each a difference that lies above zero where it holds; none where no released completions were scored."""
+    """How much of Table 1 agrees with print, and its comparisons one by one; none without released completions."""
     if tables["printed"].empty:
-        return pd.DataFrame(columns=["claim", "model", "measured", "counted", "estimate"])
+        return pd.DataFrame(columns=["claim", "measured", "counted", "estimate"])
     facts = tables["facts"].set_index("what")["value"]
     rows: list[dict[str, Any]] = [
         {"claim": claim, "measured": what, "estimate": facts[what], "n": facts[whole]}
         for claim, what, whole in (("004-01a", AGREEING, "numbers"), ("004-01b", RANKED, "rows"))
     ]
-    values = tables["printed"].set_index(["model", "column"])["ours"]
-    rows += [
-        {"claim": claim, "model": model, "measured": column, "counted": COUNTED["paper"]}
-        | {"estimate": values[model, column]}
-        for claim, (model, column) in CELLS.items()
-    ]
-    model, column = GREEDY
-    distinct = tables["models"].set_index("model").loc[model, column]
-    rows.append({"claim": "004-18a", "model": model, "measured": "different completions", "estimate": distinct})
     for row in tables["directions"].to_dict("records"):
-        ends = {name: row[name] for name in ("claim", "estimate", "low", "high")}
-        rows.append(ends | {"counted": COUNTED[row["rules"]], "unit": "template"})
-    texts = {name: "" for name in ("model", "measured", "counted", "unit")}
+        about = {name: row[name] for name in ("claim", "first", "second", "estimate", "low", "high")}
+        rows.append(about | {"counted": COUNTED[row["rules"]], "unit": UNIT})
+    texts = {name: "" for name in ("first", "second", "measured", "counted", "unit")}
     return pd.DataFrame(rows).fillna(texts).astype({"estimate": float})
 
 
@@ -299,7 +289,7 @@ def answer(tables: Tables) -> str:
     moved = (paper["rank"] - audited["rank"]).abs().sort_values(ascending=False)
     text = (
         f"Counted by the paper's rules, {int(facts[AGREEING])} of the {int(facts['numbers'])} numbers of its Table 1 "
-        "come out to the last printed digit. Counted by repaired rules, "
+        "come out to the last printed digit. Counted by audited rules, "
     )
     if not moved.iloc[0]:
         return f"{text}every model keeps its rank."
@@ -370,9 +360,21 @@ def digits(tables: Tables) -> str:
     facts = tables["facts"].set_index("what")["value"]
     rows = int(facts["rows"])
     return (
-        f"In {int(facts['rows in which all numbers agree'])} of {rows} rows all seven numbers agree, and "
-        f"{int(facts[RANKED])} of {rows} ranks do. No number is further from print than "
-        f"{facts['greatest difference']:.4f}."
+        f"In {int(facts[WHOLE])} of {rows} rows all seven numbers agree, and {int(facts[RANKED])} of {rows} ranks do."
+    )
+
+
+def version_story(tables: Tables) -> str:
+    """What the version of Unidecode does to the count; empty where one alone was tried."""
+    if len(tables["versions"]) < 2:
+        return ""
+    numbers_, rows = (int(tables["facts"].set_index("what")["value"][what]) for what in ("numbers", "rows"))
+    (first, count, _), *others = tables["versions"].itertuples(index=False)
+    told_ = " and ".join(f"{n} numbers and {r} rows under {version}" for version, n, r in others)
+    return (
+        "The paper's code writes every word in ASCII letters with the library Unidecode, whose version it does not "
+        f"name. Under version {first}, {count} of {numbers_} numbers come out, and so it is fixed here; later versions "
+        f"spell some letters otherwise, and leave {told_} of {rows}."
     )
 
 

@@ -1,12 +1,7 @@
 """Who a template is about (paper 004, section 4.1): by the file's own column, by our lists, as the paper did.
 
-No identity of HONEST names an old person, so age is read from lists of ours, in two readings that share the young:
-
-* ``GROWN``, 24 words for grown people, against the young: page 43, which asks whether age matters for hurtfulness and
-  takes all words that tell it.
-* ``ELDER``, the 8 of them that name the elder generation of a family, as the nearest to the paper's *old*: page 44,
-  whose recorded curves were drawn from the templates of these words. That is the only reason for the second list; a
-  new recording of page 44 can take ``GROWN`` and drop it.
+No identity of HONEST names an old person, so age is read from a list of ours: words for grown people against words for
+the young. All other words, such as *she* or *sister*, tell no age.
 """
 
 from __future__ import annotations
@@ -19,19 +14,17 @@ import pandas as pd
 
 Mask = npt.NDArray[np.bool_]
 BOTH = "both"  # identities that the file tags with more than one category
-YOUNG, GROWN, ELDER, UNTOLD, OTHER = "young", "grown", "elder", "untold", "other"
+YOUNG, GROWN, UNTOLD = "young", "grown", "untold"
 FEMALE, MALE, OLD = "female", "male", "old"
 
-AGES = {  # page 43
+AGES = {
     YOUNG: "boy boys child children girl girls young youngs",
     GROWN: (
         "aunt aunts bride brides father fathers gentleman groom husband husbands ladies lady lords man men mother "
         "mothers spouses uncle uncles wife wives woman women"
     ),
 }
-ELDER_AGES = {YOUNG: AGES[YOUNG], ELDER: "aunt aunts father fathers mother mothers uncle uncles"}  # page 44
 AGE = {word: group for group, words in AGES.items() for word in words.split()}  # all other words tell no age
-ELDER_AGE = {word: group for group, words in ELDER_AGES.items() for word in words.split()}
 
 PAIRS = (
     "she/he woman/man women/men girl/boy girls/boys lady/gentleman female/male females/males mother/father "
@@ -79,7 +72,7 @@ def axes(templates: pd.DataFrame) -> dict[str, list[str]]:
     """Axis -> the group of every template.
 
     ``gender`` is the file's own category; identities that it tags in more than one way stand apart, as ``BOTH``.
-    ``age`` goes by ``ELDER_AGES``. A set whose categories are kinds of queer and nonqueer identities has the axis
+    ``age`` goes by ``AGES``. A set whose categories are kinds of queer and nonqueer identities has the axis
     ``identity`` in place of both.
 
     Args:
@@ -90,8 +83,8 @@ def axes(templates: pd.DataFrame) -> dict[str, list[str]]:
         return {"identity": kind.tolist()}
     several = templates.groupby("identity")["category"].transform("nunique") > 1
     found = {"gender": templates["category"].mask(several, BOTH).tolist()}
-    age = [ELDER_AGE.get(word(identity), OTHER) for identity in templates["identity"]]
-    return found | ({"age": age} if set(age) != {OTHER} else {})
+    age = [AGE.get(word(identity), UNTOLD) for identity in templates["identity"]]
+    return found | ({"age": age} if set(age) != {UNTOLD} else {})
 
 
 def by_substring(prompts: Sequence[str], words: Collection[str]) -> dict[str, Mask]:

@@ -8,15 +8,17 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import Drawn, holm, middle, two_sided
-from probekit.probes.completions import released_models
+from probekit.metrics import Drawn, middle
+from probekit.probes.completions import SUBSETS, released_models
+from probekit.probes.honest import honest_templates
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, title
-from probekit.report.verdicts import direction
+from probekit.report.verdicts import FLOOR, direction
 
 from notebooks.fairness import release
-from notebooks.fairness.matching import MAIN, Scored, score
+from notebooks.fairness.checks import LEADERS
+from notebooks.fairness.matching import COUNTED, MAIN, UNTRAINED, Scored, score
 from notebooks.fairness.ranks import CONTRASTS, contrast_weights, draw, mean_of, share_weights
 
 if TYPE_CHECKING:
@@ -24,20 +26,13 @@ if TYPE_CHECKING:
 
 BOTH = "both"  # mean over both sets of templates
 ALL, FAMILY, MODEL = "all models", "family", "model"
-LEVEL = 0.05
 TEN = "ten"  # ``END`` in words
-COUNTED = {
-    "paper": "paper's rules",
-    "audited": "repaired rules",
-    "audited_plain": "repaired rules, whole completion",
-    "audited_first_word": "repaired rules, first word",
-}
 LEADING = ("paper", "audited", "audited_plain")  # rules that the answer tells of
 SCALES = ("small", "medium", "large")
-POSITIVE, MEAN, DIFFERENT = "models above zero", "mean over models", "models that differ"
-CLAIMS = {"004-06a": "ends", "004-06b": "settles"}
+CLAIMS = {"004-04g": "ends", "004-06a": "ends", "004-06b": "settles"}
+UNIT = "identity x predicate"
 CAPTIONS = {
-    "summary": "How many models change with rank, beyond chance (Holm's correction over the models)",
+    "summary": "How many models change with rank, by their own intervals",
     "contrasts": "How hurtfulness changes with rank, for every model, family, and all models",
     "shares": "Share of hurtful completions over ranges of ranks",
     "subsets": "Scores of every model on both sets of templates",
@@ -58,8 +53,10 @@ def score_released(page: Page) -> dict[str, list[Scored]]:
     """
     words, transliterate = release.lexicon(page)
     scored: dict[str, list[Scored]] = {}
+    names = {subset: honest_templates(subset)["identity"].tolist() for subset in SUBSETS}  # type: ignore[arg-type]
     for model, subset, completions in release.released(page, release.of_table()):
-        matched = score(model.name, subset, completions.prompts, completions.texts, words, transliterate, MAIN)
+        said, people = completions, names[subset]
+        matched = score(model.name, subset, said.prompts, said.texts, words, transliterate, MAIN, people)
         scored.setdefault(model.name, []).append(matched)
     return scored
 
@@ -105,7 +102,7 @@ def shares(drawn: Groups, columns: Sequence[str], ranges: Sequence[str]) -> pd.D
         for name in ranges:
             column = columns.index(name)
             first, _, last = name.partition("-")
-            low, high = middle(numbers.draws[:, column])
+            low, high = middle(numbers.draws[:, column], clusters=numbers.clusters)
             about = {"model": model, "subset": subset, "rules": rules, "first": int(first), "last": int(last or first)}
             rows.append(about | {"share": numbers.estimate[column], "low": low, "high": high})
     return pd.DataFrame(rows)
@@ -115,8 +112,7 @@ def contrasts(drawn: Groups, columns: Sequence[str], names: Sequence[str]) -> pd
     """The contrasts of every model, of every family of two models or more, and of all models.
 
     Returns:
-        ``level`` (model, family or all models), ``name, subset, rules, contrast, estimate, low, high``, ``p`` (from the
-        draws) and ``holm`` (corrected over the models, for each contrast, subset and rules apart; nan for means).
+        ``level`` (model, family or all models), ``name, subset, rules, contrast, estimate, low, high``.
     """
     rows = []
     for subset, rules in dict.fromkeys((subset, rules) for _, subset, rules in drawn):
@@ -131,9 +127,9 @@ def contrasts(drawn: Groups, columns: Sequence[str], names: Sequence[str]) -> pd
             column = columns.index(contrast)
             about = {"subset": subset, "rules": rules, "contrast": contrast}
             for level, name, numbers in lines:
-                line = _line(numbers.estimate[column], numbers.draws[:, column])
+                line = _line(numbers.estimate[column], numbers.draws[:, column], numbers.clusters)
                 rows.append({"level": level, "name": name} | about | line)
-    return corrected(pd.DataFrame(rows), ["subset", "rules", "contrast"])
+    return pd.DataFrame(rows)
 
 
 def families(models: Iterable[str]) -> dict[str, list[str]]:
@@ -148,8 +144,8 @@ def subsets(drawn: Groups, columns: Sequence[str], span_of_all: str) -> pd.DataF
     """The mean share of each model on the first set of templates less that on the second.
 
     Returns:
-        ``model, rules, first, second`` (names of the sets), ``one, other`` (their shares), ``estimate, low, high, p,
-        holm``; empty where there is one set only.
+        ``model, rules, first, second`` (names of the sets), ``one, other`` (their shares), ``estimate, low,
+        high``; empty where there is one set only.
     """
     column = columns.index(span_of_all)
     rows = []
@@ -159,77 +155,75 @@ def subsets(drawn: Groups, columns: Sequence[str], span_of_all: str) -> pd.DataF
             first, second = (drawn[model, subset, rules] for subset in sets)
             values = [first.estimate[column], second.estimate[column]]
             about = {"model": model, "rules": rules, "first": sets[0], "second": sets[1]}
-            line = _line(values[0] - values[1], first.draws[:, column] - second.draws[:, column])
+            apart = first.draws[:, column] - second.draws[:, column]
+            line = _line(values[0] - values[1], apart, min(first.clusters, second.clusters))
             rows.append(about | {"one": values[0], "other": values[1]} | line)
-    return (
-        corrected(pd.DataFrame(rows).assign(level=MODEL), ["rules"]).drop(columns="level") if rows else pd.DataFrame()
-    )
+    return pd.DataFrame(rows)
 
 
 def summary(contrasts: pd.DataFrame) -> pd.DataFrame:
-    """How many models are above and below zero after Holm's correction.
+    """How many models lie above and below zero by their own intervals.
 
     Returns:
         ``subset, rules, contrast, models, positive`` (estimates above zero), ``above, below``.
     """
     rows = []
     for about, part in by(pick(contrasts, level=MODEL), ["subset", "rules", "contrast"]):
-        sure, up = part["holm"] < LEVEL, part["estimate"] > 0
-        counts = {"models": len(part), "positive": int(up.sum())}
-        down = part["estimate"] < 0
-        rows.append(about | counts | {"above": int((sure & up).sum()), "below": int((sure & down).sum())})
+        counts = {"models": len(part), "positive": int((part["estimate"] > 0).sum())}
+        rows.append(about | counts | {"above": int((part["low"] > 0).sum()), "below": int((part["high"] < 0).sum())})
     return pd.DataFrame(rows)
 
 
 def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
-    """How many models score apart on the two sets of templates after Holm's correction.
+    """How many models score apart on the two sets of templates by their own intervals.
 
     Returns:
         ``rules, models, apart``, and ``first_higher, second_higher`` of those.
     """
     rows = []
     for about, part in by(subsets, ["rules"]):
-        apart = part[part["holm"] < LEVEL]
+        apart = part[(part["low"] > 0) | (part["high"] < 0)]
         first = int((apart["estimate"] > 0).sum())
         counts = {"models": len(part), "apart": len(apart)}
         rows.append(about | counts | {"first_higher": first, "second_higher": len(apart) - first})
     return pd.DataFrame(rows)
 
 
-def corrected(table: pd.DataFrame, keys: Sequence[str], p: str = "p", name: str = "holm") -> pd.DataFrame:
-    """The table with Holm's correction over the rows of models within each group."""
-    models = table[table["level"] == MODEL]
-    parts = [pd.Series(holm(part[p]), part.index) for _, part in models.groupby(list(keys), sort=False)]
-    return table.assign(**{name: pd.concat(parts).reindex(table.index)})
-
-
-def _line(estimate: float, draws: np.ndarray) -> dict[str, float]:
-    low, high = middle(draws)
-    return {"estimate": float(estimate), "low": low, "high": high, "p": two_sided(draws)}
+def _line(estimate: float, draws: np.ndarray, clusters: float) -> dict[str, float]:
+    low, high = middle(draws, clusters=clusters)
+    return {"estimate": float(estimate), "low": low, "high": high}
 
 
 # ---- what the paper concludes --------------------------------------------------------------------------------------
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """For how many models the score falls over ranks, and faster before rank 20 (004-06), with the mean over models;
-    and for how many it differs between the sets of templates (004-07); by every set of rules."""
+    """For every model how far the score falls over ranks (004-06a; 004-04g of the families that the paper names), and
+    how much faster before rank 20 (004-06b), above zero where the claim holds; and how far it differs between the sets
+    of templates (004-07), which holds where the interval leaves zero out on either side."""
     rows: list[dict[str, Any]] = []
-    counts = pick(tables["summary"], subset=BOTH)
+    families_ = {model: family for family, models in families(_models(tables)).items() for model in models}
+    lines = pick(tables["contrasts"], level=MODEL, subset=BOTH)
     for claim, contrast in CLAIMS.items():
-        for row in pick(counts, contrast=contrast).to_dict("records"):
-            about = {"claim": claim, "measured": POSITIVE, "counted": COUNTED[row["rules"]]}
-            rows.append(about | {"estimate": row["positive"], "n": row["models"]})
-            for mean in pick(
-                tables["contrasts"], level=ALL, subset=BOTH, contrast=contrast, rules=row["rules"]
-            ).to_dict("records"):
-                ends = {name: mean[name] for name in ("estimate", "low", "high")}
-                rows.append(about | {"measured": MEAN, "unit": "template"} | ends | {"n": row["models"]})
-    for row in tables["sets"].to_dict("records"):
-        about = {"claim": "004-07", "measured": DIFFERENT, "counted": COUNTED[row["rules"]]}
-        rows.append(about | {"estimate": row["apart"], "n": row["models"]})
-    table = pd.DataFrame(rows, columns=["claim", "measured", "counted", "unit", "estimate", "low", "high", "n"])
-    return table.fillna({"unit": ""}).astype({"estimate": float})
+        for row in pick(lines, contrast=contrast).to_dict("records"):
+            if claim != "004-04g" or families_[row["name"]] in LEADERS:
+                rows.append(_concluded(claim, row["name"], row))
+    for row in tables["subsets"].to_dict("records"):
+        apart = "agrees" if row["low"] > 0 or row["high"] < 0 else "undecided"
+        rows.append({"verdict": apart} | _concluded("004-07", row["model"], row))
+    columns = ["claim", "model", "counted", "unit", "estimate", "low", "high", "verdict"]
+    table = pd.DataFrame(rows, columns=columns)
+    return table.assign(verdict=table["verdict"].astype(object).fillna("")).astype({"estimate": float})
+
+
+def _concluded(claim: str, model: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    about = {"claim": claim, "model": model, "counted": COUNTED[row["rules"]], "unit": UNIT}
+    ends = {name: row[name] for name in ("estimate", "low", "high")}
+    return about | ends | ({"verdict": FLOOR} if model == UNTRAINED else {})
+
+
+def _models(tables: Tables) -> list[str]:
+    return list(tables["shares"]["model"].unique()) if len(tables["shares"]) else []
 
 
 # ---- what the page shows -------------------------------------------------------------------------------------------
@@ -242,19 +236,27 @@ def pooled(tables: Tables) -> str:
 
 
 def answer(tables: Tables) -> str:
-    """Whether likelier completions are hurtful more often, by each set of rules: in the mean, and for how many."""
+    """Whether likelier completions are hurtful more often, for how many models by each set of rules."""
     if tables["summary"].empty:
         return "No model was asked."
     rows = pick(tables["summary"], subset=pooled(tables), contrast="ends", rules=list(LEADING)).to_dict("records")
-    rules = [COUNTED[row["rules"]].partition(",")[0] for row in rows]
-    often = [f"{_often(tables, row['rules'])}{{}} by the {name}" for row, name in zip(rows, rules, strict=True)]
-    often = [text.format("" if place else f" than its last {TEN}") for place, text in enumerate(often)]
-    several = rows[0]["models"] > 1
-    whose = "In the mean over models" if several else f"For {escape(title(tables['shares']['model'].iloc[0]))}"
-    text = f"{whose}, a template's first {TEN} completions are hurtful {', and '.join(often)}."
-    sure = [f"for {row['above'] or 'none'}{{}} by the {name}" for row, name in zip(rows, rules, strict=True)]
-    sure = [part.format("" if place else f" of {rows[0]['models']} models") for place, part in enumerate(sure)]
-    return text + f" Beyond chance they are hurtful more often {', and '.join(sure)}." * several
+    counted = {row["rules"]: row for row in rows}
+    first = counted.get("paper", rows[0])
+    if first["models"] == 1:
+        often = _often(tables, first["rules"])
+        name = escape(title(_models(tables)[0]))
+        return f"For {name}, a template's first {TEN} completions are hurtful {often} than its last {TEN}."
+    text = (
+        f"Counted by the {COUNTED[first['rules']]}, the first {TEN} completions are hurtful more often than the last "
+        f"{TEN} for {first['above'] or 'none'} of {first['models']} models."
+    )
+    if (audited := counted.get("audited")) and first is not audited:
+        gone = "the trend disappears" if audited["above"] * 2 <= audited["models"] else "the trend stays"
+        text += (
+            f" By the {COUNTED['audited']} {gone}: it is so for {audited['above'] or 'none'}, and the other way round "
+            f"for {audited['below'] or 'none'}."
+        )
+    return text
 
 
 def _often(tables: Tables, rules: str) -> str:
@@ -327,7 +329,7 @@ def sets_told(tables: Tables) -> str:
     rows = tables["sets"].to_dict("records")
     first, second = (escape(title(tables["subsets"][name].iloc[0])) for name in ("first", "second"))
     parts = [
-        f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} models score apart beyond chance, "
+        f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} models score apart by their own intervals, "
         f"{row['second_higher']} of them higher on {second} and {row['first_higher']} on {first}"
         for row in rows
     ]

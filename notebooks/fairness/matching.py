@@ -39,6 +39,13 @@ VARIANTS = {
     "audited_first_word": Variant(replace(AUDITED, first_word=True), unique=True),
 }
 MAIN = ("paper", "audited")
+COUNTED = {
+    "paper": "paper's rules",
+    "audited": "audited rules",
+    "audited_plain": "audited rules, whole completion",
+    "audited_first_word": "audited rules, first word",
+}
+UNTRAINED = "DistilBERT"  # its released completions are of random weights: shown, never judged
 
 
 @dataclass(frozen=True)
@@ -46,17 +53,23 @@ class Scored:
     """One model on one set of templates.
 
     ``prompts`` are what it was shown, ``found[variant]`` says which completions are hurtful, shape (templates, K), for
-    all templates; ``first`` marks the first template of each prompt.
+    all templates; ``first`` marks the first template of each prompt. ``identities`` are whom the templates name; a
+    bootstrap draws these and, crossed with them, what the templates say (``units``).
     """
 
     model: str
     subset: str
     prompts: tuple[str, ...]
     found: dict[str, npt.NDArray[np.bool_]]
+    identities: tuple[str, ...] = ()
 
     @property
     def first(self) -> npt.NDArray[np.bool_]:
         return ~pd.Series(self.prompts).duplicated().to_numpy()
+
+    @property
+    def units(self) -> list[tuple[str, str]]:
+        return crossed(self.prompts, self.identities)
 
     def rows(self, variant: str) -> npt.NDArray[np.bool_]:
         """Which templates count under a variant."""
@@ -67,6 +80,17 @@ class Scored:
         return self.found[variant][self.rows(variant)]
 
 
+def crossed(prompts: Sequence[str], identities: Sequence[str]) -> list[tuple[str, str]]:
+    """Of every template its identity and its predicate, which is what it says after the identity.
+
+    Where no identities are known a template is one unit: its prompt, with nothing to cross.
+    """
+    if not identities:
+        return [(prompt, "") for prompt in prompts]
+    pairs = zip(prompts, identities, strict=True)
+    return [(who, prompt[prompt.lower().find(who.lower()) + len(who) :].strip()) for prompt, who in pairs]
+
+
 def score(
     model: str,
     subset: str,
@@ -75,6 +99,7 @@ def score(
     lexicon: Iterable[str],
     transliterate: Transliterate = without_accents,
     variants: Collection[str] = tuple(VARIANTS),
+    identities: Sequence[str] = (),
 ) -> Scored:
     """Match the completions of one model on one set of templates; variants with the same rules are matched once.
 
@@ -82,6 +107,7 @@ def score(
         texts: per template, its K completions, most likely first.
         lexicon: hurtful words.
         transliterate: as in ``hurtful``.
+        identities: whom each template names.
     """
     words = list(lexicon)
     ways = {name: (VARIANTS[name].rules, VARIANTS[name].plain) for name in variants}
@@ -89,7 +115,8 @@ def score(
         (rules, plain): hurtful(texts, words, rules, without_accents if plain else transliterate)
         for rules, plain in dict.fromkeys(ways.values())
     }
-    return Scored(model, subset, tuple(prompts), {name: found[way] for name, way in ways.items()})
+    named = {name: found[way] for name, way in ways.items()}
+    return Scored(model, subset, tuple(prompts), named, tuple(identities))
 
 
 def counts(scored: Iterable[Scored]) -> pd.DataFrame:

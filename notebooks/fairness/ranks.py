@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probekit.errors import ProbekitError
-from probekit.metrics import Drawn, resampled_means
+from probekit.metrics import Drawn, crossed_means, fewest
 
 from notebooks.fairness.matching import Scored
 from notebooks.fairness.table1 import SAMPLES
@@ -90,11 +90,12 @@ def weigh(values: npt.NDArray[Any], weights: Mapping[str, Array]) -> Array:
 def mean_of(parts: Sequence[Drawn]) -> Drawn:
     """The unweighted mean of several; parts of the same templates must have been drawn with one seed."""
     estimate = np.mean([part.estimate for part in parts], axis=0)
-    return Drawn(estimate, np.sum([part.draws for part in parts], axis=0) / len(parts))
+    draws = np.sum([part.draws for part in parts], axis=0) / len(parts)
+    return Drawn(estimate, draws, min(part.clusters for part in parts))
 
 
 def draw(scored: Scored, rules: str, weights: Mapping[str, Array], seed: int, samples: int = SAMPLES) -> Drawn:
-    """The weighted sums of one model's shares, templates drawn with replacement, repeated ones together.
+    """The weighted sums of one model's shares, identities crossed with predicates drawn with replacement.
 
     Args:
         weights: name -> (K,).
@@ -103,4 +104,5 @@ def draw(scored: Scored, rules: str, weights: Mapping[str, Array], seed: int, sa
     values = weigh(scored.found[rules], weights)
     counted = scored.rows(rules)
     included = np.repeat(counted[:, None], values.shape[1], axis=1)
-    return Drawn(values[counted].mean(0), resampled_means(values, scored.prompts, included, samples, seed))
+    units = scored.units
+    return Drawn(values[counted].mean(0), crossed_means(values, units, included, samples, seed), fewest(units))

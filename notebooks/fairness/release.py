@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from probekit.files import canonical, digest
 from probekit.metrics.hurtfulness import Transliterate
 from probekit.probes.completions import SUBSETS, Completions, Released, released_completions, released_models
-from probekit.probes.honest import hurtlex, unidecoder
+from probekit.probes.honest import UNIDECODE, hurtlex, unidecoder
 from probekit.report.page import Page
 
 
@@ -17,9 +17,10 @@ def lexicon(page: Page) -> tuple[list[str], Transliterate]:
     Raises:
         ProbeError: the lexicon is not at hand, or Unidecode is not installed.
     """
-    words = hurtlex()["lemma"].tolist()
+    words, transliterate = hurtlex()["lemma"].tolist(), unidecoder()
+    page.libraries["unidecode"] = UNIDECODE
     page.read("HurtLex EN 1.2, conservative (entries)", digest(canonical(words)), len(words))
-    return words, unidecoder()
+    return words, transliterate
 
 
 def released(

@@ -3,30 +3,38 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import Drawn, middle, resampled_means, shared_at_k
+from probekit.metrics import Drawn, crossed_means, fewest, resampled_means, shared_at_k
 from probekit.probes.honest import hurtlex
 from probekit.probes.probe import MASK
 from probekit.report.tables import across, pick
 from probekit.report.text import title
+from probekit.report.verdicts import FLOOR, tallied
 
 from notebooks.fairness import ask
+from notebooks.fairness.matching import UNTRAINED
 from notebooks.fairness.words import (
+    ACCEPTED,
+    BECOMING,
     CARE,
     CATEGORIES,
     FARM,
     LISTS,
     LOOKS,
     MEAN,
+    MODEL,
     NATION,
     PEOPLE,
     SAMPLES,
+    SEX,
+    SEXIST,
+    TRAITS,
     Read,
     held,
     read,
@@ -35,14 +43,13 @@ from notebooks.fairness.words import (
 
 TOP = 10  # completions of each model that the paper's annotators read
 LENGTH = 40  # characters of a completion that a sample shows
-HALF = 0.5
 BINARY, QUEER = "binary", "queer_nonqueer"
 GROUPS = ("female", "male", "queer", "nonqueer")  # whose shares the page shows, in this order
 TENSES = ("should work as", "worked as", "hired as", "earned a living")  # of one meaning: to have a trade
 CAPTIONS = {
     "words": "Share and mean place of first completions that hold a word of a list, by model and group",
     "categories": "Share of first completions that hold a word of a category of HurtLex, by model and group",
-    "directions": "The paper's observations as differences that are above zero where they hold",
+    "directions": "The paper's observations for every model, as differences that are above zero where they hold",
     "predicates": "First words that predicates of one identity share, by what the predicates differ in",
     "sample": "Sampled completions of this run's own models",
 }
@@ -129,35 +136,43 @@ def one_meaning(words: str) -> bool:
     return any(tense in words for tense in TENSES)
 
 
-def difference(reads: Sequence[Read], words: str, more: npt.ArrayLike, less: npt.ArrayLike) -> Drawn:
-    """Share of completions with a word of a list on some templates less that on others, mean over models.
+def difference(model: Read, words: str, more: npt.ArrayLike, less: npt.ArrayLike) -> Drawn:
+    """Share of one model's completions with a word of a list on some templates less that on others.
 
     Args:
-        reads: models on the same templates.
         words: name of the list.
         more, less: which templates.
     """
-    values = np.mean([held(model, {words: LISTS[words]})[words].mean(1) for model in reads], axis=0)
+    values = held(model, {words: LISTS[words]})[words].mean(1)
     masks = np.column_stack([more, less]).astype(bool)
-    draws = resampled_means(np.column_stack([values, values]), list(reads[0].templates["text"]), masks, SAMPLES)
+    draws = crossed_means(np.column_stack([values, values]), model.units, masks, SAMPLES)
     means = [float(values[mask].mean()) for mask in masks.T]
-    return Drawn(np.asarray(means[0] - means[1]), draws[:, 0] - draws[:, 1])
+    return Drawn(
+        np.asarray(means[0] - means[1]),
+        draws[:, 0] - draws[:, 1],
+        _clusters(model, np.asarray(masks.any(axis=1), dtype=bool)),
+    )
 
 
-def places(reads: Sequence[Read], male: npt.ArrayLike, female: npt.ArrayLike) -> Drawn:
-    """Mean place of farmer and servant for male templates less that of care words for female ones."""
+def _clusters(model: Read, rows: npt.NDArray[np.bool_]) -> int:
+    return fewest([unit for unit, here in zip(model.units, rows, strict=True) if here])
+
+
+def places(model: Read, male: npt.ArrayLike, female: npt.ArrayLike) -> Drawn:
+    """Mean place of farmer and servant for male templates less that of care words for female ones, of one model."""
     columns, counts = [], []
     for words, mask in ((FARM, male), (CARE, female)):
-        hits = np.sum([held(model, {words: LISTS[words]})[words] for model in reads], axis=0)
+        hits = held(model, {words: LISTS[words]})[words]
         inside = np.asarray(mask, dtype=float)
         columns.append((hits * np.arange(1, hits.shape[1] + 1)).sum(1) * inside)
         counts.append(hits.sum(1) * inside)
     table = np.column_stack([*columns, *counts])
-    draws = resampled_means(table, list(reads[0].templates["text"]), None, SAMPLES)
+    draws = crossed_means(table, model.units, None, SAMPLES)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = table.mean(0)
         estimate = means[0] / means[2] - means[1] / means[3]
-        return Drawn(np.asarray(estimate), draws[:, 0] / draws[:, 2] - draws[:, 1] / draws[:, 3])
+        spread_ = draws[:, 0] / draws[:, 2] - draws[:, 1] / draws[:, 3]
+    return Drawn(np.asarray(estimate), spread_, fewest(model.units))
 
 
 def tenses(reads: Sequence[Read]) -> pd.DataFrame:
@@ -187,74 +202,81 @@ def _shared(reads: Sequence[Read], pairs: Sequence[tuple[int, int]]) -> float:
 
 
 def observations(reads: Mapping[str, Sequence[Read]]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The paper's observations over all models, and the overlap of predicates that two of them rest on.
+    """The paper's observations for every model, and the overlap of predicates that one of them rests on.
 
     Args:
         reads: set of templates -> its models; ``binary`` with the categories male and female, ``queer_nonqueer`` with
             kinds of both. Other sets are asked about predicates alone.
 
     Returns:
-        ``claim, subset, estimate, low, high``, above zero where it holds; and ``subset, differ in, identities, overlap,
-        low, high``.
+        ``claim, subset, model, estimate, low, high, n`` (templates, or identities), above zero where it holds; and
+        ``subset, model, identities, tense, meaning``, shares of first words.
     """
     rows: list[dict[str, object]] = []
     shared: list[dict[str, object]] = []
-
-    def add(claim: str, subset: str, found: Drawn) -> None:
-        low, high = found.interval()
-        rows.append({"claim": claim, "subset": subset, "estimate": float(found.estimate), "low": low, "high": high})
-
-    if BINARY in reads:
-        models = reads[BINARY]
-        gender = np.array(models[0].groups["gender"])
-        male, female = gender == "male", gender == "female"
-        add("004-15a", BINARY, difference(models, CARE, female, male))
-        add("004-15b", BINARY, difference(models, LOOKS, female, male))
-        add("004-15c", BINARY, difference(models, FARM, male, female))
-        add("004-15d", BINARY, places(models, male, female))
-    if QUEER in reads:
-        models = reads[QUEER]
-        queer = models[0].templates["category"].str.startswith("queer")
-        they = models[0].templates["identity"] == "They"
-        add("004-17a", QUEER, difference(models, PEOPLE, they, queer & ~they))
-        add("004-17b", QUEER, difference(models, NATION, queer, ~queer))
     for subset, models in reads.items():
-        overlap = tenses(models)
-        if overlap.empty:
-            continue
-        both = overlap[["tense", "meaning"]]
-        found = Drawn(both.mean().to_numpy(), resampled_means(both, list(overlap["identity"]), None, SAMPLES))
-        tense, meaning = (Drawn(found.estimate[i], found.draws[:, i]) for i in range(2))
-        add("004-16a", subset, Drawn(tense.estimate - HALF, tense.draws - HALF))
-        add("004-16b", subset, tense.minus(meaning))
-        for name, one in (("tense", tense), ("meaning", meaning)):
-            low, high = middle(one.draws)
-            about = {"subset": subset, "differ in": name, "identities": len(overlap)}
-            shared.append(about | {"overlap": float(one.estimate), "low": low, "high": high})
-    columns = ["claim", "subset", "estimate", "low", "high"]
-    directions = pd.DataFrame(rows, columns=columns).sort_values(["claim", "subset"], ignore_index=True)
+        for model in models:
+            for claim, found, n in [*_of_words(model), *_of_predicates(model, shared)]:
+                low, high = found.interval()
+                about = {"claim": claim, "subset": subset, "model": model.model}
+                rows.append(about | {"estimate": float(found.estimate), "low": low, "high": high, "n": n})
+    columns = ["claim", "subset", "model", "estimate", "low", "high", "n"]
+    directions = pd.DataFrame(rows, columns=columns).sort_values(["claim", "subset"], kind="stable", ignore_index=True)
     return directions, pd.DataFrame(shared)
 
 
-ASKED = {"004-15": ("female", "male"), "004-17a": ("queer",), "004-17b": ("queer", "nonqueer")}  # groups of templates
+def _of_words(model: Read) -> Iterator[tuple[str, Drawn, int]]:
+    """The observations that compare words between groups of templates: claim, estimate, templates."""
+    says = np.array([predicate(*row) for row in model.templates[["text", "identity"]].itertuples(index=False)])
+    compared: list[tuple[str, str, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]] = []
+    if model.subset == BINARY:
+        gender = np.array(model.groups["gender"])
+        male, female = gender == "male", gender == "female"
+        most = np.array(["the most" in text for text in says])
+        compared = [
+            ("004-15a", CARE, female, male),
+            ("004-15b", LOOKS, female, male),
+            ("004-15c", FARM, male, female),
+            ("004-15e", SEX, female, male),
+            ("004-15f", MODEL, female, male),
+            ("004-15g", TRAITS, female & most, male & most),
+        ]
+        yield "004-15d", places(model, male, female), int((male | female).sum())
+    elif model.subset == QUEER:
+        queer = model.templates["category"].str.startswith("queer").to_numpy()
+        they = (model.templates["identity"] == "They").to_numpy()
+        wish = np.array(["meant to be" in text or "dreams of" in text for text in says])
+        compared = [
+            ("004-17a", PEOPLE, they, queer & ~they),
+            ("004-17b", NATION, queer, ~queer),
+            ("004-17c", SEXIST, queer, ~queer),
+            ("004-17d", ACCEPTED, queer & wish, queer & ~wish),
+            ("004-17e", BECOMING, queer & wish, queer & ~wish),
+        ]
+    for claim, words, more, less in compared:
+        if more.any() and less.any():
+            yield claim, difference(model, words, more, less), int((more | less).sum())
+
+
+def _of_predicates(model: Read, shared: list[dict[str, object]]) -> Iterator[tuple[str, Drawn, int]]:
+    """Whether predicates of one meaning share more first words than others; both shares are noted in ``shared``."""
+    overlap = tenses([model])
+    if len(overlap):
+        both = overlap[["tense", "meaning"]]
+        draws = resampled_means(both, list(overlap["identity"]), None, SAMPLES)
+        tense, meaning = both.mean()
+        about = {"subset": model.subset, "model": model.model, "identities": len(overlap)}
+        shared.append({**about, "tense": tense, "meaning": meaning})
+        yield "004-16b", Drawn(np.asarray(tense - meaning), draws[:, 0] - draws[:, 1], len(overlap)), len(overlap)
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The paper's observations of section 4.2, each a difference that lies above zero where it holds."""
+    """The paper's observations of section 4.2 for every model, each a difference that is above zero where it holds."""
     rows = tables["directions"]
     if rows.empty:
-        return pd.DataFrame(columns=["claim", "subset", "unit", "estimate", "low", "high", "n"])
-    units, counts = [], []
-    for row in rows.to_dict("records"):
-        groups = next((names for claim, names in ASKED.items() if row["claim"].startswith(claim)), None)
-        if groups is None:
-            units.append("identity")
-            counts.append(pick(tables["predicates"], subset=row["subset"])["identities"].max())
-        else:
-            sizes = pick(tables["words"], subset=row["subset"], model=MEAN, group=list(groups))
-            units.append("template")
-            counts.append(sizes.groupby("group")["templates"].max().sum())
-    return rows[["claim", "subset", "estimate", "low", "high"]].assign(unit=units, n=counts)
+        return pd.DataFrame(columns=["claim", "subset", "model", "unit", "estimate", "low", "high", "n", "verdict"])
+    units = ["identity" if claim == "004-16b" else "identity x predicate" for claim in rows["claim"]]
+    return rows.assign(unit=units, verdict=[FLOOR if model == UNTRAINED else "" for model in rows["model"]])
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
@@ -292,8 +314,11 @@ def answer(tables: Tables, conclusions: pd.DataFrame) -> str:
         f"Of 1,000 completions of sentences about women or girls, {1000 * care['female']:.0f} hold a word of {CARE}; "
         f"of those about men or boys, {1000 * care['male']:.0f}."
     )
-    sides = conclusions.drop_duplicates("claim")["verdict"]
-    return f"{text} Of the paper's {len(sides)} observations that can be counted, {sum(sides == 'agrees')} hold."
+    signs = [tallied(rows_, "most")[0] for _, rows_ in conclusions.groupby("claim")]
+    return (
+        f"{text} Of {len(signs)} observations of the paper that can be counted, {signs.count('agrees')} hold for most "
+        f"models and {signs.count('contradicts')} the other way round."
+    )
 
 
 def by_group(tables: Tables) -> pd.DataFrame:

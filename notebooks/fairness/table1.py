@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import kendall_tau, middle, resampled_means
+from probekit.metrics import crossed_means, fewest, kendall_tau, middle
 from probekit.metrics.hurtfulness import cut, honest, summary
 from probekit.report.published import numbers, published
 from probekit.report.tables import pick
@@ -16,6 +16,7 @@ from probekit.report.tables import pick
 from notebooks.fairness.matching import Scored
 
 PAPER, TABLE = "004", "1"
+AGREEING, WHOLE, RANKED = "numbers that agree to the last digit", "rows in which all numbers agree", "ranks that agree"
 COLUMNS = ("mean", "sd", "q1", "q50", "q75", "q90", "q95")  # as printed
 SAMPLES = 2000
 Draws = dict[str, npt.NDArray[np.float64]]
@@ -24,8 +25,8 @@ Draws = dict[str, npt.NDArray[np.float64]]
 def mean_draws(models: Mapping[str, Sequence[Scored]], samples: int = SAMPLES, seed: int = 0) -> Draws:
     """Bootstrap draws of every model's mean HONEST score under every variant.
 
-    Templates are drawn with replacement within each set, the same ones for all models and variants; templates of the
-    same prompt are drawn together. A score is the mean over the sets, as all have the same number of ranks.
+    Identities and, crossed with them, predicates are drawn with replacement within each set, the same ones for all
+    models and variants. A score is the mean over the sets, as all have the same number of ranks.
 
     Args:
         models: model -> its scores on each set of templates, the same sets in the same order for all.
@@ -46,7 +47,7 @@ def mean_draws(models: Mapping[str, Sequence[Scored]], samples: int = SAMPLES, s
             raise ValueError(f"the models were not asked the same templates of {one_set[0].subset}")
         values = np.column_stack([one.found[v].mean(1) for v in variants for one in one_set])
         included = np.column_stack([one.rows(v) for v in variants for one in one_set])
-        parts.append(resampled_means(values, list(codes[0]), included, samples, (seed, number)))
+        parts.append(crossed_means(values, one_set[0].units, included, samples, (seed, number)))
     means = np.split(np.mean(parts, axis=0), len(variants), axis=1)
     return dict(zip(variants, means, strict=True))
 
@@ -74,6 +75,7 @@ def overview(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFra
         scores = {name: [honest(one.counted(variant)) for one in sets] for name, sets in models.items()}
         lines = {name: summary(score) for name, score in scores.items()}
         places, drawn_places = ranks([line["mean"] for line in lines.values()]), ranks(drawn)
+        clusters = min(fewest(one.units) for sets in models.values() for one in sets)
         for column, (name, sets) in enumerate(models.items()):
             about = {
                 "model": name,
@@ -81,8 +83,9 @@ def overview(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFra
                 "templates": sum(len(one.counted(variant)) for one in sets),
                 "ranks": len(scores[name][0]),
             }
-            ends = dict(zip(("low", "high"), middle(drawn[:, column]), strict=True))
-            place = dict(zip(("rank_low", "rank_high"), map(round, middle(drawn_places[:, column])), strict=True))
+            ends = dict(zip(("low", "high"), middle(drawn[:, column], clusters=clusters), strict=True))
+            place_ends = map(round, middle(drawn_places[:, column], clusters=clusters))
+            place = dict(zip(("rank_low", "rank_high"), place_ends, strict=True))
             rows.append(about | lines[name] | ends | {"rank": int(places[column])} | place)
     return pd.DataFrame(rows)
 
@@ -171,10 +174,10 @@ def agreement_facts(table: pd.DataFrame) -> list[dict[str, object]]:
     whole = values.groupby("model")["same"].all()
     facts = {
         "numbers": len(values),
-        "numbers that agree to the last digit": int(values["same"].sum()),
-        "rows in which all numbers agree": int(whole.sum()),
+        AGREEING: int(values["same"].sum()),
+        WHOLE: int(whole.sum()),
         "rows": len(whole),
-        "ranks that agree": int(places["same"].sum()),
+        RANKED: int(places["same"].sum()),
         "greatest difference": float(away),
     }
     return [{"what": what, "subset": "Table 1", "value": value} for what, value in facts.items()]

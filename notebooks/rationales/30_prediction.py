@@ -23,7 +23,7 @@
 models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked English sets: `probekit list models`, Hub ids, folders
 chinese: list = ["zoo/bert-tiny-zh"]  # models that are asked Chinese sets; a model may be in both lists
 sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `notebooks.rationales.ask.SETS`, or JSONL files of records
-limit: int = 12  # originals of each set but the own items, 0 for all
+limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
 seed: int = 0  # of the draw and of the demo worlds
 device: str = "auto"  # auto, cpu, cuda
 recorded: bool = False  # show the recorded results and ask no model
@@ -52,11 +52,13 @@ first = paper.first_set(tables["accuracy"]["dataset"], page.demo)
 # %% tags=["hide-input"]
 page.answer(prediction.answer(tables, first))
 page.say(prediction.change_sentence(tables, first))
+page.say(prediction.echoes(tables, first))
 chart = prediction.chart(tables, first)
 page.figure(
     forest(chart, "estimate", y="records", series="model", panel="filling", columns=2),
     "dimensions",
-    f"Share of slots with a right filling, {escape(title(first))}, with 95% bootstrap intervals over originals.",
+    f"Share of slots with a right filling, {escape(title(first))}, with 95% bootstrap intervals over originals, "
+    "exact ones where no slot, or every one, is filled rightly.",
     "Dot plot. " + told(chart, "estimate", "model", "records", "filling"),
 )
 
@@ -86,7 +88,8 @@ page.table(sizes, "sizes", caption, readable(sizes, headings, digits=2))
 # %% [markdown]
 # ## What the sets are
 #
-# The *own items* were written for this project by one author and read once more; no annotators judged them.
+# The *own items* were written for this project and read once more; no annotators judged them.
+# `probekit rationales build` makes records of one's own from public items by the recipe of the paper's section 3.2, with a sheet for annotators and the paper's thresholds.
 # The records of the demo world are generated, and their rationales are known by construction.
 # Further English sets are public: {cite:t}`ettinger2020` (CPRAG-102, ROLE-88, NEG-136) and the LAMA facts of {cite:t}`kassner2020`; they have no marked rationales, and only their originals count here.
 # *Pairs* counts perturbed records, each beside its original; {doc}`33_perturbations` tells what they change.
@@ -109,12 +112,11 @@ page.say(prediction.unspelled(tables))
 # %% [markdown]
 # ## What this does not show
 #
-# - Small sets by one author say little about a dimension as a whole: a dimension of the own items is ten or so originals.
-# - An interval of [0, 0] says that no record was right, not that none could be: a bootstrap draws only what was seen.
+# - A dimension of the own items is twenty originals, which say little about it as a whole.
 # - A wrong first filling may be just as good a word that the golds do not list.
 # - The number of masks gives away how many tokens the answer has, and differs from model to model.
-# - MiniLM and BERT general were tuned on sentences of half of the LAMA facts ({doc}`12_accuracy`), which are among the further sets.
-# - Several models and dimensions are compared, and no interval is corrected for that.
+# - MiniLM and the models trained here were tuned on sentences of half of the LAMA facts ({doc}`12_accuracy`), which are among the further sets, so their accuracy there is not that of an untaught model.
+# - Several models and dimensions are compared, and no interval in the figure is corrected for that.
 #
 # ```{admonition} Exercise
 # :class: seealso

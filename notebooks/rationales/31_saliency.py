@@ -24,9 +24,13 @@
 models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked English sets: `probekit list models`, Hub ids, folders
 chinese: list = ["zoo/bert-tiny-zh"]  # models that are asked Chinese sets; a model may be in both lists
 sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `notebooks.rationales.ask.SETS`, or JSONL files of records
+methods: list = ["attention", "integrated gradients", "gradient x input", "occlusion"]  # where word scores come from
 weights: list = ["trained", "random weights"]  # copies of each model: trained, random head, random weights
-limit: int = 12  # originals of each set but the own items, 0 for all
-seed: int = 0  # of the draw, the demo worlds, random scores and random weights
+steps: int = 100  # of integrated gradients
+baseline: str = "pad"  # of integrated gradients: pad, or zero as in the authors' toolkit
+target: str = "predicted"  # what all methods but attention explain: predicted, or gold
+limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
+seed: int = 0  # of the draw, the demo worlds, the draws of random scores and random weights
 device: str = "auto"  # auto, cpu, cuda
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "31_saliency"  # folder for tables and figures
@@ -35,16 +39,20 @@ out: str = "31_saliency"  # folder for tables and figures
 from probekit.report import Page, escape, forest, pick, title
 from probekit.report.charts import told
 
-from notebooks.rationales import ask, paper, saliency
+from notebooks.rationales import ask, erasure, paper, saliency
 
 page = Page("31_saliency", globals())
 
 
 def compute():
-    """Score the words by each method, trained and not; compare them with the marks and across perturbed pairs."""
+    """Score the words by each method, trained and not; compare them with the marks and across perturbed pairs; take
+    the best-scored words out."""
     records = ask.load_sets(page, sets, limit, seed)
-    scores = ask.attribute_all(page, models, chinese, records, weights, seed, device)
-    return saliency.tables(records, scores, seed)
+    fillings = ask.predict_all(page, models, chinese, records, device)
+    how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed, "device": device}
+    scores = ask.attribute_all(page, models, chinese, records, methods, weights, **how)
+    losses = ask.erase_all(page, models, chinese, records, scores, seed, device)
+    return saliency.tables(records, fillings, scores, losses, seed)
 
 
 tables = page.tables(compute, saliency.CAPTIONS)
@@ -60,18 +68,49 @@ page.figure(
     ),
     "plausibility",
     "F1 of the predicted rationale and the marked words, with 95% bootstrap intervals over originals. "
-    "Random scores and the oracle, which scores marked words 1 and others 0, need no model.",
+    "Random scores (their expectation) and the oracle, which scores marked words 1 and others 0, need no model.",
     "Dot plot. " + told(chart, "estimate", "dataset", "model", "method"),
 )
+page.say(saliency.above_random(tables))
 page.say(paper.invented(page))
+
+# %% [markdown]
+# ## What a prediction loses
+#
+# {term}`Comprehensiveness <comprehensiveness and sufficiency>` is what the predicted word's probability loses when the best-scored words are deleted, or masked; a faithful method loses much.
+# Sufficiency is what it loses when only these words are left; a faithful method loses little.
+# Both are means over 1, 5, 10, 20 and 50% of the words, at least one word {cite:p}`deyoung2020`; most sentences are so short that the first three shares are one word.
+
+# %% tags=["hide-input"]
+page.table(
+    pick(tables["erasure"], dataset=first, share=erasure.AREA),
+    "losses",
+    f"Loss of the prediction's probability, {escape(title(first))}: without the best-scored words, and with them alone",
+    erasure.beside_random(tables["erasure"], first),
+)
+
+# %% [markdown]
+# ## Right, echoed and wrong
+#
+# Most explained predictions are wrong, and many of these repeat a word of the text (an *echo*); a method that finds the repeated word is then plausible for a reason that has nothing to do with the marks.
+
+# %% tags=["hide-input"]
+page.table(
+    pick(tables["outcomes"], dataset=first),
+    "by_outcome",
+    f"F1 by what the model fills in, {escape(title(first))}",
+    saliency.by_filling(tables, first),
+)
 
 # %% [markdown]
 # ## With the controls
 #
 # F1 compares the K best words with the marked ones, where K is the mean share of marked words in the dimension times the words of the sentence.
+# So the oracle itself stays below 1: a sentence whose marks are more or fewer than K cannot be matched.
+# Nobody marks a full stop, so punctuation is never taken into a rationale; the paper lets it in, which is shown beside it.
 # {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
 # The paper takes PCC, and MAP*, over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
-# On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`.
+# On random weights, where the run asked them, a method shows what it finds without anything learned {cite:p}`adebayo2018`.
 
 # %% tags=["hide-input"]
 page.table(
@@ -79,6 +118,7 @@ page.table(
     "controls",
     f"Word scores of {escape(title(first))} and their controls, all dimensions",
     saliency.overall(tables, first),
+    fold=True,
 )
 
 # %% [markdown]
@@ -107,23 +147,20 @@ page.findings()
 
 # %% [markdown]
 # ## Words and their weight
-#
-# A word that weighs more has a thicker line below it and a darker ground; a dotted line is weight against the prediction.
-# Small numbers count the words of the predicted rationale, best first, and marked words are bold.
 
 # %% tags=["hide-input"]
 if len(tables["words"]):
+    page.say(saliency.LEGEND)
     for dataset in sorted(tables["words"]["dataset"].unique(), key=lambda name: name != first):
         page.markup(saliency.heat(tables["words"], dataset))
 else:
-    page.say(
-        "The recorded run kept no scores of single words; {doc}`the live run </book/studies/demo/31_saliency>` shows them."
-    )
+    page.say("No record of this run has marked words.")
 
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.attribute` scores the words: by the last layer's attention of the masks, or by integrated gradients from `[CLS] [PAD] ... [SEP]` in 100 steps.
+# {func}`probekit.attribute` scores the words: by the last layer's attention of the masks, by integrated gradients from `[CLS] [PAD] ... [SEP]` in `steps` steps, by the gradient times the word embedding, or by occlusion (the probability that is lost when a word is masked).
+# {func}`probekit.scoring.saliency.erasure` takes words out; random scores stand there for the mean over five draws, and elsewhere for their expectation, which needs no draw.
 # `notebooks.rationales.scores.plausibility` and `notebooks.rationales.scores.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
 # The integrated gradients of all tokens should add up to what the prediction's probability gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
 
@@ -133,11 +170,12 @@ page.say(saliency.exactness(tables))
 # %% [markdown]
 # ## What this does not show
 #
-# - The scores explain what a model fills in, right or wrong, and {doc}`30_prediction` shows how often it is wrong.
+# - The scores explain what a model fills in, right or wrong; `target="gold"` explains the gold in its place.
 # - Marked words of the own items are one author's opinion; a model may rest on other words and still be right.
 # - MAP and PCC compare weights with weights: a method that always weighs the same positions scores high on both.
 # - Attention of the last layer is one layer of several; integrated gradients depend on the blank sentence they start from.
-# - A word's score is the sum over its tokens, so even weights spread evenly favour words of many tokens; full stops and commas count as words.
+# - A word's score is the sum over its tokens, so even weights spread evenly favour words of many tokens.
+# - A sentence without some of its words is no sentence a model was trained on: what it loses may be due to that alone, which is why random scores stand beside it.
 # - No interval is corrected for the number of models, dimensions and metrics.
 #
 # ```{admonition} Exercise

@@ -24,8 +24,12 @@
 models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked the English sets: masked models by name, Hub id or folder
 chinese: list = ["zoo/bert-tiny-zh"]  # asked the Chinese sets
 sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `notebooks.rationales.ask.SETS`, or JSONL files of records
-limit: int = 12  # originals of each set, drawn at random, 0 for all; the own items are read whole
-seed: int = 0  # of the demo worlds, of the draw and of the random scores
+limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
+methods: list = ["attention", "integrated gradients"]  # also: gradient x input, occlusion
+steps: int = 100  # of integrated gradients
+baseline: str = "pad"  # of integrated gradients: pad, or zero
+target: str = "predicted"  # what all methods but attention explain: predicted, or gold
+seed: int = 0  # of the demo worlds and of the draw
 device: str = "auto"  # auto, cpu, cuda
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "33_perturbations"  # folder for tables and figures
@@ -44,8 +48,9 @@ def compute():
     records = ask.load_sets(page, sets, limit, seed)
     fillings = ask.predict_all(page, models, chinese, records, device)
     marked = perturbations.with_marks(records)
-    scores = ask.attribute_all(page, models, chinese, marked, seed=seed, device=device)
-    return perturbations.tables(marked, fillings, scores)
+    how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed, "device": device}
+    scores = ask.attribute_all(page, models, chinese, marked, methods, **how)
+    return perturbations.tables(records, fillings, scores)
 
 
 tables = page.tables(compute, perturbations.CAPTIONS)
@@ -117,7 +122,7 @@ else:
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each sentence is turned into a number that is above zero where it holds, for each model, and for reasons each method.
+# Each sentence is turned into numbers that are above zero where it holds, for each model, and for reasons each method: one for each two kinds of change that it compares, or for each dimension that it names.
 # MAP is asked as it stands, by which the verdict goes, and of what it lies above random scores on the same pairs.
 
 # %% tags=["hide-input"]
@@ -129,15 +134,15 @@ page.findings()
 # `notebooks.rationales.perturbations.answered` puts each changed text beside its original; first fillings are the same if they differ in capital letters alone.
 # `notebooks.rationales.perturbations.accuracy` and `notebooks.rationales.perturbations.reasons` average over the pairs of a kind; a dash stands for fewer than five.
 # The change of F1 is printed by its size, as in the paper, which is above zero even by chance alone; its sign, PCC and all intervals are in the tables at the end.
-# Pairs of one original are drawn together for the intervals; with few originals such intervals tend to be too narrow.
+# Pairs of one original are drawn together for the intervals, which are exact where no share, or every one, is 0 or 1; a single original has none.
 #
 # ## What this does not show
 #
 # - That a model goes by a perturbed text as people do: whether a changed word is dispensable was judged by the author of the items.
 # - Faithfulness in the sense that a score is a cause of the answer: MAP and PCC ask whether scores stay alike when a text changes, which scores that ignore the model can do as well.
-# - Differences between dimensions: a dimension has fewer than ten pairs of most kinds.
+# - Differences between dimensions: a dimension has ten to twenty pairs of a kind.
 # - The perturbed cells of Table 11 that our copy of the paper lacks.
-# - What untaught models do: MiniLM and BERT general were tuned on sentences of half of the LAMA facts ({doc}`12_accuracy`), which the primed sets ask.
+# - What untaught models do: MiniLM and the models trained here were tuned on sentences of half of the LAMA facts ({doc}`12_accuracy`), which the primed sets ask.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
@@ -28,7 +28,8 @@ from probekit.probes.rationales.primed import SOURCES
 from probekit.report.page import Page
 from probekit.report.text import shown_name
 from probekit.scoring import attribute, predict_slots
-from probekit.scoring.saliency import oracle_saliency, random_saliency, randomised
+from probekit.scoring.saliency import erasure, oracle_saliency, random_saliency, randomised
+from probekit.scoring.saliency.word_scores import Method
 from probekit.store import Store
 
 
@@ -48,11 +49,15 @@ SETS: dict[str, Callable[[int], RationaleSet]] = {
 }
 OWN, DEMO = "own/", "demo/"  # so begin the own items, and sets of the demo world
 TOP = 3  # fillings of a slot
-ATTENTION, GRADIENTS = "attention", "integrated gradients"
-METHODS: dict[str, Literal["attention", "integrated_gradients"]] = {
+ATTENTION, GRADIENTS, GRADIENT_INPUT, OCCLUSION = "attention", "integrated gradients", "gradient x input", "occlusion"
+METHODS: dict[str, Method] = {
     ATTENTION: "attention",
     GRADIENTS: "integrated_gradients",
+    GRADIENT_INPUT: "gradient_x_input",
+    OCCLUSION: "occlusion",
 }
+OPTIONS = {ATTENTION: (), GRADIENTS: ("steps", "baseline", "target")}  # the others have a target alone
+DRAWS = 5  # of random scores, where their expectation has no formula
 RANDOM, ORACLE = "random scores", "oracle"  # controls that need no model
 TRAINED, RANDOM_HEAD, RANDOM_WEIGHTS = "trained", "random head", "random weights"
 LAYERS: dict[str, Literal[0, "all"]] = {RANDOM_HEAD: 0, RANDOM_WEIGHTS: "all"}
@@ -65,16 +70,16 @@ class Saliency:
     Args:
         dataset: name of the set.
         model: shown name; empty for the controls that need none.
-        method: ``ATTENTION`` or ``GRADIENTS``, or of the controls ``RANDOM`` or ``ORACLE``.
+        method: one of ``METHODS``, or of the controls ``RANDOM`` or ``ORACLE``.
         weights: ``TRAINED``, ``RANDOM_HEAD`` or ``RANDOM_WEIGHTS``; empty for the controls that need no model.
-        table: of ``attribute``.
+        table: of ``attribute``; None of random scores, which enter by their expectation.
     """
 
     dataset: str
     model: str
     method: str
     weights: str
-    table: pd.DataFrame
+    table: pd.DataFrame | None
 
     def about(self) -> dict[str, str]:
         """``dataset, model, method, weights``: the columns that name it in a table."""
@@ -87,8 +92,8 @@ def load_sets(page: Page, names: Sequence[str], limit: int = 0, seed: int = 0) -
     Args:
         page: notes what was read.
         names: of ``SETS``, or JSONL files of records (``RationaleSet.from_file``), each in one language.
-        limit: originals of each set, drawn with ``seed``, 0 for all; a perturbed record goes with its original. The
-            own items are always read whole.
+        limit: originals of each set of ``SETS`` but the own items, drawn with ``seed``, 0 for all; a perturbed record
+            goes with its original. The own items and files are always read whole.
         seed: of the demo worlds and of the draw.
 
     Raises:
@@ -103,7 +108,7 @@ def load_sets(page: Page, names: Sequence[str], limit: int = 0, seed: int = 0) -
         if len(languages := items.items["language"].unique()) > 1:
             raise ReportError(f"{name} holds records in {' and '.join(languages)}: give each language a file")
         shown = shown_name(name)
-        sets[shown] = items if name in SETS and name.startswith(OWN) else drawn(items, limit, seed)
+        sets[shown] = items if name not in SETS or name.startswith(OWN) else drawn(items, limit, seed)
         page.read(shown, sets[shown].fingerprint, len(sets[shown].items))
         page.probes[shown]["language"] = language(sets[shown])
     return sets
@@ -174,7 +179,11 @@ def attribute_all(
     models: Sequence[str],
     chinese: Sequence[str],
     sets: Mapping[str, RationaleSet],
+    methods: Sequence[str] = (ATTENTION, GRADIENTS),
     weights: Sequence[str] = (TRAINED,),
+    steps: int = 100,
+    baseline: str = "pad",
+    target: str = "predicted",
     seed: int = 0,
     device: str = "auto",
 ) -> list[Saliency]:
@@ -182,26 +191,70 @@ def attribute_all(
 
     Args:
         page, models, chinese, sets, device: as in ``predict_all``.
+        methods: of ``METHODS``.
         weights: which copies of each model are asked: ``TRAINED``, ``RANDOM_HEAD``, ``RANDOM_WEIGHTS``.
-        seed: of the random scores and of random weights.
+        steps, baseline: of integrated gradients.
+        target: what all methods but attention explain: ``predicted`` or ``gold``.
+        seed: of random weights.
 
     Returns:
         The controls of each set, then each model's.
 
     Raises:
-        ReportError: unknown weights.
+        ReportError: unknown weights or methods.
     """
+    if strange := [name for name in methods if name not in METHODS]:
+        raise ReportError(f"no method {strange[0]!r}: give some of {', '.join(METHODS)}")
     if unknown := [kind for kind in weights if kind not in (TRAINED, *LAYERS)]:
         raise ReportError(f"no weights {unknown[0]!r}: give some of {', '.join((TRAINED, *LAYERS))}")
+    given: dict[str, Any] = {"steps": steps, "baseline": baseline, "target": target}
     saliencies = []
     for name, items in sets.items():
         saliencies.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
-        saliencies.append(Saliency(name, "", RANDOM, "", random_saliency(items, seed)))
+        saliencies.append(Saliency(name, "", RANDOM, "", None))
     for model, known in _pairs(page, models, chinese, sets, device):
         for kind in weights:
             copy = model if kind == TRAINED else randomised(model, LAYERS[kind], seed)
             for name, items in known.items():
-                for method, called in METHODS.items():
-                    scores = attribute(copy, items, called, store=Store())
+                for method in methods:
+                    options = {name: value for name, value in given.items() if name in OPTIONS.get(method, ("target",))}
+                    scores = attribute(copy, items, METHODS[method], store=Store(), **options)
                     saliencies.append(Saliency(name, model.name, method, kind, scores))
     return saliencies
+
+
+def erase_all(
+    page: Page,
+    models: Sequence[str],
+    chinese: Sequence[str],
+    sets: Mapping[str, RationaleSet],
+    saliencies: Sequence[Saliency],
+    seed: int = 0,
+    device: str = "auto",
+) -> pd.DataFrame:
+    """What each trained model's predictions lose without the words that each method, and each control, ranks first.
+
+    Args:
+        page, models, chinese, sets, device: as in ``predict_all``.
+        saliencies: of ``attribute_all``.
+        seed: of ``DRAWS`` draws of random scores, over which their loss is the mean.
+
+    Returns:
+        ``dataset, model, method, original`` (id), ``dimension, erased`` (``deleted`` or ``masked``), ``share,
+        comprehensiveness, sufficiency`` of every record (see ``erasure``).
+    """
+    frames = []
+    for model, known in _pairs(page, models, chinese, sets, device):
+        for name, items in known.items():
+            mine = [one for one in saliencies if one.dataset == name and one.model in ("", model.name)]
+            tables = {one.method: one.table for one in mine if one.table is not None and one.weights in ("", TRAINED)}
+            tables |= {f"{RANDOM} {n}": random_saliency(items, seed + n) for n in range(DRAWS)}
+            lost = erasure(model, items, tables)
+            lost["method"] = lost["source"].str.replace(rf"^{RANDOM} \d+$", RANDOM, regex=True)
+            keys = ["method", "erased", "id", "share"]
+            lost = lost.groupby(keys, sort=False)[["comprehensiveness", "sufficiency"]].mean().reset_index()
+            about = items.items.set_index("id")
+            original = about["original_id"].where(about["original_id"] != "", about.index.to_series())
+            lost = lost.assign(dataset=name, model=model.name, original=lost["id"].map(original))
+            frames.append(lost.assign(dimension=lost["id"].map(about["dimension"])))
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

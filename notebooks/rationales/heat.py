@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import html
 import math
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
-from probekit.metrics.rationale import ranked_words
 from probekit.probes.probe import MASK
 from probekit.probes.rationales import word_spans
 
@@ -23,7 +22,7 @@ def sentence(
     words: Sequence[str],
     positions: Sequence[int],
     scores: Sequence[float],
-    count: int,
+    ranks: Mapping[int, int],
     marked: Collection[int] = (),
     label: str = "",
 ) -> str:
@@ -34,7 +33,7 @@ def sentence(
         words: all its words, the slot among them.
         positions: of the scored words.
         scores: one per position; a negative one gets a dotted underline.
-        count: how many words, from the highest score down, show their rank.
+        ranks: position -> rank of the words that show it.
         marked: positions of the marked rationale, in bold.
         label: stands before the text.
 
@@ -43,7 +42,6 @@ def sentence(
     """
     greatest = max((abs(score) for score in scores), default=0.0)
     score_of = dict(zip(positions, scores, strict=True))
-    rank = {positions[place]: n for n, place in enumerate(ranked_words(scores)[:count], 1)}
     parts, at = [], 0
     for place, (word, (begin, end)) in enumerate(zip(words, word_spans(context, words), strict=True)):
         parts.append(html.escape(context[at:begin]))
@@ -53,7 +51,7 @@ def sentence(
             continue
         score = score_of[place]
         text = f"<strong>{text}</strong>" if place in marked else text
-        text += f"<sub>{rank[place]}</sub>" if place in rank else ""
+        text += f"<sub>{ranks[place]}</sub>" if place in ranks else ""
         sign = " against" if score < 0 else ""
         parts.append(f'<span class="weight{level(score, greatest)}{sign}" title="{score:.3g}">{text}</span>')
     parts.append(html.escape(context[at:]))

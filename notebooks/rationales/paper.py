@@ -24,6 +24,9 @@ SCORES = {"en": "9", "zh": "5"}
 CHANGES = {"en": "11", "zh": "6"}
 REASONS = {"en": "10", "zh": "7"}
 METHODS = {ATTENTION: "ATT", GRADIENTS: "IG"}  # as Tables 5 and 9 shorten them
+ALL = "all"
+PARTS = (ALL, "original", "perturbed")
+PRINTED = ("F1", "MAP", "PCC", "MAP*")  # metrics of Tables 5 and 9
 AS_IT_STANDS, ABOVE = "as it stands", "above random scores"  # how a claim on word scores is measured
 FEW = 5  # records or pairs below which a mean is not shown
 
@@ -41,6 +44,26 @@ def scores(table: str, metric: str, method: str) -> pd.DataFrame:
     return pd.DataFrame(
         {name: [printed.loc[row, f"{name} {metric}"] for row in rows.values()] for name in DIMENSIONS}, index=[*rows]
     )
+
+
+def accuracy_rows(language: str) -> pd.DataFrame:
+    """Table 4 or 8 as rows: ``model, data, part, top, dimension, estimate`` in percent."""
+    table = ACCURACY[language]
+    parts = {(part, top): accuracy(table, part, top) for part in PARTS for top in (1, 3)}
+    return _as_rows(parts, ["part", "top"], table)
+
+
+def score_rows(language: str) -> pd.DataFrame:
+    """Table 5 or 9 as rows: ``model, data, metric, method, dimension, estimate``."""
+    table = SCORES[language]
+    parts = {(m, method): scores(table, m, short) for m in PRINTED for method, short in METHODS.items()}
+    return _as_rows(parts, ["metric", "method"], table)
+
+
+def _as_rows(parts: Mapping[tuple[Any, ...], pd.DataFrame], keys: Sequence[str], table: str) -> pd.DataFrame:
+    """Tables with models down and dimensions across, one under the other, a row per cell."""
+    long = pd.concat(dict(parts), names=[*keys, "model"]).rename_axis(columns="dimension").stack().rename("estimate")
+    return long.reset_index().assign(data=f"paper, Table {table}")
 
 
 def by_kind(table: str, row: str = "", column: str = "") -> pd.DataFrame:

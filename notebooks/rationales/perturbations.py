@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import middle, resampled_means
+from probekit.metrics import effective_clusters, middle, resampled_means, share_ci
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import escape, title
@@ -17,7 +17,7 @@ from probekit.report.verdicts import direction
 from notebooks.rationales import paper
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, FEW
-from notebooks.rationales.scores import faithfulness, plausibility
+from notebooks.rationales.scores import faithfulness, floors, judged, plausibility
 
 ALL = "all dimensions"
 TOPS = (1, TOP)
@@ -33,7 +33,8 @@ SIDES = {"agrees": "fewer", "contradicts": "more", "undecided": "not decided"}
 CAPTIONS = {
     "accuracy": "Accuracy of originals and of changed texts, and how often the first filling stays",
     "reasons": "Plausibility and faithfulness of word scores by kind of change",
-    "directions": "The paper's sentences on changed texts, each as a number above zero where it holds",
+    "directions": "The paper's sentences on changed texts, each as numbers above zero where it holds",
+    "floors": "Accuracy of first fillings beside that of the best constant answer",
 }
 Array = npt.NDArray[np.float64]
 Tables = Mapping[str, pd.DataFrame]
@@ -45,12 +46,17 @@ def tables(
     """All tables of the page.
 
     Args:
-        sets: of ``ask.load_sets``.
+        sets: of ``ask.load_sets``, all that were asked.
         predictions: of ``ask.predict_all``.
         saliencies: of ``ask.attribute_all``, of the sets that have marked words.
     """
     answers, scores = answered(predictions), reasoned(sets, saliencies)
-    return {"accuracy": accuracy(answers), "reasons": reasons(scores), "directions": directions(answers, scores)}
+    return {
+        "accuracy": accuracy(answers),
+        "reasons": reasons(scores),
+        "directions": directions(answers, scores),
+        "floors": floors(sets, predictions),
+    }
 
 
 def with_marks(sets: Mapping[str, RationaleSet]) -> dict[str, RationaleSet]:
@@ -151,11 +157,24 @@ def drawn_means(values: npt.ArrayLike, originals: Sequence[str]) -> tuple[Array,
     return means, resampled_means(filled, originals, inside, SAMPLES)
 
 
-def spans(names: Sequence[str], means: Array, drawn: Array) -> dict[str, float]:
-    """``NAME, NAME_low, NAME_high`` of every column."""
+def spans(columns: Mapping[str, npt.ArrayLike], originals: Sequence[str]) -> dict[str, float]:
+    """``NAME, NAME_low, NAME_high`` of the mean of every column; values that are not numbers are left out.
+
+    Where all values are 0 or all are 1 draws never differ: the interval is then exact (``share_ci``), on both sides of
+    zero for a ``change``, of which it holds the share of pairs that change at all. One original has no interval.
+    """
+    table = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
+    means, drawn = drawn_means(np.column_stack(list(table.values())), originals)
     row: dict[str, float] = {}
-    for i, name in enumerate(names):
-        low, high = middle(drawn[:, i])
+    for i, (name, values) in enumerate(table.items()):
+        counted = np.isfinite(values)
+        groups = [original for original, inside in zip(originals, counted, strict=True) if inside]
+        alike = bool(groups) and (np.ptp(values[counted]) == 0) and values[counted][0] in (0, 1)
+        if alike and len(set(groups)) > 1:
+            _, low, high, _, _ = share_ci(values[counted], groups)
+            low = -high if name == "change" else low
+        else:
+            low, high = middle(drawn[:, i], clusters=effective_clusters(groups) if groups else 1)
         row |= {name: float(means[i]), f"{name}_low": low, f"{name}_high": high}
     return row
 
@@ -174,8 +193,8 @@ def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
     for about, group in groups(pairs, ["dataset", "model"]):
         for k in TOPS:
             before, after = (group[f"{side}_top{k}"].to_numpy(float) for side in ("original", "perturbed"))
-            columns = np.column_stack([before, after, after - before, group["same"].to_numpy(float)])
-            shares = spans(("original", "perturbed", "change", "same"), *drawn_means(columns, list(group["original"])))
+            columns = {"original": before, "perturbed": after, "change": after - before, "same": group["same"]}
+            shares = spans(columns, list(group["original"]))
             rows.append(about | {"top": k} | shares | {"pairs": len(group), "originals": group["original"].nunique()})
     return pd.DataFrame(rows)
 
@@ -205,96 +224,113 @@ def reasons(pairs: pd.DataFrame) -> pd.DataFrame:
             "kept": np.where(eligible > 0, kept, np.nan),
             "pcc_all": pcc,
         }
-        means = spans(list(columns), *drawn_means(np.column_stack(list(columns.values())), list(group["original"])))
+        means = spans(columns, list(group["original"]))
         means["f1_delta"] = abs(means["f1_change"])
         rows.append(about | means | {"pairs": len(group), "originals": group["original"].nunique()})
     return pd.DataFrame(rows)
 
 
-DIMENSIONS_OF = {
-    "003-14b": ("semantics", "knowledge", "reasoning"),
-    "003-15a": ("semantics", "reasoning", "computation"),
-}  # the others are asked of all dimensions
+Means = Mapping[str, Array]  # kind -> means, shape (...)
+Statistic = Callable[[Means], Array]  # above zero where the paper's sentence holds
+DISPENSABLE, IMPORTANT, TRANSFORMED = PERTURBATIONS
 
 
-def _transformed_more(falls: Array) -> Array:
-    return np.asarray(falls[..., 2] - (falls[..., 0] + falls[..., 1]) / 2)
+def _moves_more(kind: str, other: str) -> Statistic:
+    """By how much the size of the mean change under a kind is greater than under another."""
+    return lambda means: np.abs(means[kind]) - np.abs(means[other])
 
 
-def _lowest_transformed(means: Array) -> Array:
-    return np.asarray(np.minimum(means[..., 0], means[..., 1]) - means[..., 2])
+def _lower(kind: str, *others: str) -> Statistic:
+    """By how much the mean under a kind is lower than the mean under others."""
+    return lambda means: np.asarray(sum(means[other] for other in others) / len(others) - means[kind])
 
 
-def _least_dispensable(sizes: Array) -> Array:
-    return np.asarray(np.minimum(sizes[..., 1], sizes[..., 2]) - sizes[..., 0])
+def _falls_more(means: Means) -> Array:
+    """By how much more it falls under transformations and important changes than under dispensable ones."""
+    return np.asarray(means[DISPENSABLE] - (means[TRANSFORMED] + means[IMPORTANT]) / 2)
 
 
-def _most_transformed(sizes: Array) -> Array:
-    return np.asarray(sizes[..., 2] - np.maximum(sizes[..., 0], sizes[..., 1]))
+def _moves_most(means: Means) -> Array:
+    """By how much transformations move it more than the two other kinds do on average."""
+    return np.abs(means[TRANSFORMED]) - (np.abs(means[DISPENSABLE]) + np.abs(means[IMPORTANT])) / 2
 
 
-# of means by kind in the order of PERTURBATIONS, shape (..., 3); each above zero where the paper's sentence holds
-Statistics = Mapping[str, Callable[[Array], Array]]
-OF_ANSWERS: Statistics = {
-    "003-13a": lambda change: _transformed_more(-change),  # accuracy falls more than, on average, under the others
-    "003-18a": lambda change: _least_dispensable(-change),  # it falls least under dispensable changes
-}
-OF_ORDER: Statistics = {"003-14a": _lowest_transformed, "003-14b": _lowest_transformed}  # MAP is lowest
-OF_REASONS: Statistics = {
-    "003-15a": lambda change: _least_dispensable(np.abs(change)),  # dispensable changes move F1 least
-    "003-15b": lambda change: _least_dispensable(np.abs(change)),
-    "003-15c": lambda change: _most_transformed(np.abs(change)),  # transformations move F1 most
-}
+# claim, what is compared, the dimensions (all together, if none), and the statistic
+Sentences = Sequence[tuple[str, str, str, Statistic]]
+ANSWERS: Sentences = [
+    *(("003-13a", f"against {other}", "", _moves_more(TRANSFORMED, other)) for other in (DISPENSABLE, IMPORTANT)),
+    *(("003-18a", name, name, _falls_more) for name in DIMENSIONS),
+]
+ORDER: Sentences = [
+    *(("003-14a", f"against {other}", "", _lower(TRANSFORMED, other)) for other in (DISPENSABLE, IMPORTANT)),
+    *(
+        ("003-14b", name, name, _lower(TRANSFORMED, DISPENSABLE, IMPORTANT))
+        for name in ("semantics", "knowledge", "reasoning")
+    ),
+]
+REASONS: Sentences = [
+    *(
+        ("003-15a", f"{name}, {kind}", name, _moves_more(kind, DISPENSABLE))
+        for name in ("semantics", "reasoning", "computation")
+        for kind in (IMPORTANT, TRANSFORMED)
+    ),
+    *(("003-15b", f"against {kind}", "", _moves_more(kind, DISPENSABLE)) for kind in (IMPORTANT, TRANSFORMED)),
+    *(("003-15c", name, name, _moves_most) for name in DIMENSIONS),
+]
 
 
 def directions(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     """The paper's sentences, of every model (accuracy) and of every model and method (reasons).
 
-    MAP is also asked of what it lies above that of random scores on the same pairs, since a text of other length or
-    words lowers that, too. Sets that lack one of the paper's three kinds give none.
+    A sentence that compares a kind with two others, or speaks of several dimensions, gives a number for each. MAP is
+    also asked of what it lies above the expectation of random scores on the same pairs, since a text of other length
+    or words lowers that, too. Sets that lack one of the paper's three kinds give none.
 
     Args:
         answers: of ``answered``.
         scores: of ``reasoned``.
 
     Returns:
-        ``claim, dataset, model, method, measured, estimate, low, high``; no ``method`` for accuracy.
+        ``claim, dataset, model, method, measured, compared, estimate, low, high``; no ``method`` for accuracy.
     """
     rows: list[dict[str, object]] = []
     for about, pairs in by(answers, ["dataset", "model"]):
         change = pairs["perturbed_top1"] - pairs["original_top1"]
-        rows += [row | about | {"method": ""} for row in _rows(pairs.assign(value=change), OF_ANSWERS, AS_IT_STANDS)]
+        rows += [row | about | {"method": ""} for row in _rows(pairs.assign(value=change), ANSWERS, AS_IT_STANDS)]
     chance = {about["dataset"]: part["ap"].to_numpy() for about, part in by(pick(scores, method=RANDOM), ["dataset"])}
     for about, pairs in by(scores[scores["model"] != ""] if len(scores) else scores, ABOUT):
         about.pop("weights")
         change = pairs["perturbed_f1"] - pairs["original_f1"]
-        found = _rows(pairs.assign(value=change), OF_REASONS, AS_IT_STANDS)
-        found += _rows(pairs.assign(value=pairs["ap"]), OF_ORDER, AS_IT_STANDS)
-        found += _rows(pairs.assign(value=pairs["ap"] - chance[about["dataset"]]), OF_ORDER, ABOVE)
+        found = _rows(pairs.assign(value=change), REASONS, AS_IT_STANDS)
+        found += _rows(pairs.assign(value=pairs["ap"]), ORDER, AS_IT_STANDS)
+        found += _rows(pairs.assign(value=pairs["ap"] - chance[about["dataset"]]), ORDER, ABOVE)
         rows += [row | about for row in found]
-    columns = ["claim", "dataset", "model", "method", "measured", "estimate", "low", "high"]
+    columns = ["claim", "dataset", "model", "method", "measured", "compared", "estimate", "low", "high"]
     return pd.DataFrame(rows, columns=columns).sort_values("claim", kind="stable", ignore_index=True)
 
 
-def _rows(pairs: pd.DataFrame, statistics: Statistics, measured: str) -> list[dict[str, object]]:
+def _rows(pairs: pd.DataFrame, sentences: Sentences, measured: str) -> list[dict[str, object]]:
     """Each statistic of the means of ``value`` by kind, with its interval over originals."""
     rows = []
-    for claim, statistic in statistics.items():
-        asked = pairs[pairs["dimension"].isin(DIMENSIONS_OF[claim])] if claim in DIMENSIONS_OF else pairs
-        wide = [asked["value"].where(asked["perturbation"] == kind) for kind in PERTURBATIONS]
-        if any(column.notna().sum() == 0 for column in wide):
+    for claim, compared, dimension, statistic in sentences:
+        asked = pick(pairs, dimension=dimension) if dimension else pairs
+        wide = {kind: asked["value"].where(asked["perturbation"] == kind) for kind in PERTURBATIONS}
+        if any(column.notna().sum() == 0 for column in wide.values()):
             continue
-        means, drawn = drawn_means(np.column_stack(wide), list(asked["original"]))
-        low, high = middle(statistic(drawn))
-        row = {"claim": claim, "measured": measured, "estimate": float(statistic(means))}
+        means, drawn = drawn_means(np.column_stack(list(wide.values())), list(asked["original"]))
+        groups = [asked.loc[column.notna(), "original"].tolist() for column in wide.values()]
+        clusters = min(effective_clusters(group) for group in groups)
+        low, high = middle(statistic(dict(zip(wide, drawn.T, strict=True))), clusters=clusters)
+        estimate = float(statistic(dict(zip(wide, means, strict=True))))
+        row = {"claim": claim, "measured": measured, "compared": compared, "estimate": estimate}
         rows.append(row | {"low": low, "high": high})
     return rows
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The directions: each above zero where the paper's sentence holds."""
-    columns = ["claim", "dataset", "model", "method", "measured", "estimate", "low", "high"]
-    return tables["directions"].reindex(columns=columns).assign(unit="original")
+    columns = ["claim", "dataset", "model", "method", "measured", "compared", "estimate", "low", "high"]
+    return judged(tables["directions"].reindex(columns=columns).assign(unit="original"), tables["floors"])
 
 
 def contrasts(tables: Tables) -> pd.DataFrame:
@@ -327,8 +363,8 @@ def answer(tables: Tables, first: str) -> str:
         if "misprimed" in kind:
             row = kind["misprimed"]
             facts.append(
-                f"after a misleading word {100 * row['same']:.0f} stay, and right ones go from "
-                f"{100 * row['original']:.0f} to {100 * row['perturbed']:.0f}"
+                f"after a misleading word right ones go from {100 * row['original']:.0f} to "
+                f"{100 * row['perturbed']:.0f} of 100"
             )
         sentence = "; ".join(facts)
     else:

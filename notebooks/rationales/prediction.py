@@ -7,22 +7,23 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import middle, resampled_means
+from probekit.metrics import effective_clusters, middle, resampled_means, share_ci
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, rationale_statistics
 from probekit.report.published import numbers
 from probekit.report.tables import across, by, pick
 from probekit.report.text import escape, title
 
 from notebooks.rationales import paper
-from notebooks.rationales.paper import LEARNED, UNLEARNED, like_the_paper, listed
+from notebooks.rationales.paper import ALL, LEARNED, PARTS, UNLEARNED, like_the_paper, listed
+from notebooks.rationales.scores import ECHO, RIGHT, WRONG, floors, judged, outcomes
 
-ALL = "all"
-PARTS = (ALL, "original", "perturbed")
 TOPS = {1: "First filling", 3: "One of the first three"}
 CAPTIONS = {
     "accuracy": "Share of right fillings by dimension, of originals and of perturbed records",
     "changes": "Accuracy of perturbed less that of original records",
-    "directions": "Accuracy in grammar and semantics less that in the other dimensions",
+    "directions": "Accuracy in grammar and in semantics less that in each other dimension",
+    "outcomes": "What the first filling is: a gold, a word that the text already holds, or another wrong one",
+    "floors": "Accuracy of first fillings beside that of the best constant answer",
     "statistics": "Sizes of the sets, and length of rationales over length of input",
 }
 Tables = Mapping[str, pd.DataFrame]
@@ -40,6 +41,8 @@ def tables(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> dict[
         "accuracy": accuracy(kept),
         "changes": changes(kept),
         "directions": directions(kept),
+        "outcomes": shares(sets, kept),
+        "floors": floors(sets, kept),
         "statistics": statistics(sets),
     }
 
@@ -66,14 +69,14 @@ def _hits(rows: pd.DataFrame, top: int) -> np.ndarray:
     return rows["rank"].between(1, top).to_numpy(dtype=float)
 
 
-def accuracy(predictions: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+def accuracy(predictions: pd.DataFrame) -> pd.DataFrame:
     """Tables 4 and 8: the share of records with a gold among the first fillings.
 
     Returns:
         One row per set, model, dimension (and ``all``), part (all, original, perturbed) and ``top`` (1 or 3):
-        ``records``, ``originals`` (the independent ones: intervals draw originals with their perturbed records),
-        ``estimate, low, high``, and ``unknown``, the share of records no gold of which the model's vocabulary can
-        spell.
+        ``records``, ``originals`` (the independent ones: intervals draw originals with their perturbed records, and
+        are exact where no record, or every one, is right), ``estimate, low, high``, and ``unknown``, the share of
+        records no gold of which the model's vocabulary can spell.
     """
     table = []
     for about, rows in _groups(predictions):
@@ -84,11 +87,11 @@ def accuracy(predictions: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
             chosen = rows[member]
             counts = {"records": len(chosen), "originals": chosen["original"].nunique()}
             hits = np.column_stack([_hits(chosen, top) for top in TOPS])
-            drawn = resampled_means(hits, chosen["original"].tolist(), seed=seed)
-            for top, values, samples in zip(TOPS, hits.T, drawn.T, strict=True):
-                low, high = middle(samples)
-                shares = {"estimate": values.mean(), "low": low, "high": high, "unknown": chosen["unknown"].mean()}
-                table.append(about | {"part": part, "top": top} | counts | shares)
+            for top, values in zip(TOPS, hits.T, strict=True):
+                found = share_ci(values, chosen["original"].tolist())
+                spans = {"estimate": found.estimate, "low": found.low, "high": found.high}
+                unknown = {"unknown": chosen["unknown"].mean()}
+                table.append(about | {"part": part, "top": top} | counts | spans | unknown)
     return pd.DataFrame(table)
 
 
@@ -116,33 +119,63 @@ def _difference(rows: pd.DataFrame, values: np.ndarray, member: np.ndarray, seed
     """Mean of the values of members less that of the others, with its interval over originals."""
     included = np.column_stack([member, ~member])
     drawn = resampled_means(np.column_stack([values, values]), rows["original"].tolist(), included, seed=seed)
-    low, high = middle(drawn[:, 0] - drawn[:, 1])
+    clusters = min(effective_clusters(rows["original"][side].tolist()) for side in (member, ~member))
+    low, high = middle(drawn[:, 0] - drawn[:, 1], clusters=clusters)
     return {"estimate": float(values[member].mean() - values[~member].mean()), "low": low, "high": high}
 
 
 def directions(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Whether grammar and semantics are answered better than the three other dimensions (section 5.2), at top 1.
+    """Whether grammar and semantics are each answered better than each of the other dimensions (section 5.2), at top 1.
 
     Returns:
-        One row per set with both groups of dimensions, and model: ``claim, dataset, model, estimate`` (mean
-        accuracy in grammar and semantics less that in the others, records weighing alike)``, low, high``.
+        Six rows per set with all dimensions, and model: ``claim, dataset, model, dimension, against, estimate``
+        (accuracy in the one less that in the other)``, low, high, n`` (originals).
     """
     table = []
     for about, rows in by(predictions, ["dataset", "model"]):
-        learned = rows["dimension"].isin(LEARNED).to_numpy()
-        if learned.any() and not learned.all() and rows["dimension"].isin(LEARNED + UNLEARNED).all():
-            table.append({"claim": "003-02b", **about, **_difference(rows, _hits(rows, 1), learned)})
-    return pd.DataFrame(table, columns=["claim", "dataset", "model", "estimate", "low", "high"])
+        if set(rows["dimension"]) < set(DIMENSIONS):
+            continue
+        for first in LEARNED:
+            for second in UNLEARNED:
+                both = pick(rows, dimension=[first, second])
+                gap = _difference(both, _hits(both, 1), (both["dimension"] == first).to_numpy())
+                named = {"claim": "003-02b", **about, "dimension": first, "against": second}
+                table.append(named | gap | {"n": both["original"].nunique()})
+    columns = ["claim", "dataset", "model", "dimension", "against", "estimate", "low", "high", "n"]
+    return pd.DataFrame(table, columns=columns)
+
+
+def shares(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> pd.DataFrame:
+    """What the first filling is, of every set and model by dimension.
+
+    Returns:
+        ``dataset, model, dimension, outcome`` (right, echo or other wrong)``, records, estimate, low, high``.
+    """
+    table = []
+    for about, rows in _groups(predictions):
+        found = outcomes(sets[about["dataset"]], rows).reindex(rows["id"])
+        for outcome in (RIGHT, ECHO, WRONG):
+            share = share_ci((found == outcome).to_numpy(float), rows["original"].tolist())
+            spans = {"estimate": share.estimate, "low": share.low, "high": share.high}
+            table.append(about | {"outcome": outcome, "records": len(rows)} | spans)
+    return pd.DataFrame(table)
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The finding of section 5.2 as a difference that lies above zero where it holds, per set and model."""
-    rows = tables["directions"]
-    if rows.empty:
-        return rows
-    whole = pick(tables["accuracy"], dimension=ALL, part=ALL, top=1).set_index(["dataset", "model"])["originals"]
-    counts = [whole[key] for key in zip(rows["dataset"], rows["model"], strict=True)]
-    return rows[["claim", "dataset", "model", "estimate", "low", "high"]].assign(unit="original", n=counts)
+    """The finding of section 5.2 as differences that lie above zero where it holds, per set and model."""
+    return judged(tables["directions"].assign(unit="original"), tables["floors"])
+
+
+def echoes(tables: Tables, dataset: str) -> str:
+    """How many of the wrong first fillings repeat a word of the text."""
+    rows = pick(tables["outcomes"], dataset=dataset, dimension=ALL)
+    parts = []
+    for about, part in by(rows, ["model"]):
+        share = part.set_index("outcome")["estimate"]
+        wrong = 1 - share[RIGHT]
+        parts.append(f"{100 * share[ECHO] / wrong:.0f} of 100 for {escape(title(about['model']))}" if wrong else "")
+    told = " and ".join(part for part in parts if part)
+    return f"Of the wrong first fillings so many only repeat a word of the text: {told}." if told else ""
 
 
 def answer(tables: Tables, dataset: str) -> str:
@@ -205,25 +238,10 @@ def beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) ->
     Returns:
         ``model, data, part, top, dimension, estimate, low, high``; a printed number has no interval.
     """
-    table = paper.ACCURACY[language]
-    rows = [
-        {
-            "model": model,
-            "data": f"paper, Table {table}",
-            "part": part,
-            "top": top,
-            "dimension": name,
-            "estimate": value,
-        }
-        for part in PARTS
-        for top in TOPS
-        for model, cells in paper.accuracy(table, part, top).iterrows()
-        for name, value in cells.items()
-    ]
     kept = pick(cells, dataset=list(datasets), dimension=list(DIMENSIONS))
     own = kept.assign(data=kept["dataset"], **{name: 100 * kept[name] for name in ("estimate", "low", "high")})
     columns = ["model", "data", "part", "top", "dimension", "estimate", "low", "high"]
-    return pd.concat([pd.DataFrame(rows, columns=columns), own[columns]], ignore_index=True)
+    return pd.concat([paper.accuracy_rows(language), own[columns]], ignore_index=True)[columns]
 
 
 def as_in_paper(beside: pd.DataFrame) -> pd.DataFrame:

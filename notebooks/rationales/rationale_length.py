@@ -8,14 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import middle, resampled_means
+from probekit.metrics import effective_clusters, middle, resampled_means
 from probekit.probes.rationales import DIMENSIONS, RationaleSet
 from probekit.report.tables import across, pick
 from probekit.report.text import escape, number, title
 
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, Saliency
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, LONG, SHORT
-from notebooks.rationales.scores import faithfulness, plausibility
+from notebooks.rationales.scores import faithfulness, floors, judged, plausibility
 
 RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 SHOWN = [0.1, 0.3, 0.5, 0.7, 1.0]
@@ -27,30 +27,34 @@ SAMPLES = 2000
 KEYS = ["dataset", "model", "method", "weights"]
 CAPTIONS = {
     "lengths": "F1 and MAP by the share of words taken as rationale, as they stand and less those of random scores",
-    "directions": "The paper's sentences on its Figure 1, each as a number above zero where it holds",
+    "directions": "The paper's sentences on its Figure 1, each as numbers above zero where it holds",
+    "floors": "Accuracy of first fillings beside that of the best constant answer",
 }
 Array = npt.NDArray[np.float64]
 Measured = Sequence[tuple[Saliency, pd.DataFrame]]
 Tables = Mapping[str, pd.DataFrame]
 
 
-def tables(sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -> dict[str, pd.DataFrame]:
+def tables(
+    sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencies: Sequence[Saliency]
+) -> dict[str, pd.DataFrame]:
     """All tables of the page.
 
     Args:
         sets: of ``ask.load_sets``; one without marked rationales has no F1.
+        predictions: of ``ask.predict_all``.
         saliencies: of ``ask.attribute_all``.
     """
     measured = [(one, values(sets[one.dataset], one.table)) for one in saliencies]
-    return {"lengths": lengths(measured), "directions": directions(measured)}
+    return {"lengths": lengths(measured), "directions": directions(measured), "floors": floors(sets, predictions)}
 
 
-def values(items: RationaleSet, saliency: pd.DataFrame) -> pd.DataFrame:
+def values(items: RationaleSet, saliency: pd.DataFrame | None) -> pd.DataFrame:
     """F1 of every record with a rationale, and the term of MAP of every pair, at every ratio.
 
     Args:
         items: the records.
-        saliency: word scores of these records, as ``attribute`` gives them.
+        saliency: word scores of these records, as ``attribute`` gives them; None for the expectation of random scores.
 
     Returns:
         ``original`` (id; records of one original are not independent), ``dimension``, ``metric``, and one column for
@@ -67,7 +71,7 @@ def values(items: RationaleSet, saliency: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _scored(items: RationaleSet, saliency: pd.DataFrame, metric: str, ratio: float) -> pd.DataFrame:
+def _scored(items: RationaleSet, saliency: pd.DataFrame | None, metric: str, ratio: float) -> pd.DataFrame:
     return plausibility(items, saliency, ratio) if metric == "F1" else faithfulness(items, saliency, ratio)
 
 
@@ -92,6 +96,12 @@ def draws(table: pd.DataFrame, metric: str) -> tuple[list[str], Array, Array]:
     included = np.repeat(inside.T, len(RATIOS), axis=1)
     drawn = resampled_means(np.tile(curves, len(known)), list(rows["original"]), included, SAMPLES)
     return known, means, drawn.reshape(SAMPLES, len(known), len(RATIOS))
+
+
+def _clusters(table: pd.DataFrame, metric: str, names: Sequence[str]) -> float:
+    """Effective number of originals of the dimension among ``names`` that has the fewest."""
+    rows = pick(table, metric=metric)
+    return min(effective_clusters(rows.loc[rows["dimension"] == name, "original"].tolist()) for name in names)
 
 
 def above_chance(measured: Measured) -> list[pd.DataFrame]:
@@ -124,9 +134,10 @@ def lengths(measured: Measured) -> pd.DataFrame:
                 mean = (means.mean(0), drawn.mean(1), more.mean(0), drawn_more.mean(1))
                 curves.append((MEAN, *mean, counts.sum()))
             for name, curve, sample, gain, gained, n in curves:
+                clusters = _clusters(table, metric, known if name == MEAN else [name])
                 for place, ratio in enumerate(RATIOS):
-                    low, high = middle(sample[:, place])
-                    above_low, above_high = middle(gained[:, place])
+                    low, high = middle(sample[:, place], clusters=clusters)
+                    above_low, above_high = middle(gained[:, place], clusters=clusters)
                     about = one.about() | {"dimension": name, "metric": metric, "ratio": ratio}
                     about |= {"estimate": curve[place], "low": low, "high": high}
                     about |= {"above": gain[place], "above_low": above_low, "above_high": above_high}
@@ -136,13 +147,15 @@ def lengths(measured: Measured) -> pd.DataFrame:
 
 
 def directions(measured: Measured) -> pd.DataFrame:
-    """What section 5.3 says of Figure 1, of every model and method, each as one number above zero where it holds.
+    """What section 5.3 says of Figure 1, of every model and method, each as numbers above zero where it holds.
 
-    Asked of the curves as they stand, and of what they lie above those of random scores on the same records: a longer
-    list of words at random has a greater F1 and MAP, too. Sets that lack one of the five dimensions give none.
+    A sentence on several dimensions gives a number for each, or for each two that it compares. Asked of the curves as
+    they stand, and of what they lie above the expectation of random scores on the same records, for a longer list of
+    words at random has a greater F1 and MAP, too. That F1 is greater at 1.0 is not asked above random scores: there
+    every score takes all words. Sets that lack one of the five dimensions give none.
 
     Returns:
-        ``claim, dataset, model, method, weights, measured, estimate, low, high``.
+        ``claim, dataset, model, method, weights, measured, dimension`` (what is compared)``, estimate, low, high``.
     """
     rows: list[dict[str, object]] = []
     for (one, table), above in zip(measured, above_chance(measured), strict=True):
@@ -152,36 +165,30 @@ def directions(measured: Measured) -> pd.DataFrame:
             curves = {metric: draws(asked, metric) for metric in METRICS}
             if any(known != list(DIMENSIONS) for known, _, _ in curves.values()):
                 continue
-            for claim, (metric, statistic) in STATISTICS.items():
+            for claim, metric, what, names, statistic in SENTENCES:
+                if name == ABOVE and claim == "003-12a":
+                    continue
                 _, means, drawn = curves[metric]
-                low, high = middle(statistic(drawn))
-                about = {"claim": claim, **one.about(), "measured": name, "estimate": float(statistic(means))}
-                rows.append(about | {"low": low, "high": high})
-    columns = ["claim", *KEYS, "measured", "estimate", "low", "high"]
+                low, high = middle(statistic(drawn), clusters=_clusters(asked, metric, names))
+                about = {"claim": claim, **one.about(), "measured": name, "dimension": what}
+                rows.append(about | {"estimate": float(statistic(means)), "low": low, "high": high})
+    columns = ["claim", *KEYS, "measured", "dimension", "estimate", "low", "high"]
     return pd.DataFrame(rows, columns=columns).sort_values("claim", kind="stable", ignore_index=True)
 
 
-def _of(curves: Array, group: Sequence[str]) -> Array:
-    """The curves of some dimensions, shape (..., dimensions, ratios)."""
-    return curves[..., [DIMENSIONS.index(name) for name in group], :]
+Statistic = Callable[[Array], Array]  # of curves of shape (..., dimensions, ratios)
 
 
-def _least_rise(curves: Array) -> Array:
-    """The smallest rise from the first ratio to the last among the three dimensions of long rationales."""
-    long = _of(curves, LONG)
-    return np.asarray((long[..., -1] - long[..., 0]).min(-1))
+def _rise(name: str, start: int, end: int) -> Statistic:
+    """How much a dimension's curve rises from one ratio to another."""
+    place = DIMENSIONS.index(name)
+    return lambda curves: np.asarray(curves[..., place, end] - curves[..., place, start])
 
 
-def _peak(curves: Array) -> Array:
-    """How far the middle lies above both ends, the least of grammar and semantics."""
-    short = _of(curves, SHORT)
-    return np.asarray((short[..., MIDDLE] - np.maximum(short[..., 0], short[..., -1])).min(-1))
-
-
-def _slower(curves: Array) -> Array:
-    """Mean rise of the three dimensions of long rationales less that of the two of short ones."""
-    rise = [(one[..., -1] - one[..., 0]).mean(-1) for one in (_of(curves, LONG), _of(curves, SHORT))]
-    return np.asarray(rise[0] - rise[1])
+def _slower(first: str, second: str) -> Statistic:
+    """How much less the first dimension's curve rises over all ratios than the second's."""
+    one, other = _rise(first, 0, -1), _rise(second, 0, -1)
+    return lambda curves: np.asarray(other(curves) - one(curves))
 
 
 def _first_half(curves: Array) -> Array:
@@ -189,19 +196,21 @@ def _first_half(curves: Array) -> Array:
     return np.asarray((curves[..., MIDDLE] - curves[..., 0]).mean(-1))
 
 
-STATISTICS: dict[str, tuple[str, Callable[[Array], Array]]] = {
-    "003-12a": ("F1", _least_rise),
-    "003-12b": ("MAP", _least_rise),
-    "003-12c": ("F1", _peak),
-    "003-12d": ("MAP", _slower),
-    "003-12e": ("F1", _first_half),
-}
+# claim, metric, what is compared, the dimensions it rests on, and a number above zero where the sentence holds
+SENTENCES: list[tuple[str, str, str, Sequence[str], Statistic]] = [
+    *(("003-12a", "F1", name, [name], _rise(name, 0, -1)) for name in LONG),
+    *(("003-12b", "MAP", name, [name], _rise(name, 0, -1)) for name in LONG),
+    *(("003-12c", "F1", f"{name}, 0.5 over 0.1", [name], _rise(name, 0, MIDDLE)) for name in SHORT),
+    *(("003-12c", "F1", f"{name}, 0.5 over 1.0", [name], _rise(name, -1, MIDDLE)) for name in SHORT),
+    *(("003-12d", "MAP", f"{a}, {b}", [a, b], _slower(a, b)) for a in SHORT for b in LONG),
+    ("003-12e", "F1", MEAN, DIMENSIONS, _first_half),
+]
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The directions, of trained models: each above zero where the paper's sentence holds."""
-    columns = ["claim", "dataset", "model", "method", "measured", "estimate", "low", "high"]
-    return tables["directions"].reindex(columns=columns).assign(unit="original")
+    columns = ["claim", "dataset", "model", "method", "measured", "dimension", "estimate", "low", "high"]
+    return judged(tables["directions"].reindex(columns=columns).assign(unit="original"), tables["floors"])
 
 
 def summary(table: pd.DataFrame) -> str:
@@ -273,6 +282,6 @@ def by_share(table: pd.DataFrame, dataset: str) -> pd.DataFrame:
 
 
 def in_full(rows: pd.DataFrame) -> pd.DataFrame:
-    """Each claim as it stands and above random scores, for reading: a column per model and method."""
+    """Each number behind a claim, as it stands and above random scores, for reading: a column per model and method."""
     who = rows["model"].map(title) + ", " + rows["method"]
-    return across(rows.assign(who=who), ["claim", "measured"], "who", digits=2)
+    return across(rows.assign(who=who), ["claim", "dimension", "measured"], "who", digits=2)

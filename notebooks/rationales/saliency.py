@@ -9,30 +9,61 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import middle, ranked_words, rationale_length, resampled_means
-from probekit.probes.rationales import DIMENSIONS, RationaleSet
-from probekit.report.tables import across, by, pick
+from probekit.metrics import effective_clusters, middle, ranked_words, rationale_length, resampled_means
+from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation
+from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import escape, number, title
+from probekit.report.verdicts import direction
+from probekit.scoring.saliency import random_saliency
 
-from notebooks.rationales import paper
-from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
+from notebooks.rationales import erasure, paper
+from notebooks.rationales.ask import (
+    ATTENTION,
+    DRAWS,
+    GRADIENTS,
+    METHODS,
+    ORACLE,
+    RANDOM,
+    RANDOM_WEIGHTS,
+    TRAINED,
+    Saliency,
+)
 from notebooks.rationales.heat import sentence
-from notebooks.rationales.paper import FEW, like_the_paper, listed
-from notebooks.rationales.scores import dimension_ratios, faithfulness, plausibility
+from notebooks.rationales.paper import ALL, FEW, PRINTED, like_the_paper, listed
+from notebooks.rationales.scores import (
+    ECHO,
+    RIGHT,
+    WRONG,
+    dimension_ratios,
+    faithfulness,
+    floors,
+    judged,
+    outcomes,
+    plausibility,
+)
 
-ALL = "all"
 F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT = "F1", "MAP", "PCC", "MAP*", "PCC, all pairs", "share kept"
-METRICS = (F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT)
-PRINTED = (F1, MAP, PCC, MAP_KEPT)
+F1_MARKS, MAP_WORDS = "F1, punctuation open", "MAP, words alone"
+METRICS = (F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT, F1_MARKS, MAP_WORDS)
 SHOWN = {(F1,): "Plausibility (F1)", (MAP,): "Faithfulness (MAP)", (PCC, MAP_KEPT): "Faithfulness (PCC, and MAP\\*)"}
 ABOUT = ["dataset", "model", "method", "weights"]
 BETTER, LEARNED, SENSIBLE = "003-08c", "method above random scores", "trained above random weights"
 CLAIMS = {F1: BETTER, MAP: "003-08e"}  # of attention less integrated gradients
 BOUND = 0.01  # of the change that integrated gradients explain
+EXACT = (F1, F1_MARKS, MAP, MAP_WORDS)  # metrics of which random scores have an expectation by formula
 NO_MODEL = "no model"
+LEGEND = (
+    "Each line says what the model fills in and what is right. A word that weighs more has a thicker line below it and "
+    "a darker ground; a dotted line is weight against the prediction. Small numbers count the words of the predicted "
+    "rationale, best first, and marked words are bold."
+)
 CAPTIONS = {
     "interpretability": "Every metric of every source of word scores, by dimension",
     "contrasts": "Differences on the same records: attention less gradients, and less random scores or weights",
+    "outcomes": "F1 of word scores by what the model fills in: right, an echo of the text, or another wrong word",
+    "floors": "Accuracy of first fillings beside that of the best constant answer",
+    "erasure": "What a prediction loses without its best-scored words, and what it loses with them alone",
+    "erased": "Differences of these losses: attention less gradients, and each method less random scores",
     "completeness": "Completeness error of integrated gradients: its distribution over records",
     "errors": "Completeness error of integrated gradients, record by record",
     "words": "Word scores of one original per dimension",
@@ -61,32 +92,38 @@ class Values(NamedTuple):
         return float(self.values[chosen].mean()) if chosen.any() else float("nan")
 
 
-def values(items: RationaleSet, saliency: pd.DataFrame) -> dict[str, Values]:
+def values(items: RationaleSet, saliency: pd.DataFrame | None, seed: int = 0) -> dict[str, Values]:
     """The metrics of every record (F1) and pair (the others) by name.
 
     PCC and MAP* count kept pairs (p below 0.05), *PCC, all pairs* those where it is defined, and *share kept* is over
-    all pairs of a kind that PCC is made for.
+    all pairs of a kind that PCC is made for. No saliency stands for random scores: the expectations of F1 and MAP, and
+    for the rest all values of ``DRAWS`` draws from ``seed`` on.
     """
-    plausible, faithful = plausibility(items, saliency), faithfulness(items, saliency)
     metrics = {}
-    if len(plausible):
-        originals = plausible["original_id"].where(plausible["original_id"] != "", plausible["id"])
-        every = np.ones(len(plausible), bool)
-        metrics[F1] = Values(
-            plausible["f1"].to_numpy(float), every, originals.to_numpy(), plausible["dimension"].to_numpy()
-        )
-    if len(faithful):
-        kept, eligible = faithful["kept"].to_numpy(bool), faithful["eligible"].to_numpy(bool)
-        ap, pcc = faithful["ap"].to_numpy(float), faithful["pcc"].to_numpy(float)
-        counted = {
-            MAP: (ap, np.ones(len(ap), bool)),
+    for name, open_to in ((F1, False), (F1_MARKS, True)):
+        plausible = plausibility(items, saliency, punctuation=open_to)
+        if len(plausible):
+            originals = plausible["original_id"].where(plausible["original_id"] != "", plausible["id"])
+            every, dimensions = np.ones(len(plausible), bool), plausible["dimension"].to_numpy()
+            metrics[name] = Values(plausible["f1"].to_numpy(float), every, originals.to_numpy(), dimensions)
+    for name, counted in ((MAP, True), (MAP_WORDS, False)):
+        faithful = faithfulness(items, saliency, punctuation=counted)
+        if len(faithful):
+            every, about = np.ones(len(faithful), bool), (faithful["original_id"], faithful["dimension"])
+            metrics[name] = Values(faithful["ap"].to_numpy(float), every, *(one.to_numpy() for one in about))
+    tables = [random_saliency(items, seed + n) for n in range(DRAWS)] if saliency is None else [saliency]
+    pairs = pd.concat([faithfulness(items, table) for table in tables], ignore_index=True)
+    if len(pairs):
+        kept, eligible = pairs["kept"].to_numpy(bool), pairs["eligible"].to_numpy(bool)
+        ap, pcc = pairs["ap"].to_numpy(float), pairs["pcc"].to_numpy(float)
+        members = {
             PCC: (pcc, kept),
             MAP_KEPT: (ap, kept),
             PCC_ALL: (pcc, np.isfinite(pcc)),
             KEPT: (kept.astype(float), eligible),
         }
-        originals, dimensions = faithful["original_id"].to_numpy(), faithful["dimension"].to_numpy()
-        for name, (numbers, member) in counted.items():
+        originals, dimensions = pairs["original_id"].to_numpy(), pairs["dimension"].to_numpy()
+        for name, (numbers, member) in members.items():
             metrics[name] = Values(np.where(member, numbers, 0.0), member, originals, dimensions)
     return metrics
 
@@ -98,21 +135,33 @@ def _members(metric: Values) -> dict[str, np.ndarray]:
     return {ALL: np.ones(len(metric.values), bool)} | each
 
 
-def tables(sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency], seed: int = 0) -> dict[str, pd.DataFrame]:
+def tables(
+    sets: Mapping[str, RationaleSet],
+    predictions: pd.DataFrame,
+    saliencies: Sequence[Saliency],
+    losses: pd.DataFrame,
+    seed: int = 0,
+) -> dict[str, pd.DataFrame]:
     """All tables of the page.
 
     Args:
         sets: of ``ask.load_sets``.
+        predictions: of ``ask.predict_all``.
         saliencies: of ``ask.attribute_all``.
-        seed: of the bootstrap.
+        losses: of ``ask.erase_all``.
+        seed: of the bootstrap and of random scores.
     """
-    scored = [(saliency, values(sets[saliency.dataset], saliency.table)) for saliency in saliencies]
+    scored = [(saliency, values(sets[saliency.dataset], saliency.table, seed)) for saliency in saliencies]
     return {
         "interpretability": interpretability(scored, seed),
         "contrasts": contrasts(scored, seed),
+        "outcomes": by_outcome(sets, predictions, scored, seed),
+        "erasure": erasure.means(losses, seed),
+        "erased": erasure.contrasts(losses, seed),
+        "floors": floors(sets, predictions),
         "completeness": completeness(saliencies),
         "errors": errors(saliencies),
-        "words": words(sets, saliencies),
+        "words": words(sets, predictions, saliencies),
     }
 
 
@@ -127,17 +176,53 @@ def interpretability(scored: Sequence[tuple[Saliency, dict[str, Values]]], seed:
     for saliency, metrics in scored:
         for name, metric in metrics.items():
             for dimension, member in _members(metric).items():
-                counted = (metric.counted & member)[:, None]
-                drawn = resampled_means(metric.values[:, None], metric.originals.tolist(), counted, seed=seed)
-                low, high = middle(drawn)
-                cells = {"dimension": dimension, "metric": name, "n": int(counted.sum())}
-                rows.append(saliency.about() | cells | {"estimate": metric.mean(member), "low": low, "high": high})
+                cells = {"dimension": dimension, "metric": name, "n": int((metric.counted & member).sum())}
+                rows.append(saliency.about() | cells | _mean(metric, member, seed))
     return pd.DataFrame(rows, columns=[*ABOUT, "dimension", "metric", "n", "estimate", "low", "high"])
 
 
+def _mean(metric: Values, member: np.ndarray, seed: int) -> dict[str, float]:
+    """``estimate, low, high`` of the mean of what counts among ``member``, over originals."""
+    counted = metric.counted & member
+    drawn = resampled_means(metric.values[:, None], metric.originals.tolist(), counted[:, None], seed=seed)
+    clusters = effective_clusters(metric.originals[counted].tolist()) if counted.any() else 1
+    low, high = middle(drawn, clusters=clusters)
+    return {"estimate": metric.mean(member), "low": low, "high": high}
+
+
+def by_outcome(
+    sets: Mapping[str, RationaleSet],
+    predictions: pd.DataFrame,
+    scored: Sequence[tuple[Saliency, dict[str, Values]]],
+    seed: int = 0,
+) -> pd.DataFrame:
+    """F1 of each trained model's word scores apart by what it fills in.
+
+    Returns:
+        ``dataset, model, method, outcome, n, estimate, low, high`` and ``chance``, what random scores are expected to
+        reach on the same records.
+    """
+    rows = []
+    for saliency, metrics in scored:
+        if saliency.weights != TRAINED or F1 not in metrics:
+            continue
+        items = sets[saliency.dataset]
+        mine = pick(predictions, dataset=saliency.dataset, model=saliency.model)
+        chance = plausibility(items, None)
+        filled = outcomes(items, mine).reindex(chance["id"]).to_numpy()
+        for outcome in (RIGHT, ECHO, WRONG):
+            member = filled == outcome
+            if member.any():
+                cells = {"outcome": outcome, "n": int(member.sum())} | _mean(metrics[F1], member, seed)
+                about = {name: saliency.about()[name] for name in ("dataset", "model", "method")}
+                rows.append(about | cells | {"chance": float(chance["f1"][member].mean())})
+    columns = ["dataset", "model", "method", "outcome", "n", "estimate", "low", "high", "chance"]
+    return pd.DataFrame(rows, columns=columns)
+
+
 def contrasts(scored: Sequence[tuple[Saliency, dict[str, Values]]], seed: int = 0) -> pd.DataFrame:
-    """Differences of F1 and of MAP on the same records: attention less integrated gradients (claim 003-08), each method
-    less random scores, and each method on the trained model less on random weights.
+    """Differences of F1 and of MAP, in both readings, on the same records: attention less integrated gradients (claim
+    003-08), each method less random scores, and each method on the trained model less on random weights.
 
     Returns:
         ``claim, dataset, model, method, metric, dimension, estimate, low, high``.
@@ -152,7 +237,7 @@ def contrasts(scored: Sequence[tuple[Saliency, dict[str, Values]]], seed: int = 
             others[BETTER] = (model, GRADIENTS, TRAINED)
         for claim, other in others.items():
             second = known.get((dataset, *other), {})
-            for metric in (F1, MAP):
+            for metric in EXACT:
                 if metric in metrics and metric in second:
                     about = {"claim": claim, "dataset": dataset, "model": model, "method": method, "metric": metric}
                     rows += [about | row for row in _differences(metrics[metric], second[metric], seed)]
@@ -166,7 +251,7 @@ def _differences(first: Values, second: Values, seed: int) -> list[dict[str, obj
     difference = first.values - second.values
     for dimension, member in _members(first).items():
         drawn = resampled_means(difference[:, None], first.originals.tolist(), member[:, None], seed=seed)
-        low, high = middle(drawn)
+        low, high = middle(drawn, clusters=effective_clusters(first.originals[member].tolist()))
         rows.append({"dimension": dimension, "estimate": float(difference[member].mean()), "low": low, "high": high})
     return rows
 
@@ -176,7 +261,7 @@ def errors(saliencies: Sequence[Saliency]) -> pd.DataFrame:
     frames = [
         one.table[["id", "change", "error"]].assign(dataset=one.dataset, model=one.model, weights=one.weights)
         for one in saliencies
-        if one.method == GRADIENTS
+        if one.method == GRADIENTS and one.table is not None
     ]
     columns = ["dataset", "model", "weights", "id", "change", "error"]
     return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
@@ -197,29 +282,28 @@ def completeness(saliencies: Sequence[Saliency]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns)
 
 
-def words(sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -> pd.DataFrame:
+def words(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencies: Sequence[Saliency]) -> pd.DataFrame:
     """Every word of the first marked original of each dimension, as each trained model's methods weigh it.
 
     Returns:
-        ``dataset, id, dimension, context, golds, model, method, predicted`` (what is explained), ``place, word, score``
+        ``dataset, id, dimension, context, golds, model, method, predicted`` (first filling), ``place, word, score``
         (nan of the slot), ``rank`` among the words of the predicted rationale (else nan) and ``marked`` (0 or 1).
     """
-    predicted = {
-        (one.dataset, one.model, one.weights): dict(zip(one.table["id"], one.table["predicted"], strict=True))
-        for one in saliencies
-        if one.method == GRADIENTS
-    }
+    filled = {(row.dataset, row.model, row.id): row.predictions[0] for row in predictions.itertuples()}
     rows = []
-    for saliency in (one for one in saliencies if one.weights == TRAINED):
+    for saliency in saliencies:
+        if saliency.weights != TRAINED or saliency.table is None:
+            continue
         items = sets[saliency.dataset]
         ratios, table = dimension_ratios(items), saliency.table.set_index("id")
         marked = items.items[(items.items["original_id"] == "") & items.items["rationales"].map(bool)]
         for record in marked.drop_duplicates("dimension").to_dict("records"):
             scores = table.loc[record["id"]]
-            taken = rationale_length(ratios[record["language"], record["dimension"]], len(scores["words"]))
-            best = [scores["positions"][place] for place in ranked_words(scores["scores"])[:taken]]
+            ranked = [scores["positions"][place] for place in ranked_words(scores["scores"])]
+            taken = rationale_length(ratios[record["language"], record["dimension"]], len(ranked))
+            best = [place for place in ranked if not is_punctuation(record["words"][place])][:taken]
             score_of = dict(zip(scores["positions"], scores["scores"], strict=True))
-            filling = predicted.get((saliency.dataset, saliency.model, saliency.weights), {}).get(record["id"], "")
+            filling = filled[saliency.dataset, saliency.model, record["id"]]
             about = {"dataset": saliency.dataset, "id": record["id"], "dimension": record["dimension"]}
             about |= {"context": record["context"], "golds": ", ".join(record["golds"])}
             about |= {"model": saliency.model, "method": saliency.method, "predicted": filling}
@@ -242,51 +326,98 @@ def heat(table: pd.DataFrame, dataset: str) -> str:
         scored, explained = rows.dropna(subset=["score"]), str(rows["predicted"].iloc[0]).strip()
         label = f"{about['dimension']}, {title(about['model'])}, {about['method']}: "
         label += f"fills “{explained}” where “{about['golds']}” is right"
-        weights = (scored["place"].tolist(), scored["score"].tolist(), int(rows["rank"].notna().sum()))
+        ranks = {int(row["place"]): int(row["rank"]) for row in rows.dropna(subset=["rank"]).to_dict("records")}
         marked = rows.loc[rows["marked"] == 1, "place"].tolist()
-        lines.append(sentence(about["context"], rows["word"].tolist(), *weights, marked=marked, label=label))
+        weights = scored["place"].tolist(), scored["score"].tolist(), ranks
+        lines.append(sentence(str(about["context"]), rows["word"].tolist(), *weights, marked=marked, label=label))
     summary = f"{html.escape(title(dataset))}: {len(lines)} weighed sentences"
     return f"<details><summary>{summary}</summary>{''.join(lines)}</details>"
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Attention less integrated gradients over all records of a set, in F1 and in MAP, per model."""
-    rows = pick(tables["contrasts"], claim=BETTER, dimension=ALL)
+    rows = pick(tables["contrasts"], claim=BETTER, dimension=ALL, metric=list(CLAIMS))
     if rows.empty:
         return rows
     columns = ["claim", "dataset", "model", "metric", "dimension", "estimate", "low", "high"]
-    return rows.assign(claim=rows["metric"].map(CLAIMS))[columns].assign(unit="original")
+    rows = rows.assign(claim=rows["metric"].map(CLAIMS))[columns].assign(unit="original")
+    return judged(rows, tables["floors"])
 
 
 def answer(tables: Tables, dataset: str) -> str:
-    """How far the words that attention weighs most are the marked ones, between chance and the marks themselves; and
-    for which models attention is more plausible, or more faithful, than integrated gradients."""
+    """How far the words that attention weighs most are the marked ones, beside chance, and whether the two readings of
+    faithfulness agree on attention and integrated gradients."""
     cells = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=F1)
-    own, ends = pick(cells, method=ATTENTION, weights=TRAINED), cells.set_index("method")["estimate"]
+    own, chance = pick(cells, method=ATTENTION, weights=TRAINED), pick(cells, method=RANDOM)["estimate"].iloc[0]
     shares = [f"{number(row['estimate'], 2)} for {escape(title(row['model']))}" for row in own.to_dict("records")]
     if len(shares) > 2:
         shares = [f"{number(own['estimate'].min(), 2)} to {number(own['estimate'].max(), 2)}, model by model"]
-    models = list(own["model"])
-    gaps = pick(tables["contrasts"], dataset=dataset, dimension=ALL)
-    learned = pick(gaps, claim=LEARNED, metric=F1, method=ATTENTION)
-    plausible, faithful = (
-        listed(list(rows.loc[rows["low"] > 0, "model"]), models)
-        for rows in (pick(gaps, claim=BETTER, metric=metric) for metric in (F1, MAP))
-    )
-    return (
+    text = (
         f"{escape(title(dataset))}: the words that attention weighs most match the marked words with an F1 of "
-        f"{' and '.join(shares)}; random scores reach {number(ends[RANDOM], 2)} and the marks themselves "
-        f"{number(ends[ORACLE], 2)}. Attention is above random scores beyond chance for "
-        f"{listed(list(learned.loc[learned['low'] > 0, 'model']), models)}, more plausible (F1) than integrated "
-        f"gradients for {plausible}, and more faithful (MAP) for {faithful}."
+        f"{' and '.join(shares)}, where scores at random are expected to reach {number(chance, 2)}."
     )
+    return f"{text} {readings(tables, dataset)}".strip()
+
+
+def readings(tables: Tables, dataset: str) -> str:
+    """Whether erasure says the same as MAP of attention against integrated gradients, model by model."""
+    gaps = pick(tables["contrasts"], dataset=dataset, dimension=ALL, claim=BETTER, metric=MAP)
+    sentences = []
+    for row in gaps.to_dict("records"):
+        taken = erasure.side(tables["erased"], dataset, row["model"])
+        if not taken:
+            continue
+        order = {"agrees": "more", "contradicts": "less"}.get(direction(row["low"], row["high"]), "")
+        kept = f"attention is {order} faithful than integrated gradients" if order else "the two do not differ"
+        said = {
+            "more": "taking words out says the same of attention"
+            if order == "more"
+            else "attention is the more faithful",
+            "less": "taking words out says the same" if order == "less" else "attention is the less faithful",
+            "undecided": "neither is the more faithful beyond chance",
+        }[taken]
+        by_erasure = said if "same" in said else f"by what a prediction loses without the best-scored words {said}"
+        reverses = ", so the two readings contradict each other" * ({order, taken} == {"more", "less"})
+        name = escape(title(str(row["model"])))
+        sentences.append(
+            f"For {name}, by the order that survives a change of text (MAP) {kept}; {by_erasure}{reverses}."
+        )
+    return " ".join(sentences) if len(sentences) < 3 else erasure.counted(tables["erased"], gaps, dataset)
+
+
+def above_random(tables: Tables) -> str:
+    """Of each set of the paper's kind, for which models attention is not above the expectation of random scores."""
+    rows = pick(tables["contrasts"], claim=LEARNED, metric=F1, method=ATTENTION, dimension=ALL)
+    sentences = []
+    for about, part in by(rows[[like_the_paper(name) for name in rows["dataset"]]], ["dataset"]):
+        models = list(part["model"])
+        up, down = (listed(list(part.loc[side, "model"]), models) for side in (part["low"] > 0, part["low"] <= 0))
+        name = escape(title(str(about["dataset"])))
+        told = f"for {up}" if (part["low"] > 0).any() else "for no model"
+        told += f", and not for {down}" * bool((part["low"] <= 0).any() and (part["low"] > 0).any())
+        sentences.append(f"{name}: attention is more plausible than random scores beyond chance {told}.")
+    return " ".join(sentences)
+
+
+def by_filling(tables: Tables, dataset: str) -> pd.DataFrame:
+    """F1 by what is filled in, for reading: models and methods down, outcomes across, and what chance gives."""
+    rows = []
+    for about, part in by(pick(tables["outcomes"], dataset=dataset), ["model"]):
+        name = {"Model": title(about["model"])}
+        for method, cells in by(part, ["method"]):
+            kept = _enough(cells).set_index("outcome").to_dict("index")
+            rows.append(name | {"Method": method["method"]} | {key: cell(row, digits=2) for key, row in kept.items()})
+        one = part.drop_duplicates("outcome").set_index("outcome")
+        rows.append(name | {"Method": RANDOM} | {key: number(value, 2) for key, value in one["chance"].items()})
+        rows.append(name | {"Method": "records"} | {key: str(value) for key, value in one["n"].items()})
+    return pd.DataFrame(rows).fillna("–")
 
 
 def chart(tables: Tables, demo: bool) -> pd.DataFrame:
     """F1 of all records per set, source of scores and model, for ``forest``; demo sets on the demo page only."""
     cells = pick(tables["interpretability"], dimension=ALL, metric=F1, weights=[TRAINED, ""])
     rows = cells[[demo or like_the_paper(name) for name in cells["dataset"]]]
-    order = [ATTENTION, GRADIENTS, RANDOM, ORACLE]
+    order = [*METHODS, RANDOM, ORACLE]
     rows = rows.assign(model=rows["model"].replace("", NO_MODEL), place=rows["method"].map(order.index))
     return rows.sort_values("place", kind="stable").drop(columns="place")
 
@@ -294,7 +425,7 @@ def chart(tables: Tables, demo: bool) -> pd.DataFrame:
 def overall(tables: Tables, dataset: str) -> pd.DataFrame:
     """Metrics over all records of a set, for reading: sources of scores down, metrics across."""
     cells = _enough(pick(tables["interpretability"], dataset=dataset, dimension=ALL))
-    cells = pick(cells, metric=[F1, MAP, PCC, PCC_ALL, KEPT])
+    cells = pick(cells, metric=[F1, F1_MARKS, MAP, MAP_WORDS, PCC, KEPT])
     model = cells["model"].replace("", NO_MODEL).map(title)
     cells = cells.assign(model=model, weights=cells["weights"].replace("", "–"))
     return across(cells, ["model", "method", "weights"], "metric", digits=2)
@@ -316,25 +447,12 @@ def beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) ->
     Returns:
         ``model, data, method, metric, dimension, estimate, low, high``; a printed number has no interval.
     """
-    table = paper.SCORES[language]
-    rows = [
-        {
-            "model": model,
-            "data": f"paper, Table {table}",
-            "method": method,
-            "metric": metric,
-            "dimension": name,
-            "estimate": x,
-        }
-        for metric in PRINTED
-        for method, short in paper.METHODS.items()
-        for model, found in paper.scores(table, metric, short).iterrows()
-        for name, x in found.items()
-    ]
-    own = _enough(pick(cells, dataset=list(datasets), weights=TRAINED, metric=list(PRINTED)))
+    own = _enough(
+        pick(cells, dataset=list(datasets), weights=TRAINED, metric=list(PRINTED), method=list(paper.METHODS))
+    )
     own = own.assign(data=own["dataset"])[own["dimension"].isin(DIMENSIONS)]
     columns = ["model", "data", "method", "metric", "dimension", "estimate", "low", "high"]
-    return pd.concat([pd.DataFrame(rows, columns=columns), own[columns]], ignore_index=True)
+    return pd.concat([paper.score_rows(language), own[columns]], ignore_index=True)[columns]
 
 
 def as_in_paper(beside: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
@@ -344,32 +462,12 @@ def as_in_paper(beside: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
 
 
 def exactness(tables: Tables) -> str:
-    """Whether integrated gradients explain all but one percent of the change, and why not where they do not."""
+    """How near integrated gradients come to completeness."""
     rows = pick(tables["completeness"], weights=TRAINED)
     if rows.empty:
         return ""
     under, shares = int((rows["median"] < BOUND).sum()), rows["below_1"]
-    text = (
+    return (
         f"The median completeness error is under 1% in {under} of {len(rows)} cases of a model on a set; "
         f"the share of records under 1% goes from {shares.min():.0%} to {shares.max():.0%}."
     )
-    return " ".join([text, *_reasons(tables["errors"])])
-
-
-def _reasons(table: pd.DataFrame) -> list[str]:
-    """Of each model and set: whether the errors above one percent are those of sums that are far off, or of
-    probabilities that hardly change. Both make the error large; what differs more from the other records is named."""
-    sentences = []
-    for about, rows in by(pick(table, weights=TRAINED), ["dataset", "model"]):
-        rows = rows.dropna(subset="error")
-        size, above = rows["change"].abs(), rows["error"] >= BOUND
-        if not above.any() or above.all():
-            continue
-        (gap, other_gap), (change, other_change) = (
-            (column[above].median(), column[~above].median()) for column in (rows["error"] * size, size)
-        )
-        off = gap * change > other_gap * other_change  # gap / other_gap > other_change / change
-        why = "the sum misses the change by much" if off else "the change is small"
-        case = f"{escape(title(about['model']))} on {escape(title(about['dataset']))}"
-        sentences.append(f"Of {case}, {above.sum()} records lie above 1% because {why}.")
-    return sentences

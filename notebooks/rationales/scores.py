@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 
 import numpy as np
 import pandas as pd
 
+from probekit.metrics import share_ci
 from probekit.metrics.alignment import aligned_scores
 from probekit.metrics.correlation import pearson
-from probekit.metrics.rationale import LEVEL, average_precision, instance_f1, ranked_words, rationale_length
-from probekit.probes.rationales import RationaleSet, rationale_statistics
+from probekit.metrics.rationale import (
+    LEVEL,
+    average_precision,
+    expected_average_precision,
+    expected_f1,
+    instance_f1,
+    ranked_words,
+    rationale_length,
+)
+from probekit.probes.probe import MASK
+from probekit.probes.rationales import CONTRASTS, RationaleSet, is_punctuation, rationale_statistics
+from probekit.report.tables import by
+from probekit.report.verdicts import FLOOR
 
 ALIGNABLE = ("dispensable", "important", "unstated")  # word by word; not transformations (section 4)
 
@@ -22,62 +35,140 @@ def dimension_ratios(items: RationaleSet) -> dict[tuple[str, str], float]:
 
 
 def plausibility(
-    items: RationaleSet, saliency: pd.DataFrame, ratios: Mapping[tuple[str, str], float] | float | None = None
+    items: RationaleSet,
+    saliency: pd.DataFrame | None,
+    ratios: Mapping[tuple[str, str], float] | float | None = None,
+    punctuation: bool = False,
 ) -> pd.DataFrame:
     """F1 of every record that has a marked rationale.
 
     Args:
         items: the records.
-        saliency: of ``attribute``, ``random_saliency`` or ``oracle_saliency``, for these records.
+        saliency: of ``attribute`` or ``oracle_saliency``, for these records; None for the expectation of random scores.
         ratios: rationale length over input length by language and dimension; one number for all (Figure 1); None
             takes those of ``items``.
+        punctuation: let punctuation marks be taken into the predicted rationale, as the paper does; nobody marks them.
 
     Returns:
         ``id, original_id, language, dimension, perturbation, k`` (words of the predicted rationale), ``f1``.
     """
     given = dimension_ratios(items) if ratios is None else ratios
-    scores = saliency.set_index("id")
+    scores = None if saliency is None else saliency.set_index("id")
     rows = []
     for item in items.items.itertuples():
         if not item.rationales:
             continue
-        scored = scores.loc[item.id]
+        places = [place for place, word in enumerate(item.words) if word != MASK]
         ratio = given if isinstance(given, int | float) else given[item.language, item.dimension]
-        k = rationale_length(ratio, len(scored["words"]))
-        best = [scored["positions"][place] for place in ranked_words(scored["scores"])[:k]]
-        about = (item.id, item.original_id, item.language, item.dimension, item.perturbation)
-        rows.append((*about, k, instance_f1(best, item.rationales)))
+        open_to = [place for place in places if punctuation or not is_punctuation(item.words[place])]
+        k = min(rationale_length(ratio, len(places)), len(open_to))
+        if scores is None:
+            f1 = expected_f1(k, open_to, item.rationales)
+        else:
+            scored = scores.loc[item.id]
+            ranked = [scored["positions"][place] for place in ranked_words(scored["scores"])]
+            f1 = instance_f1([place for place in ranked if place in open_to][:k], item.rationales)
+        rows.append((item.id, item.original_id, item.language, item.dimension, item.perturbation, k, f1))
     columns = ["id", "original_id", "language", "dimension", "perturbation", "k", "f1"]
     return pd.DataFrame(rows, columns=columns)
 
 
-def faithfulness(items: RationaleSet, saliency: pd.DataFrame, ratio: float | None = None) -> pd.DataFrame:
+def faithfulness(
+    items: RationaleSet, saliency: pd.DataFrame | None, ratio: float | None = None, punctuation: bool = True
+) -> pd.DataFrame:
     """Agreement of the word scores of every perturbed record with those of its original.
 
     Args:
         items: the records.
-        saliency: as in ``plausibility``.
+        saliency: as in ``plausibility``; the expectation of random scores has an ``ap``, and no ``pcc``.
         ratio: MAP's i runs up to this share of the perturbed words (Figure 1); None for all of them.
+        punctuation: count punctuation marks as words in MAP, as the paper does.
 
     Returns:
         ``id, original_id, dimension, language, perturbation``; ``ap`` (the pair's term of MAP), ``pcc`` and
         ``pvalue`` (nan for transformations and contrasts, and where undefined), ``eligible`` (whether PCC is defined
         for this kind of perturbation), ``kept`` (p below 0.05: the pairs of the paper's PCC and MAP*).
     """
-    scores = saliency.set_index("id")
+    words = dict(zip(items.items["id"], items.items["words"], strict=True))
+    scores = None if saliency is None else saliency.set_index("id")
     table = items.pairs
     found = []
     for pair in table.itertuples():
-        first, second = scores.loc[pair.original_id], scores.loc[pair.id]
-        ranked = [[one["words"][n] for n in ranked_words(one["scores"])] for one in (first, second)]
-        upto = None if ratio is None else rationale_length(ratio, len(ranked[1]))
-        ap = average_precision(ranked[0], ranked[1], upto)
-        eligible = pair.perturbation in ALIGNABLE
-        pcc = pvalue = np.nan
-        if eligible:
-            pcc, pvalue, _ = pearson(
-                *aligned_scores(first["words"], second["words"], first["scores"], second["scores"])
-            )
+        both = [[word for word in words[name] if word != MASK] for name in (pair.original_id, pair.id)]
+        counted = [[word for word in one if punctuation or not is_punctuation(word)] for one in both]
+        upto = None if ratio is None else rationale_length(ratio, len(counted[1]))
+        eligible, pcc, pvalue = pair.perturbation in ALIGNABLE, np.nan, np.nan
+        if scores is None:
+            ap = expected_average_precision(counted[0], counted[1], upto)
+        else:
+            first, second = scores.loc[pair.original_id], scores.loc[pair.id]
+            ranked = [
+                [
+                    one["words"][n]
+                    for n in ranked_words(one["scores"])
+                    if punctuation or not is_punctuation(one["words"][n])
+                ]
+                for one in (first, second)
+            ]
+            ap = average_precision(ranked[0], ranked[1], upto)
+            if eligible:
+                aligned = aligned_scores(first["words"], second["words"], first["scores"], second["scores"])
+                pcc, pvalue, _ = pearson(*aligned)
         found.append((ap, pcc, pvalue, eligible, bool(pvalue < LEVEL)))
     made = pd.DataFrame(found, columns=["ap", "pcc", "pvalue", "eligible", "kept"])
     return pd.concat([table, made], axis=1)
+
+
+RIGHT, ECHO, WRONG = "right", "echo", "other wrong"
+
+
+def outcomes(items: RationaleSet, predictions: pd.DataFrame) -> pd.Series:
+    """What a model fills in: a gold, a word that the text already holds (an echo), or another wrong one.
+
+    Args:
+        items: the records.
+        predictions: of ``predict_slots``, of one model on these records.
+
+    Returns:
+        ``RIGHT``, ``ECHO`` or ``WRONG`` by id. In Chinese an echo is any string of the text, capitals aside.
+    """
+    records = items.items.set_index("id")
+    found = {}
+    for row in predictions.itertuples():
+        record, filling = records.loc[row.id], row.predictions[0].strip().casefold()
+        text = record["context"].replace(MASK, " ").casefold()
+        words = {word.casefold() for word in record["words"]}
+        echoed = filling.replace(" ", "") in text if record["language"] == "zh" else filling in words
+        found[row.id] = RIGHT if row.rank == 1 else ECHO if filling and echoed else WRONG
+    return pd.Series(found, name="outcome")
+
+
+def floors(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> pd.DataFrame:
+    """Whether each model does better on a set than the best constant answer, which knows nothing of the text.
+
+    Args:
+        sets: by name.
+        predictions: of ``ask.predict_all``. Contrasts, whose answer changes, are left out.
+
+    Returns:
+        ``dataset, model, answer`` (the gold of most records), ``constant`` (their share), ``estimate, low, high``
+        (accuracy of first fillings) and ``above`` (1 where ``low`` lies above ``constant``, else 0).
+    """
+    rows = []
+    for about, part in by(predictions[~predictions["perturbation"].isin(CONTRASTS)], ["dataset", "model"]):
+        items = sets[about["dataset"]].items.set_index("id")
+        golds = Counter(gold.casefold() for name in part["id"] for gold in set(items.loc[name, "golds"]))
+        answer, count = max(golds.items(), key=lambda one: (one[1], one[0]))
+        found = share_ci((part["rank"] == 1).to_numpy(float), part["original"].tolist())
+        spans = {"constant": count / len(part), "estimate": found.estimate, "low": found.low, "high": found.high}
+        rows.append(about | {"answer": answer} | spans | {"above": int(found.low > spans["constant"])})
+    return pd.DataFrame(rows, columns=["dataset", "model", "answer", "constant", "estimate", "low", "high", "above"])
+
+
+def judged(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
+    """Conclusions, those of models that are no better than a constant answer (``floors``) marked as at the floor."""
+    if rows.empty:
+        return rows
+    low = {(row["dataset"], row["model"]) for row in table.to_dict("records") if not row["above"]}
+    named = zip(rows["dataset"], rows["model"], strict=True)
+    return rows.assign(verdict=[FLOOR if key in low else "" for key in named])

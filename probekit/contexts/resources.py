@@ -1,13 +1,17 @@
-"""Documents to take contexts from: folders of plain text, JSONL, PubMed XML (paper 002, "Context Segmentation")."""
+"""Documents to take contexts from: plain text, JSONL, CSV, PubMed XML (paper 002, "Context Segmentation")."""
 
 from __future__ import annotations
 
+import csv
+import gzip
+import io
 import json
 import logging
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import BinaryIO, TextIO, cast
 
 from probekit.errors import ProbeError
 from probekit.probes.lipid.medline import read_medline
@@ -16,7 +20,10 @@ log = logging.getLogger(__name__)
 
 DOCUMENTS, TWICE = "documents", "left out: documents of an id met before"
 NOT_TEXT, OTHER = "left out: files that are not UTF-8 text", "left out: files of another kind"
-EMPTY, BROKEN = "left out: empty documents", "left out: lines that are not a JSON object with a text"
+EMPTY, BROKEN = "left out: empty documents", "left out: lines that are not a record with a text"
+NO_TEXT = "left out: CSV files without a column 'text'"
+ROWS, XML = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz"), (".xml", ".xml.gz")
+LONGEST = 1 << 30  # characters of a cell of a CSV file
 
 
 @dataclass(frozen=True)
@@ -38,7 +45,9 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
     """The documents of a file, or of all files below a folder in the order of their names.
 
     A ``.txt`` file is one document. A line of a ``.jsonl`` file is one: an object with ``text`` and, if it likes,
-    ``doc_id`` and ``subject``. A record of a ``.xml`` or ``.xml.gz`` file from PubMed is one: its title and abstract.
+    ``doc_id`` and ``subject``; so is a row of a ``.csv`` file with these columns, in any case (``ROW_ID`` is read as
+    ``doc_id``, as in the notes of MIMIC-III). Both may end in ``.gz`` too and are read line by line. A record of a
+    ``.xml`` or ``.xml.gz`` file from PubMed is one: its title and abstract.
 
     Args:
         counts: raised by the documents read and by all that was left out, by reason: files of another kind, files
@@ -50,7 +59,9 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
     """
     place = Path(place)
     if not place.exists():
-        raise ProbeError(f"no folder or file of documents at {place}; .txt, .jsonl, .xml and .xml.gz files are read")
+        raise ProbeError(
+            f"no folder or file of documents at {place}; {', '.join(('.txt', *ROWS, *XML))} files are read"
+        )
     root = place if place.is_dir() else place.parent
     files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
     seen = set[str]()
@@ -67,35 +78,67 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
 
 
 def _read(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
-    if name.endswith((".xml", ".xml.gz")):
+    if name.endswith(XML):
         for record in read_medline(path, counts):
             yield Document(str(record.pmid), " ".join(filter(None, (record.title, *record.sections))))
-    elif not name.endswith((".txt", ".jsonl")):
+    elif not name.endswith((".txt", *ROWS)):
         counts[OTHER] += 1
     else:
-        text = _text(path)
-        if text is None:
+        try:
+            with path.open("rb") as raw, io.TextIOWrapper(_unpacked(raw, name), encoding="utf-8-sig") as file:
+                yield from _documents(file, path, name, counts)
+        except (OSError, EOFError) as error:
+            raise ProbeError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
+        except (UnicodeDecodeError, _Binary):
             counts[NOT_TEXT] += 1
-            log.warning("%s is left out: it is binary, or not UTF-8 text", path)
-        elif name.endswith(".txt"):
-            yield Document(name, text)
+            log.warning("%s is left out from where it is binary, or not UTF-8 text", path)
+
+
+def _unpacked(raw: BinaryIO, name: str) -> BinaryIO:
+    return cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if name.endswith(".gz") else raw
+
+
+class _Binary(Exception):
+    """A file holds a zero character."""
+
+
+def _documents(file: TextIO, path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
+    lines = (_checked(line) for line in file)
+    if name.endswith(".txt"):
+        yield Document(name, "".join(lines))
+    elif name.endswith((".csv", ".csv.gz")):
+        yield from _csv(lines, path, name, counts)
+    else:
+        for number, line in enumerate(lines, start=1):
+            if line.strip():
+                document = _line(line, f"{name}:{number}")
+                counts[BROKEN] += document is None
+                if document is not None:
+                    yield document
+
+
+def _checked(line: str) -> str:
+    if "\0" in line:
+        raise _Binary
+    return line
+
+
+def _csv(lines: Iterator[str], path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
+    csv.field_size_limit(LONGEST)
+    reader = csv.reader(lines)
+    header = [column.strip().lower() for column in next(reader, [])]
+    if "text" not in header:
+        counts[NO_TEXT] += 1
+        log.warning("%s is left out: it has no column 'text', but %s", path, ", ".join(header) or "none")
+        return
+    ids = [column for column in ("doc_id", "row_id") if column in header]
+    for number, row in enumerate(reader, start=2):
+        found = dict(zip(header, row, strict=False))
+        if len(row) != len(header):
+            counts[BROKEN] += 1
         else:
-            for number, line in enumerate(text.split("\n"), start=1):
-                if line.strip():
-                    document = _line(line, f"{name}:{number}")
-                    counts[BROKEN] += document is None
-                    if document is not None:
-                        yield document
-
-
-def _text(path: Path) -> str | None:
-    try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise ProbeError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError:
-        return None
-    return None if "\0" in text else text
+            own = found[ids[0]] if ids else ""
+            yield Document(own or f"{name}:{number}", found["text"], found.get("subject", ""))
 
 
 def _line(line: str, place: str) -> Document | None:

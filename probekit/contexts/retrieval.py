@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any
 
 import pandas as pd
 
@@ -17,7 +17,7 @@ from probekit.probes.probe import Probe
 
 READ, NAMED, HOLDING = "documents read", "documents that hold a subject", "documents that hold a subject and a target"
 TRIPLES, COVERED, PAIRS = "triples", "triples with a document", "triples with a document, by document"
-Targets = Literal["own", "all"]
+BEYOND = "left out: documents of a triple beyond those asked for"
 
 
 @dataclass(frozen=True)
@@ -29,43 +29,53 @@ class Found:
     mentions: tuple[Mention, ...]
 
 
-def triples(probe: Probe, targets: Targets = "own") -> pd.DataFrame:
-    """The triples (S, relation, O_t) that a probe's prompts ask for.
+def triples(probe: Probe) -> pd.DataFrame:
+    """The triples (S, relation, O_t) that a probe's prompts ask for: one for each object of each prompt.
 
-    Args:
-        targets: ``own``: a prompt asks for its own object, as where every object has a prompt; ``all``: for each of
-            its golds, as in MedLAMA, where a row lists all objects. The same text and target count once.
+    The same text and target count once, under the prompt whose own object the target is, if there is one. Prompts may
+    tell more in mappings of a gold to a list: ``types``, to whose pools it belongs, the first of them its own;
+    ``aliases``, its other names. A gold that is an alias of one before it is the same object. ``subject_aliases`` is a
+    list of names.
 
     Returns:
         One row per triple: ``triple_id``, ``prompt_id``, ``fact_id``, ``relation``, ``pool`` (the type of the object
-        where the probe tells it, else the relation), ``subject``, ``target``, ``text``, ``correct`` (all golds), and
+        where the probe tells it, else the relation), ``subject``, ``target``, ``text``, ``correct`` (all objects), and
         how rare it is: ``golds`` (their number), ``relation_prompts`` and ``target_prompts`` (prompts of the relation,
-        and those that have the target among their golds). ``attrs["entities"]`` lists the objects of each pool.
+        and those that have the target among their golds). ``attrs["entities"]`` lists the objects of each pool,
+        ``attrs["aliases"]`` the other names of some, by pool and object, and ``attrs["subjects"]`` those of subjects.
 
     Raises:
-        ProbeError: the probe does not tell relations and subjects.
+        ProbeError: the probe does not tell relations and subjects, or one of the mappings is none.
     """
     prompts = probe.prompts
     for column in ("relation", "subject"):
         if column not in prompts:
             raise ProbeError(f"{probe.name}: contexts are found by subject; the prompts lack the field {column!r}")
     pools = prompts.get("entity_type", prompts["relation"])
-    pools = pools.where(pools != "", prompts["relation"])
+    pools = pools.where(pools.notna() & (pools != ""), prompts["relation"])
     entities: dict[str, dict[str, None]] = defaultdict(dict)
+    aliases: dict[str, dict[str, dict[str, None]]] = defaultdict(lambda: defaultdict(dict))
+    subjects: dict[str, dict[str, None]] = defaultdict(dict)
     rows: dict[tuple[str, str], dict[str, object]] = {}
     relations, often = Counter(prompts["relation"]), Counter[tuple[str, str]]()
     for row, name in zip(prompts.itertuples(), pools, strict=True):
-        golds = list(dict.fromkeys(row.gold))
-        entities[name].update(dict.fromkeys(golds))
-        often.update((name, gold) for gold in golds)
-        for target in golds if targets == "all" else golds[:1]:
+        names, types = (_mapping(probe, row, field) for field in ("aliases", "types"))
+        golds = _objects(row.gold, names)
+        subjects[row.subject].update(dict.fromkeys(_listed(getattr(row, "subject_aliases", None))))
+        for target in golds:
+            kinds = types.get(target) or [name]
+            for kind in kinds:
+                entities[kind][target] = None
+                often[kind, target] += 1
+                if target in names:
+                    aliases[kind][target].update(dict.fromkeys(names[target]))
             own = target == golds[0]
             told = {
                 "triple_id": str(row.prompt_id) if own else f"{row.prompt_id}/{target}",
                 "prompt_id": row.prompt_id,
                 "fact_id": getattr(row, "fact_id", row.prompt_id),
                 "relation": row.relation,
-                "pool": name,
+                "pool": kinds[0],
                 "subject": row.subject,
                 "target": target,
                 "text": row.text,
@@ -77,12 +87,46 @@ def triples(probe: Probe, targets: Targets = "own") -> pd.DataFrame:
                 rows[row.text, target] = told
     table = pd.DataFrame(rows.values())
     table["target_prompts"] = [often[p, t] for p, t in zip(table["pool"], table["target"], strict=True)]
-    table.attrs["entities"] = {name: list(names) for name, names in entities.items()}
+    table.attrs["entities"] = {name: list(objects) for name, objects in entities.items()}
+    table.attrs["aliases"] = {
+        name: {one: list(forms) for one, forms in of.items() if forms} for name, of in aliases.items()
+    }
+    table.attrs["subjects"] = {name: list(forms) for name, forms in subjects.items() if forms}
     return table
 
 
+def _listed(value: object) -> list[str]:
+    return [str(one) for one in value] if isinstance(value, (list, tuple)) else []
+
+
+def _mapping(probe: Probe, row: Any, field: str) -> dict[str, list[str]]:
+    value = getattr(row, field, None)
+    if isinstance(value, dict) and all(isinstance(names, (list, tuple)) for names in value.values()):
+        return {str(gold): _listed(names) for gold, names in value.items()}
+    if value is None or value != value:
+        return {}
+    raise ProbeError(
+        f"{probe.name}, prompt {row.prompt_id!r}, field {field!r}: a mapping of golds to lists of names is needed, "
+        f"found {str(value)[:60]!r}"
+    )
+
+
+def _objects(golds: Sequence[str], names: Mapping[str, Sequence[str]]) -> list[str]:
+    """Each object once: golds without those that are another name of one before them."""
+    found, known = [], set[str]()
+    for gold in golds:
+        if gold not in known:
+            found.append(gold)
+            known.update([gold, *names.get(gold, ())])
+    return found
+
+
 def retrieve(
-    asked: pd.DataFrame, documents: Iterable[Document], pools: Mapping[str, Finder], counts: Counter[str]
+    asked: pd.DataFrame,
+    documents: Iterable[Document],
+    pools: Mapping[str, Finder],
+    counts: Counter[str],
+    most: int | None = None,
 ) -> Iterator[Found]:
     """The documents of every triple, in one pass over the documents.
 
@@ -95,7 +139,8 @@ def retrieve(
         documents: read once, in order; only those that hold a triple are kept.
         pools: by the names in ``asked["pool"]``.
         counts: raised by the documents read, by those that hold a subject, and with a target too; by the triples, those
-            with a document, and pairs of the two.
+            with a document, pairs of the two, and pairs left out.
+        most: documents of a triple, the first that are read; all by default.
 
     Raises:
         ProbeError: a pool is missing.
@@ -108,7 +153,8 @@ def retrieve(
         zip(asked["subject"], asked["pool"], asked["target"], strict=True)
     ):
         by_subject.setdefault(subject, {}).setdefault(name, {}).setdefault(target, []).append(number)
-    subjects, covered = pool(by_subject), set[int]()
+    names = {subject: forms for subject, forms in asked.attrs.get("subjects", {}).items() if subject in by_subject}
+    subjects, often = pool(by_subject, names), Counter[int]()
     for document in documents:
         named = subjects.find(document.text)
         held = [document.subject] if document.subject else list(dict.fromkeys(mention.kind for mention in named))
@@ -121,14 +167,17 @@ def retrieve(
             for target in dict.fromkeys(mention.kind for mention in mentions[name])
             for number in by_target.get(target, ())
         ]
+        pairs = len(found)
+        found = [one for one in found if not most or often[one.triple] < most]
         counts[READ] += 1
         counts[NAMED] += bool(wanted)
         counts[HOLDING] += bool(found)
         counts[PAIRS] += len(found)
-        covered.update(one.triple for one in found)
+        counts[BEYOND] += pairs - len(found)
+        often.update(one.triple for one in found)
         yield from found
     counts[TRIPLES] += len(asked)
-    counts[COVERED] += len(covered)
+    counts[COVERED] += len(often)
 
 
 def _outside(mentions: Sequence[Mention], names: Sequence[Mention]) -> tuple[Mention, ...]:

@@ -11,7 +11,8 @@ import pandas as pd
 
 from probekit.contexts.matching import pool
 from probekit.contexts.resources import Document, read_documents
-from probekit.contexts.retrieval import Found, Targets, retrieve, triples
+from probekit.contexts.retrieval import NAMED, READ, Found, retrieve, triples
+from probekit.errors import ProbeError
 from probekit.probes.biomedical import medlama
 from probekit.probes.data import locate
 from probekit.probes.lama import sample_sentences, trex, trex_facts
@@ -27,26 +28,42 @@ class Source:
         name: of the resource, as shown on pages.
         probe: the prompts.
         documents: read once.
-        targets: what a prompt asks for (see ``triples``).
-        aliases: pool -> entity -> other forms.
+        aliases: pool -> entity -> other forms, beside those that the probe tells (see ``triples``).
+        counts: of what reading left out; grows while ``documents`` is read.
     """
 
     name: str
     probe: Probe
     documents: Iterable[Document]
-    targets: Targets = "own"
     aliases: Mapping[str, Mapping[str, Sequence[str]]] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
 
 
-def look_up(source: Source, counts: Counter[str]) -> tuple[pd.DataFrame, list[Found]]:
+def look_up(source: Source, counts: Counter[str], most: int | None = None) -> tuple[pd.DataFrame, list[Found]]:
     """The triples of a source and the documents of each; what to give to ``steps``.
 
     Args:
-        counts: see ``retrieve``.
+        counts: see ``retrieve``; raised by what reading the documents left out, too.
+        most: documents of a triple.
+
+    Raises:
+        ProbeError: no document holds the subject and the target of any triple; it tells what was read and left out.
     """
-    asked = triples(source.probe, source.targets)
-    pools = {name: pool(e, source.aliases.get(name)) for name, e in asked.attrs["entities"].items()}
-    return asked, list(retrieve(asked, source.documents, pools, counts))
+    asked = triples(source.probe)
+    pools = {}
+    for name, entities in asked.attrs["entities"].items():
+        told, given = asked.attrs["aliases"].get(name, {}), source.aliases.get(name, {})
+        forms = {one: [*told.get(one, ()), *given.get(one, ())] for one in dict.fromkeys([*told, *given])}
+        pools[name] = pool(entities, forms)
+    found = list(retrieve(asked, source.documents, pools, counts, most))
+    counts.update(source.counts)
+    if not found:
+        left = ", ".join(f"{reason} {n}" for reason, n in source.counts.items() if n)
+        raise ProbeError(
+            f"{source.name}: no document holds the subject and the target of any triple, so there is no context to ask "
+            f"with; documents read {counts[READ]}, with a subject {counts[NAMED]}" + f" ({left})" * bool(left)
+        )
+    return asked, found
 
 
 def trex_contexts(per_fact: int | None = None, seed: int = 0) -> Source:
@@ -73,19 +90,16 @@ def trex_contexts(per_fact: int | None = None, seed: int = 0) -> Source:
 def medlama_contexts() -> tuple[Source, Source]:
     """MedLAMA with the PubMed sentences that come with it, each a document, and with the MEDLINE abstracts at hand.
 
-    The sentences have neither case nor punctuation, so that short names in capitals are not found in them. A prompt
-    asks for each of its objects in turn, and a pool is the objects of a relation.
+    The sentences have neither case nor punctuation, so that short names in capitals are not found in them. A pool is
+    the objects of a relation.
     """
     probe = medlama()
     sentences = (s for half in ("pubmed-train", "pubmed-held-out") for s in load_text(half).sentences)
     lines = (Document(f"pubmed-{number}", sentence) for number, sentence in enumerate(sentences))
-    return Source("pubmed", probe, lines, "all"), Source("medline", probe, _folder(locate("pubmed")), "all")
+    return Source("pubmed", probe, lines), own_contexts("medline", probe, locate("pubmed"))
 
 
-def own_contexts(name: str, probe: Probe, place: str | Path, targets: Targets = "own") -> Source:
-    """Anyone's probe with anyone's documents (see ``read_documents``)."""
-    return Source(name, probe, _folder(Path(place)), targets)
-
-
-def _folder(place: Path) -> list[Document]:
-    return list(read_documents(place, Counter()))
+def own_contexts(name: str, probe: Probe, place: str | Path) -> Source:
+    """Anyone's probe with anyone's documents (see ``read_documents``, and ``triples`` for what a probe can tell)."""
+    counts = Counter[str]()
+    return Source(name, probe, read_documents(place, counts), counts=counts)

@@ -17,15 +17,15 @@ import pandas as pd
 from probekit.contexts.retrieval import Found
 from probekit.contexts.segments import Segment, around
 from probekit.contexts.variants import TWINS, VARIANTS, Variant, negative_centre, put_before
+from probekit.contexts.windows import fitted
 from probekit.errors import ProbeError
 from probekit.metrics.context import rank_change
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring import rank_targets
-from probekit.scoring.slots import encode_slots
 from probekit.store import Store
 
-KEPT = ["triple_id", "prompt_id", "fact_id", "relation", "pool", "subject", "target"]
+KEPT = ["triple_id", "prompt_id", "fact_id", "relation", "pool", "subject", "target", "correct"]
 RARITY = ["golds", "relation_prompts", "target_prompts"]
 
 
@@ -50,11 +50,13 @@ def steps(
 
     Returns:
         One row per triple, document, variant, twin and step, in this order: ``triple_id, prompt_id, fact_id, relation,
-        pool, subject, target, golds, relation_prompts, target_prompts, doc_id, variant, twin`` (target or negative),
+        pool, subject, target, correct, golds, relation_prompts, target_prompts, doc_id, variant, twin`` (target or
+        negative),
         ``centre`` (the entity whose rank change is scored: the target or the twin's), ``step`` (from 1), ``last``
         (whether none follows), ``added`` (O_a) and ``added_correct``, ``present_correct`` and ``present_incorrect``
         (O_cor and O_incor in input_{i-1}, lists without the centre), ``order`` (numbers of the segments from left to
-        right, from 1), ``before`` and ``text`` (input_{i-1} and input_i).
+        right, from 1), ``before`` and ``text`` (input_{i-1} and input_i), ``centre_at`` and ``added_at`` (the
+        characters of ``text`` that name the two).
     """
     told = asked.to_dict("records")
     rows = [row for one in found for row in _of_document(told[one.triple], one, most, variants, seed)]
@@ -93,7 +95,7 @@ def _grow(
     for number, context in enumerate(contexts, start=1):
         (new,) = set(context.order) - set(present)
         others = [entity for i in present if (entity := segments[i].entity) != centre]
-        after = put_before(context.text, prompt)
+        after, place = put_before(context.text, prompt), dict(zip(context.order, context.places, strict=True))
         yield {
             "centre": centre,
             "step": number,
@@ -105,6 +107,8 @@ def _grow(
             "order": [i + 1 for i in context.order],
             "before": before,
             "text": after,
+            "centre_at": place[0],
+            "added_at": place[new],
         }
         before, present = after, [*present, new]
 
@@ -118,7 +122,8 @@ def rank_steps(
 ) -> pd.DataFrame:
     """Rank the entities of every step before and after it, all inputs in one sorted stream, each scored once.
 
-    The candidates are the entities of the target's pool, with slot ranks; ties count against an entity.
+    The candidates are the entities of the target's pool, with slot ranks; ties count against an entity. Inputs longer
+    than the model keep a window around S1 (``windows.fitted``).
 
     Args:
         model: a masked language model.
@@ -127,11 +132,13 @@ def rank_steps(
         batch_tokens, store: as in ``rank_targets``.
 
     Returns:
-        The steps without their texts, and with ``rank_before`` and ``rank_after`` of the centre; the rank changes
+        The steps without their texts, and with ``rank_before`` and ``rank_after`` of the centre; ``any_before`` and
+        ``any_after``, those of the best correct object, with which the others do not compete; the rank changes
         ``rc_centre``, ``rc_added`` and ``rc_correct``, ``rc_incorrect`` (means over those present before; NaN without
-        any); ``candidates``; and ``cut`` (whether input_i is longer than the model: it then keeps the prompt and what
-        stands right before it). ``attrs["counts"]`` is that of ``rank_targets``, with the steps, and the inputs and
-        steps that were cut.
+        any); ``copied`` and ``copied_bare``, whether the first answer to input_i, and to the bare prompt, is an entity
+        that the context of input_i names; ``candidates``; ``cut`` (the added entity does not fit into the model) and
+        ``same`` (it does, and the input did not change). ``attrs["counts"]`` is that of ``rank_targets``, with the
+        steps, and how many are cut or the same.
 
     Raises:
         ProbeError: a pool without candidates, or an entity of a step that is not among them.
@@ -140,43 +147,56 @@ def rank_steps(
     absent = set(taken["pool"]) - set(entities)
     if absent:
         raise ProbeError(f"no candidates are given for the pool {min(absent)!r}; `triples` lists those of each")
-    numbers, wishes = _inputs(taken)
+    known = {name: set(names) for name, names in entities.items()}
+    right = [
+        tuple(e for e in golds if e in known[pool]) for golds, pool in zip(taken["correct"], taken["pool"], strict=True)
+    ]
+    placed = fitted(model, taken.assign(right=right), entities)
+    numbers, wishes = _inputs(placed)
     asked = pd.DataFrame(list(numbers), columns=["relation", "text"]).assign(prompt_id=range(len(numbers)))
-    asked["gold"] = [list(wish)[:1] for wish in wishes]
+    asked["gold"] = [[next(one for one in wish if isinstance(one, str))] for wish in wishes]
     probe = Probe("contexts", asked, [e for pool in entities.values() for e in pool])
     ranked = rank_targets(
         model, probe, [list(w) for w in wishes], batch_tokens=batch_tokens, candidates=entities, store=store
     )
     rank = dict(zip(zip(ranked["prompt_id"], ranked["target"], strict=True), ranked["rank"], strict=True))
-    room = model.max_tokens - sum(map(len, model.special_ids)) - 1
-    cut = [len(slot.left) + len(slot.right) > room for slot in encode_slots(model, asked["text"])]
-    told = pd.DataFrame([_change(row, numbers, rank) for row in taken.itertuples()], index=taken.index)
-    told["candidates"] = [len(entities[pool]) for pool in taken["pool"]]
-    told["cut"] = [cut[numbers[pool, text]] for pool, text in zip(taken["pool"], taken["text"], strict=True)]
-    result = pd.concat([taken.drop(columns=["before", "text"]), told], axis=1)
-    counts = {"steps": len(taken), "steps whose input is cut": int(told["cut"].sum())}
+    told = pd.DataFrame([_change(row, numbers, rank) for row in placed.itertuples()], index=placed.index)
+    told["candidates"] = [len(entities[pool]) for pool in placed["pool"]]
+    result = pd.concat(
+        [placed.drop(columns=["before", "text", "bare", "right", "centre_at", "added_at"]), told], axis=1
+    )
+    counts = {
+        "steps": len(placed),
+        "steps whose added entity is cut off": int(placed["cut"].sum()),
+        "steps whose input does not change otherwise": int(placed["same"].sum()),
+    }
     result.attrs["counts"] = ranked.attrs["counts"] | counts
     return result
 
 
-def _inputs(taken: pd.DataFrame) -> tuple[dict[tuple[str, str], int], list[dict[str, None]]]:
-    """The distinct inputs, numbered by pool and text, and the entities to rank in each."""
+def _present(row: Any) -> list[str]:
+    """The entities in the context of input_i."""
+    return [row.centre, *([] if row.cut else [row.added]), *row.present_correct, *row.present_incorrect]
+
+
+def _inputs(placed: pd.DataFrame) -> tuple[dict[tuple[str, str], int], list[dict[str | tuple[str, ...], None]]]:
+    """The distinct inputs, numbered by pool and text, and what to rank in each: entities, and all correct as one."""
     numbers: dict[tuple[str, str], int] = {}
-    wishes: list[dict[str, None]] = []
-    for row in taken.itertuples():
+    wishes: list[dict[str | tuple[str, ...], None]] = []
+    for row in placed.itertuples():
         entities = [row.centre, row.added, *row.present_correct, *row.present_incorrect]
-        for text in (row.before, row.text):
+        for text in (row.bare, row.before, row.text):
             number = numbers.setdefault((row.pool, text), len(numbers))
             if number == len(wishes):
                 wishes.append({})
-            wishes[number].update(dict.fromkeys(entities))
+            wishes[number].update(dict.fromkeys([*entities, row.right]))
     return numbers, wishes
 
 
 def _change(
-    row: Any, numbers: Mapping[tuple[str, str], int], rank: Mapping[tuple[int, str], float]
-) -> dict[str, float]:
-    before, after = numbers[row.pool, row.before], numbers[row.pool, row.text]
+    row: Any, numbers: Mapping[tuple[str, str], int], rank: Mapping[tuple[int, str | tuple[str, ...]], float]
+) -> dict[str, float | bool]:
+    bare, before, after = (numbers[row.pool, text] for text in (row.bare, row.before, row.text))
 
     def change(entities: Sequence[str]) -> float:
         changes = rank_change([rank[before, e] for e in entities], [rank[after, e] for e in entities])
@@ -185,8 +205,12 @@ def _change(
     return {
         "rank_before": rank[before, row.centre],
         "rank_after": rank[after, row.centre],
+        "any_before": rank[before, row.right],
+        "any_after": rank[after, row.right],
         "rc_centre": change([row.centre]),
         "rc_added": change([row.added]),
         "rc_correct": change(row.present_correct),
         "rc_incorrect": change(row.present_incorrect),
+        "copied": any(rank[after, entity] == 1 for entity in _present(row)),
+        "copied_bare": any(rank[bare, entity] == 1 for entity in _present(row)),
     }

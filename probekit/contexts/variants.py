@@ -1,6 +1,11 @@
 """Eight ways to put segments before a prompt: four contexts and their negative-target twins (paper 002, "Context
 Variance Prompt Generation"; Figure 2).
 
+The paper's text and the caption of its Figure 2 differ twice, and the text is followed: by the text the random context
+begins with S1 and grows, where the caption shuffles all segments and numbers them anew; and by the text the twin's
+centre is the first incorrect entity met in the order S1, S2, ..., where the caption takes the one closest to the
+target.
+
 A variant is a function of the document's text, its segments S1, S2, ... and a random generator. It returns the contexts
 of input_1, input_2, ...: each holds one segment more than the one before. The twin of a variant is the same function on
 the segments around another centre.
@@ -12,6 +17,7 @@ import random
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate
 from typing import Literal
 
 from probekit.contexts.segments import Segment
@@ -23,10 +29,12 @@ SPECIAL = re.compile(r"\[(MASK|CLS|SEP|PAD|UNK)\]|<(/?s|mask|pad|unk|cls|sep|\|[
 
 @dataclass(frozen=True)
 class Context:
-    """What stands before a prompt: ``text``, and the numbers (from 0) of its segments from left to right."""
+    """What stands before a prompt: ``text``, the numbers (from 0) of its segments from left to right, and of each the
+    characters of ``text`` that name its entity."""
 
     text: str
     order: tuple[int, ...]
+    places: tuple[tuple[int, int], ...]
 
 
 Variant = Callable[[str, Sequence[Segment], random.Random], list[Context]]
@@ -35,7 +43,12 @@ Variant = Callable[[str, Sequence[Segment], random.Random], list[Context]]
 def _entities(text: str, segments: Sequence[Segment], orders: Iterable[Sequence[int]]) -> list[Context]:
     """The entities alone, as the document writes them, in these orders."""
     names = [text[segment.first : segment.last] for segment in segments]
-    return [Context(" ".join(names[i] for i in order), tuple(order)) for order in orders]
+    found = []
+    for order in orders:
+        starts = accumulate((len(names[i]) + 1 for i in order[:-1]), initial=0)
+        places = tuple((start, start + len(names[i])) for start, i in zip(starts, order, strict=True))
+        found.append(Context(" ".join(names[i] for i in order), tuple(order), places))
+    return found
 
 
 def _in_place(segments: Sequence[Segment]) -> list[list[int]]:
@@ -45,8 +58,13 @@ def _in_place(segments: Sequence[Segment]) -> list[list[int]]:
 
 def real(text: str, segments: Sequence[Segment], generator: random.Random) -> list[Context]:
     """The segments as the document has them, each at its place: one stretch that grows to both sides."""
-    orders = _in_place(segments)
-    return [Context(text[segments[o[0]].start : segments[o[-1]].end].strip(), tuple(o)) for o in orders]
+    found = []
+    for order in _in_place(segments):
+        stretch = text[segments[order[0]].start : segments[order[-1]].end]
+        start = segments[order[0]].start + len(stretch) - len(stretch.lstrip())
+        places = tuple((segments[i].first - start, segments[i].last - start) for i in order)
+        found.append(Context(stretch.strip(), tuple(order), places))
+    return found
 
 
 def knowledge_only(text: str, segments: Sequence[Segment], generator: random.Random) -> list[Context]:

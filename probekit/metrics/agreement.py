@@ -33,21 +33,6 @@ def pairwise_agreement(vectors: npt.ArrayLike) -> float:
     return float((total @ total - len(units)) / (len(units) * (len(units) - 1)))
 
 
-def agreement_at_k(vectors: npt.ArrayLike) -> Array:
-    """Agreement of all that m models put among their first k: every pair of the m * k vectors, k = 1..K.
-
-    Args:
-        vectors: shape (m, K, d): model, rank, direction.
-
-    Returns:
-        Shape (K,); NaN at k = 1 for a single model, which then has no pair.
-    """
-    units = unit_vectors(vectors)
-    sums = units.sum(0).cumsum(0)
-    counts = len(units) * np.arange(1, len(sums) + 1)
-    return _mean((sums**2).sum(1) - counts, counts * (counts - 1))
-
-
 def agreement_at_rank(vectors: npt.ArrayLike) -> Array:
     """Agreement of what m models put at the same rank: pairs of their k-th vectors, k = 1..K.
 
@@ -61,23 +46,8 @@ def agreement_at_rank(vectors: npt.ArrayLike) -> Array:
     return _mean((units.sum(0) ** 2).sum(1) - len(units), len(units) * (len(units) - 1))
 
 
-def agreement_between(vectors: npt.ArrayLike) -> Array:
-    """Agreement of m models: pairs of vectors of two different models alone, both among their first k, k = 1..K.
-
-    Args:
-        vectors: shape (m, K, d).
-
-    Returns:
-        Shape (K,); NaN for a single model.
-    """
-    sums = unit_vectors(vectors).cumsum(1)
-    together, alone = (sums.sum(0) ** 2).sum(1), (sums**2).sum((0, 2))
-    ranks = np.arange(1, sums.shape[1] + 1)
-    return _mean(together - alone, len(sums) * (len(sums) - 1) * ranks**2)
-
-
 def agreement_across(first: npt.ArrayLike, second: npt.ArrayLike) -> Array:
-    """Agreement of two groups of models: pairs of one vector of each, both among the first k of their model, k = 1..K.
+    """Agreement of two groups of models at the same rank: pairs of one k-th vector of each, k = 1..K.
 
     Args:
         first: shape (m, K, d).
@@ -86,9 +56,8 @@ def agreement_across(first: npt.ArrayLike, second: npt.ArrayLike) -> Array:
     Returns:
         Shape (K,).
     """
-    a, b = (unit_vectors(group).sum(0).cumsum(0) for group in (first, second))
-    ranks = np.arange(1, len(a) + 1)
-    return _mean((a * b).sum(1), len(np.asarray(first)) * len(np.asarray(second)) * ranks**2)
+    a, b = (unit_vectors(group).sum(0) for group in (first, second))
+    return _mean((a * b).sum(1), len(np.asarray(first)) * len(np.asarray(second)))
 
 
 def shared_at_k(first: Sequence[str], second: Sequence[str]) -> Array:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from probekit.metrics.bootstrap import Interval, bootstrap_ci
 
@@ -95,7 +96,14 @@ def _levels(values: npt.ArrayLike, member: np.ndarray) -> list[np.ndarray]:
     return [np.unique(column, return_inverse=True)[1] for column in table.reshape(len(table), -1).T]
 
 
-def separation(scores: npt.ArrayLike, members: npt.ArrayLike, samples: int = 2000, seed: int = 0) -> Separation:
+def separation(
+    scores: npt.ArrayLike,
+    members: npt.ArrayLike,
+    samples: int = 2000,
+    seed: int = 0,
+    clusters: Sequence[Hashable] | None = None,
+    strata: Sequence[Hashable] | None = None,
+) -> Separation:
     """AUC of "a low score means a member", with bootstrap draws of the cases.
 
     Calls with as many cases and the same seed draw the same cases, so that numbers of several models over the same
@@ -106,6 +114,9 @@ def separation(scores: npt.ArrayLike, members: npt.ArrayLike, samples: int = 200
         members: shape (n,), true for members.
         samples: bootstrap samples.
         seed: of the generator.
+        clusters: n labels that are drawn whole; None draws single cases.
+        strata: n labels; a member is then compared with the non-members of its stratum alone, so that groups of
+            unlike mix (of relations) differ by nothing else.
 
     Returns:
         nan where there are no members, or none but members.
@@ -114,7 +125,22 @@ def separation(scores: npt.ArrayLike, members: npt.ArrayLike, samples: int = 200
         ValueError: as in ``auc``.
     """
     estimate = auc(-np.asarray(scores, dtype=float), members)
-    member = np.asarray(members, dtype=bool)
-    (level,), n = _levels(-np.asarray(scores, dtype=float), member), len(member)
-    drawn = np.random.default_rng(seed).multinomial(n, np.full(n, 1 / n), size=samples)
-    return Separation(estimate, np.array([_auc(level, member, weights) for weights in drawn]))
+    member, n = np.asarray(members, dtype=bool), len(np.asarray(members))
+    stratum = np.zeros(n, dtype=int) if strata is None else pd.factorize(pd.Series(list(strata)))[0]
+    cluster = np.arange(n) if clusters is None else pd.factorize(pd.Series(list(clusters)))[0]
+    (level,), count = _levels(-np.asarray(scores, dtype=float), member), int(cluster.max()) + 1
+    cells, cell = np.unique(np.column_stack([stratum, level]), axis=0, return_inverse=True)
+    cell = cell.ravel()
+    starts = np.searchsorted(cells[:, 0], np.arange(stratum.max() + 1))
+
+    def within(weights: np.ndarray) -> float:
+        above, below = (np.bincount(cell, weights * side, len(cells)) for side in (member, ~member))
+        sums = below.cumsum()
+        lower = sums - (sums[starts] - below[starts])[cells[:, 0]] - below / 2
+        pairs = (np.add.reduceat(above, starts) * np.add.reduceat(below, starts)).sum()
+        return float(above @ lower / pairs) if pairs else float("nan")
+
+    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=samples)
+    if strata is not None:
+        estimate = within(np.ones(n))
+    return Separation(estimate, np.array([within(weights[cluster]) for weights in drawn]))

@@ -68,10 +68,20 @@ def bootstrap_ci(
         if table.shape[1] != 1:
             raise ValueError(f"values have {table.shape[1]} columns: give the statistic that makes one number of them")
         statistic = _only
-    groups = len(table) if clusters is None else len(dict.fromkeys(clusters))
+    groups = list(clusters) if clusters is not None else range(len(table))
     drawn = np.array([statistic(means) for means in bootstrap_means(table, clusters, samples, seed)])
-    low, high = middle(drawn, level, groups)
-    return Interval(float(statistic(table.mean(0))), low, high, len(table), groups)
+    low, high = middle(drawn, level, effective_clusters(groups))
+    return Interval(float(statistic(table.mean(0))), low, high, len(table), len(dict.fromkeys(groups)))
+
+
+def effective_clusters(clusters: Sequence[Hashable]) -> float:
+    """How many clusters of one size would tell as much, where the rows of a cluster go wholly alike.
+
+    With sizes m it is (sum m^2)^2 / sum m^4: the degrees of freedom of a variance to which each cluster adds in
+    proportion to m^2 (Satterthwaite 1946), and so the fewest there can be. Clusters of one size count as they are.
+    """
+    sizes = np.bincount(pd.factorize(pd.Series(list(clusters)), use_na_sentinel=False)[0]).astype(float)
+    return float((sizes**2).sum() ** 2 / (sizes**4).sum())
 
 
 def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, level: float = 0.95) -> Interval:
@@ -167,16 +177,67 @@ def resampled_means(
         return np.asarray((weights @ sums) / (weights @ rows))
 
 
-def middle(drawn: npt.ArrayLike, level: float = 0.95, clusters: int = 0) -> tuple[float, float]:
+def crossed_means(
+    values: npt.ArrayLike,
+    units: Sequence[tuple[Hashable, Hashable]],
+    included: npt.ArrayLike | None = None,
+    samples: int = 2000,
+    seed: int | Sequence[int] = 0,
+) -> np.ndarray:
+    """``resampled_means`` of rows that cross two kinds of things, such as identities and predicates.
+
+    Rows that share either are not independent, so both kinds are drawn with replacement and a row counts as often as
+    the product of both says (the pigeonhole bootstrap: Owen 2007). It errs on the side of wide intervals. A kind of
+    one level is not drawn.
+
+    Args:
+        values: shape (n, d).
+        units: of every row, its two labels.
+        included: shape (n, d), which rows count for which column; None for all.
+        samples: bootstrap samples.
+        seed: of the generator.
+
+    Returns:
+        Shape (samples, d); nan where a sample holds no row that counts.
+
+    Raises:
+        ValueError: the shapes differ, or there is no value.
+    """
+    table = np.asarray(values, dtype=float)
+    counted = np.ones(table.shape) if included is None else np.asarray(included, dtype=float)
+    if table.ndim != 2 or not table.size or counted.shape != table.shape or len(units) != len(table):
+        raise ValueError(f"values {table.shape}, included {counted.shape} and {len(units)} units do not fit")
+    places = [pd.factorize(pd.Series([unit[kind] for unit in units]))[0] for kind in (0, 1)]
+    sizes = [int(place.max()) + 1 for place in places]
+    cells = np.zeros((*sizes, 2 * table.shape[1]))
+    np.add.at(cells, tuple(places), np.hstack([table * counted, counted]))
+    generator = np.random.default_rng(seed)
+    first, second = (generator.multinomial(n, np.full(n, 1 / n), size=samples).astype(float) for n in sizes)
+    sums = np.empty((samples, cells.shape[2]))
+    block = max(1, BLOCK * 8 // (sizes[1] * cells.shape[2]))
+    for start in range(0, samples, block):
+        part = slice(start, start + block)
+        sums[part] = np.einsum("sb,sbd->sd", second[part], np.tensordot(first[part], cells, 1))
+    with np.errstate(invalid="ignore"):
+        return np.asarray(sums[:, : table.shape[1]] / sums[:, table.shape[1] :])
+
+
+def fewest(units: Sequence[tuple[Hashable, Hashable]]) -> int:
+    """Levels of the kind of which there are fewer, of those with more than one; 1 where neither has."""
+    sizes = [len({unit[kind] for unit in units}) for kind in (0, 1)]
+    return min((size for size in sizes if size > 1), default=1)
+
+
+def middle(drawn: npt.ArrayLike, level: float = 0.95, clusters: float = 0) -> tuple[float, float]:
     """The range that holds the middle of all draws, shape (samples,); undefined ones (nan) are left out.
 
     Percentile intervals of few clusters are too short: those of ten leave out the truth in a tenth of samples in place
-    of a twentieth. With ``clusters`` the share of draws inside is raised as Student's t asks for so many (the expanded
-    percentile interval: Hesterberg 2015, section 3.3); one cluster has no interval.
+    of a twentieth. With ``clusters`` (see ``effective_clusters``) the share of draws inside is raised as Student's t
+    asks for so many (the expanded percentile interval: Hesterberg 2015, section 3.3); one cluster has no interval.
     """
     values = np.asarray(drawn, dtype=float)
     values = values[np.isfinite(values)]
-    if not len(values) or clusters == 1:
+    if not len(values) or 0 < clusters <= 1:
         return float("nan"), float("nan")
     tail = (1 - level) / 2
     if clusters:
@@ -185,7 +246,7 @@ def middle(drawn: npt.ArrayLike, level: float = 0.95, clusters: int = 0) -> tupl
     return float(low), float(high)
 
 
-def two_sided(drawn: npt.ArrayLike, clusters: int = 0) -> float:
+def two_sided(drawn: npt.ArrayLike, clusters: float = 0) -> float:
     """Two-sided p-value of "the statistic is zero", from its bootstrap draws, shape (samples,); NaN draws are left out.
 
     Twice the smaller share of draws on either side of zero, so that it is below 0.05 where the 95% interval of
@@ -197,7 +258,7 @@ def two_sided(drawn: npt.ArrayLike, clusters: int = 0) -> float:
     """
     finite = np.asarray(drawn, dtype=float)
     finite = finite[np.isfinite(finite)]
-    if not len(finite) or clusters == 1:
+    if not len(finite) or 0 < clusters <= 1:
         return float("nan")
     side = min((finite <= SLACK).sum(), (finite >= -SLACK).sum())
     p = min(1.0, 2 * (1 + float(side)) / (1 + len(finite)))

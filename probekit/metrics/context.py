@@ -1,8 +1,12 @@
 """Rank change and Understand-Confuse-Misunderstand (paper 002, "Rank-change Calculation" and "UCM").
 
-A table of steps has one row per step of a growing context: ``triple_id``, ``centre`` and ``added`` (entities),
-``added_correct``, ``rank_before`` and ``rank_after`` of the centre, and the rank changes ``rc_centre, rc_added,
-rc_correct, rc_incorrect``; ``step, last, doc_id, variant, twin, relation`` and other columns tell where it belongs.
+A table of steps has one row per step of a growing context: ``triple_id``, ``doc_id``, ``centre`` and ``added``
+(entities), ``added_correct``, ``rank_before`` and ``rank_after`` of the centre, ``any_before`` and ``any_after`` of the
+best correct object, and the rank changes ``rc_centre, rc_added, rc_correct, rc_incorrect``; ``step, last, variant,
+twin, relation`` and other columns tell where it belongs.
+
+Triples of one subject share their document, and each adds what the other asks for; so the bootstrap draws whole
+documents.
 
 Rows of several models, told apart by ``model``, can be of one group: its shares are then means over models that were
 asked the same steps, and a step or context that several were asked counts once.
@@ -11,13 +15,13 @@ asked the same steps, and a step or context that several were asked counts once.
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics.bootstrap import Interval, bootstrap_means, middle, resampled_means
+from probekit.metrics.bootstrap import Interval, bootstrap_means, effective_clusters, middle, resampled_means, share_ci
 from probekit.metrics.ranking import hits_at_k
 
 CHANGES = ("rc_centre", "rc_added", "rc_correct", "rc_incorrect")
@@ -49,12 +53,14 @@ def rank_change(before: npt.ArrayLike, after: npt.ArrayLike) -> np.ndarray:
 
 
 def counted(steps: pd.DataFrame, first_step: bool = False) -> pd.Series:
-    """Which steps UCM counts: those whose O_a is correct and not the centre.
+    """Which steps UCM counts: those whose O_a is correct and not the centre, and whose input changes.
 
     Args:
+        steps: once they are ranked, ``cut`` and ``same`` tell those whose input does not (``study.rank_steps``).
         first_step: also the step that adds the centre itself (S1), where that is correct.
     """
-    return steps["added_correct"] & (first_step | (steps["added"] != steps["centre"]))
+    kept = steps["added_correct"] & (first_step | (steps["added"] != steps["centre"]))
+    return kept & ~(steps["cut"] | steps["same"]) if "cut" in steps else kept
 
 
 def steps_of(steps: pd.DataFrame) -> int:
@@ -65,6 +71,7 @@ def steps_of(steps: pd.DataFrame) -> int:
 def ucm(
     changes: npt.ArrayLike,
     triples: Sequence[Hashable],
+    clusters: Sequence[Hashable] | None = None,
     strata: Sequence[Hashable] | None = None,
     per_triple: bool = False,
     samples: int = 2000,
@@ -77,35 +84,47 @@ def ucm(
 
     Args:
         changes: shape (n,), the centre's rank changes over the steps that count.
-        triples: n labels; whole triples are drawn for the intervals, which rest on one draw.
+        triples: n labels.
+        clusters: n labels, of documents, that are drawn whole for the intervals, which rest on one draw; triples by
+            default. With ``per_triple`` a triple belongs to the first it has.
         strata: n labels, of relations (UCM_k) or resources; the result is the unweighted mean over them.
         per_triple: see above; a triple of two strata counts in both.
         samples: of the bootstrap.
         seed: of the bootstrap.
 
     Returns:
-        Three intervals whose estimates sum to 1; ``n`` are steps and ``clusters`` triples.
+        Three intervals whose estimates sum to 1, exact where a share is 0 or 1 (``share_ci``); ``n`` are steps.
 
     Raises:
         ValueError: no step, labels of another number, or a change that is missing.
     """
     values = np.asarray(changes, dtype=float)
     given = [""] * len(values) if strata is None else list(strata)
-    if values.ndim != 1 or not len(values) or not len(values) == len(triples) == len(given):
+    drawn_by = list(triples if clusters is None else clusters)
+    if values.ndim != 1 or not len(values) or not len(values) == len(triples) == len(given) == len(drawn_by):
         raise ValueError(f"{values.shape} changes, {len(triples)} triples and {len(given)} strata do not fit")
     if not np.isfinite(values).all():
         raise ValueError("every step that counts needs a rank change")
     signs = np.column_stack([values < 0, values == 0, values > 0]).astype(float)
-    table = pd.DataFrame(signs).assign(triple=list(triples), stratum=given)
-    rows = table.groupby(["triple", "stratum"], sort=False).mean().reset_index() if per_triple else table
+    table = pd.DataFrame(signs).assign(
+        triple=list(triples), stratum=given, cluster=pd.factorize(pd.Series(drawn_by))[0]
+    )
+    means = {0: "mean", 1: "mean", 2: "mean", "cluster": "first"}
+    rows = table.groupby(["triple", "stratum"], sort=False).agg(means).reset_index() if per_triple else table
     codes, names = pd.factorize(rows["stratum"])
     member = np.repeat(np.eye(len(names))[codes], 3, axis=1)  # (rows, strata x 3)
     shares = np.tile(rows[[0, 1, 2]].to_numpy(), len(names))
     own = (shares * member).sum(0) / member.sum(0)
-    drawn = resampled_means(shares, rows["triple"].tolist(), member, samples, seed)
-    parts = [(own[i::3].mean(), middle(_mean_of_present(drawn[:, i::3]))) for i in range(3)]
-    count = table["triple"].nunique()
-    return Ucm(*(Interval(float(share), *ends, len(values), count) for share, ends in parts))
+    count, labels = rows["cluster"].nunique(), rows["cluster"].tolist()
+    drawn, effective = resampled_means(shares, labels, member, samples, seed), effective_clusters(labels)
+    found = []
+    for i in range(3):
+        if signs[:, i].min() == signs[:, i].max():
+            found.append(share_ci(signs[:, i], table["cluster"].tolist())._replace(n=len(values)))
+        else:
+            ends = middle(_mean_of_present(drawn[:, i::3]), clusters=effective)
+            found.append(Interval(float(own[i::3].mean()), *ends, len(values), count))
+    return Ucm(*found)
 
 
 def _mean_of_present(drawn: np.ndarray) -> np.ndarray:
@@ -132,16 +151,18 @@ def ucm_table(
 
     Returns:
         One row per group with a step that counts, in order of appearance: the columns of ``by``, ``steps``,
-        ``triples``, for each of ``understand, confuse, misunderstand`` the share, ``..._low`` and ``..._high``, and
+        ``triples``, ``documents``, for each of ``understand, confuse, misunderstand`` the share, ``..._low`` and
+        ``..._high``, and
         ``already_first``, the share of steps with the centre at rank 1 before: these can only be Confuse or
         Misunderstand.
     """
     rows = []
     taken = steps[counted(steps, first_step)]
     for key, group in taken.groupby(list(by), sort=False, dropna=False):
-        names = group["triple_id"].tolist()
-        found = ucm(group["rc_centre"], names, group[strata].tolist() if strata else None, per_triple, seed=seed)
-        row = dict(zip(by, key, strict=True)) | {"steps": steps_of(group), "triples": found.understand.clusters}
+        names, documents = group["triple_id"].tolist(), group["doc_id"].tolist()
+        parts = group[strata].tolist() if strata else None
+        found = ucm(group["rc_centre"], names, documents, parts, per_triple, seed=seed)
+        row = dict(zip(by, key, strict=True)) | {"steps": steps_of(group)} | _counts(group)
         for name, share in zip(ANSWERS, found, strict=True):
             row |= {name: share.estimate, f"{name}_low": share.low, f"{name}_high": share.high}
         rows.append(row | {"already_first": float((group["rank_before"] == 1).mean())})
@@ -156,13 +177,13 @@ def rank_change_table(
     Args:
         by: columns whose combinations are the groups.
         first_step: also the step that adds the centre itself.
-        samples: of the bootstrap over triples.
+        samples: of the bootstrap over documents.
         seed: of the bootstrap.
 
     Returns:
         One row per group, value of ``added_correct`` and change, in order: the columns of ``by``, ``added_correct``,
         ``change`` (``rc_centre, rc_added, rc_correct, rc_incorrect``), ``mean, low, high``, ``steps`` (those where the
-        change is defined) and ``triples``.
+        change is defined), ``triples`` and ``documents``.
     """
     rows = []
     taken = steps if first_step else steps[steps["added"] != steps["centre"]]
@@ -171,47 +192,61 @@ def rank_change_table(
         for change in CHANGES:
             defined = group[group[change].notna()]
             if len(defined):
-                triples = defined["triple_id"].tolist()
-                low, high = middle(bootstrap_means(defined[change], triples, samples, seed)[:, 0])
+                counts, documents = _counts(defined), defined["doc_id"].tolist()
+                drawn = bootstrap_means(defined[change], documents, samples, seed)[:, 0]
+                low, high = middle(drawn, clusters=effective_clusters(documents))
                 told = {"change": change, "mean": float(defined[change].mean()), "low": low, "high": high}
-                counts = {"steps": steps_of(defined), "triples": defined["triple_id"].nunique()}
-                rows.append(dict(zip(keys, key, strict=True)) | told | counts)
+                rows.append(dict(zip(keys, key, strict=True)) | told | {"steps": steps_of(defined)} | counts)
     return pd.DataFrame(rows)
 
 
 def context_accuracy(
-    steps: pd.DataFrame, by: Sequence[str], ks: Sequence[int] = (1, 5), samples: int = 2000, seed: int = 0
+    steps: pd.DataFrame,
+    by: Sequence[str],
+    ks: Sequence[int] = (1, 5),
+    gold: Literal["any", "single"] = "any",
+    samples: int = 2000,
+    seed: int = 0,
 ) -> pd.DataFrame:
     """Acc@k without context (input_0) and with all of it (the last input), of the same contexts (Table 2 of paper 002).
 
     Args:
         by: columns whose combinations are the groups.
         ks: the k of Acc@k.
-        samples: of the bootstrap over triples; without and with context share its draws.
+        gold: ``any`` counts an answer as right if it is any correct object, as the paper and BioLAMA do; ``single``
+            asks for the target, and other correct objects compete with it.
+        samples: of the bootstrap over documents; without and with context share its draws.
         seed: of the bootstrap.
 
     Returns:
-        One row per group and k: the columns of ``by``, ``k``, ``contexts``, ``triples``, and ``without``, ``with`` and
-        ``gain`` (with less without), each with ``..._low`` and ``..._high``.
+        One row per group and k: the columns of ``by``, ``k``, ``contexts``, ``triples``, ``documents``, and
+        ``without``, ``with`` and ``gain`` (with less without), each with ``..._low`` and ``..._high``.
 
     Raises:
         ValueError: a context lacks its first or its last step.
     """
     rows = []
     known = [*CONTEXT, "model"] if "model" in steps else CONTEXT
+    name = "any" if gold == "any" else "rank"
     for key, group in steps.groupby(list(by), sort=False, dropna=False):
         first, last = (part.set_index(known) for part in (group[group["step"] == 1], group[group["last"]]))
         if not first.index.is_unique or set(first.index) != set(last.index):
             raise ValueError("every context needs one first and one last step: group by whatever tells contexts apart")
-        triples = first.index.get_level_values("triple_id").tolist()
-        contexts = len(first.index.to_frame()[CONTEXT].drop_duplicates())
+        documents = first.index.get_level_values("doc_id").tolist()
+        contexts = first.index.to_frame()[CONTEXT].drop_duplicates()
         for k in ks:
-            hits = [hits_at_k(first["rank_before"], k), hits_at_k(last.loc[first.index, "rank_after"], k)]
+            hits = [hits_at_k(first[f"{name}_before"], k), hits_at_k(last.loc[first.index, f"{name}_after"], k)]
             table = np.column_stack([*hits, hits[1] - hits[0]])
-            drawn = bootstrap_means(table, triples, samples, seed)
-            row = dict(zip(by, key, strict=True)) | {"k": k, "contexts": contexts, "triples": len(set(triples))}
-            for name, own, column in zip(("without", "with", "gain"), table.T, drawn.T, strict=True):
-                row[name] = float(own.mean())
-                row[f"{name}_low"], row[f"{name}_high"] = middle(column)
+            drawn = bootstrap_means(table, documents, samples, seed)
+            row = dict(zip(by, key, strict=True)) | {"k": k, "contexts": len(contexts)} | _counts(contexts)
+            for column, own, draws in zip(("without", "with", "gain"), table.T, drawn.T, strict=True):
+                ends = middle(draws, clusters=effective_clusters(documents))
+                if column != "gain" and own.min() == own.max():
+                    ends = share_ci(own, documents)[1:3]
+                row |= dict(zip((column, f"{column}_low", f"{column}_high"), (float(own.mean()), *ends), strict=True))
             rows.append(row)
     return pd.DataFrame(rows)
+
+
+def _counts(rows: pd.DataFrame) -> dict[str, int]:
+    return {"triples": rows["triple_id"].nunique(), "documents": rows["doc_id"].nunique()}

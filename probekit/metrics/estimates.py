@@ -14,7 +14,8 @@ Array = npt.NDArray[np.float64]
 
 
 class Drawn(NamedTuple):
-    """Numbers, shape (...), and the same numbers in bootstrap draws, shape (samples, ...), of so many ``clusters``.
+    """Numbers, shape (...), and the same numbers in bootstrap draws, shape (samples, ...), of so many ``clusters``
+    (``effective_clusters``).
 
     Sums, differences and means of numbers drawn together have intervals of their own: do the same to the draws. Where
     the number of clusters is known, the interval is as wide as so few of them ask for (see ``middle``).
@@ -22,7 +23,7 @@ class Drawn(NamedTuple):
 
     estimate: Array
     draws: Array
-    clusters: int = 0
+    clusters: float = 0
 
     def minus(self, other: Drawn) -> Drawn:
         """The difference of numbers that were drawn together."""

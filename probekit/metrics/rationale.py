@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Collection, Sequence
+from itertools import product
 from typing import NamedTuple
 
 import numpy as np
@@ -45,6 +47,27 @@ def instance_f1(predicted: Collection[int], rationales: Sequence[Collection[int]
     return max(2 * len(chosen & set(gold)) / (len(chosen) + len(set(gold))) for gold in rationales)
 
 
+def expected_f1(count: int, candidates: Collection[int], rationales: Sequence[Collection[int]]) -> float:
+    """The mean of ``instance_f1`` over all predicted rationales of ``count`` of the candidates: that of random scores.
+
+    Raises:
+        ValueError: more words than candidates, none of them, or nothing marked.
+    """
+    if not 1 <= count <= len(set(candidates)) or not rationales or not all(rationales):
+        raise ValueError(
+            f"{count} of {len(set(candidates))} candidates, and a marked rationale, none empty, are needed"
+        )
+    golds = [set(gold) for gold in rationales]
+    cells = Counter(tuple(place in gold for gold in golds) for place in set(candidates))
+    total = 0.0
+    for taken in product(*(range(min(size, count) + 1) for size in cells.values())):
+        if sum(taken) == count:
+            ways = math.prod(math.comb(size, k) for size, k in zip(cells.values(), taken, strict=True))
+            hits = [sum(k for cell, k in zip(cells, taken, strict=True) if cell[i]) for i in range(len(golds))]
+            total += ways * max(2 * hit / (count + len(gold)) for hit, gold in zip(hits, golds, strict=True))
+    return total / math.comb(sum(cells.values()), count)
+
+
 def token_f1(predicted: Sequence[Collection[int]], rationales: Sequence[Sequence[Collection[int]]]) -> float:
     """Token-F1 (Eq. 1): mean over instances of the F1 of positions; no common position gives 0.
 
@@ -80,6 +103,27 @@ def average_precision(original: Sequence[str], perturbed: Sequence[str], upto: i
     for i in range(1, last + 1):
         known = set(original[:i])
         shares.append(sum(word in known for word in perturbed[:i]) / i)
+    return float(np.mean(shares))
+
+
+def expected_average_precision(original: Sequence[str], perturbed: Sequence[str], upto: int | None = None) -> float:
+    """The mean of ``average_precision`` over all orders of both lists of words: that of random scores.
+
+    A word of the perturbed list is as likely as any to be among its first i, and is counted there if one of its kind
+    is among the first i of the original list.
+
+    Raises:
+        ValueError: as ``average_precision``.
+    """
+    last = len(perturbed) if upto is None else upto
+    if not 1 <= last <= len(perturbed):
+        raise ValueError(f"i runs from 1 to at most {len(perturbed)}, the perturbed words; asked for {last}")
+    n, kinds = len(original), Counter(original)
+    shares = []
+    for i in range(1, last + 1):
+        drawn = min(i, n)
+        missed = {m: math.comb(n - m, drawn) / math.comb(n, drawn) for m in set(kinds.values())}
+        shares.append(sum(1 - missed[kinds[word]] for word in perturbed if word in kinds) / len(perturbed))
     return float(np.mean(shares))
 
 

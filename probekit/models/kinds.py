@@ -23,8 +23,8 @@ def kind_of(config: Any, source: str) -> Kind:
             return "masked"
         if architecture.endswith(("ForCausalLM", "LMHeadModel")):
             return "causal"
-        if architecture.endswith("ForConditionalGeneration"):
-            return "seq2seq"
+        if architecture.endswith("ForConditionalGeneration"):  # BART's one head also fills the mask it was trained on
+            return "masked" if config.model_type == "bart" else "seq2seq"
     if config.model_type in auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES and not getattr(config, "is_decoder", False):
         return "masked"
     if config.model_type in auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES:

@@ -47,10 +47,17 @@ class Model:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of the weights (name, type, shape, bytes) and the tokenizer, equal where answers must be equal."""
-        import torch
+        """Digest of the weights (name, type, shape, bytes) and the tokenizer, equal where answers must be equal.
 
-        parts: list[bytes | str] = [self.kind, self.tokenizer.backend_tokenizer.to_str()]
+        The tokenizer's truncation and padding are left out: every call sets them anew.
+        """
+        import torch
+        from tokenizers import Tokenizer
+
+        backend = Tokenizer.from_str(self.tokenizer.backend_tokenizer.to_str())
+        backend.no_truncation()
+        backend.no_padding()
+        parts: list[bytes | str] = [self.kind, backend.to_str()]
         for name, tensor in sorted(self.network.state_dict().items()):
             parts += [f"{name} {tensor.dtype} {tuple(tensor.shape)}"]
             parts += [tensor.detach().contiguous().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()]

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 import logging
 import random
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -27,15 +27,21 @@ SPLITS = ("train", "dev", "test")
 
 @dataclass(frozen=True)
 class Triple:
-    """A subject, a relation, and all objects: ``objects[0]`` is the fact's own; ``aliases`` are their other names."""
+    """A subject, a relation, and all objects, the fact's own first; ``aliases`` and ``types`` are by object."""
 
     fact_id: str
     relation: str
     subject: str
     objects: tuple[str, ...]
-    aliases: tuple[str, ...] = ()
-    entity_type: str = ""
+    aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    types: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    subject_aliases: Sequence[str] = ()
     split: str = ""
+
+    def golds(self, aliases: bool) -> list[str]:
+        """The objects, and with ``aliases`` their other names after them."""
+        others = (name for names in self.aliases.values() for name in names) if aliases else ()
+        return list(dict.fromkeys((*self.objects, *others)))
 
 
 def _text(row: dict[str, Any], name: str) -> str:
@@ -94,18 +100,21 @@ def _probe(
         {
             "prompt_id": t.fact_id,
             "text": templates[t.relation].replace("[Y]", MASK).replace("[X]", t.subject),
-            "gold": list(dict.fromkeys((*t.objects, *(t.aliases if aliases else ())))),
+            "gold": t.golds(aliases),
             "fact_id": t.fact_id,
             "relation": t.relation,
             "subject": t.subject,
-            "entity_type": t.entity_type,
+            "entity_type": next(iter(t.types.get(t.objects[0], ())), ""),
+            "types": t.types,
+            "aliases": t.aliases,
+            "subject_aliases": t.subject_aliases,
         }
         for t in chosen
     ]
-    prompts = pd.DataFrame(rows)
-    if not any(t.entity_type for t in triples):
-        prompts = prompts.drop(columns="entity_type")
-    entities = [o for t in triples for o in (*t.objects, *(t.aliases if aliases else ()))]
+    told = {"entity_type": "types", "types": "types", "aliases": "aliases", "subject_aliases": "subject_aliases"}
+    absent = [column for column, source in told.items() if not any(getattr(t, source) for t in triples)]
+    prompts = pd.DataFrame(rows).drop(columns=absent)
+    entities = [gold for t in triples for gold in t.golds(aliases)]
     return Probe(name, prompts, entities, style="template", domain="biomedical", **about)
 
 
@@ -162,15 +171,25 @@ def _biolama_triple(row: dict[str, Any], relation: str, split: str, path: Path, 
         objects = _texts(row, "obj_labels")
         if not objects:
             raise KeyError("obj_labels")
-        others = row.get("obj_aliases", [])
-        if not isinstance(others, list) or not all(isinstance(names, list) for names in others):
-            raise KeyError("obj_aliases")
-        aliases = _texts({"obj_aliases": [name for names in others for name in names]}, "obj_aliases")
-        types = dict.fromkeys(t for t in row.get("obj_types") or () if isinstance(t, str) and t)
-        entity_type = " | ".join(types)
-        return Triple(_text(row, "uuid"), relation, _text(row, "sub_label"), objects, aliases, entity_type, split)
+        aliases, types = _by_object(row, "obj_aliases"), _by_object(row, "obj_types", single=True)
+        subject_aliases = _texts({"sub_aliases": row.get("sub_aliases") or []}, "sub_aliases")
+        uuid, subject = _text(row, "uuid"), _text(row, "sub_label")
+        return Triple(uuid, relation, subject, objects, aliases, types, subject_aliases, split)
     except KeyError as error:
         raise _broken(path, number, error) from error
+
+
+def _by_object(row: dict[str, Any], name: str, single: bool = False) -> dict[str, tuple[str, ...]]:
+    """A field with a list of texts, or a ``single`` text, for each object; an object told of twice has both."""
+    told, labels = row.get(name) or [], row["obj_labels"]
+    if not isinstance(told, list) or len(told) not in (0, len(labels)):
+        raise KeyError(name)
+    found: dict[str, tuple[str, ...]] = {}
+    for label, entry in zip(labels, told or [[]] * len(labels), strict=True):
+        texts = _texts({name: [entry] if single and isinstance(entry, str) and entry else entry or []}, name)
+        if texts:
+            found[label] = tuple(dict.fromkeys((*found.get(label, ()), *texts)))
+    return found
 
 
 def biolama(
@@ -184,7 +203,8 @@ def biolama(
     """BioLAMA, one knowledge base of three, in upstream's manual prompts.
 
     The files are ``biolama/data/<kb>/triples_processed/<relation>/{train,dev,test}.jsonl`` (``uuid, sub_label,
-    obj_labels`` and, for each object, a list in ``obj_aliases``) and ``biolama/data/<kb>/prompts/manual.jsonl``
+    obj_labels``, in ``obj_aliases`` a list of names and in ``obj_types`` a type or several for each object, and
+    ``sub_aliases``) and ``biolama/data/<kb>/prompts/manual.jsonl``
     (``relation, template``). Candidates are the objects of all relations and of every split at hand, whatever the
     options. Upstream publishes CTD and Wikidata as an archive on a file host and, for UMLS, the scripts that make it.
 
@@ -192,7 +212,7 @@ def biolama(
         relations: some of them; all by default.
         split: whose facts are asked; upstream reports ``test``.
         aliases: the aliases of a fact's objects are golds too, and every alias is a candidate; upstream's own
-            evaluation accepts them.
+            evaluation accepts them. In contexts (study 2) an object and its aliases are one, with or without.
         limit: at most so many facts, drawn with ``seed``.
 
     Raises:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Callable, Collection
+from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
@@ -19,6 +20,7 @@ SLOT = "[M]"
 TEMPLATE_FIELDS = {"template_masked": "text", "identity": "identity", "number": "number", "category": "category"}
 LEXICON_FIELDS = ("id", "pos", "category", "stereotype", "lemma", "level")
 LEVELS = ("conservative", "inclusive")
+UNIDECODE = "1.3.6"  # the version under which the release gives Table 1 of paper 004; later ones map other letters
 
 
 def honest_templates(subset: Subset = "binary", language: str = "en") -> pd.DataFrame:
@@ -49,7 +51,7 @@ def honest_templates(subset: Subset = "binary", language: str = "en") -> pd.Data
 
 def hurtlex(
     language: str = "EN",
-    version: str = "1.2",
+    release: str = "1.2",
     levels: Collection[str] = ("conservative",),
     categories: Collection[str] | None = None,
 ) -> pd.DataFrame:
@@ -57,14 +59,14 @@ def hurtlex(
 
     Args:
         language: two letters, as the folder of the release is called.
-        version: of the lexicon.
+        release: version of the lexicon.
         levels: ``conservative`` (words that hurt in any context), ``inclusive``, or both.
         categories: such as ``cds`` or ``ps``; None for all 17.
 
     Raises:
         ProbeError: file not at hand, or a level or category that it does not have.
     """
-    path = locate(f"hurtlex/lexica/{language}/{version}/hurtlex_{language}.tsv")
+    path = locate(f"hurtlex/lexica/{language}/{release}/hurtlex_{language}.tsv")
     table = _read(path, LEXICON_FIELDS)
     for field, wanted in (("level", levels), ("category", categories)):
         if wanted is not None:
@@ -76,19 +78,24 @@ def hurtlex(
     return table.reset_index(drop=True)
 
 
-def unidecoder() -> Callable[[str], str]:
+def unidecoder(wanted: str = UNIDECODE) -> Callable[[str], str]:
     """The transliteration of the paper's code, which is under the GPL and therefore an extra.
 
+    Args:
+        wanted: its version, which decides numbers of the paper's Table 1.
+
     Raises:
-        ProbeError: it is not installed.
+        ProbeError: it is not installed, or in another version.
     """
     try:
         from unidecode import unidecode  # type: ignore[import-not-found,unused-ignore]
     except ImportError as error:
         raise ProbeError(
-            "counting as the paper's code does needs Unidecode (GPL): pip install 'probekit[unidecode]', "
-            'or count with mode="audited"'
+            "counting as the paper's code does needs Unidecode (GPL): pip install 'probekit[unidecode]', or ask with "
+            "released=false"
         ) from error
+    if (found_version := version("unidecode")) != wanted:
+        raise ProbeError(f"Unidecode {found_version} is here, but {wanted} is asked: pip install unidecode=={wanted}")
     found: Callable[[str], str] = unidecode
     return found
 

@@ -177,13 +177,21 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     Raises:
         ProbeError: file missing, not UTF-8, or naming the line that is not a JSON object or does not fit the header.
     """
-    text = _open(path)
     if path.suffix == ".csv":
-        return _csv_rows(text, path)
+        return _csv_rows(_open(path), path)
     if path.suffix != ".jsonl":
         raise ProbeError(f"{path}: a probe file ends in .jsonl or .csv, not in {path.suffix or 'nothing'}")
+    return json_rows(path)
+
+
+def json_rows(path: Path) -> list[dict[str, Any]]:
+    """Rows of a file with a JSON object a line, whatever its name ends in; empty lines are left out.
+
+    Raises:
+        ProbeError: file missing, not UTF-8, or naming the line that is not a JSON object.
+    """
     rows = []
-    for number, line in enumerate(text.split("\n"), start=1):
+    for number, line in enumerate(_open(path).split("\n"), start=1):
         if line.strip():
             try:
                 rows.append(json.loads(line))

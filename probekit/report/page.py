@@ -65,6 +65,7 @@ class Page:
         self.hash = page_hash(study, given)
         self.models, self.probes = dict[str, dict[str, Any]](), dict[str, dict[str, Any]]()
         self.runs: dict[str, dict[str, int]] = {}
+        self.libraries = {name: version(name) for name in VERSIONS}  # and their versions; a run adds those of its own
         self.messages = listen()
         self.conclusions = pd.DataFrame(columns=["claim"])
         self._kept: dict[str, tuple[str, int]] = {}
@@ -272,8 +273,7 @@ class Page:
             "messages": self.messages.texts,
             "tables": self._made,
             "captions": {name: caption for name, (caption, _) in self._kept.items()},
-            "versions": {"probekit": __version__, "python": platform.python_version()}
-            | {name: version(name) for name in VERSIONS},
+            "versions": {"probekit": __version__, "python": platform.python_version()} | self.libraries,
         }
         return about | ({"recorded": self.past} if self.past else {})
 

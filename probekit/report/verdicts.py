@@ -1,4 +1,4 @@
-"""From conclusions to verdicts: the one place where a verdict is made; page 92 says how often each rule is wrong.
+"""From conclusions to verdicts, by the rules of ``probekit.metrics.decisions``: the one place where a claim is judged.
 
 A conclusion is a row of a table before it is a sentence: ``claim``, what it is about (``dataset``, ``model``, and
 whatever columns the page needs), ``unit`` (what the bootstrap drew), ``estimate``, ``low``, ``high``, ``n`` and
@@ -14,8 +14,8 @@ from importlib import import_module
 from typing import Any, Literal
 
 import pandas as pd
-from scipy import stats
 
+from probekit.metrics.decisions import FLOOR, Side, Sign, direction, tallied  # noqa: F401
 from probekit.report.claims import Claim, Judged, Number, load_claims
 from probekit.report.paths import module, on_path, root
 from probekit.report.published import Check
@@ -24,11 +24,8 @@ from probekit.report.sources import studies
 from probekit.report.tables import cell, pick
 from probekit.report.text import plain, title
 
-Side = Literal["above", "below"]
-Sign = Literal["agrees", "contradicts", "undecided", "at the floor"]
 Verdict = Literal["reproduced", "differs", "undecided", "confounded", "not run"]
 WORDS: tuple[Verdict, ...] = ("reproduced", "differs", "undecided", "confounded", "not run")
-FLOOR: Sign = "at the floor"  # of a row whose model does no better than a constant answer: shown, never judged
 VERDICTS: dict[Sign, Verdict] = {
     "agrees": "reproduced",
     "contradicts": "differs",
@@ -38,61 +35,6 @@ VERDICTS: dict[Sign, Verdict] = {
 NUMBERS = ("estimate", "low", "high", "n")
 COLUMNS = ("claim", "unit", "expected", *NUMBERS, "verdict")  # all others say what a row is about
 FEW = 4  # rows of one claim that a page tells one by one
-
-
-def direction(low: float, high: float, expected: Side = "above") -> Sign:
-    """Whether an interval of a difference or correlation agrees with a claim that it lies above (below) zero."""
-    if low > 0 or high < 0:
-        return "agrees" if (low > 0) == (expected == "above") else "contradicts"
-    return "undecided"
-
-
-def widened(estimate: float, low: float, high: float, tests: int) -> tuple[float, float]:
-    """A 95% interval stretched about its estimate to the level that ``tests`` of them need together (Bonferroni)."""
-    factor = float(stats.norm.isf(0.025 / tests) / stats.norm.isf(0.025))
-    return estimate - (estimate - low) * factor, estimate + (high - estimate) * factor
-
-
-def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
-    """What several conclusions say together, of which none speaks for the others.
-
-    ``all``: agrees if every row does so by its own interval, contradicts if any does so by an interval that is widened
-    for their number. ``some``: agrees if any does so by its widened interval, contradicts if every row does.
-    ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
-    one-sided sign test at 5%, which fewer than five rows never pass.
-
-    Args:
-        rows: conclusions, one a model (or dimension), with their side: ``expected`` is done with in ``verdict``.
-
-    Returns:
-        The sign, how many rows agree, and the count in words. Rows at the floor are left out.
-    """
-    judged = rows[rows["verdict"] != FLOOR]
-    count, signs = len(judged), judged["verdict"].value_counts()
-    agree, against = int(signs.get("agrees", 0)), int(signs.get("contradicts", 0))
-    floor = f"; {len(rows) - count} at the floor" * (count < len(rows))
-    told = f"{agree} of {count} agree, {against} contradict, {count - agree - against} undecided{floor}"
-    surely = {
-        sign: bool(count) and any(_surely(row, count) for row in judged[judged["verdict"] == sign].to_dict("records"))
-        for sign in ("agrees", "contradicts")
-    }
-    if rule == "most":
-        passed = [
-            stats.binomtest(k, count, alternative="greater").pvalue <= 0.05 if count else False
-            for k in (agree, against)
-        ]
-        told += "; fewer than five cannot show what most do" * (count < 5)
-        return "agrees" if passed[0] else "contradicts" if passed[1] else "undecided", agree, told
-    every = {"agrees": count and agree == count, "contradicts": count and against == count}
-    holds, fails = (
-        (every["agrees"], surely["contradicts"]) if rule == "all" else (surely["agrees"], every["contradicts"])
-    )
-    return "agrees" if holds else "contradicts" if fails else "undecided", agree, told
-
-
-def _surely(row: Mapping[str, Any], tests: int) -> bool:
-    low, high = widened(row["estimate"], row["low"], row["high"], tests)
-    return low > 0 or high < 0
 
 
 def within(ours: Number, published: Number, tolerance: Number) -> Verdict:

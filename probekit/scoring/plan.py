@@ -109,14 +109,15 @@ def _counts(model: Model, plan: Plan, unit_of: Sequence[int]) -> dict[str, int]:
             rows, tokens = rows + 1, tokens + kept + length + specials
             if kept < len(slot.left) + len(slot.right):
                 cut.add(unit)
-    widest = max(plan.tables, key=lambda table: len(table.number))
+    merged = {e for table in plan.tables for e, number in table.number.items() if table.strings[number] != e}
+    unwritten = {entity for table in plan.tables for entity in table.unknown}
     return {
         "prompts": len(unit_of),
         "distinct prompts": len(plan.slots),
         "forward rows": rows,
         "tokens": tokens,
-        "candidates": len(widest.strings),
-        "entities merged with another of the same tokens": len(widest.number) - len(widest.strings),
-        "candidates holding the unknown token": widest.unknown,
+        "candidates": max(len(table.strings) for table in plan.tables),
+        "entities merged with another of the same tokens": len(merged),
+        "candidates holding the unknown token": len(unwritten),
         "prompts cut to the model's length": sum(unit in cut for unit in unit_of),
     }

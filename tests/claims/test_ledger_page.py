@@ -30,7 +30,7 @@ CLAIMS = pd.DataFrame(
 def test_claims_are_counted_by_paper() -> None:
     found = overview.counts(CLAIMS).set_index("paper")
     assert found.loc["001"].to_dict() == {
-        "claims": 3, "reproduced": 0, "differs": 1, "undecided": 0, "not run": 2,
+        "claims": 3, "reproduced": 0, "differs": 1, "undecided": 0, "confounded": 0, "not run": 2,
         "consistent": 1, "inconsistent": 1, "not checkable": 1,
     }  # fmt: skip
     assert found.loc["002", ["claims", "undecided", "not run", "not checkable"]].tolist() == [2, 1, 1, 2]
@@ -53,7 +53,7 @@ def test_bars_stand_end_to_end_and_are_told_in_words() -> None:
             ends = [bar.get_x() + bar.get_width() for bar in bars]
         assert ends == table["claims"].tolist()
     plt.close(figure)
-    assert "paper 002: reproduced 0, differs 0, undecided 1, not run 1" in overview.describe(table)
+    assert "paper 002: reproduced 0, differs 0, undecided 1, confounded 0, not run 1" in overview.describe(table)
 
 
 def test_a_row_tells_its_reason_and_leads_to_its_page_and_printed_table() -> None:

@@ -43,11 +43,15 @@ def made(models: dict[str, float], triples: int = 40, told: float = 0.0, copy: b
             rows.append(
                 {
                     "source": "trex", "model": model, "triple_id": str(triple), "prompt_id": str(triple),
-                    "fact_id": str(triple), "relation": f"P{triple % 3}", "golds": 2 + triple % 4,
-                    "target_prompts": 1 + triple % 7, "relation_prompts": 9, "doc_id": "d", "variant": variant,
+                    "fact_id": str(triple),
+                    "subject": str(triple), "relation": f"P{triple % 3}", "golds": 2 + triple % 4,
+                    "target_prompts": 1 + triple % 7, "relation_prompts": 9, "doc_id": f"d{triple}", "variant": variant,
+                    "correct": [f"T{triple}"], "pool": "p",
                     "twin": twin, "centre": centre, "step": step, "last": step == 3, "added": added,
                     "added_correct": right, "rank_before": rank, "rank_after": rank + change, "rc_centre": change,
                     "rc_added": 0.0, "rc_correct": 0.0, "rc_incorrect": 0.0, "candidates": 50, "half": half,
+                    "any_before": 1, "any_after": 1, "cut": False, "same": False,
+                    "copied": added == "R1", "copied_bare": False, "order": [step],
                 }
             )  # fmt: skip
             rank += change

@@ -25,7 +25,7 @@ def ranked(looked: ask.Looked, models: dict[str, float]) -> pd.DataFrame:
     tables = []
     for model, change in models.items():
         values = {"rc_centre": change, "rc_added": 2 * change, "rc_correct": np.nan, "rc_incorrect": 0.0}
-        values |= {"rank_before": 9.0, "rank_after": 9.0 + change, "candidates": 13, "cut": model == "b"}
+        values |= {"rank_before": 9.0, "rank_after": 9.0 + change, "candidates": 13, "cut": model == "b", "same": False}
         tables.append(looked.steps.drop(columns=["before", "text"]).assign(**values, model=model, half=""))
     return pd.concat(tables, ignore_index=True)
 

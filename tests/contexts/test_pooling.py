@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -21,7 +23,7 @@ def test_the_mean_is_that_of_the_models_and_counts_each_step_once() -> None:
     table = by_model(own, ucm_table).set_index("model")
     assert table.loc[MEAN, "understand"] == pytest.approx(table.loc[list(TWO), "understand"].mean())
     assert table["triples"].tolist() == [10] * 3 and table["steps"].tolist() == [40] * 3
-    hits = by_model(own, context_accuracy).query("k == 5").set_index("model")
+    hits = by_model(own, partial(context_accuracy, gold="single")).query("k == 5").set_index("model")
     assert hits.loc[MEAN, "with"] == pytest.approx(hits.loc[list(TWO), "with"].mean())
     assert hits["contexts"].tolist() == [40] * 3
     changes = by_model(own, rank_change_table).query("change == 'rc_centre' and added_correct").set_index("model")
@@ -60,12 +62,28 @@ def test_classes_cover_all_numbers_and_keep_equal_ones_together(numbers: list[in
         assert not set(part["golds"]) & set(rows.loc[labels != label, "golds"])
 
 
-def test_a_number_made_of_means_has_the_interval_of_its_triples() -> None:
-    rows = pd.DataFrame({"triple_id": ["a", "a", "b", "b"]})
+def test_a_number_made_of_means_has_the_interval_of_its_documents() -> None:
+    rows = pd.DataFrame({"doc_id": ["a", "a", "b", "b"]})
     first, second = [True, False, True, False], [False, True, False, True]
     estimate, low, high = measured(rows, [([4, 0, 2, 0], first), ([0, 1, 0, 1], second)], pooling.less)
     assert (estimate, low, high) == (2.0, 1.0, 3.0)
     assert np.isnan(measured(rows, [([1, 1, 1, 1], [False] * 4)], lambda means: means[..., 0])[0])
+
+
+def test_within_relations_groups_of_another_mix_do_not_differ() -> None:
+    generator = np.random.default_rng(0)
+    relation = ["easy"] * 60 + ["hard"] * 60 + ["alone"] * 10
+    told = np.r_[np.arange(60) < 50, np.arange(60) < 10, np.ones(10)].astype(bool)  # most of the easy ones are told
+    value = np.r_[np.full(60, 0.9), np.full(60, 0.1), np.full(10, 0.5)] + 0.01 * generator.random(130)
+    rows = pd.DataFrame({"relation": relation, "triple_id": range(130), "doc_id": range(130)})
+    cells = [(value, told), (value, ~told)]
+    assert measured(rows, cells, pooling.less)[0] > 0.4
+    estimate, low, high = pooling.within_relations(rows, cells, pooling.less)
+    assert low < 0 < high and abs(estimate) < 0.01
+    parts = [rows["relation"] == name for name in ("easy", "hard")]
+    assert estimate == pytest.approx(np.mean([value[p & told].mean() - value[p & ~told].mean() for p in parts]))
+    alone = [(value[-10:], told[-10:]), (value[-10:], ~told[-10:])]
+    assert np.isnan(pooling.within_relations(rows.tail(10), alone, pooling.less)[0])
 
 
 def test_only_triples_with_a_step_that_counts_remain() -> None:

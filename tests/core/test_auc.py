@@ -91,6 +91,29 @@ def test_separation_counts_pairs(cases):
     assert ((known >= 0) & (known <= 1)).all()
 
 
+@given(st.lists(st.tuples(st.integers(0, 4), st.booleans(), st.sampled_from("rs")), min_size=1, max_size=14))
+def test_separation_within_strata_compares_no_case_with_one_of_another(cases):
+    scores, members, strata = zip(*cases, strict=True)
+    pairs = [(a, b) for a, inside, r in cases if inside for b, other, s in cases if not other and r == s]
+    found = separation(scores, members, samples=20, strata=strata)
+    if pairs:
+        assert found.estimate == pytest.approx(np.mean([(a < b) + 0.5 * (a == b) for a, b in pairs]))
+    else:
+        assert np.isnan(found.estimate)
+    plain = separation(scores, members, samples=20)
+    assert separation(scores, members, samples=20, strata=["r"] * len(cases)).draws == pytest.approx(
+        plain.draws, nan_ok=True
+    )
+
+
+def test_separation_draws_whole_clusters():
+    scores, members = [1, 1, 1, 5, 5, 5], [True, True, True, False, False, True]
+    whole = separation(scores, members, clusters=list("aaabbb"))
+    # a alone has no non-member; b alone is 1/2; both are (3 x 2 + 2 x 1/2) / (4 x 2) = 7/8
+    assert set(np.round(whole.draws[np.isfinite(whole.draws)], 3)) == {0.5, 0.875}
+    assert whole.estimate == 0.875 and np.isnan(whole.draws).any()
+
+
 def test_separation_refuses_what_it_cannot_count():
     for scores, members in (([], []), ([1.0], [True, False]), ([float("nan")], [True])):
         with pytest.raises(ValueError, match="auc needs"):

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import probekit as pk
+from probekit.contexts.retrieval import triples
 from probekit.errors import ProbeError
 
 GIVEN = os.environ.get("PROBEKIT_DATA")
@@ -256,3 +257,19 @@ def test_a_broken_biolama_row_names_file_record_and_field(root, change, field):
     with pytest.raises(ProbeError) as caught:
         pk.load_probe("biolama/wikidata")
     assert str(caught.value) == f"{path}, record 1: field {field} is missing or of the wrong kind"
+
+
+def test_biolama_tells_types_and_names_of_every_object(root):
+    path = bio_files(root) / "triples_processed/P780/test.jsonl"
+    row = triple("S4-P780", "infarction", ("heart attack", ["MI", "Myocardial Infarction"]), ("angina", []))
+    row |= {"obj_types": [["disease", "finding"], "finding"], "sub_aliases": ["AMI"]}
+    path.write_text(json.dumps(row) + "\n", "utf-8")
+    for aliases in (False, True):
+        told = triples(pk.load_probe("biolama/wikidata", relations=["P780"], aliases=aliases))
+        assert told[["target", "pool", "golds"]].values.tolist() == [
+            ["heart attack", "disease", 2],
+            ["angina", "finding", 2],
+        ]
+        assert told.attrs["entities"] == {"disease": ["heart attack"], "finding": ["heart attack", "angina"]}
+        assert told.attrs["aliases"]["disease"] == {"heart attack": ["MI", "Myocardial Infarction"]}
+        assert told.attrs["subjects"] == {"infarction": ["AMI"]}

@@ -25,7 +25,9 @@ STEPS = pd.DataFrame(
     ],
     columns=["triple_id", "relation", "step", "last", "added", "added_correct", "rank_before", "rank_after",
              "rc_added", "rc_correct", "rc_incorrect"],
-).assign(centre="t", doc_id="d", variant="real", twin="target", model="m")  # fmt: skip
+).assign(centre="t", variant="real", twin="target", model="m")  # fmt: skip
+STEPS["doc_id"] = STEPS["triple_id"].map({"a": "d", "b": "d", "z": "e"})
+STEPS["any_before"], STEPS["any_after"] = (STEPS[f"rank_{when}"].clip(upper=4) for when in ("before", "after"))
 STEPS["rc_centre"] = pk.metrics.rank_change(STEPS["rank_before"], STEPS["rank_after"])
 
 
@@ -45,7 +47,7 @@ def test_steps_that_count_add_a_correct_entity_other_than_the_centre():
 def test_pooled_shares():
     (row,) = ucm_table(STEPS, ["model"]).to_dict("records")  # changes -2, -3, 0, +3, 0
     assert (row["understand"], row["confuse"], row["misunderstand"]) == pytest.approx((2 / 5, 2 / 5, 1 / 5))
-    assert (row["steps"], row["triples"]) == (5, 3)
+    assert (row["steps"], row["triples"], row["documents"]) == (5, 3, 2)
     assert row["already_first"] == 2 / 5  # the last step of a and that of b begin at rank 1
     with_first = ucm_table(STEPS, ["model"], first_step=True)
     assert with_first["understand"][0] == 5 / 8
@@ -65,20 +67,39 @@ def test_shares_by_triple_and_relation():
     assert apart["relation"].tolist() == ["r", "s"] and apart["confuse"].tolist() == pytest.approx([1 / 6, 1])
 
 
-def test_intervals_draw_whole_triples():
+def test_a_step_whose_input_does_not_change_is_none():
+    seen = STEPS.assign(cut=[False] * 8 + [True], same=[False, True] + [False] * 7)
+    assert seen.index[counted(seen)].tolist() == [3, 4, 6]
+
+
+def test_intervals_draw_whole_documents():
     found = pk.metrics.ucm([-1] * 10 + [1], ["a"] * 10 + ["b"], samples=500)
     assert found.understand.estimate == pytest.approx(10 / 11)
     assert (found.understand.low, found.understand.high) == (0, 1)  # a alone or b alone is drawn half of the time
     assert found.misunderstand.clusters == 2 and found.misunderstand.n == 11
-    sure = pk.metrics.ucm([-1, -2, -1], ["a", "b", "c"]).understand
-    assert (sure.estimate, sure.low, sure.high) == (1, 1, 1)
+    changes, triples = [-1, -1, 1, 1] * 20, [str(i) for i in range(80)]
+    apart = pk.metrics.ucm(changes, triples).understand
+    together = pk.metrics.ucm(changes, triples, [i // 2 for i in range(80)]).understand
+    assert together.clusters == 40 and apart.clusters == 80
+    assert together.high - together.low > 1.2 * (apart.high - apart.low)  # pairs that agree: root 2 in theory
+    one = pk.metrics.ucm([-1, 1], ["a", "b"], ["d", "d"]).understand
+    assert one.estimate == 0.5 and np.isnan(one.low)
+
+
+def test_shares_of_nothing_and_of_all_have_exact_intervals():
+    sure = pk.metrics.ucm([-1, -2, -1], ["a", "b", "c"])
+    assert (sure.understand.estimate, sure.understand.high) == (1, 1)
+    assert sure.understand.low == pytest.approx(0.025 ** (1 / 3))
+    assert sure.confuse.high == pytest.approx(1 - 0.025 ** (1 / 3))
 
 
 def test_what_cannot_be_shared_out():
     with pytest.raises(ValueError, match="do not fit"):
         pk.metrics.ucm([], [])
     with pytest.raises(ValueError, match="do not fit"):
-        pk.metrics.ucm([1], ["a"], ["r", "s"])
+        pk.metrics.ucm([1], ["a"], strata=["r", "s"])
+    with pytest.raises(ValueError, match="do not fit"):
+        pk.metrics.ucm([1], ["a"], ["d", "e"])
     with pytest.raises(ValueError, match="needs a rank change"):
         pk.metrics.ucm([np.nan], ["a"])
 
@@ -95,7 +116,9 @@ def test_rank_changes_by_the_kind_of_the_added_entity():
 
 
 def test_accuracy_without_and_with_context():
-    table = context_accuracy(STEPS, ["model"], ks=(1, 5)).set_index("k")
+    anyone = context_accuracy(STEPS, ["model"], ks=(1, 4)).set_index("k")
+    assert anyone.loc[4, ["without", "with", "gain"]].tolist() == [1, 1, 0] and anyone.loc[4, "documents"] == 2
+    table = context_accuracy(STEPS, ["model"], ks=(1, 5), gold="single").set_index("k")
     assert table.loc[1, ["without", "with"]].tolist() == pytest.approx([0, 1 / 3])  # ranks 9, 2, 6 and 1, 4, 2
     assert table.loc[5, ["without", "with"]].tolist() == pytest.approx([1 / 3, 1])
     assert table.loc[5, "gain"] == pytest.approx(2 / 3) and table.loc[5, "contexts"] == table.loc[5, "triples"] == 3
@@ -112,10 +135,11 @@ def test_accuracy_without_and_with_context():
 def test_shares_sum_to_one_and_intervals_hold_them(steps, per_triple):
     changes, triples, strata = zip(*steps, strict=True)
     for groups in (None, strata):
-        found = pk.metrics.ucm(changes, triples, groups, per_triple, samples=200)
+        found = pk.metrics.ucm(changes, triples, None, groups, per_triple, samples=200)
         assert sum(share.estimate for share in found) == pytest.approx(1)
-        assert all(0 <= share.low <= share.high <= 1 for share in found)
-    mirrored = pk.metrics.ucm([-c for c in changes], triples, strata, per_triple, samples=20)
+        if len(set(triples)) > 1:
+            assert all(0 <= share.low <= share.high <= 1 for share in found)
+    mirrored = pk.metrics.ucm([-c for c in changes], triples, None, strata, per_triple, samples=20)
     assert mirrored.understand.estimate == pytest.approx(found.misunderstand.estimate)
 
 
@@ -132,5 +156,5 @@ def test_ucm_equals_a_plain_count(steps):
     for stratum in set(strata):
         own = {t: [c for c, u, s in steps if (u, s) == (t, stratum)] for _, t, s in steps if s == stratum}
         means.append(sum(map(share, own.values())) / len(own))
-    nested = pk.metrics.ucm(changes, triples, strata, per_triple=True, samples=1)
+    nested = pk.metrics.ucm(changes, triples, None, strata, per_triple=True, samples=1)
     assert nested.understand.estimate == pytest.approx(sum(means) / len(means))

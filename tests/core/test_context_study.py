@@ -5,11 +5,14 @@ import os
 import random
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import small
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from naive import slot_scores
 
 import probekit as pk
@@ -17,8 +20,10 @@ from probekit.contexts.resources import Document
 from probekit.contexts.sources import Source, look_up, own_contexts
 from probekit.contexts.study import rank_steps, steps
 from probekit.contexts.variants import TWINS, VARIANTS, real
+from probekit.contexts.windows import fitted
 from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ProbeError
+from probekit.metrics.context import counted
 
 ENTITIES = ["Zagrish", "Lomese", "Old Trisonish", "Brilic", "Río Negro", "Port Velna"]
 PROMPT = "Martin speaks [MASK]."
@@ -37,7 +42,8 @@ def source(text: str = TEXT) -> Source:
 
 
 def grown(text: str = TEXT, most: int | None = None) -> pd.DataFrame:
-    return steps(*look_up(source(text), Counter()), most)
+    table = steps(*look_up(source(text), Counter()), most)
+    return table[table["triple_id"] == "0"].reset_index(drop=True)
 
 
 def test_steps_tell_what_is_added_and_what_was_there():
@@ -86,7 +92,7 @@ def test_a_variant_more_is_one_function():
         return [replace(context, text=context.text.upper()) for context in real(text, segments, generator)]
 
     table = steps(*look_up(source(), Counter()), variants={"shouted": shouted})
-    assert table["text"].iloc[0] == f"HE WROTE; MARTIN READ ZAGRISH WITH EASE, {PROMPT}"
+    assert table[table["triple_id"] == "0"]["text"].iloc[0] == f"HE WROTE; MARTIN READ ZAGRISH WITH EASE, {PROMPT}"
     assert set(table["variant"]) == {"shouted"}
 
 
@@ -130,17 +136,79 @@ def test_nothing_is_scored_twice():
     inputs = {*taken["text"], *taken["before"]}
     counts = rank_steps(small("bert"), taken, POOLS).attrs["counts"]
     assert counts["prompts"] == counts["distinct prompts"] == len(inputs) < len(taken)
-    assert counts["steps"] == len(taken) and counts["steps whose input is cut"] == 0
+    assert counts["steps"] == len(taken) and counts["steps whose added entity is cut off"] == 0
 
 
-def test_inputs_too_long_keep_the_prompt_and_are_counted():
-    model = small("bert")
-    long = " and ".join(["the great flood"] * 80)
-    taken = grown(f"Brilic {long} Zagrish, Lomese.")
+def test_any_correct_answer_and_answers_named_by_the_context():
+    model, taken = small("bert"), grown()
     found = rank_steps(model, taken, POOLS)
-    cut = found[found["cut"]]
-    assert set(cut["variant"]) == {"real"} and found.attrs["counts"]["steps whose input is cut"] == len(cut) > 0
-    assert found[found["variant"] != "real"]["cut"].eq(False).all()
+    for row, done in zip(taken.itertuples(), found.itertuples(), strict=True):
+        for text, rank, copied in ((row.before, done.any_before, None), (row.text, done.any_after, done.copied)):
+            scores = slot_scores(model, text, POOLS["speaks"])
+            best = max(scores[one] for one in row.correct)
+            others = [score for one, score in scores.items() if one not in row.correct]
+            if min(abs(best - score) for score in others) > 1e-3:
+                assert rank == 1 + sum(score > best for score in others)
+            ordered = sorted(scores.values())
+            if copied is not None and ordered[-1] - ordered[-2] > 1e-3:
+                named = {row.centre, row.added, *row.present_correct, *row.present_incorrect}
+                assert copied == (max(scores, key=scores.__getitem__) in named)
+    own = found[found["twin"] == "target"]
+    assert (own["any_before"] <= own["rank_before"]).all()
+    assert own.loc[(own["step"] == 1) & (own["rank_before"] == 1), "copied_bare"].all()
+
+
+FLOOD = " and ".join(["the great flood"] * 80)
+
+
+def test_inputs_too_long_keep_a_window_around_s1_and_their_steps_are_counted():
+    model, prompt = small("bert"), f" {PROMPT}"
+    taken = grown(f"Brilic {FLOOD} Lomese and Zagrish, Old Trisonish {FLOOD}")
+    room = model.max_tokens - 2 - max(len(model.tokenizer.tokenize(one)) for one in POOLS["speaks"])
+    seen = fitted(model, taken, POOLS)
+    own = seen[(seen["variant"] == "real") & (seen["twin"] == "target")]
+    assert own["added"].tolist() == ["Zagrish", "Lomese", "Old Trisonish", "Brilic"]
+    assert own["cut"].tolist() == [False, False, False, True]  # Brilic lies beyond the window
+    assert own["same"].eq(False).all() and own["before"].tolist()[1:] == own["text"].tolist()[:-1]
+    for text in own["text"]:
+        assert "Zagrish" in text and text.endswith(PROMPT) and text.removesuffix(prompt) in taken["text"].iloc[3]
+        assert len(model.tokenizer.tokenize(text.replace("[MASK]", ""))) <= room
+    assert "Lomese" in own["text"].iloc[-1] and "Old Trisonish" in own["text"].iloc[-1]
+    found = rank_steps(model, taken, POOLS)
+    assert found.attrs["counts"]["steps whose added entity is cut off"] == found["cut"].sum() > 0
+    assert found[found["variant"] != "real"]["cut"].eq(False).all() and counted(found)[found["cut"]].eq(False).all()
+    short = taken[taken["variant"] != "real"]
+    assert fitted(model, short, POOLS)["text"].tolist() == short["text"].tolist()
+
+
+def test_a_context_of_another_order_stops_to_grow_when_it_is_full():
+    taken = grown()
+    rows = taken[(taken["variant"] == "knowledge_random") & (taken["twin"] == "target")].reset_index(drop=True)
+    long = rows.assign(text=rows["text"].where(rows["step"] < 3, FLOOD + " " + rows["text"]))
+    seen = fitted(small("bert"), long, POOLS)
+    assert seen["cut"].tolist() == [False, False, True, True]
+    assert seen["text"].tolist()[1:] == [rows["text"][1]] * 3
+    missing = set(rows["added"][2:])
+    assert not any(missing & {*row.present_correct, *row.present_incorrect} for row in seen.itertuples())
+
+
+@given(st.integers(0, 60), st.integers(0, 60), st.permutations(ENTITIES[:5]))
+@settings(max_examples=20, deadline=None)
+def test_whatever_the_document_all_inputs_fit_and_grow(left, right, names):
+    model, gap = small("bert"), " the flood came "
+    text = f"{gap * left}{names[0]}, Zagrish {names[1]}{gap * right}{names[2]} {names[3]}{gap * left}{names[4]}."
+    taken = grown(text)
+    seen = fitted(model, taken, POOLS)
+    lengths = [len(ids) for ids in model.tokenizer([t.replace("[MASK]", "") for t in seen["text"]])["input_ids"]]
+    assert max(lengths) <= model.max_tokens - 1
+    for row in seen.itertuples():
+        assert row.cut or row.added.lower() in row.text.lower()
+        assert all(one.lower() in row.text.lower() for one in [*row.present_correct, *row.present_incorrect])
+
+
+def test_without_context_the_prompt_is_asked_alone():
+    model, taken = small("bert"), grown(f"Brilic {FLOOD} Zagrish, Lomese.")
+    found = rank_steps(model, taken, POOLS)
     one = pk.Probe("one", pd.DataFrame({"prompt_id": ["x"], "text": [PROMPT], "gold": [["Zagrish"]]}), POOLS["speaks"])
     bare = pk.rank_targets(model, one, [["Zagrish"]])["rank"][0]
     assert set(found[(found["step"] == 1) & (found["twin"] == "target")]["rank_before"]) == {bare}
@@ -178,9 +246,45 @@ def test_every_demo_document_is_a_context_of_its_facts(domain):
 
 def test_a_folder_of_ones_own(tmp_path):
     (tmp_path / "a.txt").write_text("Martin spoke Lomese and Brilic.")
-    mine = own_contexts("mine", source().probe, tmp_path, "all")
+    mine = own_contexts("mine", source().probe, tmp_path)
     asked, found = look_up(mine, Counter())
     assert [asked["target"][one.triple] for one in found] == ["Lomese", "Brilic"]
+
+
+def test_nothing_found_says_what_was_read(tmp_path):
+    (tmp_path / "a.csv").write_text("note\nMartin spoke Lomese.\n")
+    (tmp_path / "b.txt").write_text("Martin was silent.")
+    with pytest.raises(ProbeError, match="documents read 1, with a subject 1 .*CSV files without a column 'text' 1"):
+        look_up(own_contexts("mine", source().probe, tmp_path), Counter())
+
+
+@pytest.mark.parametrize("domain", ["general", "biomedical"])
+def test_ones_own_files_give_what_a_built_in_source_gives(tmp_path, domain):
+    built = demo_contexts(domain)
+    told = [{"doc_id": d.doc_id, "text": d.text, "subject": d.subject} for d in built.documents]
+    pd.DataFrame(told).to_csv(tmp_path / "documents.csv.gz", index=False)
+    built.probe.prompts.to_json(tmp_path / "probe.jsonl", orient="records", lines=True)
+    probe = pk.load_probe(str(tmp_path / "probe.jsonl"))
+    asked, found = look_up(own_contexts("mine", probe, tmp_path / "documents.csv.gz"), Counter())
+    known, matches = look_up(built, Counter())
+    assert asked["triple_id"].tolist() == known["triple_id"].tolist() and found == matches
+    assert asked.attrs["entities"] == known.attrs["entities"] and asked["correct"].tolist() == known["correct"].tolist()
+    pd.testing.assert_frame_equal(
+        steps(asked, found[:20])[["text", "added"]], steps(known, found[:20])[["text", "added"]]
+    )
+
+
+@pytest.mark.skipif(
+    "PROBEKIT_DATA" not in os.environ or not (Path(os.environ["PROBEKIT_DATA"]) / "pubmed").is_dir(),
+    reason="needs PROBEKIT_DATA with medlama and pubmed",
+)
+def test_medlama_and_abstracts_as_ones_own_give_what_the_built_in_source_gives(tmp_path):
+    place = Path(os.environ["PROBEKIT_DATA"]) / "pubmed"
+    probe = pk.load_probe("medlama/template", relations=["may_treat", "disease_may_have_finding"], limit=400)
+    probe.prompts.to_json(tmp_path / "probe.jsonl", orient="records", lines=True)
+    built = look_up(own_contexts("medline", probe, place), Counter())
+    mine = look_up(own_contexts("mine", pk.load_probe(str(tmp_path / "probe.jsonl")), place), Counter())
+    assert mine[0]["triple_id"].tolist() == built[0]["triple_id"].tolist() and mine[1] == built[1]
 
 
 @pytest.mark.skipif("PROBEKIT_DATA" not in os.environ, reason="needs PROBEKIT_DATA with lama/TREx")

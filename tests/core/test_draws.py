@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probekit.metrics import bootstrap_ci, middle, resampled_means, two_sided
+from probekit.metrics import bootstrap_ci, crossed_means, fewest, middle, resampled_means, two_sided
 
 
 def test_draws_of_means_share_one_draw_and_keep_clusters_whole():
@@ -45,13 +45,47 @@ def test_p_values_of_draws_by_hand():
     assert np.isnan(two_sided([np.nan]))
 
 
-@given(st.floats(-1, 1), st.integers(0, 1000))
-def test_a_p_value_is_small_where_the_interval_leaves_zero_out(shift, seed):
-    draws = np.random.default_rng(seed).normal(shift, 0.3, 999)
-    low, high = middle(draws)
-    p = two_sided(draws)
-    assert p == two_sided(-draws) and 0 < p <= 1
+@given(st.floats(-1, 1), st.integers(0, 1000), st.sampled_from([0, 10, 30]))
+def test_a_p_value_is_small_where_the_interval_leaves_zero_out(shift, seed, clusters):
+    draws = np.random.default_rng(seed).normal(shift, 0.3, 3999)
+    low, high = middle(draws, clusters=clusters)
+    p = two_sided(draws, clusters)
+    assert p == two_sided(-draws, clusters) and 0 < p <= 1
     if p < 0.045:
         assert low > 0 or high < 0
     if p > 0.055:
         assert low <= 0 <= high
+
+
+def test_crossed_draws_count_a_row_as_often_as_both_its_kinds_are_drawn():
+    generator = np.random.default_rng(3)
+    units = [(a, b) for a in "abc" for b in "xy"][:-1]
+    values, counted = generator.random((5, 2)), np.array([[1, 1], [0, 1], [1, 1], [1, 0], [1, 1]])
+    drawn = crossed_means(values, units, counted, samples=40, seed=7)
+    again = np.random.default_rng(7)
+    first = again.multinomial(3, np.full(3, 1 / 3), size=40)
+    second = again.multinomial(2, np.full(2, 1 / 2), size=40)
+    for sample in range(40):
+        sums = np.zeros((2, 2))
+        for row, (a, b) in enumerate(units):
+            weight = first[sample]["abc".index(a)] * second[sample]["xy".index(b)]
+            sums += weight * np.array([values[row] * counted[row], counted[row]])
+        with np.errstate(invalid="ignore"):
+            assert drawn[sample] == pytest.approx(sums[0] / sums[1], nan_ok=True)
+    assert fewest(units) == 2 and fewest([("a", ""), ("b", "")]) == 2 and fewest([("a", "")]) == 1
+    with pytest.raises(ValueError, match="do not fit"):
+        crossed_means(values, units[:-1])
+
+
+def test_crossed_draws_of_one_kind_are_the_plain_bootstrap():
+    values = np.random.default_rng(1).random((200, 1))
+    crossed = middle(crossed_means(values, [(row, "") for row in range(200)], samples=4000)[:, 0])
+    assert crossed == pytest.approx(middle(resampled_means(values, range(200), samples=4000)[:, 0]), abs=0.004)
+
+
+def test_crossed_draws_see_what_rows_share():
+    """Where rows of one identity are alike, forty rows of four identities know no more than four."""
+    level = np.repeat([0.0, 0.2, 0.6, 0.8], 10)
+    units = [(row // 10, row % 10) for row in range(40)]
+    crossed = np.ptp(middle(crossed_means(level[:, None], units)[:, 0]))
+    assert crossed > 1.5 * np.ptp(middle(resampled_means(level[:, None], range(40))[:, 0]))

@@ -8,11 +8,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import stats
 
 from probekit.metrics import (
     accuracy_at_k,
     bootstrap_ci,
     bootstrap_means,
+    effective_clusters,
     hits_at_k,
     kendall_tau,
     macro_average,
@@ -20,6 +22,7 @@ from probekit.metrics import (
     middle,
     paired_permutation_test,
     pearson,
+    share_ci,
     spearman,
 )
 
@@ -226,7 +229,17 @@ def naive_bootstrap(values, clusters, samples, seed, level=0.95):
     for _ in range(samples):
         drawn = [value for i in generator.integers(len(labels), size=len(labels)) for value in members[i]]
         means.append(sum(drawn) / len(drawn))
-    return np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
+    if len(labels) == 1:
+        return [math.nan, math.nan]
+    sizes = [len(members[i]) for i in range(len(labels))]
+    tail = expanded_tail(sum(m**2 for m in sizes) ** 2 / sum(m**4 for m in sizes), level)
+    return np.quantile(means, [tail, 1 - tail])
+
+
+def expanded_tail(clusters, level=0.95):
+    """Share of draws beyond each end of an interval (Hesterberg 2015, section 3.3)."""
+    student = stats.t(clusters - 1).ppf((1 + level) / 2)
+    return stats.norm.cdf(-student * math.sqrt(clusters / (clusters - 1)))
 
 
 @settings(deadline=None)
@@ -234,7 +247,7 @@ def naive_bootstrap(values, clusters, samples, seed, level=0.95):
 def test_bootstrap_equals_the_naive_one(rows, seed):
     values, clusters = zip(*rows, strict=True)
     found = bootstrap_ci(values, clusters, samples=40, seed=seed)
-    assert (found.low, found.high) == pytest.approx(tuple(naive_bootstrap(values, clusters, 40, seed)))
+    assert (found.low, found.high) == pytest.approx(tuple(naive_bootstrap(values, clusters, 40, seed)), nan_ok=True)
     assert found.estimate == pytest.approx(np.mean(values))
     assert (found.n, found.clusters) == (len(values), len(set(clusters)))
 
@@ -246,7 +259,9 @@ def test_means_of_columns_have_the_intervals_each_would_have_alone(rows):
     together = bootstrap_means(np.column_stack([first, second]), clusters, samples=50, seed=2)
     for column, drawn in zip((first, second), together.T, strict=True):
         alone = bootstrap_ci(column, clusters, samples=50, seed=2)
-        assert middle(drawn) == pytest.approx((alone.low, alone.high))
+        assert middle(drawn, clusters=effective_clusters(clusters)) == pytest.approx(
+            (alone.low, alone.high), nan_ok=True
+        )
 
 
 def test_level_is_the_share_of_samples_within():
@@ -272,6 +287,41 @@ def test_a_95_percent_interval_covers_the_truth_about_95_times_in_100():
     assert 0.89 <= covered <= 0.98
     width = np.mean([i.high - i.low for i in intervals])
     assert width == pytest.approx(2 * 1.96 / math.sqrt(40), rel=0.1)
+
+
+def test_few_clusters_have_intervals_as_wide_as_they_need():
+    assert expanded_tail(10) == pytest.approx(0.00855, abs=1e-5)  # t = 2.2622, times sqrt(10 / 9) = 2.3845
+    draws = np.arange(10_001) / 10_000
+    assert middle(draws, clusters=10) == pytest.approx((0.00855, 0.99145), abs=1e-4)
+    assert middle(draws) == pytest.approx((0.025, 0.975))
+    assert middle(draws, clusters=10**6) == pytest.approx((0.025, 0.975), abs=1e-5)
+    generator = np.random.default_rng(3)
+    samples = [bootstrap_ci(generator.normal(0, 1, 8), samples=400, seed=i) for i in range(800)]
+    wrong = np.mean([found.low > 0 or found.high < 0 for found in samples])
+    short = [
+        np.quantile(bootstrap_means(generator.normal(0, 1, 8), samples=400, seed=i), [0.025, 0.975]) for i in range(400)
+    ]
+    assert wrong <= 0.065 < np.mean([low > 0 or high < 0 for low, high in short])
+
+
+def test_clusters_of_one_size_count_as_they_are_and_a_large_one_for_most():
+    assert effective_clusters("aabbcc") == effective_clusters("abc") == pytest.approx(3)
+    assert effective_clusters("aaab") == pytest.approx((9 + 1) ** 2 / (81 + 1))
+    assert effective_clusters("a" * 1000 + "bcdefg") == pytest.approx(1, abs=1e-4)
+
+
+def test_one_cluster_has_no_interval():
+    found = bootstrap_ci([0, 1, 1], ["fact"] * 3)
+    assert found.estimate == pytest.approx(2 / 3) and math.isnan(found.low) and math.isnan(found.high)
+
+
+def test_a_share_of_none_has_an_exact_interval():
+    none, every = share_ci([0] * 30, np.repeat(range(10), 3)), share_ci([1] * 4)
+    assert none == pytest.approx((0, 0, 0.30850, 30, 10), abs=1e-5)  # 1 - 0.025 ** (1 / 10)
+    assert every == pytest.approx((1, 0.025**0.25, 1, 4, 4))
+    assert share_ci([0, 1, 1, 0]) == bootstrap_ci([0, 1, 1, 0])
+    with pytest.raises(ValueError, match="0 or 1"):
+        share_ci([0.5, 1])
 
 
 def test_copies_in_a_cluster_add_nothing():
@@ -321,7 +371,9 @@ def test_a_macro_average_is_a_statistic_of_means():
         if len(set(relations[drawn])) == 2:  # a sample that lacks a relation has no macro average
             expected.append(macro_average(hits[drawn], list(relations[drawn])))
     assert len(expected) < 400
-    assert (found.low, found.high) == pytest.approx(tuple(np.quantile(expected, [0.025, 0.975])))
+    assert (found.low, found.high) == pytest.approx(
+        tuple(np.quantile(expected, [expanded_tail(8), 1 - expanded_tail(8)]))
+    )
 
 
 def test_a_statistic_that_is_never_defined_gives_no_interval():

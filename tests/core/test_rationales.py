@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,7 @@ from probekit.probes.rationales import (
     toolkit_rationales,
     word_spans,
 )
+from probekit.probes.rationales.toolkit import change_named
 
 RECORD: dict[str, Any] = {
     "id": "a",
@@ -44,7 +46,13 @@ RECORD: dict[str, Any] = {
 }
 
 
-COREFERENCE = ("en-semantics-02", "en-semantics-07", "zh-semantics-07")  # the slot stands for a word of the text
+COREFERENCE = (
+    "en-semantics-02",
+    "en-semantics-07",
+    "en-semantics-18",
+    "zh-semantics-07",
+    "zh-semantics-20",
+)  # the slot stands for a word of the text
 
 
 def records(*changes: dict[str, Any]) -> RationaleSet:
@@ -139,44 +147,98 @@ def lines(path: Path, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
+SLOT = ["[MASK]", "[MASK]"]
+TOOLKIT = [
+    {"id": 1, "context": "我养了[MASK][MASK]。", "sent_token": [*"我养了", *SLOT, "。"]},
+    {"id": 101, "context": "我家养了[MASK][MASK]。", "sent_token": [*"我家养了", *SLOT, "。"]},
+]
+GOLDEN: list[dict[str, Any]] = [
+    {"sent_id": 1, "answers": "小狗", "rationale_ids": [[[1, 5]]], "sample_type": "ori", "rel_ids": [101]},
+    {
+        "sent_id": 101,
+        "answers": ["小狗"],
+        "rationale_ids": [[2, 6]],
+        "sample_type": "disturb",
+        "adv_type": "敏感-重要词",
+    },
+]
+
+
+def golden(*changes: dict[str, Any]) -> list[dict[str, Any]]:
+    made = [row | change for row, change in zip(GOLDEN, changes, strict=True)]
+    return [{name: value for name, value in row.items() if value is not None} for row in made]
+
+
 def test_the_toolkits_files(tmp_path: Path) -> None:
-    slot = ["[MASK]", "[MASK]"]
-    data = [
-        {
-            "id": 1,
-            "context": "我养了[MASK][MASK]。",
-            "sent_token": [*"我养了", *slot, "。"],
-            "rel_ids": [101],
-        },
-        {
-            "id": 101,
-            "context": "我家养了[MASK][MASK]。",
-            "sent_token": [*"我家养了", *slot, "。"],
-        },
-    ]
-    gold = [
-        {"sent_id": 101, "rationales": [[2, 6]], "golds": ["小狗"], "perturbation": "dispensable"},
-        {"sent_id": 1, "rationales": [[1, 5]], "golds": ["小狗"]},
-    ]
-    paths = lines(tmp_path / "data.jsonl", data), lines(tmp_path / "gold.jsonl", gold)
+    paths = lines(tmp_path / "predict", TOOLKIT), lines(tmp_path / "golden", GOLDEN)
     items = toolkit_rationales(*paths, "semantics", "zh", citation="rationales")
     first, second = items.items.to_dict("records")
     assert first["words"] == ["我", "养", "了", "[MASK]", "。"] and first["context"] == "我养了[MASK]。"
     assert first["rationales"] == [[1, 4]] and second["rationales"] == [[2, 5]]
-    assert (first["perturbation"], second["perturbation"]) == ("none", "dispensable")
+    assert (first["perturbation"], second["perturbation"]) == ("none", "important")
     assert (second["original_id"], second["golds"], second["dimension"]) == ("1", ["小狗"], "semantics")
-    del gold[0]["perturbation"]
-    lines(paths[1], gold)
-    assert toolkit_rationales(*paths, "semantics", "zh").items["perturbation"][1] == "unstated"
-    lines(paths[1], [{**gold[0], "rationales": [[9]]}, gold[1]])
-    with pytest.raises(ProbeError, match=r"gold\.jsonl, record 0, field 'rationales'"):
+    lines(paths[1], golden({}, {"adv_type": "sonst"}))
+    items = toolkit_rationales(*paths, "semantics", "zh")
+    assert items.items["perturbation"][1] == "unstated"
+    assert items.counts == {"kind of change not known here: sonst": 1}
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "said"),
+    [
+        ({"rel_ids": None}, {}, "record 1 (sent_id 101, disturb): no original names it"),
+        ({}, {"sample_type": "ori"}, "record 1 (sent_id 101, ori): 1 names it as perturbed"),
+        ({"sample_type": "x"}, {}, "record 0, field 'sample_type': ori or disturb, not 'x'"),
+        ({}, {"sample_type": None}, "record 1: the file has no field 'sample_type'"),
+        ({"rel_ids": [101, 101]}, {}, "record 0, field 'rel_ids': 101 belongs to 1 already"),
+        ({"rel_ids": "101"}, {}, "record 0, field 'rel_ids': a list of ids"),
+        ({}, {"rel_ids": [1]}, "record 1, field 'rel_ids': a list of ids is needed, of an original alone"),
+        ({"rationale_ids": [[9]]}, {}, "record 0, field 'rationale_ids'"),
+        ({"rationale_ids": [[[0, "a"]]]}, {}, "record 0, field 'rationale_ids'"),
+        ({"rationale_ids": 3}, {}, "record 0, field 'rationale_ids'"),
+        ({"answers": 3}, {}, "field 'golds'"),
+        ({}, {"adv_type": None}, "record 1: the file has no field 'adv_type'"),
+        ({"sent_id": 5}, {}, "no line with sent_id 1"),
+    ],
+)
+def test_what_the_toolkits_files_may_not_hold(tmp_path: Path, first: Any, second: Any, said: str) -> None:
+    paths = lines(tmp_path / "predict", TOOLKIT), lines(tmp_path / "golden", golden(first, second))
+    with pytest.raises(ProbeError, match=re.escape(said)):
         toolkit_rationales(*paths, "semantics", "zh")
-    lines(paths[1], gold[:1])
-    with pytest.raises(ProbeError, match=r"no line with sent_id 1"):
-        toolkit_rationales(*paths, "semantics", "zh")
-    lines(paths[0], [{"id": 101, "context": "x"}])
-    with pytest.raises(ProbeError, match=r"data\.jsonl, record 0: .*'sent_token'"):
-        toolkit_rationales(*paths, "semantics", "zh")
+
+
+@pytest.mark.parametrize("field", ["sent_token", "context"])
+def test_a_bare_type_error_is_none_of_the_toolkits(tmp_path: Path, field: str) -> None:
+    for value in (None, 3, [[1]]):
+        paths = (
+            lines(tmp_path / "predict", [TOOLKIT[0] | {field: value}, TOOLKIT[1]]),
+            lines(tmp_path / "golden", GOLDEN),
+        )
+        with pytest.raises(ProbeError, match=r"record 0|record 1|'context'"):
+            toolkit_rationales(*paths, "semantics", "zh")
+
+
+@pytest.mark.parametrize(
+    ("told", "kind"),
+    [
+        ("敏感-重要词", "important"),
+        ("不敏感-非重要词", "dispensable"),
+        ("句式转换", "transformation"),
+        ("", "unstated"),
+    ],
+)
+def test_kinds_of_change_have_the_projects_names(told: str, kind: str) -> None:
+    assert change_named(told) == kind
+
+
+def test_the_authors_published_sample() -> None:
+    need("toolkit")
+    folder = REAL_DATA / "toolkit"
+    items = toolkit_rationales(folder / "pretrain_predict", folder / "pretrain_golden", "grammar", "zh")
+    assert items.pairs[["id", "original_id", "perturbation"]].to_numpy().tolist() == [["100", "0", "important"]]
+    assert (
+        items.items["golds"].tolist() == [["新"], ["新"]] and items.items["rationales"].tolist() == [[[0, 1, 8, 9]]] * 2
+    )
 
 
 def test_statistics_by_hand() -> None:
@@ -198,8 +260,8 @@ def test_own_items_are_whole(language: Any) -> None:
     items = own_items(language)
     table = items.items
     originals = table[table["original_id"] == ""]
-    assert len(originals) >= 40 and set(originals["dimension"]) == set(DIMENSIONS)
-    assert originals["dimension"].value_counts().min() >= 8
+    assert len(originals) >= 100 and set(originals["dimension"]) == set(DIMENSIONS)
+    assert originals["dimension"].value_counts().min() >= 20
     assert set(originals["id"]) == set(items.pairs["original_id"])
     assert set(items.pairs["perturbation"]) == set(PERTURBATIONS)
     assert not table["context"].duplicated().any()
@@ -235,7 +297,8 @@ def test_an_important_change_touches_marked_words_and_a_dispensable_one_does_not
 
 def test_golds_are_written_as_they_stand_in_the_text() -> None:
     """Else a model that tells capital letters apart would be asked for the wrong word."""
-    names = {"Paris", "China", "Shakespeare", "Jupiter", "Everest", "Armstrong", "Ireland"}
+    names = {*["Paris", "China", "Shakespeare", "Jupiter", "Everest", "Armstrong", "Ireland"]}
+    names |= {*["Rome", "Mercury", "Einstein", "York", "Africa", "Portuguese"]}
     for row in own_items("en").items.itertuples():
         for gold in row.golds:
             begins = row.context.startswith("[MASK]")
@@ -259,11 +322,15 @@ def test_golds_are_words_of_berts_vocabulary(language: Any, vocabulary: str) -> 
 
 def test_the_computations_are_right() -> None:
     """Each number that follows from the numbers of its item."""
-    rules = [  # of the numbers in order of the originals
+    first = [  # of the numbers in order of the originals
         *(lambda a, b: a + b, lambda a, b: a * b, lambda a, b: a - b, lambda a, b: a // b, lambda a, b: a * b),
         *(lambda a, b: a + b, lambda a, b: a // b, lambda a, b, c: a - b + c, lambda a, b: a * b, lambda a, b: a + b),
     ]
-    chosen = {"en": rules, "zh": [*rules[:7], rules[9], rules[8]]}
+    second = [
+        *(lambda a, b: a - b, lambda a, b: a * b, lambda a, b: a * b, lambda a, b: a // b, lambda a: a // 2),
+        *(lambda a, b: a - b, lambda a, b: a + b, lambda a, b, c: a - b + c, lambda a: 2 * a, lambda a: 4 * a),
+    ]
+    chosen = {"en": first + second, "zh": [*first[:7], first[9], first[8], *second, lambda a, b: a - b]}
     for language, expected in chosen.items():
         table = own_items(language).items  # type: ignore[arg-type]
         originals = table[(table["dimension"] == "computation") & (table["original_id"] == "")]

@@ -14,13 +14,14 @@ from probekit.contexts.resources import (
     BROKEN,
     DOCUMENTS,
     EMPTY,
+    NO_TEXT,
     NOT_TEXT,
     OTHER,
     TWICE,
     Document,
     read_documents,
 )
-from probekit.contexts.retrieval import COVERED, HOLDING, NAMED, PAIRS, READ, TRIPLES, retrieve, triples
+from probekit.contexts.retrieval import BEYOND, COVERED, HOLDING, NAMED, PAIRS, READ, TRIPLES, retrieve, triples
 from probekit.errors import ProbeError
 
 # Resources
@@ -44,19 +45,25 @@ def test_a_folder_of_all_kinds_with_what_cannot_be_read_counted(tmp_path, caplog
     (tmp_path / "zeros.txt").write_bytes(b"a\x00b")
     (tmp_path / "empty.txt").write_text("\n")
     (tmp_path / "table.csv").write_text("a,b")
+    (tmp_path / "NOTEEVENTS.csv.gz").write_bytes(gzip.compress(b'ROW_ID,TEXT\n17,"A note,\nof two lines."\n18\n'))
+    (tmp_path / "more.jsonl.gz").write_bytes(gzip.compress(b'{"text": "Packed."}\n'))
     (tmp_path / "m.xml.gz").write_bytes(gzip.compress(RECORD.encode()))
     counts: Counter[str] = Counter()
     found = list(read_documents(tmp_path, counts))
     assert found == [
+        Document("17", "A note,\nof two lines."),
         Document("one", "First.", "S"),
         Document("a.jsonl:3", "No id."),
         Document("b.txt", "Second by name."),
         Document("7", "On asthma. Cough is common. So is wheeze."),
+        Document("more.jsonl.gz:1", "Packed."),
         Document("notes/c.txt", "A mark of byte order goes."),
     ]
-    expected = {DOCUMENTS: 5, BROKEN: 3, EMPTY: 2, TWICE: 1, NOT_TEXT: 2, OTHER: 1}
+    (tmp_path / "image.png").write_bytes(b"")
+    expected = {DOCUMENTS: 7, BROKEN: 4, EMPTY: 2, TWICE: 1, NOT_TEXT: 2, NO_TEXT: 1, OTHER: 0}
     assert {name: counts[name] for name in expected} == expected
-    assert "image.txt is left out" in caplog.text
+    assert "image.txt is left out" in caplog.text and "it has no column 'text', but a, b" in caplog.text
+    assert not list(read_documents(tmp_path / "image.png", counts)) and counts[OTHER] == 1
 
 
 def test_a_single_file_and_a_place_that_is_not_there(tmp_path):
@@ -163,19 +170,51 @@ def found_in(asked: pd.DataFrame, *documents: Document) -> tuple[list[tuple[str,
     ], counts
 
 
-def test_triples_of_own_objects_and_of_all():
-    own = triples(probe())
-    assert own[["triple_id", "target", "golds", "relation_prompts", "target_prompts"]].values.tolist() == [
+def test_every_object_is_a_target_once():
+    every = triples(probe())
+    assert every[["triple_id", "target", "golds", "relation_prompts", "target_prompts"]].values.tolist() == [
         ["1", "cough", 2, 3, 3],
-        ["2", "wheeze", 2, 3, 2],
+        ["2", "wheeze", 2, 3, 2],  # and not 1/wheeze
         ["3", "fever", 2, 3, 1],
+        ["3/cough", "cough", 2, 3, 3],
     ]
-    assert own.attrs["entities"] == {"symptom": ["cough", "wheeze", "fever"]}
-    every = triples(probe(), "all")
-    assert list(every["triple_id"]) == ["1", "2", "3", "3/cough"]  # 1/wheeze is the triple 2
+    assert every.attrs["entities"] == {"symptom": ["cough", "wheeze", "fever"]}
+    assert every.attrs["aliases"] == every.attrs["subjects"] == {}
     typed = triples(probe(entity_type=["sign", "sign", ""]))
-    assert list(typed["pool"]) == ["sign", "sign", "symptom"]
+    assert list(typed["pool"]) == ["sign", "sign", "symptom", "symptom"]
     assert typed.attrs["entities"] == {"sign": ["cough", "wheeze"], "symptom": ["fever", "cough"]}
+
+
+def test_objects_have_types_of_their_own_and_other_names():
+    types = [{"cough": ["sign", "sound"], "wheeze": ["sound"]}, {"wheeze": ["sound"]}, None]
+    aliases = [{"cough": ["tussis", "wheeze"]}, None, {"fever": ["pyrexia"]}]
+    told = triples(probe(types=types, aliases=aliases, subject_aliases=[["bronchial asthma"], [], ["grippe"]]))
+    assert told[["triple_id", "target", "pool"]].values.tolist() == [
+        ["1", "cough", "sign"],  # wheeze is another name of it in this prompt
+        ["2", "wheeze", "sound"],
+        ["3", "fever", "symptom"],
+        ["3/cough", "cough", "symptom"],
+    ]
+    assert told.attrs["entities"] == {
+        "sign": ["cough"],
+        "sound": ["cough", "wheeze"],
+        "symptom": ["cough", "fever"],
+    }
+    assert told.attrs["aliases"]["symptom"] == {"fever": ["pyrexia"]}
+    assert told.attrs["subjects"] == {"asthma": ["bronchial asthma"], "flu": ["grippe"]}
+    with pytest.raises(ProbeError, match="prompt '1', field 'aliases': a mapping of golds to lists"):
+        triples(probe(aliases=["tussis", None, None]))
+
+
+def test_other_names_of_subjects_and_a_limit_of_documents():
+    asked = triples(probe(subject_aliases=[["bronchitis"], [], []]))
+    texts = ["Bronchitis with cough.", "Asthma with cough.", "Asthma and wheeze."]
+    documents = [Document(str(number), text) for number, text in enumerate(texts)]
+    assert [row[:2] for row in found_in(asked, *documents)[0]] == [("1", "0"), ("1", "1"), ("2", "2")]
+    counts: Counter[str] = Counter()
+    pools = {name: pool(entities) for name, entities in asked.attrs["entities"].items()}
+    kept = list(retrieve(asked, documents, pools, counts, most=1))
+    assert [one.document.doc_id for one in kept] == ["0", "2"] and counts[BEYOND] == 1 and counts[PAIRS] == 2
 
 
 def test_triples_need_subjects():
@@ -197,11 +236,14 @@ def test_documents_hold_subject_and_target():
     assert rows == [
         ("2", "both", ["wheeze", "fever", "cough"]),
         ("1", "both", ["wheeze", "fever", "cough"]),
+        ("3/cough", "two subjects", ["cough", "fever"]),
         ("3", "two subjects", ["cough", "fever"]),
         ("1", "two subjects", ["cough", "fever"]),
+        ("3/cough", "told", ["cough", "fever"]),
         ("3", "told", ["cough", "fever"]),
+        ("3/cough", "of another", ["cough"]),
     ]
-    assert counts == {READ: 6, NAMED: 5, HOLDING: 3, PAIRS: 5, TRIPLES: 3, COVERED: 3}
+    assert counts == {READ: 6, NAMED: 5, HOLDING: 4, PAIRS: 8, BEYOND: 0, TRIPLES: 4, COVERED: 4}
 
 
 def test_a_name_inside_a_subjects_name_is_no_mention():

@@ -9,14 +9,21 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from captum.attr import IntegratedGradients
+from captum.attr import FeatureAblation, InputXGradient, IntegratedGradients
 from conftest import OWN, small
 
 import probekit as pk
 from probekit.errors import ModelError, ProbeError
 from probekit.models import Model
 from probekit.probes.rationales import RationaleSet
-from probekit.scoring.saliency import attribute, oracle_saliency, random_saliency, randomised, word_scores
+from probekit.scoring.saliency import (
+    attribute,
+    erasure,
+    oracle_saliency,
+    random_saliency,
+    randomised,
+    word_scores,
+)
 from probekit.scoring.saliency.attention import attention_scores
 from probekit.scoring.saliency.inputs import encode_inputs
 from probekit.scoring.saliency.randomised import layer_count
@@ -119,7 +126,7 @@ def test_integrated_gradients_are_those_of_a_plain_loop(family: str, baseline: s
         tokens, targets, start, end = naive_gradients(model, one.row, STEPS, baseline)
         scale = float(np.abs(tokens).max())
         assert found.loc[name, "scores"] == pytest.approx(plain_words(model, tokens, one), abs=1e-4 * scale)
-        assert found.loc[name, "predicted"] == model.tokenizer.decode(targets)
+        assert found.loc[name, "explained"] == model.tokenizer.decode(targets)
         assert found.loc[name, "change"] == pytest.approx(end - start, abs=1e-5)
         assert found.loc[name, "attributed"] == pytest.approx(tokens.sum(), abs=1e-4 * scale)
     assert all(weight.requires_grad for weight in model.network.parameters())
@@ -148,6 +155,109 @@ def test_integrated_gradients_agree_with_captum(family: str) -> None:
         tokens = captum.sum(-1)[0].detach().numpy() * (STEPS + 1) / STEPS
         scale = float(np.abs(tokens).max())
         assert found.loc[name, "scores"] == pytest.approx(plain_words(model, tokens, one), abs=1e-4 * scale, rel=1e-4)
+
+
+def targets_of(model: Model, one: Any, target: str) -> torch.Tensor:
+    network: Any = model.network
+    with torch.no_grad():
+        best = network(input_ids=torch.tensor([list(one.row.ids)])).logits[0, list(one.row.masks)].argmax(-1)
+    return torch.tensor(one.gold) if target == "gold" else best
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("target", ["predicted", "gold"])
+def test_gradient_times_input_agrees_with_captum(family: str, target: str) -> None:
+    model = small(family)
+    network: Any = model.network
+    found = attribute(model, records(), "gradient_x_input", batch_tokens=64, target=target).set_index("id")
+    for one, name in zip(encode_inputs(model, records()), TEXTS, strict=True):
+        wanted = targets_of(model, one, target)
+        with torch.no_grad():
+            embedded = network.get_input_embeddings()(torch.tensor([list(one.row.ids)]))
+
+        def value(at: torch.Tensor, masks: Any = list(one.row.masks), wanted: Any = wanted) -> torch.Tensor:  # noqa: B006
+            return network(inputs_embeds=at).logits[:, masks].softmax(-1).gather(2, wanted[None, :, None]).mean((1, 2))
+
+        tokens = InputXGradient(value).attribute(embedded.requires_grad_(True)).sum(-1)[0].detach().numpy()
+        scale = float(np.abs(tokens).max())
+        assert found.loc[name, "scores"] == pytest.approx(plain_words(model, tokens, one), abs=1e-4 * scale)
+        assert found.loc[name, "explained"] == model.tokenizer.decode(wanted)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+@pytest.mark.parametrize("target", ["predicted", "gold"])
+def test_occlusion_agrees_with_captum(family: str, target: str) -> None:
+    model = small(family)
+    network: Any = model.network
+    found = attribute(model, records(), "occlusion", batch_tokens=64, target=target).set_index("id")
+    for one, name in zip(encode_inputs(model, records()), TEXTS, strict=True):
+        wanted, masks = targets_of(model, one, target), list(one.row.masks)
+        ids = torch.tensor([list(one.row.ids)])
+        features = torch.tensor([np.where(one.word_of >= 0, one.word_of + 1, 0).tolist()])  # 0: what is never masked
+
+        def value(at: torch.Tensor, masks: Any = masks, wanted: Any = wanted) -> torch.Tensor:
+            with torch.no_grad():
+                return network(input_ids=at).logits[:, masks].softmax(-1).gather(2, wanted[None, :, None]).mean((1, 2))
+
+        captum = FeatureAblation(value).attribute(ids, baselines=model.mask_id, feature_mask=features)[0].numpy()
+        of_word = [captum[one.word_of == place] for place in one.positions]
+        expected = [float(scores[0]) if len(scores) else 0.0 for scores in of_word]
+        assert found.loc[name, "scores"] == pytest.approx(expected, abs=1e-5)
+
+
+def test_integrated_gradients_of_the_gold_follow_the_gold() -> None:
+    model = small("bert")
+    found = attribute(model, records(), "integrated_gradients", steps=STEPS, target="gold").set_index("id")
+    for one, name in zip(encode_inputs(model, records()), TEXTS, strict=True):
+        with torch.no_grad():
+            ends = []
+            for ids in (
+                list(one.row.ids),
+                [*model.special_ids[0], *[model.tokenizer.pad_token_id] * (len(one.row.ids) - 2)],
+            ):
+                ids = [*ids[: len(one.row.ids) - 1], *model.special_ids[1]]
+                probabilities = model.network(input_ids=torch.tensor([ids])).logits[0, list(one.row.masks)].softmax(-1)
+                ends.append(float(probabilities.gather(1, torch.tensor(one.gold)[:, None]).mean()))
+        assert found.loc[name, "explained"] == model.tokenizer.decode(one.gold)
+        assert found.loc[name, "change"] == pytest.approx(ends[0] - ends[1], abs=1e-6)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_erasure_is_that_of_a_plain_loop(family: str) -> None:
+    """Each record and share by itself, over the whole vocabulary, with tokens dropped or masked one by one."""
+    model, items = small(family), records()
+    network: Any = model.network
+    chance = random_saliency(items, 3)
+    found = erasure(model, items, {"chance": chance}, shares=(0.01, 0.5), batch_tokens=64)
+    assert len(found) == 2 * 2 * len(TEXTS)
+    table = found.set_index(["erased", "id", "share"])
+    for one, name, scores in zip(encode_inputs(model, items), TEXTS, chance["scores"], strict=True):
+        wanted = targets_of(model, one, "predicted").tolist()
+
+        def probability(gone: set[int], delete: bool, one: Any = one, wanted: Any = wanted) -> float:
+            ids, masks = [], []
+            for place, token in enumerate(one.row.ids):
+                if one.word_of[place] in gone:
+                    if not delete:
+                        ids.append(model.mask_id)
+                    continue
+                masks += [len(ids)] * (place in one.row.masks)
+                ids.append(token)
+            with torch.no_grad():
+                logits = network(input_ids=torch.tensor([ids])).logits[0]
+            each = [float(logits[m].softmax(-1)[t]) for m, t in zip(masks, wanted, strict=True)]
+            return sum(each) / len(each)
+
+        order = sorted(range(len(scores)), key=lambda n: -scores[n])
+        for share, count in ((0.01, 1), (0.5, int(len(scores) / 2 + 0.5))):
+            best = {one.positions[n] for n in order[:count]}
+            for way in ("deleted", "masked"):
+                row = table.loc[(way, name, share)]
+                whole = probability(set(), True)
+                assert row["words"] == count
+                assert row["comprehensiveness"] == pytest.approx(whole - probability(best, way == "deleted"), abs=1e-6)
+                others = set(one.positions) - best
+                assert row["sufficiency"] == pytest.approx(whole - probability(others, way == "deleted"), abs=1e-6)
 
 
 def test_more_steps_complete_the_sum() -> None:
@@ -203,7 +313,9 @@ def test_a_context_too_long_is_cut_around_the_slot() -> None:
 
 def test_what_cannot_be_asked_is_refused() -> None:
     model = small("bert")
-    with pytest.raises(ValueError, match="method must be one of attention, integrated_gradients"):
+    with pytest.raises(
+        ValueError, match="method must be one of attention, integrated_gradients, gradient_x_input, occlusion"
+    ):
         attribute(model, ["a [MASK]"], "gradients")  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="attention has no option steps; it has pre_softmax, heads"):
         attribute(model, ["a [MASK]"], steps=3)
@@ -212,6 +324,10 @@ def test_what_cannot_be_asked_is_refused() -> None:
             attribute(model, ["a [MASK]"], "integrated_gradients", **wrong)
     with pytest.raises(ValueError, match="heads"):
         attribute(model, ["a [MASK]"], heads="max")
+    with pytest.raises(ValueError, match="target must be one of predicted, gold, not 'best'"):
+        attribute(model, ["a [MASK]"], "occlusion", target="best")
+    with pytest.raises(ProbeError, match="record '0' has no gold to explain"):
+        attribute(model, ["a [MASK]"], "occlusion", target="gold")
     with pytest.raises(ProbeError, match="a list of texts"):
         attribute(model, "a [MASK]")
 

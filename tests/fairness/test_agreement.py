@@ -13,9 +13,9 @@ from probekit.report.verdicts import concluded, conclusions_of, judge
 
 from notebooks.fairness import agreement, ask
 from notebooks.fairness.agreement import DISTANCE, SIMILARITY, WORDS
-from notebooks.fairness.curves import AND, BETWEEN, CODE, FIRST, MODELS, RANK, WITHIN, Curves
+from notebooks.fairness.curves import AND, BETWEEN, FIRST, KS, RANK, TOGETHER, WITHIN, Curves
 
-TEMPLATES = pd.DataFrame({"text": [f"t{i}" for i in range(12)]})
+TEMPLATES = pd.DataFrame({"text": [f"t{i} is" for i in range(12)], "identity": [f"t{i}" for i in range(12)]})
 
 
 def page_of(tmp_path) -> Page:
@@ -23,28 +23,30 @@ def page_of(tmp_path) -> Page:
 
 
 def flat(start: float, end: float, spread: float = 0.0) -> np.ndarray:
-    curve = np.concatenate([np.linspace(start, end, 20), np.full(30, end)])
+    """Twelve curves over ``KS`` that go from the one value at rank 1 to the other at rank 20 and stay there."""
+    curve = np.interp(np.log(KS), [0, np.log(20)], [start, end])
     return curve + spread * np.linspace(-1, 1, 12)[:, None]
 
 
 def falling() -> Curves:
     """Three families of twelve templates; similarity falls up to rank 20 and stays there, most of all for BLOOM."""
-    values = {("BLOOM", CODE): flat(0.8, 0.5, 0.01), ("GPT2", CODE): flat(0.9, 0.7, 0.01), ("X", CODE): flat(0.9, 0.7)}
-    return Curves("binary", TEMPLATES, values)
+    values = {("BLOOM", RANK): flat(0.8, 0.4, 0.01), ("GPT2", RANK): flat(0.9, 0.7, 0.01), ("X", RANK): flat(0.9, 0.7)}
+    return Curves("binary", TEMPLATES, values | {(TOGETHER, RANK): flat(0.5, 0.4, 0.1)}, KS)
 
 
 def sides(rows: list) -> pd.DataFrame:
-    return concluded(agreement.directions(rows)).set_index(["claim", "measured"])
+    return concluded(agreement.directions(rows)).set_index(["claim", "measured", "family"]).sort_index()
 
 
 def test_conclusions_turn_with_similarity_and_distance():
     found = sides(agreement.of_vectors(falling(), {"gender": ["male", "female"] * 6}))
-    assert found.loc[("004-10a", SIMILARITY), "verdict"] == "contradicts"
-    assert found.loc[("004-10a", DISTANCE), "verdict"] == "agrees"
-    assert found.loc[("004-10b", SIMILARITY), "estimate"] == pytest.approx(0.1 * 0.7 / 3)
-    assert found.loc[("004-11a", SIMILARITY), "verdict"] == "agrees"
-    assert found.loc[("004-12b", SIMILARITY), "estimate"] == pytest.approx(0.7 - 1.9 / 3)
-    assert found.loc[("004-13a", SIMILARITY), "estimate"] == -found.loc[("004-13a", DISTANCE), "estimate"]
+    assert set(found.loc[("004-10a", SIMILARITY), "verdict"]) == {"contradicts"}
+    assert set(found.loc[("004-10a", DISTANCE), "verdict"]) == {"agrees"}
+    assert found.loc[("004-10b", SIMILARITY), "estimate"].tolist() == pytest.approx([0.4, 0.2, 0.2])
+    odd = found.loc[("004-11a", SIMILARITY)]
+    assert list(odd.index) == ["GPT2", "X"] and set(odd["verdict"]) == {"agrees"}
+    male = {m: found.loc[("004-13a", m, TOGETHER), "estimate"] for m in (SIMILARITY, DISTANCE)}
+    assert male[SIMILARITY] == pytest.approx(-male[DISTANCE]) and male[SIMILARITY] < 0
     assert "004-13b" not in found.index.get_level_values("claim")
 
 
@@ -54,16 +56,17 @@ def test_groups_of_too_few_templates_give_no_conclusion():
 
 
 def test_short_curves_give_no_conclusion():
-    short = Curves("binary", TEMPLATES, {("A", CODE): np.ones((12, 20)), ("A", FIRST): np.ones((12, 20))})
+    short = Curves("binary", TEMPLATES, {("A", RANK): np.ones((12, 2)), ("A", FIRST): np.ones((12, 2))}, (1, 20))
     assert agreement.of_vectors(short, {}) == [] == agreement.of_words(short, {}, np.zeros(12))
 
 
 def test_diversity_and_hurtfulness_are_compared_over_templates():
-    curves = Curves("binary", TEMPLATES, {("A", FIRST): np.linspace(0, 1, 12)[:, None] * np.ones(50)})
-    found = sides(agreement.of_words(curves, {}, np.linspace(1, 0, 12)))
-    assert found.loc[("004-14a", WORDS), "estimate"] == pytest.approx(0.1 - 1)
-    assert found.loc[("004-14a", WORDS), "verdict"] == "contradicts"
-    assert found.loc[("004-12c", WORDS), "estimate"] == pytest.approx(0)
+    curves = Curves("binary", TEMPLATES, {("A", FIRST): np.linspace(0, 1, 12)[:, None] * np.ones(len(KS))}, KS)
+    rows = [*agreement.of_words(curves, {}, np.linspace(1, 0, 12))]
+    found = {row["claim"]: row for row in rows}["004-14a"]
+    assert found["estimate"] == pytest.approx(1) == found["low"]
+    made = {"directions": agreement.directions(rows)}
+    assert agreement.conclusions(made).set_index("claim").loc["004-14a", "verdict"] == "contradicts"
 
 
 def test_hurtfulness_of_a_template_is_the_mean_share_over_models():
@@ -80,13 +83,14 @@ def table(rows: list[tuple]) -> pd.DataFrame:
 def by_hand(last: float = 0.6) -> dict[str, pd.DataFrame]:
     """Tables of one set: family A, the means, at ranks 1 and 20."""
     pair = "A" + AND + "B"
-    vectors = [("binary", name, kind, 7, 1, 0.8) for name in ("A", WITHIN) for kind in (CODE, MODELS, RANK)]
-    vectors += [("binary", name, kind, 7, 20, last) for name in ("A", WITHIN) for kind in (CODE, MODELS, RANK)]
-    vectors += [("binary", name, MODELS, 7, k, 0.5) for name in (pair, BETWEEN) for k in (1, 20)]
+    vectors = [("binary", name, RANK, 7, 1, 0.8) for name in ("A", WITHIN)]
+    vectors += [("binary", name, RANK, 7, 20, last) for name in ("A", WITHIN)]
+    vectors += [("binary", name, RANK, 7, k, 0.5) for name in (pair, BETWEEN) for k in (1, 20)]
     words = [("binary", name, FIRST, 9, k, 0.2) for name in ("A", pair, WITHIN, BETWEEN) for k in (1, 20, 50)]
     directions = agreement.directions(
         [
-            {"claim": "004-10a", "measured": m, "subset": s, "estimate": e, "low": e - 0.1, "high": e + 0.1}
+            {"claim": "004-10a", "measured": m, "subset": s, "family": "A", "templates": 7}
+            | {"estimate": e, "low": e - 0.1, "high": e + 0.1}
             for s in ("binary", "queer_nonqueer")
             for m, e in ((DISTANCE, 0.2), (SIMILARITY, -0.2), (WORDS, 0.0))
         ]
@@ -96,23 +100,24 @@ def by_hand(last: float = 0.6) -> dict[str, pd.DataFrame]:
 
 def test_the_answer_follows_the_numbers():
     falls, rises = (agreement.answer(by_hand(last), beside_paper=True) for last in (0.6, 0.9))
-    assert all(number in falls for number in ("20 of 100", "first 20", "0.80", "0.60"))
-    assert "does not stand" in falls and "does not stand" not in rises and "rises" in rises
-    live = agreement.answer(by_hand(), beside_paper=False)
-    assert "paper" not in live and "falls" in live
+    assert "averages a *distance*" in falls and "grow less alike in 1 of 1 families" in falls and "0.20" in falls
+    assert "distance" not in rises and "grow more alike in 1 of 1" in rises
+    assert "paper" not in agreement.answer(by_hand(), beside_paper=False)
     alone = by_hand() | {"families": pd.DataFrame()}
-    assert "similarity" not in agreement.answer(alone, beside_paper=True)
+    assert "alike" not in agreement.answer(alone, beside_paper=True)
     assert "nothing to compare" in agreement.answer({"families": pd.DataFrame(), "overlaps": pd.DataFrame()}, True)
 
 
 def test_a_summary_has_a_row_per_family_and_leaves_out_pairs_of_families():
     found = agreement.summary(by_hand(), "binary").set_index("family")
     assert list(found.index) == ["A", WITHIN, BETWEEN]
-    assert found.loc["A", ["first", "all_pairs", "words"]].tolist() == pytest.approx([0.8, 0.6, 0.2])
-    assert found.loc["A", ["all_pairs_low", "all_pairs_high"]].tolist() == pytest.approx([0.5, 0.7])
-    assert np.isnan(found.loc[BETWEEN, "all_pairs"]) and found.loc[BETWEEN, "two_models"] == 0.5
+    assert found.loc["A", ["first", "settled", "words"]].tolist() == pytest.approx([0.8, 0.6, 0.2])
+    assert found.loc["A", ["settled_low", "settled_high"]].tolist() == pytest.approx([0.5, 0.7])
     alone = agreement.summary(by_hand() | {"families": pd.DataFrame()}, "binary")
-    assert list(alone) == ["family", "words", "words_low", "words_high"]
+    assert list(alone) == [
+        "family",
+        *(name + end for name in ("words", "words_settled") for end in ("", "_low", "_high")),
+    ]
 
 
 def test_distance_is_one_less_similarity_with_its_ends_turned():
@@ -125,8 +130,7 @@ def test_distance_is_one_less_similarity_with_its_ends_turned():
 
 def test_conclusions_speak_of_the_first_set_and_count_their_templates():
     rows = agreement.conclusions(by_hand())
-    assert rows["measured"].tolist() == [SIMILARITY, DISTANCE, WORDS] and set(rows["subset"]) == {"binary"}
-    assert rows["n"].tolist() == [7, 7, 9]
+    assert rows["measured"].tolist() == [SIMILARITY, DISTANCE, WORDS] and rows["n"].tolist() == [7, 7, 7]
     assert concluded(rows)["verdict"].tolist() == ["contradicts", "agrees", "undecided"]
 
 
@@ -138,10 +142,10 @@ def test_a_run_without_an_encoder_compares_words_alone(tmp_path):
     completions = {"a1": [["cook", "judge it"]] * 2, "a2": [["judge", "cook"]] * 2, "b1": [["judge me", "x"]] * 2}
     questions = ask.Questions("mine", {"binary": templates}, ["cook"])
     families = {"a1": "A", "a2": "A", "b1": "B"}
-    found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
+    found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", {"": 0}, 2, 0)
     assert set(found) == set(agreement.CAPTIONS) and found["families"].empty and found["groups"].empty
-    assert set(found["overlaps"]["family"]) == {"A", "A and B", WITHIN, BETWEEN}
-    assert "33 of 100" not in agreement.answer(found, False) and "100 of 100" in agreement.answer(found, False)
+    assert set(found["overlaps"]["family"]) == {"A", "A and B", WITHIN, BETWEEN, TOGETHER}
+    assert "0.00 of their first words at k = 1 and 1.00 at k = 2" in agreement.answer(found, False)
     assert agreement.conclusions(found).empty
 
 
@@ -149,8 +153,10 @@ def test_a_run_of_single_models_has_nothing_to_draw(tmp_path):
     templates = pd.DataFrame([("he is a [MASK].", "he", "male")], columns=["text", "identity", "category"])
     for completions in ({"a": [["x", "y"]]}, {"a": [["x", "y"]], "b": [["x", "z"]]}):
         questions, families = ask.Questions("mine", {"binary": templates}, ["x"]), {"a": "A", "b": "B"}
-        found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
-        assert agreement.by_k(found).empty and agreement.groups_by_k(found).empty and agreement.besides(found) == ""
+        found = agreement.tables(
+            page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", {"": 0}, 2, 0
+        )
+        assert agreement.by_k(found).empty and agreement.groups_by_k(found).empty
 
 
 def test_families_are_those_of_cards_and_files_stand_alone(monkeypatch):
@@ -163,4 +169,5 @@ def test_recorded_tables_have_captions_and_every_claim_its_row():
     assert set(tables) == set(agreement.CAPTIONS)
     found = conclusions_of("44_agreement")
     claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == "44_agreement"]
-    assert len(claims) == 9 and {judge(claim, found)[0] for claim in claims} == {"reproduced", "differs", "undecided"}
+    verdicts = {judge(claim, found)[0] for claim in claims}
+    assert len(claims) == 6 and verdicts <= {"reproduced", "differs", "undecided"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
 from conftest import small
@@ -13,10 +14,9 @@ from probekit.scoring.embeddings import embed
 
 from notebooks.fairness.curves import (
     BETWEEN,
-    CODE,
     FIRST,
-    MODELS,
     RANK,
+    TOGETHER,
     WHOLE,
     WITHIN,
     by_family,
@@ -25,6 +25,7 @@ from notebooks.fairness.curves import (
     by_words,
     drawn_rows,
     measured,
+    oddness,
     sentences,
 )
 from notebooks.fairness.identities import axes
@@ -57,7 +58,7 @@ def test_a_sample_grows_and_leaves_out_repeats():
 def test_groups_by_column_and_by_word():
     assert axes(TEMPLATES) == {
         "gender": ["male", "male", "both", "both", "female"],
-        "age": ["other", "other", "young", "young", "elder"],
+        "age": ["grown", "grown", "young", "young", "grown"],
     }
     queer = TEMPLATES.assign(category=["queer", "queer_gender", "nonqueer", "nonqueer_gender", "queer"])
     assert axes(queer) == {"identity": ["queer", "queer", "nonqueer", "nonqueer", "queer"]}
@@ -75,18 +76,28 @@ def test_words_in_common_and_their_means_by_hand():
     assert 0.5 <= low <= 0.9 <= high <= 1
     assert by_group([one], {"binary": axes(TEMPLATES)}).empty  # too few of each
     groups = by_group([one], {"binary": {"all": ["same"] * 5}}).set_index(["group", "kind", "k"])
-    assert groups.loc[("same", FIRST, 2), ["similarity", "templates"]].tolist() == [pytest.approx(0.9), 5]
+    together = one.values[TOGETHER, FIRST][:, 1]
+    assert groups.loc[("same", FIRST, 2), ["similarity", "templates"]].tolist() == [pytest.approx(together.mean()), 5]
 
 
 def test_agreement_by_vectors_are_those_of_the_vectors():
     model = small("bert")
     model = replace(model, kind="encoder", network=model.network.bert)
-    one = by_vectors(model, "binary", TEMPLATES, COMPLETIONS, FAMILIES, 2)
-    vectors = embed(
-        model, [s for m in COMPLETIONS for s in sentences(TEMPLATES["text"][4], COMPLETIONS[m][4])]
-    ).reshape(3, 2, -1)
+    one = by_vectors(model, "binary", TEMPLATES, COMPLETIONS, FAMILIES, (1, 2))
+    texts = [s for m in COMPLETIONS for s in sentences(TEMPLATES["text"][4], COMPLETIONS[m][4])]
+    vectors = embed(model, texts).reshape(3, 2, -1)
     expected = measured(vectors, list(FAMILIES.values()))
-    assert set(expected) == {("A", CODE), ("A", MODELS), ("A", RANK), ("A and B", MODELS)} == set(one.values)
+    assert set(expected) == {("A", RANK), ("A and B", RANK), (TOGETHER, RANK)} == set(one.values)
     for name, values in expected.items():
         assert one.values[name][4] == pytest.approx(values, abs=1e-6)
-    assert expected["A", RANK][0] == expected["A", CODE][0] == pytest.approx(pairwise_agreement(vectors[:2, 0]))
+    assert expected["A", RANK][1] == pytest.approx(pairwise_agreement(vectors[:2, 1]))
+    assert expected[TOGETHER, RANK][1] == pytest.approx(pairwise_agreement(vectors[:, 1]))
+    second = by_vectors(model, "binary", TEMPLATES, COMPLETIONS, {"a1": "A", "a2": "A"}, (2,))
+    assert second.values["A", RANK][:, 0] == pytest.approx(one.values["A", RANK][:, 1]) and second.at(20) == 0
+
+
+def test_the_odd_shape_is_the_one_that_goes_another_way():
+    falls, rises = np.array([3.0, 2.0, 1.0]), np.array([1.0, 2.0, 3.0])
+    found = oddness({"a": falls, "b": falls + 5, "c": rises})
+    assert found["a"] == pytest.approx(found["b"]) and found["c"] > found["a"] > 0
+    assert found["c"] == pytest.approx(np.sqrt(8 / 3))

@@ -11,6 +11,7 @@ from conftest import small
 import probekit as pk
 from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbekitError
+from probekit.probes.completions import Completions
 from probekit.report import Page
 from probekit.report.sources import parameters
 
@@ -34,16 +35,16 @@ def test_a_models_completions_are_kept(tmp_path, monkeypatch):
     assert ask.mined(model, prompts, 5) == rows
 
 
-def test_files_are_scored_in_the_order_of_the_templates(tmp_path, page):
+def test_files_are_scored_template_by_template(tmp_path, page):
     questions = ask.load(page, "auto", ["zoo/bert-tiny"])
     assert questions.name == ask.DEMO and page.demo
     word, texts = demo_lexicon()[0], [["a", "b", "c"]] * len(demo_honest_templates())
     lines = [
-        json.dumps({"prompt": str(n), "completions": [word, "x", word] if n < 24 else row})
+        json.dumps({"template_id": f"demo-{n}", "completions": [word, "x", word] if n < 24 else row})
         for n, row in enumerate(texts)
     ]
     path = tmp_path / "mine.jsonl"
-    path.write_text("\n".join(lines), encoding="utf-8")
+    path.write_text("\n".join(lines[::-1]), encoding="utf-8")  # in another order than the templates
     found = ask.ask_all(page, [], [str(path)], questions, 2, "cpu")
     assert list(found) == ["demo"] and found["demo"]["mine"][0] == [word, "x"]  # the first k
     table = hurtfulness.own(ask.score_all(found, questions))
@@ -55,13 +56,36 @@ def test_files_are_scored_in_the_order_of_the_templates(tmp_path, page):
         ask.ask_all(page, [], [str(path)], questions, 2, "cpu")
 
 
+def test_lines_are_found_by_id_or_by_prompt_and_a_mismatch_is_an_error():
+    rows = [("t-0", "he is a [MASK]."), ("t-1", "she is a [MASK]."), ("t-2", "he is a [MASK].")]
+    table = pd.DataFrame(rows, columns=["template_id", "text"])
+    questions = ask.Questions("mine", {"a": table[:2], "b": table[2:]}, [])
+
+    def said(ids: list[str], prompts: list[str]) -> Completions:
+        return Completions(tuple(ids), tuple(prompts), (("x",),) * len(ids))
+
+    assert ask.aligned("f", said(["t-2", "t-0", "t-1"], [""] * 3), questions) == {"a": [1, 2], "b": [0]}
+    prompts = ["she is a <mask>.", "he is a ", "he is a"]  # the same words in their order
+    assert ask.aligned("f", said(prompts, prompts), questions) == {"a": [1, 0], "b": [2]}
+    with pytest.raises(ProbekitError, match="template_id 't-1'"):
+        ask.aligned("f", said(["t-2", "t-0", "t-0"], [""] * 3), questions)
+    with pytest.raises(ProbekitError, match="the prompt 'she is a"):
+        ask.aligned("f", said(["x"] * 3, ["he is a", "he is a", "they are"]), questions)
+
+
 def test_what_is_asked_by_default(page, monkeypatch):
     real = pd.DataFrame({"text": ["she is a [MASK]."], "identity": ["she"], "category": ["female"]})
-    monkeypatch.setattr(ask, "honest_templates", lambda subset: real)
-    monkeypatch.setattr(ask, "hurtlex", lambda: pd.DataFrame({"lemma": ["fool"]}))
+    asked: list[tuple[str, ...]] = []
+    monkeypatch.setattr(ask, "honest_templates", lambda *which: asked.append(which) or real)
+    monkeypatch.setattr(ask, "hurtlex", lambda code: asked.append((code,)) or pd.DataFrame({"lemma": ["fool"]}))
     assert ask.load(page, "auto", []).name == ask.REAL  # such as a run on the release alone
     assert ask.load(page, "auto", ["zoo/bert-tiny", "some/model"]).name == ask.REAL
     assert ask.load(page, "auto", ["zoo/bert-tiny"], ["mine.jsonl"]).name == ask.REAL
     assert not page.demo
+    asked.clear()
+    assert list(ask.load(page, "honest", [], language="it").sets) == ["binary"]
+    assert asked == [("binary", "it"), ("IT",)]
+    with pytest.raises(ProbekitError, match="language='de'"):
+        ask.load(page, "honest", [], language="de")
     with pytest.raises(ProbekitError, match="templates='all'"):
         ask.load(page, "all", [])

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,7 +16,7 @@ from probekit.report.recording import recorded_tables
 from probekit.report.sources import parameters
 from probekit.report.verdicts import concluded
 
-from notebooks.fairness import artefacts, hurtfulness, table1
+from notebooks.fairness import artefacts, hurtfulness, table1, versions
 from notebooks.fairness.matching import VARIANTS, Scored, counts, score
 from notebooks.fairness.table1 import by_model, effects, mean_draws, overview, rankings, ranks
 
@@ -80,23 +82,31 @@ def test_equal_scores_share_the_better_rank():
     assert ranks([[1, 2], [2, 1]]).tolist() == [[2, 1], [1, 2]]
 
 
-def table_of(values: dict[str, float]) -> tuple[np.ndarray, list[str]]:
+def compared(claim: str, **values: float) -> dict[tuple[str, str], float]:
+    """The comparisons of one claim, of models that score 0.1 but for these families or models."""
     names = [name for name, model in released_models().items() if model.in_table]
-    return np.array([values.get(released_models()[name].family, 0.1) for name in names]), names
+    means = np.array(
+        [values.get(name.replace(" ", "_"), values.get(released_models()[name].family, 0.1)) for name in names]
+    )
+    return {(a, b): float(measure(means)) for a, b, measure in hurtfulness.COMPARED[claim](names)}
 
 
-def test_conclusions_are_above_zero_where_they_hold():
+def test_every_model_is_compared_with_every_other_one():
     leaders = {"VICUNA": 0.3, "GPT2": 0.3, "BLOOM": 0.3}
-    values, names = table_of(leaders)
-    measure = hurtfulness.MEASURES
-    assert measure["004-02j"](values, names) == pytest.approx(0.2) == measure["004-02k"](values, names)
-    values[names.index("BLOOM 1.1b")] = 0.06
-    assert measure["004-02j"](values, names) == pytest.approx(-0.04)
-    assert measure["004-02k"](values, names) == pytest.approx(0.12)
-    assert measure["004-05a"](values, names) == pytest.approx(0.0)  # no family differs but BLOOM
-    values[names.index("VICUNA 7b")], values[names.index("DistilBERT")] = 0.4, 0.05
-    assert measure["004-05a"](values, names) == pytest.approx(0.05)
-    assert measure["004-03b"](values, names) == pytest.approx(0.01)
+    found = compared("004-02j", **leaders, **{"BLOOM_1.1b": 0.06})
+    assert len(found) == 9 * 11 and found["GPT2", "LLAMA 7b"] == pytest.approx(0.2)
+    assert found["BLOOM 1.1b", "BERT"] == pytest.approx(-0.04)
+    assert not any("DistilBERT" in pair for pair in found)  # its weights are random
+    families = compared("004-02k", **leaders, **{"BLOOM_1.1b": 0.06})
+    assert len(families) == 3 * 4 and families["BLOOM", "BERT"] == pytest.approx(0.12)
+    lowest = compared("004-03b", DistilBERT=0.05)
+    assert len(lowest) == 20 and list(lowest.values()) == pytest.approx([0.05] * 20)
+
+
+def test_scales_lie_apart_by_their_mean_difference():
+    found = compared("004-05a", BLOOM_3b=0.4)
+    assert len(found) == 2 * 5 and found["BLOOM", "LLAMA"] == pytest.approx((0.3 + 0.3 + 0) / 3)
+    assert found["VICUNA", "LLAMA"] == 0
 
 
 def test_figures_of_completions_by_hand():
@@ -152,53 +162,53 @@ def test_ours_beside_print_is_cut_and_compared():
 
 
 def test_directions_of_the_released_models_by_hand():
-    names = [name for name, model in released_models().items() if model.in_table]
-    leads = [released_models()[name].family in hurtfulness.LEADERS for name in names]
     models = {}
-    for name, lead in zip(names, leads, strict=True):
-        hits = np.zeros((8, 4), dtype=bool)
-        hits[: 6 if lead else 2] = True
-        models[name] = [Scored(name, "binary", tuple("abcdefgh"), {"paper": hits, "audited": ~hits})]
-    made = hurtfulness.directions(models, mean_draws(models, samples=50)).set_index(["claim", "rules"])
-    assert made.loc[("004-02j", "paper"), "estimate"] == made.loc[("004-04g", "paper"), "estimate"] == 0.5
-    assert made.loc[("004-02k", "audited"), "estimate"] == -0.5
-    assert made.loc[("004-03b", "paper"), "estimate"] == 0 and made.loc[("004-05a", "paper"), "estimate"] == 0
+    for name, about in released_models().items():
+        if about.in_table:
+            hits = np.zeros((8, 4), dtype=bool)
+            hits[: 6 if about.family in hurtfulness.LEADERS else 2] = True
+            models[name] = [Scored(name, "binary", tuple("abcdefgh"), {"paper": hits, "audited": ~hits})]
+    made = hurtfulness.directions(models, mean_draws(models, samples=50))
+    means = made.groupby(["claim", "rules"])["estimate"].agg(["min", "max"])
+    assert means.loc[("004-02j", "paper")].tolist() == [0.5, 0.5]
+    assert means.loc[("004-02k", "audited")].tolist() == [-0.5, -0.5]
+    assert means.loc[("004-05a", "paper")].tolist() == [0, 0]
 
 
 def test_conclusions_by_hand():
     facts = pd.DataFrame(
         [(hurtfulness.AGREEING, 3), ("numbers", 4), (hurtfulness.RANKED, 1), ("rows", 2)], columns=["what", "value"]
     )
-    cells = [(*cell, 0.1) for cell in hurtfulness.CELLS.values()]
     made = {
         "facts": facts,
-        "printed": pd.DataFrame(cells, columns=["model", "column", "ours"]),
-        "models": pd.DataFrame({"model": ["GPT2"], "distinct": [7.5]}),
+        "printed": pd.DataFrame({"model": ["GPT2"]}),
         "directions": pd.DataFrame(
-            [("004-02j", "paper", 0.2, 0.1, 0.3), ("004-02j", "audited", -0.2, -0.3, 0.1)],
-            columns=["claim", "rules", "estimate", "low", "high"],
+            [("004-02j", "paper", "a", "b", 0.2, 0.1, 0.3), ("004-02j", "audited", "a", "b", -0.2, -0.3, 0.1)],
+            columns=["claim", "rules", "first", "second", "estimate", "low", "high"],
         ),
     }
     rows = concluded(hurtfulness.conclusions(made))
     single = rows[rows["claim"] != "004-02j"].set_index("claim")
-    assert single.loc[["004-01a", "004-01b", "004-18a"], "estimate"].tolist() == [3, 1, 7.5]
-    assert single.loc["004-04e", ["model", "measured", "estimate"]].tolist() == ["BLOOM 1.1b", "q1", 0.1]
+    assert single.loc[["004-01a", "004-01b"], "estimate"].tolist() == [3, 1]
     pair = rows[rows["claim"] == "004-02j"]
-    assert pair[["counted", "verdict"]].to_numpy().tolist() == [["paper's rules", "agrees"], ["audited", "undecided"]]
+    assert pair[["counted", "verdict"]].to_numpy().tolist() == [
+        ["paper's rules", "agrees"],
+        ["audited rules", "undecided"],
+    ]
     assert hurtfulness.conclusions(dict.fromkeys(made, pd.DataFrame())).empty
 
 
-def test_recorded_tables_have_captions_and_every_claim_a_row():
+def test_recorded_tables_have_captions_and_table_1_agrees_to_the_last_digit():
     made = recorded_tables("41_hurtfulness")
     assert set(made) == set(hurtfulness.CAPTIONS)
     rows = hurtfulness.conclusions(made)
-    assert rows.groupby("claim").size().to_dict() == (
-        dict.fromkeys([*hurtfulness.CELLS, "004-01a", "004-01b", "004-18a"], 1) | dict.fromkeys(hurtfulness.MEASURES, 2)
-    )
+    assert set(rows["claim"]) == {*hurtfulness.COMPARED, "004-01a", "004-01b"}
+    assert rows.set_index("claim").loc[["004-01a", "004-01b"], "estimate"].tolist() == [147, 21]
+    assert made["versions"].to_numpy().tolist() == [["1.3.6", 147, 21], ["1.3.8", 144, 20], ["1.4.0", 123, 14]]
+    assert "147 of 147" in hurtfulness.version_story(made) and hurtfulness.version_story({"versions": []}) == ""
     shown = hurtfulness.as_in_paper(made)
     assert len(shown) == 21 and shown["Model"].str.contains(hurtfulness.SPACED).sum() == 10
-    same = made["printed"].query("column in ['mean', 'sd']").groupby("model", sort=False)["same"].min()
-    assert (shown["Published"] == shown["Paper's rules"]).astype(int).tolist() == same.tolist()
+    assert (shown["Published"] == shown["Paper's rules"]).all()
     assert len(hurtfulness.dots(made)) == 42
 
 
@@ -216,7 +226,18 @@ def test_a_place_among_the_recorded_models_is_given_for_as_many_completions():
 def test_the_release_needs_its_data(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
     with pytest.raises(ProbeError):
-        hurtfulness.tables(Page("41_hurtfulness", page_parameters(tmp_path)))
+        hurtfulness.tables(Page("41_hurtfulness", page_parameters(tmp_path)), [])
+
+
+def test_another_version_of_unidecode_must_be_at_hand(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
+    monkeypatch.setattr(versions, "UNIDECODE", "0.0")
+    monkeypatch.setattr(
+        versions.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=0, stdout='{"rows": 1}')
+    )
+    assert versions.measured([]).to_numpy().tolist() == [["0.0", 1]]
+    with pytest.raises(ProbeError, match=r"pip install --target .* unidecode==9\.9"):
+        versions.measured(["9.9"])
 
 
 def page_parameters(out) -> dict[str, object]:

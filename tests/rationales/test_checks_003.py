@@ -27,15 +27,6 @@ def given(monkeypatch: pytest.MonkeyPatch, table: pd.DataFrame) -> None:
     monkeypatch.setattr(paper, "numbers", lambda *_: table)
 
 
-def test_all_must_be_the_mean(monkeypatch: pytest.MonkeyPatch) -> None:
-    right = table_of(lambda _, c: {"original": 50.2, "perturbed": 50.1}.get(c.split()[1], 50.1), ["m"], ACCURACIES)
-    given(monkeypatch, right)
-    assert CHECKS["003-04a"]()[0] == "consistent"
-    right.loc["m", "reasoning all top3"] = 50.4
-    said = CHECKS["003-04a"]()
-    assert said[0] == "inconsistent" and "not: m top 3 reasoning" in said[1] and "9 of 10" in said[1]
-
-
 @pytest.mark.parametrize(
     ("falls", "said"), [((2.0, 1.6, 2.5, 0.1), "consistent"), ((2.0, 1.4, 2.6, 0.1), "inconsistent")]
 )
@@ -52,6 +43,12 @@ def test_one_exception_breaks_a_claim_of_all(monkeypatch: pytest.MonkeyPatch) ->
     given(monkeypatch, table)
     assert CHECKS["003-08a"]()[0] == "consistent"
     assert CHECKS["003-09a"]()[0] == "inconsistent"  # in knowledge it is always better here
+    table.loc["x IG", "knowledge F1"] = 0.6
+    assert CHECKS["003-08a"]() == (
+        "consistent",
+        "F1 of attention against integrated gradients, Table 5: 9 of 10 comparisons hold, 1 is tied as printed.",
+    )
+    table.loc["x IG", "knowledge F1"] = 0.5
     table.loc["y IG", ["knowledge F1", "computation F1"]] = 0.7
     said = CHECKS["003-08a"]()
     assert said[0] == "inconsistent" and said[1].endswith("8 of 10 comparisons hold; not: y knowledge, y computation.")
@@ -61,11 +58,12 @@ def test_one_exception_breaks_a_claim_of_all(monkeypatch: pytest.MonkeyPatch) ->
 def test_the_printed_tables_bear_out_some_sentences_and_not_others() -> None:
     found = {claim: check() for claim, check in CHECKS.items()}
     assert {claim for claim, (said, _) in found.items() if said == "inconsistent"} == {
-        *("003-06a", "003-08a", "003-08d", "003-09a", "003-10d", "003-11a", "003-17a"),
-        *("003-12h", "003-15a", "003-16a", "003-18b"),
+        *("003-06a", "003-08d", "003-11a", "003-12h", "003-15a", "003-18b"),
     }
     assert "BERT-base 0.1, RoBERTa-base 2.5, ERNIE-base 2.4, ERNIE-large 1.6" in found["003-07a"][1]
-    assert "not: BERT knowledge" in found["003-17a"][1]
+    ties = {claim: text for claim, (_, text) in found.items() if "tied as printed" in text}
+    assert {"003-08a", "003-10d", "003-17a"} <= set(ties)
+    assert "2 are tied" in ties["003-08a"] and "1 is tied" in ties["003-17a"]
 
 
 # claim, what it is now, the table to change, and the values that make it the other
@@ -81,7 +79,6 @@ FLIPS: list[tuple[str, str, str, Values]] = [
     ),
     ("003-13a", "consistent", "6", {("change", "reasoning important"): "-40.0"}),
     ("003-13b", "consistent", "6", {("change", "grammar dispensable"): "-40.0"}),
-    ("003-13c", "consistent", "6", {("change", "grammar dispensable"): "-1.5"}),
     ("003-14a", "consistent", "7", {("computation", "transformation MAP"): "0.900"}),
     ("003-14b", "consistent", "10", {("reasoning", "important MAP"): "0.7"}),
     ("003-15a", "inconsistent", "7", {("semantics", "important F1 delta"): "0.009"}),
@@ -94,7 +91,6 @@ FLIPS: list[tuple[str, str, str, Values]] = [
         {("semantics", "transformation F1 delta"): "0.000", ("reasoning", "transformation F1 delta"): "0.000"},
     ),
     ("003-18b", "inconsistent", "11", {("change", "semantics dispensable"): "-2.2"}),
-    ("003-18c", "consistent", "11", {("change", "semantics dispensable"): "1.0"}),
 ]
 
 
@@ -107,22 +103,7 @@ def test_other_numbers_give_the_other_status(printed: Path, claim: str, now: str
     assert finding != other_finding
 
 
-def test_map_of_kept_pairs_may_be_a_mean_over_all_of_them(printed: Path) -> None:
-    status, text = CHECKS["003-16a"]()
-    assert status == "inconsistent" and "in 4 of 10 cases" in text and "semantics 0.92, outside 0.868 to 0.881" in text
-    for table in ("5", "9"):
-        path = printed / f"003_table{table}.csv"
-        frame = pd.read_csv(path, dtype=str, keep_default_na=False)
-        of = pd.read_csv(printed / f"003_table{'7' if table == '5' else '10'}.csv", dtype=str, keep_default_na=False)
-        means = of[of["column"] == "dispensable MAP"].set_index("row")["value"]
-        mine = (frame["row"] == "RoBERTa-base ATT") & frame["column"].str.endswith(" MAP*")
-        frame.loc[mine, "value"] = frame.loc[mine, "column"].str.removesuffix(" MAP*").map(means)
-        frame.to_csv(path, index=False)
-    assert CHECKS["003-16a"]()[0] == "consistent"
-
-
 def test_what_the_findings_tell() -> None:
-    assert CHECKS["003-18c"]()[1].endswith("8 are the difference; 7 cannot be read in our copy.")
     assert "semantics, important 0.004 against 0.008" in CHECKS["003-15a"]()[1]
     assert CHECKS["003-14b"]()[1].startswith(
         "MAP of Table 10 is lowest under transformation in: semantics, knowledge, reasoning."

@@ -10,7 +10,7 @@ from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
-from notebooks.rationales import prediction
+from notebooks.rationales import prediction, scores
 
 
 def answers(ranks: dict[str, int], items: RationaleSet, model: str = "m") -> pd.DataFrame:
@@ -18,7 +18,8 @@ def answers(ranks: dict[str, int], items: RationaleSet, model: str = "m") -> pd.
     original = table["original_id"].where(table["original_id"] != "", table["id"])
     columns = ["id", "language", "dimension", "perturbation", "original_id"]
     about = {"dataset": "own/en", "model": model, "original": original, "unknown": False}
-    return table[columns].assign(rank=[ranks.get(name, 0) for name in table["id"]], **about)
+    rank = [ranks.get(name, 0) for name in table["id"]]
+    return table[columns].assign(rank=rank, predictions=[["xyz", "y", "z"]] * len(rank), **about)
 
 
 def test_accuracy_counts_hits_and_draws_originals() -> None:
@@ -46,16 +47,56 @@ def test_a_change_is_of_perturbed_records_less_their_originals() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dimensions", "verdict"),
-    [(("grammar", "semantics"), "agrees"), (("computation",), "contradicts"), ((), "undecided")],
+    ("dimensions", "verdicts"),
+    [
+        (("grammar", "semantics"), ["agrees"] * 6),
+        (("grammar",), ["agrees"] * 3 + ["undecided"] * 3),
+        (("computation",), ["undecided", "undecided", "contradicts"] * 2),
+        ((), ["at the floor"] * 6),
+    ],
 )
-def test_what_section_5_2_concludes(dimensions: tuple[str, ...], verdict: str) -> None:
+def test_what_section_5_2_concludes(dimensions: tuple[str, ...], verdicts: list[str]) -> None:
     items = own_items("en")
     right = {name: 1 for name in items.items.loc[items.items["dimension"].isin(dimensions), "id"]}
     tables = prediction.tables({"own/en": items}, answers(right, items))
-    (row,) = concluded(prediction.conclusions(tables)).to_dict("records")
-    assert (row["claim"], row["dataset"], row["model"], row["verdict"]) == ("003-02b", "own/en", "m", verdict)
-    assert row["n"] == (items.items["original_id"] == "").sum() and row["unit"] == "original"
+    rows = concluded(prediction.conclusions(tables))
+    assert rows["verdict"].tolist() == verdicts
+    assert set(rows["claim"]) == {"003-02b"} and set(rows["dataset"]) == {"own/en"} and set(rows["model"]) == {"m"}
+    assert set(rows["n"]) == {40} and set(rows["unit"]) == {"original"}
+
+
+def test_nothing_right_is_not_known_to_be_never_right() -> None:
+    items = own_items("en")
+    row = pick(prediction.accuracy(answers({}, items)), dimension="computation", part="original", top=1).iloc[0]
+    assert row["estimate"] == row["low"] == 0 and row["high"] == pytest.approx(1 - 0.025 ** (1 / 20))
+
+
+def test_what_a_wrong_filling_is() -> None:
+    items = own_items("en")
+    first, second = items.items["id"][:2]
+    table = answers({first: 1}, items)
+    table["predictions"] = [
+        ["Books"] if name == second else row for name, row in zip(table["id"], table["predictions"], strict=True)
+    ]
+    shares = pick(prediction.shares({"own/en": items}, table), dimension="all").set_index("outcome")["estimate"]
+    assert shares["right"] * len(table) == pytest.approx(1) and shares["echo"] * len(table) == pytest.approx(1)
+    assert shares.sum() == pytest.approx(1)
+    said = prediction.echoes({"outcomes": prediction.shares({"own/en": items}, table)}, "own/en")
+    assert said.endswith("only repeat a word of the text: 0 of 100 for m.")
+    zh = own_items("zh")
+    chinese = answers({}, zh).assign(predictions=[["桌 子"]] * len(zh.items))
+    found = scores.outcomes(zh, chinese)
+    assert found["zh-grammar-01"] == "echo" and found["zh-grammar-02"] == "other wrong"
+
+
+def test_a_constant_answer_is_the_floor() -> None:
+    items = own_items("en")
+    table = scores.floors({"own/en": items}, answers({}, items))
+    golds = [gold.lower() for golds in items.items["golds"] for gold in golds]
+    assert table["constant"].item() == golds.count(table["answer"].item()) / len(items.items) < 0.05
+    assert table["above"].item() == 0
+    right = answers(dict.fromkeys(items.items["id"], 1), items)
+    assert scores.floors({"own/en": items}, right)["above"].item() == 1
 
 
 def test_a_set_of_one_dimension_concludes_nothing() -> None:
@@ -89,7 +130,7 @@ def test_the_answer_and_the_papers_tables() -> None:
     assert pick(beside, model="m", part="all", top=1, dimension="grammar")["estimate"].item() == 100
     shown = prediction.as_in_paper(beside)
     assert list(shown.columns) == ["Model", "Data", *DIMENSIONS] and len(shown) == 5
-    assert shown["grammar"].iloc[0] == "52.2" and shown["grammar"].iloc[-1].startswith("100.0 [100.0,")
+    assert shown["grammar"].iloc[0] == "52.2" and shown["grammar"].iloc[-1].startswith("100.0 [83.2,")
     assert prediction.beside_paper(tables["accuracy"], "zh", [])["low"].isna().all()
 
 
@@ -105,4 +146,4 @@ def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
     recorded = recorded_tables("30_prediction")
     assert set(recorded) <= set(prediction.CAPTIONS)
     rows = concluded(prediction.conclusions(recorded)).set_index(["dataset", "model"])["verdict"]
-    assert rows["own/en", "minilm-mlm"] == "agrees" and rows["own/en", "real-general"] == "undecided"
+    assert set(rows["own/en", "minilm-mlm"]) <= {"agrees", "undecided"}

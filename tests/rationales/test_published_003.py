@@ -1,4 +1,4 @@
-"""Tables 3 to 11 of paper 003 as transcribed: whole, and in keeping with what the paper says of them."""
+"""Tables 1 to 11 of paper 003 as transcribed: whole, and in keeping with what the paper says of them."""
 
 from __future__ import annotations
 
@@ -54,3 +54,10 @@ def test_sizes() -> None:
     found = numbers("003", "3")
     assert found["English size"].sum() == 3060 and found["Chinese size"].sum() == 2911
     assert found["English RRL"].between(20, 60).all() and found["Chinese RRL"].between(20, 60).all()
+
+
+def test_examples_and_sources_name_every_dimension() -> None:
+    examples, sources = published("003", "1"), published("003", "2")
+    assert list(examples["row"].unique()) == list(sources["row"].unique()) == list(DIMENSIONS)
+    inputs = examples.loc[examples["column"] == "input with masked word", "value"]
+    assert (inputs.str.count(r"\[MASK\]") == 1).all() and len(examples) == len(sources) == 10

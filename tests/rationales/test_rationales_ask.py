@@ -36,6 +36,9 @@ def test_a_file_is_a_set_and_holds_one_language(page: Page, tmp_path: Path) -> N
     rows = pd.concat([own_items("en").items.iloc[:1], own_items("zh").items.iloc[:1]])
     rows.iloc[:1].to_json(tmp_path / "mine.jsonl", orient="records", lines=True, force_ascii=False)
     assert list(ask.load_sets(page, [str(tmp_path / "mine.jsonl")])) == ["mine.jsonl"]
+    own_items("en").items.to_json(tmp_path / "long.jsonl", orient="records", lines=True, force_ascii=False)
+    whole = ask.load_sets(page, [str(tmp_path / "long.jsonl")], limit=2)["long.jsonl"]
+    assert len(whole.items) == len(own_items("en").items)  # a reader's file is not drawn from
     rows.to_json(tmp_path / "both.jsonl", orient="records", lines=True, force_ascii=False)
     with pytest.raises(ReportError, match="records in en and zh"):
         ask.load_sets(page, [str(tmp_path / "both.jsonl")])
@@ -46,4 +49,6 @@ def test_nobody_to_ask_and_unknown_weights_are_refused(page: Page) -> None:
     with pytest.raises(ReportError, match="no model is asked any set"):
         ask.predict_all(page, ["zoo/bert-tiny"], [], sets)
     with pytest.raises(ReportError, match="no weights 'frozen'"):
-        ask.attribute_all(page, [], [], sets, ["frozen"])
+        ask.attribute_all(page, [], [], sets, weights=["frozen"])
+    with pytest.raises(ReportError, match="no method 'lime'"):
+        ask.attribute_all(page, [], [], sets, ["lime"])

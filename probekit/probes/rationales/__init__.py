@@ -6,7 +6,7 @@ from probekit.probes.rationales.primed import primed_negated
 from probekit.probes.rationales.record import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
 from probekit.probes.rationales.statistics import rationale_ratios, rationale_statistics
 from probekit.probes.rationales.toolkit import toolkit_rationales
-from probekit.probes.rationales.words import split_words, word_spans
+from probekit.probes.rationales.words import is_punctuation, split_words, word_spans
 
 __all__ = [
     "CONTRASTS",
@@ -14,6 +14,7 @@ __all__ = [
     "PERTURBATIONS",
     "RationaleSet",
     "cprag",
+    "is_punctuation",
     "negation",
     "own_items",
     "primed_negated",

@@ -2,52 +2,62 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from probekit.errors import ProbeError
-from probekit.probes.probe import MASK, read_rows
+from probekit.probes.probe import MASK, json_rows
 from probekit.probes.rationales.record import Dimension, RationaleSet
 from probekit.probes.rationales.words import Language
 
-MISSING = "the file has no field"
+ORIGINAL, CHANGED = "ori", "disturb"
 
 
 def toolkit_rationales(
     data: str | Path, gold: str | Path, dimension: Dimension, language: Language, **about: Any
 ) -> RationaleSet:
-    """Read one dimension from files laid out as the authors' toolkit reads them.
+    """Read one dimension from files laid out as the authors' toolkit (TrustAI) publishes them.
 
     Args:
-        data: JSONL, a line with ``id``, ``context``, ``sent_token`` (its words) and, of an original, ``rel_ids`` (ids
-            of its perturbed records). Several masks in a row are one slot.
-        gold: JSONL, a line with ``sent_id``, ``rationales`` (lists of positions in ``sent_token``), ``golds``, and
-            where known ``perturbation`` (else ``unstated``).
+        data: a JSON object a line (whatever the file's name ends in) with ``id``, ``context`` and ``sent_token`` (its
+            words). Several masks in a row are one slot.
+        gold: the same, with ``sent_id``, ``answers`` (a string, or a list of them), ``rationale_ids`` (lists of
+            positions in ``sent_token``, nested to any depth), ``sample_type`` (``ori`` or ``disturb``); of an
+            original ``rel_ids``, the ids of its perturbed records; of these ``adv_type``, the kind of change.
         dimension: which the files hold; the layout does not say.
         language: of the files.
         **about: ``name``, ``licence``, ``citation``.
 
+    Returns:
+        The records. ``counts`` says how many name a kind of change that is not known here (``unstated``).
+
     Raises:
-        ProbeError: naming the file, the record and the field.
+        ProbeError: naming the file, the record and the field; also of a perturbed record that no original names.
     """
     data, gold = Path(data), Path(gold)
-    answers = {str(_get(row, "sent_id", gold, n)): (n, row) for n, row in enumerate(read_rows(gold))}
-    rows = read_rows(data)
-    origin = {str(one): str(_get(row, "id", data, n)) for n, row in enumerate(rows) for one in row.get("rel_ids") or []}
-    records = []
-    for number, row in enumerate(rows):
+    answers = {str(_get(row, "sent_id", gold, n)): (n, row) for n, row in enumerate(json_rows(gold))}
+    origin = _originals(gold, answers)
+    records, unknown = [], Counter[str]()
+    for number, row in enumerate(json_rows(data)):
         name = str(_get(row, "id", data, number))
         if name not in answers:
             raise ProbeError(f"{gold}: no line with sent_id {name}, which {data}, record {number} needs")
         line, answer = answers[name]
-        words, place = _one_slot(_get(row, "sent_token", data, number))
-        marked = _get(answer, "rationales", gold, line)
-        if not isinstance(marked, list) or not all(isinstance(r, list) and set(r) <= set(place) for r in marked):
-            raise ProbeError(f"{gold}, record {line}, field 'rationales': lists of positions in sent_token are needed")
-        kept = [list(dict.fromkeys(place[p] for p in r if words[place[p]] != MASK)) for r in marked]
-        original = origin.get(name, "")
+        words, place = _one_slot(_words(row, data, number))
+        kind = "none"
+        if name in origin:
+            told = str(_get(answer, "adv_type", gold, line))
+            kind = change_named(told)
+            unknown[f"kind of change not known here: {told}"] += kind == "unstated"
+        marked = _lists(_get(answer, "rationale_ids", gold, line))
+        if marked is None or not all(set(positions) <= set(place) for positions in marked):
+            fault = "field 'rationale_ids': lists of positions in sent_token are needed"
+            raise ProbeError(f"{gold}, record {line}, {fault}, found {answer['rationale_ids']!r}")
+        kept = [list(dict.fromkeys(place[p] for p in positions if words[place[p]] != MASK)) for positions in marked]
+        golds = _get(answer, "answers", gold, line)
         records.append(
             {
                 "id": name,
@@ -55,19 +65,79 @@ def toolkit_rationales(
                 "dimension": dimension,
                 "context": _joined(_get(row, "context", data, number)),
                 "words": words,
-                "golds": _get(answer, "golds", gold, line),
-                "rationales": [r for r in kept if r],
-                "perturbation": answer.get("perturbation", "unstated") if original else "none",
-                "original_id": original,
+                "golds": [golds] if isinstance(golds, str) else golds,
+                "rationales": [positions for positions in kept if positions],
+                "perturbation": kind,
+                "original_id": origin.get(name, ""),
             }
         )
-    return RationaleSet(**{"name": data.stem, **about}, items=pd.DataFrame(records))
+    counts = {text: count for text, count in unknown.items() if count}
+    return RationaleSet(**{"name": data.stem, "counts": counts, **about}, items=pd.DataFrame(records))
+
+
+def change_named(told: str) -> str:
+    """The kind of change that ``adv_type`` names, in the words of this project; ``unstated`` where it is not known.
+
+    The toolkit's samples show one name, of important words; the others follow the paper's section 3.3.
+    """
+    if any(word in told for word in ("转换", "变换", "句式", "句法", "结构")):
+        return "transformation"
+    if any(word in told for word in ("非重要", "不重要", "冗余", "可有可无")):
+        return "dispensable"
+    return "important" if "重要" in told else "unstated"
+
+
+def _originals(gold: Path, answers: dict[str, tuple[int, dict[str, Any]]]) -> dict[str, str]:
+    """Id of each perturbed record -> id of its original.
+
+    Raises:
+        ProbeError: a record of no known type, a perturbed one that not exactly one original names, or an original that
+            another one names.
+    """
+    origin: dict[str, str] = {}
+    kinds: dict[str, str] = {}
+    for name, (line, row) in answers.items():
+        kinds[name] = _get(row, "sample_type", gold, line)
+        if kinds[name] not in (ORIGINAL, CHANGED):
+            fault = f"field 'sample_type': {ORIGINAL} or {CHANGED}, not {kinds[name]!r}"
+            raise ProbeError(f"{gold}, record {line}, {fault}")
+        related = row.get("rel_ids") or []
+        if not isinstance(related, list) or (related and kinds[name] == CHANGED):
+            raise ProbeError(f"{gold}, record {line}, field 'rel_ids': a list of ids is needed, of an original alone")
+        for one in map(str, related):
+            if one in origin:
+                raise ProbeError(f"{gold}, record {line}, field 'rel_ids': {one} belongs to {origin[one]} already")
+            origin[one] = name
+    for name, kind in kinds.items():
+        if (kind == CHANGED) != (name in origin):
+            fault = (
+                "no original names it in its rel_ids" if kind == CHANGED else f"{origin[name]} names it as perturbed"
+            )
+            raise ProbeError(f"{gold}, record {answers[name][0]} (sent_id {name}, {kind}): {fault}")
+    return origin
 
 
 def _get(row: dict[str, Any], field: str, path: Path, number: int) -> Any:
     if field not in row:
-        raise ProbeError(f"{path}, record {number}: {MISSING} {field!r}; found {', '.join(row)}")
+        raise ProbeError(f"{path}, record {number}: the file has no field {field!r}; found {', '.join(row)}")
     return row[field]
+
+
+def _words(row: dict[str, Any], path: Path, number: int) -> list[str]:
+    words = _get(row, "sent_token", path, number)
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ProbeError(f"{path}, record {number}, field 'sent_token': a list of words is needed, found {words!r}")
+    return words
+
+
+def _lists(nested: Any) -> list[list[int]] | None:
+    """The innermost lists of numbers of a nested list; None of anything else."""
+    if not isinstance(nested, list):
+        return None
+    if all(isinstance(one, int) and not isinstance(one, bool) for one in nested):
+        return [nested] if nested else []
+    inner = [_lists(one) for one in nested]
+    return None if None in inner else [positions for part in inner for positions in part or ()]
 
 
 def _one_slot(words: list[str]) -> tuple[list[str], dict[int, int]]:
@@ -81,8 +151,8 @@ def _one_slot(words: list[str]) -> tuple[list[str], dict[int, int]]:
     return kept, place
 
 
-def _joined(context: str) -> str:
-    """The context with masks in a row made one."""
-    parts = context.split(MASK)
+def _joined(context: Any) -> Any:
+    """The context with masks in a row made one; anything but a text stays as it is, for the record to refuse."""
+    parts = context.split(MASK) if isinstance(context, str) else []
     inner = [part for part in parts[1:-1] if part.strip()]
     return MASK.join([parts[0], *inner, parts[-1]]) if len(parts) > 1 else context

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from typing import Literal
 
@@ -27,6 +28,11 @@ def split_words(context: str, language: Language) -> list[str]:
     characters, with a run of Latin letters or of digits as one.
     """
     return PATTERNS[language].findall(context)
+
+
+def is_punctuation(word: str) -> bool:
+    """Whether a word holds nothing but punctuation marks, so that no person would mark it as a reason."""
+    return bool(word) and all(unicodedata.category(sign).startswith("P") for sign in word)
 
 
 def word_spans(context: str, words: Sequence[str]) -> list[tuple[int, int]]:

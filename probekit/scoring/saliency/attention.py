@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     import torch
 
 PROJECTIONS = (("query", "key", "num_attention_heads"), ("q_lin", "k_lin", "n_heads"))  # names that networks use
+TOLERANCE = 1e-3  # of weights, over which they are not the softmax of queries and keys; half precision moves them less
 
 
 def attention_scores(
@@ -29,8 +30,9 @@ def attention_scores(
 ) -> Iterator[tuple[list[int], list[np.ndarray]]]:
     """Attention that the masks of each row pay to its tokens, in the last layer, summed over the masks.
 
-    Queries and keys of that layer are caught on their way; no weights of other layers, and none of other tokens, are
-    ever made.
+    Where the network's weights are the softmax of the scaled products of its queries and keys, these are caught on
+    their way, and no weights of other layers or tokens are ever made. Whether they are is tried on the shortest row;
+    all other networks (such as DeBERTa, ModernBERT, RoFormer) are asked for their weights, ``output_attentions``.
 
     Args:
         batch_tokens: padded tokens per batch.
@@ -41,31 +43,87 @@ def attention_scores(
         Row numbers of a batch, and of each of these rows the scores of its tokens, shape (tokens,).
 
     Raises:
-        ModelError: a network whose queries and keys are not known here, or a row that does not fit into memory.
+        ModelError: a network that does not return its attention, or, with ``pre_softmax``, whose weights do not follow
+            from its queries and keys alone; a row that does not fit into memory.
     """
     if heads not in ("mean", "sum"):
         raise ValueError(f"heads must be 'mean' or 'sum', not {heads!r}")
-    attention, names = _last_attention(model)
     lengths, masks = [len(row.ids) for row in rows], [len(row.masks) for row in rows]
+    known = _last_attention(model)
+    if known and rows:
+        shortest = [rows[lengths.index(min(lengths))]]
+        (caught,), (returned,) = (
+            _caught_scores(model, known, shortest, False, "mean"),
+            _returned(model, shortest, "mean"),
+        )
+        known = known if np.allclose(caught, returned, atol=TOLERANCE) else None
+    if pre_softmax and not known:
+        network = type(model.network).__name__
+        raise ModelError(f"{model.name}: the attention of {network} does not follow from its queries and keys alone")
 
     def compute(part: list[int]) -> list[np.ndarray]:
-        return _batch(model, attention, names, [rows[i] for i in part], pre_softmax, heads)
+        chosen = [rows[i] for i in part]
+        return _caught_scores(model, known, chosen, pre_softmax, heads) if known else _returned(model, chosen, heads)
 
     yield from within_memory(model.name, lengths, masks, batch_tokens or BATCH_TOKENS, compute)
 
 
-def _last_attention(model: Model) -> tuple[Any, tuple[str, str, str]]:
-    """The attention module of the last layer, and its names for queries, keys and the number of heads."""
+Known = tuple[Any, tuple[str, str, str]]  # a module of attention, and its names for queries, keys and number of heads
+
+
+def _last_attention(model: Model) -> Known | None:
+    """The attention module of the last layer, where its names are known here."""
+    import torch
+
     network: Any = model.network
     found = [
         (module, names)
         for module in network.base_model.modules()
         for names in PROJECTIONS
-        if all(hasattr(module, name) for name in names)
+        if all(isinstance(getattr(module, name, None), torch.nn.Linear) for name in names[:2])
+        and hasattr(module, names[2])
     ]
-    if not found:
-        raise ModelError(f"{model.name}: no attention with queries and keys found in {type(network).__name__}")
-    return found[-1]
+    return found[-1] if found else None
+
+
+@contextmanager
+def _eager(network: Any) -> Iterator[None]:
+    """Inside, the network makes its attention weights, which faster code never does."""
+    before = network.config._attn_implementation
+    network.set_attn_implementation("eager")
+    try:
+        yield
+    finally:
+        network.set_attn_implementation(before)
+
+
+def _returned(model: Model, rows: Sequence[Row], heads: str) -> list[np.ndarray]:
+    """Scores by the weights that the network returns.
+
+    Raises:
+        ModelError: it returns none.
+    """
+    import torch
+
+    ids, attention = padded(model, rows)
+    where = mask_places(model, rows)
+    network: Any = model.network
+    with _eager(network), torch.inference_mode():
+        output = network.base_model(input_ids=ids, attention_mask=attention, output_attentions=True, return_dict=True)
+    weights = [one for one in output.attentions or () if one is not None]
+    if not weights:
+        raise ModelError(f"{model.name}: {type(network).__name__} does not return its attention")
+    return _summed(weights[-1][where[0], :, where[1]].float(), where[0], rows, heads)
+
+
+def _summed(weights: torch.Tensor, of: torch.Tensor, rows: Sequence[Row], heads: str) -> list[np.ndarray]:
+    """Scores of each row's tokens from weights of shape (masks, heads, longest), ``of`` being the row of each mask."""
+    import torch
+
+    each = weights.mean(1) if heads == "mean" else weights.sum(1)
+    summed = torch.zeros(len(rows), each.shape[1], device=each.device).index_add_(0, of, each)
+    values = summed.double().cpu().numpy()
+    return [values[i, : len(row.ids)] for i, row in enumerate(rows)]
 
 
 @contextmanager
@@ -90,10 +148,11 @@ def _caught(module: Any, names: tuple[str, str, str], where: torch.Tensor) -> It
             hook.remove()
 
 
-def _batch(
-    model: Model, module: Any, names: tuple[str, str, str], rows: Sequence[Row], pre_softmax: bool, heads: str
-) -> list[np.ndarray]:
+def _caught_scores(model: Model, known: Known, rows: Sequence[Row], pre_softmax: bool, heads: str) -> list[np.ndarray]:
+    """Scores by the queries and keys of the last layer."""
     import torch
+
+    module, names = known
 
     ids, attention = padded(model, rows)
     where = mask_places(model, rows)
@@ -108,7 +167,4 @@ def _batch(
         if not pre_softmax:
             hidden = attention[where[0]] == 0
             scores = scores.masked_fill(hidden[:, None], -torch.inf).softmax(-1)
-        told = scores.mean(1) if heads == "mean" else scores.sum(1)
-        summed = torch.zeros(len(rows), told.shape[1], device=told.device).index_add_(0, where[0], told)
-    values = summed.double().cpu().numpy()
-    return [values[i, : len(row.ids)] for i, row in enumerate(rows)]
+        return _summed(scores, where[0], rows, heads)

@@ -1,4 +1,5 @@
-"""Integrated gradients from a blank sentence to the prompt (Sundararajan et al. 2017; paper 003, section 5.1)."""
+"""Integrated gradients from a blank sentence to the prompt (Sundararajan et al. 2017; paper 003, section 5.1), and the
+gradient times the input (Shrikumar et al. 2017)."""
 
 from __future__ import annotations
 
@@ -27,7 +28,7 @@ class Path:
 
     Args:
         tokens: attribution of each token, special ones and masks included, shape (tokens,).
-        targets: predicted token of each mask; the path follows the mean of their probabilities.
+        targets: token of each mask; the path follows the mean of their probabilities.
         start: that mean at the baseline.
         end: that mean at the prompt.
     """
@@ -44,8 +45,9 @@ def integrated_gradients(
     batch_tokens: int | None = None,
     steps: int = 100,
     baseline: Baseline = "pad",
+    targets: Sequence[Sequence[int]] | None = None,
 ) -> list[Path]:
-    """Integrate the gradient of the predicted tokens' mean probability along the straight line from a baseline.
+    """Integrate the gradient of the targets' mean probability along the straight line from a baseline.
 
     Only the word embeddings move; positions stay and the attention mask is all ones. Trapezoid rule over ``steps``
     intervals of equal length, so ``steps + 1`` points; signed sum over the hidden size. The points of all rows of one
@@ -55,6 +57,7 @@ def integrated_gradients(
         batch_tokens: tokens per batch.
         steps: intervals.
         baseline: ``pad``: ``[CLS] [PAD] ... [SEP]`` of the same length; ``zero``: zeros (the authors' toolkit).
+        targets: a token for each mask of each row; None takes the predicted ones.
 
     Raises:
         ValueError: an unknown baseline, or no step.
@@ -66,13 +69,10 @@ def integrated_gradients(
         raise ValueError(f"steps must be at least 1, not {steps}")
     if model.tokenizer.pad_token_id is None and baseline == "pad":
         raise ModelError(f"{model.name}: its tokenizer has no padding token; take baseline='zero'")
-    targets = _predicted(model, rows)
-    by_length: dict[int, list[int]] = {}
-    for number, row in enumerate(rows):
-        by_length.setdefault(len(row.ids), []).append(number)
+    targets = predicted(model, rows) if targets is None else targets
     found: list[Path | None] = [None] * len(rows)
     with _frozen(model):
-        for members in by_length.values():
+        for members in _by_length(rows):
             chosen = [rows[i] for i in members], [targets[i] for i in members]
             paths = _paths(model, *chosen, batch_tokens or GRADIENT_TOKENS, steps, baseline)
             for number, path in zip(members, paths, strict=True):
@@ -80,7 +80,50 @@ def integrated_gradients(
     return [path for path in found if path is not None]
 
 
-def _predicted(model: Model, rows: Sequence[Row]) -> list[list[int]]:
+def gradient_x_input(
+    model: Model,
+    rows: Sequence[Row],
+    batch_tokens: int | None = None,
+    targets: Sequence[Sequence[int]] | None = None,
+) -> list[np.ndarray]:
+    """The gradient of the targets' mean probability at the prompt, times the word embedding, summed over its size.
+
+    Args:
+        batch_tokens: tokens per batch.
+        targets: as in ``integrated_gradients``.
+
+    Returns:
+        Of each row the attribution of each token, shape (tokens,).
+
+    Raises:
+        ModelError: a row does not fit into memory.
+    """
+    wanted = predicted(model, rows) if targets is None else targets
+    found: dict[int, np.ndarray] = {}
+    with _frozen(model):
+        for members in _by_length(rows):
+            length = len(rows[members[0]].ids)
+
+            def compute(part: list[int], members: list[int] = members) -> np.ndarray:
+                chosen = [members[i] for i in part]
+                here = [rows[i] for i in chosen], [wanted[i] for i in chosen]
+                return _points(model, *here, [(n, 1) for n in range(len(chosen))], 1, "zero")[0]
+
+            masks, budget = [len(rows[i].masks) for i in members], max(batch_tokens or GRADIENT_TOKENS, length)
+            for part, slopes in within_memory(model.name, [length] * len(members), masks, budget, compute):
+                found |= {members[i]: slope for i, slope in zip(part, slopes, strict=True)}
+    return [found[number] for number in range(len(rows))]
+
+
+def _by_length(rows: Sequence[Row]) -> list[list[int]]:
+    """Numbers of the rows of each length."""
+    found: dict[int, list[int]] = {}
+    for number, row in enumerate(rows):
+        found.setdefault(len(row.ids), []).append(number)
+    return list(found.values())
+
+
+def predicted(model: Model, rows: Sequence[Row]) -> list[list[int]]:
     """The most probable token at each mask of each row."""
     found: list[list[int]] = [[] for _ in rows]
     for batch, logits in mask_logits(model, rows):
@@ -118,7 +161,7 @@ def _ends(model: Model, rows: Sequence[Row], baseline: Baseline) -> tuple[torch.
 
 
 def _paths(
-    model: Model, rows: Sequence[Row], targets: Sequence[list[int]], budget: int, steps: int, baseline: Baseline
+    model: Model, rows: Sequence[Row], targets: Sequence[Sequence[int]], budget: int, steps: int, baseline: Baseline
 ) -> list[Path]:
     """Integrated gradients of rows of one length; point ``p`` of row ``r`` is number ``r * (steps + 1) + p``."""
     points, length = steps + 1, len(rows[0].ids)
@@ -143,7 +186,7 @@ def _paths(
 def _points(
     model: Model,
     rows: Sequence[Row],
-    targets: Sequence[list[int]],
+    targets: Sequence[Sequence[int]],
     points: Sequence[tuple[int, int]],
     steps: int,
     baseline: Baseline,

@@ -25,6 +25,7 @@ class Input:
         positions: of the words other than the slot.
         words: these words.
         cut: whether the model is too short for the context.
+        gold: tokens of the first gold in the slot; empty without a gold.
     """
 
     row: Row
@@ -32,6 +33,7 @@ class Input:
     positions: list[int]
     words: list[str]
     cut: bool
+    gold: tuple[int, ...] = ()
 
     def word_scores(self, tokens: np.ndarray) -> list[float]:
         """Sum of each word's tokens, shape (tokens,) -> (words,); a word outside the model's window gets 0."""
@@ -52,8 +54,9 @@ def encode_inputs(model: Model, items: RationaleSet) -> list[Input]:
     slots = encode_slots(model, table["context"].tolist())
     found = []
     before, after = map(len, model.special_ids)
-    masks = mask_counts(model, items)
-    for slot, context, words, count in zip(slots, table["context"], table["words"], masks, strict=True):
+    golds = first_golds(model, items)
+    for slot, context, words, gold in zip(slots, table["context"], table["words"], golds, strict=True):
+        count = len(gold) or 1
         row = slot.row(model, count)
         belongs = _words_of_tokens(model, context, words)
         left = row.masks[0] - before
@@ -67,17 +70,16 @@ def encode_inputs(model: Model, items: RationaleSet) -> list[Input]:
                 positions,
                 [words[place] for place in positions],
                 left + right < len(slot.left) + len(slot.right),
+                gold,
             )
         )
     return found
 
 
-def mask_counts(model: Model, items: RationaleSet) -> list[int]:
-    """Tokens of each record's first gold as it would stand in the slot; 1 without a gold."""
+def first_golds(model: Model, items: RationaleSet) -> list[tuple[int, ...]]:
+    """Tokens of each record's first gold as it would stand in the slot; none without a gold."""
     columns = items.items["context"], items.items["golds"]
-    return [
-        len(gold_tokens(model, context, golds[:1])[0]) if golds else 1 for context, golds in zip(*columns, strict=True)
-    ]
+    return [gold_tokens(model, context, golds[:1])[0] if golds else () for context, golds in zip(*columns, strict=True)]
 
 
 def gold_tokens(model: Model, context: str, golds: Sequence[str]) -> list[tuple[int, ...]]:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -14,13 +13,15 @@ from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
 from probekit.scoring.progress import Progress
 from probekit.scoring.saliency.attention import attention_scores
-from probekit.scoring.saliency.gradients import integrated_gradients
+from probekit.scoring.saliency.gradients import gradient_x_input, integrated_gradients, predicted
 from probekit.scoring.saliency.inputs import Input, encode_inputs
+from probekit.scoring.saliency.occlusion import occlusion
 from probekit.store import Store
 
-VERSION = 1  # of the scores: raise it whenever any of them can change
+VERSION = 2  # of the scores: raise it whenever any of them can change
 
-Method = Literal["attention", "integrated_gradients"]
+Method = Literal["attention", "integrated_gradients", "gradient_x_input", "occlusion"]
+Target = Literal["predicted", "gold"]
 
 
 def attribute(
@@ -36,8 +37,10 @@ def attribute(
     Args:
         model: a masked language model.
         prompts: records, or texts with one ``[MASK]`` each. A slot has as many masks as its first gold has tokens.
-        method: ``attention`` (options ``pre_softmax``, ``heads``: see ``attention_scores``) or
-            ``integrated_gradients`` (options ``steps``, ``baseline``: see ``integrated_gradients``).
+        method: ``attention`` (options ``pre_softmax``, ``heads``: see ``attention_scores``),
+            ``integrated_gradients`` (options ``steps``, ``baseline``), ``gradient_x_input`` or ``occlusion`` (see the
+            functions of these names). All but attention have the option ``target``: what is explained, the
+            ``predicted`` tokens or those of the first ``gold``.
         batch_tokens: padded tokens per batch.
         store: where finished shards are kept and found; None keeps nothing.
         **options: of the method.
@@ -45,25 +48,27 @@ def attribute(
     Returns:
         One row per record, in order: ``id``; ``positions``, ``words`` and ``scores``, lists over its words other than
         the slot, in order; ``cut``, whether the context was too long for the model (words it did not see score 0).
-        With integrated gradients also ``predicted`` (the tokens whose probability is followed), ``attributed`` (sum
-        over all tokens, special ones and masks included), ``change`` (probability at the prompt less at the
-        baseline, which that sum should equal) and ``error`` (their difference over the absolute change).
+        Of all but attention also ``explained``, the tokens whose probability is followed. With integrated gradients
+        ``attributed`` (sum over all tokens, special ones and masks included), ``change`` (probability at the prompt
+        less at the baseline, which that sum should equal) and ``error`` (their difference over the absolute change).
 
     Raises:
         ValueError: unknown method or option.
-        ProbeError: the model's own mask token in a context, or a repeated id.
+        ProbeError: the model's own mask token in a context, a repeated id, or no gold to explain.
         ModelError: not a masked model, or out of memory at a single row.
         StoreError: results cannot be written; finished shards are kept.
     """
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-    compute, rows_a_shard, points = METHODS[method]
+    compute, rows_a_shard, points, _ = METHODS[method]
     options = _checked(method, options)
     items = prompts if isinstance(prompts, RationaleSet) else _texts(prompts)
     inputs = encode_inputs(model, items)
     order = sorted(range(len(inputs)), key=lambda i: -len(inputs[i].row.ids))
     shards = [order[start : start + rows_a_shard] for start in range(0, len(order), rows_a_shard)]
-    jobs = [[list(one.row.ids), list(one.row.masks), one.word_of.tolist(), one.words] for one in inputs]
+    if options.get("target") == "gold" and (bare := [i for i, one in enumerate(inputs) if not one.gold]):
+        raise ProbeError(f"{items.name}: record {items.items['id'][bare[0]]!r} has no gold to explain")
+    jobs = [[list(one.row.ids), list(one.row.masks), one.word_of.tolist(), one.words, one.gold] for one in inputs]
     key = {
         "scoring": VERSION,
         "model": model.fingerprint,
@@ -112,17 +117,23 @@ def _attention(
     return pd.DataFrame({"scores": scores})
 
 
-def _gradients(
+def _targets(model: Model, inputs: Sequence[Input], target: Target) -> Sequence[Sequence[int]]:
+    return [one.gold for one in inputs] if target == "gold" else predicted(model, [one.row for one in inputs])
+
+
+def _integrated(
     model: Model, inputs: Sequence[Input], batch_tokens: int | None, options: Mapping[str, Any]
 ) -> pd.DataFrame:
-    paths = integrated_gradients(model, [one.row for one in inputs], batch_tokens, **options)
+    given = {name: value for name, value in options.items() if name != "target"}
+    targets = _targets(model, inputs, options["target"])
+    paths = integrated_gradients(model, [one.row for one in inputs], batch_tokens, **given, targets=targets)
     rows = []
     for one, path in zip(inputs, paths, strict=True):
         attributed, change = float(path.tokens.sum()), path.end - path.start
         rows.append(
             {
                 "scores": one.word_scores(path.tokens),
-                "predicted": model.tokenizer.decode(path.targets),
+                "explained": model.tokenizer.decode(path.targets),
                 "attributed": attributed,
                 "change": change,
                 "error": abs(attributed - change) / abs(change) if change else float("nan"),
@@ -131,13 +142,35 @@ def _gradients(
     return pd.DataFrame(rows)
 
 
-METHODS: dict[str, tuple[Callable[..., pd.DataFrame], int, Callable[[Mapping[str, Any]], int]]] = {
-    "attention": (_attention, 2048, lambda _: 1),
-    "integrated_gradients": (_gradients, 64, lambda options: options["steps"] + 1),
-}
-FUNCTIONS: dict[str, Callable[..., Any]] = {
-    "attention": attention_scores,
-    "integrated_gradients": integrated_gradients,
+def _gradient(
+    model: Model, inputs: Sequence[Input], batch_tokens: int | None, options: Mapping[str, Any]
+) -> pd.DataFrame:
+    targets = _targets(model, inputs, options["target"])
+    tokens = gradient_x_input(model, [one.row for one in inputs], batch_tokens, targets)
+    scores = [one.word_scores(found) for one, found in zip(inputs, tokens, strict=True)]
+    return pd.DataFrame({"scores": scores, "explained": [model.tokenizer.decode(one) for one in targets]})
+
+
+def _occlusion(
+    model: Model, inputs: Sequence[Input], batch_tokens: int | None, options: Mapping[str, Any]
+) -> pd.DataFrame:
+    targets = _targets(model, inputs, options["target"])
+    scores = occlusion(model, inputs, targets, batch_tokens)
+    return pd.DataFrame({"scores": scores, "explained": [model.tokenizer.decode(one) for one in targets]})
+
+
+Compute = Callable[[Model, Sequence[Input], int | None, Mapping[str, Any]], pd.DataFrame]
+# of each method: what makes its scores, rows of a shard, forward passes of a row, and its options with their defaults
+METHODS: dict[str, tuple[Compute, int, Callable[[Mapping[str, Any]], int], dict[str, Any]]] = {
+    "attention": (_attention, 2048, lambda _: 1, {"pre_softmax": False, "heads": "mean"}),
+    "integrated_gradients": (
+        _integrated,
+        64,
+        lambda options: options["steps"] + 1,
+        {"steps": 100, "baseline": "pad", "target": "predicted"},
+    ),
+    "gradient_x_input": (_gradient, 2048, lambda _: 1, {"target": "predicted"}),
+    "occlusion": (_occlusion, 256, lambda _: 1, {"target": "predicted"}),
 }
 
 
@@ -145,13 +178,12 @@ def _checked(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     """All options of a method, with their defaults.
 
     Raises:
-        ValueError: an option that it does not have.
+        ValueError: an option that it does not have, or an unknown target.
     """
-    known = {
-        name: parameter.default
-        for name, parameter in inspect.signature(FUNCTIONS[method]).parameters.items()
-        if name not in ("model", "rows", "batch_tokens")
-    }
+    known = METHODS[method][3]
     if unknown := sorted(set(options) - set(known)):
         raise ValueError(f"{method} has no option {', '.join(unknown)}; it has {', '.join(known)}")
-    return {**known, **options}
+    found = {**known, **options}
+    if found.get("target", "gold") not in get_args(Target):
+        raise ValueError(f"target must be one of {', '.join(get_args(Target))}, not {found['target']!r}")
+    return found

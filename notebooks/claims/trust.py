@@ -1,0 +1,259 @@
+"""Page 92: how often each rule of a verdict decides where nothing is to be found, and where something is.
+
+Data are simulated in the shape that the studies have (facts, documents, originals, models that were asked the same
+facts), go through the same intervals and the same rules as the real ones, and the decisions are counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+from scipy import stats
+
+from probekit.metrics import bootstrap_ci, bootstrap_means, middle
+from probekit.metrics.decisions import LEVEL, tallied
+from probekit.report import forest
+from probekit.report.published import cell as printed
+from probekit.report.published import numbers
+from probekit.report.tables import cell
+from probekit.report.verdicts import concluded
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+Array = npt.NDArray[np.float64]
+Generator = np.random.Generator
+Draw = Callable[[Generator, float], pd.DataFrame]
+SAMPLES = 2000  # bootstrap draws within a simulated study
+CAPTIONS = {"rules": "Every rule on simulated data: decisions under no effect, and under the effect named"}
+
+
+class Rule(NamedTuple):
+    """A rule of ``verdicts.py`` (or one that was given up) with data to try it on.
+
+    ``effect``: a key of ``effects()``, the difference of the simulated study where it has one.
+    """
+
+    name: str
+    rule: str
+    data: str
+    effect: str
+    draw: Draw
+    used: bool = True
+
+
+def facts(generator: Generator, effect: float) -> pd.DataFrame:
+    """One model, 400 facts asked in two ways, one to three prompts a fact: difference of Acc@1, facts drawn."""
+    prompts = generator.integers(1, 4, 400)
+    easy = np.repeat(generator.beta(0.4, 3.2, 400), prompts)  # mean 0.11
+    gain = (generator.random(len(easy)) < np.clip(easy + effect, 0, 1)).astype(float)
+    return _row(gain - (generator.random(len(easy)) < easy), np.repeat(np.arange(400), prompts).tolist())
+
+
+def documents(generator: Generator, effect: float, by_step: bool = False) -> pd.DataFrame:
+    """One model, 320 documents with few or many steps that go alike: understood less misunderstood, documents drawn."""
+    steps = np.minimum(generator.zipf(1.8, 320), 130)
+    up = np.repeat(generator.beta(0.6, 2.4, 320) * (1 + 2.5 * effect), steps)
+    down = np.repeat(generator.beta(0.6, 2.4, 320) * (1 - 2.5 * effect), steps)
+    draw = generator.random(len(up))
+    signs = (draw < up).astype(float) - (draw > 1 - down)
+    return _row(signs, None if by_step else np.repeat(np.arange(320), steps).tolist())
+
+
+def originals(generator: Generator, effect: float) -> pd.DataFrame:
+    """One model, one dimension: ten originals with two perturbations each, a difference of two scores."""
+    return _row(*_ten(generator, effect))
+
+
+def dimensions(generator: Generator, effect: float) -> pd.DataFrame:
+    """The same difference in three dimensions of ten originals each, an interval each."""
+    return pd.concat([_row(*_ten(generator, effect)) for _ in range(3)])
+
+
+def models(count: int) -> Draw:
+    """So many models asked the same 300 facts in two ways: a difference each, facts drawn once for all of them."""
+
+    def draw(generator: Generator, effect: float) -> pd.DataFrame:
+        easy = generator.beta(0.4, 3.2, 300)[:, None]
+        second = (generator.random((300, count)) < np.clip(easy + effect, 0, 1)).astype(float)
+        gains = second - (generator.random((300, count)) < easy)
+        drawn = bootstrap_means(gains, samples=SAMPLES, seed=int(generator.integers(1 << 30)))
+        ends = [middle(column, clusters=300) for column in drawn.T]
+        return pd.DataFrame({"estimate": gains.mean(0), "low": [e[0] for e in ends], "high": [e[1] for e in ends]})
+
+    return draw
+
+
+def steps_alone(generator: Generator, effect: float) -> pd.DataFrame:
+    """As ``documents``, with steps drawn as if each came from a document of its own."""
+    return documents(generator, effect, by_step=True)
+
+
+def short_intervals(generator: Generator, effect: float) -> pd.DataFrame:
+    """As ``originals``, with the plain percentile interval."""
+    values, clusters = _ten(generator, effect)
+    low, high = middle(bootstrap_means(values, clusters, SAMPLES, int(generator.integers(1 << 30))))
+    return pd.DataFrame({"estimate": [values.mean()], "low": [low], "high": [high]})
+
+
+def signs(generator: Generator, effect: float) -> pd.DataFrame:
+    """21 models: more than half of the differences have the sign that the claim says, however small they are."""
+    found = models(21)(generator, effect)["estimate"]
+    return pd.DataFrame(
+        {"estimate": [(found > 0).mean()], "verdict": "agrees" if (found > 0).sum() > 10 else "contradicts"}
+    )
+
+
+def smallest(generator: Generator, effect: float) -> pd.DataFrame:
+    """Three dimensions: the interval of the smallest of the three differences."""
+    tables = [_ten(generator, effect) for _ in range(3)]
+    seed = int(generator.integers(1 << 30))
+    drawn = np.column_stack([bootstrap_means(v, c, SAMPLES, seed + i)[:, 0] for i, (v, c) in enumerate(tables)]).min(1)
+    low, high = middle(drawn)
+    return pd.DataFrame({"estimate": [min(v.mean() for v, _ in tables)], "low": [low], "high": [high]})
+
+
+def mean_of_models(generator: Generator, effect: float) -> pd.DataFrame:
+    """Four models that truly differ (SD 0.05): facts are drawn, and the interval of their mean speaks of models."""
+    easy = generator.beta(0.4, 3.2, 300)[:, None]
+    second = generator.random((300, 4)) < np.clip(easy + generator.normal(effect, 0.05, 4), 0, 1)
+    return _row((second.astype(float) - (generator.random((300, 4)) < easy)).mean(1), None)
+
+
+def four_sets(generator: Generator, effect: float) -> pd.DataFrame:
+    """Four data sets: the correlation of two of their means, with prompts drawn inside each."""
+    true = generator.multivariate_normal([0, 0], [[1, effect], [effect, 1]], 4)
+    noisy = true + generator.normal(0, 0.1, (SAMPLES, 4, 2))
+    low, high = middle([float(np.asarray(np.corrcoef(one.T))[0, 1]) for one in noisy])
+    return pd.DataFrame({"estimate": [float(np.asarray(np.corrcoef(true.T))[0, 1])], "low": [low], "high": [high]})
+
+
+def _ten(generator: Generator, effect: float) -> tuple[Array, list[int]]:
+    """Differences of ten originals with two perturbations each, shape (30,), and the original of each."""
+    own = np.repeat(generator.normal(effect, 0.15, 10), 3)
+    return own + generator.normal(0, 0.15, 30), np.repeat(np.arange(10), 3).tolist()
+
+
+def _row(values: Array, clusters: list[int] | None) -> pd.DataFrame:
+    found = bootstrap_ci(values, clusters, samples=SAMPLES)
+    return pd.DataFrame({"estimate": [found.estimate], "low": [found.low], "high": [found.high]})
+
+
+HITS, RANKS, METHODS, STRONG = (
+    "001: Acc@1 on T-REx, natural less template, mean of the models",
+    "002: Table 3, BERT-base, Understand less Misunderstand",
+    "003: Table 9, BERT-base, MAP of attention less gradients",
+    "a correlation of 0.8",
+)
+FACTS, STEPS, TEN = "the same 300 facts", "320 documents, 1 to 130 steps each", "10 originals, 3 records each"
+RULES = (
+    Rule("One model, facts drawn", "direction", "400 facts, 1 to 3 prompts each", HITS, facts),
+    Rule("One model, documents drawn", "direction", STEPS, RANKS, documents),
+    Rule("One dimension, originals drawn", "direction", TEN, METHODS, originals),
+    Rule("All of 3 dimensions", "all", f"three times {TEN}", METHODS, dimensions),
+    Rule("All of 4 models", "all", FACTS, HITS, models(4)),
+    Rule("All of 21 models", "all", FACTS, HITS, models(21)),
+    Rule("Most of 5 models", "most", FACTS, HITS, models(5)),
+    Rule("Most of 21 models", "most", FACTS, HITS, models(21)),
+    Rule("Some of 4 models", "some", FACTS, HITS, models(4)),
+    Rule("Steps drawn, not documents", "direction", STEPS, RANKS, steps_alone, False),
+    Rule("Plain percentiles of 10", "direction", TEN, METHODS, short_intervals, False),
+    Rule("Smallest of 3 dimensions", "direction", f"three times {TEN}", METHODS, smallest, False),
+    Rule("Mean of 4 models, facts drawn", "direction", "300 facts, models that differ", HITS, mean_of_models, False),
+    Rule("Four data sets, prompts drawn", "direction", "4 means, prompts within each", STRONG, four_sets, False),
+    Rule("More than half of 21 signs", "direction", FACTS, HITS, signs, False),
+)
+
+
+def effects() -> dict[str, float]:
+    """The sizes of effects that the simulated studies have, most of them as the papers print them."""
+    natural, template = (
+        float(printed("001", "text", f"mean over models on T-REx ({kind})", "Acc@1")) for kind in ("TF", "TB")
+    )
+    shares = numbers("002", "3").loc["BERT-base"]
+    table = numbers("003", "9")
+    maps = table.loc[:, [column for column in table if column.endswith(" MAP") and not column.startswith("all")]]
+    return {
+        HITS: natural - template,
+        RANKS: float(shares["target U"] - shares["target M"]),
+        METHODS: float((maps.loc["BERT-base ATT"] - maps.loc["BERT-base IG"]).mean()),
+        STRONG: 0.8,
+    }
+
+
+def tried(rule: Rule, effect: float, draws: int, seed: int = 0) -> pd.Series:
+    """Share of simulated studies in which a rule agrees and contradicts: ``agrees, contradicts``."""
+    generator, found = np.random.default_rng([seed, round(1000 * effect)]), []
+    for _ in range(draws):
+        rows = concluded(rule.draw(generator, effect).assign(claim=""))
+        found.append(rows["verdict"].iloc[0] if rule.rule == "direction" else tallied(rows, rule.rule)[0])
+    return pd.Series(found).value_counts(normalize=True).reindex(["agrees", "contradicts"], fill_value=0.0)
+
+
+def tables(draws: int) -> dict[str, pd.DataFrame]:
+    """Every rule without an effect and with one.
+
+    Returns:
+        ``rules``: one row per rule, ``used`` or given up; ``wrong, low, high``: share of decisions, either way, where
+        there is no effect; ``power, power_low, power_high``: share that agree where there is one (exact intervals).
+    """
+    rows, sizes = [], effects()
+    for rule in RULES:
+        size = sizes[rule.effect]
+        none, some = tried(rule, 0.0, draws), tried(rule, size, draws)
+        wrong, power = round(none.sum() * draws), round(some["agrees"] * draws)
+        about = {"rule": rule.name, "used": rule.used, "data": rule.data, "effect": size, "like": rule.effect}
+        ends = [stats.binomtest(k, draws).proportion_ci() for k in (wrong, power)]
+        found = {"wrong": wrong / draws, "low": ends[0].low, "high": ends[0].high}
+        found |= {"power": power / draws, "power_low": ends[1].low, "power_high": ends[1].high, "draws": draws}
+        rows.append(about | found)
+    return {"rules": pd.DataFrame(rows)}
+
+
+def answer(found: dict[str, pd.DataFrame]) -> str:
+    """Whether the rules in use keep to their bound, and what those given up did."""
+    rules = found["rules"]
+    used, former = rules[rules["used"]], rules[~rules["used"]]
+    return (
+        f"Rarely wrong: where nothing is to be found, no rule in use decides in more than {used['wrong'].max():.1%} of "
+        f"simulated studies, and where the effect is as large as the papers report, each sees it in "
+        f"{used['power'].min():.0%} of them or more. Six rules that come to mind as easily decide on nothing in "
+        f"{former['wrong'].min():.0%} to {former['wrong'].max():.0%}, so this book does without them."
+    )
+
+
+def chart(found: dict[str, pd.DataFrame]) -> Figure:
+    """Decisions under no effect and under one, rules in use above those given up."""
+    rules = found["rules"]
+    none = rules.rename(columns={"wrong": "share"})[["rule", "share", "low", "high"]].assign(study="nothing to find")
+    some = rules[["rule"]].assign(share=rules["power"], low=rules["power_low"], high=rules["power_high"])
+    table = pd.concat([none, some.assign(study="an effect of the paper's size")])
+    return forest(table, "share", "rule", series="study", line=LEVEL, xlabel="Simulated studies that are decided")
+
+
+def alt(found: dict[str, pd.DataFrame]) -> str:
+    """What the figure shows, for those who do not see it."""
+    told = [
+        f"{row.rule} ({'in use' if row.used else 'given up'}): {row.wrong:.2f} and {row.power:.2f}"
+        for row in found["rules"].itertuples()
+    ]
+    return f"Dot chart: shares decided where nothing is to be found, and where something is. {'; '.join(told)}."
+
+
+def shown(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
+    """The table for reading: the rule, its data, wrong decisions, power and the size of the effect."""
+    rules = found["rules"]
+    return pd.DataFrame(
+        {
+            "Rule": rules["rule"],
+            "Here": rules["used"].map({True: "in use", False: "given up"}),
+            "Simulated data": rules["data"],
+            "Wrong": [cell(row, "wrong") for row in rules.to_dict("records")],
+            "Power": [cell(row, "power") for row in rules.to_dict("records")],
+            "Effect": [f"{size:.3g} ({like})" for size, like in zip(rules["effect"], rules["like"], strict=True)],
+        }
+    )

@@ -1,0 +1,94 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What the paper's own tables say
+#
+# ```{admonition} In this section
+# :class: note
+# {cite:t}`yao2023` print what twelve models do when text is put before a question (Tables 1 to 3), and compare them two at a time.
+# Here the models are the units, as a statement about models asks: what do the same numbers bear out?
+# No model is run on this page; you need {doc}`22_ucm` for *Understand*, *Confuse* and *Misunderstand*, and about five minutes.
+# ```
+
+# %% tags=["parameters", "hide-input"]
+out: str = "29_own_tables"  # folder for tables and figures
+
+# %% tags=["hide-input"]
+from probekit.report import Page, forest, readable
+from probekit.report.charts import told
+from probekit.report.tested import counted, shown
+
+from notebooks.contexts import own_tables
+
+page = Page("29_own_tables", globals())
+tables = page.tables(own_tables.tables, own_tables.CAPTIONS)
+page.conclude(own_tables.conclusions(tables))
+
+# %% tags=["hide-input"]
+page.answer(own_tables.answer(tables))
+page.figure(
+    forest(tables["shares"], "value", y="start", series="text", panel="share"),
+    "shares",
+    "Shares of steps that lift the target (Understand) and that lower it (Misunderstand), and the share of these moves "
+    "that lift it. A dot is a model of Table 3, a line the model of general text that it goes on from.",
+    "Dot plot. " + told(tables["shares"], "value", "share", "model"),
+)
+page.say(own_tables.starts(tables))
+
+# %% [markdown]
+# ## The tests
+#
+# An estimate above zero is what a sentence asks for, or below it where the sentence says *lower*; the verdict takes this into account.
+# Brackets hold 95% bootstrap intervals over the units.
+# The p-values are exact: they come from all ways to flip the signs of pairs or to form the groups; of correlations, from random orders.
+# Where several tests stand for one sentence, Holm's correction is over these.
+# A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
+
+# %% tags=["hide-input"]
+page.table(tables["tests"], "tests", own_tables.CAPTIONS["tests"], shown(tables["tests"]), fold=False)
+page.say(counted(tables["tests"]))
+
+# %% [markdown]
+# ## What to make of it
+#
+# - **Context** raises accuracy for all nine models: the firmest result, and the one that copying explains as well.
+# - **Text of the domain.** *Understand* is higher for biomedical models; *Misunderstand*, which the paper wants to be lower, is not.
+# - **Size.** "Large models are always better" has exceptions in print, and three or four pairs could not decide it without them.
+# - **UCM against accuracy.** A model of higher accuracy with context misunderstands more, not less: both follow how much a context moves at all.
+
+# %% tags=["hide-input"]
+page.say(f"- **Copy or understand.** {own_tables.mirror(tables)}")
+
+# %% [markdown]
+# ## What stands behind it
+
+# %% tags=["hide-input"]
+for name in ("shares", "metrics"):
+    page.table(tables[name], name, own_tables.CAPTIONS[name], readable(tables[name]), fold=True)
+
+# %% [markdown]
+# ## How it was computed
+#
+# {mod}`probekit.metrics.exact` holds the tests, `notebooks.contexts.own_tables` what is compared.
+# A starting point is the model of general text of the same kind and size: BioBERT, ClinicalBERT and the BlueBERTs go on from BERT, three models from each RoBERTa or fewer.
+# Table 3 prints a model as *RoBERTa*, which is read as RoBERTa-base-PM.
+#
+# ## What this does not show
+#
+# - The models are no random sample, and those of one starting point share weights: tests over twelve models are more certain than they should be.
+# - The paper does not say whether its BERT is cased; BioBERT goes on from the cased one, BlueBERT from the uncased one.
+# - All numbers are means over three resources and over relations whose spread is not printed; the paper's results for single resources and for synthetic contexts are not printed either.
+# - A test that does not find a difference is no proof that there is none.
+
+# %% tags=["hide-input"]
+page.close()

@@ -1,0 +1,105 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # A second measure beside the lexicon
+#
+# ```{admonition} In this section
+# :class: note
+# Does a measure of another make, such as the sentiment of a text, see in completions what the words of a lexicon see?
+# Any function that gives texts a number can take its place: a word list of one's own, or a text classifier.
+# You need {doc}`41_hurtfulness`, and about three minutes.
+# No completion is shown on this page.
+# ```
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
+completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id`
+templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+released: bool = False  # measure the released completions of the paper's models in place of models and files
+measure: str = "vader"  # vader (extra `sentiment`), a word list (.csv, .txt), or a text classifier: Hub id or folder
+label: str = ""  # of a classifier, whose probability counts
+top: int = 10  # completions of each template
+device: str = "auto"  # auto, cpu, cuda
+recorded: bool = False  # show the recorded results and ask no model
+out: str = "48_measure"  # folder for tables and figures
+
+# %% tags=["hide-input"]
+from probekit.report import Page, forest, readable
+from probekit.report.charts import told
+
+from notebooks.fairness import ask
+from notebooks.fairness import measure as second
+
+page = Page("48_measure", globals())
+
+
+def compute():
+    """Score the first completions of every template by both measures."""
+    score = second.measure_of(measure, label)
+    if released:
+        return second.tables(*second.released(page), score, top)
+    questions = ask.load(page, templates, models, completions)
+    return second.tables(questions, ask.ask_all(page, models, completions, questions, top, device), score, top)
+
+
+tables = page.tables(compute, second.CAPTIONS)
+page.conclude(second.conclusions(tables))
+
+# %% tags=["hide-input"]
+page.answer(second.answer(tables, measure))
+dots = second.dots(tables)
+page.figure(
+    forest(dots, "score", zero=False, line=0, xlabel=f"mean score by {measure}, higher is worse"),
+    "scores",
+    "Mean score of the first completions, with 95% bootstrap intervals over identities and predicates.",
+    "Dot plot. " + told(dots, "score", "model", digits=3),
+)
+
+# %% [markdown]
+# ## Both measures
+
+# %% tags=["hide-input"]
+page.table(tables["agreement"], "both", second.CAPTIONS["agreement"], readable(tables["agreement"]), fold=False)
+if len(tables["women"]):
+    page.table(tables["women"], "pairs", second.CAPTIONS["women"], readable(tables["women"]), fold=True)
+
+# %% [markdown]
+# ## How it was computed
+#
+# `notebooks.fairness.measure.Measure` is the hook: texts in, a number each out, higher for worse.
+# `notebooks.fairness.measure.measure_of` makes one of a name; each distinct completion is measured once.
+# VADER adds up the weights of words, with rules for negation and emphasis, to a compound between -1 and 1; its sign is turned here.
+#
+# ## What this does not show
+#
+# - A completion without feeling can hurt, and one with much of it need not.
+# - A sentiment lexicon and HurtLex are both lists of words; that they agree is no proof that either is right.
+# - A classifier has prejudices of its own about the people whom a text names.
+#
+# ```{admonition} Exercise
+# :class: seealso
+# Which of *bad nurse* and *nurse* is worse by the word list *bad*, and by the list *nurse,-1*?
+# ```
+#
+# ````{dropdown} Solution
+# ```python
+# from notebooks.fairness.measure import weighed
+#
+# for words in ({"bad": 1.0}, {"nurse": -1.0}):
+#     print(weighed(["bad nurse", "nurse"], words))
+# ```
+# The first by the one list; neither by the other.
+# ````
+
+# %% tags=["hide-input"]
+page.close()

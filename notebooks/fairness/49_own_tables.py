@@ -1,0 +1,100 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Family or size? What the paper's own numbers say
+#
+# ```{admonition} In this section
+# :class: note
+# Across all models that {cite:t}`fairbelief2024` printed or released, what goes with a hurtful score: the family of a model, its size, or how it was asked?
+# The numbers are those of the paper's Table 1, and the audited scores that {doc}`41_hurtfulness` recorded; about three minutes.
+# No completion is shown on this page.
+# ```
+
+# %% tags=["parameters", "hide-input"]
+out: str = "49_own_tables"  # folder for tables and figures
+
+# %% tags=["hide-input"]
+from probekit.report import Page, forest, readable
+from probekit.report.charts import told
+from probekit.report.recording import recorded_manifest, recorded_tables
+
+from notebooks.fairness import own_tables
+
+page = Page("49_own_tables", globals())
+recorded = recorded_tables(own_tables.SOURCE)
+page.read(f"recorded tables of {own_tables.SOURCE}", recorded_manifest(own_tables.SOURCE)["hash"], len(recorded))
+tables = page.tables(lambda: own_tables.tables(recorded), own_tables.CAPTIONS)
+page.conclude(own_tables.conclusions(tables))
+
+# %% tags=["hide-input"]
+page.answer(own_tables.answer(tables))
+dots = own_tables.dots(tables)
+page.figure(
+    forest(dots, "audited", y="family", series="size", xlabel="mean audited HONEST score"),
+    "families",
+    "Mean audited score of every model of the release, family by family; the mark tells its place in the family by size.",
+    "Dot plot. " + told(dots, "audited", "model", digits=3),
+)
+
+# %% [markdown]
+# ## Families and scale
+#
+# A permutation of models says how much of the variance families would explain by chance.
+
+# %% tags=["hide-input"]
+page.table(tables["families"], "explained", own_tables.CAPTIONS["families"], readable(tables["families"]), fold=False)
+page.table(tables["scales"], "steps", own_tables.CAPTIONS["scales"], readable(tables["scales"]), fold=True)
+
+# %% [markdown]
+# ## What scores go with
+#
+# *Within* compares models of one family alone: of their pairs, how many stand in the same order by both, less how many do not.
+
+# %% tags=["hide-input"]
+page.table(
+    tables["correlations"],
+    "taus",
+    own_tables.CAPTIONS["correlations"],
+    readable(tables["correlations"], digits=2),
+    fold=False,
+)
+
+# %% [markdown]
+# ## How it was computed
+#
+# `notebooks.fairness.own_tables.explained` shuffles the scores over models; `notebooks.fairness.own_tables.correlations` draws whole families with replacement.
+# Left out are DistilBERT, whose weights were random, and the second release of models that were also asked with a space at the end of the prompt.
+#
+# ## What this does not show
+#
+# - Families differ in many things at once: training text, vocabulary, whether they fill in one word or write ten, how they were asked.
+# - Few families are few: an interval over seven of them is wide, as it should be.
+# - A score by words of a lexicon is no measure of harm ({doc}`47_lemmas`).
+#
+# ```{admonition} Exercise
+# :class: seealso
+# Two families of two models score 1, 1 and 3, 3. Which share of the variance do families explain, and which if the scores are 1, 3 and 1, 3?
+# ```
+#
+# ````{dropdown} Solution
+# ```python
+# import numpy as np
+# from notebooks.fairness.own_tables import between
+#
+# print(between(np.array([[1.0, 1, 3, 3], [1, 3, 1, 3]]), np.array([0, 0, 1, 1]), 2))
+# ```
+# All of it, and none.
+# ````
+
+# %% tags=["hide-input"]
+page.close()

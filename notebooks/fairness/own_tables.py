@@ -1,0 +1,185 @@
+"""Page 49, what paper 004's own Table 1 and the released completions of all its models say across models.
+
+A model is the unit here: the correlations are over models, and their intervals draw families, since the models of one
+family were trained alike. Nothing is scored anew: the numbers are those that page 41 recorded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations, pairwise
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from probekit.metrics import kendall_tau, middle
+from probekit.probes.completions import released_models
+from probekit.report.tables import pick
+from probekit.report.text import title
+
+from notebooks.fairness.artefacts import SPACE
+from notebooks.fairness.matching import UNTRAINED
+from notebooks.fairness.table1 import PAPER, TABLE, numbers
+
+SOURCE = "41_hurtfulness"  # the page whose recorded tables are read
+SAMPLES = 2000
+PRINTED, AUDITED = "printed in Table 1", "audited, all models of the release"
+CAPTIONS = {
+    "models": "Mean score of every model: printed, and by the audited rules",
+    "families": "Share of the variance between models that families explain, and the chance of so much by shuffling",
+    "scales": "A larger model of a family less the next smaller one",
+    "correlations": "Rank correlations over models (Kendall's tau), with intervals over draws of families",
+}
+Tables = Mapping[str, pd.DataFrame]
+Array = npt.NDArray[np.float64]
+
+
+def models(recorded: Tables) -> pd.DataFrame:
+    """Every model of the release, once: those whose weights were random, or that stand there twice, are left out.
+
+    Args:
+        recorded: of page 41.
+
+    Returns:
+        ``model, family, scale, kind, printed`` (mean of Table 1, nan outside it), ``printed_sd``, ``audited``,
+        ``first_word`` (audited, by the first word alone; nan outside Table 1), ``words`` (of a completion), ``space``
+        (1 where prompts end in a space).
+    """
+    table = pd.concat([recorded["table1"], recorded["others"]], ignore_index=True)
+    printed, figures = numbers(PAPER, TABLE), recorded["models"].set_index("model")
+    audited, first = (pick(table, rules=r).set_index("model")["mean"] for r in ("audited", "audited_first_word"))
+    rows = []
+    for name, about in released_models().items():
+        if name != UNTRAINED and not name.endswith(SPACE) and name in audited.index:
+            inside = name in printed.index
+            row = {"model": name, "family": about.family, "scale": about.scale, "kind": about.kind}
+            row |= {"printed": printed.loc[name, "mean"] if inside else np.nan, "audited": audited[name]}
+            row |= {"printed_sd": printed.loc[name, "sd"] if inside else np.nan}
+            row |= {"first_word": first.get(name, np.nan), "words": figures.loc[name, "words"]}
+            rows.append(row | {"space": float(figures.loc[name, "space_share"] > 0)})
+    return pd.DataFrame(rows)
+
+
+def tables(recorded: Tables) -> dict[str, pd.DataFrame]:
+    """All tables of ``CAPTIONS``."""
+    table = models(recorded)
+    counts = {PRINTED: ("printed", table[table["printed"].notna()]), AUDITED: ("audited", table)}
+    return {
+        "models": table,
+        "families": pd.DataFrame(
+            [{"scores": name, **explained(rows[column], rows["family"])} for name, (column, rows) in counts.items()]
+        ),
+        "scales": pd.concat(
+            [steps(rows, column).assign(scores=name) for name, (column, rows) in counts.items()], ignore_index=True
+        ),
+        "correlations": correlations(table),
+    }
+
+
+def explained(values: pd.Series, families: pd.Series, samples: int = 10 * SAMPLES) -> dict[str, float]:
+    """Share of the variance between models that lies between families, with the p-value of a permutation of models.
+
+    Returns:
+        ``models, families, share, expected`` (its mean when models are shuffled), ``p``.
+    """
+    codes, names = pd.factorize(families)
+    data = values.to_numpy(dtype=float)
+    shuffled = np.random.default_rng(0).permuted(np.tile(data, (samples, 1)), axis=1)
+    drawn = between(shuffled, codes, len(names))
+    share = float(between(data[None], codes, len(names))[0])
+    p = (1 + float((drawn >= share - 1e-12).sum())) / (1 + samples)
+    return {"models": len(data), "families": len(names), "share": share, "expected": float(drawn.mean()), "p": p}
+
+
+def between(values: Array, codes: npt.NDArray[np.intp], count: int) -> Array:
+    """Of every row, shape (samples, models), the sum of squares between groups over the whole one."""
+    members = np.eye(count)[codes]
+    sizes = members.sum(0)
+    means = values @ members / sizes
+    centred = values.mean(1, keepdims=True)
+    return np.asarray((sizes * (means - centred) ** 2).sum(1) / ((values - centred) ** 2).sum(1))
+
+
+def steps(table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """``family, smaller, larger, change``: each model of a family less the next smaller one."""
+    rows = []
+    for family, part in table.groupby("family", sort=False):
+        ordered = part.sort_values("scale").to_dict("records")
+        for small, large in pairwise(ordered):
+            about = {"family": family, "smaller": small["model"], "larger": large["model"]}
+            rows.append(about | {"change": large[column] - small[column]})
+    return pd.DataFrame(rows)
+
+
+COMPARED = {
+    "printed scores and audited ones": ("printed", "audited"),
+    "printed score and its deviation over ranks": ("printed", "printed_sd"),
+    "printed score and words of a completion": ("printed", "words"),
+    "audited score and words of a completion": ("audited", "words"),
+    "audited score and first-word score": ("audited", "first_word"),
+    "printed score and a space at the end of prompts": ("printed", "space"),
+    "audited score and a space at the end of prompts": ("audited", "space"),
+}
+
+
+def correlations(table: pd.DataFrame) -> pd.DataFrame:
+    """``compared, models, tau, tau_low, tau_high``, families drawn with replacement, and ``within`` (of the pairs of
+    models of one family, how many agree in order less how many do not, over all; nan without any)."""
+    rows = []
+    for name, (first, second) in COMPARED.items():
+        part = table[table[first].notna() & table[second].notna()].reset_index(drop=True)
+        x, y = part[first].to_numpy(dtype=float), part[second].to_numpy(dtype=float)
+        drawn = [tau(x[rows_], y[rows_]) for rows_ in by_family(part["family"].tolist())]
+        low, high = middle(drawn, clusters=part["family"].nunique())
+        groups = part.groupby("family").groups.values()
+        pairs = [pair for group in groups for pair in combinations(list(group), 2)]
+        signs = [np.sign((x[a] - x[b]) * (y[a] - y[b])) for a, b in pairs]
+        within = float(np.mean(signs)) if any(signs) else float("nan")
+        ends = {"tau": tau(x, y), "tau_low": low, "tau_high": high}
+        rows.append({"compared": name, "models": len(part), **ends, "within": within})
+    return pd.DataFrame(rows)
+
+
+def tau(x: Array, y: Array) -> float:
+    """Kendall's tau-b; nan where either is constant."""
+    return float("nan") if np.ptp(x) == 0 or np.ptp(y) == 0 else float(kendall_tau(x, y).statistic)
+
+
+def by_family(families: Sequence[str]) -> list[list[int]]:
+    """The rows of models in draws of whole families with replacement."""
+    groups = [[row for row, name in enumerate(families) if name == family] for family in dict.fromkeys(families)]
+    draws = np.random.default_rng(0).integers(len(groups), size=(SAMPLES, len(groups)))
+    return [[row for place in draw for row in groups[place]] for draw in draws]
+
+
+def conclusions(tables: Tables) -> pd.DataFrame:
+    """None: the claims on Table 1 are judged on page 41, with the drawing of templates."""
+    return pd.DataFrame(columns=["claim"])
+
+
+def answer(tables: Tables) -> str:
+    """Whether family or size decides a model's score, and whether the printed ranking is that of the audited count."""
+    families = tables["families"].set_index("scores")
+    printed, audited = families.loc[PRINTED], families.loc[AUDITED]
+    changes = pick(tables["scales"], scores=AUDITED)["change"]
+    tau_ = tables["correlations"].set_index("compared").loc["printed scores and audited ones"]
+    known = "the" if tau_["tau_low"] > 0 else "hardly the"
+    up = int((changes > 0).sum())
+    return (
+        "A model's family goes with its score more than its size does: families explain "
+        f"{100 * printed['share']:.0f}% of the variance of the printed scores and {100 * audited['share']:.0f}% of the "
+        f"audited ones, while the larger of two scales scores higher in {up} of {len(changes)} steps. The printed "
+        f"ranking is {known} ranking of the audited count."
+    )
+
+
+def dots(tables: Tables) -> pd.DataFrame:
+    """The figure's dots: ``family, model, audited``, families by their mean."""
+    table = tables["models"]
+    order = table.groupby("family")["audited"].mean().sort_values(ascending=False).index
+    place = {family: rank for rank, family in enumerate(order)}
+    rows = table.assign(order=table["family"].map(place)).sort_values(["order", "scale"])
+    sizes = {1: "smallest", 2: "second", 3: "third", 4: "fourth"}
+    rows = rows.assign(size=rows["scale"].map(sizes), family=rows["family"].map(title))
+    return rows[["family", "size", "model", "audited"]]

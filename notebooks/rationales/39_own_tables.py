@@ -1,0 +1,110 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What the paper's own tables say
+#
+# ```{admonition} In this section
+# :class: note
+# {cite:t}`rationales` print accuracy, plausibility and faithfulness of four Chinese and four English models (Tables 3 to 11), and conclude from single cells.
+# Here the models are the units, as a statement about models asks: what do the same numbers bear out?
+# No model is run on this page; you need {doc}`31_saliency` for F1 and MAP, and about five minutes.
+# ```
+
+# %% tags=["parameters", "hide-input"]
+out: str = "39_own_tables"  # folder for tables and figures
+
+# %% tags=["hide-input"]
+from probekit.report import Page, forest, readable
+from probekit.report.charts import told
+from probekit.report.tested import counted, shown
+
+from notebooks.rationales import own_tables
+
+page = Page("39_own_tables", globals())
+tables = page.tables(own_tables.tables, own_tables.CAPTIONS)
+page.conclude(own_tables.conclusions(tables))
+
+# %% tags=["hide-input"]
+page.answer(own_tables.answer(tables))
+page.figure(
+    forest(
+        tables["lift"],
+        "above",
+        y="dimension",
+        series="method",
+        panel="language",
+        line=0,
+        xlabel="F1 less that of random words",
+    ),
+    "lift",
+    "F1 of the words that a model goes by with the words that people mark, less what as many random words would reach. "
+    "A dot is a model of Tables 5 and 9; random words lie at zero.",
+    "Dot plot. "
+    + told(
+        tables["lift"].groupby(["language", "dimension", "method"], sort=False, as_index=False)["above"].mean(),
+        "above",
+        "language",
+        "dimension",
+        "method",
+    ),
+)
+page.say(own_tables.at_chance(tables))
+page.say(own_tables.languages(tables))
+
+# %% [markdown]
+# ## The tests
+#
+# An estimate above zero is what a sentence asks for, or below it where the sentence says *falls* or *lower*; the verdict takes this into account.
+# Brackets hold 95% bootstrap intervals over the units.
+# The p-values are exact: they come from all ways to flip the signs of the units or to form the groups.
+# Where several tests stand for one sentence, Holm's correction is over these.
+# A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
+
+# %% tags=["hide-input"]
+page.table(tables["tests"], "tests", own_tables.CAPTIONS["tests"], shown(tables["tests"]), fold=False)
+page.say(counted(tables["tests"]))
+
+# %% [markdown]
+# ## What to make of it
+
+# %% tags=["hide-input"]
+page.say(f"- **Methods.** {own_tables.leads(tables)} One language alone, four models, could not decide it.")
+page.say(f"- **Faithfulness.** {own_tables.orders(tables)}")
+
+# %% [markdown]
+# - **Length.** Whether faithfulness (MAP) goes with the length of the rationale depends on the method: for attention it falls, for integrated gradients it rises.
+# - **Perturbations.** Transformations lower MAP most, in both languages; but this is printed of one model and one method, so that the dimensions are the units.
+# - **Size.** Three pairs of a base and a large model can decide nothing about size.
+#
+# ## What stands behind it
+
+# %% tags=["hide-input"]
+for name in ("lift", "length", "methods", "falls"):
+    page.table(tables[name], name, own_tables.CAPTIONS[name], readable(tables[name]), fold=True)
+
+# %% [markdown]
+# ## How it was computed
+#
+# {mod}`probekit.metrics.exact` holds the tests, `notebooks.rationales.own_tables` what is compared.
+# A model explains itself by as many words as the mean share of marked words asks for (section 5.1).
+# So many random words reach, on average, an F1 of at most that share: less where the share varies between inputs, more where several rationales are marked and the best one counts.
+#
+# ## What this does not show
+#
+# - The models are no random sample. BERT-base and RoBERTa-base stand in both languages under one name, but are other networks.
+# - Printed cells have two digits, and their own spread over inputs is not printed.
+# - Faithfulness here is what the paper means by it, the order of words kept under perturbation; {doc}`31_saliency` has other measures.
+# - A test that does not find a difference is no proof that there is none.
+
+# %% tags=["hide-input"]
+page.close()

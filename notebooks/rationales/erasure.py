@@ -1,0 +1,123 @@
+"""Erasure on page 31: what predictions lose without the words of the highest scores, and with these words alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from probekit.metrics import effective_clusters, middle, resampled_means
+from probekit.report.tables import across, pick
+from probekit.report.text import title
+from probekit.report.verdicts import direction
+from probekit.scoring.saliency.erasure import SHARES
+
+from notebooks.rationales.ask import ATTENTION, GRADIENTS, METHODS, ORACLE, RANDOM
+
+AREA = "mean of shares"  # DeYoung et al. (2020): the area over the perturbation curve, without its first, empty bin
+COMPREHENSIVENESS, SUFFICIENCY = "comprehensiveness", "sufficiency"
+MEASURES = (COMPREHENSIVENESS, SUFFICIENCY)
+KEYS = ["dataset", "model", "erased"]
+
+
+def _parts(losses: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame, list[str]]]:
+    """By set, model, way of erasing and measure: what they are, a row per record with a column per method and share
+    (the mean over the shares among them), and the original of each row."""
+    if losses.empty:
+        return
+    named = [*KEYS, "method", "id", "original", "share"]
+    long = losses.melt(named, list(MEASURES), var_name="measure", value_name="loss")
+    wide = long.pivot(index=[*KEYS, "measure", "original", "id"], columns=["method", "share"], values="loss")
+    for values, part in wide.groupby(level=[*KEYS, "measure"], sort=False):
+        found = part.dropna(axis=1, how="all").copy()
+        for method in found.columns.get_level_values(0).unique():
+            found[method, AREA] = found[method][list(SHARES)].mean(axis=1)
+        yield dict(zip([*KEYS, "measure"], values, strict=True)), found, list(found.index.get_level_values("original"))
+
+
+def _interval(columns: np.ndarray, originals: Sequence[str], seed: int) -> list[tuple[float, float, float]]:
+    """Mean, low and high of each column, shape (records, columns), over originals."""
+    drawn, clusters = resampled_means(columns, originals, seed=seed), effective_clusters(originals)
+    return [(float(columns[:, i].mean()), *middle(drawn[:, i], clusters=clusters)) for i in range(columns.shape[1])]
+
+
+def means(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """Mean losses of every method and control by share of the words, and over the shares, intervals over originals.
+
+    Args:
+        losses: of ``ask.erase_all``.
+
+    Returns:
+        ``dataset, model, erased, method, measure, share`` (or ``AREA``), ``records, estimate, low, high``. High
+        comprehensiveness and low sufficiency are faithful.
+    """
+    rows = []
+    for about, part, originals in _parts(losses):
+        for method in [name for name in (*METHODS, RANDOM, ORACLE) if name in part]:
+            shares = list(part[method].columns)
+            found = _interval(part[method].to_numpy(float), originals, seed)
+            for share, (estimate, low, high) in zip(shares, found, strict=True):
+                cells = {"method": method, "share": str(share), "records": len(part)}
+                rows.append(about | cells | {"estimate": estimate, "low": low, "high": high})
+    columns = [*KEYS, "method", "measure", "share", "records", "estimate", "low", "high"]
+    return pd.DataFrame(rows).reindex(columns=columns)
+
+
+def contrasts(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
+    """Differences of the losses over all shares on the same records, signed so that above zero is more faithful.
+
+    Returns:
+        ``dataset, model, erased, measure, method, against`` (integrated gradients, of attention; random scores),
+        ``estimate, low, high``.
+    """
+    rows = []
+    for about, part, originals in _parts(losses):
+        sign = 1 if about["measure"] == COMPREHENSIVENESS else -1
+        known = [name for name in METHODS if name in part]
+        pairs = [(name, RANDOM) for name in (*known, ORACLE) if name in part]
+        pairs += [(ATTENTION, GRADIENTS)] if {ATTENTION, GRADIENTS} <= set(known) else []
+        for method, other in pairs:
+            gap = sign * (part[method, AREA] - part[other, AREA]).to_numpy(float)
+            ((estimate, low, high),) = _interval(gap[:, None], originals, seed)
+            rows.append(about | {"method": method, "against": other} | {"estimate": estimate, "low": low, "high": high})
+    columns = [*KEYS, "measure", "method", "against", "estimate", "low", "high"]
+    return pd.DataFrame(rows).reindex(columns=columns)
+
+
+def side(erased: pd.DataFrame, dataset: str, model: str, way: str = "deleted") -> str:
+    """Whether attention is the ``more`` or the ``less`` faithful than integrated gradients by erasure.
+
+    By both measures, or by one where the other is undecided; ``undecided`` where neither, or both, decide. Empty
+    without such a contrast.
+    """
+    rows = pick(erased, dataset=dataset, model=model, erased=way, method=ATTENTION, against=GRADIENTS)
+    if rows.empty:
+        return ""
+    signs = {direction(row["low"], row["high"]) for row in rows.to_dict("records")} - {"undecided"}
+    return {"agrees": "more", "contradicts": "less"}[signs.pop()] if len(signs) == 1 else "undecided"
+
+
+def counted(erased: pd.DataFrame, gaps: pd.DataFrame, dataset: str) -> str:
+    """The two readings of faithfulness over several models: of how many each says which.
+
+    Args:
+        erased: of ``contrasts``.
+        gaps: attention less integrated gradients in MAP, a row a model, with ``low`` and ``high``.
+    """
+    models = list(gaps["model"])
+    by_map = [direction(row["low"], row["high"]) for row in gaps.to_dict("records")]
+    by_loss = [side(erased, dataset, model) for model in models]
+    return (
+        f"Attention is more faithful than integrated gradients by the order that survives a change of text (MAP) for "
+        f"{by_map.count('agrees')} of {len(models)} models, and less by what a prediction loses without the "
+        f"best-scored words for {by_loss.count('less')}."
+    )
+
+
+def beside_random(table: pd.DataFrame, dataset: str) -> pd.DataFrame:
+    """Mean losses over the shares, for reading: methods down, measures and ways of erasing across."""
+    rows = pick(table, dataset=dataset, share=AREA)
+    rows = rows.assign(what=rows["measure"] + ", " + rows["erased"], model=rows["model"].map(title))
+    return across(rows, ["model", "method"], "what", digits=3)

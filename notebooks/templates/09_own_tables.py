@@ -1,0 +1,99 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # What the paper's own tables say
+#
+# ```{admonition} In this section
+# :class: note
+# {cite:t}`shaier2024` print the accuracies and perplexities of 16 models (Tables 5 and 6) and draw their conclusions from single cells and from means over data sets.
+# Here the models are the units, as a statement about models asks: what do the same numbers bear out?
+# No model is run on this page; you need about five minutes.
+# ```
+
+# %% tags=["parameters", "hide-input"]
+out: str = "09_own_tables"  # folder for tables and figures
+
+# %% tags=["hide-input"]
+from probekit.report import Page, forest, readable
+from probekit.report.charts import told
+from probekit.report.tested import counted, shown
+
+from notebooks.templates import own_tables
+
+page = Page("09_own_tables", globals())
+tables = page.tables(own_tables.tables, own_tables.CAPTIONS)
+page.conclude(own_tables.conclusions(tables))
+
+# %% tags=["hide-input"]
+page.answer(own_tables.answer(tables))
+page.figure(
+    forest(tables["kinds"], "tau", y="kind", series="measure", line=0, xlabel="how alike 16 models are ranked (tau)"),
+    "alike",
+    "Kendall's tau-b of the 16 models between two columns of the paper's tables, averaged over all pairs of columns of "
+    "a kind, with 95% bootstrap intervals over models.",
+    "Dot plot. " + told(tables["kinds"], "tau", "kind", "measure"),
+)
+page.say(own_tables.accuracy_alone(tables))
+
+# %% [markdown]
+# ## The tests
+#
+# An estimate above zero is what a sentence asks for, or below it where the sentence says *falls*, *drops* or *less*; the verdict takes this into account.
+# Brackets hold 95% bootstrap intervals over the units.
+# The p-values are exact: they come from all ways to flip the signs of pairs, to form the groups, or to give the styles to other data sets of the same domain; of correlations over 16 models, from random orders.
+# Where three tests stand for one sentence, Holm's correction is over these.
+# A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
+
+# %% tags=["hide-input"]
+page.table(tables["tests"], "tests", own_tables.CAPTIONS["tests"], shown(tables["tests"]), fold=False)
+page.say(counted(tables["tests"]))
+
+# %% [markdown]
+# ## What to make of it
+#
+# - **Style.** The same facts in two styles rank the models as alike as two data sets of one style do.
+#   Among the biomedical data sets, which share no facts, the two styles agree less; over all ten data sets this is no more than other labels would give.
+# - **Domain.** Models of biomedical text alone lead on both biomedical data sets, as the paper says; this is its firmest result.
+#   What it does not say: models that were tuned on biomedical text after general text are not shown to know more of it than general ones, and know less of SQuAD.
+# - **Perplexity.** The rise of perplexity with accuracy in template-based probing is a correlation of four means, which no outcome could have made significant.
+#   Over the models of a data set the sign is the other one, and undecided.
+# - **Size.** Section 4 says that larger models are not generally better in template-based probing, section 5.5 that they are.
+#   Three pairs of models cannot decide between the two.
+#   That the larger models gain less in perplexity there holds over data sets, and hangs on the pair of ALBERT.
+
+# %% tags=["hide-input"]
+page.say(f"- **Candidates.** {own_tables.lost(tables)}")
+
+# %% [markdown]
+# ## What stands behind it
+
+# %% tags=["hide-input"]
+for name in ("kinds", "size", "kept", "categories"):
+    page.table(tables[name], name, own_tables.CAPTIONS[name], readable(tables[name], digits=4), fold=True)
+
+# %% [markdown]
+# ## How it was computed
+#
+# {mod}`probekit.metrics.exact` holds the tests, `notebooks.templates.own_tables` what is compared.
+# The style is given anew to the data sets of one domain (two of six, and two of four), the domain to those of one style.
+# A lineage is all models that were trained on from one model's weights, or taught by it: of the 16 models there are nine.
+#
+# ## What this does not show
+#
+# - Tables 3 and 4, the accuracies on the other seven data sets, cannot be read in our copy, so the comparison of styles rests on perplexity; over models, perplexity and accuracy go together weakly.
+# - The 16 models are no random sample, and six of them go back to BERT-base: intervals over lineages, in the table of means, are wider.
+# - The printed accuracies are taken as they are. On CTD most of them are a few hits among thousands of prompts, so that part of the difference between rankings is chance.
+# - All tests ask whether something differs from zero. That one does not find it is no proof that it is not there.
+
+# %% tags=["hide-input"]
+page.close()

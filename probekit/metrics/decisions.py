@@ -1,0 +1,94 @@
+"""When estimates decide: by their intervals, several together, or by exact tests; page 92 says how often each errs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Literal
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from probekit.metrics.multiple import holm
+
+Side = Literal["above", "below"]
+Sign = Literal["agrees", "contradicts", "undecided", "at the floor"]
+FLOOR: Sign = "at the floor"  # of a row whose model does no better than a constant answer: shown, never judged
+TOO_FEW = "too few"
+LEVEL = 0.05
+
+
+def direction(low: float, high: float, expected: Side = "above") -> Sign:
+    """Whether an interval of a difference or correlation agrees with a claim that it lies above (below) zero."""
+    if low > 0 or high < 0:
+        return "agrees" if (low > 0) == (expected == "above") else "contradicts"
+    return "undecided"
+
+
+def widened(estimate: float, low: float, high: float, tests: int) -> tuple[float, float]:
+    """A 95% interval stretched about its estimate to the level that ``tests`` of them need together (Bonferroni)."""
+    factor = float(stats.norm.isf(0.025 / tests) / stats.norm.isf(0.025))
+    return estimate - (estimate - low) * factor, estimate + (high - estimate) * factor
+
+
+def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
+    """What several conclusions say together, of which none speaks for the others.
+
+    ``all``: agrees if every row does so by its own interval, contradicts if any does so by an interval that is widened
+    for their number. ``some``: agrees if any does so by its widened interval, contradicts if every row does.
+    ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
+    one-sided sign test at 5%, which fewer than five rows never pass.
+
+    Args:
+        rows: conclusions, one a model (or dimension), with their side: ``expected`` is done with in ``verdict``.
+
+    Returns:
+        The sign, how many rows agree, and the count in words. Rows at the floor are left out.
+    """
+    judged = rows[rows["verdict"] != FLOOR]
+    count, signs = len(judged), judged["verdict"].value_counts()
+    agree, against = int(signs.get("agrees", 0)), int(signs.get("contradicts", 0))
+    floor = f"; {len(rows) - count} at the floor" * (count < len(rows))
+    told = f"{agree} of {count} agree, {against} contradict, {count - agree - against} undecided{floor}"
+    surely = {
+        sign: bool(count) and any(_surely(row, count) for row in judged[judged["verdict"] == sign].to_dict("records"))
+        for sign in ("agrees", "contradicts")
+    }
+    if rule == "most":
+        passed = [
+            stats.binomtest(k, count, alternative="greater").pvalue <= 0.05 if count else False
+            for k in (agree, against)
+        ]
+        told += "; fewer than five cannot show what most do" * (count < 5)
+        return "agrees" if passed[0] else "contradicts" if passed[1] else "undecided", agree, told
+    every = {"agrees": count and agree == count, "contradicts": count and against == count}
+    holds, fails = (
+        (every["agrees"], surely["contradicts"]) if rule == "all" else (surely["agrees"], every["contradicts"])
+    )
+    return "agrees" if holds else "contradicts" if fails else "undecided", agree, told
+
+
+def _surely(row: Mapping[str, Any], tests: int) -> bool:
+    low, high = widened(row["estimate"], row["low"], row["high"], tests)
+    return low > 0 or high < 0
+
+
+def decided(rows: pd.DataFrame) -> pd.DataFrame:
+    """What tests say, those of one statement being one family.
+
+    Args:
+        rows: with ``statement, estimate, p, least`` and ``expected``, the side of zero (``above`` or ``below``) that
+            the statement names for the estimate.
+
+    Returns:
+        The same rows without ``expected``, with ``p_holm``, over those tests of the statement that can decide at all
+        (Tarone 1990) and 1 for others, and ``verdict``: ``agrees`` or ``contradicts`` where it is no more than
+        ``LEVEL``, ``too few`` where no outcome could be, else ``undecided``.
+    """
+    adjusted = pd.Series(1.0, index=rows.index)
+    for _, part in rows[rows["least"] <= LEVEL].groupby("statement"):
+        adjusted[part.index] = holm(part["p"])
+    right = (rows["estimate"] > 0) == (rows["expected"] == "above")
+    sides = np.where(right, "agrees", "contradicts")
+    rest = np.where(rows["least"] > LEVEL, TOO_FEW, "undecided")
+    return rows.assign(p_holm=adjusted, verdict=np.where(adjusted <= LEVEL, sides, rest)).drop(columns="expected")

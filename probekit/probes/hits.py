@@ -1,0 +1,55 @@
+"""The sheet on which people judge whether a word of the lexicon hurts where a completion says it: a hit's precision."""
+
+from __future__ import annotations
+
+import csv
+import io
+import random
+from pathlib import Path
+
+from probekit.errors import ProbeError
+from probekit.files import write_atomically
+from probekit.metrics.hurtfulness import SPACES, without_accents
+from probekit.probes.completions import read_completions
+from probekit.probes.honest import hurtlex
+
+FIELDS = ("line", "rank", "prompt", "completion", "lemma", "hurts (yes or no), first reader", "second reader", "remark")
+
+
+def write_hits(path: Path, n: int = 200, seed: int = 0, out: Path | None = None, language: str = "en") -> Path:
+    """Draw ``n`` completions that hold a word of HurtLex and write them as CSV, both judgements left empty.
+
+    Each distinct prompt and completion is drawn once at most.
+
+    Args:
+        path: a file of completions, of the release or one's own.
+        n: hits, drawn with ``seed``; all where there are fewer.
+        out: the sheet; ``<path without suffixes>_hits.csv`` by default.
+        language: of the lexicon.
+
+    Raises:
+        ProbeError: not such a file, no hit, ``n`` below 1, or a sheet is there already, which may be filled in.
+    """
+    out = out or path.with_name(f"{path.name.partition('.')[0]}_hits.csv")
+    if n < 1:
+        raise ProbeError(f"a sheet needs at least one hit, not {n}")
+    if out.exists():
+        raise ProbeError(f"{out} is there and may be filled in; move it away, or name another file")
+    said, lemmas = read_completions(path), {without_accents(lemma) for lemma in hurtlex(language.upper())["lemma"]}
+    rows: dict[tuple[str, str], tuple[int, int, str]] = {}
+    for line, (prompt, texts) in enumerate(zip(said.prompts, said.texts, strict=True), start=1):
+        for rank, text in enumerate(texts, start=1):
+            found = [word for word in without_accents(text).translate(SPACES).split() if word in lemmas]
+            if found:
+                rows.setdefault((prompt, text), (line, rank, ", ".join(dict.fromkeys(found))))
+    if not rows:
+        raise ProbeError(f"{path}: no completion holds a word of HurtLex {language.upper()}")
+    drawn = random.Random(f"hits {seed}").sample(sorted(rows), min(n, len(rows)))
+    buffer = io.StringIO(newline="")
+    writer = csv.writer(buffer)
+    writer.writerow(FIELDS)
+    for prompt, text in drawn:
+        line, rank, lemma = rows[prompt, text]
+        writer.writerow([line, rank, prompt, text, lemma, "", "", ""])
+    write_atomically(out, buffer.getvalue().encode())
+    return out

@@ -1,0 +1,101 @@
+"""The annotators' sheet of paper 003 (sections 3.2 to 3.4): written unfilled, read back with its thresholds."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from probekit.errors import ProbeError
+from probekit.files import write_atomically
+from probekit.probes.probe import read_rows
+from probekit.probes.rationales.record import ANNOTATIONS, RationaleSet
+from probekit.probes.rationales.words import split_words
+
+JUDGES = 3  # annotators of the slot, and checkers of the rationale
+LEAST = {"uniqueness": 3.0, "sufficiency": 3.0, "compactness": 3.6}  # uniqueness of each judge, the others on average
+COPIED = ("id", "language", "dimension", "context", "golds", "perturbation", "original_id")
+SCORES = [f"{name}_{judge}" for name in ANNOTATIONS for judge in range(1, JUDGES + 1)]
+
+
+def write_sheet(records: Sequence[Mapping[str, Any]], out: Path) -> Path:
+    """A CSV sheet with a row per record: its words with their positions, a column for the rationale and for each score.
+
+    Annotators correct ``context`` and ``golds`` (separated by ``|``), add rows for perturbed versions (with
+    ``perturbation`` and ``original_id``), write the positions of the rationale's words (``1 4 5``; alternatives
+    separated by ``|``), and rate uniqueness (1 to 4), sufficiency (1 to 3) and compactness (1 to 4).
+    """
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [*COPIED, "words", "rationale", *SCORES], lineterminator="\n")
+    writer.writeheader()
+    for record in records:
+        words = split_words(record["context"], record["language"])
+        numbered = " ".join(f"{place}:{word}" for place, word in enumerate(words))
+        row = {name: record[name] for name in COPIED} | {"golds": "|".join(record["golds"]), "words": numbered}
+        writer.writerow(row)
+    write_atomically(out, text.getvalue().encode())
+    return out
+
+
+def read_sheet(path: Path) -> tuple[RationaleSet, dict[str, int]]:
+    """The records of a filled sheet that pass the paper's thresholds, with their mean scores.
+
+    A record is kept if every judge's uniqueness is at least 3, and the means of sufficiency and compactness are at
+    least 3 and 3.6. A perturbed record whose original is not kept goes with it.
+
+    Returns:
+        The records, and counts: rows, those left out by reason, and kept ones.
+
+    Raises:
+        ProbeError: naming the row and the field; or no record is kept.
+    """
+    rows = read_rows(path)
+    counts, kept = Counter(rows=len(rows)), []
+    for number, row in enumerate(rows, start=2):
+        if lost := [name for name in (*COPIED, "rationale", *SCORES) if name not in row]:
+            raise ProbeError(f"{path}, line {number}: no column {lost[0]!r}")
+        scores = {name: _scores(row, name, path, number) for name in ANNOTATIONS}
+        if weak := next((name for name in ANNOTATIONS if not _enough(name, scores[name])), None):
+            counts[f"left out: {weak} below {LEAST[weak]:g}, or not rated"] += 1
+            continue
+        record = {name: str(row[name] or "") for name in COPIED}
+        record["golds"] = [gold.strip() for gold in record["golds"].split("|")]  # type: ignore[assignment]
+        means = {name: sum(values) / len(values) for name, values in scores.items()}
+        kept.append(record | {"rationales": _positions(row["rationale"], path, number)} | means)
+    originals = {record["id"] for record in kept if not record["original_id"]}
+    whole = [record for record in kept if not record["original_id"] or record["original_id"] in originals]
+    counts["left out: the original is"] += len(kept) - len(whole)
+    if not whole:
+        raise ProbeError(f"{path}: no record reaches the thresholds; fill the columns {', '.join(SCORES)}")
+    return RationaleSet(path.stem, pd.DataFrame(whole)), {**counts, "kept": len(whole)}
+
+
+def _scores(row: Mapping[str, Any], name: str, path: Path, number: int) -> list[float]:
+    """The judges' scores of one property; fewer where a column is empty."""
+    found = []
+    for column in (f"{name}_{judge}" for judge in range(1, JUDGES + 1)):
+        text = str(row[column] or "").strip()
+        if text:
+            low, high = ANNOTATIONS[name]
+            if not text.isdecimal() or not low <= int(text) <= high:
+                raise ProbeError(f"{path}, line {number}, column {column!r}: {low} to {high} is needed, found {text!r}")
+            found.append(float(text))
+    return found
+
+
+def _enough(name: str, scores: Sequence[float]) -> bool:
+    if len(scores) < JUDGES:
+        return False
+    return (min(scores) if name == "uniqueness" else sum(scores) / len(scores)) >= LEAST[name] - 1e-9
+
+
+def _positions(text: str, path: Path, number: int) -> list[list[int]]:
+    try:
+        return [[int(place) for place in one.split()] for one in str(text).split("|") if one.strip()]
+    except ValueError as error:
+        raise ProbeError(f"{path}, line {number}, column 'rationale': positions are needed, found {text!r}") from error

@@ -1,0 +1,83 @@
+"""Attention of networks that are not put together like BERT: eager weights of their own, or an error that says so."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from conftest import wordpiece
+
+from probekit.errors import ModelError
+from probekit.models import Model
+from probekit.scoring.forward import Row
+from probekit.scoring.saliency.attention import attention_scores
+
+SMALL: dict[str, Any] = {
+    "hidden_size": 32,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "intermediate_size": 48,
+    "max_position_embeddings": 64,
+}
+GROUPS = dict.fromkeys(("q_groups", "k_groups", "v_groups", "post_attention_groups", "intermediate_groups"), 1)
+OTHERS = {
+    "RoFormer": {"embedding_size": 32},
+    "DebertaV2": {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": 16},
+    "Deberta": {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": 16},
+    "ModernBert": {"local_attention": 8},
+    "MPNet": {},
+    "SqueezeBert": {"embedding_size": 32, "output_groups": 1, **GROUPS},
+    "EuroBert": {"num_key_value_heads": 4},
+}
+ROWS = [Row([2, 20, 30, 4, 40, 3], [3]), Row([2, 21, 4, 4, 3], [2, 3]), Row([2, 4, 50, 51, 52, 53, 54, 3], [1])]
+
+
+def made(family: str, **extra: Any) -> Model:
+    tokenizer = wordpiece(True)
+    special = {"pad_token_id": 0, "bos_token_id": 2, "cls_token_id": 2, "eos_token_id": 3, "sep_token_id": 3}
+    config = getattr(transformers, f"{family}Config")(**SMALL, **special, vocab_size=len(tokenizer), **extra)
+    torch.manual_seed(0)
+    network = getattr(transformers, f"{family}ForMaskedLM")(config).eval()
+    with torch.no_grad():
+        for name, weight in network.named_parameters():
+            if weight.dim() == 2 and "embed" not in name:
+                weight.mul_(8)  # small weights attend evenly to all, and any scores would do
+    return Model(family, "masked", network, tokenizer)
+
+
+@pytest.mark.parametrize("family", OTHERS)
+@pytest.mark.parametrize("heads", ["mean", "sum"])
+def test_attention_is_what_the_network_returns(family: str, heads: Any) -> None:
+    model = made(family, **OTHERS[family])
+    before = model.network.config._attn_implementation
+    eager: Any = copy.deepcopy(model.network)
+    eager.set_attn_implementation("eager")
+    found: dict[int, np.ndarray] = {}
+    for batch, values in attention_scores(model, ROWS, heads=heads):
+        found |= dict(zip(batch, values, strict=True))
+    for number, row in enumerate(ROWS):
+        with torch.no_grad():
+            weights = eager(torch.tensor([list(row.ids)]), output_attentions=True).attentions[-1][0]
+        of_masks = weights[:, list(row.masks)].sum(1)
+        expected = of_masks.mean(0) if heads == "mean" else of_masks.sum(0)
+        assert found[number] == pytest.approx(expected.numpy(), abs=1e-4)
+        assert np.ptp(found[number]) > 0.01  # attention that is even would hide a mistake
+    assert model.network.config._attn_implementation == before
+
+
+@pytest.mark.parametrize("family", ["RoFormer", "DebertaV2"])
+def test_scores_before_the_softmax_are_refused_where_they_are_not_known(family: str) -> None:
+    with pytest.raises(ModelError, match="does not follow from its queries and keys alone"):
+        list(attention_scores(made(family, **OTHERS[family]), ROWS, pre_softmax=True))
+
+
+def test_a_network_without_attention_says_so() -> None:
+    model = made("MPNet")
+    network: Any = model.network
+    network.base_model.register_forward_hook(lambda _module, _args, output: output.__setitem__("attentions", None))
+    with pytest.raises(ModelError, match="does not return its attention"):
+        list(attention_scores(model, ROWS))

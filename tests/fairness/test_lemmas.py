@@ -1,0 +1,112 @@
+"""Which lemmas carry a conclusion: matching against the plain count, forms, and what is left without some words."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from probekit.metrics.hurtfulness import hurtful, without_accents
+from probekit.report.recording import recorded_tables
+
+from notebooks.fairness import lemmas
+from notebooks.fairness.lemmas import ALL, ALONE, GENDER, WITHOUT, Held, Patterns, forms, hold, lemma_of
+from notebooks.fairness.words import CATEGORIES
+
+LEXICON = pd.DataFrame(
+    [("cook", "n", "pa"), ("do", "v", "asm"), ("sex worker", "n", "pr"), ("café", "n", "pa"), ("b-word", "n", "cds")],
+    columns=["lemma", "pos", "category"],
+)
+WORDS = ["cook", "cooks", "do", "does", "nice", "café", "day!", "cook-do"]
+
+
+def plain(inflected: bool = False) -> Patterns:
+    return Patterns(lemma_of(LEXICON, without_accents, inflected), without_accents)
+
+
+@given(st.lists(st.lists(st.sampled_from(WORDS), min_size=1, max_size=4).map(" ".join), min_size=2, max_size=6))
+def test_all_lemmas_together_are_the_audited_count(texts):
+    patterns = plain()
+    held = hold("m", "binary", [texts], patterns)
+    hits = patterns.hit(set(patterns.words.values()))[held.places]
+    assert (hits == hurtful([texts], LEXICON["lemma"], transliterate=without_accents)).all()
+
+
+def test_a_completion_keeps_all_its_lemmas():
+    patterns = plain()
+    places = [patterns.of(text) for text in ("a nice day", "do cook", "cook, do!", "cooks")]
+    assert patterns.sets[places[1]] == {"do", "cook"} and places[1] == places[2] and places[0] == places[3] == 0
+    assert patterns.hit({"do"})[places].tolist() == [False, True, True, False]
+    assert patterns.hit(set())[places].tolist() == [False] * 4
+
+
+def test_regular_forms_of_nouns_and_verbs():
+    assert forms("cook", "n") == ["cooks"] and forms("lady", "n") == ["ladies"] and forms("bad", "a") == []
+    assert forms("grind", "v") == ["grinds", "grinded", "grinding"] and forms("love", "v") == [
+        "loves",
+        "loved",
+        "loving",
+    ]
+    assert forms("do", "v")[0] == "does" and forms("play", "v") == ["plays", "played", "playing"]
+    assert plain(True).words["does"] == "do" and "does" not in plain().words
+    own = pd.DataFrame([("do", "v"), ("does", "n")], columns=["lemma", "pos"])
+    assert lemma_of(own, without_accents, True)["does"] == "does"  # a lemma of its own
+
+
+def test_lemmas_that_can_never_match_are_counted():
+    facts = lemmas.unmatched(LEXICON).set_index("what")["value"]
+    assert facts.tolist() == [5, 1, 1]
+
+
+def test_hits_by_lemma_and_by_category():
+    patterns = plain()
+    held = [hold(name, "binary", [["do", "cook do"], ["x", "x"]], patterns) for name in ("a", "b")]
+    kinds = {"asm": {"do"}, "pa": {"cook", "cafe"}, "pr": {"sex worker"}}
+    common = lemmas.common(held, patterns, kinds).set_index("lemma")
+    assert common["hits"].to_dict() == {"do": 4, "cook": 2} and common.loc["do", "share"] == 1.0
+    assert common.loc["cook", ["categories", "models"]].tolist() == ["pa", 2]
+    assert lemmas.by_category(held, patterns, kinds).set_index("category")["hits"].to_dict() == {
+        "asm": 4,
+        "pa": 2,
+        "pr": 0,
+    }
+
+
+def sets() -> dict[str, pd.DataFrame]:
+    rows = [
+        (f"{who} {what}", who, tag)
+        for who, tag in (("she", "female"), ("he", "male"), ("the child", "male"), ("the man", "male"))
+        for what in ("is a [MASK].", "likes a [MASK].")
+    ]
+    binary = pd.DataFrame(rows, columns=["text", "identity", "category"])
+    queer = binary.assign(category=["queer_gender"] * 4 + ["nonqueer"] * 4)
+    return {"binary": binary, "queer_nonqueer": queer}
+
+
+def test_contrasts_with_and_without_some_words():
+    patterns = plain()
+    says = {"she": ["cook"] * 20, "he": ["do"] * 20}
+    held: list[Held] = []
+    for model in ("a", "b"):
+        for subset, table in sets().items():
+            held.append(hold(model, subset, [says.get(who, ["x"] * 20) for who in table["identity"]], patterns))
+    choices = {(ALL, ""): {"cook", "do"}, (WITHOUT, "do"): {"cook"}, (ALONE, "category asm"): {"do"}}
+    found, orders = lemmas.compared(held, patterns, sets(), choices)
+    women = found[found["contrast"] == GENDER].set_index("counted")["estimate"]
+    assert women.to_dict() == {ALL: 0, WITHOUT: 1, ALONE: -1}
+    kinds = found[found["contrast"] == lemmas.KINDS].set_index("counted")["estimate"]
+    assert kinds.to_dict() == {ALL: 1, WITHOUT: 0.5, ALONE: 0.5}
+    assert set(found[found["contrast"] == lemmas.LIKELY]["estimate"]) == {0}
+    assert orders["score"].tolist() == pytest.approx([0.5, 0.25, 0.25]) and set(orders["moved"]) == {0}
+
+
+def test_recorded_tables_have_captions_and_every_category_its_words():
+    made = recorded_tables("47_lemmas")
+    assert set(made) == set(lemmas.CAPTIONS) and set(made["categories"]["category"]) == set(CATEGORIES)
+    assert made["lemmas"]["share"].is_monotonic_decreasing and len(made["lemmas"]) == 2 * lemmas.TOP
+    assert "*know* and *do*" in lemmas.answer(made) and "prostitution (pr)" in lemmas.sides(made)
+    assert len(lemmas.carried(made)) == len(lemmas.CONTRASTS) and len(lemmas.women_and_men(made)) == 18
+    assert lemmas.conclusions(made).empty and "homosexual" not in lemmas.answer(made)
+    assert np.isfinite(made["contrasts"]["estimate"]).all()

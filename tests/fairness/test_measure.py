@@ -1,0 +1,81 @@
+"""The hook for a second measure, with word lists and with functions of the test's own."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probekit.errors import ProbekitError
+from probekit.report.recording import recorded_tables
+
+from notebooks.fairness import ask, measure
+
+TEMPLATES = pd.DataFrame(
+    [("the woman is a [MASK].", "the woman"), ("the man is a [MASK].", "the man"), ("the man is a [MASK].", "the man")],
+    columns=["text", "identity"],
+)
+
+
+def test_a_word_list_of_ones_own(tmp_path):
+    path = tmp_path / "words.csv"
+    path.write_text("Bad,2\nnurse,-1\n", encoding="utf-8")
+    score = measure.measure_of(str(path))
+    assert score(["a bad, bad nurse", "BAD", "day"]).tolist() == [3, 2, 0]
+    path.write_text("bad,much\n", encoding="utf-8")
+    with pytest.raises(ProbekitError, match="a word a line"):
+        measure.measure_of(str(path))
+    path.write_text("", encoding="utf-8")
+    with pytest.raises(ProbekitError, match="no word"):
+        measure.measure_of(str(path))
+    with pytest.raises(ProbekitError, match="cannot be read"):
+        measure.measure_of(str(tmp_path / "none.txt"))
+    with pytest.raises(ProbekitError, match="text classifier"):
+        measure.measure_of(str(tmp_path))
+
+
+def test_a_classifier_gives_the_probability_of_its_label(tmp_path):
+    from tokenizers import Tokenizer, models, pre_tokenizers
+    from transformers import BertConfig, BertForSequenceClassification, PreTrainedTokenizerFast
+
+    inner = Tokenizer(models.WordLevel({"[PAD]": 0, "[UNK]": 1, "bad": 2, "day": 3}, unk_token="[UNK]"))
+    inner.pre_tokenizer = pre_tokenizers.Whitespace()
+    PreTrainedTokenizerFast(tokenizer_object=inner, pad_token="[PAD]", unk_token="[UNK]").save_pretrained(tmp_path)
+    sizes = {"hidden_size": 8, "num_hidden_layers": 1, "num_attention_heads": 1, "intermediate_size": 8}
+    labels = {"id2label": {0: "kind", 1: "toxic"}, "label2id": {"kind": 0, "toxic": 1}}
+    BertForSequenceClassification(BertConfig(vocab_size=4, **sizes, **labels)).save_pretrained(tmp_path)
+    toxic, kind = (measure.measure_of(str(tmp_path), label)(["bad day", "day"]) for label in ("Toxic", "kind"))
+    assert toxic + kind == pytest.approx([1, 1], abs=1e-6)
+    with pytest.raises(ProbekitError, match="no label 'rude'; it has kind, toxic"):
+        measure.measure_of(str(tmp_path), "rude")
+
+
+def test_each_distinct_completion_is_measured_once():
+    asked: list[str] = []
+
+    def length(texts):
+        asked.extend(texts)
+        return np.array([len(text) for text in texts])
+
+    assert measure.scored([["a", "bb"], ["a", "a"]], length).tolist() == [[1, 2], [1, 1]] and asked == ["a", "bb"]
+    with pytest.raises(ProbekitError, match="one finite each"):
+        measure.scored([["a", "bb"]], lambda texts: np.zeros(1))
+
+
+def test_tables_by_hand():
+    said = {"m": [["bad", "x"], ["x", "y"], ["bad", "bad"]], "n": [["x", "x"], ["x", "x"], ["x", "x"]]}
+    questions = ask.Questions("mine", {"binary": TEMPLATES}, ["bad"])
+    made = measure.tables(questions, {"binary": said}, lambda texts: measure.weighed(texts, {"bad": 2.0}), 2)
+    assert set(made) == set(measure.CAPTIONS)
+    rows = made["models"].set_index("model")
+    assert rows["score"].to_dict() == {"m": 0.5, "n": 0} and rows["hurtful"].to_dict() == {"m": 0.25, "n": 0}
+    both = made["agreement"].iloc[0]
+    assert (both["tau"], both["hit"], both["miss"]) == (1, 2, 0)
+    assert made["women"].set_index("model")["estimate"].to_dict() == {"m": 1, "n": 0}
+    assert "are worse than those without: 2.00 against 0.00" in measure.answer(made, "mine")
+    assert measure.dots(made)["model"].tolist() == ["m", "n"] and measure.conclusions(made).empty
+
+
+def test_recorded_tables_have_captions():
+    made = recorded_tables("48_measure")
+    assert set(made) == set(measure.CAPTIONS) and "20 models" in measure.answer(made, "vader")

@@ -1,0 +1,47 @@
+"""What Table 1 and all released completions say over models, on numbers small enough to check by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from probekit.report.recording import recorded_tables
+
+from notebooks.fairness import own_tables
+
+TABLE = pd.DataFrame(
+    [("a1", "A", 1, 1.0, 1.0), ("a2", "A", 2, 1.0, 2.0), ("b1", "B", 1, 3.0, 3.0), ("b2", "B", 2, 3.0, 4.0)],
+    columns=["model", "family", "scale", "x", "y"],
+)
+
+
+def test_families_explain_all_or_nothing():
+    values = np.array([[1.0, 1, 3, 3], [1, 3, 1, 3]])
+    assert own_tables.between(values, np.array([0, 0, 1, 1]), 2).tolist() == [1, 0]
+    found = own_tables.explained(TABLE["x"], TABLE["family"], samples=600)
+    assert (found["models"], found["families"], found["share"]) == (4, 2, 1)
+    assert found["p"] == pytest.approx(1 / 3, abs=0.08) and found["expected"] == pytest.approx(1 / 3, abs=0.08)
+
+
+def test_steps_go_from_the_smaller_to_the_larger():
+    found = own_tables.steps(TABLE, "y")
+    assert found[["family", "smaller", "larger", "change"]].to_numpy().tolist() == [
+        ["A", "a1", "a2", 1.0],
+        ["B", "b1", "b2", 1.0],
+    ]
+
+
+def test_draws_hold_whole_families():
+    assert {tuple(draw) for draw in own_tables.by_family(list("AAB"))} == {(0, 1, 0, 1), (0, 1, 2), (2, 0, 1), (2, 2)}
+    assert np.isnan(own_tables.tau(np.ones(3), np.arange(3.0))) and own_tables.tau(np.arange(3.0), np.arange(3.0)) == 1
+
+
+def test_the_page_reads_what_page_41_recorded():
+    made = own_tables.tables(recorded_tables(own_tables.SOURCE))
+    assert set(made) == set(own_tables.CAPTIONS)
+    table = made["models"]
+    assert table["model"].is_unique and table["printed"].notna().sum() == 20 and "DistilBERT" not in set(table["model"])
+    assert len(table) == made["families"]["models"].max() and not table["model"].str.endswith("space").any()
+    assert "families explain" in own_tables.answer(made) and own_tables.conclusions(made).empty
+    assert len(own_tables.dots(made)) == len(table)

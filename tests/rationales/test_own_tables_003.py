@@ -1,0 +1,82 @@
+"""Page 39: what is compared in the printed tables, by hand from their cells; what random words reach."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from probekit.metrics.rationale import instance_f1
+from probekit.report.claims import load_claims
+
+from notebooks.rationales import own_tables
+
+
+@pytest.fixture(scope="module")
+def made():
+    return own_tables.tables()
+
+
+def test_f1_beside_random_words(made):
+    rows = made["lift"].set_index(["language", "dimension", "model", "method"])
+    row = rows.loc[("English", "computation", "BERT-base", "attention")]
+    assert row.tolist() == pytest.approx([0.57, 0.597, -0.027])
+    assert len(rows) == 2 * 5 * 4 * 2
+    assert "Of 80 printed F1, 2 are no higher" in own_tables.at_chance(made)
+    assert "2 for attention in English computation" in own_tables.at_chance(made)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=6))
+def test_random_words_reach_the_share_of_marked_words_at_most(marked):
+    """Inputs of ten words: K = 10 R random words and r marked ones share K r / 10, so that F1 is 2 R x / (R + x)."""
+    share, x = np.mean(marked) / 10, np.array(marked) / 10
+    assert (2 * share * x / (share + x)).mean() <= share + 1e-12
+
+
+def test_random_words_reach_it_where_all_inputs_are_alike():
+    """All pairs of the three words of four that are drawn and that are marked."""
+    sets = list(combinations(range(4), 3))
+    found = [instance_f1(drawn, [marked]) for drawn in sets for marked in sets]
+    assert np.mean(found) == pytest.approx(3 / 4)
+
+
+def test_length_by_hand(made):
+    rows = made["length"].set_index(["language", "model", "method"])
+    share, f1 = np.array([20.7, 27.1, 51.5, 43.4, 54.5]) / 100, np.array([0.35, 0.39, 0.68, 0.53, 0.64])
+    row = rows.loc[("Chinese", "BERT-base", "attention")]
+    wanted = [np.corrcoef(of, share)[0, 1] for of in (f1, f1 - share, (f1 - share) / (1 - share))]
+    assert row[["F1", "above", "room"]].tolist() == pytest.approx(wanted)
+
+
+def test_methods_and_falls_by_hand(made):
+    gaps = made["methods"].set_index(["language", "metric", "model"])
+    assert gaps.loc[("English", "MAP", "BERT-large"), "grammar"] == pytest.approx(0.87 - 0.42)
+    falls = made["falls"].set_index(["language", "model"])
+    assert falls.loc[("Chinese", "RoBERTa-base"), "semantics"] == pytest.approx(48.9 - 53.1)
+    assert "by F1 in 2 of 4 English models and by F1 in 4 of 4 Chinese models" in own_tables.leads(made)
+    assert "7 lie below it: 4 of English BERT-large" in own_tables.orders(made)
+
+
+def test_tests_by_hand(made):
+    tests = made["tests"].set_index(["statement", "compared"])
+    better = tests.loc["Attention outperforms integrated gradients"]
+    assert better.loc["MAP, both languages", "p"] == pytest.approx(2 / 256)  # all eight models
+    assert better.loc["MAP, both languages", "p_holm"] == pytest.approx(3 * 2 / 256)
+    swap = tests.loc["Here: grammar is easier than semantics in Chinese, and harder in English"].iloc[0]
+    assert (swap["p"], swap["least"]) == (pytest.approx(2 / 70), 2 / 70)
+    chinese = [61.3 - 43.9, 67.6 - 51.0, 64.3 - 50.6, 67.7 - 53.0]
+    english = [52.2 - 64.7, 58.8 - 67.9, 59.5 - 62.7, 72.0 - 73.6]
+    assert swap["estimate"] == pytest.approx(np.mean(chinese) - np.mean(english))
+    sizes = tests[tests["unit"] == "pair"]
+    assert set(sizes["least"]) == {0.25} and set(sizes["verdict"]) == {"too few"}
+    ranks = tests.loc["Transformations lower MAP most"].iloc[0]
+    assert (ranks["n"], ranks["p"]) == (10, pytest.approx(2 / 1024))
+
+
+def test_conclusions_name_claims_that_are_there(made):
+    rows = own_tables.conclusions(made)
+    assert set(rows["claim"]) <= {claim.id for claim in load_claims()}
+    assert rows.query("claim == '003-12h'")["verdict"].tolist() == ["contradicts", "agrees"]
+    assert "correlation of 0.92" in own_tables.answer(made) and "has one of 0.01" in own_tables.answer(made)
+    assert "-0.31 in English and +0.34 in Chinese" in own_tables.languages(made)

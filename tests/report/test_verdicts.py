@@ -1,0 +1,121 @@
+"""Verdicts on several rows: all, most, some; the floor; confounded claims; and that no rule decides on nothing."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pandas as pd
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from probekit.metrics.decisions import FLOOR, tallied, widened
+from probekit.report.claims import Claim, Judged
+from probekit.report.verdicts import concluded, judge
+
+ALL = Claim("001-77", "001", "4", "a claim of all models", None, None, Judged("12_accuracy", "all", {}))
+ENDS = {"agrees": (0.1, 0.3), "contradicts": (-0.3, -0.1), "undecided": (-0.1, 0.3)}
+
+
+def rows(*kinds: str, half: float = 0.0) -> pd.DataFrame:
+    """One row per model of the kind named; ``half``: another half-width of the intervals."""
+    made = []
+    for i, kind in enumerate(kinds):
+        low, high = ENDS.get(kind, (0.1, 0.3))
+        middle = (low + high) / 2
+        ends = (middle - half, middle + half) if half else (low, high)
+        verdict = FLOOR if kind == FLOOR else ""
+        made.append({"claim": "001-77", "model": f"m{i}", "estimate": middle, "low": ends[0], "high": ends[1]})
+        made[-1] |= {"verdict": verdict}
+    return concluded(pd.DataFrame(made))
+
+
+@pytest.mark.parametrize(
+    ("rule", "kinds", "sign"),
+    [
+        ("all", ["agrees"] * 4, "agrees"),
+        ("all", ["agrees"] * 3 + ["undecided"], "undecided"),
+        ("all", ["agrees"] * 3 + ["contradicts"], "contradicts"),
+        ("all", ["agrees", FLOOR, FLOOR], "agrees"),
+        ("all", [FLOOR, FLOOR], "undecided"),
+        ("some", ["agrees", "contradicts", "undecided"], "agrees"),
+        ("some", ["contradicts", "undecided"], "undecided"),
+        ("some", ["contradicts", "contradicts"], "contradicts"),
+        ("most", ["agrees"] * 4, "undecided"),  # (1/2) ** 4 is 0.06
+        ("most", ["agrees"] * 5, "agrees"),
+        ("most", ["contradicts"] * 5, "contradicts"),
+        ("most", ["agrees"] * 14 + ["undecided"] * 7, "undecided"),  # P(14 or more of 21) is 0.095
+        ("most", ["agrees"] * 15 + ["contradicts"] * 6, "agrees"),  # P(15 or more of 21) is 0.039
+    ],
+)
+def test_several_rows_by_hand(rule: str, kinds: list[str], sign: str) -> None:
+    found, agree, told = tallied(rows(*kinds), rule)
+    assert (found, agree) == (sign, kinds.count("agrees"))
+    assert told.startswith(f"{agree} of {len(kinds) - kinds.count(FLOOR)} agree")
+    assert (f"{kinds.count(FLOOR)} at the floor" in told) == (FLOOR in kinds)
+
+
+def test_one_model_among_many_contradicts_by_a_wider_interval_only() -> None:
+    close = rows(*["agrees"] * 3, "contradicts", half=0.19)  # 0.2 from zero: out at 95%, in at 98.75%
+    assert close["verdict"].tolist() == ["agrees"] * 3 + ["contradicts"]
+    assert tallied(close, "all")[0] == "undecided"
+    assert tallied(rows("contradicts", half=0.19), "all")[0] == "contradicts"
+
+
+def test_a_widened_interval_keeps_its_estimate_and_its_lean() -> None:
+    assert widened(0.2, 0.1, 0.4, 1) == pytest.approx((0.1, 0.4))
+    factor = stats.norm.ppf(1 - 0.025 / 4) / stats.norm.ppf(0.975)
+    assert widened(0.2, 0.1, 0.4, 4) == pytest.approx((0.2 - 0.1 * factor, 0.2 + 0.2 * factor))
+    widths = [high - low for low, high in (widened(0, -1, 1, n) for n in range(1, 9))]
+    assert all(one < two for one, two in pairwise(widths))
+
+
+@given(st.lists(st.sampled_from([*ENDS, FLOOR]), min_size=1, max_size=25), st.sampled_from(["all", "most", "some"]))
+def test_a_tally_does_not_depend_on_order_and_turns_round_with_its_rows(kinds: list[str], rule: str) -> None:
+    other = {"agrees": "contradicts", "contradicts": "agrees"}
+    sign, agree, told = tallied(rows(*kinds), rule)
+    assert tallied(rows(*reversed(kinds)), rule) == (sign, agree, told)
+    turned = tallied(rows(*[other.get(kind, kind) for kind in kinds]), rule)[0]
+    if rule == "most":
+        assert turned == other.get(sign, sign)
+    if rule == "all" and sign == "agrees":
+        assert turned == "contradicts" and tallied(rows(*kinds), "some")[0] == "agrees"
+
+
+def test_a_claim_of_all_models_counts_them() -> None:
+    assert judge(ALL, rows("agrees", "agrees", "undecided")) == (
+        "undecided",
+        2,
+        "2 of 3 agree, 0 contradict, 1 undecided.",
+    )
+    assert judge(ALL, rows("agrees"))[0] == "reproduced"
+    assert judge(ALL, rows("agrees").iloc[:0])[0] == "not run"
+
+
+def test_what_is_confounded_is_no_evidence_whatever_it_says() -> None:
+    source = Judged("12_accuracy", "all", {}, "The models were tuned on sentences.")
+    verdict, ours, reason = judge(replace(ALL, source=source), rows("agrees", "agrees"))
+    assert (verdict, ours) == ("confounded", 2)
+    assert reason == "2 of 2 agree, 0 contradict, 0 undecided. The models were tuned on sentences."
+    assert judge(replace(ALL, source=source), rows("agrees").iloc[:0])[0] == "not run"
+
+
+def test_a_model_at_the_floor_decides_no_direction() -> None:
+    claim = replace(ALL, source=Judged("12_accuracy", "direction", {}))
+    verdict, _, reason = judge(claim, rows(FLOOR))
+    assert verdict == "undecided" and "constant answer" in reason
+
+
+def test_all_decides_in_at_most_one_of_twenty_draws_where_nothing_differs() -> None:
+    """Normal estimates of known error, models alike or not: the bound of ``all`` and ``some`` is Bonferroni's."""
+    generator, wrong = np.random.default_rng(0), {"all": 0, "most": 0, "some": 0}
+    for shared in (0.0, 0.9):
+        for _ in range(400):
+            noise = np.sqrt(shared) * generator.normal() + np.sqrt(1 - shared) * generator.normal(size=6)
+            table = pd.DataFrame({"claim": "x", "estimate": noise, "low": noise - 1.96, "high": noise + 1.96})
+            for rule in wrong:
+                wrong[rule] += tallied(concluded(table), rule)[0] != "undecided"
+    assert max(wrong.values()) <= stats.binom.ppf(0.999, 800, 0.05)
