@@ -238,7 +238,7 @@ def lengths(model: Model, probes: Sequence[Probe]) -> pd.DataFrame:
                 "gold_mean": float(gold.mean()),
                 "gold_max": int(gold.max()),
                 "one_token": float((gold == 1).mean()),
-                "unknown": main.unknown / len(main.strings),
+                "unknown": len(main.unknown) / len(main.strings),
                 "merged": 1 - len(main.strings) / len(main.number),
                 "masks": len({len(sequence) for sequence in main.sequences} - {0}),
             }

@@ -110,8 +110,7 @@ def _counts(model: Model, plan: Plan, unit_of: Sequence[int]) -> dict[str, int]:
             if kept < len(slot.left) + len(slot.right):
                 cut.add(unit)
     merged = {e for table in plan.tables for e, number in table.number.items() if table.strings[number] != e}
-    unknown = model.tokenizer.unk_token_id
-    unwritten = {s for table in plan.tables for s in table.sequences if unknown is not None and unknown in s}
+    unwritten = {entity for table in plan.tables for entity in table.unknown}
     return {
         "prompts": len(unit_of),
         "distinct prompts": len(plan.slots),

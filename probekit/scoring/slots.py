@@ -85,13 +85,13 @@ class Candidates:
         strings: first entity of each candidate, shape (c,).
         number: entity -> its candidate.
         sequences: token ids of each candidate, shape (c, its length).
-        unknown: candidates that hold the unknown token.
+        unknown: the strings of the candidates that hold the unknown token.
     """
 
     strings: list[str]
     number: dict[str, int]
     sequences: list[tuple[int, ...]] = field(repr=False)
-    unknown: int
+    unknown: frozenset[str]
 
     @cached_property
     def by_length(self) -> dict[int, tuple[int, torch.Tensor]]:
@@ -129,5 +129,5 @@ def encode_candidates(model: Model, entities: Iterable[str], spaced: bool, unkno
         strings=[entities[first[key]] for key in order],
         number={entity: numbers[key] for entity, key in zip(entities, keys, strict=True)},
         sequences=[ids for ids, _ in order],
-        unknown=sum(written[first[key]][1] for key in order),
+        unknown=frozenset(entities[first[key]] for key in order if written[first[key]][1]),
     )
