@@ -34,8 +34,8 @@ def widened(estimate: float, low: float, high: float, tests: int) -> tuple[float
 def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
     """What several conclusions say together, of which none speaks for the others.
 
-    ``all``: agrees if every row does so by its own interval, contradicts if any does so by an interval that is widened
-    for their number. ``some``: agrees if any does so by its widened interval, contradicts if every row does.
+    ``all``: agrees if every row, of two or more, does so by its own interval, contradicts if any does so by an interval
+    that is widened for their number. ``some``: agrees if any does so by its widened interval, contradicts if all do.
     ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
     one-sided sign test at 5%, which fewer than five rows never pass.
 
@@ -61,7 +61,8 @@ def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
         ]
         told += "; fewer than five cannot show what most do" * (count < 5)
         return "agrees" if passed[0] else "contradicts" if passed[1] else "undecided", agree, told
-    every = {"agrees": count and agree == count, "contradicts": count and against == count}
+    every = {"agrees": count > (rule == "all") and agree == count, "contradicts": count and against == count}
+    told += "; one alone does not speak for all" * (rule == "all" and count == 1)
     holds, fails = (
         (every["agrees"], surely["contradicts"]) if rule == "all" else (surely["agrees"], every["contradicts"])
     )

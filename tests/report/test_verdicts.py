@@ -39,7 +39,9 @@ def rows(*kinds: str, half: float = 0.0) -> pd.DataFrame:
         ("all", ["agrees"] * 4, "agrees"),
         ("all", ["agrees"] * 3 + ["undecided"], "undecided"),
         ("all", ["agrees"] * 3 + ["contradicts"], "contradicts"),
-        ("all", ["agrees", FLOOR, FLOOR], "agrees"),
+        ("all", ["agrees", "agrees", FLOOR], "agrees"),
+        ("all", ["agrees", FLOOR, FLOOR], "undecided"),  # one alone does not speak for all
+        ("all", ["contradicts"], "contradicts"),
         ("all", [FLOOR, FLOOR], "undecided"),
         ("some", ["agrees", "contradicts", "undecided"], "agrees"),
         ("some", ["contradicts", "undecided"], "undecided"),
@@ -81,7 +83,7 @@ def test_a_tally_does_not_depend_on_order_and_turns_round_with_its_rows(kinds: l
     turned = tallied(rows(*[other.get(kind, kind) for kind in kinds]), rule)[0]
     if rule == "most":
         assert turned == other.get(sign, sign)
-    if rule == "all" and sign == "agrees":
+    if rule == "all" and sign == "agrees" and len(kinds) > 1:
         assert turned == "contradicts" and tallied(rows(*kinds), "some")[0] == "agrees"
 
 
@@ -91,7 +93,11 @@ def test_a_claim_of_all_models_counts_them() -> None:
         2,
         "2 of 3 agree, 0 contradict, 1 undecided.",
     )
-    assert judge(ALL, rows("agrees"))[0] == "reproduced"
+    assert judge(ALL, rows("agrees", "agrees"))[0] == "reproduced"
+    assert judge(ALL, rows("agrees"))[::2] == (
+        "undecided",
+        "1 of 1 agree, 0 contradict, 0 undecided; one alone does not speak for all.",
+    )
     assert judge(ALL, rows("agrees").iloc[:0])[0] == "not run"
 
 
