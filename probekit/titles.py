@@ -32,10 +32,10 @@ DATA = {
 }
 MODELS = {
     "minilm-mlm": "MiniLM",
-    "real-general": "BERT general",
-    "real-general-then-pubmed": "BERT general+PubMed",
-    "real-pubmed": "BERT PubMed",
-    "demo-chinese": "BERT Chinese",
+    "mini-wikipedia": "MiniLM Wikipedia",
+    "mini-templates": "MiniLM templates",
+    "mini-natural": "MiniLM natural",
+    "mini-pubmed": "MiniLM PubMed",
 }
 
 
