@@ -47,18 +47,21 @@ def cards(page: Page) -> str:
 
 def templates() -> Card:
     """Study 1: the same facts asked in two styles."""
-    pairs = pick(recorded_tables("12_accuracy")["mean_pairs"], subset="all", k=1)
-    rows = pairs.melt(["dataset", "models"], ["template", "natural"], "style", "acc@1")
+    pairs = pick(recorded_tables("12_accuracy")["pairs"], subset="all", k=1)
+    pairs = pairs.assign(
+        data=[f"{title(d)}, {title(m)}" for d, m in zip(pairs["dataset"], pairs["model"], strict=True)]
+    )
+    rows = pairs.melt(["data"], ["template", "natural"], "style", "acc@1")
     row = pick(pairs, dataset="trex").iloc[0]
     answer = (
-        f"Natural sentences find the right answer for {100 * row['natural']:.0f} of 100 facts of {title('trex')}, "
-        f"templates for {100 * row['template']:.0f}, on average over {row['models']} small models, three of which were "
-        "tuned on natural sentences."
+        f"Asked in natural sentences, {title(row['model'])} has the right answer for {100 * row['natural']:.0f} of 100 "
+        f"facts of {title('trex')}, by template for {100 * row['template']:.0f}. It was tuned on {row['tuned']}, so "
+        "that this says nothing yet of other models."
     )
     question = "Do templates and natural sentences tell the same of a model?"
-    figure = forest(rows, "acc@1", y="dataset", series="style", xlabel="Acc@1, mean over models")
+    figure = forest(rows, "acc@1", y="data", series="style", xlabel="Acc@1")
     return Card(
-        question, "shaier2024", answer, figure, told(rows, "acc@1", "dataset", "style"), ("12_accuracy", "13_rankings")
+        question, "shaier2024", answer, figure, told(rows, "acc@1", "data", "style"), ("12_accuracy", "13_rankings")
     )
 
 
