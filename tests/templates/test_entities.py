@@ -103,7 +103,7 @@ def test_rivals_are_told_weaker_or_stronger_by_their_interval():
 
 def test_the_recorded_tables_are_known_and_give_their_conclusions():
     tables = recorded_tables("17_entities")
-    assert set(tables) == set(entities.CAPTIONS)
+    assert set(tables) <= set(entities.CAPTIONS)
     assert set(concluded(entities.conclusions(tables))["claim"]) == {"001-13a"}
 
 
