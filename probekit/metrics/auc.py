@@ -23,7 +23,7 @@ def auc(values: npt.ArrayLike, positive: npt.ArrayLike, weights: npt.ArrayLike |
     """Chance that a positive case has the higher value of it and a negative one, ties counting by half.
 
     Args:
-        values: shape (n,), finite.
+        values: shape (n,); infinite ones come last or first.
         positive: shape (n,), true for the cases that should have high values.
         weights: shape (n,), how often each case counts; once by default.
 
@@ -31,7 +31,7 @@ def auc(values: npt.ArrayLike, positive: npt.ArrayLike, weights: npt.ArrayLike |
         In [0, 1], 0.5 where the value says nothing; nan where all cases are of one group.
 
     Raises:
-        ValueError: lists that are empty or of unequal length, or values that are not finite.
+        ValueError: lists that are empty or of unequal length, or values that are no numbers.
     """
     value, member = np.asarray(values, dtype=float), np.asarray(positive, dtype=bool)
     weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=float)
@@ -39,9 +39,9 @@ def auc(values: npt.ArrayLike, positive: npt.ArrayLike, weights: npt.ArrayLike |
         value.ndim != 1
         or not len(value)
         or not value.shape == member.shape == weight.shape
-        or not np.isfinite(value).all()
+        or np.isnan(value).any()
     ):
-        raise ValueError("auc needs equally long lists of finite values, groups and weights, none empty")
+        raise ValueError("auc needs equally long lists of numbers, groups and weights, none empty")
     level = np.unique(value, return_inverse=True)[1]
     return _auc(level, member, weight)
 
@@ -91,8 +91,8 @@ def auc_interval(
 def _levels(values: npt.ArrayLike, member: np.ndarray) -> list[np.ndarray]:
     """Each column's values as places among its distinct values, which is all an AUC needs of them."""
     table = np.asarray(values, dtype=float)
-    if len(table) != len(member) or not np.isfinite(table).all():
-        raise ValueError("auc needs equally long lists of finite values and groups")
+    if len(table) != len(member) or np.isnan(table).any():
+        raise ValueError("auc needs equally long lists of numbers and groups")
     return [np.unique(column, return_inverse=True)[1] for column in table.reshape(len(table), -1).T]
 
 
@@ -110,7 +110,7 @@ def separation(
     cases can be averaged draw by draw.
 
     Args:
-        scores: shape (n,), finite.
+        scores: shape (n,); infinite ones come last or first.
         members: shape (n,), true for members.
         samples: bootstrap samples.
         seed: of the generator.

@@ -35,7 +35,8 @@ def test_turning_values_round_turns_the_auc_round(cases):
 
 def test_a_hand_worked_case():
     assert auc([3, 1, 2, 1], [True, True, False, False]) == (1 + 1 + 0 + 0.5) / 4
-    with pytest.raises(ValueError, match="finite"):
+    assert auc([-np.inf, 2, np.inf], [False, True, True]) == 1.0
+    with pytest.raises(ValueError, match="numbers"):
         auc([1.0, float("nan")], [True, False])
     for values, positive in (([1.0], [True, False]), ([], [])):
         with pytest.raises(ValueError, match="equally long"):
