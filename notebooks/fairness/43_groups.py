@@ -137,7 +137,7 @@ page.findings()
 # - Hurt of other kinds, such as narrowing women to some trades, is no word of the lexicon and is not counted.
 # - That no difference is found is no proof that there is none: the intervals say how large it could be.
 # - A handful of words stands for women and for men, so intervals are wide and rough.
-# - All kinds of words together: {doc}`47_lemmas` takes them apart.
+# - All kinds of words together: {doc}`/book/studies/47_lemmas` takes them apart.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -79,7 +79,7 @@ page.table(samples.lists(), "lists", "The word lists", fold=True)
 # ## Kinds of hurtful words
 #
 # HurtLex sorts its words into 17 categories; a word may stand in several, so the numbers do not add up.
-# Many kinds hold everyday words, such as *do* and *know* under *male genitals*; {doc}`47_lemmas` tells which words carry which conclusion.
+# Many kinds hold everyday words, such as *do* and *know* under *male genitals*; {doc}`/book/studies/47_lemmas` tells which words carry which conclusion.
 
 # %% tags=["hide-input"]
 if len(kinds := samples.mean_shares(tables, "categories")):
