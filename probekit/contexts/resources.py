@@ -124,21 +124,24 @@ def _checked(line: str) -> str:
 
 
 def _csv(lines: Iterator[str], path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
-    csv.field_size_limit(LONGEST)
-    reader = csv.reader(lines)
-    header = [column.strip().lower() for column in next(reader, [])]
-    if "text" not in header:
-        counts[NO_TEXT] += 1
-        log.warning("%s is left out: it has no column 'text', but %s", path, ", ".join(header) or "none")
-        return
-    ids = [column for column in ("doc_id", "row_id") if column in header]
-    for number, row in enumerate(reader, start=2):
-        found = dict(zip(header, row, strict=False))
-        if len(row) != len(header):
-            counts[BROKEN] += 1
-        else:
-            own = found[ids[0]] if ids else ""
-            yield Document(own or f"{name}:{number}", found["text"], found.get("subject", ""))
+    usual = csv.field_size_limit(LONGEST)  # of all readers of the process, so it is put back
+    try:
+        reader = csv.reader(lines)
+        header = [column.strip().lower() for column in next(reader, [])]
+        if "text" not in header:
+            counts[NO_TEXT] += 1
+            log.warning("%s is left out: it has no column 'text', but %s", path, ", ".join(header) or "none")
+            return
+        ids = [column for column in ("doc_id", "row_id") if column in header]
+        for number, row in enumerate(reader, start=2):
+            found = dict(zip(header, row, strict=False))
+            if len(row) != len(header):
+                counts[BROKEN] += 1
+            else:
+                own = found[ids[0]] if ids else ""
+                yield Document(own or f"{name}:{number}", found["text"], found.get("subject", ""))
+    finally:
+        csv.field_size_limit(usual)
 
 
 def _line(line: str, place: str) -> Document | None:

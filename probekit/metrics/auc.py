@@ -35,12 +35,7 @@ def auc(values: npt.ArrayLike, positive: npt.ArrayLike, weights: npt.ArrayLike |
     """
     value, member = np.asarray(values, dtype=float), np.asarray(positive, dtype=bool)
     weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=float)
-    if (
-        value.ndim != 1
-        or not len(value)
-        or not value.shape == member.shape == weight.shape
-        or np.isnan(value).any()
-    ):
+    if value.ndim != 1 or not len(value) or not value.shape == member.shape == weight.shape or np.isnan(value).any():
         raise ValueError("auc needs equally long lists of numbers, groups and weights, none empty")
     level = np.unique(value, return_inverse=True)[1]
     return _auc(level, member, weight)

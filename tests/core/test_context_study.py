@@ -164,7 +164,8 @@ FLOOD = " and ".join(["the great flood"] * 80)
 def test_inputs_too_long_keep_a_window_around_s1_and_their_steps_are_counted():
     model, prompt = small("bert"), f" {PROMPT}"
     taken = grown(f"Brilic {FLOOD} Lomese and Zagrish, Old Trisonish {FLOOD}")
-    room = model.max_tokens - 2 - max(len(model.tokenizer.tokenize(one)) for one in POOLS["speaks"])
+    written = [model.tokenizer.tokenize(one) for one in POOLS["speaks"]]  # what holds an unknown token is not asked for
+    room = model.max_tokens - 2 - max(len(tokens) for tokens in written if "[UNK]" not in tokens)
     seen = fitted(model, taken, POOLS)
     own = seen[(seen["variant"] == "real") & (seen["twin"] == "target")]
     assert own["added"].tolist() == ["Zagrish", "Lomese", "Old Trisonish", "Brilic"]

@@ -12,8 +12,8 @@ from notebooks.fairness.table1 import AGREEING, RANKED
 
 
 def directions(*rows: tuple[str, str, float, float, float]) -> dict[str, pd.DataFrame]:
-    """Tables of page 41 with these comparisons, each of two nameless things."""
-    table = pd.DataFrame(rows, columns=["claim", "rules", "estimate", "low", "high"]).assign(first="a", second="b")
+    """Tables of page 41 with these comparisons, each twice, of two nameless things."""
+    table = pd.DataFrame(rows * 2, columns=["claim", "rules", "estimate", "low", "high"]).assign(first="a", second="b")
     facts = pd.DataFrame({"what": [AGREEING, RANKED, "numbers", "rows"], "value": 1})
     return {"directions": table, "printed": pd.DataFrame({"model": ["a"]}), "facts": facts}
 
@@ -25,7 +25,7 @@ def test_what_becomes_of_a_conclusion():
     table = audit.standing(directions(*rows))
     words = ["falls once audited", "is not settled once audited", "holds only once audited"]
     assert table["standing"].tolist() == words and set(words) < set(audit.STANDING.values())
-    assert table.loc[0, "paper"] == "1 of 1 agree, 0 contradict, 0 undecided"
+    assert table.loc[0, "paper"] == "2 of 2 agree, 0 contradict, 0 undecided"
     assert table.loc[1, "statement"] == "DistilBERT is the least hurtful model."
 
 

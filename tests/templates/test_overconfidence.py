@@ -109,9 +109,9 @@ def test_a_data_set_is_told_from_its_style():
 
 
 def test_a_model_that_gives_one_answer_is_named():
-    rows = [(model, probe, effective) for probe in "pqr" for model, effective in (("m", 9.0), ("real-pubmed", 1.1))]
+    rows = [(model, probe, effective) for probe in "pqr" for model, effective in (("m", 9.0), ("mini-pubmed", 1.1))]
     table = pd.DataFrame(rows, columns=["model", "probe", "effective"])
-    assert overconfidence.caution({"variety": table}).startswith("BERT PubMed gives")
+    assert overconfidence.caution({"variety": table}).startswith("MiniLM PubMed gives")
     assert overconfidence.caution({"variety": table[table["model"] == "m"]}) == ""
 
 
