@@ -26,9 +26,9 @@ from probekit.metrics.decisions import Side, Sign, direction
 from probekit.report.charts import MARKERS, colours, new_figure
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, number, plain, title
+from probekit.report.text import escape, plain, title
 
-from notebooks.templates.ask import FLOORS
+from notebooks.templates.ask import FLOORS, clear
 from notebooks.templates.paper_sets import PAPER_SETS
 from notebooks.templates.paper_tables import FIGURE, MEAN, PAPER, table5
 from notebooks.templates.paper_tables import number as printed
@@ -37,13 +37,18 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KEYS = ["model", "probe"]
-OVER, INSIDE = "over models", "inside models"
+SETS, OVER, INSIDE = "over data sets", "over models", "inside models"
 Style = Literal["template", "natural"]
 SIGN: dict[str, Side] = {"template": "above", "natural": "below"}  # of the correlation, as the paper finds it
 CLAIM = {"template": "001-10a", "natural": "001-10c"}
-MEASURED = {OVER: "r over models", INSIDE: "pairs in which the answered prompt surprises less"}
+MEASURED = {
+    SETS: "r over data sets",
+    OVER: "r over models",
+    INSIDE: "pairs in which the answered prompt surprises less",
+}
 WORDS = {"template": "by template", "natural": "in natural sentences", "other": "in other prompts"}
 FEWEST = 3  # points of a correlation: two always lie on a line
+FEWEST_POINTS = 4  # of a correlation with an interval
 FEWEST_CASES = 5  # answered and unanswered prompts each: of fewer, a bootstrap interval is far too narrow
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
 CAPTIONS = {
@@ -252,24 +257,23 @@ def _defined(rows: list[Row], name: str) -> pd.DataFrame:
 
 
 def answer(tables: Tables) -> str:
-    """Over models and inside a model: whether a lower perplexity goes with right answers, per style."""
-    over, inside = (
-        {row["style"]: row["value"] for row in pick(tables["styles"], measure=measure).to_dict("records")}
-        for measure in (OVER, INSIDE)
-    )
+    """Inside a model, in how many cases the answered prompt surprises less; over models, how many correlations of a
+    probe are clear of zero, and of which sign."""
+    answered, across = tables["answered"], tables["across"]
     sentences = []
-    if over:
-        falling = [style for style, value in over.items() if value < 0]
-        styles = {0: "in no style", len(over): "in every style"}.get(len(falling), WORDS[falling[0]] if falling else "")
-        values = " and ".join(f"{number(value, 2)} {WORDS[style]}" for style, value in over.items())
+    if len(answered):
+        lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
         sentences.append(
-            f"Models that a text surprises less answer better {styles}: over models, Acc@1 correlates "
-            f"with log perplexity at r\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{values}."
+            f"The prompts that a model answers surprise it certainly less than others in {lower} of {len(answered)} "
+            f"pairs of model and probe, and more in {higher}."
         )
-    if inside:
-        values = " and ".join(f"{value:.0%} {WORDS[style]}" for style, value in inside.items())
-        values = values.replace("%", "% of pairs", 1)
-        sentences.append(f"Of two prompts of one model, the answered one surprises it less in {values}.")
+    if len(across):
+        signs = [_fisher(row["log_pearson"], row["models"], "below")["verdict"] for row in across.to_dict("records")]
+        falls, rises = signs.count("agrees"), signs.count("contradicts")
+        sentences.append(
+            f"Over models, accuracy certainly falls as perplexity rises on {falls} of {len(signs)} probes and rises with "
+            f"it on {rises}."
+        )
     return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
 
 
@@ -428,27 +432,30 @@ def which_perplexity(tables: Tables) -> str:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Figure 2: by template accuracy rises with perplexity, in natural sentences it falls.
 
-    The paper takes the means of data sets as points; a correlation over a handful of them, or of models, has the
-    interval of Fisher's transformation, which asks for at least four. Inside a model it is a row per probe: an answered
-    prompt with the lower perplexity goes with a falling accuracy.
+    The paper takes data sets as points, and so does a row per model, with the interval of Fisher's transformation,
+    which asks for at least four. A row per probe takes models as points. Inside a model it is a row per probe too: an
+    answered prompt with the lower perplexity goes with a falling accuracy.
     """
     rows: list[Row] = []
     for style, claim in CLAIM.items():
         sign, about = SIGN[style], {"claim": claim, "expected": SIGN[style]}
-        for row in pick(tables["sets"], style=style).to_dict("records"):
-            about |= {"measured": "r over data sets", "dataset": "", "model": "", "unit": "data set", "n": row["sets"]}
-            rows.append(about | {"estimate": row["r"]} | _fisher(row["r"], row["sets"], sign))
+        for of, part in by(pick(tables["points"], style=style), ["model"]):
+            r = pearson(part["accuracy"], part["perplexity"]).statistic if len(part) >= FEWEST_POINTS else np.nan
+            if np.isfinite(r):
+                row = about | of | {"measured": MEASURED[SETS], "unit": "data set", "n": len(part), "estimate": r}
+                row["tuned"] = part["tuned"].iloc[0] if "tuned" in part else ""
+                rows.append(row | _fisher(r, len(part), sign))
         for row in pick(tables["across"], style=style).to_dict("records"):
-            about |= {"measured": MEASURED[OVER], "dataset": row["probe"], "unit": "model", "n": row["models"]}
-            rows.append(about | {"estimate": row["log_pearson"]} | _fisher(row["log_pearson"], row["models"], sign))
-        answered = tables["answered"] if len(tables["answered"]) else pd.DataFrame({"probe": []})
-        for row in answered[answered["probe"].isin(_probes_of(tables, style))].to_dict("records"):
+            row = {"dataset": row["probe"], "n": row["models"], "estimate": row["log_pearson"]}
+            row |= {"measured": MEASURED[OVER], "unit": "model"}
+            rows.append(about | row | _fisher(row["estimate"], row["n"], sign))
+        for row in pick(tables["answered"], probe=_probes_of(tables, style)).to_dict("records"):
             low, high = row["auc_low"], row["auc_high"]
-            about |= {"measured": MEASURED[INSIDE], "dataset": row["probe"], "model": row["model"], "unit": "prompt"}
-            found = {"estimate": row["auc"], "low": low, "high": high, "n": row["texts"]}
+            found = {"measured": MEASURED[INSIDE], "dataset": row["probe"], "model": row["model"], "unit": "prompt"}
+            found |= {"estimate": row["auc"], "low": low, "high": high, "n": row["texts"]}
             rows.append(about | found | {"verdict": direction(0.5 - high, 0.5 - low, sign)})
-    columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n", "expected", "verdict"]
-    return pd.DataFrame(rows, columns=columns).fillna({"model": "", "dataset": ""})
+    columns = ["claim", "measured", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "expected"]
+    return pd.DataFrame(rows, columns=[*columns, "verdict"]).fillna({"model": "", "dataset": "", "tuned": ""})
 
 
 def _probes_of(tables: Tables, style: str) -> list[str]:
@@ -456,8 +463,8 @@ def _probes_of(tables: Tables, style: str) -> list[str]:
 
 
 def _fisher(r: float, points: int, expected: Side) -> dict[str, Any]:
-    """The 95% interval of a correlation over so many points, and what it says; of fewer than four there is none."""
-    if points < 4 or not abs(r) < 1:
+    """The 95% interval of a correlation over so many points, and what it says; of too few there is none."""
+    if points < FEWEST_POINTS or not abs(r) < 1:
         return {"verdict": "undecided"}
     away = float(stats.norm.isf(0.025)) / np.sqrt(points - 3)
     low, high = (float(np.tanh(np.arctanh(r) + side * away)) for side in (-1, 1))
