@@ -22,7 +22,7 @@ from probekit.metrics import (
     separation,
     spread,
 )
-from probekit.metrics.decisions import Side, Sign, direction
+from probekit.metrics.decisions import Side, direction
 from probekit.report.charts import MARKERS, colours, new_figure
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
@@ -52,7 +52,6 @@ FEWEST_POINTS = 4  # of a correlation with an interval
 FEWEST_CASES = 5  # answered and unanswered prompts each: of fewer, a bootstrap interval is far too narrow
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
 CAPTIONS = {
-    "styles": "Accuracy and perplexity, over models and inside a model; means over data sets and models",
     "sets": "Correlation of Acc@1 with mean perplexity over the data sets' means, as in the paper",
     "across": "Correlation of Acc@1 with mean perplexity over the models of each probe",
     "answered": "Chance that an answered prompt has a lower perplexity than an unanswered one, model by model",
@@ -84,20 +83,18 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
         texts: the rows of ``reading.read_all``, of the sampled ones.
 
     Returns:
-        ``perplexity, points, means, across, sets, styles, answered``; one that does not apply is empty. No cell is nan.
+        ``perplexity, points, means, across, sets, answered``; one that does not apply is empty. No cell is nan.
     """
     ranks = ranks.assign(hit=hits_at_k(ranks["rank"], 1))
     joints = [_joint(pick(ranks, probe=probe), part) for probe, part in texts.groupby("probe", sort=False)]
     read = texts.merge(ranks[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
-    separations = _separations(read)
     return {
         "perplexity": pd.DataFrame([about | _levels(part) for about, part in by(texts, KEYS)]),
         "points": pd.DataFrame([row for joint in joints for row in _points(joint)]),
         "means": pd.DataFrame([_mean(joint) for joint in joints]),
         "across": _defined([_across(joint) for joint in joints if len(joint.models) >= FEWEST], "pearson"),
         "sets": _defined([_sets(style, group) for style, group in _by_style(joints) if len(group) >= FEWEST], "r"),
-        "styles": _styles(joints, separations),
-        "answered": _answered(read, separations),
+        "answered": _answered(read, _separations(read)),
     }
 
 
@@ -226,27 +223,6 @@ def _answered(read: pd.DataFrame, separations: Mapping[tuple[str, str], Separati
     return pd.DataFrame(rows)
 
 
-def _styles(joints: list[Joint], separations: Mapping[tuple[str, str], Separation]) -> pd.DataFrame:
-    """Per style, means over its probes: of the correlation over models (log perplexity), and of the separation."""
-    rows = []
-    for style, group in _by_style(joints):
-        about: Row = {"style": style, "probes": len(group), "models": len(group[0].models)}
-        over = [_over_models(joint, _log_correlation) for joint in group if len(joint.models) >= FEWEST]
-        inside = [
-            Drawn(np.asarray(found.estimate), found.draws)
-            for joint in group
-            for (_, probe), found in separations.items()
-            if probe == joint.probe
-        ]
-        for measure, every in ((OVER, over), (INSIDE, inside)):
-            known = [drawn for drawn in every if np.isfinite(drawn.estimate)]
-            if known:
-                draws = np.stack([drawn.draws for drawn in known], axis=1)
-                mean = Drawn(np.array([float(drawn.estimate) for drawn in known]), draws).mean()
-                rows.append(about | {"measure": measure, "averaged": len(known)} | spread("value", mean))
-    return pd.DataFrame(rows)
-
-
 def _defined(rows: list[Row], name: str) -> pd.DataFrame:
     """Without rows whose ``name`` is undefined (equal accuracies)."""
     table = pd.DataFrame(rows)
@@ -271,8 +247,8 @@ def answer(tables: Tables) -> str:
         signs = [_fisher(row["log_pearson"], row["models"], "below")["verdict"] for row in across.to_dict("records")]
         falls, rises = signs.count("agrees"), signs.count("contradicts")
         sentences.append(
-            f"Over models, accuracy certainly falls as perplexity rises on {falls} of {len(signs)} probes and rises with "
-            f"it on {rises}."
+            f"Over models, accuracy certainly falls as perplexity rises on {falls} of {len(signs)} probes, and rises "
+            f"with it on {rises}."
         )
     return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
 
@@ -395,27 +371,26 @@ def _rounded(value: float) -> str:
 
 
 def levels(tables: Tables) -> str:
-    """Whether mean perplexity is higher by template, as in Table 5; not clear where the intervals of the two meet."""
-    words = {"agrees": "higher by template on", "contradicts": "higher in natural sentences on",
-             "undecided": "not clearly different on"}  # fmt: skip
-    found: dict[str, list[str]] = {}
-    for dataset, sign in level_signs(tables).items():
-        found.setdefault(words[sign], []).append(escape(title(dataset)))
-    rows = ", and ".join(f"{word} {' and '.join(names)}" for word, names in found.items())
-    return f"The mean perplexity is {rows}." if rows else "No data set of this run was read in both styles."
+    """For how many models the mean perplexity is higher by template, as in Table 5; not clear where intervals meet."""
+    gaps = level_gaps(tables)
+    if gaps.empty:
+        return "No data set of this run was read in both styles."
+    higher, lower = clear(gaps)
+    pairs = f"{len(gaps)} pairs of model and data set"
+    return f"The mean perplexity is certainly higher by template in {higher} of {pairs}, and lower in {lower}."
 
 
-def level_signs(tables: Tables) -> dict[str, Sign]:
-    """Data set -> whether its mean perplexity is higher by template, by the ends of both intervals."""
-    found: dict[str, Sign] = {}
-    means = tables["means"].assign(dataset=tables["means"]["probe"].str.partition("/")[0])
-    for dataset, part in means.groupby("dataset", sort=False):
+def level_gaps(tables: Tables) -> pd.DataFrame:
+    """``model, dataset, low, high``: from the ends of both intervals, mean perplexity by template less natural."""
+    table, rows = tables["perplexity"], []
+    parts = table.assign(dataset=table["probe"].str.partition("/")[0], style=table["probe"].str.partition("/")[2])
+    for about, part in by(parts, ["model", "dataset"]):
         sides = part.set_index("style")
         if {"template", "natural"} <= set(sides.index):
-            low = sides.loc["template", "perplexity_low"] - sides.loc["natural", "perplexity_high"]
-            high = sides.loc["template", "perplexity_high"] - sides.loc["natural", "perplexity_low"]
-            found[str(dataset)] = direction(low, high)
-    return found
+            template, natural = sides.loc["template"], sides.loc["natural"]
+            ends = {"low": template["mean_low"] - natural["mean_high"]}
+            rows.append(about | ends | {"high": template["mean_high"] - natural["mean_low"]})
+    return pd.DataFrame(rows)
 
 
 def which_perplexity(tables: Tables) -> str:
@@ -455,7 +430,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             found |= {"estimate": row["auc"], "low": low, "high": high, "n": row["texts"]}
             rows.append(about | found | {"verdict": direction(0.5 - high, 0.5 - low, sign)})
     columns = ["claim", "measured", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "expected"]
-    return pd.DataFrame(rows, columns=[*columns, "verdict"]).fillna({"model": "", "dataset": "", "tuned": ""})
+    texts = {"model": "", "dataset": "", "tuned": ""}
+    return pd.DataFrame([texts | row for row in rows], columns=[*columns, "verdict"])
 
 
 def _probes_of(tables: Tables, style: str) -> list[str]:
