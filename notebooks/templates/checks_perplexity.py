@@ -139,7 +139,7 @@ def p_value(setting: str) -> tuple[bool, str]:
     """Whether the printed p-value belongs to the printed r over the data sets of this setting (two-sided t test)."""
     r, p = (cell(PAPER, "text", FIGURE[setting], column, "Figure 2") for column in ("Pearson's r", "p-value"))
     datasets = sum(name.endswith(f"({setting})") for name in table5().columns)
-    high, low = (_p(edge, datasets) for edge in span(r))
+    low, high = sorted(_p(edge, datasets) for edge in span(r))
     least, most = span(p)
     digits = f"{low:.3f} to {high:.3f} within its digits"
     text = f"r = {r} over {datasets} data sets has p = {_p(float(r), datasets):.3f} ({digits}), printed is {p}"

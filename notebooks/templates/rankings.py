@@ -110,7 +110,7 @@ def tables(
     names = dict.fromkeys(categories[model] for model in joint.models)
     members = {name: [i for i, model in enumerate(joint.models) if categories[model] == name] for name in names}
     return {
-        "ranks": standing.assign(tuned=standing["model"].map(tuned).fillna(UNKNOWN)),
+        "ranks": standing.assign(tuned=[tuned.get(model, UNKNOWN) for model in standing["model"]]),
         "agreement": _agreement(joint, hits, paired, standing, seed),
         "orders": _orders(joint, paired, standing),
         "stability": _stability(joint),

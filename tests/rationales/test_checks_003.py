@@ -80,7 +80,7 @@ FLIPS: list[tuple[str, str, str, Values]] = [
         "consistent",
         "3",
         {
-            (dimension, f"{language} RRL"): str(100 - 20 * place)
+            (dimension, f"{language} RRL"): str(90 - 15 * place)
             for place, dimension in enumerate(("grammar", "semantics", "reasoning", "knowledge", "computation"))
             for language in ("Chinese", "English")
         },

@@ -166,10 +166,9 @@ def test_findings_are_of_the_claims_that_have_conclusions_or_are_judged_here() -
 
 def test_a_page_tells_what_decides_a_claim_before_what_does_not() -> None:
     claim = next(c for c in load_claims() if c.id == "001-18a")
-    both = pd.concat(
-        [rows(claim=claim.id, model=m, tuned=t, low=0.1, high=0.9) for m, t in (("n", "templates"), ("m", "neither"))]
-    )
-    (here,) = findings("12_accuracy", both, ["001-18"])["here"]
+    about = {"claim": claim.id, "low": 0.1, "high": 0.9}
+    both = pd.concat([rows(model=m, tuned=t, **about) for m, t in (("n", "templates"), ("m", "neither"))])
+    (here,) = findings("12_accuracy", both.reset_index(drop=True), ["001-18"])["here"]
     assert here.startswith("x, m") and "; not judged: x, n" in here
 
 

@@ -154,7 +154,8 @@ def points(style: str, falls: bool, tuned: str = "neither", sets: int = 5, model
 def test_a_correlation_over_data_sets_is_one_row_a_model_and_asks_for_four():
     every = pd.concat([points("natural", True), points("natural", False, "natural sentences", model="n")])
     every = pd.concat([every, points("template", False, sets=3)])
-    rows = concluded(perplexity.conclusions({"points": every, "across": pd.DataFrame(), "answered": pd.DataFrame()}))
+    rest = {name: pd.DataFrame({"probe": [], "style": []}) for name in ("across", "answered", "means")}
+    rows = concluded(perplexity.conclusions({"points": every} | rest))
     assert rows[["claim", "model", "tuned", "n", "verdict"]].to_numpy().tolist() == [
         ["001-10c", "m", "neither", 5, "agrees"],
         ["001-10c", "n", "natural sentences", 5, "contradicts"],
