@@ -24,6 +24,8 @@
 models: list = ["zoo/bert-tiny", "zoo/bert-small", "zoo/roberta-tiny"]  # masked models: names, Hub ids or folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
+categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
 encoder: str = "zoo/bert-small"  # of sentence vectors: minilm (extra `minilm`), a Hub id, a folder; empty for none
 released: bool = False  # measure the released completions of the paper's 21 models in place of models and files
 sample: int = 24  # templates of each set that the encoder reads; 0 for all
@@ -58,6 +60,7 @@ def compute():
 tables = page.tables(compute, agreement.CAPTIONS)
 page.conclude(agreement.conclusions(tables))
 page.answer(agreement.answer(tables, beside_paper=not page.demo))
+page.say(ask.lexicon_told(page))
 if len(curves := agreement.by_k(tables)):
     page.figure(
         agreement.figure4(tables),
