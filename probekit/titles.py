@@ -36,6 +36,7 @@ MODELS = {
     "mini-templates": "MiniLM templates",
     "mini-natural": "MiniLM natural",
     "mini-pubmed": "MiniLM PubMed",
+    "mini-pubmed-1": "MiniLM PubMed, another seed",
 }
 
 

@@ -24,6 +24,7 @@ models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list mo
 probes: list = ["demo/template", "demo/natural", "demo_bio/template", "demo_bio/natural"]  # names, or files
 halved: list = []  # models that were taught half of the LAMA facts
 per_fact: int = 5  # natural sentences per T-REx fact, at most
+unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by template too
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
@@ -42,7 +43,7 @@ page = Page("12_accuracy", globals())
 
 def compute():
     """Rank all entities of each data set at each prompt; compare the two styles fact by fact."""
-    asked = ask.load_probes(probes, limit, seed, per_fact, limits)
+    asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
     cards = ask.cards(models, halved)
     ranks = ask.ask_all(page, models, asked, halved, device).merge(cards[["model", "tuned"]], how="left")
     return accuracy.tables(ranks) | {"datasets": accuracy.datasets(asked), "models": cards}

@@ -25,6 +25,7 @@ probes: list = ["demo/template", "demo/natural", "demo_bio/template", "demo_bio/
 categories: dict = {}  # model: general, biomedical fine-tuned or biomedical, where no record of its training says it
 halved: list = []  # models that were taught half of the LAMA facts
 per_fact: int = 5  # natural sentences per T-REx fact, at most
+unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by template too
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
@@ -45,7 +46,7 @@ page = Page("13_rankings", globals())
 
 def compute():
     """Rank all entities at each prompt; draw facts anew, for all models at once, and rank the models on each draw."""
-    asked = ask.load_probes(probes, limit, seed, per_fact, limits)
+    asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
     ranks = ask.ask_all(page, models, asked, halved, device)
     trained_on = {shown_name(name): categories.get(name, about(name).category) for name in models}
     return rankings.tables(ranks, trained_on, seed)

@@ -23,6 +23,7 @@
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
 probes: list = ["demo/template", "demo/natural", "demo_bio/template", "demo_bio/natural"]  # names, or files
 per_fact: int = 5  # natural sentences per T-REx fact, at most
+unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by template too
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
@@ -41,7 +42,7 @@ page = Page("14_templates", globals())
 
 def compute():
     """Rank all entities at each prompt, in every wording that a relation has; compare wordings fact by fact."""
-    asked = ask.load_probes(probes, limit, seed, per_fact, limits)
+    asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
     asked += ask.further_wordings(asked, limit, seed, limits)
     ranks, floors = ask.judged(ask.ask_all(page, models, asked, device=device))
     return templates.tables(ranks, asked) | {"floors": floors}

@@ -25,6 +25,7 @@ models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list mo
 probes: list = ["demo/template", "demo/natural", "demo_bio/template", "demo_bio/natural"]  # names, or files
 texts: int = 200  # prompts read per probe, one a fact: each of their tokens costs a forward row
 per_fact: int = 5  # natural sentences per T-REx fact, at most
+unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by template too
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
@@ -43,7 +44,7 @@ page = Page("16_perplexity", globals())
 
 def compute():
     """Rank the candidates at all prompts; read a sample of them, one a fact, the same facts in both styles."""
-    asked = ask.load_probes(probes, limit, seed, per_fact, limits)
+    asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
     ranks, floors = ask.judged(ask.ask_all(page, models, asked, device=device), by_probe=True)
     read = reading.read_all(page, models, draws.sample(asked, texts, seed), device)
     read = read.merge(ranks[["model", "probe"]].drop_duplicates(), on=["model", "probe"])

@@ -25,6 +25,7 @@ probes: list = ["demo/template", "demo/natural", "demo_bio/template", "demo_bio/
 pairs: list = [["zoo/bert-tiny", "zoo/bert-small"]]  # smaller and larger model of one family, both among the models
 texts: int = 100  # prompts per probe whose perplexity is compared within a pair
 per_fact: int = 5  # natural sentences per T-REx fact, at most
+unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by template too
 limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
@@ -43,7 +44,7 @@ page = Page("18_vocabulary", globals())
 
 def compute():
     """Count the tokens of every answer; compare answers of one token with longer ones, and sizes fact by fact."""
-    asked = ask.load_probes(probes, limit, seed, per_fact, limits)
+    asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
     ranks = ask.ask_all(page, models, asked, device=device)
     measured, candidates = vocabulary.measure(ranks, models, asked, device)
     above, floors = ask.judged(measured)

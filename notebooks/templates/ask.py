@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from typing import get_args
 
 import pandas as pd
 
@@ -72,8 +73,10 @@ def load_probes(
             fact, by template too, as the paper's equal numbers of prompts suggest (section 3.2).
 
     Raises:
-        ReportError: ``limits`` names a probe that is not asked.
+        ReportError: ``limits`` names a probe that is not asked, or an unknown ``unit``.
     """
+    if unit not in get_args(Unit):
+        raise ReportError(f"unit must be {' or '.join(get_args(Unit))}, not {unit!r}")
     if unasked := [name for name in limits if name not in names]:
         raise ReportError(f"limits name {unasked[0]!r}, which is not among the probes: {', '.join(names)}")
     special: dict[str, dict[str, object]] = {"trex/natural": {"per_fact": per_fact}}

@@ -26,6 +26,8 @@ def test_a_probe_has_a_limit_of_its_own():
     assert set(rest[0].prompts["fact_id"]) == set(few.prompts["fact_id"])
     with pytest.raises(ReportError, match="limits name 'demo/templates', which is not among the probes: demo/template"):
         ask.load_probes(names, limits={"demo/templates": 4})
+    with pytest.raises(ReportError, match="unit must be fact or evidence, not 'facts'"):
+        ask.load_probes(names, unit="facts")
 
 
 def test_the_papers_data_sets_are_ten_and_what_stands_for_them_is_known():
