@@ -29,7 +29,7 @@ from notebooks.rationales.ask import (
     Saliency,
 )
 from notebooks.rationales.heat import sentence
-from notebooks.rationales.paper import ALL, FEW, PRINTED, like_the_paper, listed
+from notebooks.rationales.paper import ALL, FEW, PRINTED, like_the_paper
 from notebooks.rationales.scores import (
     ECHO,
     RIGHT,
