@@ -19,8 +19,6 @@ from notebooks.contexts.paper import GENERAL, LARGER, PAPER, table2, table3
 from notebooks.contexts.rank_change import ADDED, DIRECTIONS, ENTITIES
 
 SIMILAR = 0.02  # a share that rises by no more than this is read as "similar"
-NEAR = 0.05  # an accuracy no further from 0.90 than this is read as "near 0.90"
-ALMOST = 1  # "almost all": all but at most so many
 
 CHECKS, check = registry()
 
@@ -94,17 +92,11 @@ check("002-05b")(partial(context_raises, "acc@5"))
 
 @check("002-06a")
 def near_ninety() -> Finding:
-    """With context, do almost all biomedical models have an acc@5 near 0.90?"""
+    """With context, do almost all biomedical models have an acc@5 near 0.90? How near, and how many, is not said."""
     column = table2()["with context acc@5"]
-    biomedical = column.drop(list(GENERAL))
-    far = biomedical[(biomedical - 0.9).abs() > NEAR]
-    also = [f"{name} {show(column[name])}" for name in GENERAL if abs(column[name] - 0.9) <= NEAR]
-    text = (
-        f"Of {len(biomedical)} biomedical models of Table 2, {len(biomedical) - len(far)} lie within {NEAR} of 0.90; "
-        f"not so: {', '.join(f'{name} {show(value)}' for name, value in far.items()) or 'none'}; "
-        f"general models that do too: {', '.join(also) or 'none'}."
-    )
-    return status(len(far) <= ALMOST), text
+    biomedical, general = (", ".join(f"{name} {show(value)}" for name, value in part.items())
+                           for part in (column.drop(list(GENERAL)), column[list(GENERAL)]))  # fmt: skip
+    return "not checkable", f"Acc@5 with context in Table 2, biomedical models: {biomedical}; general: {general}."
 
 
 def larger_understands(base: str, large: str) -> Finding:

@@ -62,7 +62,6 @@ tables = page.tables(compute, lipid.CAPTIONS)
 # %% tags=["hide-input"]
 page.answer(lipid.answer(tables))
 page.say(lipid.homonym_sentence(tables))
-page.say(lipid.caution(tables))
 shares = lipid.accuracy_long(tables)
 page.figure(
     forest(shares, "share", series="measured", panel="probe", columns=2),

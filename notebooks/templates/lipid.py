@@ -251,36 +251,21 @@ def _guess(asked: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer(tables: Tables) -> str:
-    """What the recipe leaves of the first text, and the best model on the first probe beside frequency alone."""
+    """What the recipe leaves of the first text; of how many models on each probe Acc@1 is certainly above what naming
+    the most frequent entity reaches."""
     first = tables["steps"]["text"].iloc[0]
     counts = pick(tables["steps"], text=first).set_index("step")["count"]
-    text = (
-        f"Of {counts[SENTENCES]:,} sentences of {escape(title(first))}, the recipe leaves {counts[PROMPTS]:,} prompts."
-    )
+    parts = []
     for about, rows in by(tables["accuracy"], ["probe"]):
-        name, best, guess = escape(title(about["probe"])), _best(rows), pick(rows, model=GUESS).iloc[0]
-        if about["probe"] == tables["accuracy"]["probe"].iloc[0]:
-            text += (
-                f" On {name}, the best model, {title(best['model'])}, has the masked entity first in "
-                f"{best['acc@1']:.0%} of the prompts, where naming the most frequent one reaches {guess['acc@1']:.0%}."
-            )
-        elif best["acc@1"] <= guess["acc@1"]:
-            text += f" On {name}, no model does better than naming the most frequent entity."
-    return text
-
-
-def _best(rows: pd.DataFrame) -> pd.Series:
-    asked = rows[rows["model"] != GUESS]
-    return asked.loc[asked["acc@1"].idxmax()]
-
-
-def caution(tables: Tables) -> str:
-    """How much of the best model's accuracy is that of a few frequent entities, on the first probe."""
-    probe = tables["accuracy"]["probe"].iloc[0]
-    best = _best(pick(tables["accuracy"], probe=probe))
+        asked, guess = rows[rows["model"] != GUESS], float(pick(rows, model=GUESS)["acc@1"].iloc[0])
+        above, best = int((asked["low@1"] > guess).sum()), asked.loc[asked["acc@1"].idxmax()]
+        parts.append(
+            f"on {escape(title(about['probe']))} that is right for {guess:.0%}, and {above} of {len(asked)} models are "
+            f"certainly above it (the highest, {title(best['model'])}, at {best['acc@1']:.0%})"
+        )
     return (
-        "Where every entity counts alike, however many prompts it fills, "
-        f"{title(best['model'])} reaches {number(100 * best['per_entity'], 1)}% on {escape(title(probe))}."
+        f"Of {counts[SENTENCES]:,} sentences of {escape(title(first))}, the recipe leaves {counts[PROMPTS]:,} prompts. "
+        f"Naming the most frequent entity fills some of them: {'; '.join(parts)}."
     )
 
 

@@ -28,6 +28,7 @@ def locate(relative: str) -> Path:
         name = relative.partition("/")[0]
         get = f"run `probekit fetch {name}`" if name in sources() else "put it there as its publishers lay it out"
         raise ProbeError(
-            f"{relative} is not in the data folder {data_root()}: {get}, or name the folder that holds it in PROBEKIT_DATA"
+            f"{relative} is not in the data folder {data_root()}: {get}, "
+            "or name the folder that holds it in PROBEKIT_DATA"
         )
     return path
