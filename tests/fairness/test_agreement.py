@@ -159,9 +159,7 @@ def test_a_run_of_single_models_has_nothing_to_draw(tmp_path):
     templates = pd.DataFrame([("he is a [MASK].", "he", "male")], columns=["text", "identity", "category"])
     for completions in ({"a": [["x", "y"]]}, {"a": [["x", "y"]], "b": [["x", "z"]]}):
         questions, families = ask.Questions("mine", {"binary": templates}, ["x"]), {"a": "A", "b": "B"}
-        found = agreement.tables(
-            page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0
-        )
+        found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
         assert agreement.by_k(found).empty and agreement.groups_by_k(found).empty
 
 
