@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from probekit.errors import ProbekitError
 from probekit.metrics import fewest, middle
 from probekit.metrics.hurtfulness import hurtful
 from probekit.models.card import about
@@ -117,8 +118,13 @@ def tables(
 
     Returns:
         The tables of ``CAPTIONS``.
+
+    Raises:
+        ProbekitError: an encoder of the demo world for real templates.
     """
     reader = None
+    if encoder.startswith("zoo/") and questions.name == ask.REAL:
+        raise ProbekitError(f"{encoder} has read the demo world alone: give encoder=minilm, or '' for shared words")
     if encoder:
         from probekit.models.encoder import load_encoder
         from probekit.store import Store
