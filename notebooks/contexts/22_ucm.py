@@ -78,10 +78,12 @@ page.figure(
 # %% [markdown]
 # ## In the form of the paper's Tables 2 and 3
 #
+# ````{dropdown} What the columns are
 # Accuracy is that without context and with all of it, on triples whose context holds another correct object; as in the paper, any correct object is right.
 # *U*, *C* and *M* (Understand, Confuse, Misunderstand) are the shares of steps after which the target stands higher, the same, or lower.
 # Table 2 averages them over the triples of each relation and then over relations (UCM_k); Table 3 takes all steps together (UCM_m).
 # The paper's models and texts are others, and so are its lists of candidates; its rows are as printed, the 0.0038 beside 0.57 too.
+# ````
 
 # %% tags=["hide-input"]
 beside = ", and as printed" * (not page.demo)
@@ -98,8 +100,10 @@ page.say(
 # %% [markdown]
 # ## Does it tell what a model was told?
 #
+# ````{dropdown} What the AUC is, and which facts were told
 # The AUC is the chance that a fact that was told gets a better value than one of the same relation that was not; a measure that knows nothing reaches 0.5.
 # Of T-REx, some facts were taught, others held out, and some of these share a sentence with a taught one ({term}`taught half`): these last are drawn as a group of their own.
+# ````
 
 # %% tags=["hide-input"]
 for source in ucm.sources(tables):
@@ -116,9 +120,11 @@ if len(telling.drawn_rows(tables["telling"], ucm.sources(tables))):
 # %% [markdown]
 # ## By variant, by kind of relation, by number of right objects, by rarity
 #
+# ````{dropdown} How triples are grouped
 # The paper argues that UCM is kinder than accuracy to N-M relations, whose questions have many right objects, and to rare ones.
 # The kind is what the data call the relation; questions of an N-1 relation can have several right objects too.
 # Triples are in up to three classes of about the same size.
+# ````
 
 # %% tags=["hide-input"]
 numbers, shown = ucm.by_group(tables)
@@ -133,10 +139,12 @@ page.table(
 # %% [markdown]
 # ## What agrees with the paper
 #
+# ````{dropdown} How a finding is read
 # Each finding is a number for each model that is above zero where the finding holds; it is reproduced if every model agrees.
 # The paper gives no size for *not much difference* between contexts, so these differences are told and not judged.
 # *Unstable* means further from knowledge-only than knowledge-sorted is, in several draws.
 # *Kinder* is a difference of differences: Understand less Acc@1 without context in the class that the paper favours, less the same in the class at the other end.
+# ````
 
 # %% tags=["hide-input"]
 page.findings()
@@ -146,12 +154,14 @@ page.say(ucm.apart(tables))
 # %% [markdown]
 # ## How it was computed
 #
+# ````{dropdown} Functions and choices
 # {func}`probekit.contexts.study.steps` grows the contexts, {func}`probekit.contexts.study.rank_steps` ranks the entities before and after each step, {func}`probekit.metrics.ucm_table` and {func}`probekit.metrics.context_accuracy` make the tables.
 # Candidates are the entities of the target's type, which the paper leaves open; ties count against an entity.
 # `notebooks.contexts.telling.telling` compares AUCs on one draw of documents, pairs of one relation alone.
 #
 # The paper's accuracy comes from answers over the whole vocabulary, not from ranks among candidates.
 # {func}`probekit.scoring.decoding.decode` follows BioLAMA, at hundreds of rows a prompt, so few triples were asked this way.
+# ````
 
 # %% tags=["hide-input"]
 page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
@@ -159,11 +169,13 @@ page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
 # %% [markdown]
 # ## What this does not show
 #
+# ````{dropdown} Limits
 # - A lift by another right answer need not be knowledge: words of one kind lift each other, and {doc}`23_copy` asks what remains.
 # - Our models are smaller than the paper's, and evidence sentences stand in for its notes and articles: what fails here refutes nothing there.
 # - Intervals are over documents; many numbers stand here and none is corrected for that.
 # - What a held-out fact shares with taught ones can be known too.
 # - In UCM_k a relation of two triples weighs as much as one of hundreds.
+# ````
 #
 # ```{admonition} Exercise
 # :class: seealso

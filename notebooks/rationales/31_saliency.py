@@ -173,6 +173,7 @@ page.say(saliency.exactness(tables))
 # %% [markdown]
 # ## What this does not show
 #
+# ````{dropdown} Limits
 # - The scores explain what a model fills in, right or wrong; `target="gold"` explains the gold in its place.
 # - Marked words of the own items are one author's opinion; a model may rest on other words and still be right.
 # - MAP and PCC compare weights with weights: a method that always weighs the same positions scores high on both.
@@ -180,6 +181,7 @@ page.say(saliency.exactness(tables))
 # - A word's score is the sum over its tokens, so even weights spread evenly favour words of many tokens.
 # - A sentence without some of its words is no sentence a model was trained on: what it loses may be due to that alone, which is why random scores stand beside it.
 # - No interval is corrected for the number of models, dimensions and metrics.
+# ````
 #
 # ```{admonition} Exercise
 # :class: seealso
