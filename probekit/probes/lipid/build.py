@@ -16,7 +16,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from probekit.errors import ProbeError, StoreError
-from probekit.files import canonical, digest, write_atomically
+from probekit.files import canonical, digest, sweep, unfinished, write_atomically
 from probekit.probes.lipid.entities import Finder, read_entities
 from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, NOT_UTF8, RECORDS, Abstract, read_medline
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
@@ -97,6 +97,8 @@ def build(
     key = digest(canonical([RECIPE, version("sentencex"), options, lists]), length=32)
     folder, seen, parts, met = out.with_name(out.name + ".parts"), Seen(), list[tuple[str, Part]](), set[str]()
     total = Counter({TWICE: 0})
+    for place in (out.parent, folder):
+        sweep(place)
     for path in _bar(files):
         content = _digest(path)
         if content in met:
@@ -217,7 +219,7 @@ def _lines(path: Path, content: str, counts: Counter[str]) -> Iterator[tuple[str
 def _join(parts: Iterable[Path], out: Path) -> None:
     """The parts one after the other, whole or not at all, at any size."""
     try:
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=".") as folder:
+        with tempfile.TemporaryDirectory(dir=out.parent, prefix=unfinished(out.name)) as folder:
             joined = Path(folder) / out.name
             with joined.open("wb") as file:
                 for path in parts:
