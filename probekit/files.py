@@ -55,11 +55,12 @@ def sweep(folder: Path) -> list[Path]:
     Returns:
         What was removed.
     """
-    removed = []
+    found, removed = [], []
     with contextlib.suppress(OSError):
-        for path in sorted(folder.iterdir()):
-            match = LEFT.fullmatch(path.name)
-            if match and _left(path, match["host"], match["process"]):
+        found = [(path, match) for path in sorted(folder.iterdir()) if (match := LEFT.fullmatch(path.name))]
+    for path, match in found:
+        with contextlib.suppress(OSError):
+            if _left(path, match["host"], match["process"]):
                 shutil.rmtree(path) if path.is_dir() else path.unlink()
                 removed.append(path)
     return removed

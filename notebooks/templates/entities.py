@@ -22,7 +22,7 @@ from probekit.metrics import (
     kendall_tau,
     spread,
 )
-from probekit.metrics.decisions import FLOOR
+from probekit.metrics.decisions import FLOOR, enough
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
@@ -288,6 +288,9 @@ def answer(tables: Tables) -> str:
     falls = pick(of_mean(tables["falls"]), k=1).sort_values("difference", ascending=False, kind="stable")
     if falls.empty:
         return "No model is above the floor, so there is nothing to lose."
+    falls, few = enough(falls, "facts", "facts")
+    if few:
+        return few
     most, others = falls.iloc[0], falls.iloc[1:]
     text = (
         f"With {most['entities_after']:,} candidates in place of {most['entities_before']:,}, Acc@1 on "

@@ -13,6 +13,7 @@ import pandas as pd
 from scipy import stats
 
 from probekit.metrics import Interval, accuracy_table, bootstrap_ci, hits_at_k, share_ci, spread
+from probekit.metrics.decisions import enough
 from probekit.probes.lipid.corpora import SIGNS, make_prompts
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PARENTHESIS, PROMPTS, SENTENCES
 from probekit.probes.lipid.sheet import write_sheet
@@ -215,6 +216,10 @@ def answer(tables: Tables) -> str:
         f"Of {counts[SENTENCES]:,} sentences of {escape(title(first))}, the recipe leaves {counts[PROMPTS]:,} prompts."
     )
     for about, rows in by(tables["accuracy"], ["probe"]):
+        rows, few = enough(rows, "prompts", f"prompts of {escape(title(about['probe']))}")
+        if few:
+            text += f" {few}"
+            continue
         name, best, guess = escape(title(about["probe"])), _best(rows), pick(rows, model=GUESS).iloc[0]
         if about["probe"] == tables["accuracy"]["probe"].iloc[0]:
             text += (

@@ -21,7 +21,7 @@ from probekit.metrics import (
     spread,
     total_variation,
 )
-from probekit.metrics.decisions import direction
+from probekit.metrics.decisions import direction, enough
 from probekit.probes.probe import Probe
 from probekit.report.tables import pick
 from probekit.report.text import escape, number, title
@@ -310,6 +310,9 @@ def answer(tables: Tables) -> str:
     variety = both_styles(tables["variety"])
     if variety.empty:
         return "No probe of this run has two prompts to compare."
+    variety, few = enough(variety, "prompts", "prompts")
+    if few:
+        return few
     dataset = variety["dataset"].iloc[0]
     rows = variety[variety["dataset"] == dataset]
     asked, known = rows[rows["model"] != GOLD], float(pick(rows, model=GOLD)["repetition"].iloc[0])

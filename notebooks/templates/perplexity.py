@@ -22,7 +22,7 @@ from probekit.metrics import (
     separation,
     spread,
 )
-from probekit.metrics.decisions import Side, Sign, direction
+from probekit.metrics.decisions import Side, Sign, direction, enough
 from probekit.report.charts import MARKERS, colours, new_figure
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
@@ -253,6 +253,9 @@ def _defined(rows: list[Row], name: str) -> pd.DataFrame:
 
 def answer(tables: Tables) -> str:
     """Over models and inside a model: whether a lower perplexity goes with right answers, per style."""
+    _, few = enough(tables["perplexity"], "texts", "texts")
+    if few:
+        return few
     over, inside = (
         {row["style"]: row["value"] for row in pick(tables["styles"], measure=measure).to_dict("records")}
         for measure in (OVER, INSIDE)

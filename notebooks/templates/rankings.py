@@ -24,7 +24,7 @@ from probekit.metrics import (
     spearman,
     split_halves,
 )
-from probekit.metrics.decisions import FLOOR
+from probekit.metrics.decisions import FLOOR, enough
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import escape, title
@@ -81,9 +81,6 @@ def pairings(ranks: pd.DataFrame) -> list[Pairing]:
         facts = SAME if same else OTHER
         found += [Pairing(about["domain"], t["probe"], n["probe"], facts) for t, n in same or crossed]
     return found
-
-
-# ---- tables ----------------------------------------------------------------------------------------------------------
 
 
 def tables(ranks: pd.DataFrame, categories: Mapping[str, str], seed: int = 0) -> dict[str, pd.DataFrame]:
@@ -326,9 +323,6 @@ def _contrasts(
     return pd.DataFrame(rows)
 
 
-# ---- conclusions -----------------------------------------------------------------------------------------------------
-
-
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The paper's findings on rankings.
 
@@ -386,12 +380,14 @@ def _where(row: Mapping[str, Any]) -> str:
     return first.rpartition("/")[0] if same else f"{title(first)} and {title(second)}, {OTHER}"
 
 
-# ---- what the page says and shows ------------------------------------------------------------------------------------
-
-
 def answer(tables: Tables) -> str:
     """How many pairs of models above the floor certainly keep their order and swap, on the same facts."""
     orders = pick(tables["orders"], facts=SAME) if len(tables["orders"]) else tables["orders"]
+    if len(orders):
+        known, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
+        if few:
+            return few
+        orders = orders[orders["dataset"].isin(known["dataset"])]
     pairs = int(orders["pairs"].sum()) if len(orders) else 0
     if not pairs:
         return "No two models above the floor were asked the same facts in both ways, so no order is compared."
