@@ -39,6 +39,6 @@ def caution(text: str) -> None:
 
 
 def meant(name: str, known: Iterable[str]) -> str:
-    """Which known name ``name`` may be a slip of: `` (is 'relation' meant?)`` of ``realtion``; else nothing."""
+    """Which known name may be meant by one that is not: of ``realtion``, a question after ``relation`` in brackets."""
     near = difflib.get_close_matches(name.lower(), [one for one in known if one != name], n=1, cutoff=0.75)
     return f" (is {near[0]!r} meant?)" if near else ""

@@ -387,7 +387,7 @@ def answer(tables: Tables) -> str:
         known, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
         if few:
             return few
-        orders = orders[orders["dataset"].isin(known["dataset"])]
+        orders = orders[[_where(row) in set(known["dataset"]) for row in orders.to_dict("records")]]
     pairs = int(orders["pairs"].sum()) if len(orders) else 0
     if not pairs:
         return "No two models above the floor were asked the same facts in both ways, so no order is compared."
