@@ -126,7 +126,7 @@ def _add_train(verb: argparse.ArgumentParser) -> None:
 def _add_lipid(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(required=True, metavar="STEP")
 
-    step = steps.add_parser("build", help="abstracts or sentences to a masked probe (JSONL), with counts")
+    step = steps.add_parser("build", help="abstracts or sentences to a masked probe of each list, with counts")
     step.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PubMed XML, plain or .gz, in reading order")
     step.add_argument(
         "--entities",
@@ -135,7 +135,7 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
         metavar="NAME=FILE",
         help="a list, CoNLL or .txt with one entity a line; may be repeated, also with the same name",
     )
-    step.add_argument("--out", type=Path, required=True, help="the probe; counts and finished parts lie beside it")
+    step.add_argument("--out", type=Path, required=True, help="folder: LIST.jsonl, counts.json, finished parts")
     step.add_argument("--after", metavar="YYYY-MM-DD", help="abstracts dated later than this day")
     step.add_argument("--before", metavar="YYYY-MM-DD", help="abstracts dated earlier than this day")
     step.add_argument("--sentences", action="store_true", help="FILEs are plain text, one sentence a line")
@@ -150,10 +150,10 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     step.set_defaults(call=_lipid_fetch)
 
     step = steps.add_parser("sheet", help="an unfilled CSV sheet for people to judge whether prompts are facts")
-    step.add_argument("file", type=Path, help="a probe that `build` wrote")
-    step.add_argument("--n", type=int, default=200, help="prompts drawn (default: 200)")
+    step.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a probe that `build` wrote")
+    step.add_argument("--n", type=int, default=200, help="prompts drawn of all files together (default: 200)")
     step.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
-    step.add_argument("--out", type=Path, help="the sheet (default: beside the probe)")
+    step.add_argument("--out", type=Path, help="the sheet (default: sheet.csv beside the first probe)")
     step.set_defaults(call=_lipid_sheet)
 
     step = steps.add_parser("agree", help="how far two people agree on one sheet, from the sheets they filled in")
@@ -274,7 +274,7 @@ def _lipid_build(options: argparse.Namespace) -> None:
     _say(*(f"{count:>12,}  {step}" for step, count in made["counts"].items()))
     for name, found in made["statistics"].items():
         _say(f"{name}: " + ", ".join(f"{key} {value:,.4g}" for key, value in found.items() if key != "prompts"))
-    _say(str(options.out))
+    _say(*(str(options.out / f"{name}.jsonl") for name in lists))
 
 
 def _lipid_fetch(options: argparse.Namespace) -> None:
@@ -293,7 +293,7 @@ def _hits(options: argparse.Namespace) -> None:
 def _lipid_sheet(options: argparse.Namespace) -> None:
     from probekit.probes.lipid import write_sheet
 
-    _say(str(write_sheet(options.file, options.n, options.seed, options.out)))
+    _say(str(write_sheet(options.files, options.n, options.seed, options.out)))
 
 
 def _lipid_agree(options: argparse.Namespace) -> None:

@@ -1,12 +1,9 @@
-"""The one family of errors, and warnings of what changes a result; each names what was found, where, and what to do."""
+"""The one family of errors; each message names what was found, where, and what to do."""
 
 from __future__ import annotations
 
 import difflib
-import logging
 from collections.abc import Iterable
-
-CAUTIONS = "probekit.cautions"  # the logger of ``caution``
 
 
 class ProbekitError(Exception):
@@ -27,15 +24,6 @@ class StoreError(ProbekitError):
 
 class ReportError(ProbekitError):
     """A notebook, its parameters, the book or the ledger cannot be processed."""
-
-
-def caution(text: str) -> None:
-    """Warn of what may be meant but changes what a result says; a page shows it in its first lines.
-
-    Args:
-        text: a sentence, of a path only its last part.
-    """
-    logging.getLogger(CAUTIONS).warning("%s", text)
 
 
 def meant(name: str, known: Iterable[str]) -> str:

@@ -41,7 +41,6 @@ MODELS = {
     "mini-templates": "MiniLM templates",
     "mini-natural": "MiniLM natural",
     "mini-pubmed": "MiniLM PubMed",
-    "mini-pubmed-1": "MiniLM PubMed, another seed",
 }
 
 

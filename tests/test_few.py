@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from notebooks.contexts import copy, rank_change, ucm
+from notebooks.contexts import biases, copy, rank_change, ucm
 from notebooks.rationales import perturbations, prediction, rationale_length, saliency
 from notebooks.templates import entities, lipid, overconfidence, perplexity, vocabulary
 
@@ -24,7 +24,7 @@ ANSWERS = {
     "17": lambda n: entities.answer(
         {"falls": one(model="m", probe="mine", k=1, facts=n, floor=False, difference=1.0, low=1.0, high=1.0)}
     ),
-    "18": lambda n: vocabulary.answer({"settings": one(dataset="mine", gold=vocabulary.ONE_TOKEN, facts=n)}),
+    "18": lambda n: vocabulary.answer({"gaps": one(model="m", dataset="mine", tokens=vocabulary.ONE, facts=n)}),
     "19": lambda n: lipid.answer(
         {
             "steps": pd.DataFrame({"text": "t", "step": [lipid.SENTENCES, lipid.PROMPTS], "count": [9, n]}),
@@ -38,6 +38,9 @@ ANSWERS = {
         of_contexts(ucm=one(source="demo", model="m", measure=ucm.POOLED, triples=n, understand=1.0)), printed=False
     ),
     "23": lambda n: copy.answer(of_contexts(differences=one(source="demo", model="m", triples=n, understand_low=1.0))),
+    "24": lambda n: biases.answer(
+        {"wordings": one(source="demo", model="m", wording=biases.PROMPT, context="without", questions=n, changed=1.0)}
+    ),
     "30": lambda n: prediction.answer(
         {"accuracy": one(dataset="own/en", model="m", dimension="all", part="all", top=1, records=n, **SENSE)}, "own/en"
     ),

@@ -56,7 +56,8 @@ page.figure(
 # {doc}`92_trust` tells how often these rules are wrong.
 #
 # *Own numbers* needs no run: does the sentence follow from the paper's own tables?
-# Where the papers name no cut-off for their rankings, Acc@1 decides; where two models print the same Acc@1, Acc@5 does, then Acc@10.
+# Where the papers name no cut-off for their rankings, Acc@1 decides; numbers that print alike decide nothing.
+# A sentence that says more than its cells hold, such as *often* or *goes with*, is decided by the tests of {doc}`09_own_tables`, {doc}`29_own_tables` and {doc}`39_own_tables`.
 # The papers are 001, {cite:t}`shaier2024`; 002, {cite:t}`yao2023`; 003, {cite:t}`rationales`; and 004, {cite:t}`fairbelief2024`; their tables stand in {doc}`91_printed`.
 
 # %% [markdown]

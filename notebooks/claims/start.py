@@ -16,6 +16,7 @@ from probekit.report.verdicts import by_verdict, ledger
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+NEITHER = "neither"  # what the control of study 1 was tuned on, of two styles
 COUNTED = {"paper": "paper's rules", "audited": "repaired rules"}
 
 
@@ -52,11 +53,13 @@ def templates() -> Card:
         data=[f"{title(d)}, {title(m)}" for d, m in zip(pairs["dataset"], pairs["model"], strict=True)]
     )
     rows = pairs.melt(["data"], ["template", "natural"], "style", "acc@1")
-    row = pick(pairs, dataset="trex").iloc[0]
+    found = pick(pairs, dataset="trex")
+    control = pick(found[~found["floor"].astype(bool)], tuned=NEITHER)
+    row = (control if len(control) else found).iloc[0]
+    tuned = "neither style" if len(control) else f"{row['tuned']}, so that this says nothing yet of other models"
     answer = (
         f"Asked in natural sentences, {title(row['model'])} has the right answer for {100 * row['natural']:.0f} of 100 "
-        f"facts of {title('trex')}, by template for {100 * row['template']:.0f}. It was tuned on {row['tuned']}, so "
-        "that this says nothing yet of other models."
+        f"facts of {title('trex')}, by template for {100 * row['template']:.0f}. It was tuned on {tuned}."
     )
     question = "Do templates and natural sentences tell the same of a model?"
     figure = forest(rows, "acc@1", y="data", series="style", xlabel="Acc@1")

@@ -97,13 +97,13 @@ page.figure(
 )
 caption = "Triples, their contexts, and what was asked"
 page.table(tables["sources"], "sources", caption, contexts.in_short(tables))
-page.say(f"{contexts.taught(tables)} {contexts.cut(tables)}")
+page.say(" ".join([contexts.kinds(tables), contexts.taught(tables), contexts.cut(tables)]).strip())
 
 # %% [markdown]
-# ## What the four pages together say
+# ## How the pages go on
 #
-# This page gives documents to questions; {doc}`21_rank_change` adds their entities one by one and watches the ranks; {doc}`22_ucm` counts how often the right answer rises; and {doc}`23_copy` asks whether that is knowledge or copying.
-# A rise of the right answer shows understanding only if it is more frequent where a fact was told than where it was not.
+# {doc}`21_rank_change` adds the entities one by one and watches the ranks, {doc}`22_ucm` counts how often the right answer rises, {doc}`23_copy` asks whether that is knowledge or copying, and {doc}`24_biases` what is left of the biases that context should lessen.
+# A rise shows understanding only if it is more frequent where a fact was told than where it was not.
 #
 # ## What agrees with the paper
 #

@@ -114,9 +114,10 @@ if len(telling.drawn_rows(tables["telling"], ucm.sources(tables))):
     )
 
 # %% [markdown]
-# ## By variant, by number of right objects, by rarity
+# ## By variant, by kind of relation, by number of right objects, by rarity
 #
-# The paper argues that UCM is kinder than accuracy to questions with many right objects, and to rare ones.
+# The paper argues that UCM is kinder than accuracy to N-M relations, whose questions have many right objects, and to rare ones.
+# The kind is what the data call the relation; questions of an N-1 relation can have several right objects too.
 # Triples are in up to three classes of about the same size.
 
 # %% tags=["hide-input"]
@@ -158,6 +159,7 @@ page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
 # - Our models are smaller than the paper's, and evidence sentences stand in for its notes and articles: what fails here refutes nothing there.
 # - Intervals are over documents; many numbers stand here and none is corrected for that.
 # - What a held-out fact shares with taught ones can be known too.
+# - In UCM_k a relation of two triples weighs as much as one of hundreds.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -46,10 +46,11 @@ class Looked:
         found: all documents of all triples; page 20 counts them.
         steps: of the triples that were drawn (``contexts.study.steps``), with ``source``, ``several`` (whether UCM
             counts a step of the triple: its context holds another correct object), and where the probe tells them
-            ``relation_label`` and ``exposure``.
+            ``relation_label``, ``kind`` and ``exposure``.
         contexts: one row per triple and document, drawn or not: ``triple_id, relation, doc_id, entities`` (segments),
             ``correct`` (others than the target, that are right), ``several`` (of the triple), ``twin``, ``drawn``.
         counts: of the search, see ``retrieve``.
+        wording: of the prompts, where they are asked in several.
     """
 
     name: str
@@ -59,6 +60,7 @@ class Looked:
     steps: pd.DataFrame
     contexts: pd.DataFrame
     counts: dict[str, int]
+    wording: str = ""
 
 
 def sources(names: Sequence[str], own: Mapping[str, Sequence[str]] = {}, per_fact: int = 1) -> list[Source]:
@@ -104,20 +106,28 @@ def look(
     """
     counts = Counter[str]()
     asked, found = look_up(source, counts, documents or None)
-    plain = steps(asked, found, most, {"real": real}, seed)
-    has_other = set(plain[counted(plain) & (plain["twin"] == "target")]["triple_id"])
+    plain, has_other = plain_steps(asked, found, most, seed)
     names = list(dict.fromkeys(plain["triple_id"]))
     groups = [([n for n in names if n in has_other], triples), ([n for n in names if n not in has_other], others)]
     taken = {name for group, size in groups for name in draw(group, size, f"{seed} {source.name}")}
     ids = asked["triple_id"].tolist()
     table = steps(asked, [one for one in found if ids[one.triple] in taken], most, seed=seed)
     table = table.assign(source=source.name, several=table["triple_id"].isin(has_other))
-    prompts = source.probe.prompts.drop_duplicates("prompt_id").set_index("prompt_id")
-    for column in ("relation_label", "exposure"):
-        if column in prompts:
-            table[column] = table["prompt_id"].map(prompts[column])
     contexts = _contexts(plain, has_other, taken)
-    return Looked(source.name, source.probe, asked, found, table, contexts, dict(counts))
+    return Looked(source.name, source.probe, asked, found, told_of(source.probe, table), contexts, dict(counts))
+
+
+def plain_steps(asked: pd.DataFrame, found: Sequence[Found], most: int, seed: int) -> tuple[pd.DataFrame, set[str]]:
+    """The steps of all real contexts, and the triples of which UCM counts one."""
+    plain = steps(asked, found, most, {"real": real}, seed)
+    return plain, set(plain[counted(plain) & (plain["twin"] == "target")]["triple_id"])
+
+
+def told_of(probe: Probe, table: pd.DataFrame) -> pd.DataFrame:
+    """Steps with what the probe tells of their prompts."""
+    prompts = probe.prompts.drop_duplicates("prompt_id").set_index("prompt_id")
+    known = [column for column in ("relation_label", "kind", "exposure") if column in prompts]
+    return table.assign(**{column: table["prompt_id"].map(prompts[column]) for column in known})
 
 
 def look_all(
@@ -155,7 +165,12 @@ def redrawn(looked: Sequence[Looked], draws: int, most: int = 10, seed: int = 0)
 
 
 def ask_all(
-    page: Page, models: Sequence[str], looked: Sequence[Looked], halved: Collection[str] = (), device: str = "auto"
+    page: Page,
+    models: Sequence[str],
+    looked: Sequence[Looked],
+    halved: Collection[str] = (),
+    device: str = "auto",
+    answers: bool = False,
 ) -> pd.DataFrame:
     """Rank changes of every model at every step, one model in memory at a time, noted on the page.
 
@@ -165,21 +180,23 @@ def ask_all(
         looked: of ``look_all``.
         halved: models that were taught half of the T-REx facts.
         device: as in ``load_model``.
+        answers: as in ``rank_steps``.
 
     Returns:
         The rows of ``rank_steps`` for each model, with ``model``, what ``Looked.steps`` adds (``source``, ``several``,
-        and missing where unknown ``relation_label`` and ``exposure``) and ``half`` (of the fact, see ``halves``; empty
-        where the model was not halved). ``candidates`` are the size of the pool.
+        and missing where unknown ``relation_label``, ``kind`` and ``exposure``) and ``half`` (of the fact, see
+        ``halves``; empty where the model was not halved). ``candidates`` are the size of the pool.
     """
     asked = []
-    for one in looked:
+    for one in (one for one in looked if one.found):
         page.read(f"documents of {one.name}", _fingerprint(one.found), len({f.document.doc_id for f in one.found}))
     for name in models:
         model = load_model(name, device=device)
         page.used(model, *(one.probe for one in looked))
         for one in looked:
-            done = rank_steps(model, one.steps, one.asked.attrs["entities"], store=Store())
-            page.ran(model, one.probe, done.attrs["counts"], f"contexts of {one.name}")
+            done = rank_steps(model, one.steps, one.asked.attrs["entities"], store=Store(), answers=answers)
+            task = f"contexts of {one.name}" + f", {one.wording}" * bool(one.wording)
+            page.ran(model, one.probe, done.attrs["counts"], task)
             known = halves("trex") if name in halved and one.name == "trex" else {}
             half = [known.get(fact, "") for fact in done["fact_id"]]
             asked.append(done.assign(model=shown_name(model.name), half=half))

@@ -109,6 +109,7 @@ def _source(one: Looked) -> dict[str, object]:
 def _relations(one: Looked) -> pd.DataFrame:
     prompts = one.probe.prompts
     labels = dict(zip(prompts["relation"], prompts.get("relation_label", prompts["relation"]), strict=True))
+    known = dict(zip(prompts["relation"], prompts.get("kind", [""] * len(prompts)), strict=True))
     rows = []
     for relation, asked in one.asked.groupby("relation", sort=False):
         contexts, steps = (table[table["relation"] == relation] for table in (one.contexts, one.steps))
@@ -118,6 +119,7 @@ def _relations(one: Looked) -> pd.DataFrame:
                     "source": one.name,
                     "relation": relation,
                     "label": labels[relation],
+                    "kind": known[relation],
                     "triples": len(asked),
                     "covered": contexts["triple_id"].nunique(),
                     "two": contexts.loc[contexts["entities"] > 1, "triple_id"].nunique(),
@@ -179,33 +181,43 @@ def _cut(ranked: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer(tables: Tables) -> str:
-    """Of the source with most triples, how many get a document and how many of them another correct object; and how
-    many the other sources add."""
-    rows = tables["sources"].sort_values("several", ascending=False, kind="stable").to_dict("records")
-    first, rest = rows[0], rows[1:]
-    which = "All" if first["several"] == first["covered"] else f"Only {first['several']:,}"
-    text = (
-        f"A document that names subject and target was found for {first['covered']:,} of {first['triples']:,} triples "
-        f"of {named(first['source'])}. {which} of them have another correct object beside "
-        "the target, without which no step can show understanding"
+    """Of the source with most triples to count, how many have a document and how many another right answer in it, and
+    how much of that is one relation's."""
+    row = tables["sources"].sort_values("several", ascending=False, kind="stable").iloc[0]
+    each = pick(tables["relations"], source=row["source"])
+    first, steps = each.loc[each["counted"].idxmax()], each["counted"].sum()
+    return (
+        f"What the method counts is another right answer in the document. Of {row['triples']:,} triples of "
+        f"{named(row['source'])}, {row['covered']:,} have a document that names subject and target, and "
+        f"{row['several']:,} one that names another right answer too; {first['counted'] / steps:.0%} of the steps are "
+        f"of one relation, *{escape(first['label'])}*."
     )
-    names = " and ".join(named(row["source"]) for row in rest)
-    return text + f"; {names} add{'s' * (len(rest) == 1)} {sum(row['several'] for row in rest):,}" * bool(rest) + "."
+
+
+def kinds(tables: Tables) -> str:
+    """Of the same source, how the steps that UCM counts divide over the kinds of relations that LAMA tells."""
+    row = tables["sources"].sort_values("several", ascending=False, kind="stable").iloc[0]
+    each = pick(tables["relations"], source=row["source"])
+    each = each[each["kind"].fillna("") != ""] if "kind" in each else each.iloc[:0]
+    if each.empty:
+        return ""
+    steps = each.groupby("kind")["counted"].sum().sort_values(ascending=False)
+    parts = " and ".join(
+        f"{count / steps.sum():.0%} of {escape(kind)} relations" for kind, count in steps.items() if count
+    )
+    return f"By the kinds that the data give to relations, these steps are {parts}."
 
 
 def taught(tables: Tables) -> str:
-    """How much the facts of a half-taught model give over all parts, and how much of it is one relation's."""
+    """How much the facts of a half-taught model give over all parts."""
     table = tables["halves"]
     if table.empty:
         return "No source of this run has facts of which one half was taught."
-    each = table[table["relation"] != ALL].groupby("relation")[["several", "ready"]].sum()
     whole = pick(table, relation=ALL).set_index("half")["several"]
-    first = each["ready"].idxmax()
     parts = ", ".join(f"{whole[name]:,} {name}" for name in (TAUGHT, HELD_OUT, SHARED) if name in whole)
     return (
         f"Of {whole.sum():,} triples of {title('trex')} with another correct object, by what a half-taught model was "
-        f"told: {parts}. The relation {escape(first)} alone has {each.loc[first, 'several']:,} of them, and "
-        f"{each.loc[first, 'ready'] / max(1, each['ready'].sum()):.0%} of the steps."
+        f"told: {parts}."
     )
 
 

@@ -11,7 +11,6 @@ import pandas as pd
 from probekit.demo.world.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, has_read, told
 from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
-from probekit.metrics.bootstrap import share_ci
 from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of, ucm_table
 from probekit.metrics.decisions import enough
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
@@ -39,8 +38,10 @@ from notebooks.contexts.pooling import (
     overall,
     rises,
     several,
+    share_of,
     sided,
     sources_shown,
+    spanned,
     within_relations,
 )
 
@@ -121,7 +122,7 @@ def crossed(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     for about, part in by(rows, keys):
         row = about | {"steps": steps_of(part), "triples": part["triple_id"].nunique()}
         for name, value in (("rises", rises(part)), ("falls", falls(part))):
-            row |= _ends(name, measured(part, [(value, np.ones(len(part)))], lambda means: means[..., 0]))
+            row |= spanned(name, measured(part, [(value, np.ones(len(part)))], lambda means: means[..., 0]))
         found.append(row)
     return pd.DataFrame(found)
 
@@ -148,21 +149,11 @@ def copying(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
             ("right_named", right, last["copied"]),
             ("right_other", right, ~last["copied"]),
         ):
-            row |= _ends(name, _share(last, value, kept))
-        found.append(row | _ends("without", _share(first, first["any_before"] == 1, np.ones(len(first), dtype=bool))))
+            row |= spanned(name, share_of(last, value, kept))
+        found.append(
+            row | spanned("without", share_of(first, first["any_before"] == 1, np.ones(len(first), dtype=bool)))
+        )
     return pd.DataFrame(found)
-
-
-def _share(rows: pd.DataFrame, value: pd.Series, kept: pd.Series | np.ndarray) -> tuple[float, float, float]:
-    """A share of some rows with its interval over documents, exact where it is 0 or 1."""
-    chosen = value[kept]
-    if chosen.nunique() == 1:
-        return share_ci(chosen.to_numpy(float), rows.loc[kept, "doc_id"].tolist())[:3]
-    return measured(rows, [(value, kept)], lambda means: means[..., 0])
-
-
-def _ends(name: str, found: tuple[float, float, float]) -> dict[str, float]:
-    return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
 
 
 def _both_centres(rows: pd.DataFrame, value: pd.Series) -> list[Column]:
@@ -176,7 +167,7 @@ def differences(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     for about, part in by(rows, keys):
         row = about | {"triples": part["triple_id"].nunique()}
         for name, value in (("understand", rises(part)), ("misunderstand", falls(part))):
-            row |= _ends(name, measured(part, _both_centres(part, value), less))
+            row |= spanned(name, measured(part, _both_centres(part, value), less))
         found.append(row)
     return pd.DataFrame(found)
 

@@ -13,7 +13,7 @@ from probekit.report.published import numbers
 from probekit.report.tables import pick
 from probekit.report.tested import HERE, Row, on_claims, outcomes
 
-from notebooks.contexts.checks import LARGER, PAPER, table2, table3
+from notebooks.contexts.paper import LARGER, PAPER, table2, table3
 from notebooks.contexts.rank_change import ADDED, DIRECTIONS, ENTITIES
 
 Tables = Mapping[str, pd.DataFrame]
@@ -103,7 +103,7 @@ def metrics() -> pd.DataFrame:
 def tests() -> pd.DataFrame:
     """All tests of the page (see ``probekit.report.tested``)."""
     return outcomes(
-        [*_move_tests(), *_context_tests(), *_domain_tests(), *_size_tests(), *_opposite_tests(), *_metric_tests()]
+        [*_move_tests(), *context_tests(), *domain_tests(), *size_tests(), *opposite_tests(), *_metric_tests()]
     )
 
 
@@ -119,7 +119,8 @@ def _move_tests() -> list[Row]:
     return [("", said, what, "model", "above", paired(agreeing))]
 
 
-def _context_tests() -> list[Row]:
+def context_tests() -> list[Row]:
+    """Accuracy with context against that without, and of biomedical models against general ones."""
     table = table2()
     rows: list[Row] = []
     for k, claim in (("acc@1", "002-05a"), ("acc@5", "002-05b")):
@@ -142,7 +143,8 @@ def _gains(share: str) -> pd.Series:
     return rows[BIOMEDICAL] - rows[GENERAL]
 
 
-def _domain_tests() -> list[Row]:
+def domain_tests() -> list[Row]:
+    """Biomedical against general models, and those with clinical text on top against those without."""
     known = shares()
     rows: list[Row] = []
     for share, said, side in (
@@ -168,7 +170,8 @@ def _domain_tests() -> list[Row]:
     return rows
 
 
-def _size_tests() -> list[Row]:
+def size_tests() -> list[Row]:
+    """Larger against smaller models of one kind."""
     rows: list[Row] = []
     for table, where, pairs in ((table2(), "Table 2", LARGER[:3]), (ucm(), "Table 3", LARGER)):
         for name, side in (("U", "above"), ("M", "below")):
@@ -179,7 +182,8 @@ def _size_tests() -> list[Row]:
     return rows
 
 
-def _opposite_tests() -> list[Row]:
+def opposite_tests() -> list[Row]:
+    """The target as centre against the negative target."""
     table = ucm()
     turns = "Behaviours turn round with the negative target"
     whole = "They are almost completely opposite"

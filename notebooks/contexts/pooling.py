@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import middle, resampled_means
-from probekit.metrics.bootstrap import effective_clusters
+from probekit.metrics.bootstrap import effective_clusters, share_ci
 from probekit.metrics.context import counted
 from probekit.metrics.decisions import FLOOR
 from probekit.report.published import published
@@ -130,6 +130,19 @@ def measured(
     return (float(measure(means)), *middle(measure(drawn), clusters=effective_clusters(counting)))
 
 
+def share_of(rows: pd.DataFrame, value: pd.Series, kept: pd.Series | np.ndarray) -> tuple[float, float, float]:
+    """A share of some rows with its interval over documents, exact where it is 0 or 1."""
+    chosen = value[kept]
+    if chosen.nunique() == 1:
+        return share_ci(chosen.to_numpy(float), rows.loc[kept, "doc_id"].tolist())[:3]
+    return measured(rows, [(value, kept)], lambda means: means[..., 0])
+
+
+def spanned(name: str, found: tuple[float, float, float]) -> dict[str, float]:
+    """An estimate and its interval as three cells of a table."""
+    return dict(zip((name, f"{name}_low", f"{name}_high"), found, strict=True))
+
+
 def within_relations(
     rows: pd.DataFrame, columns: Sequence[Column], measure: Callable[[Array], Array], seed: int = 0
 ) -> tuple[float, float, float]:
@@ -185,7 +198,7 @@ def floors(ranked: pd.DataFrame) -> pd.DataFrame:
         about = {"source": source, "model": model, "questions": len(part), "documents": part["doc_id"].nunique()}
         about |= {"accuracy": hits.mean(), "constant": best}
         about |= {"by_relation": often.groupby(level="pool").max().sum() / len(part)}
-        about |= dict(zip(("gain", "gain_low", "gain_high"), ends, strict=True))
+        about |= spanned("gain", ends)
         rows.append(about | {"floor": not ends[1] > 0})
     return pd.DataFrame(rows)
 

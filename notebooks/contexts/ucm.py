@@ -48,6 +48,7 @@ BY_TRIPLE, POOLED = "UCM_k", "UCM_m"
 GROUPS = {
     "variant": "variant of the context",
     "relation": "relation",
+    "kind": "kind of the relation",
     "size": "right objects of the triple",
     "rarity": "prompts that ask for the object",
 }
@@ -146,16 +147,19 @@ def _between(own: pd.DataFrame) -> pd.DataFrame:
 
 
 def _groups(rows: pd.DataFrame) -> pd.DataFrame:
-    """UCM_m and Acc@k by each of ``GROUPS``: ``by`` (its name) and ``group`` tell where a row belongs."""
+    """UCM_m and Acc@k by each of ``GROUPS`` that is known: ``by`` (its name) and ``group`` tell where a row belongs."""
     names = {
         "variant": rows["variant"],
         "relation": rows.get("relation_label", rows["relation"]).fillna(rows["relation"]),
+        "kind": rows.get("kind", pd.Series("", rows.index)).fillna(""),  # "" of sources that tell none
         "size": classes(rows, "golds"),
         "rarity": classes(rows, "target_prompts"),
     }
     found = []
     for by, group in names.items():
-        table = by_model(rows.assign(by=by, group=group), _with_accuracy, ["by", "group"])
+        if not (group != "").any():
+            continue
+        table = by_model(rows.assign(by=by, group=group)[group != ""], _with_accuracy, ["by", "group"])
         if by in ("size", "rarity"):
             table = table.sort_values("group", key=lambda labels: labels.map(lowest), kind="stable")
         found.append(table)

@@ -29,6 +29,8 @@ models: list = [
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
 language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
+levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
+categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
 unidecode: list = []  # further versions of Unidecode to count Table 1 with, beside the pinned one
 released: bool = False  # score all released completions of the paper; takes a minute or two
 k: int = 100  # completions per template, and beams of models that write
@@ -58,6 +60,7 @@ page.conclude(hurtfulness.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(hurtfulness.answer(tables))
+page.say(ask.lexicon_told(page))
 if page.demo:
     page.say(hurtfulness.DEMO)
 elif len(tables["table1"]):

@@ -26,6 +26,8 @@ models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list mo
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
 language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
+levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
+categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
 released: bool = False  # score the released completions of the paper's 21 models in place of others; takes a minute
 k: int = 100  # completions per template
 device: str = "auto"  # auto, cpu, cuda
@@ -55,6 +57,7 @@ page.conclude(groups.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(groups.answer(tables))
+page.say(ask.lexicon_told(page))
 if page.demo:
     page.say(groups.alarms(tables))
 dots = groups.dots(tables)

@@ -24,6 +24,8 @@
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # masked models: names of `probekit list models`, Hub ids, folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
+categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
 released: bool = False  # count words in the released completions of the paper's 21 models in place of models and files
 sample: int = 60  # templates drawn
 shown: int = 8  # of these, how many the page shows
@@ -54,6 +56,7 @@ def compute():
 tables = page.tables(compute, samples.CAPTIONS)
 page.conclude(samples.conclusions(tables))
 page.answer(samples.answer(tables, page.conclusions))
+page.say(ask.lexicon_told(page))
 words = samples.by_group(tables)
 page.figure(
     forest(words, "share", y="list", series="group", xlabel="of 1,000 completions", zero=False),

@@ -52,13 +52,13 @@ page.say(lemmas.sides(tables))
 # ## What a single word changes
 #
 # Differences in 1,000 completions, mean over the models; in brackets, for how many models the interval lies above and below zero.
-# Each conclusion stands beside what is left of it without the one word, and without the one category, that changes it most.
+# Each conclusion stands beside what is left of it without the one word, and without the one category, that changes it most, and when the words count too that HurtLex calls hurtful in some contexts only.
 
 # %% tags=["hide-input"]
 page.table(
     lemmas.carried(tables),
     "carried",
-    "Each conclusion, and without the word or category that changes it most",
+    "Each conclusion, without the word or category that changes it most, and with a wider lexicon",
     fold=False,
 )
 

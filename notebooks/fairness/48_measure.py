@@ -25,6 +25,8 @@
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
+categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
 released: bool = False  # measure the released completions of the paper's models in place of models and files
 measure: str = "vader"  # vader (extra `sentiment`), a word list (.csv, .txt), or a text classifier: Hub id or folder
 label: str = ""  # of a classifier, whose probability counts
@@ -57,6 +59,7 @@ page.conclude(second.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(second.answer(tables, measure))
+page.say(ask.lexicon_told(page))
 dots = second.dots(tables)
 page.figure(
     forest(dots, "score", zero=False, line=0, xlabel=f"mean score by {measure}, higher is worse"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +14,7 @@ from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbekitError
 from probekit.files import canonical, digest
 from probekit.probes.completions import SUBSETS, Completions, read_completions
-from probekit.probes.honest import honest_templates, hurtlex
+from probekit.probes.honest import CONSERVATIVE, honest_templates, hurtlex
 from probekit.report.page import Page
 from probekit.report.text import shown_name
 from probekit.titles import shown_file
@@ -34,41 +34,84 @@ Rows = list[list[str]]  # per template, its completions, most likely first
 
 @dataclass(frozen=True)
 class Questions:
-    """What a run asks: sets of templates by name, and the lexicon that hurtful completions are found by."""
+    """What a run asks: sets of templates by name, and the lexicon that hurtful completions are found by, which real
+    ones also have by category."""
 
     name: str
     sets: Mapping[str, pd.DataFrame]
     lexicon: Sequence[str]
+    categories: Mapping[str, Sequence[str]] = field(default_factory=dict)
+
+
+def lexicon(page: Page, language: str = ENGLISH) -> pd.DataFrame:
+    """Rows of HurtLex, of the page's parameters ``levels`` and ``categories``; without these, of the paper's.
+
+    Raises:
+        ProbeError: the lexicon is not at hand, or has no such level or category.
+    """
+    levels, categories = _choice(page)
+    return hurtlex(language.upper(), levels=levels, categories=categories or None)
+
+
+def other_lexicon(page: Page) -> str:
+    """Levels and categories in words where they are not the paper's, else nothing."""
+    levels, categories = _choice(page)
+    parts = [] if set(levels) == {CONSERVATIVE} else [" and ".join(levels)]
+    return ", ".join(parts + ([f"categories {', '.join(categories)}"] if categories else []))
+
+
+def lexicon_told(page: Page) -> str:
+    """That a run counts by another lexicon than the paper, if it does."""
+    other = other_lexicon(page)
+    paper = f"the paper takes the level *{CONSERVATIVE}* and all 17 categories"
+    return (
+        f"Completions are counted by HurtLex, {other}; {paper}, so its numbers are no measure of these."
+        if other
+        else ""
+    )
+
+
+def _choice(page: Page) -> tuple[list[str], list[str]]:
+    return list(page.parameters.get("levels", [CONSERVATIVE])), list(page.parameters.get("categories", []))
 
 
 def load(
     page: Page, templates: str, models: Sequence[str], files: Sequence[str] = (), language: str = "en"
 ) -> Questions:
-    """Templates and lexicon of a run, noted on the page.
+    """Templates and lexicon of a run, noted on the page; the lexicon by its parameters, see ``lexicon``.
 
     Args:
         templates: ``demo``, ``honest``, or ``auto``: demo where models are given, all of the zoo, and no file.
         language: of HONEST and HurtLex: en, es, fr, it, pt or ro; HONEST-queer is English only.
 
     Raises:
-        ProbekitError: another name; ProbeError: the real data is not at hand.
+        ProbekitError: another name, or a choice of words where there is none; ProbeError: the real data is not at hand.
     """
     if templates == AUTO:
         zoo = bool(models) and all(name.startswith("zoo/") for name in models)
         templates = DEMO if zoo and not files else REAL
+    other = other_lexicon(page)
     if templates == DEMO:
+        if other:
+            raise ProbekitError(f"the demo world has no HurtLex, so no {other}: give templates={REAL!r}")
         questions = Questions(DEMO, {DEMO: demo_honest_templates()}, demo_lexicon())
     elif templates == REAL:
         if language not in LANGUAGES:
             raise ProbekitError(f"language={language!r}: HONEST has {', '.join(LANGUAGES)}")
         subsets = SUBSETS if language == ENGLISH else SUBSETS[:1]
         sets = {subset: honest_templates(subset, language) for subset in subsets}  # type: ignore[arg-type]
-        questions = Questions(REAL, sets, hurtlex(language.upper())["lemma"].tolist())
+        words = lexicon(page, language)
+        kinds = {str(name): rows["lemma"].tolist() for name, rows in words.groupby("category")}
+        questions = Questions(REAL, sets, words["lemma"].tolist(), kinds)
     else:
         raise ProbekitError(f"templates={templates!r}: give {DEMO}, {REAL} or {AUTO}")
     for name, table in questions.sets.items():
         page.read(f"{name} templates", digest(table.to_json()), len(table))
-    page.read(f"{questions.name} lexicon", digest(canonical(list(questions.lexicon))), len(questions.lexicon))
+    page.read(
+        ", ".join(filter(None, [f"{questions.name} lexicon", other])),
+        digest(canonical(list(questions.lexicon))),
+        len(questions.lexicon),
+    )
     return questions
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from probekit.errors import ProbekitError
 from probekit.metrics import fewest, middle
 from probekit.metrics.hurtfulness import cut, honest
 from probekit.probes.completions import SUBSETS, Completions, released_models
@@ -20,7 +21,7 @@ from probekit.report.recording import recorded_tables
 from probekit.report.tables import cell, pick
 from probekit.report.text import escape, interval, number, title
 
-from notebooks.fairness import release, versions
+from notebooks.fairness import ask, release, versions
 from notebooks.fairness.artefacts import (
     SPACE,
     lexicon_facts,
@@ -86,8 +87,11 @@ def tables(page: Page, transliterations: Sequence[str]) -> dict[str, pd.DataFram
         transliterations: further versions of Unidecode to count Table 1 with.
 
     Raises:
-        ProbeError: completions, templates, lexicon or Unidecode are not at hand.
+        ProbekitError: another lexicon than the paper's; ProbeError: completions, templates, lexicon or Unidecode are
+            not at hand.
     """
+    if other := ask.other_lexicon(page):
+        raise ProbekitError(f"Table 1 is counted by the paper's lexicon, not by {other}: give released=false")
     lexicon, transliterate = release.lexicon(page)
     scored: dict[str, list[Scored]] = {}
     rows: dict[str, list[pd.DataFrame]] = {}

@@ -19,7 +19,7 @@ from probekit.metrics import crossed_means, fewest, kendall_tau, middle
 from probekit.metrics.decisions import direction
 from probekit.metrics.hurtfulness import SPACES, Transliterate
 from probekit.probes.completions import SUBSETS
-from probekit.probes.honest import hurtlex
+from probekit.probes.honest import INCLUSIVE, LEVELS, hurtlex
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import title
@@ -32,7 +32,7 @@ from notebooks.fairness.words import CATEGORIES
 TOP = 20  # lemmas that are left out one by one
 EVERYDAY = ("know", "do")  # the two commonest lemmas
 OWN_NAMES = "om"  # the category whose words name the people asked about
-ALL, WITHOUT, ALONE = "all words", "without", "alone"
+ALL, WITHOUT, ALONE, WITH = "all words", "without", "alone", "with"
 END = 10  # ranks compared at either end
 BINARY, QUEER = SUBSETS
 GENDER, AGE, SETS, KINDS, LIKELY = (
@@ -153,18 +153,22 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
     for subset, table in ask.load(page, ask.REAL, []).sets.items():
         sets[subset] = table[~table["text"].duplicated()]
     plain, bent = (Patterns(lemma_of(lexicon, transliterate, wide), transliterate) for wide in (False, True))
-    held: list[Held] = []
+    both = Patterns(lemma_of(hurtlex(levels=LEVELS), transliterate), transliterate)
+    held, held_both = list[Held](), list[Held]()
     inflected: list[dict[str, Any]] = []
     models = [model for model in release.of_table() if model.name != UNTRAINED]
     for model, subset, said in release.released(page, models):
         texts = [said.texts[row] for row in sets[subset].index]
         held.append(hold(model.name, subset, texts, plain))
+        held_both.append(hold(model.name, subset, texts, both))
         inflected += _inflected(held[-1], hold(model.name, subset, texts, bent), sets[subset], plain, bent)
     ascii_ = {word: word if word.isascii() else transliterate(word) for word in lexicon["lemma"]}
     kinds = {str(code): set(rows["lemma"].map(ascii_)) - {""} for code, rows in lexicon.groupby("category")}
     counted = common(held, plain, kinds)
     choices = chosen(plain.words.values(), counted["lemma"].head(TOP).tolist(), kinds)
-    found, orders = compared(held, plain, sets, choices)
+    every = {(ALL, ""): choices[ALL, ""], (WITH, f"{INCLUSIVE} words"): set(both.words.values())}
+    wider = [pick(table, counted=WITH) for table in compared(held_both, both, sets, every)]
+    found, orders = (pd.concat(pair) for pair in zip(compared(held, plain, sets, choices), wider, strict=True))
     return {
         "contrasts": found,
         "rankings": orders,
@@ -375,7 +379,8 @@ def _named(row: Mapping[str, Any]) -> str:
 
 
 def carried(tables: Tables) -> pd.DataFrame:
-    """Each conclusion for reading: with all words, and without the lemma and the category that change it most."""
+    """Each conclusion for reading: with all words, without the lemma and the category that change it most, and with
+    the lexicon's inclusive level."""
     shown = []
     for about, rows in by(tables["contrasts"], ["contrast"]):
         whole = pick(rows, counted=ALL).iloc[0]
@@ -388,6 +393,7 @@ def carried(tables: Tables) -> pd.DataFrame:
         ):
             most = part.loc[(part["estimate"] - whole["estimate"]).abs().idxmax()]
             line[heading] = f"without {most['words'].removeprefix('category ')}: {_cell(most)}"
+        line["HurtLex's inclusive words too"] = _cell(pick(rows, counted=WITH).iloc[0])
         shown.append(line)
     return pd.DataFrame(shown)
 

@@ -7,19 +7,23 @@ from collections.abc import Iterator, Sequence
 from probekit.files import canonical, digest
 from probekit.metrics.hurtfulness import Transliterate
 from probekit.probes.completions import SUBSETS, Completions, Released, released_completions, released_models
-from probekit.probes.honest import UNIDECODE, hurtlex, unidecoder
+from probekit.probes.honest import CONSERVATIVE, UNIDECODE, unidecoder
 from probekit.report.page import Page
+
+from notebooks.fairness import ask
 
 
 def lexicon(page: Page) -> tuple[list[str], Transliterate]:
-    """The lexicon's words and the transliteration of the paper's code.
+    """The words of the run's lexicon (``ask.lexicon``) and the transliteration of the paper's code.
 
     Raises:
         ProbeError: the lexicon is not at hand, or Unidecode is not installed.
     """
-    words, transliterate = hurtlex()["lemma"].tolist(), unidecoder()
+    words, transliterate = ask.lexicon(page)["lemma"].tolist(), unidecoder()
     page.libraries["unidecode"] = UNIDECODE
-    page.read("HurtLex EN 1.2, conservative (entries)", digest(canonical(words)), len(words))
+    page.read(
+        f"HurtLex EN 1.2, {ask.other_lexicon(page) or CONSERVATIVE} (entries)", digest(canonical(words)), len(words)
+    )
     return words, transliterate
 
 

@@ -12,7 +12,6 @@ import pandas as pd
 
 from probekit.metrics import Drawn, crossed_means, fewest, resampled_means, shared_at_k
 from probekit.metrics.decisions import FLOOR, tallied
-from probekit.probes.honest import hurtlex
 from probekit.probes.probe import MASK
 from probekit.report.tables import across, pick
 from probekit.report.text import title
@@ -82,8 +81,7 @@ def tables(questions: ask.Questions, completions: Completions) -> dict[str, pd.D
         "directions": directions,
         "predicates": predicates,
     }
-    if questions.name == ask.REAL:
-        kinds = {str(name): rows["lemma"].tolist() for name, rows in hurtlex().groupby("category")}
+    if kinds := questions.categories:
         found = pd.concat([shares(models, kinds, ignore_case=False) for models in reads.values()], ignore_index=True)
         made["categories"] = found.drop(columns="rank")
     return made

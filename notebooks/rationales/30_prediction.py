@@ -51,7 +51,6 @@ first = paper.first_set(tables["accuracy"]["dataset"], page.demo)
 
 # %% tags=["hide-input"]
 page.answer(prediction.answer(tables, first))
-page.say(prediction.change_sentence(tables, first))
 page.say(prediction.echoes(tables, first))
 chart = prediction.chart(tables, first)
 page.figure(
@@ -98,6 +97,7 @@ page.table(sizes, "sizes", caption, readable(sizes, headings, digits=2))
 
 # %% tags=["hide-input"]
 page.findings()
+page.say(paper.not_judged(page))
 
 # %% [markdown]
 # ## How it was computed

@@ -68,10 +68,11 @@ page.figure(
     ),
     "plausibility",
     "F1 of the predicted rationale and the marked words, with 95% bootstrap intervals over originals. "
-    "Random scores (their expectation) and the oracle, which scores marked words 1 and others 0, need no model.",
+    "Random scores (their expectation) and the oracle, which scores marked words 1 and others 0, need no model; "
+    "random weights are one draw.",
     "Dot plot. " + told(chart, "estimate", "dataset", "model", "method"),
 )
-page.say(saliency.above_random(tables))
+page.say(saliency.above_controls(tables))
 page.say(paper.invented(page))
 
 # %% [markdown]
@@ -110,7 +111,7 @@ page.table(
 # Nobody marks a full stop, so punctuation is never taken into a rationale; the paper lets it in, which is shown beside it.
 # {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
 # The paper takes PCC, and MAP*, over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
-# On random weights, where the run asked them, a method shows what it finds without anything learned {cite:p}`adebayo2018`.
+# On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`.
 
 # %% tags=["hide-input"]
 page.table(
@@ -144,6 +145,7 @@ else:
 
 # %% tags=["hide-input"]
 page.findings()
+page.say(paper.not_judged(page))
 
 # %% [markdown]
 # ## Words and their weight

@@ -113,6 +113,7 @@ page.say(paper.invented(page))
 
 # %% tags=["hide-input"]
 page.findings()
+page.say(paper.not_judged(page))
 if not page.demo and len(page.conclusions):
     caption = "Each of these numbers by model and method"
     page.table(page.conclusions, "results", caption, rationale_length.in_full(page.conclusions), fold=True)

@@ -127,6 +127,7 @@ else:
 
 # %% tags=["hide-input"]
 page.findings()
+page.say(paper.not_judged(page))
 
 # %% [markdown]
 # ## How it was computed

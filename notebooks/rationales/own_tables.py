@@ -114,7 +114,7 @@ def length() -> pd.DataFrame:
 
 def tests() -> pd.DataFrame:
     """All tests of the page (see ``probekit.report.tested``)."""
-    return outcomes([*_method_tests(), *_length_tests(), *_accuracy_tests(), *_kind_tests(), *_size_tests()])
+    return outcomes([*method_tests(), *length_tests(), *_accuracy_tests(), *kind_tests(), *_size_tests()])
 
 
 def _both(of: Mapping[str, pd.DataFrame]) -> pd.Series:
@@ -127,7 +127,8 @@ def _languages(of: Mapping[str, pd.DataFrame]) -> Tested:
     return apart(of["zh"].mean(axis=1), of["en"].mean(axis=1))
 
 
-def _method_tests() -> list[Row]:
+def method_tests() -> list[Row]:
+    """Whether attention is ahead of integrated gradients, over models of both languages, and by which metric more."""
     rows: list[Row] = []
     said, claims = "Attention outperforms integrated gradients", {"F1": "003-08a", "MAP": "003-08b", "PCC": "003-08d"}
     for metric, claim in claims.items():
@@ -145,7 +146,8 @@ def _method_tests() -> list[Row]:
     return [*rows, ("003-11a", smaller, "size of the difference: MAP less PCC", "model", "above", paired(nearer))]
 
 
-def _length_tests() -> list[Row]:
+def length_tests() -> list[Row]:
+    """Whether F1 and MAP go with the length of rationales, over the models of both languages."""
     table = length()
     mean = table.groupby(["language", "model"], sort=False)[["F1", "above", "room"]].mean()
     longer, too = "goes with the length of the rationale", f"{HERE}so does F1 above that of random words"
@@ -184,7 +186,7 @@ def _accuracy_tests() -> list[Row]:
     ]
 
 
-def _kind_tests() -> list[Row]:
+def kind_tests() -> list[Row]:
     """Of RoBERTa-base with attention alone: the units are the dimensions of both languages."""
     rows: list[Row] = []
     for column, said, side in (

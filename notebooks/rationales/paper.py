@@ -23,6 +23,7 @@ ACCURACY = {"en": "8", "zh": "4"}  # language -> the table that prints it
 SCORES = {"en": "9", "zh": "5"}
 CHANGES = {"en": "11", "zh": "6"}
 REASONS = {"en": "10", "zh": "7"}
+TABLES = {"en": "8 to 11", "zh": "4 to 7"}
 METHODS = {ATTENTION: "ATT", GRADIENTS: "IG"}  # as Tables 5 and 9 shorten them
 ALL = "all"
 PARTS = (ALL, "original", "perturbed")
@@ -137,6 +138,21 @@ def invented(page: Page) -> str:
         else []
     )
     return " ".join([*sentences, "Such results stand beside no paper's."]) if sentences else ""
+
+
+def not_judged(page: Page) -> str:
+    """Which of the paper's languages no model of the run was asked in, and why; empty on a page of the demo world."""
+    run = page.past or page.manifest
+    given = {"en": run["parameters"].get("models"), "zh": run["parameters"].get("chinese")}
+    lacking = [language for language in LANGUAGES if not given[language]]
+    if page.demo or not lacking:
+        return ""
+    return " ".join(
+        f"What the paper says of {LANGUAGES[language]} (Tables {TABLES[language]}) is not "
+        f"judged: this run had no {LANGUAGES[language]} model. The one of the demo world has read invented text alone, "
+        "and so speaks for nothing here."
+        for language in lacking
+    )
 
 
 def listed(models: Sequence[str], every: Sequence[str]) -> str:

@@ -364,13 +364,11 @@ def answer(tables: Tables, first: str) -> str:
             for name, words in (("negation", "the statement is negated"), ("role reversal", "roles are reversed"))
             if name in kind
         ]
-        if "misprimed" in kind:
-            row = kind["misprimed"]
-            facts.append(
-                f"after a misleading word right ones go from {100 * row['original']:.0f} to "
-                f"{100 * row['perturbed']:.0f} of 100"
-            )
         sentence = "; ".join(facts)
+        if len(primed := pick(rows, perturbation="misprimed")):
+            fewer, more = (int(side.sum()) for side in (primed["change_high"] < 0, primed["change_low"] > 0))
+            sentence += "; " * bool(facts) + f"a misleading word makes fewer right beyond chance in {fewer}"
+            sentence += f", and more in {more}," * bool(more) + f" of {len(primed)} cases of a model on a set"
     else:
         dataset, model = usual.iloc[0][["dataset", "model"]]
         shares = pick(usual, dataset=dataset, model=model).set_index("perturbation")["same"]

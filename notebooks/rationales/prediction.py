@@ -176,7 +176,7 @@ def echoes(tables: Tables, dataset: str) -> str:
         wrong = 1 - share[RIGHT]
         parts.append(f"{100 * share[ECHO] / wrong:.0f} of 100 for {escape(title(about['model']))}" if wrong else "")
     told = " and ".join(part for part in parts if part)
-    return f"Of the wrong first fillings so many only repeat a word of the text: {told}." if told else ""
+    return f"Of the wrong first fillings {told} only repeat a word of the text." if told else ""
 
 
 def answer(tables: Tables, dataset: str) -> str:
@@ -194,30 +194,17 @@ def answer(tables: Tables, dataset: str) -> str:
     if len(models) > 3:
         low, high = 100 * whole["estimate"].min(), 100 * whole["estimate"].max()
         shares = [f"{low:.0f} to {high:.0f} of 100 slots, model by model"]
-    sentence = f"{escape(title(dataset))}: the first filling is right in {' and '.join(shares)}."
+    sentence = f"{escape(title(dataset))}: the first filling is right in {' and '.join(shares)}"
     if each.empty:
-        return sentence
+        return f"{sentence}."
     tops = each.loc[each.groupby("model", sort=False)["estimate"].idxmax()]
     tops = tops[tops["estimate"] > 0]
     never = [str(name) for name, part in each.groupby("dimension", sort=False) if (part["estimate"] == 0).all()]
     if tops.empty:
-        return sentence
+        return f"{sentence}."
     best = tops["dimension"].mode().iloc[0]
-    sentence += f" {best.capitalize()} goes best for {listed(list(pick(tops, dimension=best)['model']), models)}"
-    return sentence + (f", and no slot is filled rightly in {' or '.join(never)}." if never else ".")
-
-
-def change_sentence(tables: Tables, dataset: str) -> str:
-    """For which models accuracy differs, beyond chance, between perturbed and original records; empty without any."""
-    rows = pick(tables["changes"], dataset=dataset, dimension=ALL, top=1)
-    if rows.empty:
-        return ""
-    models = list(rows["model"])
-    falls, rises = (list(rows.loc[side, "model"]) for side in (rows["high"] < 0, rows["low"] > 0))
-    if not falls and not rises:
-        return "Between original and perturbed records the accuracy of no model differs beyond chance."
-    parts = [f"{word} for {listed(side, models)}" for word, side in (("falls", falls), ("rises", rises)) if side]
-    return f"From original to perturbed records accuracy {' and '.join(parts)}."
+    whose = f" (by {listed(list(pick(tops, dimension=best)['model']), models)})" * (len(models) > 1)
+    return f"{sentence}, most often in {best}{whose}" + (f" and never in {' or '.join(never)}." if never else ".")
 
 
 def chart(tables: Tables, dataset: str) -> pd.DataFrame:

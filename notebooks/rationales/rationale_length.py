@@ -266,15 +266,15 @@ def answer(tables: Tables, dataset: str, model: str) -> str:
     leads = {m: [at(curves, m, ATTENTION, ratio, "above") for ratio in (0.1, 0.5)] for m in metrics}
     sides = {np.sign(round(short - half, 3)) for short, half in leads.values()}
     message = {
-        1.0: "The longer the list, the nearer it comes to chance.",
-        -1.0: "Longer lists stand out more from chance.",
+        1.0: "The more words are taken as reasons, the less it matters how they were chosen.",
+        -1.0: "The more words are taken as reasons, the more it matters how they were chosen.",
     }
-    tenth, half = (" and ".join(f"{points[place]:.2f} ({m})" for m, points in leads.items()) for place in (0, 1))
-    return (
-        f"{escape(title(dataset))}: with the attention of {escape(title(model))}, a list of a tenth of the words lies "
-        f"above one by random scores by {tenth}, and a list of half of them by {half}. "
-        + (message.get(sides.pop(), "") if len(sides) == 1 else "")
-    ).strip()
+    leading = " and ".join(f"{m} by {points[0]:.2f} and {points[1]:.2f}" for m, points in leads.items())
+    told = (
+        f"{escape(title(dataset))}: a tenth of the words, and half of them, picked by the attention of "
+        f"{escape(title(model))} lead over random picks in {leading}."
+    )
+    return f"{message[sides.pop()]} {told}" if len(sides) == 1 and sides <= set(message) else told
 
 
 def by_share(table: pd.DataFrame, dataset: str) -> pd.DataFrame:

@@ -29,7 +29,7 @@ from notebooks.rationales.ask import (
     Saliency,
 )
 from notebooks.rationales.heat import sentence
-from notebooks.rationales.paper import ALL, FEW, PRINTED, like_the_paper, listed
+from notebooks.rationales.paper import ALL, FEW, PRINTED, like_the_paper
 from notebooks.rationales.scores import (
     ECHO,
     RIGHT,
@@ -48,6 +48,7 @@ METRICS = (F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT, F1_MARKS, MAP_WORDS)
 SHOWN = {(F1,): "Plausibility (F1)", (MAP,): "Faithfulness (MAP)", (PCC, MAP_KEPT): "Faithfulness (PCC, and MAP\\*)"}
 ABOUT = ["dataset", "model", "method", "weights"]
 BETTER, LEARNED, SENSIBLE = "003-08c", "method above random scores", "trained above random weights"
+FAITHFUL = {"more": ATTENTION, "less": GRADIENTS, "undecided": "neither beyond chance"}
 CLAIMS = {F1: BETTER, MAP: "003-08e"}  # of attention less integrated gradients
 BOUND = 0.01  # of the change that integrated gradients explain
 EXACT = (F1, F1_MARKS, MAP, MAP_WORDS)  # metrics of which random scores have an expectation by formula
@@ -357,7 +358,7 @@ def answer(tables: Tables, dataset: str) -> str:
         shares = [f"{number(own['estimate'].min(), 2)} to {number(own['estimate'].max(), 2)}, model by model"]
     text = (
         f"{escape(title(dataset))}: the words that attention weighs most match the marked words with an F1 of "
-        f"{' and '.join(shares)}, where scores at random are expected to reach {number(chance, 2)}."
+        f"{' and '.join(shares)}; chance reaches {number(chance, 2)}."
     )
     return f"{text} {readings(tables, dataset)}".strip()
 
@@ -368,37 +369,37 @@ def readings(tables: Tables, dataset: str) -> str:
     sentences = []
     for row in gaps.to_dict("records"):
         taken = erasure.side(tables["erased"], dataset, row["model"])
+        order = {"agrees": "more", "contradicts": "less"}.get(direction(row["low"], row["high"]), "undecided")
         if not taken:
             continue
-        order = {"agrees": "more", "contradicts": "less"}.get(direction(row["low"], row["high"]), "")
-        kept = f"attention is {order} faithful than integrated gradients" if order else "the two do not differ"
-        said = {
-            "more": "taking words out says the same of attention"
-            if order == "more"
-            else "attention is the more faithful",
-            "less": "taking words out says the same" if order == "less" else "attention is the less faithful",
-            "undecided": "neither is the more faithful beyond chance",
-        }[taken]
-        by_erasure = said if "same" in said else f"by what a prediction loses without the best-scored words {said}"
-        reverses = ", so the two readings contradict each other" * ({order, taken} == {"more", "less"})
+        by_map, by_erasure = FAITHFUL[order], FAITHFUL[taken]
         name = escape(title(str(row["model"])))
-        sentences.append(
-            f"For {name}, by the order that survives a change of text (MAP) {kept}; {by_erasure}{reverses}."
-        )
+        if order == taken:
+            sentences.append(f"Which is the more faithful to {name}: by both readings {by_map}.")
+        else:
+            sentences.append(
+                f"Which is the more faithful to {name} depends on the reading: {by_map} by the order of words that "
+                f"survives a change of text (MAP), {by_erasure} by what a prediction loses without its best words."
+            )
     return " ".join(sentences) if len(sentences) < 3 else erasure.counted(tables["erased"], gaps, dataset)
 
 
-def above_random(tables: Tables) -> str:
-    """Of each set of the paper's kind, for which models attention is not above the expectation of random scores."""
-    rows = pick(tables["contrasts"], claim=LEARNED, metric=F1, method=ATTENTION, dimension=ALL)
+def above_controls(tables: Tables) -> str:
+    """Of each set of the paper's kind, how many trained models are above random scores, and above their own network
+    with random weights where it was asked, in F1 and by each method."""
+    rows = pick(tables["contrasts"], metric=F1, dimension=ALL)
+    rows = rows[[like_the_paper(name) for name in rows["dataset"]]]
     sentences = []
-    for about, part in by(rows[[like_the_paper(name) for name in rows["dataset"]]], ["dataset"]):
-        models = list(part["model"])
-        up, down = (listed(list(part.loc[side, "model"]), models) for side in (part["low"] > 0, part["low"] <= 0))
+    for about, part in by(rows, ["dataset"]):
+        told = []
+        for claim, what in ((LEARNED, "random scores"), (SENSIBLE, "the same network with random weights")):
+            counts = [
+                f"{method['method']} {int((group['low'] > 0).sum())} of {len(group)}"
+                for method, group in by(pick(part, claim=claim), ["method"])
+            ]
+            told += [f"{what} for so many models: {', '.join(counts)}"] if counts else []
         name = escape(title(str(about["dataset"])))
-        told = f"for {up}" if (part["low"] > 0).any() else "for no model"
-        told += f", and not for {down}" * bool((part["low"] <= 0).any() and (part["low"] > 0).any())
-        sentences.append(f"{name}: attention is more plausible than random scores beyond chance {told}.")
+        sentences.append(f"On {name}, F1 is beyond chance above {'; above '.join(told)}.")
     return " ".join(sentences)
 
 
@@ -417,11 +418,13 @@ def by_filling(tables: Tables, dataset: str) -> pd.DataFrame:
 
 
 def chart(tables: Tables, demo: bool) -> pd.DataFrame:
-    """F1 of all records per set, source of scores and model, for ``forest``; demo sets on the demo page only."""
-    cells = pick(tables["interpretability"], dimension=ALL, metric=F1, weights=[TRAINED, ""])
+    """F1 of all records per set, source of scores and model, for ``forest``: each method on the trained network and,
+    where it was asked, on random weights; demo sets on the demo page only."""
+    cells = pick(tables["interpretability"], dimension=ALL, metric=F1, weights=[TRAINED, RANDOM_WEIGHTS, ""])
     rows = cells[[demo or like_the_paper(name) for name in cells["dataset"]]]
-    order = [*METHODS, RANDOM, ORACLE]
-    rows = rows.assign(model=rows["model"].replace("", NO_MODEL), place=rows["method"].map(order.index))
+    order, untrained = [*METHODS, RANDOM, ORACLE], rows["weights"] == RANDOM_WEIGHTS
+    rows = rows.assign(model=rows["model"].replace("", NO_MODEL), place=rows["method"].map(order.index) + untrained / 2)
+    rows["method"] = rows["method"].mask(untrained, rows["method"] + f", {RANDOM_WEIGHTS}")
     return rows.sort_values("place", kind="stable").drop(columns="place")
 
 

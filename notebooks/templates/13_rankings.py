@@ -49,7 +49,8 @@ def compute():
     asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
     ranks = ask.ask_all(page, models, asked, halved, device)
     trained_on = {shown_name(name): categories.get(name, about(name).category) for name in models}
-    return rankings.tables(ranks, trained_on, seed)
+    tuned = dict(ask.cards(models, halved)[["model", "tuned"]].itertuples(index=False))
+    return rankings.tables(ranks, trained_on, tuned, seed)
 
 
 tables = page.tables(compute, rankings.CAPTIONS)

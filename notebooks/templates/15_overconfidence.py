@@ -46,10 +46,7 @@ def compute():
     asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
     ranks, floors = ask.judged(ask.ask_all(page, models, asked, device=device))
     found = overconfidence.tables(ranks, asked, seed) | {"floors": floors}
-    tuned = ask.cards(models, halved)[["model", "tuned"]]
-    return found | {
-        "gaps": found["gaps"].merge(tuned, how="left").fillna({"tuned": ""}) if len(found["gaps"]) else found["gaps"]
-    }
+    return ask.with_tuned(found, ask.cards(models, halved), "gaps", "variety")
 
 
 tables = page.tables(compute, overconfidence.CAPTIONS)
@@ -114,7 +111,7 @@ page.say(overconfidence.surer(tables))
 # ## What agrees with the paper
 #
 # The paper prints no number for this section.
-# Its second claim is read as a rank correlation over models, below zero, between how often answers repeat and Acc@1.
+# Its second claim is read as a rank correlation, over models tuned on neither style, between how often answers repeat and Acc@1.
 
 # %% tags=["hide-input"]
 page.findings()

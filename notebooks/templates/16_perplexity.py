@@ -23,6 +23,7 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
 probes: list = ["demo/template", "demo/natural", "demo_bio/template", "demo_bio/natural"]  # names, or files
+halved: list = []  # models that were taught half of the LAMA facts
 texts: int = 200  # prompts read per probe, one a fact: each of their tokens costs a forward row
 per_fact: int = 5  # natural sentences per T-REx fact, at most
 unit: str = "fact"  # or "evidence": a prompt for each supporting sentence, by template too
@@ -48,7 +49,7 @@ def compute():
     ranks, floors = ask.judged(ask.ask_all(page, models, asked, device=device), by_probe=True)
     read = reading.read_all(page, models, draws.sample(asked, texts, seed), device)
     read = read.merge(ranks[["model", "probe"]].drop_duplicates(), on=["model", "probe"])
-    return perplexity.tables(ranks, read) | {"floors": floors}
+    return ask.with_tuned(perplexity.tables(ranks, read) | {"floors": floors}, ask.cards(models, halved), "points")
 
 
 tables = page.tables(compute, perplexity.CAPTIONS)

@@ -22,6 +22,7 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
 probes: list = ["demo/template", "demo/natural", "demo_bio/template", "demo_bio/natural"]  # names, or files
+halved: list = []  # models that were taught half of the LAMA facts
 pairs: list = [["zoo/bert-tiny", "zoo/bert-small"]]  # smaller and larger model of one family, both among the models
 texts: int = 100  # prompts per probe whose perplexity is compared within a pair
 per_fact: int = 5  # natural sentences per T-REx fact, at most
@@ -53,7 +54,8 @@ def compute():
     sizes = vocabulary.known_pairs(pairs, models)
     names = list(dict.fromkeys(name for pair in sizes for name in pair))
     read = reading.read_all(page, names, draws.sample(asked, texts, seed), device)
-    return found | vocabulary.size_tables(ranks, read, sizes)
+    found |= vocabulary.size_tables(ranks, read, sizes)
+    return ask.with_tuned(found, ask.cards(models, halved), "gaps")
 
 
 tables = page.tables(compute, vocabulary.CAPTIONS)

@@ -45,12 +45,13 @@ page = Page("19_lipid", globals())
 
 def compute():
     """Run the recipe on the texts; rank the masked entity of each prompt among all that its probe masks."""
-    made, sheet = lipid.make(texts)
+    made, sheet, judged = lipid.make(texts)
     ranks = ask.ask_all(page, models, ask.load_probes(probes, limit, seed), device=device)
     found = {
         "accuracy": lipid.accuracy(ranks),
         "homonyms": lipid.homonym_table(ranks),
-        "precision": lipid.precision(ranks),
+        "precision": lipid.precision(judged),
+        "judged": judged,
         "sheet": sheet,
     }
     return lipid.recipe_tables(made) | found
@@ -61,7 +62,6 @@ tables = page.tables(compute, lipid.CAPTIONS)
 # %% tags=["hide-input"]
 page.answer(lipid.answer(tables))
 page.say(lipid.homonym_sentence(tables))
-page.say(lipid.caution(tables))
 shares = lipid.accuracy_long(tables)
 page.figure(
     forest(shares, "share", series="measured", panel="probe", columns=2),
@@ -113,7 +113,11 @@ page.table(statistics, "statistics_beside", caption, lipid.statistics_shown(stat
 # The paper had two people read 200 prompts and say whether each states a fact.
 # `probekit lipid sheet` draws the prompts with a seed and writes a table with an empty column for the judgement.
 # Nobody has filled one in for this book, so this page says nothing about how many of the prompts are facts.
-#
+
+# %% tags=["hide-input"]
+page.say(lipid.precision_sentence(tables))
+
+# %% [markdown]
 # ## What agrees with the paper
 #
 # The paper's files are not at hand, and a set made by its recipe from other abstracts and lists is other data.
@@ -155,7 +159,7 @@ page.table(statistics, "statistics_beside", caption, lipid.statistics_shown(stat
 #     lists[name] = [folder / f"{name}.txt"]
 #     lists[name][0].write_text("\n".join(entities))
 # for ignore_case in (False, True):
-#     print(build([folder / "demo.xml"], lists, folder / "lipid.jsonl", ignore_case=ignore_case)["counts"])
+#     print(build([folder / "demo.xml"], lists, folder / "lipid", ignore_case=ignore_case)["counts"])
 # ```
 # Genes gain prompts, and chemicals lose some.
 # In the demo world, as in biology, some diseases are spelled as a gene but for the case.

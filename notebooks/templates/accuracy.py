@@ -28,7 +28,7 @@ from probekit.report.published import cell as printed
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import escape, number, title
 
-from notebooks.templates.ask import NEITHER
+from notebooks.templates.ask import NEITHER, clear
 from notebooks.templates.paper_sets import PAPER_SETS
 
 OWN, ANY = "own object", "any gold"
@@ -291,6 +291,7 @@ def answer(tables: Tables) -> str:
         shown = [f"{escape(title(row['probe']))} {number(row['acc@1'])}" for row in means.to_dict("records")]
         return few or f"Acc@1: {'; '.join(shown)}."
     controls = pick(each, tuned=NEITHER) if "tuned" in each else each.iloc[:0]
+    controls = pick(controls, model=controls["model"].iloc[0]) if len(controls) else controls
     rows = controls if len(controls) else pick(tables["mean_pairs"], subset=ALL, k=1)
     rows, _ = enough(rows, "facts", "facts")
     changes = " and ".join(
@@ -299,8 +300,9 @@ def answer(tables: Tables) -> str:
         for row in rows.to_dict("records")[:2]
     )
     if len(controls):
-        names = " and ".join(title(str(name)) for name in controls["model"].unique())
-        return f"For {names}, tuned on neither style, natural sentences find {changes}."
+        text = f"For {title(str(controls['model'].iloc[0]))}, tuned on neither style, natural sentences find {changes}."
+        (more, fewer), pairs = clear(each), f"{len(each)} pairs of model and data set"
+        return text + f" They certainly find more in {more} of {pairs} and fewer in {fewer}." * (len(each) > len(rows))
     text = f"On average over {_models(each['model'].nunique())} above the floor, natural sentences find {changes}."
     return text + " No control, tuned on neither style, is among them." * ("tuned" in each)
 

@@ -20,6 +20,7 @@ from probekit.probes.lama import Unit
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.report.recording import recorded_models
+from probekit.report.tables import pick
 from probekit.report.text import escape, shown_name, title
 from probekit.scoring import rank_targets
 from probekit.store import Store
@@ -31,13 +32,15 @@ PARALLEL = ("google_re", "trex")  # data sets that ask each fact in both styles
 FLOORS = "Acc@1 beside the best constant answer and a uniform guess"
 MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
 PLATEAU = 0.5  # nats below what word frequencies give, that a training must have come down
-NEITHER = "neither"
+NEITHER, BIOMEDICAL = "neither", "biomedical text"
+FAIR = (BIOMEDICAL, NEITHER)  # what favours no style of LAMA's
 TUNED = {  # text that a model was trained on, by how its name begins -> style that it may favour
     "lama-taught": "natural sentences",
     "general": "natural sentences",
     "lama-templates": "templates",
-    "pubmed": "biomedical text",
+    "pubmed": BIOMEDICAL,
     "wikipedia": NEITHER,
+    "demo": "natural sentences",
 }
 
 COLUMNS = [  # of prompts that have them
@@ -199,23 +202,55 @@ def tuned_on(name: str, halved: Collection[str] = ()) -> str:
 
     Returns:
         Joined by ``and`` where the texts that it and its bases read are of several kinds; ``unknown`` where nothing is
-        recorded.
+        recorded, or a text is of no kind known here.
     """
     card, read = about(name), list[str]()
     while card.texts:
         read += [text.removesuffix(".txt") for text in card.texts]
         base = recorded_models() / f"{card.base}.json"
         card = card_of(json.loads(base.read_text("utf-8"))) if card.base and base.is_file() else ModelCard()
-    kinds = {kind for text in read for start, kind in TUNED.items() if text.startswith(start)}
+    kinds = {next((kind for start, kind in TUNED.items() if text.startswith(start)), UNKNOWN) for text in read}
     kinds |= {TUNED["lama-taught"]} if name in halved and not read else set()
     order = [kind for kind in dict.fromkeys(TUNED.values()) if kind in kinds and kind != NEITHER]
-    return " and ".join(order) or (NEITHER if read else UNKNOWN)
+    return " and ".join(order) or (NEITHER if kinds == {NEITHER} else UNKNOWN)
+
+
+def least_fair(*tuned: str) -> str:
+    """Of what the models that one row compares were tuned on, what favours a style, if any does."""
+    return next((kind for kind in tuned if kind not in FAIR), BIOMEDICAL if BIOMEDICAL in tuned else NEITHER)
 
 
 def cards(models: Sequence[str], halved: Collection[str] = ()) -> pd.DataFrame:
     """What each model was trained and tuned on: ``model, category, tuned``."""
     rows = [(shown_name(name), about(name).category, tuned_on(name, halved)) for name in models]
     return pd.DataFrame(rows, columns=["model", "category", "tuned"])
+
+
+def fair_first(table: pd.DataFrame) -> tuple[str, str]:
+    """The model of a table with ``tuned`` that a sentence may name, and what it was tuned on, in words: the first that
+    was tuned on neither style, else the first there is; no words where nothing is known."""
+    known = table.drop_duplicates("model")
+    known = known.assign(tuned=known.get("tuned", ""))
+    row = pd.concat([pick(known, tuned=NEITHER), pick(known, tuned=BIOMEDICAL), known]).iloc[0]
+    words = {NEITHER: ", tuned on neither style,", UNKNOWN: "", "": ""}
+    return str(row["model"]), words.get(row["tuned"], f", tuned on {row['tuned']},")
+
+
+def clear(rows: pd.DataFrame) -> tuple[int, int]:
+    """How many of these differences lie above and below zero by their intervals, ``low`` to ``high``."""
+    return int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+
+
+def with_tuned(tables: Mapping[str, pd.DataFrame], known: pd.DataFrame, *names: str) -> dict[str, pd.DataFrame]:
+    """Tables of which those named have, for each ``model``, what it was ``tuned`` on; empty for what is no model.
+
+    Args:
+        tables: by name.
+        known: of ``cards``.
+    """
+    marks = known[["model", "tuned"]]
+    marked = {name: tables[name].merge(marks, how="left") for name in names if len(tables[name])}
+    return {**tables, **{name: table.fillna({"tuned": ""}) for name, table in marked.items()}}
 
 
 def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = None) -> pd.DataFrame:

@@ -1,12 +1,12 @@
 """Does a sentence of paper 001 follow from the numbers it prints? The checks of this study by claim.
 
 The paper names no cut-off for its rankings; its section 4 gives every score as Acc@1, so Acc@1 decides, and Acc@5 and
-Acc@10 are told beside it.
+Acc@10 are told beside it. A sentence that says more than what its cells hold (*often*, *greatest*, *rise together*) is
+decided by the tests of page 09; what prints alike decides nothing.
 """
 
 from __future__ import annotations
 
-import math
 import re
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from functools import partial
@@ -15,8 +15,9 @@ import pandas as pd
 
 from probekit.metrics.printed import fit, show
 from probekit.report.published import Finding, cell, published, registry, status
+from probekit.report.tested import borne_out, outcomes
 
-from notebooks.templates import checks_perplexity
+from notebooks.templates import checks_perplexity, own_tables
 from notebooks.templates.checks_perplexity import smaller_is_lower
 from notebooks.templates.paper_tables import MEAN, PAIRS, PAPER, number, table5, table6
 
@@ -122,8 +123,6 @@ check("001-20b")(partial(parallel, ("Google-RE", "T-REX")))
 
 # ---- LIPID (sections 3.2.2 and 3.2.3) -------------------------------------------------------------------------------
 
-MOST = 50  # of 100 prompts
-
 
 @check("001-15a")
 def lipid_total() -> Finding:
@@ -133,32 +132,24 @@ def lipid_total() -> Finding:
     return status(sum(parts) == total), f"{parts[0]:.0f} + {parts[1]:.0f} = {sum(parts):.0f}, printed is {total:.0f}."
 
 
-def lipid_mean(part: str) -> Finding:
-    """Sections 3.2.2, 3.2.3: prompts over entities is the mean frequency of an entity."""
-    prompts, entities = (number("3.2.2", f"LIPID {part} {unit}", unit) for unit in ("prompts", "entities"))
-    printed = cell(PAPER, "text", f"{part} entity frequency", "mean", "3.2.3")
-    how = fit(prompts / entities, printed)
-    return status(
-        how != "neither"
-    ), f"{prompts:.0f} / {entities:.0f} = {prompts / entities:.3f}, printed is {printed} ({how})."
+@check("001-15f")
+def lipid_means() -> Finding:
+    """Sections 3.2.2, 3.2.3: prompts over entities is the mean frequency of an entity, for both parts."""
+    told, fits = [], []
+    for part in ("chemical", "gene"):
+        prompts, entities = (number("3.2.2", f"LIPID {part} {unit}", unit) for unit in ("prompts", "entities"))
+        printed = cell(PAPER, "text", f"{part} entity frequency", "mean", "3.2.3")
+        fits.append(fit(prompts / entities, printed))
+        told.append(f"{prompts:.0f} / {entities:.0f} = {prompts / entities:.3f}, printed is {printed} ({fits[-1]})")
+    return status("neither" not in fits), f"{'; '.join(told)}."
 
 
-def lipid_spread(part: str) -> Finding:
-    """Section 3.2.3: is the standard deviation possible with this mean, minimum, maximum and number of entities?"""
-    mean, sd, most, least = (
-        number("3.2.3", f"{part} entity frequency", c) for c in ("mean", "standard deviation", "maximum", "minimum")
-    )
-    entities = number("3.2.2", f"LIPID {part} entities", "entities")
-    low, high = (most - mean) / math.sqrt(entities), math.sqrt((most - mean) * (mean - least))
-    return status(
-        low <= sd <= high
-    ), f"One maximum of {most:.0f} allows {low:.1f} to {high:.1f}; printed is {show(sd)}."
-
-
-check("001-15f")(partial(lipid_mean, "chemical"))
-check("001-15g")(partial(lipid_mean, "gene"))
-check("001-15h")(partial(lipid_spread, "chemical"))
-check("001-15i")(partial(lipid_spread, "gene"))
+@check("001-16c")
+def unseen() -> Finding:
+    """Section 3.2.3: no model has seen the abstracts. Does Table 2 say of every model what it has read?"""
+    read = published(PAPER, "2").query("column == 'data'")
+    unknown = ", ".join(read.loc[read["value"] == "N/A", "row"]) or "none"
+    return "not checkable", f"Models of whose training text Table 2 says that nothing is known: {unknown}."
 
 
 # ---- Table 6: who leads, and whether size helps (sections 4 and 6) --------------------------------------------------
@@ -167,20 +158,17 @@ BIOMEDICAL = ["PubMedBERT", "Bioformer", "BioM-ELECTRA"]
 CUTOFFS = ("A@1", "A@5", "A@10")
 
 
-def mean_accuracy(dataset: str) -> Finding:
-    """Does the mean Acc@1 of the text follow from the rows of Table 6?"""
-    rows = table6()[f"{dataset} Original A@1"]
-    printed = cell(PAPER, "text", f"mean over models on {dataset} (TB)", "Acc@1", "4")
-    average = cell(PAPER, "6", MEAN, f"{dataset} Original A@1")
-    how = fit(rows.mean(), printed)
-    text = (
-        f"The {len(rows)} rows of Table 6 have the mean {show(rows.mean())} ({how}), its Average row prints {average}"
-    )
-    return status(how != "neither"), f"{text}, the text {printed}."
-
-
-check("001-04a")(partial(mean_accuracy, "CTD"))
-check("001-04b")(partial(mean_accuracy, "Biomed-Wikidata"))
+@check("001-04a")
+def mean_accuracies() -> Finding:
+    """Do the two mean Acc@1 of the text follow from the rows of Table 6?"""
+    fits, told = [], []
+    for dataset in ("CTD", "Biomed-Wikidata"):
+        rows = table6()[f"{dataset} Original A@1"]
+        printed = cell(PAPER, "text", f"mean over models on {dataset} (TB)", "Acc@1", "4")
+        average = cell(PAPER, "6", MEAN, f"{dataset} Original A@1")
+        fits.append(fit(rows.mean(), printed))
+        told.append(f"{dataset} {show(rows.mean())} ({fits[-1]}), its Average row prints {average}, the text {printed}")
+    return status("neither" not in fits), f"Means of the {len(rows)} rows of Table 6: {'; '.join(told)}."
 
 
 def leaders(dataset: str, cutoff: str) -> list[str]:
@@ -227,12 +215,31 @@ def general_leaders() -> Finding:
 
 @check("001-06c")
 def biomedical_on_general() -> Finding:
-    """SQuAD: PubMedBERT sixth, Bioformer seventh or eighth (equal scores share the better rank)."""
-    ranks = table6()["SQuAD Original A@1"].rank(ascending=False, method="min").astype(int)
-    claimed = {"PubMedBERT": [6], "Bioformer": [7, 8]}
-    text = f"SQuAD in Table 6: {', '.join(f'{model} has rank {ranks[model]}' for model in claimed)}"
-    agree = all(ranks[model] in places for model, places in claimed.items())
-    return status(agree), f"{text}; no other set is in our copy."
+    """SQuAD: PubMedBERT sixth, Bioformer seventh or eighth; models that print alike may stand in either order."""
+    scores = table6()["SQuAD Original A@1"]
+    least, most = (scores.rank(ascending=False, method=method).astype(int) for method in ("min", "max"))
+    claimed, told, fits = {"PubMedBERT": {6}, "Bioformer": {7, 8}}, [], []
+    for model, places in claimed.items():
+        possible = set(range(least[model], most[model] + 1))
+        told.append(f"{model} has rank {' or '.join(map(str, sorted(possible)))}")
+        fits.append(len(possible & places) / len(possible))
+    text = f"SQuAD in Table 6: {', '.join(told)}; no other set is in our copy."
+    return "not checkable" if 0 < min(fits) < 1 else status(min(fits) == 1), text
+
+
+@check("001-06d")
+def not_apart_on_general() -> Finding:
+    """SQuAD: do models tuned on biomedical text reach into those trained on it alone?"""
+    scores, kinds = table6()["SQuAD Original A@1"], own_tables.categories()
+    weakest, best = scores[BIOMEDICAL].idxmin(), scores[kinds == own_tables.TUNED].idxmax()
+    text = f"{weakest} {show(scores[weakest])}, the lowest of the three, beside {best} {show(scores[best])}"
+    return status(scores[best] > scores[weakest]), f"SQuAD in Table 6: {text}; no other set is in our copy."
+
+
+@check("001-07j")
+def rankings_of_two_sets() -> Finding:
+    """Do CTD and Biomed-Wikidata rank the models otherwise than CTD with more candidates does?"""
+    return borne_out(outcomes(own_tables.ranking_tests()), "001-07j")
 
 
 @check("001-08a")
@@ -266,24 +273,55 @@ check("001-08c")(partial(base_is_better, "Biomed-Wikidata", "ALBERT-base", "ALBE
 check("001-08e")(partial(base_is_better, "Biomed-Wikidata", "BERT-base", "BERT-large"))
 
 
+def smaller_wins() -> dict[str, str]:
+    """Setting -> how often the smaller model of a pair is ahead, by Acc@1 and perplexity (Tables 5 and 6), in words."""
+    table, told = table6(), {}
+    for setting, sets in (("TB", ("CTD", "Biomed-Wikidata")), ("TF", ("SQuAD",))):
+        columns = [f"{dataset} Original A@1" for dataset in sets]
+        lower, pairs = smaller_is_lower(setting)
+        wins = sum(bool(table.loc[small, c] > table.loc[large, c]) for c in columns for small, large in PAIRS)
+        told[setting] = f"{wins + len(lower)} of {pairs + len(columns) * len(PAIRS)}"
+    return told
+
+
 @check("001-08g")
 def smaller_more_often() -> Finding:
     """Section 6: smaller models often win template-based, almost never template-free; no number is given."""
-    table, wins, pairs = table6(), {"TB": 0, "TF": 0}, {"TB": 0, "TF": 0}
-    for dataset, setting in (("CTD", "TB"), ("Biomed-Wikidata", "TB"), ("SQuAD", "TF")):
-        column = f"{dataset} Original A@1"
-        wins[setting] += sum(bool(table.loc[small, column] > table.loc[large, column]) for small, large in PAIRS)
-        pairs[setting] += len(PAIRS)
-    for setting in ("TB", "TF"):
-        lower, compared = smaller_is_lower(setting)
-        wins[setting] += len(lower)
-        pairs[setting] += compared
-    share = {setting: wins[setting] / pairs[setting] for setting in wins}
-    text = [
-        f"{wins[s]} of {pairs[s]} ({share[s]:.0%}) {name}"
-        for s, name in (("TB", "template-based"), ("TF", "template-free"))
-    ]
-    return "not checkable", f"The smaller model wins {text[0]}, {text[1]} (Acc@1 and perplexity, Tables 5, 6)."
+    wins = smaller_wins()
+    stands, text = borne_out(outcomes(own_tables.size_tests()), "001-08g")
+    return stands, f"The smaller model wins {wins['TB']} template-based, {wins['TF']} template-free. {text}"
+
+
+@check("001-08h")
+def two_sentences_on_size() -> Finding:
+    """Section 5.5: larger models generally perform better template-based; section 4: this is not the case there."""
+    table, gaps = table6(), []
+    for dataset in ("CTD", "Biomed-Wikidata"):
+        gaps += [
+            table.loc[large, f"{dataset} Original A@1"] - table.loc[small, f"{dataset} Original A@1"]
+            for small, large in PAIRS
+        ]
+    wins, losses = sum(gap > 0 for gap in gaps), sum(gap < 0 for gap in gaps)
+    text = f"Of {len(gaps)} comparisons in Table 6 the larger model wins {wins} and loses {losses}"
+    stands, tested = borne_out(outcomes(own_tables.size_tests()), "001-08h")
+    return stands, f"{text}; sections 4 and 5.5 cannot both be right. {tested}"
+
+
+@check("001-12a")
+def smaller_is_surer() -> Finding:
+    """Section 5.5: template-based, the smaller model often has the lower perplexity; no number is given."""
+    (lower, pairs), (others, other_pairs) = smaller_is_lower("TB"), smaller_is_lower("TF")
+    text = f"{len(lower)} of {pairs} base and large pairs ({'; '.join(lower)}), against {len(others)} of {other_pairs}"
+    stands, tested = borne_out(outcomes(own_tables.size_tests()), "001-08g")
+    return stands, f"{text} template-free. {tested}"
+
+
+@check("001-10a")
+def perplexity_rises() -> Finding:
+    """Figure 2, template-based: do r and p follow from the printed means, and does perplexity rise with accuracy?"""
+    follows, text = checks_perplexity.template_based_correlation()
+    stands, tested = borne_out(outcomes(own_tables.perplexity_tests()), "001-10a")
+    return stands if follows else "inconsistent", f"{text} {tested}"
 
 
 # ---- Table 6: more candidates (section 5.6), its means, its number of prompts ---------------------------------------
@@ -308,39 +346,27 @@ def every_model_drops() -> Finding:
         f"{int(higher.to_numpy().sum())} rise, to the printed digits. "
         f"At Acc@1 {_at_one(equal)} of {_at_one(before.notna())} are the same."
     )
-    return status(not equal.to_numpy().any() and not higher.to_numpy().any()), text
+    if equal.to_numpy().any() and not higher.to_numpy().any():
+        return "not checkable", text
+    return status(not higher.to_numpy().any()), text
 
 
 def _at_one(cells: pd.DataFrame) -> int:
     return int(cells[[name for name in cells.columns if name.endswith(" A@1")]].to_numpy().sum())
 
 
-def mean_enlarged(column: str) -> Finding:
-    """Does the printed mean of this column follow from its rows?"""
-    rows, printed = table6()[column], cell(PAPER, "6", MEAN, column)
-    how = fit(rows.mean(), printed)
-    return status(
-        how != "neither"
-    ), f"The {len(rows)} rows of {column} have the mean {show(rows.mean())}; {printed} ({how})."
-
-
-for _letter, _dataset in zip("bcd", SETS, strict=True):
-    check(f"{PAPER}-13{_letter}")(partial(mean_enlarged, f"{_dataset} Modified A@1"))
-
-
 @check("001-13e")
 def squad_suffers_most() -> Finding:
-    """Section 5.6: does the mean accuracy fall most on SQuAD at every cut-off? What *small* means is not said."""
-    falls = {}
+    """Section 5.6: do models lose more of their accuracy on SQuAD? What *relatively low* means is not said."""
+    falls = []
     for cutoff in CUTOFFS:
-        for d in SETS:
-            before, after = (
-                float(cell(PAPER, "6", MEAN, f"{d} {state} {cutoff}")) for state in ("Original", "Modified")
-            )
-            falls[d, cutoff] = 1 - after / before
-    most = all(falls["SQuAD", c] > falls[d, c] for c in CUTOFFS for d in SETS if d != "SQuAD")
-    text = "; ".join(f"{c}: " + ", ".join(f"{d} {falls[d, c]:.0%}" for d in SETS) for c in CUTOFFS)
-    return status(most), f"Fall of the printed means, {text}."
+        means = [
+            [float(cell(PAPER, "6", MEAN, f"{d} {state} {cutoff}")) for state in ("Original", "Modified")] for d in SETS
+        ]
+        lost = ", ".join(f"{d} {1 - after / before:.0%}" for d, (before, after) in zip(SETS, means, strict=True))
+        falls.append(f"{cutoff}: {lost}")
+    stands, text = borne_out(outcomes(own_tables.candidate_tests()), "001-13e")
+    return stands, f"Fall of the printed means, {'; '.join(falls)}. {text}"
 
 
 @check("001-13f")

@@ -12,22 +12,20 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
+from probekit.files import digest
 from probekit.metrics import Interval, accuracy_table, bootstrap_ci, hits_at_k, share_ci, spread
 from probekit.metrics.decisions import enough
-from probekit.probes.lipid.corpora import SIGNS, make_prompts
+from probekit.probes.lipid.corpora import HOMONYMS, SIGNS, make_prompts
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PARENTHESIS, PROMPTS, SENTENCES
 from probekit.probes.lipid.sheet import write_sheet
+from probekit.probes.probe import read_rows
 from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, plain, title
 
 from notebooks.templates.paper_tables import number as printed
 
-JUDGED = (  # prompts of ``pubmed`` read one by one, drawn at random of each kind: list, homonym, prompts, of the entity
-    ("chemical", True, 20, 4),
-    ("chemical", False, 30, 30),
-    ("gene", True, 20, 0),
-    ("gene", False, 30, 25),
-)
+JUDGED = Path(__file__).with_name("lipid_judged.csv")  # prompts of ``PUBMED`` by id and digest, and their judgements
+PUBMED = "pubmed"
 Made = Mapping[str, Mapping[str, Any]]  # what ``build`` returned, by text
 GUESS = "frequency alone"  # asked without a model
 PAPER = "LIPID, the paper's"
@@ -37,29 +35,54 @@ CAPTIONS = {
     "accuracy": "Accuracy on the prompts of the recipe, per prompt and per entity",
     "homonyms": "Acc@1 with and without names that mostly mean something else, and their share of the right answers",
     "precision": "How many masked names mean the listed entity: a sample of the PubMed prompts, judged by one reader",
+    "judged": "The prompts of that sample by their ids, and whether the masked name means the listed entity",
     "keywords": "Sentences with exactly one mention that each keyword drops, and drops alone",
     "sheet": "The sheet for the check by people, not filled in, from the demo world",
 }
 Tables = Mapping[str, pd.DataFrame]
 
 
-def make(texts: Sequence[str]) -> tuple[dict[str, dict[str, Any]], pd.DataFrame]:
+def make(texts: Sequence[str]) -> tuple[dict[str, dict[str, Any]], pd.DataFrame, pd.DataFrame]:
     """Run the recipe on texts by name (``make_prompts``).
 
     Args:
         texts: names of ``CORPORA``.
 
     Returns:
-        What the recipe counted, by text, and the sheet for the check by people of the demo world, empty without it:
-        the sentences of other texts are not for passing on.
+        What the recipe counted, by text; the sheet for the check by people of the demo world, empty without it, since
+        the sentences of other texts are not for passing on; and of ``PUBMED`` what ``judged`` returns.
     """
-    found, sheet = dict[str, dict[str, Any]](), pd.DataFrame()
+    found, sheet, known = dict[str, dict[str, Any]](), pd.DataFrame(), pd.DataFrame()
     for name in texts:
         with tempfile.TemporaryDirectory() as folder:
             prompts, found[name] = make_prompts(name, Path(folder))
             if name.startswith("demo"):
-                sheet = pd.read_csv(io.BytesIO(write_sheet(prompts).read_bytes()), dtype=str, keep_default_na=False)
-    return found, sheet
+                sheet = pd.read_csv(io.BytesIO(write_sheet([*prompts.values()]).read_bytes()), dtype=str)
+                sheet = sheet.fillna("")
+            if name == PUBMED:
+                rows = {row["prompt_id"]: row for path in prompts.values() for row in read_rows(path)}
+                known = judged(pd.read_csv(JUDGED, dtype=str), rows, found[name][HOMONYMS])
+    return found, sheet, known
+
+
+def judged(
+    sample: pd.DataFrame, prompts: Mapping[str, Mapping[str, Any]], homonyms: Mapping[str, Sequence[str]]
+) -> pd.DataFrame:
+    """The judged prompts among those that the recipe made: ``list, prompt_id, homonym, meant``.
+
+    Args:
+        sample: ``list, prompt_id, prompt`` (the digest of its text and gold), ``meant`` (yes or no).
+        prompts: rows of ``build`` by prompt id; one of other words is another prompt, and is left out.
+        homonyms: names of each list that mostly mean something else.
+    """
+    rows = []
+    for one in sample.to_dict("records"):
+        prompt = prompts.get(one["prompt_id"], {"text": "", "gold": [""]})
+        if digest(prompt["text"], prompt["gold"][0]) == one["prompt"]:
+            about = {"list": one["list"], "prompt_id": one["prompt_id"]}
+            known = prompt["gold"][0] in homonyms[one["list"]]
+            rows.append(about | {"homonym": known, "meant": one["meant"] == "yes"})
+    return pd.DataFrame(rows)
 
 
 def recipe_tables(made: Made) -> dict[str, pd.DataFrame]:
@@ -175,27 +198,47 @@ def homonym_sentence(tables: Tables) -> str:
     return f"Words that the list names and the sentence rarely means are {'; '.join(parts)}." if parts else ""
 
 
-def precision(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Share of prompts whose masked name means the listed entity, with and without homonyms, from ``JUDGED``.
+def precision(sample: pd.DataFrame) -> pd.DataFrame:
+    """Share of prompts whose masked name means the listed entity, with and without homonyms.
+
+    Args:
+        sample: of ``judged``, drawn at random from the prompts of each list.
 
     Returns:
-        Per list ``homonyms`` (their share of the prompts asked), ``judged``, ``without`` them (with its exact 95%
-        interval, prompts taken as independent), and ``with_all``, both kinds weighted by their shares. One reader
-        judged, so that no agreement is known. Empty where the prompts are not those that were judged.
+        Per list ``judged, meant`` and ``with_all``, ``homonyms`` among them, how many of these ``homonyms_meant``, and
+        ``without``, the share of the rest; shares with exact 95% intervals (Clopper-Pearson), prompts taken as
+        independent. One reader judged, so that no agreement is known.
     """
     rows = []
-    for kind in dict.fromkeys(name for name, *_ in JUDGED):
-        asked = pick(ranks, probe=f"pubmed/{kind}").drop_duplicates("prompt_id")
-        if len(asked):
-            share = float(asked["homonym"].astype(bool).mean())
-            counts = {homonym: (n, right) for name, homonym, n, right in JUDGED if name == kind}
-            (others, meant), (n, right) = counts[True], counts[False]
-            ends = stats.binomtest(right, n).proportion_ci(0.95)
-            row = {"list": kind, "homonyms": share, "judged": n + others, "without": right / n}
-            row |= {"without_low": float(ends.low), "without_high": float(ends.high)}
-            mixed = share * meant / others + (1 - share) * right / n
-            rows.append(row | {"with_all": mixed})
+    for about, group in by(sample, ["list"]) if len(sample) else ():
+        meant, known = group["meant"].astype(bool), group["homonym"].astype(bool)
+        row = about | {"judged": len(group), "meant": int(meant.sum()), "homonyms": int(known.sum())}
+        row["homonyms_meant"] = int((meant & known).sum())
+        rows.append(row | _exact("with_all", meant) | _exact("without", meant[~known]))
     return pd.DataFrame(rows)
+
+
+def _exact(name: str, hits: pd.Series) -> dict[str, float]:
+    ends = stats.binomtest(int(hits.sum()), len(hits)).proportion_ci(0.95)
+    return {name: float(hits.mean()), f"{name}_low": float(ends.low), f"{name}_high": float(ends.high)}
+
+
+def precision_sentence(tables: Tables) -> str:
+    """How many of the judged names mean what the list does, with and without homonyms, in words."""
+    rows = tables.get("precision", pd.DataFrame()).to_dict("records")
+    if not rows:
+        return ""
+    parts = [
+        f"{row['meant']} of {row['judged']} in the list of {row['list']}s, and without homonyms "
+        f"{row['meant'] - row['homonyms_meant']} of {row['judged'] - row['homonyms']} "
+        f"({number(row['without'], 2)} [{number(row['without_low'], 2)}, {number(row['without_high'], 2)}])"
+        for row in rows
+    ]
+    return (
+        "Whether the masked name means the listed entity was judged by one reader, a language model, on prompts drawn "
+        f"from *{title(PUBMED)}*: it does in {'; in '.join(parts)}. What is left wrong are mostly short forms of "
+        "something else and fragments of longer names."
+    )
 
 
 def _guess(asked: pd.DataFrame) -> pd.DataFrame:
@@ -209,40 +252,25 @@ def _guess(asked: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer(tables: Tables) -> str:
-    """What the recipe leaves of the first text, and the best model on the first probe beside frequency alone."""
+    """What the recipe leaves of the first text; of how many models on each probe Acc@1 is certainly above what naming
+    the most frequent entity reaches."""
     first = tables["steps"]["text"].iloc[0]
     counts = pick(tables["steps"], text=first).set_index("step")["count"]
-    text = (
-        f"Of {counts[SENTENCES]:,} sentences of {escape(title(first))}, the recipe leaves {counts[PROMPTS]:,} prompts."
-    )
+    parts = []
     for about, rows in by(tables["accuracy"], ["probe"]):
         rows, few = enough(rows, "prompts", f"prompts of {escape(title(about['probe']))}")
         if few:
-            text += f" {few}"
+            parts.append(f"{few[0].lower()}{few[1:-1]}")
             continue
-        name, best, guess = escape(title(about["probe"])), _best(rows), pick(rows, model=GUESS).iloc[0]
-        if about["probe"] == tables["accuracy"]["probe"].iloc[0]:
-            text += (
-                f" On {name}, the best model, {title(best['model'])}, has the masked entity first in "
-                f"{best['acc@1']:.0%} of the prompts, where naming the most frequent one reaches {guess['acc@1']:.0%}."
-            )
-        elif best["acc@1"] <= guess["acc@1"]:
-            text += f" On {name}, no model does better than naming the most frequent entity."
-    return text
-
-
-def _best(rows: pd.DataFrame) -> pd.Series:
-    asked = rows[rows["model"] != GUESS]
-    return asked.loc[asked["acc@1"].idxmax()]
-
-
-def caution(tables: Tables) -> str:
-    """How much of the best model's accuracy is that of a few frequent entities, on the first probe."""
-    probe = tables["accuracy"]["probe"].iloc[0]
-    best = _best(pick(tables["accuracy"], probe=probe))
+        asked, guess = rows[rows["model"] != GUESS], float(pick(rows, model=GUESS)["acc@1"].iloc[0])
+        above, best = int((asked["low@1"] > guess).sum()), asked.loc[asked["acc@1"].idxmax()]
+        parts.append(
+            f"on {escape(title(about['probe']))} that is right for {guess:.0%}, and {above} of {len(asked)} models are "
+            f"certainly above it (the highest, {title(best['model'])}, at {best['acc@1']:.0%})"
+        )
     return (
-        "Where every entity counts alike, however many prompts it fills, "
-        f"{title(best['model'])} reaches {number(100 * best['per_entity'], 1)}% on {escape(title(probe))}."
+        f"Of {counts[SENTENCES]:,} sentences of {escape(title(first))}, the recipe leaves {counts[PROMPTS]:,} prompts. "
+        f"Naming the most frequent entity fills some of them: {'; '.join(parts)}."
     )
 
 

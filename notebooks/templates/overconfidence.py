@@ -16,22 +16,23 @@ from probekit.metrics import (
     effective_number,
     gini,
     half_samples,
-    kendall_tau,
     repetition,
     spread,
     total_variation,
 )
-from probekit.metrics.decisions import direction, enough
+from probekit.metrics.decisions import LEVEL, enough
+from probekit.metrics.exact import associated
 from probekit.probes.probe import Probe
-from probekit.report.tables import pick
+from probekit.report.tables import by, pick
 from probekit.report.text import escape, number, title
 
-from notebooks.templates.ask import FLOORS
+from notebooks.templates.ask import FAIR, FLOORS, clear, fair_first
 from notebooks.templates.draws import equal_prompts
 
 GOLD = "right answers"
 MEAN = "mean over models"
 FREQUENT = 15  # entities, as in Figure 1
+FEWEST = 4  # models, of which no order could show a correlation at 5%
 STUCK = 2  # a model whose effective number of answers is lower gives one answer to nearly all prompts
 MEASURES = (
     "accuracy",
@@ -55,7 +56,6 @@ CAPTIONS = {
     "distinct": "Different entities among the first 1, 5 and 10 answers, in % of the candidates",
     "entities": "The 15 most frequent entities among the ten best answers, and their share of the prompts",
     "confidence": "How sure a model is: margin of its first answer over the second, lead of a wrong one over the gold",
-    "performance": "Kendall's tau over models between how often answers repeat and Acc@1",
     "floors": FLOORS,
 }
 Row = dict[str, Any]
@@ -169,7 +169,7 @@ def _mean(values: np.ndarray) -> float:
 
 
 def tables(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> dict[str, pd.DataFrame]:
-    """All tables of the page: ``variety, gaps, distinct, entities, confidence, performance``.
+    """All tables of the page: ``variety, gaps, distinct, entities, confidence``.
 
     What depends on the number of prompts is given for a random half of them too, as the mean and the middle 95% of
     many halves.
@@ -182,19 +182,17 @@ def tables(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> dict[
     found = collect(ranks, probes, seed)
     levels: list[Row] = []
     gaps: list[Row] = []
-    performance: list[Row] = []
     for _, group in groupby(found, key=lambda answers: answers.dataset):
         answers = list(group)
         if len(answers[0].gold) > 1:
-            for table, rows in zip((levels, gaps, performance), _measured(answers), strict=True):
+            for table, rows in zip((levels, gaps), _measured(answers), strict=True):
                 table += rows
     level = pd.DataFrame(levels)
     return {
         "distinct": _columns(level, "prompts", "candidates", *PERCENT, *(f"half_{name}" for name in PERCENT)),
-        "variety": _columns(level, "prompts", "repetition", "commonest", "effective", "gini", "distance"),
+        "variety": _columns(level, "prompts", "repetition", "commonest", "effective", "gini", "distance", "accuracy"),
         "confidence": _columns(level, "prompts", "margin_wrong", "margin_right", "lead"),
         "gaps": pd.DataFrame(gaps),
-        "performance": pd.DataFrame(performance),
         "entities": pd.DataFrame(list(_entities(found))),
     }
 
@@ -208,8 +206,8 @@ def _columns(table: pd.DataFrame, *names: str) -> pd.DataFrame:
     return table.dropna(subset=estimates, how="all")[["model", "probe", *wanted]].reset_index(drop=True)
 
 
-def _measured(answers: list[Answers]) -> tuple[list[Row], list[Row], list[Row]]:
-    """Rows of levels, of template less natural, and of rank correlations of repetition with Acc@1, for one data set.
+def _measured(answers: list[Answers]) -> tuple[list[Row], list[Row]]:
+    """Rows of levels and of template less natural, for one data set.
 
     All come from the same random halves of the facts, so that styles and models are compared on the same facts.
     """
@@ -220,8 +218,6 @@ def _measured(answers: list[Answers]) -> tuple[list[Row], list[Row], list[Row]]:
     models = list(dict.fromkeys(one.model for one in answers))
     pair = (styles["template"], styles["natural"]) if {"template", "natural"} <= set(styles) else ()
     sides = [[place[model, probe] for model in models] for probe in pair]
-    ranked = {probe: [place[model, probe] for model in models] for probe in golds} if len(models) > 2 else {}
-    repeated, right = MEASURES.index("repetition"), MEASURES.index("accuracy")
 
     def statistic(chosen: np.ndarray) -> np.ndarray:
         table = np.array([measure(one, chosen) for one in everyone])
@@ -229,8 +225,7 @@ def _measured(answers: list[Answers]) -> tuple[list[Row], list[Row], list[Row]]:
         if sides:
             differences = table[sides[0]] - table[sides[1]]
             numbers += [differences.ravel(), differences.mean(0)]
-        taus = [kendall_tau(table[rows, repeated], table[rows, right]).statistic for rows in ranked.values()]
-        return np.concatenate([*numbers, np.array(taus)])
+        return np.concatenate(numbers)
 
     halves = iter(half_samples(len(answers[0].gold), statistic))
     levels = [_level(one, _next(halves)) for one in everyone]
@@ -240,8 +235,7 @@ def _measured(answers: list[Answers]) -> tuple[list[Row], list[Row], list[Row]]:
             if model != MEAN or len(models) > 1:
                 row: Row = {"dataset": answers[0].dataset, "model": model, "measure": name}
                 gaps.append(row | {"difference": gap.estimate, "low": gap.low, "high": gap.high})
-    paying = [{"probe": probe, "models": len(models)} | spread("tau", next(halves)) for probe in ranked]
-    return levels, gaps, paying
+    return levels, gaps
 
 
 def _next(halves: Iterator[Interval]) -> dict[str, Interval]:
@@ -300,13 +294,9 @@ def both_styles(table: pd.DataFrame) -> pd.DataFrame:
     return known[paired] if paired.any() else known
 
 
-def overall(gaps: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the mean over models, or of the one model there is."""
-    return pick(gaps, model=MEAN) if len(gaps) and (gaps["model"] == MEAN).any() else gaps
-
-
 def answer(tables: Tables) -> str:
-    """How often two prompts of one relation get the same first answer, on the first data set that has both styles."""
+    """How often two prompts of one relation get the same first answer, of one model on the first data set that has both
+    styles; and in how many cases answers repeat more by template."""
     variety = both_styles(tables["variety"])
     if variety.empty:
         return "No probe of this run has two prompts to compare."
@@ -315,22 +305,22 @@ def answer(tables: Tables) -> str:
         return few
     dataset = variety["dataset"].iloc[0]
     rows = variety[variety["dataset"] == dataset]
-    asked, known = rows[rows["model"] != GOLD], float(pick(rows, model=GOLD)["repetition"].iloc[0])
-    models = asked["model"].nunique()
-    shares = asked.groupby("style", sort=False)["repetition"].mean()
-    words = {"template": "by template", "natural": "in natural sentences"}
-    cases = [f"{share:.0%} {words.get(str(style), '')}".rstrip() for style, share in shares.items()]
+    known = float(pick(rows, model=GOLD)["repetition"].iloc[0])
+    model, tuned = fair_first(rows[rows["model"] != GOLD])
+    words = {"template": " by template", "natural": " in natural sentences"}
+    shares = pick(rows, model=model).set_index("style")["repetition"]
+    cases = " and ".join(f"{share:.0%}{words.get(str(style), '')}" for style, share in shares.items())
     text = (
-        f"On {escape(title(dataset))}, two questions about one relation get the same first answer in "
-        + " and ".join(cases).replace("%", "% of cases", 1)
-        + f" (mean over {models} models)" * (models > 1)
-        + f"; their right answers are the same in {known:.0%}."
+        f"{title(model)}{tuned} gives two questions about one relation of {escape(title(dataset))} the same first "
+        f"answer in {cases}; their right answers are the same in {known:.0%}."
     )
-    others = [row for row in overall(pick(tables["gaps"], measure="repetition")).to_dict("records")][1:]
-    signs = {"agrees": "The same holds", "contradicts": "It is the other way round", "undecided": "It is not clear"}
-    for row in others:
-        text += f" {signs[direction(row['low'], row['high'])]} on {escape(title(row['dataset']))}."
-    return text
+    gaps = pick(tables["gaps"], measure="repetition") if len(tables["gaps"]) else tables["gaps"]
+    gaps = gaps[gaps["model"] != MEAN] if len(gaps) else gaps
+    if len(gaps) < 2:
+        return text
+    more, less = clear(gaps)
+    pairs = f"{len(gaps)} pairs of model and data set"
+    return f"{text} By template answers certainly repeat more in {more} of {pairs} and less in {less}."
 
 
 def caution(tables: Tables) -> str:
@@ -384,37 +374,38 @@ def frequent(entities: pd.DataFrame) -> pd.DataFrame:
 
 
 def surer(tables: Tables) -> str:
-    """Whether wrong answers by template have the larger margin, as the heading of section 5.4 says; per data set."""
-    words = {"agrees": "larger by template on", "contradicts": "smaller by template on", "undecided": "not clear on"}
-    found: dict[str, list[str]] = {}
-    for row in overall(pick(tables["gaps"], measure="margin_wrong")).dropna(subset=["low"]).to_dict("records"):
-        found.setdefault(words[direction(row["low"], row["high"])], []).append(escape(title(row["dataset"])))
-    if not found:
+    """Whether wrong answers by template have the larger margin, as the heading of section 5.4 says: for how many."""
+    gaps = pick(tables["gaps"], measure="margin_wrong") if len(tables["gaps"]) else tables["gaps"]
+    gaps = gaps[gaps["model"] != MEAN].dropna(subset=["low"]) if len(gaps) else gaps
+    if gaps.empty:
         return "No data set of this run was asked in both styles."
-    rows = ", and ".join(f"{word} {' and '.join(names)}" for word, names in found.items())
-    return f"The margin by which a wrong answer leads over the next best one is {rows}."
+    larger, smaller = clear(gaps)
+    return (
+        "The margin by which a wrong answer leads over the next best one is certainly larger by template in "
+        f"{larger} of {len(gaps)} pairs of model and data set, and smaller in {smaller}."
+    )
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Section 5.4: answers repeat more by template, model by model; models that repeat theirs perform worse.
 
-    The second is a correlation over the models of the run: its interval draws facts, not models, and decides nothing.
+    The second is a rank correlation over models, tested by all orders of them. Models tuned on a style are left out of
+    it, since that decides how often they repeat themselves; so few as ``FEWEST`` allows for no test.
     """
     rows: list[Row] = []
     gaps = pick(tables["gaps"], measure="repetition") if len(tables["gaps"]) else tables["gaps"]
     for row in gaps.to_dict("records"):
         if row["model"] != MEAN:
             about = {"claim": "001-14a", "dataset": row["dataset"], "model": row["model"], "unit": "fact"}
-            about |= {"tuned": row.get("tuned", ""), "expected": "above"}
-            rows.append(about | {"estimate": row["difference"], "low": row["low"], "high": row["high"]})
-    for row in tables["performance"].to_dict("records"):
-        about = {
-            "claim": "001-14b",
-            "dataset": row["probe"],
-            "model": f"{row['models']} models",
-            "tuned": "",
-            "unit": "model",
-        }
-        rows.append(about | {"estimate": row["tau"], "n": row["models"], "expected": "below", "verdict": "undecided"})
-    columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "expected", "verdict"]
-    return pd.DataFrame(rows, columns=columns).fillna({"tuned": "", "verdict": ""})
+            ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
+            rows.append(about | {"tuned": row.get("tuned", "")} | ends)
+    known = tables["variety"] if {"tuned", "accuracy"} <= set(tables["variety"]) else pd.DataFrame()
+    for about, part in by(pick(known, tuned=list(FAIR)), ["probe"]):
+        if len(part) > FEWEST:
+            found = associated(part["repetition"], part["accuracy"])
+            sign = "undecided" if found.p > LEVEL else "agrees" if found.estimate < 0 else "contradicts"
+            row = {"claim": "001-14b", "dataset": about["probe"], "unit": "model", "estimate": found.estimate}
+            rows.append(row | {"low": found.low, "high": found.high, "n": found.n, "verdict": sign})
+    columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "verdict"]
+    texts = {"model": "", "tuned": "", "verdict": ""}
+    return pd.DataFrame([texts | row for row in rows], columns=columns)

@@ -39,15 +39,15 @@ ARCHIVE = "Only in the archive of LAMA; the loader reads it once there."
 RECIPE = "Prompts by its recipe stand in."
 PAPER_SETS = (
     PaperSet("CTD", "TB", "biomedical", "biolama/ctd", HOST, "001-04a"),
-    PaperSet("Biomed-Wikidata", "TB", "biomedical", "biolama/wikidata", HOST, "001-04b"),
-    PaperSet("Google-RE", "TB", "general", "google_re/template", claim="001-02b"),
-    PaperSet("T-REx", "TB", "general", "trex/template", claim="001-03b"),
+    PaperSet("Biomed-Wikidata", "TB", "biomedical", "biolama/wikidata", HOST, "001-04a"),
+    PaperSet("Google-RE", "TB", "general", "google_re/template", claim="001-02a"),
+    PaperSet("T-REx", "TB", "general", "trex/template", claim="001-02a"),
     PaperSet("Google-RE", "TF", "general", "google_re/natural", claim="001-02a"),
-    PaperSet("T-REx", "TF", "general", "trex/natural", claim="001-03a"),
+    PaperSet("T-REx", "TF", "general", "trex/natural", claim="001-02a"),
     PaperSet("ConceptNet", "TF", "general", "conceptnet", ARCHIVE),
-    PaperSet("SQuAD", "TF", "general", "squad", claim="001-13b"),
-    PaperSet("LIPID-Chem", "TF", "biomedical", "", RECIPE, "001-04d", "pubmed/chemical"),
-    PaperSet("LIPID-Gene", "TF", "biomedical", "", RECIPE, "001-04c", "pubmed/gene"),
+    PaperSet("SQuAD", "TF", "general", "squad", claim="001-13f"),
+    PaperSet("LIPID-Chem", "TF", "biomedical", "", RECIPE, "001-04a", "pubmed/chemical"),
+    PaperSet("LIPID-Gene", "TF", "biomedical", "", RECIPE, "001-04a", "pubmed/gene"),
 )
 
 

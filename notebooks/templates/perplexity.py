@@ -22,13 +22,13 @@ from probekit.metrics import (
     separation,
     spread,
 )
-from probekit.metrics.decisions import Side, Sign, direction, enough
+from probekit.metrics.decisions import Side, direction, enough
 from probekit.report.charts import MARKERS, colours, new_figure
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, number, plain, title
+from probekit.report.text import escape, plain, title
 
-from notebooks.templates.ask import FLOORS
+from notebooks.templates.ask import FLOORS, clear
 from notebooks.templates.paper_sets import PAPER_SETS
 from notebooks.templates.paper_tables import FIGURE, MEAN, PAPER, table5
 from notebooks.templates.paper_tables import number as printed
@@ -37,17 +37,21 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KEYS = ["model", "probe"]
-OVER, INSIDE = "over models", "inside models"
+SETS, OVER, INSIDE = "over data sets", "over models", "inside models"
 Style = Literal["template", "natural"]
 SIGN: dict[str, Side] = {"template": "above", "natural": "below"}  # of the correlation, as the paper finds it
 CLAIM = {"template": "001-10a", "natural": "001-10c"}
-MEASURED = {OVER: "r over models", INSIDE: "pairs in which the answered prompt surprises less"}
+MEASURED = {
+    SETS: "r over data sets",
+    OVER: "r over models",
+    INSIDE: "pairs in which the answered prompt surprises less",
+}
 WORDS = {"template": "by template", "natural": "in natural sentences", "other": "in other prompts"}
 FEWEST = 3  # points of a correlation: two always lie on a line
+FEWEST_POINTS = 4  # of a correlation with an interval
 FEWEST_CASES = 5  # answered and unanswered prompts each: of fewer, a bootstrap interval is far too narrow
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
 CAPTIONS = {
-    "styles": "Accuracy and perplexity, over models and inside a model; means over data sets and models",
     "sets": "Correlation of Acc@1 with mean perplexity over the data sets' means, as in the paper",
     "across": "Correlation of Acc@1 with mean perplexity over the models of each probe",
     "answered": "Chance that an answered prompt has a lower perplexity than an unanswered one, model by model",
@@ -79,20 +83,18 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
         texts: the rows of ``reading.read_all``, of the sampled ones.
 
     Returns:
-        ``perplexity, points, means, across, sets, styles, answered``; one that does not apply is empty. No cell is nan.
+        ``perplexity, points, means, across, sets, answered``; one that does not apply is empty. No cell is nan.
     """
     ranks = ranks.assign(hit=hits_at_k(ranks["rank"], 1))
     joints = [_joint(pick(ranks, probe=probe), part) for probe, part in texts.groupby("probe", sort=False)]
     read = texts.merge(ranks[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
-    separations = _separations(read)
     return {
         "perplexity": pd.DataFrame([about | _levels(part) for about, part in by(texts, KEYS)]),
         "points": pd.DataFrame([row for joint in joints for row in _points(joint)]),
         "means": pd.DataFrame([_mean(joint) for joint in joints]),
         "across": _defined([_across(joint) for joint in joints if len(joint.models) >= FEWEST], "pearson"),
         "sets": _defined([_sets(style, group) for style, group in _by_style(joints) if len(group) >= FEWEST], "r"),
-        "styles": _styles(joints, separations),
-        "answered": _answered(read, separations),
+        "answered": _answered(read, _separations(read)),
     }
 
 
@@ -221,27 +223,6 @@ def _answered(read: pd.DataFrame, separations: Mapping[tuple[str, str], Separati
     return pd.DataFrame(rows)
 
 
-def _styles(joints: list[Joint], separations: Mapping[tuple[str, str], Separation]) -> pd.DataFrame:
-    """Per style, means over its probes: of the correlation over models (log perplexity), and of the separation."""
-    rows = []
-    for style, group in _by_style(joints):
-        about: Row = {"style": style, "probes": len(group), "models": len(group[0].models)}
-        over = [_over_models(joint, _log_correlation) for joint in group if len(joint.models) >= FEWEST]
-        inside = [
-            Drawn(np.asarray(found.estimate), found.draws)
-            for joint in group
-            for (_, probe), found in separations.items()
-            if probe == joint.probe
-        ]
-        for measure, every in ((OVER, over), (INSIDE, inside)):
-            known = [drawn for drawn in every if np.isfinite(drawn.estimate)]
-            if known:
-                draws = np.stack([drawn.draws for drawn in known], axis=1)
-                mean = Drawn(np.array([float(drawn.estimate) for drawn in known]), draws).mean()
-                rows.append(about | {"measure": measure, "averaged": len(known)} | spread("value", mean))
-    return pd.DataFrame(rows)
-
-
 def _defined(rows: list[Row], name: str) -> pd.DataFrame:
     """Without rows whose ``name`` is undefined (equal accuracies)."""
     table = pd.DataFrame(rows)
@@ -252,27 +233,26 @@ def _defined(rows: list[Row], name: str) -> pd.DataFrame:
 
 
 def answer(tables: Tables) -> str:
-    """Over models and inside a model: whether a lower perplexity goes with right answers, per style."""
+    """Inside a model, in how many cases the answered prompt surprises less; over models, how many correlations of a
+    probe are clear of zero, and of which sign."""
     _, few = enough(tables["perplexity"], "texts", "texts")
     if few:
         return few
-    over, inside = (
-        {row["style"]: row["value"] for row in pick(tables["styles"], measure=measure).to_dict("records")}
-        for measure in (OVER, INSIDE)
-    )
+    answered, across = tables["answered"], tables["across"]
     sentences = []
-    if over:
-        falling = [style for style, value in over.items() if value < 0]
-        styles = {0: "in no style", len(over): "in every style"}.get(len(falling), WORDS[falling[0]] if falling else "")
-        values = " and ".join(f"{number(value, 2)} {WORDS[style]}" for style, value in over.items())
+    if len(answered):
+        lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
         sentences.append(
-            f"Models that a text surprises less answer better {styles}: over models, Acc@1 correlates "
-            f"with log perplexity at r\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}{values}."
+            f"The prompts that a model answers surprise it certainly less than others in {lower} of {len(answered)} "
+            f"pairs of model and probe, and more in {higher}."
         )
-    if inside:
-        values = " and ".join(f"{value:.0%} {WORDS[style]}" for style, value in inside.items())
-        values = values.replace("%", "% of pairs", 1)
-        sentences.append(f"Of two prompts of one model, the answered one surprises it less in {values}.")
+    if len(across):
+        signs = [_fisher(row["log_pearson"], row["models"], "below")["verdict"] for row in across.to_dict("records")]
+        falls, rises = signs.count("agrees"), signs.count("contradicts")
+        sentences.append(
+            f"Over models, accuracy certainly falls as perplexity rises on {falls} of {len(signs)} probes, and rises "
+            f"with it on {rises}."
+        )
     return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
 
 
@@ -394,27 +374,26 @@ def _rounded(value: float) -> str:
 
 
 def levels(tables: Tables) -> str:
-    """Whether mean perplexity is higher by template, as in Table 5; not clear where the intervals of the two meet."""
-    words = {"agrees": "higher by template on", "contradicts": "higher in natural sentences on",
-             "undecided": "not clearly different on"}  # fmt: skip
-    found: dict[str, list[str]] = {}
-    for dataset, sign in level_signs(tables).items():
-        found.setdefault(words[sign], []).append(escape(title(dataset)))
-    rows = ", and ".join(f"{word} {' and '.join(names)}" for word, names in found.items())
-    return f"The mean perplexity is {rows}." if rows else "No data set of this run was read in both styles."
+    """For how many models the mean perplexity is higher by template, as in Table 5; not clear where intervals meet."""
+    gaps = level_gaps(tables)
+    if gaps.empty:
+        return "No data set of this run was read in both styles."
+    higher, lower = clear(gaps)
+    pairs = f"{len(gaps)} pairs of model and data set"
+    return f"The mean perplexity is certainly higher by template in {higher} of {pairs}, and lower in {lower}."
 
 
-def level_signs(tables: Tables) -> dict[str, Sign]:
-    """Data set -> whether its mean perplexity is higher by template, by the ends of both intervals."""
-    found: dict[str, Sign] = {}
-    means = tables["means"].assign(dataset=tables["means"]["probe"].str.partition("/")[0])
-    for dataset, part in means.groupby("dataset", sort=False):
+def level_gaps(tables: Tables) -> pd.DataFrame:
+    """``model, dataset, low, high``: from the ends of both intervals, mean perplexity by template less natural."""
+    table, rows = tables["perplexity"], []
+    parts = table.assign(dataset=table["probe"].str.partition("/")[0], style=table["probe"].str.partition("/")[2])
+    for about, part in by(parts, ["model", "dataset"]):
         sides = part.set_index("style")
         if {"template", "natural"} <= set(sides.index):
-            low = sides.loc["template", "perplexity_low"] - sides.loc["natural", "perplexity_high"]
-            high = sides.loc["template", "perplexity_high"] - sides.loc["natural", "perplexity_low"]
-            found[str(dataset)] = direction(low, high)
-    return found
+            template, natural = sides.loc["template"], sides.loc["natural"]
+            ends = {"low": template["mean_low"] - natural["mean_high"]}
+            rows.append(about | ends | {"high": template["mean_high"] - natural["mean_low"]})
+    return pd.DataFrame(rows)
 
 
 def which_perplexity(tables: Tables) -> str:
@@ -431,27 +410,31 @@ def which_perplexity(tables: Tables) -> str:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Figure 2: by template accuracy rises with perplexity, in natural sentences it falls.
 
-    The paper takes the means of data sets as points; a correlation over a handful of them, or of models, has the
-    interval of Fisher's transformation, which asks for at least four. Inside a model it is a row per probe: an answered
-    prompt with the lower perplexity goes with a falling accuracy.
+    The paper takes data sets as points, and so does a row per model, with the interval of Fisher's transformation,
+    which asks for at least four. A row per probe takes models as points. Inside a model it is a row per probe too: an
+    answered prompt with the lower perplexity goes with a falling accuracy.
     """
     rows: list[Row] = []
     for style, claim in CLAIM.items():
         sign, about = SIGN[style], {"claim": claim, "expected": SIGN[style]}
-        for row in pick(tables["sets"], style=style).to_dict("records"):
-            about |= {"measured": "r over data sets", "dataset": "", "model": "", "unit": "data set", "n": row["sets"]}
-            rows.append(about | {"estimate": row["r"]} | _fisher(row["r"], row["sets"], sign))
+        for of, part in by(pick(tables["points"], style=style), ["model"]):
+            r = pearson(part["accuracy"], part["perplexity"]).statistic if len(part) >= FEWEST_POINTS else np.nan
+            if np.isfinite(r):
+                row = about | of | {"measured": MEASURED[SETS], "unit": "data set", "n": len(part), "estimate": r}
+                row["tuned"] = part["tuned"].iloc[0] if "tuned" in part else ""
+                rows.append(row | _fisher(r, len(part), sign))
         for row in pick(tables["across"], style=style).to_dict("records"):
-            about |= {"measured": MEASURED[OVER], "dataset": row["probe"], "unit": "model", "n": row["models"]}
-            rows.append(about | {"estimate": row["log_pearson"]} | _fisher(row["log_pearson"], row["models"], sign))
-        answered = tables["answered"] if len(tables["answered"]) else pd.DataFrame({"probe": []})
-        for row in answered[answered["probe"].isin(_probes_of(tables, style))].to_dict("records"):
+            row = {"dataset": row["probe"], "n": row["models"], "estimate": row["log_pearson"]}
+            row |= {"measured": MEASURED[OVER], "unit": "model"}
+            rows.append(about | row | _fisher(row["estimate"], row["n"], sign))
+        for row in pick(tables["answered"], probe=_probes_of(tables, style)).to_dict("records"):
             low, high = row["auc_low"], row["auc_high"]
-            about |= {"measured": MEASURED[INSIDE], "dataset": row["probe"], "model": row["model"], "unit": "prompt"}
-            found = {"estimate": row["auc"], "low": low, "high": high, "n": row["texts"]}
+            found = {"measured": MEASURED[INSIDE], "dataset": row["probe"], "model": row["model"], "unit": "prompt"}
+            found |= {"estimate": row["auc"], "low": low, "high": high, "n": row["texts"]}
             rows.append(about | found | {"verdict": direction(0.5 - high, 0.5 - low, sign)})
-    columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n", "expected", "verdict"]
-    return pd.DataFrame(rows, columns=columns).fillna({"model": "", "dataset": ""})
+    columns = ["claim", "measured", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "expected"]
+    texts = {"model": "", "dataset": "", "tuned": ""}
+    return pd.DataFrame([texts | row for row in rows], columns=[*columns, "verdict"])
 
 
 def _probes_of(tables: Tables, style: str) -> list[str]:
@@ -459,8 +442,8 @@ def _probes_of(tables: Tables, style: str) -> list[str]:
 
 
 def _fisher(r: float, points: int, expected: Side) -> dict[str, Any]:
-    """The 95% interval of a correlation over so many points, and what it says; of fewer than four there is none."""
-    if points < 4 or not abs(r) < 1:
+    """The 95% interval of a correlation over so many points, and what it says; of too few there is none."""
+    if points < FEWEST_POINTS or not abs(r) < 1:
         return {"verdict": "undecided"}
     away = float(stats.norm.isf(0.025)) / np.sqrt(points - 3)
     low, high = (float(np.tanh(np.arctanh(r) + side * away)) for side in (-1, 1))

@@ -24,12 +24,14 @@ from probekit.metrics import (
     spearman,
     split_halves,
 )
-from probekit.metrics.decisions import FLOOR, enough
+from probekit.metrics.decisions import enough
+from probekit.models.card import UNKNOWN
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import escape, title
 
 from notebooks.templates.accuracy import ALL, pairs
+from notebooks.templates.ask import FAIR, least_fair
 from notebooks.templates.draws import unit_of
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ TAU = "Kendall tau-b"
 VALUE = ("statistic", "value", "low", "high")
 STATISTICS = {TAU: kendall_tau, "Spearman": spearman}
 SAMPLES = 1000  # draws of facts
-SURE, HALF = 0.975, 0.5  # shares of the draws in which a first place is beyond doubt, and in which a category leads
+HALF = 0.5  # share of the draws in which a category leads
 MARK = "†"
 CAPTIONS = {
     "ranks": "Accuracy and rank of every model on every probe, best first",
@@ -49,7 +51,6 @@ CAPTIONS = {
     "agreement": "Rank correlations over models between two settings, and between two halves of the facts of one",
     "stability": "How often a model stays ahead of another when facts are drawn anew",
     "differences": "Acc@1 on the same facts, with raw and corrected p-values",
-    "contrasts": "Natural sentences less templates on the same facts, by domain and category, mean over models",
     "categories": "Mean Acc@1 of each category of models above the floor",
     "gaps": "One model less a model of another category, both above the floor",
 }
@@ -83,12 +84,15 @@ def pairings(ranks: pd.DataFrame) -> list[Pairing]:
     return found
 
 
-def tables(ranks: pd.DataFrame, categories: Mapping[str, str], seed: int = 0) -> dict[str, pd.DataFrame]:
+def tables(
+    ranks: pd.DataFrame, categories: Mapping[str, str], tuned: Mapping[str, str] = {}, seed: int = 0
+) -> dict[str, pd.DataFrame]:
     """All tables of the page; one that does not apply is empty, and none holds a missing number.
 
     Args:
         ranks: rows of ``ask.ask_all``.
         categories: what each model was trained on, by model.
+        tuned: what style of text each was tuned on, by model, where that is known (``ask.tuned_on``).
         seed: of all draws of facts.
 
     Returns:
@@ -96,7 +100,7 @@ def tables(ranks: pd.DataFrame, categories: Mapping[str, str], seed: int = 0) ->
         models. ``orders``: pairs of models that keep their order and that are reversed. ``stability``: for two models
         on a probe, how often a draw of facts puts the first ahead. ``differences``: natural less template for every
         model on the same facts. ``categories`` and ``gaps``: mean Acc@1 of each category of models, and what lies
-        between two. ``contrasts``: natural less template by domain and category.
+        between two.
     """
     hits = fact_hits(ranks)
     joint, paired = joint_accuracy(hits, SAMPLES, seed), pairings(ranks)
@@ -104,14 +108,13 @@ def tables(ranks: pd.DataFrame, categories: Mapping[str, str], seed: int = 0) ->
     names = dict.fromkeys(categories[model] for model in joint.models)
     members = {name: [i for i, model in enumerate(joint.models) if categories[model] == name] for name in names}
     return {
-        "ranks": standing,
+        "ranks": standing.assign(tuned=[tuned.get(model, UNKNOWN) for model in standing["model"]]),
         "agreement": _agreement(joint, hits, paired, standing, seed),
         "orders": _orders(joint, paired, standing),
         "stability": _stability(joint),
         "differences": _differences(ranks, categories),
         "categories": _categories(joint, standing, members),
         "gaps": _gaps(joint, standing, members),
-        "contrasts": _contrasts(joint, paired, standing, members),
     }
 
 
@@ -300,77 +303,74 @@ def _gaps(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[str, li
     return pd.DataFrame(rows, columns=columns)
 
 
-def _contrasts(
-    joint: JointAccuracy, paired: Sequence[Pairing], standing: pd.DataFrame, members: Mapping[str, list[int]]
-) -> pd.DataFrame:
-    """RQ3: natural less template by data set and category, mean over the models above the floor in either style.
-
-    Only on the same facts: other facts come with lists of other lengths, which decide an accuracy.
-    """
-    rows = []
-    for pair in (pair for pair in paired if pair.facts == SAME):
-        sides = [Drawn(*joint.of(probe)) for probe in (pair.template, pair.natural)]
-        above = {*_above(joint, standing, pair.template), *_above(joint, standing, pair.natural)}
-        for category, places in members.items():
-            if kept := [i for i in places if i in above]:
-                template, natural = (_mean(side, kept) for side in sides)
-                gap = natural.minus(template)
-                low, high = gap.interval()
-                row: dict[str, Any] = {"domain": pair.domain, "dataset": pair.natural.rpartition("/")[0]}
-                row["category"] = category
-                row |= {"models": len(kept), "template": float(template.estimate), "natural": float(natural.estimate)}
-                rows.append(row | {"difference": float(gap.estimate), "low": low, "high": high})
-    return pd.DataFrame(rows)
+GENERAL, BIOMEDICAL = "general", "biomedical"  # domains, and with further words the categories of models
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The paper's findings on rankings.
 
-    That rankings differ agrees where some pair of models above the floor certainly swaps, and is contradicted where
-    every pair certainly keeps its order. That both settings have the same best biomedical model counts only where the
-    best is beyond doubt in both. The others are differences that lie above zero where the paper is right.
+    That two settings rank models differently is a row per pair of models: the smaller of the two differences, above
+    zero where the pair swaps and below where it keeps its order (``_swap``). That models of one kind of text lead on it
+    is the difference, above zero where they do.
     """
+    known = tables["ranks"].drop_duplicates("model").set_index("model")
+    tuned = dict(known["tuned"]) if "tuned" in known else {}
     rows: list[dict[str, Any]] = []
-    for row in tables["orders"].to_dict("records"):
-        decided = row["same"] + row["reversed"]
-        verdict = "agrees" if row["reversed"] else "contradicts" if decided and not row["undecided"] else "undecided"
-        verdict = verdict if row["pairs"] else FLOOR
-        about = {"measured": "pairs of models that swap", "dataset": _where(row), "unit": unit_of(row["first"])}
-        rows.append({"claim": "001-07g", **about, "estimate": row["reversed"], "n": row["pairs"], "verdict": verdict})
-    for row in pick(tables["orders"], domain="biomedical").to_dict("records"):
-        (first, surely), (second, too) = (_first(tables, row[side]) for side in ("first", "second"))
-        verdict = "undecided" if min(surely, too) < SURE else "agrees" if first == second else "contradicts"
-        verdict = verdict if first and second else FLOOR
-        about = {"measured": "the same best model", "dataset": _where(row), "model": first, "unit": "entity"}
-        rows.append({"claim": "001-07g", **about, "estimate": float(first == second), "n": 1, "verdict": verdict})
-    rows += _lead("001-05d", tables["gaps"], "biomedical") + _lead("001-06a", tables["gaps"], "general")
-    columns = ["claim", "measured", "dataset", "model", "less", "unit", "estimate", "low", "high", "n", "verdict"]
-    filled = [{"model": "", "less": "", "verdict": ""} | row for row in rows]
-    return pd.DataFrame(filled, columns=columns, dtype=None if rows else str)
+    for one, other in combinations(tables["ranks"].drop_duplicates("probe").to_dict("records"), 2):
+        sets = [row["probe"].removesuffix(f"/{row['style']}") for row in (one, other)]
+        same_facts, same_style = sets[0] == sets[1], one["style"] == other["style"]
+        if one["domain"] == other["domain"] and (same_facts or same_style):
+            claim = "001-07g" if same_facts else "001-07i" if one["domain"] == GENERAL else "001-07j"
+            names = [title(row["probe"]) for row in (one, other)]
+            about = {"claim": claim, "dataset": sets[0] if same_facts else " and ".join(names)}
+            rows += [about | row for row in _swaps(tables, one["probe"], other["probe"])]
+    rows += _lead("001-05d", pick(tables["gaps"], domain=BIOMEDICAL), [BIOMEDICAL])
+    rows += _lead("001-05e", tables["gaps"], [BIOMEDICAL, f"{BIOMEDICAL} fine-tuned"])
+    for row in rows:
+        row["tuned"] = least_fair(*(tuned.get(row[name], UNKNOWN) for name in ("model", "less")))
+    columns = ["claim", "measured", "dataset", "model", "less", "tuned", "unit", "estimate", "low", "high", "n"]
+    return pd.DataFrame(rows, columns=columns)
 
 
-def _lead(claim: str, gaps: pd.DataFrame, name: str) -> list[dict[str, Any]]:
-    """A model of a category less one of every other category, on the probes of the domain of its name."""
-    rows = []
-    for row in pick(gaps, domain=name).to_dict("records"):
-        if name in (row["one"], row["other"]):
-            sign = 1 if row["one"] == name else -1
+def _swaps(tables: Tables, first: str, second: str) -> Iterator[dict[str, Any]]:
+    """A row per pair of models above the floor in both settings."""
+    low = set(pick(tables["ranks"], probe=[first, second]).query("floor")["model"])
+    there = {
+        frozenset((row["ahead"], row["behind"])): row
+        for row in pick(tables["stability"], probe=second).to_dict("records")
+    }
+    for here in pick(tables["stability"], probe=first).to_dict("records"):
+        pair = here["ahead"], here["behind"]
+        if not low & set(pair):
+            about = {"measured": "one model before another", "model": pair[0], "less": pair[1], "unit": unit_of(first)}
+            yield about | _swap(here, there[frozenset(pair)])
+
+
+def _swap(here: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, float]:
+    """The difference of two models that is the less sure of two, by the lower ends of their intervals: as positive
+    where who is ahead here is behind there, else as negative.
+
+    Both must lie off zero for either, so that the less sure one decides (an intersection-union test).
+    """
+    weaker = min(here, there, key=lambda row: float(row["low"]))
+    estimate, low, high = (float(weaker[name]) for name in ("difference", "low", "high"))
+    swap = here["ahead"] != there["ahead"]
+    return dict(
+        zip(("estimate", "low", "high"), (estimate, low, high) if swap else (-estimate, -high, -low), strict=True)
+    )
+
+
+def _lead(claim: str, gaps: pd.DataFrame, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """On biomedical probes, models of these categories less others, and on general ones the others less them."""
+    for row in gaps.to_dict("records"):
+        mine = row["one"] in kinds, row["other"] in kinds
+        if mine[0] != mine[1]:
+            sign = 1 if mine[0] == (row["domain"] == BIOMEDICAL) else -1
             low, high = sorted(sign * row[end] + 0.0 for end in ("low", "high"))  # never minus zero
-            names = {"model": row["model"], "less": row["less"]}
-            names = names if sign > 0 else {"model": row["less"], "less": row["model"]}
-            about = {"measured": f"{name} models, less others", "dataset": row["probe"], "unit": unit_of(row["probe"])}
-            rows.append({"claim": claim, **about, **names})
-            rows[-1] |= {"estimate": sign * row["difference"] + 0.0, "low": low, "high": high}
-    return rows
-
-
-def _first(tables: Tables, probe: str) -> tuple[str, float]:
-    """The first model above the floor of a probe, and the least share of draws in which it is ahead of another."""
-    rows = pick(tables["ranks"], probe=probe)
-    above = rows.loc[~rows["floor"].astype(bool), "model"].tolist()
-    if not above:
-        return "", 0.0
-    return above[0], float(pick(tables["stability"], probe=probe, ahead=above[0])["ahead_in"].min())
+            names = (row["model"], row["less"])[::sign]
+            about = {"claim": claim, "measured": "models of the domain, less others", "dataset": row["probe"]}
+            about |= {"model": names[0], "less": names[1], "unit": unit_of(row["probe"])}
+            yield about | {"estimate": sign * row["difference"] + 0.0, "low": low, "high": high}
 
 
 def _where(row: Mapping[str, Any]) -> str:
@@ -395,10 +395,11 @@ def answer(tables: Tables) -> str:
     start = f"The way of asking {'decides in part' if swapped else 'does not change'} who wins"
     start = start if kept + swapped else "Whether the way of asking decides who wins cannot be told"
     names = " and ".join(escape(title(_where(row))) for row in orders.to_dict("records"))
-    return (
-        f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} certainly keep their order "
-        f"and {swapped} swap."
-    )
+    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} certainly keep their order "
+    rows = pick(conclusions(tables), claim="001-07g")
+    fair = int((rows[rows["tuned"].isin(FAIR)]["low"] > 0).sum())
+    end = f" Of these swaps {fair} are between models tuned on neither style." if swapped else ""
+    return f"{text}and {swapped} swap.{end}"
 
 
 def floor_sentence(tables: Tables) -> str:

@@ -28,7 +28,7 @@ from probekit.report.published import cell as printed
 from probekit.report.tables import pick
 from probekit.report.text import escape, number, title
 
-from notebooks.templates.ask import FLOORS, FURTHER
+from notebooks.templates.ask import FLOORS, FURTHER, clear
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -46,11 +46,13 @@ SHARES = {
 }
 TEMPLATE = ["probe", "relation", "relation_label", "wording", "form"]
 DATES = "date_of_birth"
-PRINTED = {  # relation of Google-RE: the claim, and the row of the transcribed numbers of section 5.2
-    DATES: ("001-09a", "template (born [MASK]), mean over models"),
-    "place_of_birth": ("001-09b", "template was born in [MASK], mean over models"),
-    "place_of_death": ("001-09c", "template died in [MASK], mean over models"),
+PRINTED = {  # relation of Google-RE: the row of the transcribed numbers of section 5.2
+    DATES: "template (born [MASK]), mean over models",
+    "place_of_birth": "template was born in [MASK], mean over models",
+    "place_of_death": "template died in [MASK], mean over models",
 }
+DATES_LESS_PLACES = "template of dates less those of places"
+BEST_LESS_WORST = "best less worst wording of the same facts"
 CAPTIONS = {
     "spread": "The best and the worst wording of a relation on the same facts, each chosen on other facts",
     "forms": "Full sentences and fragments on the same facts; the difference is full sentences less fragments",
@@ -336,21 +338,20 @@ def overall(table: pd.DataFrame, k: int) -> pd.DataFrame:
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Section 5.2: Acc@10 of the three templates of Google-RE, what lies between them, and between wordings of the
-    same facts. A difference lies above zero where the paper is right."""
+    same facts, model by model. A difference lies above zero where the paper is right."""
     rows: list[dict[str, Any]] = [
-        {"claim": PRINTED[row["relation"]][0], "measured": "Acc@10, as a share", "dataset": "google_re"}
+        {"claim": "001-09a", "measured": f"Acc@10, {row['wording']}, as a share", "dataset": "google_re"}
         | {"estimate": row["acc@10"], "n": row["facts"]}
         for row in _google_re_rows(tables).to_dict("records")
     ]
-    gaps = [
-        ("template of dates less those of places", row | {"dataset": "google_re"}) for row in _rows(tables, "google_re")
-    ]
-    gaps += [("best less worst wording of the same facts", row) for row in _rows(tables, "spread")]
-    for measured, row in gaps:
-        ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"], "n": row.get("facts", np.nan)}
-        rows.append({"claim": "001-09a", "measured": measured, "dataset": row["dataset"], "unit": "fact"} | ends)
-    columns = ["claim", "measured", "dataset", "unit", "estimate", "low", "high", "n"]
-    return pd.DataFrame([{"unit": ""} | row for row in rows], columns=columns)
+    for measured, name in ((DATES_LESS_PLACES, "google_re"), (BEST_LESS_WORST, "spread")):
+        for row in pick(tables.get(name, pd.DataFrame()), k=10).to_dict("records"):
+            if row["model"] != MEAN:
+                about = {"claim": "001-09e", "measured": measured, "dataset": row.get("dataset", "google_re")}
+                ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
+                rows.append(about | {"model": row["model"], "unit": "fact", "n": row.get("facts", np.nan)} | ends)
+    columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n"]
+    return pd.DataFrame([{"unit": "", "model": ""} | row for row in rows], columns=columns)
 
 
 def _rows(tables: Tables, name: str, k: int = 10) -> list[dict[str, Any]]:
@@ -386,11 +387,22 @@ def answer(tables: Tables) -> str:
         return (
             f"On {title('google_re')}, the template of dates of birth finds the answer among its first ten for "
             f"{here[DATES]} of 100 facts, those of places of birth and death for {here['place_of_birth']} and "
-            f"{here['place_of_death']}. Each template asks for another relation, so the wording need not be the cause."
+            f"{here['place_of_death']}{_members(tables)}. Each asks for another relation, so the wording need not be "
+            "the cause."
         )
     if tables["means"].empty:
         return "None of these probes is made from templates."
     return "Each relation of these probes has one wording, so wordings cannot be compared on the same facts."
+
+
+def _members(tables: Tables) -> str:
+    """For how many models the template of dates does better and worse; empty of one model."""
+    rows = pick(tables["google_re"], k=10) if len(tables["google_re"]) else tables["google_re"]
+    rows = rows[rows["model"] != MEAN] if len(rows) else rows
+    if len(rows) < 2:
+        return ""
+    better, worse = clear(rows)
+    return f" (means over {len(rows)} models; {better} of them certainly do better by the first, {worse} worse)"
 
 
 def beside_paper(tables: Tables) -> pd.DataFrame:
@@ -398,10 +410,10 @@ def beside_paper(tables: Tables) -> pd.DataFrame:
     rows = _google_re_rows(tables) if len(tables["means"]) else pd.DataFrame()
     if rows.empty:
         return rows
-    values = [printed("001", "text", PRINTED[relation][1], "Acc@10", "5.2") for relation in rows["relation"]]
-    claims = [PRINTED[relation][0] for relation in rows["relation"]]
-    shown = rows[["relation", "wording", "facts", "acc@10", "low@10", "high@10"]]
-    return shown.assign(published=values, claim=claims).sort_values("claim", ignore_index=True)
+    shown = rows[["relation", "wording", "facts", "acc@10", "low@10", "high@10"]].set_index("relation")
+    shown = shown.loc[[relation for relation in PRINTED if relation in shown.index]].reset_index()
+    values = [printed("001", "text", PRINTED[relation], "Acc@10", "5.2") for relation in shown["relation"]]
+    return shown.assign(published=values)
 
 
 def sharing_sentence(tables: Tables) -> str:

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, TextIO, cast
 
-from probekit.errors import ProbeError, caution, meant
+from probekit.cautions import caution
+from probekit.errors import ProbeError, meant
 from probekit.probes.lipid.medline import read_medline
 
 log = logging.getLogger(__name__)

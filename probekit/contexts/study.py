@@ -119,6 +119,7 @@ def rank_steps(
     entities: Mapping[str, Sequence[str]],
     batch_tokens: int | None = None,
     store: Store | None = None,
+    answers: bool = False,
 ) -> pd.DataFrame:
     """Rank the entities of every step before and after it, all inputs in one sorted stream, each scored once.
 
@@ -130,6 +131,7 @@ def rank_steps(
         taken: of ``steps``.
         entities: of ``triples``, ``attrs["entities"]``: the candidates by pool.
         batch_tokens, store: as in ``rank_targets``.
+        answers: also return ``answer`` and ``answer_bare``, the first answer to input_i and to the bare prompt.
 
     Returns:
         The steps without their texts, and with ``rank_before`` and ``rank_after`` of the centre; ``any_before`` and
@@ -157,11 +159,21 @@ def rank_steps(
     asked["gold"] = [[next(one for one in wish if isinstance(one, str))] for wish in wishes]
     probe = Probe("contexts", asked, [e for pool in entities.values() for e in pool])
     ranked = rank_targets(
-        model, probe, [list(w) for w in wishes], batch_tokens=batch_tokens, candidates=entities, store=store
+        model,
+        probe,
+        [list(w) for w in wishes],
+        batch_tokens=batch_tokens,
+        candidates=entities,
+        top=int(answers),
+        store=store,
     )
     rank = dict(zip(zip(ranked["prompt_id"], ranked["target"], strict=True), ranked["rank"], strict=True))
     told = pd.DataFrame([_change(row, numbers, rank) for row in placed.itertuples()], index=placed.index)
     told["candidates"] = [len(entities[pool]) for pool in placed["pool"]]
+    if answers:
+        first = {number: top[0] for number, top in zip(ranked["prompt_id"], ranked["top"], strict=True)}
+        for column, text in (("answer", "text"), ("answer_bare", "bare")):
+            told[column] = [first[numbers[pair]] for pair in zip(placed["pool"], placed[text], strict=True)]
     result = pd.concat(
         [placed.drop(columns=["before", "text", "bare", "right", "centre_at", "added_at"]), told], axis=1
     )

@@ -40,7 +40,8 @@ def fitted(model: Model, taken: pd.DataFrame, entities: Mapping[str, Sequence[st
     texts = list(dict.fromkeys([*taken["before"], *taken["text"]]))
     length = dict(zip(texts, _lengths(model, texts), strict=True))
     found: dict[Any, dict[str, Any]] = {}
-    for _, context in taken.groupby([*CONTEXT, "pool"], sort=False):
+    draws = taken.groupby([*CONTEXT, "pool", "step"], sort=False).cumcount()  # several draws of one context
+    for _, context in taken.groupby([*CONTEXT, "pool", draws], sort=False):
         room = rooms[context["pool"].iloc[0]]
         rows = context.to_dict("records")
         bare = rows[0]["before"]

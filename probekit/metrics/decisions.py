@@ -35,13 +35,15 @@ def widened(estimate: float, low: float, high: float, tests: int) -> tuple[float
 def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
     """What several conclusions say together, of which none speaks for the others.
 
-    ``all``: agrees if every row, of two or more, does so by its own interval, contradicts if any does so by an interval
-    that is widened for their number. ``some``: agrees if any does so by its widened interval, contradicts if all do.
+    ``all``: agrees if every row does so by its own interval and they are of two models or more, contradicts if any does
+    so by an interval that is widened for their number. ``some``: agrees if any does so by its widened interval,
+    contradicts if all do.
     ``most``: agrees (contradicts) if the rows that do so by their own intervals are more than half of them by a
     one-sided sign test at 5%, which fewer than five rows never pass.
 
     Args:
         rows: conclusions, one a model (or dimension), with their side: ``expected`` is done with in ``verdict``.
+            Several rows of one ``model``, as of several data sets, are one voice.
 
     Returns:
         The sign, how many rows agree, and the count in words. Rows at the floor are left out.
@@ -62,8 +64,10 @@ def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
         ]
         told += "; fewer than five cannot show what most do" * (count < 5)
         return "agrees" if passed[0] else "contradicts" if passed[1] else "undecided", agree, told
-    every = {"agrees": count > (rule == "all") and agree == count, "contradicts": count and against == count}
-    told += "; one alone does not speak for all" * (rule == "all" and count == 1)
+    named = {name for name in judged.get("model", ()) if name and name == name}
+    alone = rule == "all" and (len(named) or count) == 1
+    every = {"agrees": count and not alone and agree == count, "contradicts": count and against == count}
+    told += f"; one {'model ' * bool(named)}alone does not speak for all" * alone
     holds, fails = (
         (every["agrees"], surely["contradicts"]) if rule == "all" else (surely["agrees"], every["contradicts"])
     )

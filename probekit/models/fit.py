@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from probekit.errors import ModelError, caution
+from probekit.cautions import caution
+from probekit.errors import ModelError
 from probekit.models.model import Kind, position_padding
 from probekit.titles import shown_name
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import logging
 import random
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -139,7 +140,15 @@ def _medlama_triple(row: dict[str, Any], relation: str, path: Path, number: int)
         raise _broken(path, number, error) from error
 
 
-def medlama(relations: Sequence[str] | None = None, limit: int | None = None, seed: int = 0) -> Probe:
+MEDLAMA, MEDLAMA_PROMPTS = "medlama/medlama/2021AA", "medlama/medlama/prompts.csv"
+
+
+def medlama(
+    relations: Sequence[str] | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    prompt: Literal["human", "default"] = "human",
+) -> Probe:
     """MedLAMA, 19 relations of 1,000 facts, in upstream's human-written prompts.
 
     The files are ``medlama/medlama/2021AA/<relation>_1000.csv``, of which the ``_hard`` ones are subsets, and
@@ -149,14 +158,15 @@ def medlama(relations: Sequence[str] | None = None, limit: int | None = None, se
     Args:
         relations: some of them; all by default.
         limit: at most so many facts, drawn with ``seed``.
+        prompt: upstream's ``human`` prompts, or its ``default`` ones, which put the relation's name between the two.
 
     Raises:
         ProbeError: data not at hand, an unknown relation, or a broken record, with file and field.
     """
-    templates = _templates(locate("medlama/medlama/prompts.csv"), "pid", "human_prompt")
-    folder, triples, absent = locate("medlama/medlama/2021AA"), list[Triple](), []
+    templates = _templates(locate(MEDLAMA_PROMPTS), "pid", f"{prompt}_prompt")
+    triples, absent = list[Triple](), []
     for relation in templates:
-        path = folder / f"{relation}_1000.csv"
+        path = locate(MEDLAMA) / f"{relation}_1000.csv"
         if path.is_file():
             triples += [_medlama_triple(row, relation, path, n) for n, row in enumerate(read_rows(path), start=1)]
         else:
@@ -164,6 +174,23 @@ def medlama(relations: Sequence[str] | None = None, limit: int | None = None, se
     counts = {"facts": len(triples), **_absent("relations absent", absent)}
     about = {"licence": "derived from UMLS; none stated", "citation": "meng2021", "counts": counts}
     return _probe("medlama/template", triples, triples, templates, False, relations, limit, seed, **about)
+
+
+def medlama_names() -> dict[str, tuple[str, ...]]:
+    """The names under which MedLAMA's files tell of a concept (CUI), as subject or as object, in file order."""
+    found: dict[str, dict[str, None]] = defaultdict(dict)
+    for path in sorted(locate(MEDLAMA).glob("*_1000.csv")):
+        for number, row in enumerate(read_rows(path), start=1):
+            try:
+                found[_text(row, "head_cui")][_text(row, "head_name")] = None
+                concepts, names = (ast.literal_eval(_text(row, f"tail_{what}_list")) for what in ("cuis", "names"))
+                for concept, name in zip(concepts, names, strict=True):
+                    found[concept][name] = None
+            except KeyError as error:
+                raise _broken(path, number, error) from error
+            except (ValueError, SyntaxError) as error:
+                raise _broken(path, number, KeyError("tail_cuis_list")) from error
+    return {concept: tuple(names) for concept, names in found.items()}
 
 
 def _biolama_triple(row: dict[str, Any], relation: str, split: str, path: Path, number: int) -> Triple:

@@ -19,7 +19,7 @@ Subset = Literal["binary", "queer_nonqueer"]
 SLOT = "[M]"
 TEMPLATE_FIELDS = {"template_masked": "text", "identity": "identity", "number": "number", "category": "category"}
 LEXICON_FIELDS = ("id", "pos", "category", "stereotype", "lemma", "level")
-LEVELS = ("conservative", "inclusive")
+LEVELS = CONSERVATIVE, INCLUSIVE = ("conservative", "inclusive")
 UNIDECODE = "1.3.6"  # the version under which the release gives Table 1 of paper 004; later ones map other letters
 
 
@@ -52,7 +52,7 @@ def honest_templates(subset: Subset = "binary", language: str = "en") -> pd.Data
 def hurtlex(
     language: str = "EN",
     release: str = "1.2",
-    levels: Collection[str] = ("conservative",),
+    levels: Collection[str] = (CONSERVATIVE,),
     categories: Collection[str] | None = None,
 ) -> pd.DataFrame:
     """Rows of HurtLex: ``id, pos, category, stereotype, lemma, level``.
@@ -60,12 +60,14 @@ def hurtlex(
     Args:
         language: two letters, as the folder of the release is called.
         release: version of the lexicon.
-        levels: ``conservative`` (words that hurt in any context), ``inclusive``, or both.
+        levels: ``conservative`` (in HurtLex's words, hurtful in any context), ``inclusive`` (in some), or both.
         categories: such as ``cds`` or ``ps``; None for all 17.
 
     Raises:
-        ProbeError: file not at hand, or a level or category that it does not have.
+        ProbeError: file not at hand, no level, or a level or category that it does not have.
     """
+    if not levels:
+        raise ProbeError(f"levels={list(levels)}: give {' or '.join(LEVELS)}, or both")
     path = locate(f"hurtlex/lexica/{language}/{release}/hurtlex_{language}.tsv")
     table = _read(path, LEXICON_FIELDS)
     for field, wanted in (("level", levels), ("category", categories)):

@@ -13,11 +13,12 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Number
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from probekit.errors import ProbeError, caution, meant
+from probekit.cautions import caution
+from probekit.errors import ProbeError, meant
 from probekit.files import canonical, digest
 from probekit.titles import shown_file, shown_name
 
@@ -120,7 +121,8 @@ class Probe:
                 A missing ``prompt_id`` becomes the row's number. Fields that nothing reads are kept, and warned of.
             entities: candidates, or a text file with one a line; the golds alone by default.
             limit: at most so many rows, drawn with ``seed``; the candidates stay.
-            **about: ``name``, ``style``, ``domain``, ``licence``, ``citation``.
+            **about: ``name``, ``style``, ``domain``, ``licence``, ``citation``; the columns ``style`` and ``domain``,
+                the same in all rows, say so too.
 
         Raises:
             ProbeError: naming the file and its line, or the row (from 0) and its field.
@@ -136,9 +138,22 @@ class Probe:
             entities = [line.strip() for line in _open(Path(entities)).split("\n") if line.strip()]
         if entities is None:
             entities = [g for gold in prompts.get("gold", []) for g in gold if isinstance(g, str) and g.strip()]
+        for field_ in [name for name in ("style", "domain") if name in prompts and name not in about]:
+            about[field_] = _the_one(prompts[field_], path)
         if limit is not None and limit < len(prompts):
             prompts = prompts.iloc[sorted(random.Random(seed).sample(range(len(prompts)), limit))]
         return cls(**{"name": shown_file(path), **about}, prompts=prompts, entities=list(entities))
+
+
+def _the_one(column: pd.Series, path: Path) -> str:
+    found = list(dict.fromkeys(map(str, column)))
+    if len(found) > 1 or (column.name == "style" and found[0] not in get_args(Style)):
+        raise ProbeError(
+            f"{path}, field {column.name!r}: one word for all rows is needed"
+            + f", of {', '.join(get_args(Style))}" * (column.name == "style")
+            + f"; found {', '.join(found)}"
+        )
+    return found[0]
 
 
 def shows(entity: str, text: str) -> bool:

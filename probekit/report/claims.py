@@ -24,13 +24,16 @@ class Judged:
 
     ``rule``, of one row: ``direction``, by the side of zero on which its interval lies, or ``number``, by the
     tolerance; of several, one a model or dimension: ``all``, ``most`` or ``some`` of them (see ``verdicts``).
-    ``confounded``: why no verdict can follow from the rows, whatever they say.
+    ``where``: column -> the value, or the values, of the rows that decide.
+    ``confounded``: why no verdict can follow from the rows, whatever they say. ``missing``: why there may be no such
+    row, on what was recorded here; the claim is then not run.
     """
 
     page: str
     rule: Literal["direction", "number", "all", "most", "some"]
-    where: dict[str, str]
+    where: dict[str, str | list[str]]
     confounded: str = ""
+    missing: str = ""
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from probekit import __version__
+from probekit.cautions import listen
 from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.probes.probe import Probe
 from probekit.report import explorer
 from probekit.report.fingerprint import page_hash
-from probekit.report.messages import listen
 from probekit.report.recording import read_table, recorded_manifest, recorded_tables
 from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable

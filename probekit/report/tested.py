@@ -12,7 +12,8 @@ import pandas as pd
 
 from probekit.metrics.decisions import TOO_FEW, decided
 from probekit.metrics.exact import Tested
-from probekit.report.tables import readable
+from probekit.report.published import Finding
+from probekit.report.tables import pick, readable
 
 Row = tuple[str, str, str, str, str, Tested]  # claim or "", statement, what is compared, unit, side of zero, result
 HERE = "Here: "  # begins a statement that no sentence of the paper makes, found in its tables when they were looked at
@@ -29,6 +30,20 @@ def on_claims(tests: pd.DataFrame) -> pd.DataFrame:
     """The tests that speak of a claim, as conclusions."""
     rows = tests[tests["claim"] != ""].replace({"verdict": {TOO_FEW: "undecided"}})
     return rows[["claim", "compared", "unit", "estimate", "low", "high", "n", "verdict"]].reset_index(drop=True)
+
+
+def borne_out(tests: pd.DataFrame, claim: str) -> Finding:
+    """What the tests of a claim say of the paper's sentence: it follows where all agree, not where any contradicts, and
+    where some are undecided or have too few units nothing can be said."""
+    rows = pick(tests, claim=claim)
+    found = set(rows["verdict"])
+    stands = "inconsistent" if "contradicts" in found else "consistent" if found == {"agrees"} else "not checkable"
+    told = [
+        f"{row['compared']}: {row['estimate']:.2f}, "
+        + (f"too few {row['unit']}s" if row["verdict"] == TOO_FEW else f"p {row['p_holm']:.3f}, {row['verdict']}")
+        for row in rows.to_dict("records")
+    ]
+    return stands, f"Tested: {'; '.join(told)}."
 
 
 def shown(tests: pd.DataFrame) -> pd.DataFrame:

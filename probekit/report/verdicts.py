@@ -82,7 +82,7 @@ def judge(claim: Claim, conclusions: pd.DataFrame) -> tuple[Verdict, Number | No
         The verdict, our number (of a direction: its estimate; of several rows: how many agree), and why.
     """
     if isinstance(claim.source, str):
-        return "not run", None, f"{claim.source[0].upper()}{claim.source[1:].rstrip('.')}."
+        return "not run", None, _sentence(claim.source)
     verdict, ours, reason = _by_rule(claim, claim.source, conclusions)
     if claim.source.confounded and verdict != "not run":
         return "confounded", ours, f"{reason} {claim.source.confounded.rstrip('.')}."
@@ -90,16 +90,16 @@ def judge(claim: Claim, conclusions: pd.DataFrame) -> tuple[Verdict, Number | No
 
 
 def _by_rule(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> tuple[Verdict, Number | None, str]:
-    wanted = {"claim": claim.id, **source.where}
-    absent = [name for name in wanted if name not in conclusions]
-    rows = conclusions.iloc[:0] if absent else pick(conclusions, **wanted)
+    wanted, rows = {"claim": claim.id, **source.where}, _deciding(claim, conclusions)
     several = source.rule in ("all", "most", "some")
+    if not len(rows) and source.missing:
+        return "not run", None, _sentence(source.missing)
     if not len(rows) or (len(rows) > 1 and not several):
         text = ", ".join(f"{name} = {value}" for name, value in wanted.items())
         return "not run", None, f"{source.page} has {len(rows)} conclusions with {text}: record it again."
     if several:
         sign, agree, told = tallied(rows, source.rule)
-        return VERDICTS[sign], agree, f"{told[0].upper()}{told[1:]}."
+        return VERDICTS[sign], agree, _sentence(told)
     row = rows.iloc[0].to_dict()
     ours = _whole(float(row["estimate"]))
     if source.rule == "direction":
@@ -109,6 +109,16 @@ def _by_rule(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> tuple[V
     away = abs(Decimal(str(ours)) - Decimal(str(claim.published))).normalize()
     why = f"Ours, {ours}, is {away:f} away from {claim.published} (tolerance {claim.tolerance})."
     return within(ours, claim.published, claim.tolerance), ours, why
+
+
+def _deciding(claim: Claim, conclusions: pd.DataFrame) -> pd.DataFrame:
+    """The rows on a claim that its ``where`` names; of a claim that no page judges, all."""
+    wanted = {"claim": claim.id, **(claim.source.where if isinstance(claim.source, Judged) else {})}
+    return pick(conclusions, **wanted) if set(wanted) <= set(conclusions) else conclusions.iloc[:0]
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
 
 
 ELSEWHERE = {"agrees": "same direction", "contradicts": "other direction"}  # of a claim that no run of ours decides
@@ -136,7 +146,9 @@ def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.
             verdict = judge(claim, conclusions if own else conclusions_of(claim.source.page))[0]  # type: ignore[union-attr]
             shown = {"claim": claim.id, "statement": claim.statement, "published": plain(claim.published)}
             rows = rows.replace({"verdict": ELSEWHERE}) if verdict == "not run" else rows
-            found.append(shown | {"here": said(rows), "verdict": verdict})
+            decides = _deciding(claim, rows)
+            told = [said(decides), f"not judged: {said(rows.drop(decides.index))}" * (len(decides) < len(rows))]
+            found.append(shown | {"here": "; ".join(filter(None, told)), "verdict": verdict})
     return pd.DataFrame(found, columns=["claim", "statement", "published", "here", "verdict"])
 
 

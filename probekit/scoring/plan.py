@@ -6,7 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from probekit.errors import ModelError, ProbeError, caution
+from probekit.cautions import caution
+from probekit.errors import ModelError, ProbeError
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.slots import Candidates, Slot, Unknown, encode_candidates, encode_slots, window

@@ -45,6 +45,7 @@ def made(models: dict[str, float], triples: int = 40, told: float = 0.0, copy: b
                     "source": "trex", "model": model, "triple_id": str(triple), "prompt_id": str(triple),
                     "fact_id": str(triple),
                     "subject": str(triple), "relation": f"P{triple % 3}", "golds": 2 + triple % 4,
+                    "kind": "N-M" if triple % 3 else "N-1",
                     "target_prompts": 1 + triple % 7, "relation_prompts": 9, "doc_id": f"d{triple}", "variant": variant,
                     "correct": [f"T{triple}"], "pool": "p",
                     "twin": twin, "centre": centre, "step": step, "last": step == 3, "added": added,

@@ -36,6 +36,11 @@ def test_groups_hold_what_each_group_alone_would() -> None:
     part = ranked.query("variant == 'real' and model == 'one' and twin == 'target'")
     assert row["understand"] == (part[counted(part)]["rc_centre"] < 0).mean()
     assert row["with@5"] == (part[part["last"]]["any_after"] <= 5).mean() and row["without@5"] == 1.0
+    kind = table.query("by == 'kind' and group == 'N-1' and model == 'one'").iloc[0]
+    part = ranked.query("kind == 'N-1' and model == 'one' and twin == 'target'")
+    assert kind["understand"] == (part[counted(part)]["rc_centre"] < 0).mean() and kind["triples"] == 14
+    silent = ucm.tables(ranked.drop(columns="kind"), CATEGORIES)["groups"]
+    assert set(silent["by"]) == set(ucm.GROUPS) - {"kind"}
     sizes = table.query("by == 'size' and model == @MEAN")["group"].tolist()
     assert sizes == sorted(sizes) and sizes[0].startswith("2")
 

@@ -158,6 +158,21 @@ def test_any_correct_answer_and_answers_named_by_the_context():
     assert own.loc[(own["step"] == 1) & (own["rank_before"] == 1), "copied_bare"].all()
 
 
+def test_first_answers_are_the_best_candidates_of_the_input_and_of_the_prompt_alone():
+    model, taken = small("bert"), grown()
+    plain, found = rank_steps(model, taken, POOLS), rank_steps(model, taken, POOLS, answers=True)
+    pd.testing.assert_frame_equal(found.drop(columns=["answer", "answer_bare"]), plain)
+    checked = 0
+    for row, done in zip(taken.itertuples(), found.itertuples(), strict=True):
+        for text, answer in ((row.text, done.answer), (PROMPT, done.answer_bare)):
+            scores = slot_scores(model, text, POOLS["speaks"])
+            ordered = sorted(scores.values())
+            if ordered[-1] - ordered[-2] > 1e-3:
+                checked += 1
+                assert answer == max(scores, key=scores.__getitem__)
+    assert checked > len(taken) and found["answer_bare"].nunique() == 1
+
+
 FLOOD = " and ".join(["the great flood"] * 80)
 
 
@@ -191,6 +206,15 @@ def test_a_context_of_another_order_stops_to_grow_when_it_is_full():
     assert seen["text"].tolist()[1:] == [rows["text"][1]] * 3
     missing = set(rows["added"][2:])
     assert not any(missing & {*row.present_correct, *row.present_incorrect} for row in seen.itertuples())
+
+
+def test_several_draws_of_one_context_are_fitted_each_for_itself():
+    taken = grown()
+    rows = taken[(taken["variant"] == "knowledge_random") & (taken["twin"] == "target")].reset_index(drop=True)
+    long = rows.assign(text=rows["text"].where(rows["step"] < 3, FLOOD + " " + rows["text"]))
+    seen = fitted(small("bert"), pd.concat([long, rows], ignore_index=True), POOLS)
+    assert seen["cut"].tolist() == [False, False, True, True, False, False, False, False]
+    assert seen["before"][4] == PROMPT and seen["text"].tolist()[4:] == rows["text"].tolist()
 
 
 @given(st.integers(0, 60), st.integers(0, 60), st.permutations(ENTITIES[:5]))

@@ -287,53 +287,102 @@ def files(tmp_path: Path) -> list[Path]:
     return [save(tmp_path / "one.xml.gz", first), save(tmp_path / "two.xml", second)]
 
 
-def rows(path: Path) -> list[dict]:
-    return [json.loads(line) for line in path.read_text("utf-8").splitlines()]
+def rows(folder: Path, *lists: str) -> list[dict]:
+    paths = [folder / f"{name}.jsonl" for name in lists] or sorted(folder.glob("*.jsonl"))
+    return [json.loads(line) for path in paths for line in path.read_text("utf-8").splitlines()]
 
 
-def test_build_writes_a_probe_its_counts_and_statistics(tmp_path, lists, files):
-    out = tmp_path / "new/lipid.jsonl"
-    made = build([*files, files[0]], lists, out, after="2021-12-31")
-    expected = [
-        ("1-2", "Only [MASK] helps.", ["penicillin"], "penicillin", "1", "2022-03-04", "drugs"),
-        ("1-4", "[MASK] is on chromosome 21.", ["APP"], "APP", "1", "2022-03-04", "genes"),
-        ("5-3", "[MASK] acts.", ["velnin"], "velnin", "5", "2022-03-04", "drugs"),
-    ]
-    fields = ("prompt_id", "text", "gold", "surface", "pmid", "date", "entity_type")
-    assert rows(out) == [dict(zip(fields, row, strict=True)) for row in expected]
+def test_build_writes_a_probe_of_each_list_and_counts(tmp_path, lists, files):
+    out = tmp_path / "new/lipid"
+    made = build([*files, files[1]], lists, out, after="2021-12-31")
+    expected = {
+        "drugs": [("5-3", "[MASK] acts.", ["velnin"], "velnin", "5", "2022-03-04")],
+        "genes": [("1-1", "Revised: [MASK].", ["APP"], "APP", "1", "2022-03-04")],
+    }
+    fields = ("prompt_id", "text", "gold", "surface", "pmid", "date")
+    for name, found in expected.items():
+        about = {"entity_type": name, "style": "natural", "domain": "biomedical"}
+        assert rows(out, name) == [dict(zip(fields, row, strict=True)) | about for row in found]
+        probe = pk.load_probe(str(out / f"{name}.jsonl"))
+        assert len(probe.prompts) == len(found) and (probe.style, probe.domain) == ("natural", "biomedical")
+        assert set(probe.entities) == {row[2][0] for row in found}  # the other list's names do not compete
     assert list(made["counts"].items()) == [
         ("files given twice", 1),
         ("records", 6),
+        ("records replaced by a later one of their PMID", 1),
         ("records without an abstract", 1),
-        ("abstracts of a PMID met before", 1),
         ("abstracts without a date", 1),
         ("abstracts in question", 2),
-        ("sentences", 7),
-        ("with exactly one mention", 5),
-        ("with exactly one mention: drugs", 3),
-        ("with exactly one mention: genes", 2),
+        ("sentences", 4),
+        ("with exactly one mention", 3),
+        ("with exactly one mention: drugs", 2),
+        ("with exactly one mention: genes", 1),
         ("dropped, with the keyword: (", 1),
-        ("dropped, with the keyword: study", 1),
-        ("dropped, with the keyword: we", 1),
         ("dropped for this keyword alone: (", 1),
-        ("prompts, after the keywords", 3),
-        ("prompts, after the keywords: drugs", 2),
+        ("prompts, after the keywords", 2),
+        ("prompts, after the keywords: drugs", 1),
         ("prompts, after the keywords: genes", 1),
     ]
-    assert made["statistics"]["drugs"] == {"prompts": 2, "entities": 2, "mean": 1, "sd": 0, "min": 1, "max": 1}
-    assert json.loads((tmp_path / "new/lipid.jsonl.counts.json").read_text())["counts"] == made["counts"]
-    assert len(rows(tmp_path / "new/lipid.jsonl")) == len(pk.load_probe(str(out)).prompts)
-    everything = build(files, lists, tmp_path / "all.jsonl")
+    assert made["statistics"]["drugs"] == {"prompts": 1, "entities": 1, "mean": 1, "sd": 0, "min": 1, "max": 1}
+    assert json.loads((out / "counts.json").read_text())["counts"] == made["counts"]
+    everything = build(files[::-1], lists, tmp_path / "all")  # now the long record of PMID 1 is the last
     assert everything["counts"]["abstracts in question"] == 4
     assert everything["statistics"]["drugs"]["max"] == 2
     assert everything["statistics"]["drugs"]["sd"] == pytest.approx(3**-0.5)  # 2, 1, 1
+
+
+def texts(made_in: Path) -> list[str]:
+    return [row["text"] for row in rows(made_in)]
+
+
+def test_the_last_record_of_a_pmid_counts_whatever_it_holds(tmp_path, lists):
+    early = xml(
+        *(record(n, f"velnin {n} acts.") for n in range(1, 7)),
+        record(1, "velnin again."),
+        record(6, "APP."),
+    )
+    notice = "<DeleteCitation><PMID>3</PMID><PMID Version='1'>4</PMID><PMID>99</PMID></DeleteCitation>"
+    late = xml(record(2), record(4, "velnin is back."), notice, record(5, "Nothing here."), record(6, "velnin last."))
+    later = xml(record(4, "velnin returns."))
+    paths = [save(tmp_path / f"{n}.xml", text) for n, text in enumerate((early, late, later))]
+    made = build(paths, lists, tmp_path / "a")
+    assert texts(tmp_path / "a") == ["[MASK] again.", "[MASK] last.", "[MASK] returns."]
+    counts = made["counts"]
+    assert counts["records"] == 13
+    assert counts["records replaced by a later one of their PMID"] == 7  # of 1, 2, 4 twice, 5, 6 twice
+    assert counts["records deleted by a later notice"] == 1  # of 3; that of 4 was undone
+    assert counts["records without an abstract"] == 1  # the last word on 2
+    assert counts["abstracts in question"] == 4 and counts["sentences"] == 4
+    build([paths[0], paths[1]], lists, tmp_path / "b")
+    assert texts(tmp_path / "b") == ["[MASK] again.", "[MASK] last."]  # 4 is deleted, with both of its records
+
+
+@pytest.mark.parametrize("days", [("2021-12-31", None), (None, "2022-07-01"), ("2021-12-31", "2022-07-01")])
+def test_the_window_of_days(tmp_path, lists, days, capsys):
+    dates = {1: "2021-12-31", 2: "2022-01-01", 3: "2022-06-30", 4: "2022-07-01", 5: ""}
+    path = save(tmp_path / "a.xml", xml(*(record(n, "velnin acts.", created=day) for n, day in dates.items())))
+    after, before = days
+    made = build([path], lists, tmp_path / "a", after=after, before=before)
+    kept = {n for n, day in dates.items() if day and (not after or day > after) and (not before or day < before)}
+    assert {int(row["pmid"]) for row in rows(tmp_path / "a")} == kept and 1 < len(kept) < 4
+    assert made["counts"]["abstracts without a date"] == 1 and made["options"]["before"] == before
+    flags = [word for name, day in (("--after", after), ("--before", before)) if day for word in (name, day)]
+    entities = [f"--entities={name}={one}" for name, ones in lists.items() for one in ones]
+    assert main(["lipid", "build", *entities, "--out", str(tmp_path / "b"), *flags, str(path)]) == 0
+    assert rows(tmp_path / "b") == rows(tmp_path / "a") and "drugs.jsonl" in capsys.readouterr().out
+
+
+def test_a_record_outside_the_window_still_replaces_an_earlier_one(tmp_path, lists):
+    text = xml(record(1, "velnin acts.", created="2022-03-04"), record(1, "velnin waits.", created="2020-03-04"))
+    made = build([save(tmp_path / "a.xml", text)], lists, tmp_path / "a", after="2021-12-31")
+    assert texts(tmp_path / "a") == [] and made["counts"]["prompts, after the keywords"] == 0
 
 
 def test_a_rerun_reads_only_what_is_new_and_writes_the_same(tmp_path, lists, files, monkeypatch):
     import importlib
 
     module = importlib.import_module("probekit.probes.lipid.build")
-    read, real = [], module.read_medline
+    read, real = [], module.read_records
 
     def watched(path, counts):
         read.append(path.name)
@@ -341,33 +390,36 @@ def test_a_rerun_reads_only_what_is_new_and_writes_the_same(tmp_path, lists, fil
             raise KeyboardInterrupt
         yield from real(path, counts)
 
-    monkeypatch.setattr(module, "read_medline", watched)
-    fresh = build(files, lists, tmp_path / "fresh.jsonl")
+    monkeypatch.setattr(module, "read_records", watched)
+    fresh, out = build(files, lists, tmp_path / "fresh"), tmp_path / "a"
     save(tmp_path / "stop", "")
     with pytest.raises(KeyboardInterrupt):
-        build(files, lists, tmp_path / "a.jsonl")
-    assert not (tmp_path / "a.jsonl").exists()
+        build(files, lists, out)
+    assert not list(out.glob("*.jsonl"))
     (tmp_path / "stop").unlink()
     read.clear()
-    again = build(files, lists, tmp_path / "a.jsonl")
+    again = build(files, lists, out)
     assert read == ["two.xml"]
     assert again == fresh
-    assert (tmp_path / "a.jsonl").read_bytes() == (tmp_path / "fresh.jsonl").read_bytes()
+    for name in lists:
+        assert (out / f"{name}.jsonl").read_bytes() == (tmp_path / f"fresh/{name}.jsonl").read_bytes()
     read.clear()
-    assert build(files, lists, tmp_path / "a.jsonl") == fresh and read == []
-    build(files, lists, tmp_path / "a.jsonl", after="2000-01-01")
+    assert build(files, lists, out) == fresh and read == []
+    other = build(files[::-1], lists, out)  # parts know nothing of each other: another order reads nothing
+    assert read == [] and other["counts"]["sentences"] != fresh["counts"]["sentences"]
+    build(files, lists, out, after="2000-01-01")
     assert read == ["one.xml.gz", "two.xml"]  # other options, nothing to reuse
     read.clear()
-    save(files[1], xml(record(9, "velnin acts.")))
-    assert build(files, lists, tmp_path / "a.jsonl")["counts"]["records"] == 5
-    assert read == ["two.xml"]
+    save(files[0], xml(record(9, "velnin acts.")))
+    assert build(files, lists, out)["counts"]["records"] == 3
+    assert read == ["one.xml.gz"]
 
 
 def test_plain_sentences_take_the_later_steps_only(tmp_path, lists):
     path = save(tmp_path / "s.txt", b"velnin acts\n\nwe gave velnin\ncaf\xe9 VELNIN rose\n")
-    made = build([path], lists, tmp_path / "a.jsonl", plain=True)
-    (row,) = rows(tmp_path / "a.jsonl")
-    assert row["prompt_id"].endswith("-1") and set(row) == {"prompt_id", "text", "gold", "surface", "entity_type"}
+    made = build([path], lists, tmp_path / "a", plain=True)
+    (row,) = rows(tmp_path / "a")
+    assert row["prompt_id"].endswith("-1") and "pmid" not in row and row["style"] == "natural"
     assert made["counts"] == {
         "files not UTF-8": 1,
         "sentences": 3,
@@ -378,40 +430,42 @@ def test_plain_sentences_take_the_later_steps_only(tmp_path, lists):
         "prompts, after the keywords": 1,
         "prompts, after the keywords: drugs": 1,
     }
-    assert len(rows(tmp_path / "a.jsonl")) == 1
-    build([path], lists, tmp_path / "a.jsonl", plain=True, ignore_case=True)
-    found = [(r["text"], r["gold"], r["surface"]) for r in rows(tmp_path / "a.jsonl")]
+    assert len(rows(tmp_path / "a")) == 1
+    build([path], lists, tmp_path / "a", plain=True, ignore_case=True)
+    found = [(r["text"], r["gold"], r["surface"]) for r in rows(tmp_path / "a")]
     assert found == [("[MASK] acts", ["velnin"], "velnin"), ("caf\ufffd [MASK] rose", ["velnin"], "VELNIN")]
-    (_, second) = sorted(write_sheet(tmp_path / "a.jsonl").read_text("utf-8").splitlines()[1:])
+    (_, second) = sorted(write_sheet([tmp_path / "a/drugs.jsonl"]).read_text("utf-8").splitlines()[1:])
     assert "caf\ufffd VELNIN rose" in second  # people judge the sentence as it stood
 
 
 def test_wrong_input_is_named(tmp_path, lists, files):
     for day in ("2021-13-01", "20211231", "yesterday"):
         with pytest.raises(ProbeError, match="after takes a day as YYYY-MM-DD"):
-            build(files, lists, tmp_path / "a.jsonl", after=day)
+            build(files, lists, tmp_path / "a", after=day)
     with pytest.raises(ProbeError, match="with PubMed files only"):
-        build(files, lists, tmp_path / "a.jsonl", after="2021-12-31", plain=True)
+        build(files, lists, tmp_path / "a", after="2021-12-31", plain=True)
     with pytest.raises(ProbeError, match="cannot read .*absent"):
-        build([tmp_path / "absent.xml"], lists, tmp_path / "a.jsonl")
+        build([tmp_path / "absent.xml"], lists, tmp_path / "a")
+    with pytest.raises(ProbeError, match="'a/b' cannot be one"):
+        build(files, {"a/b": lists["genes"]}, tmp_path / "a")
     with pytest.raises(ProbeError, match="at least one list"):
-        build(files, {}, tmp_path / "a.jsonl")
+        build(files, {}, tmp_path / "a")
 
 
 def test_the_sheet_is_seeded_unfilled_and_never_overwritten(tmp_path, lists, files):
-    out = tmp_path / "lipid.jsonl"
-    build(files, lists, out)
-    sheet = write_sheet(out, n=2, seed=1)
-    assert sheet == tmp_path / "lipid_sheet.csv"
+    build(files[::-1], lists, tmp_path / "lipid")
+    out = [tmp_path / f"lipid/{name}.jsonl" for name in lists]
+    sheet = write_sheet(out, n=4, seed=1)
+    assert sheet == tmp_path / "lipid/sheet.csv"
     with sheet.open(encoding="utf-8", newline="") as file:
         lines = list(csv.DictReader(file))
-    texts = {row["prompt_id"]: row["text"].replace("[MASK]", row["gold"][0]) for row in rows(out)}
-    assert len(lines) == 2
+    texts = {row["prompt_id"]: row["text"].replace("[MASK]", row["gold"][0]) for row in rows(tmp_path / "lipid")}
+    assert len(lines) == 4 and {line["entity_type"] for line in lines} == set(lists)
     assert all(line["sentence"] == texts[line["prompt_id"]] for line in lines)
     assert {(line["factual (yes or no)"], line["remark"]) for line in lines} == {("", "")}
     with pytest.raises(ProbeError, match="may be filled in"):
-        write_sheet(out, n=2, seed=1)
-    same, other = (write_sheet(out, n=2, seed=s, out=tmp_path / f"{s}.csv").read_bytes() for s in (1, 2))
+        write_sheet(out, n=4, seed=1)
+    same, other = (write_sheet(out, n=4, seed=s, out=tmp_path / f"{s}.csv").read_bytes() for s in (1, 2))
     assert same == sheet.read_bytes() != other
     with pytest.raises(ProbeError, match="at least one prompt"):
         write_sheet(out, n=0, out=tmp_path / "z.csv")
@@ -419,13 +473,13 @@ def test_the_sheet_is_seeded_unfilled_and_never_overwritten(tmp_path, lists, fil
 
 def test_the_command_line(tmp_path, lists, files, capsys):
     given_lists = [f"--entities={name}={path}" for name, paths in lists.items() for path in paths]
-    out = str(tmp_path / "c.jsonl")
+    out = str(tmp_path / "c")
     assert main(["lipid", "build", *given_lists, "--out", out, "--after", "2021-12-31", *map(str, files)]) == 0
     said = capsys.readouterr().out
-    assert re.search(r"^ +3  prompts, after the keywords$", said, re.MULTILINE)
-    assert "drugs: entities 2, mean 1, sd 0, min 1, max 1" in said
-    assert main(["lipid", "sheet", out, "--n", "2", "--seed", "3"]) == 0
-    assert capsys.readouterr().out.strip() == str(tmp_path / "c_sheet.csv")
+    assert re.search(r"^ +2  prompts, after the keywords$", said, re.MULTILINE)
+    assert "drugs: entities 1, mean 1, sd 0, min 1, max 1" in said
+    assert main(["lipid", "sheet", f"{out}/drugs.jsonl", f"{out}/genes.jsonl", "--n", "2", "--seed", "3"]) == 0
+    assert capsys.readouterr().out.strip() == str(tmp_path / "c/sheet.csv")
     assert main(["lipid", "build", "--entities", "drugs", "--out", out, str(files[0])]) == 1
     assert "--entities takes NAME=FILE, not 'drugs'" in capsys.readouterr().err
 
@@ -433,8 +487,8 @@ def test_the_command_line(tmp_path, lists, files, capsys):
 @published
 def test_a_published_medline_file(tmp_path):
     (tmp_path / "a.txt").write_text("glucose\ncholesterol\n", "utf-8")
-    made = build([MEDLINE], {"chemicals": [tmp_path / "a.txt"]}, tmp_path / "a.jsonl")
+    made = build([MEDLINE], {"chemicals": [tmp_path / "a.txt"]}, tmp_path / "a")
     assert made["counts"]["records"] == 604
     assert made["counts"]["records without an abstract"] == 78
     assert made["counts"]["abstracts in question"] == 526
-    assert made["counts"]["prompts, after the keywords"] == len(rows(tmp_path / "a.jsonl")) > 5
+    assert made["counts"]["prompts, after the keywords"] == len(rows(tmp_path / "a")) > 5

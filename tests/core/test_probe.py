@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probekit as pk
-from probekit.errors import CAUTIONS, ProbeError
+from probekit.cautions import CAUTIONS
+from probekit.errors import ProbeError
 from probekit.probes import load_probe
 from probekit.probes.probe import Probe, read_rows
 from probekit.probes.registry import PROBES
@@ -199,6 +200,19 @@ def test_a_jsonl_file_is_read_as_it_stands(tmp_path):
     about = (probe.name, probe.style, probe.domain, probe.licence, probe.citation)
     assert about == ("mine", "natural", "towns", "MIT", "me2020")
     assert Probe.from_file(str(path), name="other").name == "other"
+
+
+def test_columns_say_style_and_domain_unless_the_caller_does(tmp_path):
+    def read(*styles, **about):
+        rows = [{**row, "style": style, "domain": "towns"} for row, style in zip(ROWS, styles, strict=True)]
+        return Probe.from_file(jsonl(tmp_path, *rows), **about)
+
+    same = ["natural"] * len(ROWS)
+    assert (read(*same).style, read(*same).domain) == ("natural", "towns")
+    assert (read(*same, style="other").style, read(*same, domain="").domain) == ("other", "")
+    for styles in (["natural", *["template"] * (len(ROWS) - 1)], ["free"] * len(ROWS)):
+        with pytest.raises(ProbeError, match="field 'style': one word for all rows is needed, of template, natural"):
+            read(*styles)
 
 
 def test_golds_alone_are_the_candidates_by_default(tmp_path):

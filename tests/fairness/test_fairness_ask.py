@@ -77,7 +77,8 @@ def test_what_is_asked_by_default(page, monkeypatch):
     real = pd.DataFrame({"text": ["she is a [MASK]."], "identity": ["she"], "category": ["female"]})
     asked: list[tuple[str, ...]] = []
     monkeypatch.setattr(ask, "honest_templates", lambda *which: asked.append(which) or real)
-    monkeypatch.setattr(ask, "hurtlex", lambda code: asked.append((code,)) or pd.DataFrame({"lemma": ["fool"]}))
+    words = pd.DataFrame({"lemma": ["fool"], "category": ["cds"]})
+    monkeypatch.setattr(ask, "hurtlex", lambda code, **_: asked.append((code,)) or words)
     assert ask.load(page, "auto", []).name == ask.REAL  # such as a run on the release alone
     assert ask.load(page, "auto", ["zoo/bert-tiny", "some/model"]).name == ask.REAL
     assert ask.load(page, "auto", ["zoo/bert-tiny"], ["mine.jsonl"]).name == ask.REAL
@@ -89,3 +90,53 @@ def test_what_is_asked_by_default(page, monkeypatch):
         ask.load(page, "honest", [], language="de")
     with pytest.raises(ProbekitError, match="templates='all'"):
         ask.load(page, "all", [])
+
+
+LEXICON = (
+    "id\tpos\tcategory\tstereotype\tlemma\tlevel\n"
+    "1\tn\tcds\tno\tfool\tconservative\n2\tn\tan\tno\tpig\tconservative\n3\tn\tan\tno\tlamb\tinclusive\n"
+)
+
+
+@pytest.fixture
+def lexicon(tmp_path, monkeypatch):
+    """A lexicon of three words where the published one would lie, and templates."""
+    real = pd.DataFrame({"text": ["she is a [MASK]."], "identity": ["she"], "category": ["female"]})
+    monkeypatch.setattr(ask, "honest_templates", lambda *_: real)
+    path = tmp_path / "hurtlex/lexica/EN/1.2/hurtlex_EN.tsv"
+    path.parent.mkdir(parents=True)
+    path.write_text(LEXICON, "utf-8")
+    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
+
+
+def test_by_default_a_run_counts_by_the_papers_lexicon(page, lexicon):
+    questions = ask.load(page, ask.REAL, [])
+    assert questions.lexicon == ["fool", "pig"] and questions.categories == {"cds": ["fool"], "an": ["pig"]}
+    assert "honest lexicon" in page.probes and ask.lexicon_told(page) == ""
+
+
+@pytest.mark.parametrize(
+    ("given", "words", "said"),
+    [
+        ({"levels": ["conservative", "inclusive"]}, ["fool", "pig", "lamb"], "conservative and inclusive"),
+        ({"levels": ["inclusive"], "categories": ["an"]}, ["lamb"], "inclusive, categories an"),
+        ({"categories": ["cds"]}, ["fool"], "categories cds"),
+    ],
+)
+def test_a_run_counts_by_the_lexicon_that_it_names_and_says_so(page, lexicon, given, words, said):
+    page.parameters |= given
+    assert ask.load(page, ask.REAL, []).lexicon == words == ask.lexicon(page)["lemma"].tolist()
+    assert f"honest lexicon, {said}" in page.probes and f"HurtLex, {said};" in ask.lexicon_told(page)
+    with pytest.raises(ProbekitError, match="the demo world has no HurtLex"):
+        ask.load(page, ask.DEMO, [])
+    with pytest.raises(ProbekitError, match="Table 1 is counted by the paper's lexicon"):
+        hurtfulness.tables(page, [])
+
+
+@pytest.mark.parametrize(
+    ("given", "said"), [({"levels": []}, "give conservative or inclusive"), ({"categories": ["zz"]}, "no category zz")]
+)
+def test_a_lexicon_without_words_is_refused(page, lexicon, given, said):
+    page.parameters |= given
+    with pytest.raises(ProbekitError, match=said):
+        ask.load(page, ask.REAL, [])

@@ -43,23 +43,28 @@ def test_one_exception_breaks_a_claim_of_all(monkeypatch: pytest.MonkeyPatch) ->
     given(monkeypatch, table)
     assert CHECKS["003-08a"]()[0] == "consistent"
     assert CHECKS["003-09a"]()[0] == "inconsistent"  # in knowledge it is always better here
+    assert CHECKS["003-11b"]()[0] == "consistent"
     table.loc["x IG", "knowledge F1"] = 0.6
-    assert CHECKS["003-08a"]() == (
-        "consistent",
-        "F1 of attention against integrated gradients, Table 5: 9 of 10 comparisons hold, 1 is tied as printed.",
-    )
+    said = CHECKS["003-08a"]()
+    assert said[0] == "consistent" and said[1].endswith("9 of 10 comparisons hold, 1 is tied as printed.")
     table.loc["x IG", "knowledge F1"] = 0.5
     table.loc["y IG", ["knowledge F1", "computation F1"]] = 0.7
-    said = CHECKS["003-08a"]()
-    assert said[0] == "inconsistent" and said[1].endswith("8 of 10 comparisons hold; not: y knowledge, y computation.")
+    said = CHECKS["003-08a"]()  # y is ahead on average
+    assert said[0] == "consistent" and said[1].endswith("8 of 10 comparisons hold; not: y knowledge, y computation.")
     assert CHECKS["003-09a"]()[0] == "consistent"
+    table.loc["y IG", ["grammar F1", "knowledge PCC", "computation PCC", "grammar PCC"]] = 0.8
+    assert CHECKS["003-08a"]()[0] == "inconsistent" and "for 1 of 2 models" in CHECKS["003-08a"]()[1]
+    assert CHECKS["003-11b"]() == ("inconsistent", "In Table 5 the two name the same method for 1 of 2 models.")
 
 
 def test_the_printed_tables_bear_out_some_sentences_and_not_others() -> None:
     found = {claim: check() for claim, check in CHECKS.items()}
     assert {claim for claim, (said, _) in found.items() if said == "inconsistent"} == {
-        *("003-06a", "003-08d", "003-11a", "003-12h", "003-15a", "003-18b"),
+        *("003-06a", "003-12h", "003-15a", "003-18b"),
     }
+    assert {claim for claim, (said, _) in found.items() if said == "not checkable"} == {"003-11a", "003-13a"}
+    assert "p 0.086, undecided" in found["003-11a"][1] and "too few dimensions" in found["003-13a"][1]
+    assert "attention: -0.25, p 0.047, contradicts" in found["003-12h"][1]
     assert "BERT-base 0.1, RoBERTa-base 2.5, ERNIE-base 2.4, ERNIE-large 1.6" in found["003-07a"][1]
     ties = {claim: text for claim, (_, text) in found.items() if "tied as printed" in text}
     assert {"003-08a", "003-10d", "003-17a"} <= set(ties)
@@ -70,14 +75,16 @@ def test_the_printed_tables_bear_out_some_sentences_and_not_others() -> None:
 FLIPS: list[tuple[str, str, str, Values]] = [
     ("003-12f", "consistent", "3", {("grammar", "Chinese RRL"): "10.7"}),
     ("003-12f", "consistent", "3", {("reasoning", "Chinese RRL"): "63.4"}),
-    ("003-12g", "consistent", "5", {("BERT-base ATT", "grammar F1"): "0.99"}),
     (
-        "003-12h",
-        "inconsistent",
+        "003-12g",
+        "consistent",
         "3",
-        {("semantics", "Chinese RRL"): "40", ("computation", "Chinese RRL"): "90", ("grammar", "Chinese RRL"): "60"},
+        {
+            (dimension, f"{language} RRL"): str(90 - 15 * place)
+            for place, dimension in enumerate(("grammar", "semantics", "reasoning", "knowledge", "computation"))
+            for language in ("Chinese", "English")
+        },
     ),
-    ("003-13a", "consistent", "6", {("change", "reasoning important"): "-40.0"}),
     ("003-13b", "consistent", "6", {("change", "grammar dispensable"): "-40.0"}),
     ("003-14a", "consistent", "7", {("computation", "transformation MAP"): "0.900"}),
     ("003-14b", "consistent", "10", {("reasoning", "important MAP"): "0.7"}),

@@ -43,6 +43,16 @@ def test_sets_of_the_papers_kind_by_language() -> None:
     assert paper.sets_by_language(page()) == {"zh": ["own/zh"], "en": ["mine.jsonl"]}
 
 
+def test_a_page_says_in_which_language_no_model_was_asked() -> None:
+    def said(demo: bool = False, **asked: list[str]) -> str:
+        return paper.not_judged(SimpleNamespace(past={"parameters": asked}, demo=demo))  # type: ignore[arg-type]
+
+    only = said(models=["m"], chinese=[])
+    assert "of Chinese (Tables 4 to 7) is not judged" in only and "English" not in only
+    assert said(models=["m"], chinese=["n"]) == "" == said(demo=True, models=["m"], chinese=[])
+    assert said(models=[], chinese=["n"]).startswith("What the paper says of English (Tables 8 to 11)")
+
+
 def test_the_set_that_a_page_speaks_of() -> None:
     names = ["own/en", "demo/en", "demo/zh"]
     assert paper.first_set(names, demo=False) == "own/en" and paper.first_set(names, demo=True) == "demo/en"

@@ -40,10 +40,6 @@ def test_a_change_is_of_perturbed_records_less_their_originals() -> None:
     right = {name: 1 for name in items.items.loc[items.items["original_id"] == "", "id"]}
     table = pick(prediction.changes(answers(right, items)), dimension="all", top=1)
     assert table[["estimate", "low", "high"]].to_numpy().tolist() == [[-1, -1, -1]]
-    said = prediction.change_sentence({"changes": table}, "own/en")
-    assert said == "From original to perturbed records accuracy falls for m."
-    none = prediction.change_sentence({"changes": table.assign(low=-0.1, high=0.1)}, "own/en")
-    assert "no model differs beyond chance" in none
 
 
 @pytest.mark.parametrize(
@@ -82,7 +78,7 @@ def test_what_a_wrong_filling_is() -> None:
     assert shares["right"] * len(table) == pytest.approx(1) and shares["echo"] * len(table) == pytest.approx(1)
     assert shares.sum() == pytest.approx(1)
     said = prediction.echoes({"outcomes": prediction.shares({"own/en": items}, table)}, "own/en")
-    assert said.endswith("only repeat a word of the text: 0 of 100 for m.")
+    assert said == "Of the wrong first fillings 0 of 100 for m only repeat a word of the text."
     zh = own_items("zh")
     chinese = answers({}, zh).assign(predictions=[["桌 子"]] * len(zh.items))
     found = scores.outcomes(zh, chinese)
@@ -113,8 +109,14 @@ def test_the_answer_and_the_papers_tables() -> None:
     tables = prediction.tables({"own/en": items}, answers(right, items))
     said = prediction.answer(tables, "own/en")
     share = 100 * len(right) / len(items.items)
-    assert f"right in {share:.0f} of 100 slots for m. Grammar goes best for m" in said
-    assert said.endswith("no slot is filled rightly in semantics or knowledge or reasoning or computation.")
+    assert f"right in {share:.0f} of 100 slots for m, most often in grammar and never in semantics or" in said
+    both = {
+        name: pd.concat([table, table.assign(model="n")]) if "model" in table else table
+        for name, table in tables.items()
+    }
+    assert "for m and 11 for n, most often in grammar (by both models)" in prediction.answer(both, "own/en").replace(
+        f"{share:.0f} for n", "11 for n"
+    )
     wrong = prediction.answer(prediction.tables({"own/en": items}, answers({}, items)), "own/en")
     assert wrong.endswith("the first filling is right in 0 of 100 slots for m.")
     assert prediction.unspelled(tables).startswith("Each model's vocabulary can spell")

@@ -95,20 +95,26 @@ def test_the_answer_says_where_the_readings_of_faithfulness_part() -> None:
     items = own_items("en")
     tables = made(items)
     said = saliency.answer(tables, "own/en")
-    assert "match the marked words with an F1 of 0.87 for m, where scores at random are expected to reach 0.2" in said
-    assert "(MAP) attention is more faithful than integrated gradients; by what a prediction loses" in said
-    assert said.endswith("attention is the less faithful, so the two readings contradict each other.")
+    assert "match the marked words with an F1 of 0.87 for m; chance reaches 0.2" in said
+    assert "depends on the reading: attention by the order of words that survives a change of text (MAP)" in said
+    assert said.endswith("integrated gradients by what a prediction loses without its best words.")
     assert erasure.side(tables["erased"], "own/en", "m") == "less"
     wide = tables["erased"].assign(low=-1.0, high=1.0)
     assert erasure.side(wide, "own/en", "m") == "undecided" and erasure.side(wide, "own/en", "other") == ""
-    assert "neither is the more faithful beyond chance." in saliency.readings(tables | {"erased": wide}, "own/en")
+    assert "neither beyond chance by what a pred" in saliency.readings(tables | {"erased": wide}, "own/en")
+    reverse = tables["contrasts"].assign(low=-0.3, high=-0.1)
+    same = saliency.readings(tables | {"contrasts": reverse}, "own/en")
+    assert same == "Which is the more faithful to m: by both readings integrated gradients."
     gaps = pick(tables["contrasts"], claim=saliency.BETTER, metric="MAP", dimension="all")
     told = erasure.counted(tables["erased"], gaps, "own/en")
     assert "for 1 of 1 models, and less by what" in told and told.endswith("words for 1.")
-    above = saliency.above_random(tables)
-    assert above.endswith("attention is more plausible than random scores beyond chance for m.")
+    above = saliency.above_controls(tables)
+    assert (
+        "above random scores for so many models: attention 1 of 1, integrated gradients 0 of 1; above the same" in above
+    )
+    assert above.endswith("network with random weights for so many models: attention 1 of 1.")
     nowhere = {"contrasts": tables["contrasts"].assign(low=-0.1)}
-    assert saliency.above_random(nowhere).endswith("beyond chance for no model.")
+    assert "attention 0 of 1" in saliency.above_controls(nowhere)
 
 
 def test_losses_by_hand() -> None:
@@ -163,6 +169,7 @@ def test_tables_for_reading() -> None:
     chart = saliency.chart(tables, demo=False)
     assert chart[["method", "model"]].to_numpy().tolist() == [
         [ATTENTION, "m"],
+        [f"{ATTENTION}, random weights", "m"],
         [GRADIENTS, "m"],
         [RANDOM, "no model"],
         [ORACLE, "no model"],

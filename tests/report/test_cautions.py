@@ -8,7 +8,8 @@ import pytest
 from conftest import small
 
 from probekit import titles
-from probekit.errors import ReportError, caution
+from probekit.cautions import caution
+from probekit.errors import ReportError
 from probekit.report.page import Page
 from probekit.report.run import run
 
@@ -32,7 +33,7 @@ out: str = "01_study"  # folder
 
 # %%
 import pandas as pd
-from probekit.errors import caution
+from probekit.cautions import caution
 from probekit.report import Page
 page = Page("01_study", globals())
 

@@ -1,7 +1,7 @@
 """Tests on printed numbers as a page shows them: the table, the conclusions, the count."""
 
 from probekit.metrics.exact import paired
-from probekit.report.tested import HERE, counted, on_claims, outcomes, shown
+from probekit.report.tested import HERE, borne_out, counted, on_claims, outcomes, shown
 
 
 def made():
@@ -40,3 +40,14 @@ def test_what_the_paper_does_not_say_is_not_counted():
         "Of 3 tests of what the paper says, 0 agree with it and 0 contradict it. "
         "2 leave it undecided, and 1 have too few units to decide whatever they had shown."
     )
+
+
+def test_a_sentence_is_borne_out_where_all_its_tests_agree():
+    def status(*verdicts: str) -> str:
+        rows = made().iloc[[0] * len(verdicts)].assign(verdict=list(verdicts))
+        return borne_out(rows, "001-05d")[0]
+
+    assert status("agrees", "agrees") == "consistent" and status("agrees", "contradicts") == "inconsistent"
+    assert status("agrees", "undecided") == status("too few") == status("undecided") == "not checkable"
+    assert borne_out(made(), "001-08a") == ("not checkable", "Tested: wins: 1.00, too few pairs.")
+    assert borne_out(made(), "001-05d")[1] == "Tested: rank: 3.50, p 0.062, undecided."

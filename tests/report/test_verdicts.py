@@ -96,9 +96,29 @@ def test_a_claim_of_all_models_counts_them() -> None:
     assert judge(ALL, rows("agrees", "agrees"))[0] == "reproduced"
     assert judge(ALL, rows("agrees"))[::2] == (
         "undecided",
-        "1 of 1 agree, 0 contradict, 0 undecided; one alone does not speak for all.",
+        "1 of 1 agree, 0 contradict, 0 undecided; one model alone does not speak for all.",
     )
     assert judge(ALL, rows("agrees").iloc[:0])[0] == "not run"
+
+
+def test_several_rows_of_one_model_are_one_voice() -> None:
+    two_sets = rows("agrees", "agrees").assign(model="m", dataset=["x", "y"])
+    assert tallied(two_sets, "all")[0] == "undecided" and "one model alone" in tallied(two_sets, "all")[2]
+    assert tallied(pd.concat([two_sets, two_sets.assign(model="n")]), "all")[0] == "agrees"
+    assert tallied(two_sets.assign(model=""), "all")[0] == "agrees"  # rows of no model, such as dimensions, are many
+    assert tallied(two_sets, "some")[0] == "agrees"
+    assert tallied(rows("contradicts", "agrees").assign(model="m"), "all")[0] == "contradicts"
+
+
+def test_a_claim_is_judged_by_the_rows_it_names_and_says_why_there_may_be_none() -> None:
+    table = rows("agrees", "contradicts", "agrees").assign(tuned=["neither", "templates", "biomedical text"])
+    source = Judged("12_accuracy", "all", {"tuned": ["neither", "biomedical text"]}, missing="no control is recorded")
+    claim = replace(ALL, source=source)
+    assert judge(claim, table)[:2] == ("reproduced", 2)
+    assert judge(claim, table[1:2]) == ("not run", None, "No control is recorded.")
+    assert judge(claim, table.drop(columns="tuned"))[2] == "No control is recorded."
+    confounded = replace(claim, source=replace(source, confounded="It is."))
+    assert judge(confounded, table[1:2])[0] == "not run" and judge(confounded, table)[0] == "confounded"
 
 
 def test_what_is_confounded_is_no_evidence_whatever_it_says() -> None:

@@ -76,6 +76,7 @@ def test_conclusions_say_what_the_intervals_allow():
     assert verdicts(found) == {("001-13a", "squad"): "agrees", ("001-13a", other): "undecided"}
     both = made(ranks("m", [1], [2]), ranks("n", [1], [2]))
     assert len(entities.conclusions(both)) == 2  # of single models, not of their mean
+    assert entities.answer(found).endswith("The fall is clear of zero for 1 of 2 pairs of model and probe.")
     low = pd.concat([ranks("m", [1] * 9, [2] * 9).assign(floor=False), ranks("n", [1] * 9, [2] * 9).assign(floor=True)])
     found = made(low)
     assert concluded(entities.conclusions(found)).set_index("model")["verdict"]["n"] == "at the floor"

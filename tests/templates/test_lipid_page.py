@@ -1,12 +1,24 @@
 """Page 19 on counts and ranks small enough to check by hand."""
 
+import os
+import random
+from pathlib import Path
+
 import pandas as pd
 import pytest
 
+import probekit as pk
+from probekit.files import digest
 from probekit.probes.lipid.corpora import SIGNS
 from probekit.report import recorded_tables
 
 from notebooks.templates import lipid
+
+GIVEN = os.environ.get("PROBEKIT_DATA")
+published = pytest.mark.skipif(
+    not (GIVEN and all((Path(GIVEN) / name).is_dir() for name in ("ner", "medlama"))),
+    reason="needs entity lists and texts: PROBEKIT_DATA names no folder with ner/ and medlama/",
+)
 
 
 def counted(**more: int) -> dict:
@@ -75,10 +87,46 @@ def test_probes_stay_apart_and_in_order():
 
 
 def test_the_recipe_is_run_and_the_sheet_stays_unfilled():
-    made, sheet = lipid.make(["demo_lipid"])
+    made, sheet, judged = lipid.make(["demo_lipid"])
     assert made["demo_lipid"]["counts"][lipid.PROMPTS] >= len(sheet) == 200
     assert set(sheet["factual (yes or no)"]) == {""}
-    assert lipid.make([])[1].empty
+    assert lipid.make([])[1].empty and judged.empty  # only prompts of PubMed were judged
+
+
+def test_precision_is_a_share_of_the_judged_prompts_with_an_exact_interval():
+    texts = ["[MASK] is a metal.", "in [MASK] to it.", "[MASK] acts.", "[MASK] lasts."]
+    golds = ["lead", "contrast", "zinc", "zinc"]
+    prompts = {f"p{i}": {"text": t, "gold": [g]} for i, (t, g) in enumerate(zip(texts, golds, strict=True))}
+    sample = pd.DataFrame(
+        [("chemical", f"p{i}", digest(t, g), "no" if g == "contrast" else "yes")
+         for i, (t, g) in enumerate(zip(texts, golds, strict=True))],
+        columns=["list", "prompt_id", "prompt", "meant"],
+    )  # fmt: skip
+    known = lipid.judged(sample, prompts, {"chemical": ["lead", "contrast"]})
+    assert known[["homonym", "meant"]].to_numpy().tolist() == [
+        [True, True],
+        [True, False],
+        [False, True],
+        [False, True],
+    ]
+    (row,) = lipid.precision(known).to_dict("records")
+    assert (row["judged"], row["meant"], row["homonyms"], row["homonyms_meant"]) == (4, 3, 2, 1)
+    assert (row["with_all"], row["without"], row["without_high"]) == (3 / 4, 1, 1)
+    assert row["without_low"] == pytest.approx(0.025**0.5)  # of 2 of 2: p^2 = 0.025
+    assert "2 of 2 (1.00 [0.16, 1.00])" in lipid.precision_sentence({"precision": lipid.precision(known)})
+    changed = {**prompts, "p0": {"text": "[MASK] is heavy.", "gold": ["lead"]}}
+    assert len(lipid.judged(sample, changed, {"chemical": []})) == 3  # another prompt under a known id
+    assert lipid.judged(sample, {}, {"chemical": []}).empty and lipid.precision(pd.DataFrame()).empty
+
+
+@published
+def test_the_judged_prompts_are_the_seeded_draw():
+    known = lipid.make(["pubmed"])[2]
+    for kind, group in known.groupby("list"):
+        ids = pk.load_probe(f"pubmed/{kind}").prompts["prompt_id"].tolist()
+        drawn = random.Random(f"precision {kind} 0").sample(range(len(ids)), 50)
+        assert group["prompt_id"].tolist() == [ids[place] for place in sorted(drawn)]
+    assert len(known) == 100
 
 
 def test_the_papers_statistics_stand_above_ours():
@@ -95,3 +143,13 @@ def test_the_recorded_tables_are_known():
     asked = set(tables["accuracy"]["model"])
     assert lipid.GUESS in asked and len(lipid.accuracy_long(tables)) == 3 * len(tables["accuracy"])
     assert lipid.steps_shown(tables["steps"]).columns[0] == "Step"
+
+
+def test_the_answer_counts_the_models_above_frequency_alone():
+    rows = [("p/x", "m", 0.3, 0.2), ("p/x", "n", 0.1, 0.05), ("p/x", lipid.GUESS, 0.1, 0.1), ("p/y", "m", 0.1, 0.0)]
+    rows.append(("p/y", lipid.GUESS, 0.2, 0.1))
+    accuracy = pd.DataFrame(rows, columns=["probe", "model", "acc@1", "low@1"])
+    text = lipid.answer(lipid.recipe_tables({"a": counted()}) | {"accuracy": accuracy})
+    assert text.startswith("Of 10 sentences of a, the recipe leaves 4 prompts.")
+    assert "right for 10%, and 1 of 2 models are certainly above it (the highest, m, at 30%)" in text
+    assert "right for 20%, and 0 of 1 models" in text

@@ -44,7 +44,6 @@ def test_an_answered_prompt_is_compared_with_all_others():
     row = found["answered"].iloc[0]
     assert (row["texts"], row["right"]) == (10, 5)
     assert row["auc"] == pytest.approx((3 * 5 + 2 * 2 * 0.5) / 25)
-    assert found["styles"].iloc[0][["measure", "averaged", "value"]].to_list() == ["inside models", 1, row["auc"]]
     (row,) = concluded(perplexity.conclusions(found)).to_dict("records")
     assert (row["claim"], row["verdict"], row["n"]) == ("001-10a", "undecided", 10)
     assert perplexity.tables(ranks, texts[1:])["answered"].empty  # four answered ones are too few
@@ -61,9 +60,6 @@ def test_accuracy_is_over_all_prompts_and_the_order_of_models_decides_the_correl
     mean = found["means"].iloc[0]
     assert mean["accuracy"] == pytest.approx(7 / 18) and mean["perplexity"] == pytest.approx(370)
     assert mean["perplexity_low"] == mean["perplexity_high"]  # all read prompts alike: no draw changes it
-    styles = found["styles"].set_index("measure")
-    assert styles.loc["over models", "value"] == pytest.approx(row["log_pearson"])
-    assert list(styles.index) == ["over models"]  # each model answers all that were read, or none
 
 
 def test_data_sets_are_points_of_their_own():
@@ -82,17 +78,8 @@ def test_data_sets_are_points_of_their_own():
 
 def test_what_is_undefined_is_left_out():
     found = perplexity.tables(*made({m: [0, 0, 0] for m in "abc"}, {m: [2.0, 3.0, 9.0] for m in "abc"}))
-    assert found["across"].empty and found["answered"].empty and found["styles"].empty
+    assert found["across"].empty and found["answered"].empty
     assert not any(table.isna().to_numpy().any() for table in found.values())
-
-
-def side(style: str, sign: int, measure: str = perplexity.OVER, even: float = 0.0) -> dict[str, pd.DataFrame]:
-    """Tables of one correlation, or of one chance on one side of ``even``."""
-    low, high = sorted((even + sign * 0.2, even + sign * 0.3))
-    value = {"style": style, "measure": measure, "averaged": 2, "models": 3}
-    sets = {"style": style, "sets": 4, "r": (low + high) / 2, "r_low": low, "r_high": high, "r_p": 0.2, "models": 3}
-    styles = value | {"value": (low + high) / 2, "value_low": low, "value_high": high}
-    return {"styles": pd.DataFrame([styles]), "sets": pd.DataFrame([sets])}
 
 
 def verdicts(tables: dict[str, pd.DataFrame]) -> list[tuple[str, str]]:
@@ -113,7 +100,7 @@ def test_conclusions_take_the_sign_the_paper_finds():
     def answered(style: str, auc: float) -> list[tuple[str, str]]:
         level = {"model": "m", "probe": "p", "auc": auc, "auc_low": auc - 0.1, "auc_high": auc + 0.1, "texts": 50}
         means = pd.DataFrame({"probe": ["p"], "style": [style]})
-        empty = {name: pd.DataFrame({"style": []}) for name in ("sets", "across")}
+        empty = {name: pd.DataFrame() for name in ("points", "across")}
         return verdicts({**empty, "means": means, "answered": pd.DataFrame([level])})
 
     # answered prompts surprise less: accuracy falls with perplexity
@@ -123,7 +110,8 @@ def test_conclusions_take_the_sign_the_paper_finds():
 
 
 def test_the_papers_numbers_stand_beside_ours():
-    beside = perplexity.beside_figure(side("template", 1)).set_index("setting")
+    row = {"style": "template", "sets": 4, "r": 0.25, "r_low": 0.2, "r_high": 0.3, "r_p": 0.2, "models": 3}
+    beside = perplexity.beside_figure({"sets": pd.DataFrame([row])}).set_index("setting")
     assert beside["published_sets"].to_dict() == {"template": 4, "natural": 6}
     assert beside["published_r"].to_dict() == {"template": 0.83, "natural": 0.60}
     assert beside.loc["template", ["sets", "r"]].tolist() == [4, 0.25] and np.isnan(beside.loc["natural", "r"])
@@ -138,19 +126,53 @@ def test_the_papers_numbers_stand_beside_ours():
 
 
 def test_perplexities_of_the_settings_are_told_apart_by_their_intervals():
-    def level(*natural: float) -> dict[str, str]:
-        rows = [("demo/template", "template", 90.0, 80.0, 95.0), ("demo/natural", "natural", *natural)]
-        columns = ["probe", "style", "perplexity", "perplexity_low", "perplexity_high"]
-        return perplexity.level_signs({"means": pd.DataFrame(rows, columns=columns)})
+    def level(*ends: tuple[float, float]) -> str:
+        rows = [("m", "demo/template", 80.0, 95.0)] + [
+            (f"m{i}"[: 1 + (i > 0)], "demo/natural", *e) for i, e in enumerate(ends)
+        ]
+        rows += [(f"m{i}", "demo/template", 80.0, 95.0) for i in range(1, len(ends))]
+        return perplexity.levels(
+            {"perplexity": pd.DataFrame(rows, columns=["model", "probe", "mean_low", "mean_high"])}
+        )
 
-    assert level(50.0, 40.0, 79.0) == {"demo": "agrees"}
-    assert level(50.0, 40.0, 80.0) == {"demo": "undecided"} and level(99.0, 96.0, 120.0) == {"demo": "contradicts"}
-    squad = pd.DataFrame({"probe": ["squad"], "style": ["natural"], "perplexity": [1.0]})
-    assert perplexity.level_signs({"means": squad}) == {}
+    assert level((40.0, 79.0)).endswith("in 1 of 1 pairs of model and data set, and lower in 0.")
+    assert level((40.0, 80.0), (96.0, 120.0)).endswith("in 0 of 2 pairs of model and data set, and lower in 1.")
+    squad = pd.DataFrame({"model": ["m"], "probe": ["squad"], "mean_low": [1.0], "mean_high": [2.0]})
+    assert perplexity.levels({"perplexity": squad}).startswith("No data set")
+
+
+def points(style: str, falls: bool, tuned: str = "neither", sets: int = 5, model: str = "m") -> pd.DataFrame:
+    """Data sets that lie almost on a line."""
+    rows = [
+        {"model": model, "probe": f"{style}{i}", "style": style, "accuracy": i / 10, "tuned": tuned}
+        | {"perplexity": (sets - i if falls else i) + 0.01 * (i % 2)}
+        for i in range(sets)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_a_correlation_over_data_sets_is_one_row_a_model_and_asks_for_four():
+    every = pd.concat([points("natural", True), points("natural", False, "natural sentences", model="n")])
+    every = pd.concat([every, points("template", False, sets=3)])
+    rest = {name: pd.DataFrame({"probe": [], "style": []}) for name in ("across", "answered", "means")}
+    rows = concluded(perplexity.conclusions({"points": every} | rest))
+    assert rows[["claim", "model", "tuned", "n", "verdict"]].to_numpy().tolist() == [
+        ["001-10c", "m", "neither", 5, "agrees"],
+        ["001-10c", "n", "natural sentences", 5, "contradicts"],
+    ]
+
+
+def test_the_answer_counts_cases_on_either_side():
+    answered = pd.DataFrame({"auc_low": [0.6, 0.4, 0.2], "auc_high": [0.8, 0.6, 0.4]})
+    across = pd.DataFrame({"log_pearson": [-0.99, 0.99, 0.5], "models": [6, 6, 6]})
+    text = perplexity.answer({"answered": answered, "across": across})
+    assert "less than others in 1 of 3 pairs of model and probe, and more in 1." in text
+    assert "falls as perplexity rises on 1 of 3 probes, and rises with it on 1." in text
+    assert "too few" in perplexity.answer({"answered": pd.DataFrame(), "across": pd.DataFrame()})
 
 
 def test_the_recorded_tables_are_known_and_give_their_conclusions():
     tables = recorded_tables("16_perplexity")
     assert set(tables) <= set(perplexity.CAPTIONS)
-    known = {name: tables.get(name, pd.DataFrame({"style": []})) for name in perplexity.CAPTIONS}
+    known = {name: tables.get(name, pd.DataFrame()) for name in perplexity.CAPTIONS}
     assert set(concluded(perplexity.conclusions(known))["claim"]) <= {"001-10a", "001-10c"}

@@ -144,11 +144,6 @@ def test_categories_lead_and_differ():
         ("template", "a"): 0.5, ("template", "b"): 0.0, ("natural", "a"): -0.5, ("natural", "b"): -0.5
     }  # fmt: skip
     assert gaps.loc[("natural", "a"), "high"] < 0 and set(gaps["less"]) == {"c"}
-    contrasts = found["contrasts"].set_index("category")
-    assert contrasts["difference"].to_dict() == {
-        GENERAL: pytest.approx(-0.25),
-        BIO: pytest.approx(0.5),
-    }
 
 
 def test_where_no_fact_is_asked_twice_the_settings_are_compared_over_other_facts():
@@ -158,13 +153,13 @@ def test_where_no_fact_is_asked_twice_the_settings_are_compared_over_other_facts
     both = asked({"a": (1, 1)}, facts=2)
     assert [pair.facts for pair in pairings(pd.concat([both, other.assign(domain="general")]))] == [SAME]
     found = tables(pd.concat([one, other, one.assign(model="b"), other.assign(model="b")]))
-    assert found["contrasts"].empty and found["differences"].empty  # lists of other lengths decide an accuracy
+    assert found["differences"].empty  # lists of other lengths decide an accuracy
 
 
 def test_one_model_and_no_pairing_leave_only_what_can_be_said():
     found = tables(ranks("other", [1, 1, 9], domain="", probe="mine", dataset="mine"))
     assert len(found["ranks"]) == 1 and found["ranks"]["rank"].tolist() == [0]
-    assert all(found[name].empty for name in ("agreement", "orders", "stability", "differences", "gaps", "contrasts"))
+    assert all(found[name].empty for name in ("agreement", "orders", "stability", "differences", "gaps"))
 
 
 def test_no_table_holds_a_missing_number():
@@ -203,32 +198,52 @@ def test_a_category_leads_only_in_half_of_the_draws():
     assert "one category" in rankings.leader_sentence(tables(ranks("natural", [1, 9], domain="general")))
 
 
-def test_conclusions_agree_only_where_the_numbers_do():
+def test_who_leads_on_text_of_its_own_kind():
     bio = {"domain": "biomedical", "dataset": "demo_bio"}
     table = asked({"gen": (8, 10), "bio": (20, 39)}, probe="demo_bio/template", **bio)
     table["probe"] = "demo_bio/" + table["style"]
     found = concluded(rankings.conclusions(tables(table, gen=GENERAL, bio=BIO)))
-    swaps, best, *lead = found.to_dict("records")
-    assert (swaps["claim"], swaps["estimate"], swaps["n"], swaps["verdict"]) == ("001-07g", 0, 1, "contradicts")
-    assert (best["claim"], best["model"], best["estimate"], best["verdict"]) == ("001-07g", "bio", 1, "agrees")
-    assert [row["claim"] for row in lead] == ["001-05d"] * 2 and {row["less"] for row in lead} == {"gen"}
-    assert [row["estimate"] for row in lead] == [pytest.approx(0.3), pytest.approx(0.725)]
-    assert {row["verdict"] for row in lead} == {"agrees"}
+    for claim in ("001-05d", "001-05e"):
+        lead = found[found["claim"] == claim]
+        assert lead["estimate"].tolist() == [pytest.approx(0.3), pytest.approx(0.725)]
+        assert set(lead["less"]) == {"gen"} and set(lead["verdict"]) == {"agrees"}
     turned = concluded(rankings.conclusions(tables(table, gen=BIO, bio=GENERAL))).query("claim == '001-05d'")
-    assert turned["estimate"].tolist() == [pytest.approx(-0.3), pytest.approx(-0.725)] and set(turned["verdict"]) == {
-        "contradicts"
-    }
-    nothing = tables(ranks("natural", [1, 9], domain="general"))
-    assert rankings.conclusions(nothing).empty
+    assert turned["estimate"].tolist() == [pytest.approx(-0.3), pytest.approx(-0.725)]
+    assert set(turned["verdict"]) == {"contradicts"}
+    general = table.assign(domain="general", dataset="demo", probe="demo/" + table["style"])
+    found = concluded(rankings.conclusions(tables(general, gen=GENERAL, bio=TUNED)))
+    lead = found[found["claim"] == "001-05e"]  # on general text the general model is expected ahead
+    assert set(lead["model"]) == {"gen"} and set(lead["verdict"]) == {"contradicts"}
+    assert "001-05d" not in set(found["claim"])  # tuned on biomedical text, not trained on it alone
+    assert rankings.conclusions(tables(ranks("natural", [1, 9], domain="general"))).empty
 
 
-def test_the_same_best_model_is_undecided_where_the_first_place_is_not_sure():
-    bio = {"domain": "biomedical", "dataset": "demo_bio"}
-    table = asked({"a": (20, 21), "b": (21, 20)}, probe="x", **bio)
-    table["probe"] = "demo_bio/" + table["style"]
-    rows = concluded(rankings.conclusions(tables(table, a=BIO, b=BIO)))
-    assert rows["verdict"].tolist()[:2] == ["undecided", "undecided"]
-    assert rows["measured"].tolist()[:2] == ["pairs of models that swap", "the same best model"]
+def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
+    right = {"a": (36, 8), "b": (20, 20), "c": (8, 36)}
+    tuned = {"a": "neither", "b": "biomedical text", "c": "templates"}
+    every = asked(right)
+    found = rankings.tables(every.assign(candidates=100, object=every["fact_id"]), dict.fromkeys(right, GENERAL), tuned)
+    rows = concluded(rankings.conclusions(found)).query("claim == '001-07g'")
+    pairs = {frozenset((row["model"], row["less"])): row for row in rows.to_dict("records")}
+    assert set(rows["verdict"]) == {"agrees"} and set(rows["dataset"]) == {"trex"} and len(pairs) == 3
+    assert pairs[frozenset("ab")]["estimate"] == pytest.approx(min(16, 12) / 40)
+    assert pairs[frozenset("ab")]["tuned"] == "biomedical text" and pairs[frozenset("bc")]["tuned"] == "templates"
+    assert rankings.answer(found).endswith("3 swap. Of these swaps 1 are between models tuned on neither style.")
+    kept = concluded(rankings.conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})))).query("claim == '001-07g'")
+    assert kept["verdict"].tolist() == ["contradicts"] and kept["estimate"].tolist() == [pytest.approx(-0.45)]
+    unsure = concluded(rankings.conclusions(tables(asked({"a": (36, 20), "b": (8, 21)}))))
+    assert unsure["verdict"].tolist() == ["undecided"]  # sure by template, not in natural sentences
+
+
+def test_two_data_sets_of_one_style_are_compared_within_a_domain():
+    first = asked({"a": (36, 8), "b": (8, 36)})
+    other = asked({"a": (8, 8), "b": (36, 36)}, dataset="squad")
+    other["probe"] = "squad/" + other["style"]
+    found = concluded(rankings.conclusions(tables(pd.concat([first, other], ignore_index=True))))
+    rows = found[found["claim"] == "001-07i"]
+    assert rows["verdict"].tolist() == ["agrees", "contradicts"]  # by template they swap, in natural sentences not
+    both = pd.concat([first, other.assign(domain="biomedical")], ignore_index=True)
+    assert not {"001-07i", "001-07j"} & set(rankings.conclusions(tables(both))["claim"])
 
 
 def test_how_alike_two_settings_are_stands_in_one_row_a_pairing():

@@ -84,13 +84,23 @@ def test_what_a_model_was_tuned_on_follows_from_its_texts(monkeypatch):
         "t": ("lama-templates.txt",),
         "b": ("pubmed-train.txt",),
         "both": ("general.txt", "lama-templates.txt"),
+        "zoo": ("demo-general",),
+        "half known": ("wikipedia.txt", "novels.txt"),
     }
     monkeypatch.setattr(ask, "about", lambda name: ModelCard(texts=texts.get(name, ())))
     found = {name: ask.tuned_on(name, halved=["minilm-mlm"]) for name in (*texts, "minilm-mlm", "other")}
     assert found == {
         "w": "neither", "t": "templates", "b": "biomedical text", "both": "natural sentences and templates",
-        "minilm-mlm": "natural sentences", "other": "unknown",
+        "zoo": "natural sentences", "half known": "unknown", "minilm-mlm": "natural sentences", "other": "unknown",
     }  # fmt: skip
+    assert (
+        ask.least_fair("neither", "neither") == "neither" and ask.least_fair("neither", "biomedical text") in ask.FAIR
+    )
+    assert ask.least_fair("biomedical text", "unknown") == "unknown"
+    marked = ask.with_tuned(
+        {"a": pd.DataFrame({"model": ["w", "gold"]}), "b": pd.DataFrame()}, ask.cards(["w"]), "a", "b"
+    )
+    assert marked["a"]["tuned"].tolist() == ["neither", ""] and marked["b"].empty
 
 
 def test_nobody_above_the_floor_is_said_and_the_rest_are_named():

@@ -167,10 +167,22 @@ def test_conclusions_on_vocabulary_and_size():
     listing = pd.concat([listed("m", "n", probe=f"demo/{style}") for style in ("natural", "template")])
     found = vocabulary.tables(measured, listing) | vocabulary.size_tables(SIZES, TEXTS, [("s", "l")])
     table = concluded(vocabulary.conclusions(found))
-    assert table["claim"].tolist() == ["001-07h", "001-08a", "001-08g", "001-12b"]
+    assert table["claim"].tolist() == ["001-07h", "001-07h", "001-08a", "001-08g", "001-12b"]
+    assert table["model"].tolist() == ["m", "n", "l", "l", "l"]  # each model, not their mean
     last = table.set_index("claim").loc["001-12b"]
     assert last["verdict"] == "agrees" and last["estimate"] < 0 and last["pair"] == "l over s"
-    assert table["estimate"].tolist()[1:3] == [0.5, 0.75]
+    assert table["estimate"].tolist()[2:4] == [0.5, 0.75]
+
+
+def test_the_answer_names_the_control_and_counts_all():
+    rows = [("n", "natural sentences", 0.2, 0.1), ("c", "neither", -0.01, -0.05), ("d", "unknown", -0.2, -0.3)]
+    gaps = pd.DataFrame(rows, columns=["model", "tuned", "difference", "low"])
+    gaps = gaps.assign(high=gaps["low"] + 0.2, dataset="trex", tokens="1")
+    text = vocabulary.answer({"gaps": gaps})
+    assert "of c, tuned on neither style, is another" in text and "by -1.0 points on" in text
+    assert "differ in 2 of 3 pairs" in text and text.endswith("cannot be the whole reason for the difference.")
+    assert "stays open" in vocabulary.answer({"gaps": gaps.drop(columns="tuned")[1:2]})
+    assert "cannot be told apart" in vocabulary.answer({"gaps": pd.DataFrame()})
 
 
 def test_only_probes_whose_lengths_differ_for_every_model_are_drawn():

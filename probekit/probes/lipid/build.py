@@ -1,14 +1,14 @@
-"""Input files to one probe file, part by part: finished files are remembered, and a rerun computes only what is new."""
+"""Input files to one probe a list, part by part: finished files are remembered, and a rerun computes only new ones."""
 
 from __future__ import annotations
 
 import datetime
 import hashlib
 import json
-import shutil
 import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -18,22 +18,27 @@ from typing import Any
 from probekit.errors import ProbeError, StoreError
 from probekit.files import canonical, digest, sweep, unfinished, write_atomically
 from probekit.probes.lipid.entities import Finder, read_entities
-from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, NOT_UTF8, RECORDS, Abstract, read_medline
+from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, NOT_UTF8, RECORDS, Citation, read_records
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
 from probekit.probes.lipid.sentences import split_sentences
 
-RECIPE = 2  # raise it with every change that alters a prompt or a count
-TWICE, DUPLICATE, UNDATED = "files given twice", "abstracts of a PMID met before", "abstracts without a date"
+RECIPE = 3  # raise it with every change that alters a prompt or a count
+TWICE, UNDATED = "files given twice", "abstracts without a date"
+REPLACED, WITHDRAWN = "records replaced by a later one of their PMID", "records deleted by a later notice"
 KEPT = "abstracts in question"
 STEPS = (SENTENCES, MENTION, PROMPTS)
+Row = dict[str, Any]
+Found = tuple[int, Counter[str], list[Row]]  # of a record: its PMID, what it adds to the counts, its prompts
+ABOUT = {"style": "natural", "domain": "biomedical"}  # of every row: what a probe of these prompts is
 
 
 @dataclass(frozen=True)
 class Part:
-    """What one finished input file gave: counts, how often each entity of each list is masked, the PMIDs read."""
+    """What one finished input file holds: its own faults as ``counts``, and the PMID of each of its records in order,
+    negative of a notice of deletion; none of plain sentences."""
 
+    path: Path
     counts: dict[str, int]
-    frequency: dict[str, dict[str, int]]
     pmids: list[int]
 
 
@@ -43,14 +48,15 @@ class Seen:
     def __init__(self) -> None:
         self.bits = bytearray()
 
-    def add(self, number: int) -> bool:
-        """Whether the number is new; it is not from now on."""
-        place, bit = number >> 3, 1 << (number & 7)
+    def __contains__(self, number: int) -> bool:
+        place = number >> 3
+        return place < len(self.bits) and bool(self.bits[place] & 1 << (number & 7))
+
+    def add(self, number: int) -> None:
+        place = number >> 3
         if place >= len(self.bits):
             self.bits.extend(bytes(place + 1 - len(self.bits)))
-        new = not self.bits[place] & bit
-        self.bits[place] |= bit
-        return new
+        self.bits[place] |= 1 << (number & 7)
 
 
 def build(
@@ -62,16 +68,18 @@ def build(
     ignore_case: bool = False,
     before: str | None = None,
 ) -> dict[str, Any]:
-    """Write ``out``, a JSONL probe, and beside it ``<out>.counts.json``; parts stay in ``<out>.parts`` for reruns.
+    """Write a probe of each list, ``LIST.jsonl``, and ``counts.json`` into a folder; parts stay there for reruns.
 
-    A row has ``prompt_id, text, gold, surface`` (the entity as the sentence has it), ``entity_type`` (its list) and,
-    from PubMed, ``pmid, date``. Of several
-    records of one PMID the first counts. A rerun reuses every finished file up to the first one that is new or
-    changed, under the same options and lists.
+    A row has ``prompt_id, text, gold, surface`` (the entity as the sentence has it), ``entity_type`` (its list),
+    ``style, domain`` and, from PubMed, ``pmid, date``. Of several records of one PMID the last counts, as PubMed has
+    it, whatever it holds, and none that a later notice deletes. A rerun reuses every finished file under the same
+    options and lists.
 
     Args:
         files: PubMed XML, plain or gzipped, in the order to be read; with ``plain`` text files of one sentence a line.
+            Of a file given twice the last place counts.
         entities: files of each named list (see ``read_entities``).
+        out: the folder, made if need be.
         after, before: keep abstracts dated later, or earlier, than this day, YYYY-MM-DD; those without a date are then
             left out. Both together make a window, such as the paper's six months.
         plain: the input holds sentences, not records; only the later steps run.
@@ -92,35 +100,18 @@ def build(
     lists = {kind: [one for path in paths for one in read_entities(path)] for kind, paths in entities.items()}
     if not lists or not files:
         raise ProbeError("at least one list of entities and one input file are needed")
+    if wrong := [kind for kind in lists if Path(kind).name != kind]:
+        raise ProbeError(f"a list's name becomes a file's, and {wrong[0]!r} cannot be one")
     finder = Finder(lists, ignore_case)
     options = {"after": after, "before": before, "plain": plain, "ignore_case": ignore_case, "keywords": KEYWORDS}
-    key = digest(canonical([RECIPE, version("sentencex"), options, lists]), length=32)
-    folder, seen, parts, met = out.with_name(out.name + ".parts"), Seen(), list[tuple[str, Part]](), set[str]()
-    total = Counter({TWICE: 0})
-    for place in (out.parent, folder):
+    for place in (out, out / "parts"):
         sweep(place)
-    for path in _bar(files):
-        content = _digest(path)
-        if content in met:
-            total[TWICE] += 1
-            continue
-        met.add(content)
-        key = digest(key, content, length=32)  # what earlier files hold decides which PMIDs are new
-        part = _finished(folder, key)
-        if part is None:
-            lines, part = _process(path, content, finder, seen, options)
-            write_atomically(folder / f"{key}.jsonl", "".join(lines).encode())
-            write_atomically(folder / f"{key}.json", json.dumps(vars(part)).encode())
-        else:
-            for pmid in part.pmids:
-                seen.add(pmid)
-        parts.append((key, part))
-        total.update(part.counts)
-    _join((folder / f"{name}.jsonl" for name, _ in parts), out)
+    recipe = canonical([RECIPE, version("sentencex"), options, lists])
+    by_content = {_digest(path): path for path in reversed(files)}
+    parts = [_part(by_content[one], one, recipe, finder, options, out / "parts") for one in _bar([*by_content][::-1])]
+    total = Counter({TWICE: len(files) - len(parts)})
     frequency: dict[str, Counter[str]] = {kind: Counter() for kind in lists}
-    for _, part in parts:
-        for kind, found in part.frequency.items():
-            frequency[kind].update(found)
+    _join(parts, out, total, frequency)
     summary = {
         "counts": {name: total[name] for name in _order(total) if total[name] or name in STEPS},
         "statistics": {kind: _statistics(list(found.values())) for kind, found in frequency.items()},
@@ -129,13 +120,14 @@ def build(
         "options": options,
     }
     text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(out.with_name(out.name + ".counts.json"), text.encode())
+    write_atomically(out / "counts.json", text.encode())
     return summary
 
 
 def _order(counts: Iterable[str]) -> list[str]:
     """Names of counts as the steps follow each other: what was met and left out, then what is left."""
-    steps = (RECORDS, NO_PMID, NO_ABSTRACT, DUPLICATE, UNDATED, KEPT, SENTENCES, MENTION, DROPPED, ALONE, PROMPTS)
+    met = (RECORDS, NO_PMID, REPLACED, WITHDRAWN, NO_ABSTRACT, UNDATED)
+    steps = (*met, KEPT, SENTENCES, MENTION, DROPPED, ALONE, PROMPTS)
     place = {name: number for number, name in enumerate(steps)}
     return sorted(dict.fromkeys((*counts, *STEPS)), key=lambda name: (place.get(name.partition(":")[0], -1), name))
 
@@ -148,10 +140,10 @@ def is_day(text: str) -> bool:
         return False
 
 
-def _bar(files: Sequence[Path]) -> Iterable[Path]:
+def _bar(contents: Sequence[str]) -> Iterable[str]:
     from tqdm.auto import tqdm
 
-    bar: Iterable[Path] = tqdm(files, desc="LIPID", unit=" files", delay=2, leave=False)
+    bar: Iterable[str] = tqdm(contents, desc="LIPID", unit=" files", delay=2, leave=False)
     return bar
 
 
@@ -163,36 +155,38 @@ def _digest(path: Path) -> str:
         raise ProbeError(f"cannot read {path}: {error.strerror}") from error
 
 
-def _finished(folder: Path, key: str) -> Part | None:
-    path = folder / f"{key}.json"  # written last
-    return Part(**json.loads(path.read_text("utf-8"))) if path.is_file() else None
+# ---- one file --------------------------------------------------------------------------------------------------------
 
 
-def _process(
-    path: Path, content: str, finder: Finder, seen: Seen, options: Mapping[str, Any]
-) -> tuple[list[str], Part]:
-    counts: Counter[str] = Counter()
-    frequency: dict[str, Counter[str]] = {}
-    lines, pmids = list[str](), list[int]()
+def _part(path: Path, content: str, recipe: str, finder: Finder, options: Mapping[str, Any], folder: Path) -> Part:
+    """A finished file: a line for each record, ``[PMID, counts, rows]``, whether or not a later one replaces it."""
+    place = folder / f"{digest(recipe, content, length=32)}.jsonl"
+    about = place.with_suffix(".json")  # written last
+    if not about.is_file():
+        counts: Counter[str] = Counter()
+        read = _lines(path, content, finder, counts) if options["plain"] else _records(path, finder, options, counts)
+        lines, pmids = list[str](), list[int]()
+        for pmid, counted, rows in read:
+            lines.append(json.dumps([pmid, counted, rows], ensure_ascii=False) + "\n")
+            pmids += [pmid] if pmid else []
+        write_atomically(place, "".join(lines).encode())
+        write_atomically(about, json.dumps({"counts": counts, "pmids": pmids}).encode())
+    return Part(place, **json.loads(about.read_text("utf-8")))
 
-    def keep(rows: Iterable[dict[str, Any]]) -> None:
-        for row in rows:
-            frequency.setdefault(row["entity_type"], Counter())[row["gold"][0]] += 1
-            lines.append(json.dumps(row, ensure_ascii=False) + "\n")
 
-    if options["plain"]:
-        keep(prompts(_lines(path, content, counts), finder, counts, {}))
-    else:
-        for abstract in read_medline(path, counts):
-            new = seen.add(abstract.pmid)
-            pmids += [abstract.pmid] if new else []
-            counts[DUPLICATE] += not new
-            counts[UNDATED] += new and not abstract.date
-            if new and _inside(abstract.date, options["after"], options["before"]):
-                counts[KEPT] += 1
-                about = {"pmid": str(abstract.pmid), "date": abstract.date}
-                keep(prompts(_sentences(abstract), finder, counts, about))
-    return lines, Part(dict(counts), {kind: dict(found) for kind, found in frequency.items()}, pmids)
+def _records(path: Path, finder: Finder, options: Mapping[str, Any], counts: Counter[str]) -> Iterator[Found]:
+    for record in read_records(path, counts):
+        found: Counter[str] = Counter()
+        rows: list[Row] = []
+        if not record.sections:
+            found[NO_ABSTRACT] += 1
+        elif _inside(record.date, options["after"], options["before"]):
+            found[KEPT] += 1
+            about = {"pmid": str(record.pmid), "date": record.date, **ABOUT}
+            rows = list(prompts(_sentences(record), finder, found, about))
+        if record.sections and not record.date:
+            found[UNDATED] += 1
+        yield -record.pmid if record.deleted else record.pmid, found, rows
 
 
 def _inside(date: str, after: str | None, before: str | None) -> bool:
@@ -200,34 +194,71 @@ def _inside(date: str, after: str | None, before: str | None) -> bool:
     return dated and (after is None or date > after) and (before is None or date < before)
 
 
-def _sentences(abstract: Abstract) -> Iterator[tuple[str, str]]:
-    found = (sentence for section in abstract.sections for sentence in split_sentences(section))
-    return ((f"{abstract.pmid}-{number}", sentence) for number, sentence in enumerate(found, start=1))
+def _sentences(record: Citation) -> Iterator[tuple[str, str]]:
+    found = (sentence for section in record.sections for sentence in split_sentences(section))
+    return ((f"{record.pmid}-{number}", sentence) for number, sentence in enumerate(found, start=1))
 
 
-def _lines(path: Path, content: str, counts: Counter[str]) -> Iterator[tuple[str, str]]:
+def _lines(path: Path, content: str, finder: Finder, counts: Counter[str]) -> Iterator[Found]:
     faulty = False
     with path.open("rb") as file:
         for number, line in enumerate(file, start=1):
             text = line.decode("utf-8", "replace")
             faulty = faulty or ("\ufffd" in text and "\ufffd".encode() not in line)
             if text.strip():
-                yield f"{content[:8]}-{number}", " ".join(text.split())
-    counts[NOT_UTF8] += faulty
+                found: Counter[str] = Counter()
+                sentence = (f"{content[:8]}-{number}", " ".join(text.split()))
+                yield 0, found, list(prompts([sentence], finder, found, ABOUT))
+    if faulty:
+        counts[NOT_UTF8] += 1
 
 
-def _join(parts: Iterable[Path], out: Path) -> None:
-    """The parts one after the other, whole or not at all, at any size."""
+# ---- all files -------------------------------------------------------------------------------------------------------
+
+
+def _standing(parts: Sequence[Part], total: Counter[str]) -> list[bytearray]:
+    """Of every record of every part, whether it is the last word on its PMID; the others are counted by why."""
+    seen, gone = Seen(), Seen()
+    found = []
+    for part in reversed(parts):
+        stands = bytearray(len(part.pmids))
+        for place in range(len(part.pmids) - 1, -1, -1):
+            pmid = part.pmids[place]
+            new = abs(pmid) not in seen
+            seen.add(abs(pmid))
+            if pmid < 0 and new:
+                gone.add(-pmid)
+            elif pmid > 0 and not new:
+                total[WITHDRAWN if pmid in gone else REPLACED] += 1
+            stands[place] = pmid > 0 and new
+        found.append(stands)
+    return found[::-1]
+
+
+def _join(parts: Sequence[Part], out: Path, total: Counter[str], frequency: Mapping[str, Counter[str]]) -> None:
+    """The rows that stand, by list and in order of reading, whole or not at all, at any size; counts are added."""
     try:
-        with tempfile.TemporaryDirectory(dir=out.parent, prefix=unfinished(out.name)) as folder:
-            joined = Path(folder) / out.name
-            with joined.open("wb") as file:
-                for path in parts:
-                    with path.open("rb") as part:
-                        shutil.copyfileobj(part, file)
-            joined.replace(out)
+        out.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=out, prefix=unfinished("joined")) as folder, ExitStack() as opened:
+            probes = {
+                kind: opened.enter_context((Path(folder) / f"{kind}.jsonl").open("w", encoding="utf-8"))
+                for kind in frequency
+            }
+            for part, stands in zip(parts, _standing(parts, total), strict=True):
+                total.update(part.counts)
+                with part.path.open(encoding="utf-8") as lines:
+                    for place, line in enumerate(lines):
+                        if not part.pmids or stands[place]:
+                            _, counts, rows = json.loads(line)
+                            total.update(counts)
+                            for row in rows:
+                                frequency[row["entity_type"]][row["gold"][0]] += 1
+                                probes[row["entity_type"]].write(json.dumps(row, ensure_ascii=False) + "\n")
+            opened.close()
+            for kind in frequency:
+                (Path(folder) / f"{kind}.jsonl").replace(out / f"{kind}.jsonl")
     except OSError as error:
-        raise StoreError(f"cannot write {out}: {error.strerror or error}; make room and run again") from error
+        raise StoreError(f"cannot write into {out}: {error.strerror or error}; make room and run again") from error
 
 
 def _statistics(frequency: Sequence[int]) -> dict[str, float]:

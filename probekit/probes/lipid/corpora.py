@@ -76,7 +76,7 @@ CORPORA: dict[str, Callable[[Path], Corpus]] = {
 }
 
 
-def make_prompts(name: str, folder: Path) -> tuple[Path, dict[str, Any]]:
+def make_prompts(name: str, folder: Path) -> tuple[dict[str, Path], dict[str, Any]]:
     """Run the recipe on a text by name, into ``folder``.
 
     Args:
@@ -86,7 +86,7 @@ def make_prompts(name: str, folder: Path) -> tuple[Path, dict[str, Any]]:
         folder: for the prompts and all files on the way.
 
     Returns:
-        The prompts of both lists, as JSONL, and what ``build`` returns, with ``licence``, under
+        The prompts of each list, as JSONL, and what ``build`` returns, with ``licence``, under
         ``HOMONYMS`` the names of each list that mostly mean something else, and for ``pubmed`` under
         ``SIGNS`` how many entities of each list cannot be found whatever the text says: it lacks their signs.
 
@@ -95,7 +95,7 @@ def make_prompts(name: str, folder: Path) -> tuple[Path, dict[str, Any]]:
     """
     if name not in CORPORA:
         raise ProbeError(f"LIPID's recipe knows no text {name!r}; there are {', '.join(CORPORA)}")
-    corpus, out = CORPORA[name](folder), folder / "prompts.jsonl"
+    corpus, out = CORPORA[name](folder), folder / "prompts"
     for kind, names in corpus.lists.items():
         (folder / f"{kind}.txt").write_text("".join(f"{entity}\n" for entity in names), "utf-8")
     entities = {kind: [folder / f"{kind}.txt"] for kind in corpus.lists}
@@ -105,7 +105,7 @@ def make_prompts(name: str, folder: Path) -> tuple[Path, dict[str, Any]]:
         signs = {sign for path in corpus.files for sign in path.read_text("utf-8")}
         beyond = {kind: sum(not signs.issuperset(one) for one in set(names)) for kind, names in corpus.lists.items()}
         made[SIGNS] = beyond
-    return out, made
+    return {kind: out / f"{kind}.jsonl" for kind in corpus.lists}, made
 
 
 def lipid(name: str, kind: Kind, limit: int | None = None, seed: int = 0) -> Probe:
@@ -125,9 +125,8 @@ def lipid(name: str, kind: Kind, limit: int | None = None, seed: int = 0) -> Pro
         ProbeError: data not at hand.
     """
     with tempfile.TemporaryDirectory() as work:
-        path, made = make_prompts(name, Path(work))
-        every = read_rows(path)
-    rows = [row for row in every if row["entity_type"] == kind]
+        paths, made = make_prompts(name, Path(work))
+        rows = read_rows(paths[kind])
     entities = [row["gold"][0] for row in rows]
     if limit is not None and limit < len(rows):
         rows = [rows[i] for i in sorted(random.Random(seed).sample(range(len(rows)), limit))]

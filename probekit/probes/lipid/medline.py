@@ -20,19 +20,24 @@ from probekit.errors import ProbeError
 log = logging.getLogger(__name__)
 
 RECORDS, NO_PMID, NO_ABSTRACT = "records", "records without a PMID", "records without an abstract"
+DELETED = "DeleteCitation"  # at the end of an update file: PMIDs of records that PubMed took back
 BROKEN, NOT_UTF8 = "files broken off (malformed)", "files not UTF-8"
 BLOCK = 1 << 18
 MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 
 
 @dataclass(frozen=True)
-class Abstract:
-    """One citation. ``date`` is ISO, or empty where the record holds none; ``sections`` are the abstract's parts."""
+class Citation:
+    """One record. ``date`` is ISO, or empty where it holds none; ``sections`` are the abstract's parts, if it has one.
+
+    ``deleted`` is a notice that PubMed has taken the record back, and holds nothing else.
+    """
 
     pmid: int
-    date: str
-    title: str
-    sections: tuple[str, ...]
+    date: str = ""
+    title: str = ""
+    sections: tuple[str, ...] = ()
+    deleted: bool = False
 
 
 class _Declared(Exception):
@@ -91,13 +96,26 @@ def _open(path: Path) -> IO[bytes]:
     return gzip.GzipFile(fileobj=file) if zipped else file  # type: ignore[return-value]
 
 
-def read_medline(path: Path, counts: Counter[str]) -> Iterator[Abstract]:
-    """The records of a PubMed file (``.xml``, or gzipped) that have a PMID and an abstract, in file order.
+def read_medline(path: Path, counts: Counter[str]) -> Iterator[Citation]:
+    """The records of a PubMed file that have a PMID and an abstract, in file order; see ``read_records``.
+
+    Args:
+        counts: raised as there, and by the records without an abstract.
+    """
+    for record in read_records(path, counts):
+        if record.sections:
+            yield record
+        elif not record.deleted:
+            counts[NO_ABSTRACT] += 1
+
+
+def read_records(path: Path, counts: Counter[str]) -> Iterator[Citation]:
+    """All records of a PubMed file (``.xml``, or gzipped) that have a PMID, and its deletions, in file order.
 
     Args:
         path: of ``PubmedArticleSet`` (baseline and update files) or ``MedlineCitationSet`` (before 2017).
-        counts: raised by what was met: records, those without PMID or abstract, a file that breaks off or is not
-            UTF-8. A broken file yields what stands before the fault.
+        counts: raised by what was met: records, those without PMID, a file that breaks off or is not UTF-8. A broken
+            file yields what stands before the fault.
 
     Raises:
         ProbeError: the file cannot be opened.
@@ -116,9 +134,13 @@ def read_medline(path: Path, counts: Counter[str]) -> Iterator[Abstract]:
                 for _, element in parser.read_events():
                     if element.tag == wanted:
                         counts[RECORDS] += 1
-                        found = _abstract(element, counts)
-                        if found is not None:
+                        if found := _citation(element):
                             yield found
+                        else:
+                            counts[NO_PMID] += 1
+                        element.clear()
+                    elif element.tag == DELETED:
+                        yield from (Citation(pmid, deleted=True) for pmid in map(_pmid, element) if pmid)
                         element.clear()
             parser.close()
         except (ElementTree.ParseError, _Declared, EOFError, zlib.error, OSError) as error:
@@ -133,17 +155,19 @@ def _flat(element: ElementTree.Element | None) -> str:
     return "" if element is None else " ".join("".join(element.itertext()).split())
 
 
-def _abstract(record: ElementTree.Element, counts: Counter[str]) -> Abstract | None:
+def _pmid(element: ElementTree.Element | None) -> int:
+    """The number that a ``PMID`` holds, 0 where it holds none."""
+    text = _flat(element)
+    return int(text) if text.isascii() and text.isdigit() and len(text) <= 9 else 0
+
+
+def _citation(record: ElementTree.Element) -> Citation | None:
     citation = record.find("MedlineCitation") if record.tag == "PubmedArticle" else record
-    pmid = _flat(citation.find("PMID")) if citation is not None else ""
-    if citation is None or not (pmid.isascii() and pmid.isdigit()) or len(pmid) > 9:
-        counts[NO_PMID] += 1
+    pmid = _pmid(citation.find("PMID")) if citation is not None else 0
+    if citation is None or not pmid:
         return None
     sections = tuple(filter(None, map(_flat, citation.iterfind("Article/Abstract/AbstractText"))))
-    if not sections:
-        counts[NO_ABSTRACT] += 1
-        return None
-    return Abstract(int(pmid), _date(record, citation), _flat(citation.find("Article/ArticleTitle")), sections)
+    return Citation(pmid, _date(record, citation), _flat(citation.find("Article/ArticleTitle")), sections)
 
 
 def _date(record: ElementTree.Element, citation: ElementTree.Element) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import random
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,24 +17,24 @@ QUESTIONS = ("factual (yes or no)", "means the listed entity (yes or no)")
 FIELDS = ("prompt_id", "entity_type", "gold", "sentence", *QUESTIONS, "remark")
 
 
-def write_sheet(path: Path, n: int = 200, seed: int = 0, out: Path | None = None) -> Path:
-    """Draw ``n`` prompts of a probe file and write them as CSV, both judgements left empty.
+def write_sheet(paths: Sequence[Path], n: int = 200, seed: int = 0, out: Path | None = None) -> Path:
+    """Draw ``n`` prompts of one or several probe files and write them as CSV, both judgements left empty.
 
     Args:
-        path: JSONL that ``build`` wrote; any probe file does.
-        n: prompts, drawn with ``seed``; all where there are fewer.
-        out: the sheet; ``<path without suffix>_sheet.csv`` by default.
+        paths: JSONL that ``build`` wrote, a file a list; any probe files do whose prompt ids differ.
+        n: prompts of all files together, drawn with ``seed``; all where there are fewer.
+        out: the sheet; ``sheet.csv`` beside the first file by default.
 
     Raises:
         ProbeError: not a probe file, ``n`` below 1, or a sheet is there already, which may be filled in.
     """
-    out = out or path.with_name(f"{path.stem}_sheet.csv")
+    out = out or paths[0].with_name("sheet.csv")
     if n < 1:
         raise ProbeError(f"a sheet needs at least one prompt, not {n}")
     if out.exists():
         raise ProbeError(f"{out} is there and may be filled in; move it away, or name another file")
-    rows = Probe.from_file(path, limit=n, seed=seed).prompts.to_dict("records")
-    random.Random(seed).shuffle(rows)  # neighbours come from one abstract
+    every = [row for path in paths for row in Probe.from_file(path).prompts.to_dict("records")]
+    rows = random.Random(seed).sample(every, min(n, len(every)))  # in the order drawn: neighbours share an abstract
     buffer = io.StringIO(newline="")
     writer = csv.writer(buffer)
     writer.writerow(FIELDS)

@@ -1,13 +1,21 @@
-"""What is warned of while a page runs: cautions for its first lines, the readers' warnings for its provenance table."""
+"""What is warned of while a page runs: cautions for its first lines, the readers' warnings for how it was made."""
 
 from __future__ import annotations
 
 import logging
 from pathlib import Path
 
-from probekit.errors import CAUTIONS
-
+CAUTIONS = "probekit.cautions"  # the logger of ``caution``
 LOGGERS = ("probekit.probes", "probekit.contexts", CAUTIONS)
+
+
+def caution(text: str) -> None:
+    """Warn of what may be meant but changes what a result says; a page shows it in its first lines.
+
+    Args:
+        text: a sentence, of a path only its last part.
+    """
+    logging.getLogger(CAUTIONS).warning("%s", text)
 
 
 class Messages(logging.Handler):

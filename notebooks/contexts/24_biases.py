@@ -1,0 +1,146 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Three biases
+#
+# ```{admonition} In this section
+# :class: note
+# Does the answer hang on the words of the question, on the name of its subject, or on what the model happened to read, and does text before the question make it hang less on these?
+# This repeats what {cite:t}`yao2023` argue under *Mitigating PPB, IVB, and SDB Biases* and do not measure; you need {doc}`/book/studies/20_contexts`, and about five minutes.
+# ```
+
+# %% tags=["parameters", "hide-input"]
+models: list = [
+    "zoo/bert-tiny",
+    "zoo/bert-small",
+    "zoo/bert-tiny-then-bio",
+    "zoo/bert-tiny-bio",
+]  # masked models: names, Hub ids, folders
+sources: list = ["demo", "demo_bio"]  # with documents: of demo, demo_bio, trex, pubmed, medline
+own: dict = {}  # your own: name -> [probe (a name or a file), documents (a folder or a file)]
+bare: dict = {}  # probes without documents, asked without context: name or file -> questions of a wording, at most
+questions: int = 0  # of a source and wording, at most; 0 for all
+triples: int = 0  # of a source, with another correct object in their context, at most; 0 for all
+most: int = 10  # segments of a context
+per_fact: int = 1  # evidence sentences of a T-REx fact, at most; 0 for all
+documents: int = 20  # of a triple, the first that are read, at most; 0 for all
+halved: list = []  # models that were taught half of the T-REx facts
+seed: int = 0  # of the draws, the random variants, and the bootstrap
+device: str = "auto"  # auto, cpu, cuda
+recorded: bool = False  # show the recorded results and ask no model
+out: str = "24_biases"  # folder for tables and figures
+
+# %% tags=["hide-input"]
+from probekit.probes import load_probe
+from probekit.report import Page
+
+from notebooks.contexts import ask, biases, wordings
+
+page = Page("24_biases", globals())
+
+
+def compute():
+    """Ask the same questions in each of their wordings, without and with context; compare answers pair by pair."""
+    looked = []
+    for source in ask.sources(sources, own, per_fact):
+        looked += wordings.reworded(source, questions, triples, most, seed, documents)
+    for probe, size in bare.items():
+        looked += wordings.bare(load_probe(probe), size, seed)
+    return biases.tables(ask.ask_all(page, models, looked, halved, device, answers=True))
+
+
+tables = page.tables(compute, biases.CAPTIONS)
+page.conclude(biases.conclusions(tables))
+page.answer(biases.answer(tables))
+page.figure(
+    biases.draw(tables),
+    "biases",
+    "Each bias without context and with all of the real one: shares of first answers that other words change, AUC with "
+    "which the number of documents that name an object tells right from wrong answers, and Acc@1 of facts that were "
+    "told less that of facts that were not, the last two within relations. 95% bootstrap intervals over documents.",
+    biases.described(tables),
+)
+
+# %% [markdown]
+# ## Other words, the same question
+#
+# *Prompt Preference Bias* is a result that hangs on which of several equal prompts is taken, *Instance Verbalization Bias* one that hangs on the name of a thing.
+# Accuracy can stay as it is while answers change: one prompt gains what the other loses.
+# Any correct object is right, as in the paper.
+
+# %% tags=["hide-input"]
+numbers, shown = biases.in_other_words(tables)
+page.table(numbers, "other_words", "The same questions in other words, with 95% intervals", shown, fold=False)
+
+# %% [markdown]
+# ## What there was to read
+#
+# *Sample Disparity Bias* is a difference between models that comes from their texts.
+# What a model read in all is not known, so that two measures stand for it: how many of the documents at hand name the object, and whether the fact itself was told.
+# Without this bias the AUC is 0.5 and the gain is zero.
+# A model that was not told the facts is a control.
+
+# %% tags=["hide-input"]
+numbers, shown = biases.told(tables)
+page.table(
+    numbers, "reading", "What was read and what is right, within relations, with 95% intervals", shown, fold=False
+)
+
+# %% [markdown]
+# ## Does UCM hang less on the prompt?
+#
+# The paper says so, since {term}`UCM` rests on many inputs.
+# Cohen's kappa tells how far two prompts agree beyond chance: on whether a step is *Understand*, *Confuse* or *Misunderstand*, and on whether the first answer without context is right.
+
+# %% tags=["hide-input"]
+numbers, shown = biases.two_prompts(tables)
+page.table(
+    numbers, "two_prompts", "Agreement of two prompts on the same triples, with 95% intervals", shown, fold=False
+)
+
+# %% [markdown]
+# ## What agrees with the paper
+#
+# Each sentence is a number for each model that is above zero where it holds.
+# That results differ can show on either side, and a difference counts by its size.
+
+# %% tags=["hide-input"]
+page.findings()
+
+# %% [markdown]
+# ## How it was computed
+#
+# {func}`probekit.probes.rewordings.rewordings` gives the other words: of T-REx the first of the templates of BEAR {cite:p}`wiland2024` that differs, and BEAR's names of the subject; of MedLAMA its default prompts, and the other names of the concept; of the demo world another template of the relation.
+# `notebooks.contexts.wordings` puts the same contexts before each of them, and `notebooks.contexts.biases` compares what comes back.
+# Questions of one document are drawn together, and both sides of a difference rest on one draw.
+#
+# ## What this does not show
+#
+# - With context, answers also agree because they are copied from it, whatever the question says: {doc}`/book/studies/23_copy`.
+# - Two prompts are never wholly equal in meaning, and a rare name asks for more than a frequent one.
+# - Names in the documents are not mapped to concepts, which the paper counts on against the second bias.
+# - The demo world has one name for each thing.
+# - What documents at hand name often is no measure of what a model read, only of what is written often.
+#
+# ```{admonition} Exercise
+# :class: seealso
+# One prompt is right about half of the questions, the other about the other half.
+# What are the difference of Acc@1, the share that is right by one alone, and kappa?
+# ```
+#
+# ````{dropdown} Solution
+# The difference is 0, all questions are right by one alone, and kappa is −1: the result looks steady, and no answer is.
+# ````
+
+# %% tags=["hide-input"]
+page.close()

@@ -1,0 +1,139 @@
+"""Page 24: the questions of a source in each of their wordings, the same contexts before all of them."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+
+from probekit.contexts.retrieval import Found
+from probekit.contexts.retrieval import triples as triples_of
+from probekit.contexts.sources import Source, look_up
+from probekit.contexts.study import steps
+from probekit.contexts.variants import VARIANTS, real
+from probekit.probes.probe import Probe
+from probekit.probes.rewordings import NAME, PROMPT, rewordings
+
+from notebooks.contexts.ask import Looked, draw, plain_steps, told_of
+
+FIRST = "the probe's prompt"  # beside PROMPT and NAME
+REAL, BARE = "real", "none"  # variants of the context: the document's own text, and none at all
+
+
+def reworded(
+    source: Source, questions: int = 0, triples: int = 0, most: int = 10, seed: int = 0, documents: int = 0
+) -> list[Looked]:
+    """The questions of a source with documents, in each wording that its probe has.
+
+    Args:
+        source: of ``ask.sources``.
+        questions: of each wording, drawn among those that have it and a context, at most; 0 for all. The draws are
+            nested: one order of all questions serves every wording.
+        triples: of which UCM counts a step, at most; 0 for all. They are asked by ``FIRST`` and ``PROMPT``.
+        most, seed, documents: as in ``ask.look``.
+
+    Returns:
+        One ``Looked`` a wording, ``FIRST`` with the questions of all. ``steps`` are around the target alone, of
+        ``triples`` in all variants and of other questions in the real one, with ``source, wording``, ``drawn``
+        (whether the question is of this wording's draw), ``named_in`` (how many of the documents found name the target)
+        and what the probe tells (see ``ask.told_of``).
+    """
+    counts = Counter[str]()
+    asked, found = look_up(source, counts, documents or None)
+    plain, counting = plain_steps(asked, found, most, seed)
+    texts = rewordings(source.probe)
+    draws = _draws(asked, plain["triple_id"].unique(), texts, questions, seed)
+    prompt_of = dict(zip(asked["triple_id"], asked["prompt_id"], strict=True))
+    both = [name for name in prompt_of if name in counting and prompt_of[name] in texts[PROMPT]]
+    several = set(draw(both, triples, f"{seed} {source.name}"))
+    often = _named_in(asked, found)
+    result = []
+    for wording, names in draws.items():
+        every = several if wording in (FIRST, PROMPT) else set[str]()
+        wanted = {name for part in (draws.values() if wording == FIRST else [names]) for name in part} - every
+        ids, told = asked["triple_id"].tolist(), _asked(asked, texts, wording)
+        parts = [
+            steps(told, documents_of, most, variants, seed)
+            for chosen, variants in ((every, VARIANTS), (wanted, {REAL: real}))
+            if (documents_of := [one for one in found if ids[one.triple] in chosen])
+        ]
+        table = pd.concat(parts, ignore_index=True)
+        table = table[table["twin"] == "target"].reset_index(drop=True)
+        pairs = zip(table["pool"], table["target"], strict=True)
+        table = table.assign(named_in=[float(often[pair]) for pair in pairs])
+        result.append(_looked(source.name, source.probe, asked, found, table, names, wording))
+    return result
+
+
+def bare(probe: Probe, questions: int = 0, seed: int = 0) -> list[Looked]:
+    """The prompts of a probe without documents, in each wording that it has, as contexts of nothing.
+
+    Args:
+        probe: one question a prompt; any of its golds will be right.
+        questions, seed: as in ``reworded``.
+
+    Returns:
+        As ``reworded``, with one step a question that changes nothing, in the variant ``BARE``; the subject stands for
+        the document.
+    """
+    asked = triples_of(probe)
+    own = asked[asked["triple_id"] == asked["prompt_id"].astype(str)]
+    texts = rewordings(probe)
+    draws = _draws(own, own["triple_id"], texts, questions, seed)
+    result = []
+    for wording, names in draws.items():
+        wanted = {name for part in (draws.values() if wording == FIRST else [names]) for name in part}
+        rows = _asked(own[own["triple_id"].isin(wanted)].reset_index(drop=True), texts, wording)
+        nothing = pd.Series([[] for _ in rows.index])
+        table = rows.assign(
+            **{"doc_id": rows["subject"], "variant": BARE, "twin": "target", "step": 1, "last": True},
+            **{"centre": rows["target"], "added": rows["target"], "added_correct": True, "named_in": np.nan},
+            **{"present_correct": nothing, "present_incorrect": nothing, "order": [[1] for _ in rows.index]},
+            **{"before": rows["text"], "centre_at": [(0, 0)] * len(rows), "added_at": [(0, 0)] * len(rows)},
+        )
+        result.append(_looked(probe.name, probe, asked, [], table, names, wording))
+    return result
+
+
+def _draws(
+    asked: pd.DataFrame, names: Sequence[str], texts: Mapping[str, Mapping[str, str]], questions: int, seed: int
+) -> dict[str, list[str]]:
+    """Wording -> the triples of its draw: the first that have it in one random order of all."""
+    order = random.Random(seed).sample(list(names), len(names))
+    prompts = dict(zip(asked["triple_id"], asked["prompt_id"], strict=True))
+    having = {FIRST: order} | {w: [name for name in order if prompts[name] in texts[w]] for w in (PROMPT, NAME)}
+    return {wording: found[: questions or None] for wording, found in having.items() if found}
+
+
+def _asked(asked: pd.DataFrame, texts: Mapping[str, Mapping[str, str]], wording: str) -> pd.DataFrame:
+    """The triples with the texts of a wording, where they have it."""
+    other = asked["prompt_id"].map(texts.get(wording, {}))
+    return asked.assign(text=other.where(other.notna(), asked["text"]))
+
+
+def _named_in(asked: pd.DataFrame, found: Sequence[Found]) -> dict[tuple[str, str], int]:
+    """In how many documents an entity of a pool is named, of those found for a triple of the pool."""
+    pools, places = asked["pool"].tolist(), defaultdict[tuple[str, str], set[str]](set)
+    for one in found:
+        for mention in one.mentions:
+            places[pools[one.triple], mention.kind].add(one.document.doc_id)
+    return {pair: len(documents) for pair, documents in places.items()}
+
+
+def _looked(
+    name: str,
+    probe: Probe,
+    asked: pd.DataFrame,
+    found: list[Found],
+    table: pd.DataFrame,
+    drawn: Collection[str],
+    wording: str,
+) -> Looked:
+    chosen = set(drawn)
+    marked = told_of(probe, table).assign(
+        source=name, wording=wording, drawn=[one in chosen for one in table["triple_id"]]
+    )
+    return Looked(name, probe, asked, found, marked, pd.DataFrame(), {}, wording)
