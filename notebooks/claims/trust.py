@@ -15,7 +15,7 @@ import pandas as pd
 from scipy import stats
 
 from probekit.metrics import bootstrap_ci, bootstrap_means, crossed_means, fewest, middle
-from probekit.metrics.decisions import LEVEL, tallied
+from probekit.metrics.decisions import LEVEL, opposed, tallied
 from probekit.report import forest
 from probekit.report.published import cell as printed
 from probekit.report.published import numbers
@@ -86,6 +86,19 @@ def models(count: int) -> Draw:
         return pd.DataFrame({"estimate": gains.mean(0), "low": [e[0] for e in ends], "high": [e[1] for e in ends]})
 
     return draw
+
+
+def swaps(generator: Generator, effect: float) -> pd.DataFrame:
+    """Three models asked the same 300 facts in two ways: of each pair, whether who is ahead in one is behind in the
+    other. With an effect the first model gains it over the others in one way and loses it in the other."""
+    easy = generator.beta(0.4, 3.2, 300)[:, None]
+    hits = [generator.random((300, 3)) < np.clip(easy + sign * np.array([effect, 0, 0]), 0, 1) for sign in (1, -1)]
+    pairs = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]])
+    gaps = np.hstack([side.astype(float) @ pairs for side in hits])
+    drawn = bootstrap_means(gaps, samples=SAMPLES, seed=int(generator.integers(1 << 30)))
+    ends = [(mean, *middle(column, clusters=300)) for mean, column in zip(gaps.mean(0), drawn.T, strict=True)]
+    found = [opposed(ends[i], ends[i + 3]) for i in range(3)]
+    return pd.DataFrame(found, columns=["estimate", "low", "high"])
 
 
 def crossed(generator: Generator, effect: float) -> pd.DataFrame:
@@ -174,6 +187,7 @@ RULES = (
     Rule("Most of 5 models", "most", FACTS, HITS, models(5)),
     Rule("Most of 21 models", "most", FACTS, HITS, models(21)),
     Rule("Some of 4 models", "some", FACTS, HITS, models(4)),
+    Rule("Some of 3 pairs of models swap", "some", f"{FACTS}, in two ways", HITS, swaps),
     Rule("Steps drawn, not documents", "direction", STEPS, RANKS, steps_alone, False),
     Rule("Plain percentiles of 20", "direction", FEW, METHODS, short_intervals, False),
     Rule("Smallest of 3 dimensions", "direction", f"three times {FEW}", METHODS, smallest, False),

@@ -39,13 +39,14 @@ from probekit.report import Page, forest, readable
 from probekit.report.charts import lines, told
 from probekit.report.text import title
 
-from notebooks.fairness import ask, likelihood
+from notebooks.fairness import ask, likelihood, ranks
 
 page = Page("42_likelihood", globals())
 
 
 def compute():
     """Match completions, and compare the shares of hurtful ones over ranges of ranks, on one draw of templates."""
+    ranks.contrast_weights(k)  # too few completions are refused before any model is asked
     questions = ask.load(page, templates, models, completions, language)
     found = ask.ask_all(page, models, completions, questions, k, device)
     past = likelihood.score_released(page) if released else {}

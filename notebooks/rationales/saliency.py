@@ -68,6 +68,7 @@ CAPTIONS = {
     "completeness": "Completeness error of integrated gradients: its distribution over records",
     "errors": "Completeness error of integrated gradients, record by record",
     "words": "Word scores of one original per dimension",
+    "scores": "Word scores of every record of the paper's kind, in the order of its words, the slot left out",
 }
 Tables = Mapping[str, pd.DataFrame]
 
@@ -163,6 +164,7 @@ def tables(
         "completeness": completeness(saliencies),
         "errors": errors(saliencies),
         "words": words(sets, predictions, saliencies),
+        "scores": word_scores(saliencies),
     }
 
 
@@ -315,6 +317,19 @@ def words(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencie
     return pd.DataFrame(rows)
 
 
+def word_scores(saliencies: Sequence[Saliency]) -> pd.DataFrame:
+    """What every F1 rests on: ``dataset, model, method, id, scores`` (with spaces between), of trained models on sets
+    of the paper's kind."""
+    rows = [
+        {"dataset": one.dataset, "model": one.model, "method": one.method, "id": record}
+        | {"scores": " ".join(f"{score:.4g}" for score in scores)}
+        for one in saliencies
+        if one.weights == TRAINED and one.table is not None and like_the_paper(one.dataset)
+        for record, scores in zip(one.table["id"], one.table["scores"], strict=True)
+    ]
+    return pd.DataFrame(rows, columns=["dataset", "model", "method", "id", "scores"])
+
+
 def heat(table: pd.DataFrame, dataset: str) -> str:
     """The sentences of a set with the weight of each word, folded, as HTML; everything foreign escaped.
 
@@ -423,8 +438,9 @@ def chart(tables: Tables, demo: bool) -> pd.DataFrame:
     cells = pick(tables["interpretability"], dimension=ALL, metric=F1, weights=[TRAINED, RANDOM_WEIGHTS, ""])
     rows = cells[[demo or like_the_paper(name) for name in cells["dataset"]]]
     order, untrained = [*METHODS, RANDOM, ORACLE], rows["weights"] == RANDOM_WEIGHTS
-    rows = rows.assign(model=rows["model"].replace("", NO_MODEL), place=rows["method"].map(order.index) + untrained / 2)
-    rows["method"] = rows["method"].mask(untrained, rows["method"] + f", {RANDOM_WEIGHTS}")
+    place = [order.index(name) + late / 2 for name, late in zip(rows["method"], untrained, strict=True)]
+    named = rows["method"].mask(untrained, rows["method"].astype(str) + f", {RANDOM_WEIGHTS}")
+    rows = rows.assign(model=rows["model"].replace("", NO_MODEL), method=named, place=place)
     return rows.sort_values("place", kind="stable").drop(columns="place")
 
 

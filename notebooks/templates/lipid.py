@@ -258,9 +258,9 @@ def answer(tables: Tables) -> str:
     counts = pick(tables["steps"], text=first).set_index("step")["count"]
     parts = []
     for about, rows in by(tables["accuracy"], ["probe"]):
-        rows, few = enough(rows, "prompts", f"prompts of {escape(title(about['probe']))}")
+        rows, few = enough(rows, "prompts", "prompts")
         if few:
-            parts.append(f"{few[0].lower()}{few[1:-1]}")
+            parts.append(f"on {escape(title(about['probe']))} {few[0].lower()}{few[1:-1]}")
             continue
         asked, guess = rows[rows["model"] != GUESS], float(pick(rows, model=GUESS)["acc@1"].iloc[0])
         above, best = int((asked["low@1"] > guess).sum()), asked.loc[asked["acc@1"].idxmax()]

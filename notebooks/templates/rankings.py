@@ -24,7 +24,7 @@ from probekit.metrics import (
     spearman,
     split_halves,
 )
-from probekit.metrics.decisions import enough
+from probekit.metrics.decisions import enough, opposed
 from probekit.models.card import UNKNOWN
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
@@ -310,8 +310,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """The paper's findings on rankings.
 
     That two settings rank models differently is a row per pair of models: the smaller of the two differences, above
-    zero where the pair swaps and below where it keeps its order (``_swap``). That models of one kind of text lead on it
-    is the difference, above zero where they do.
+    zero where the pair swaps and below where it keeps its order (``opposed``). That models of one kind of text lead on
+    it is the difference, above zero where they do.
     """
     known = tables["ranks"].drop_duplicates("model").set_index("model")
     tuned = dict(known["tuned"]) if "tuned" in known else {}
@@ -335,29 +335,16 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 def _swaps(tables: Tables, first: str, second: str) -> Iterator[dict[str, Any]]:
     """A row per pair of models above the floor in both settings."""
     low = set(pick(tables["ranks"], probe=[first, second]).query("floor")["model"])
-    there = {
-        frozenset((row["ahead"], row["behind"])): row
-        for row in pick(tables["stability"], probe=second).to_dict("records")
-    }
+    there = {(row["ahead"], row["behind"]): row for row in pick(tables["stability"], probe=second).to_dict("records")}
     for here in pick(tables["stability"], probe=first).to_dict("records"):
         pair = here["ahead"], here["behind"]
         if not low & set(pair):
+            row = there[pair] if pair in there else there[pair[::-1]]
+            then = (row["difference"], row["low"], row["high"])
+            then = then if pair in there else (-row["difference"], -row["high"], -row["low"])
+            found = opposed((here["difference"], here["low"], here["high"]), then)
             about = {"measured": "one model before another", "model": pair[0], "less": pair[1], "unit": unit_of(first)}
-            yield about | _swap(here, there[frozenset(pair)])
-
-
-def _swap(here: Mapping[str, Any], there: Mapping[str, Any]) -> dict[str, float]:
-    """The difference of two models that is the less sure of two, by the lower ends of their intervals: as positive
-    where who is ahead here is behind there, else as negative.
-
-    Both must lie off zero for either, so that the less sure one decides (an intersection-union test).
-    """
-    weaker = min(here, there, key=lambda row: float(row["low"]))
-    estimate, low, high = (float(weaker[name]) for name in ("difference", "low", "high"))
-    swap = here["ahead"] != there["ahead"]
-    return dict(
-        zip(("estimate", "low", "high"), (estimate, low, high) if swap else (-estimate, -high, -low), strict=True)
-    )
+            yield about | dict(zip(("estimate", "low", "high"), found, strict=True))
 
 
 def _lead(claim: str, gaps: pd.DataFrame, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:

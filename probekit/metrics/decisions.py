@@ -32,6 +32,20 @@ def widened(estimate: float, low: float, high: float, tests: int) -> tuple[float
     return estimate - (estimate - low) * factor, estimate + (high - estimate) * factor
 
 
+Estimated = tuple[float, float, float]  # an estimate and the ends of its interval
+
+
+def opposed(first: Estimated, second: Estimated) -> Estimated:
+    """Whether two differences have opposite signs, as one: above zero where they do, below it where they do not.
+
+    Both intervals must lie off zero for either, so that the less sure one decides, by the nearer end of its interval
+    (an intersection-union test).
+    """
+    turned = [one if one[0] >= 0 else (-one[0], -one[2], -one[1]) for one in (first, second)]
+    estimate, low, high = min(turned, key=lambda one: one[1])
+    return (estimate, low, high) if (first[0] >= 0) != (second[0] >= 0) else (-estimate, -high, -low)
+
+
 def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
     """What several conclusions say together, of which none speaks for the others.
 

@@ -231,7 +231,7 @@ def test_the_page_says_what_the_numbers_say() -> None:
     _, shown = biases.in_other_words(tables)
     assert shown["Context"].tolist() == ["without context", "with context"] * 2 + ["without context"]
     assert shown["Source"].tolist() == ["T‑REx"] * 4 + ["MedLAMA template"] and "Acc@1, so asked" in shown
-    assert biases.told(tables)[1]["Was told"].tolist() == ["yes", "yes"]
+    assert biases.told(tables)[1]["Was told"].tolist() == ["yes", "yes", "not known"]
     assert biases.two_prompts(tables)[1]["Steps"].tolist() == ["40"]
     assert {row["context"] for row in tables["wordings"].to_dict("records")} == {WITHOUT, WITH}
 

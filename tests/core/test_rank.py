@@ -162,7 +162,8 @@ def test_a_model_that_says_the_unknown_token_everywhere_is_never_right(ties, gol
 
 def test_the_best_gold_is_one_that_can_be_written():
     model = says_unknown(small("distilbert"))
-    ranks = pk.rank_targets(model, probe(["He was in [MASK] ."], ["☃", "town", "map"]), [[["☃", "town"], "town"]])["rank"]
+    asked = probe(["He was in [MASK] ."], ["☃", "town", "map"])
+    ranks = pk.rank_targets(model, asked, [[["☃", "town"], "town"]])["rank"]
     assert ranks[0] == ranks[1] < 3
 
 

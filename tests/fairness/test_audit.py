@@ -26,7 +26,7 @@ def test_what_becomes_of_a_conclusion():
     words = ["falls once audited", "is not settled once audited", "holds only once audited"]
     assert table["standing"].tolist() == words and set(words) < set(audit.STANDING.values())
     assert table.loc[0, "paper"] == "2 of 2 agree, 0 contradict, 0 undecided"
-    assert table.loc[1, "statement"] == "DistilBERT is the least hurtful model."
+    assert table.loc[1, "statement"] == "Families such as DistilBERT and BART small have low scores."
 
 
 def test_every_verdict_has_a_word_and_a_plural():

@@ -214,11 +214,11 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
     tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
     said = page.answer(tables, "own/en")
     assert "70 of 100 first fillings stay the same when the statement is negated; a misleading word makes" in said
-    assert "fewer right beyond chance in 0 of 1 cases" in said and said.endswith("no accuracy moves beyond chance.")
+    assert "fewer right beyond chance in 1 of 1 cases" in said and said.endswith("no accuracy moves beyond chance.")
     primed.append(primed[1] | {"dataset": "primed/GoogleRE", "change_low": -0.15, "change_high": -0.05})
     primed.append(primed[1] | {"dataset": "primed/SQUAD", "change_low": 0.05, "change_high": 0.15})
     said = page.answer({"accuracy": pd.DataFrame([usual[0], *primed])}, "own/en")
-    assert "fewer right beyond chance in 1, and more in 1, of 3 cases of a model on a set." in said
+    assert "fewer right beyond chance in 2, and more in 1, of 3 cases of a model on a set." in said
     assert page.stayed(tables)["change_of_text"].tolist() == ["negated", "misleading word before it"]
     assert page.stayed({"accuracy": pd.DataFrame(usual)}).empty
 

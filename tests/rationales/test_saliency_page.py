@@ -117,6 +117,17 @@ def test_the_answer_says_where_the_readings_of_faithfulness_part() -> None:
     assert "attention 0 of 1" in saliency.above_controls(nowhere)
 
 
+def test_f1_follows_from_the_word_scores_that_are_kept() -> None:
+    items = own_items("en")
+    tables = made(items)
+    rows = pick(tables["scores"], dataset="own/en", model="m", method=GRADIENTS)
+    again = random_saliency(items, 0)
+    kept = again.assign(scores=[[float(score) for score in text.split()] for text in rows["scores"]])
+    assert kept["id"].tolist() == rows["id"].tolist() and len(tables["scores"]) == 2 * len(items.items)
+    f1 = pick(tables["interpretability"], method=GRADIENTS, metric="F1", dimension="all")["estimate"].item()
+    assert plausibility(items, kept)["f1"].mean() == pytest.approx(f1)
+
+
 def test_losses_by_hand() -> None:
     items = own_items("en")
     table = made(items)["erasure"].set_index(["erased", "method", "measure", "share"])

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from probekit.metrics.decisions import FLOOR, tallied, widened
+from probekit.metrics.decisions import FLOOR, opposed, tallied, widened
 from probekit.report.claims import Claim, Judged
 from probekit.report.verdicts import concluded, judge
 
@@ -99,6 +99,13 @@ def test_a_claim_of_all_models_counts_them() -> None:
         "1 of 1 agree, 0 contradict, 0 undecided; one model alone does not speak for all.",
     )
     assert judge(ALL, rows("agrees").iloc[:0])[0] == "not run"
+
+
+def test_opposite_signs_are_as_sure_as_the_less_sure_of_the_two() -> None:
+    assert opposed((0.4, 0.3, 0.5), (-0.2, -0.3, -0.1)) == (0.2, 0.1, 0.3)
+    assert opposed((-0.2, -0.3, -0.1), (0.4, 0.3, 0.5)) == (0.2, 0.1, 0.3)
+    assert opposed((0.4, 0.3, 0.5), (0.2, 0.1, 0.3)) == (-0.2, -0.3, -0.1)
+    assert opposed((-0.4, -0.5, -0.3), (0.1, -0.1, 0.3)) == (0.1, -0.1, 0.3)  # sure of one alone: undecided
 
 
 def test_several_rows_of_one_model_are_one_voice() -> None:
