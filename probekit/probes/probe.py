@@ -26,8 +26,8 @@ MASK = "[MASK]"
 Style = Literal["template", "natural", "other"]
 FIELDS = (  # of a prompt that are read somewhere
     *("prompt_id", "text", "gold", "fact_id", "relation", "relation_label", "subject", "template_id", "entity_type"),
-    *("exposure", "kind", "shows_gold", "exact_surface", "homonym", "new_wording", "domain", "surface", "pmid", "date"),
-    *("types", "aliases", "subject_aliases"),
+    *("exposure", "kind", "shows_gold", "exact_surface", "homonym", "new_wording", "domain", "style", "surface"),
+    *("pmid", "date", "types", "aliases", "subject_aliases"),
 )
 
 

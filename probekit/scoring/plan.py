@@ -91,14 +91,14 @@ def check_candidates(model: Model, probe: Probe, plan: Plan) -> None:
     total = sum(len(table.number) for table in plan.tables)
     apart = sum(bool(sequence) for table in plan.tables for sequence in table.sequences)
     name = f"{shown_name(model.name)} on {shown_name(probe.name)}"
-    told = f"{name}: its tokenizer tells {apart:,} of the {total:,} candidates apart and writes the others"
-    told += " with its unknown token, with none, or like another"
+    told = f"{name}: its tokenizer tells {apart:,} of the {total:,} candidates apart; the others are unknown to it, or "
+    told += "written like one of these"
     if total - apart > MOST_LOST * total or apart < 2 <= total:
         raise ModelError(f"{told}. The ranks would mean nothing: take the tokenizer, or the entities, of this language")
     if total == 1:
         caution(f"{name}: there is one candidate alone, so that every answer is right.")
     elif total - apart > MANY_LOST * total:
-        caution(f"{told}. The ranks are among the former alone.")
+        caution(f"{told}.")
     if without := sorted({e for table in plan.tables for e in table.tokenless}):
         caution(f"{name}: {len(without):,} candidates have no token at all, such as {without[0]!r}; they rank last.")
 

@@ -169,7 +169,7 @@ def test_the_answer_counts_cases_on_either_side():
     text = perplexity.answer({"perplexity": read, "answered": answered, "across": across})
     assert "less than others in 1 of 3 pairs of model and probe, and more in 1." in text
     assert "falls as perplexity rises on 1 of 3 probes, and rises with it on 1." in text
-    assert "too few" in perplexity.answer({"answered": pd.DataFrame(), "across": pd.DataFrame()})
+    assert "too few" in perplexity.answer({"perplexity": read, "answered": pd.DataFrame(), "across": pd.DataFrame()})
 
 
 def test_the_recorded_tables_are_known_and_give_their_conclusions():
