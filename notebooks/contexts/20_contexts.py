@@ -103,12 +103,10 @@ page.say(" ".join([contexts.kinds(tables), contexts.taught(tables), contexts.cut
 # ## How the pages go on
 #
 # {doc}`21_rank_change` adds the entities one by one and watches the ranks, {doc}`22_ucm` counts how often the right answer rises, {doc}`23_copy` asks whether that is knowledge or copying, and {doc}`24_biases` what is left of the biases that context should lessen.
-# A rise shows understanding only if it is more frequent where a fact was told than where it was not.
 #
 # ## What agrees with the paper
 #
-# Its claims on this page say what was used: 12 models, 59,652 hospital notes, 50,000 articles, 50,000 outpatient notes.
-# The notes are closed or private, and the draw of articles is not given, so there is nothing to compare.
+# The paper's notes are closed or private, and its draw of articles is not given: nothing can be compared.
 #
 # ## How it was computed
 #
@@ -125,7 +123,6 @@ page.say(" ".join([contexts.kinds(tables), contexts.taught(tables), contexts.cut
 # - A document that names subject and target need not state the relation between them.
 # - An entity that the data does not list as an answer counts as incorrect, though it may be right.
 # - A synonym that is not listed, or a pronoun, is not found; nor are short names in capitals in the PubMed sentences, which are in small letters.
-# - PubMed sentences that a model was trained on are searched too, so a context may be known text.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -89,7 +89,7 @@ numbers, shown = ucm.as_table2(tables, printed=not page.demo)
 caption = f"Acc@k without and with context, and UCM_k with 95% intervals{beside}; the intervals of Acc@k are in the CSV"
 page.table(numbers, "table2", caption, shown, fold=False)
 numbers, shown = ucm.as_table3(tables, printed=not page.demo)
-page.table(numbers, "table3", f"UCM_m, ours with 95% intervals{beside}", shown, fold=False)
+page.table(numbers, "table3", f"UCM_m, ours with 95% intervals{beside}", shown, fold=True)
 page.say(
     f"{ucm.of_target(tables)} Before {ucm.first_already(tables)} of the steps the target stood first, so that it could "
     f"not rise. {ucm.floor(tables)} {ucm.scarce(tables)}"
@@ -123,7 +123,11 @@ if len(telling.drawn_rows(tables["telling"], ucm.sources(tables))):
 # %% tags=["hide-input"]
 numbers, shown = ucm.by_group(tables)
 page.table(
-    numbers, "by_group", "Understand (UCM_m) and Acc@1 over all models, with 95% intervals over documents", shown
+    numbers,
+    "by_group",
+    "Understand (UCM_m) and Acc@1 over all models, with 95% intervals over documents",
+    shown,
+    fold=True,
 )
 
 # %% [markdown]

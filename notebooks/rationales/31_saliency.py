@@ -101,6 +101,7 @@ page.table(
     "by_outcome",
     f"F1 by what the model fills in, {escape(title(first))}",
     saliency.by_filling(tables, first),
+    fold=True,
 )
 
 # %% [markdown]

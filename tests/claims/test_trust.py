@@ -36,7 +36,7 @@ def test_the_recorded_shares_are_within_the_bound() -> None:
 def test_simulated_studies_have_the_effect_they_should() -> None:
     generator = np.random.default_rng(1)
     for rule in trust.RULES:
-        if rule.draw not in (trust.signs, trust.smallest, trust.four_sets):
+        if rule.draw not in (trust.signs, trust.smallest, trust.swaps, trust.four_sets):
             size = trust.effects()[rule.effect]
             found = [rule.draw(generator, size)["estimate"].mean() for _ in range(40)]
             assert np.mean(found) == pytest.approx(size, abs=max(0.02, 3 * np.std(found) / np.sqrt(40))), rule.name
