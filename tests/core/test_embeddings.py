@@ -52,7 +52,7 @@ def test_encoders_are_loaded_without_their_head_and_refused_with_missing_weights
     model.tokenizer.save_pretrained(tmp_path / "whole")
     loaded = load_encoder(str(tmp_path / "whole"), "cpu")
     assert loaded.kind == "encoder" and not hasattr(loaded.network, "cls")
-    assert embed(loaded, ["bob"]) == pytest.approx(embed(encoder(), ["bob"]), abs=1e-6)
+    assert embed(loaded, ["bob"]) == pytest.approx(embed(encoder(), ["bob"]), abs=1e-5)
     state = {key: value for key, value in model.network.state_dict().items() if "layer.0.attention" not in key}
     model.network.save_pretrained(tmp_path / "part", state_dict=state)
     model.tokenizer.save_pretrained(tmp_path / "part")
