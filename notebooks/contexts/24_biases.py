@@ -81,6 +81,7 @@ page.figure(
 # %% tags=["hide-input"]
 numbers, shown = biases.in_other_words(tables)
 page.table(numbers, "other_words", "The same questions in other words, with 95% intervals", shown, fold=False)
+page.say(biases.alone(tables))
 
 # %% [markdown]
 # ## What there was to read
@@ -113,6 +114,7 @@ page.table(
 #
 # Each sentence is a number for each model that is above zero where it holds.
 # That results differ can show on either side, and a difference counts by its size.
+# Context lessens a bias of words only if fewer first answers change and fewer are right by one alone.
 
 # %% tags=["hide-input"]
 page.findings()

@@ -59,7 +59,8 @@ QUESTION = ["source", "model", "context", "triple_id", "doc_id"]  # what is aske
 WHEN = {WITHOUT: "without context", WITH: "with context"}
 SIGNS, HITS = (-1, 0, 1), (0, 1)  # what kappa compares: Understand, Confuse, Misunderstand; wrong and right
 CUT = 1 + 2 * len(SIGNS)  # columns of the first of the two
-CHANGED, FREQUENCY, TOLD = "first answers that change", "AUC of frequency", "gain where told"
+CHANGED, ALONE = "first answers that change", "right by one alone"
+FREQUENCY, TOLD = "AUC of frequency", "gain where told"
 HEADINGS = {
     "wording": "Asked by",
     "changed": "Another first answer",
@@ -303,7 +304,8 @@ def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, told:
     """What paper 002 says of the biases, as numbers that are above zero where it holds.
 
     That results differ (002-16d, e) can show on either side, so that the difference is turned to the side on which it
-    lies; its interval then excludes zero as often as that of the difference itself.
+    lies; its interval then excludes zero as often as that of the difference itself. That context lessens a bias of
+    words (002-16b, g) is two numbers, answers and whether they are right, and both must hold.
 
     Args:
         both: of ``in_pairs``.
@@ -325,9 +327,9 @@ def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, told:
         gain = (part["rank"] == 1).astype(float) - (part["rank_own"] == 1)
         sign = -1.0 if gain[bare].mean() < 0 else 1.0
         rows.append((differs, *where, "Acc@1, either way", *measured(part, [(sign * gain, bare)], _only), count))
-        if full.any():
-            ends = measured(part, [(part["changed"], bare), (part["changed"], full)], less)
-            rows.append((eases, *where, f"{CHANGED}, without less with", *ends, count))
+        for name, column in ((CHANGED, "changed"), (ALONE, "only_one")) if full.any() else ():
+            ends = measured(part, [(part[column], bare), (part[column], full)], less)
+            rows.append((eases, *where, f"{name}, without less with", *ends, count))
     for row in alike[alike["triples"] >= FEW].to_dict("records") if len(alike) else []:
         ends = (row["more"], row["more_low"], row["more_high"])
         rows.append(("002-16a", row["source"], row["model"], "kappa of UCM less Acc@1", *ends, row["documents"]))
@@ -394,6 +396,16 @@ def answer(tables: Tables) -> str:
         who = f" by {above} of {len(found)} models" * (0 < above < len(found))
         text += f" What more documents name is {which} answered right{who}."
     return text
+
+
+def alone(tables: Tables) -> str:
+    """How many questions one of two prompts alone gets right, without and with context, in a sentence."""
+    rows = pick(tables["wordings"], source=sources(tables)[0], wording=PROMPT)
+    if not len(rows):
+        return ""
+    shares = [one_row(rows, context=context)["only_one"] for context in rows["context"].unique()]
+    text = f"One of the two prompts alone is right about {shares[0]:.0%} of the questions without context"
+    return text + f", and about {shares[1]:.0%} with it" * (len(shares) > 1) + "."
 
 
 def drawn_rows(tables: Tables) -> pd.DataFrame:

@@ -24,10 +24,11 @@
 models: list = ["zoo/bert-tiny", "zoo/bert-small", "zoo/roberta-tiny"]  # masked models: names, Hub ids or folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
+categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
 encoder: str = "zoo/bert-small"  # of sentence vectors: minilm (extra `minilm`), a Hub id, a folder; empty for none
 released: bool = False  # measure the released completions of the paper's 21 models in place of models and files
 sample: int = 24  # templates of each set that the encoder reads; 0 for all
-samples: dict = {}  # set -> how many of it, where not `sample`
 k: int = 100  # the last rank that the encoder reads
 seed: int = 0  # of the sample
 device: str = "auto"  # auto, cpu, cuda
@@ -53,12 +54,13 @@ def compute():
         questions = ask.load(page, templates, models, completions)
         texts = ask.ask_all(page, models, completions, questions, k, device)
         families = agreement.families_of(models, texts)
-    return agreement.tables(page, questions, texts, families, encoder, device, {"": sample, **samples}, k, seed)
+    return agreement.tables(page, questions, texts, families, encoder, device, sample, k, seed)
 
 
 tables = page.tables(compute, agreement.CAPTIONS)
 page.conclude(agreement.conclusions(tables))
 page.answer(agreement.answer(tables, beside_paper=not page.demo))
+page.say(ask.lexicon_told(page))
 if len(curves := agreement.by_k(tables)):
     page.figure(
         agreement.figure4(tables),
@@ -86,6 +88,13 @@ for place, subset in enumerate(tables["overlaps"].get("subset", pd.Series()).uni
     family = agreement.summary(tables, subset)
     caption = f"{title(subset)}: agreement by family"
     page.table(family, f"summary_{subset}", caption, readable(family, agreement.headings(tables)), fold=place > 0)
+if len(tables["stored"]):
+    page.figure(
+        stored.figure(tables["stored"]),
+        "stored",
+        "Cosine distance at each of 100 ranks. Lines: ours. Points: as stored in the authors' notebook.",
+        stored.told(tables["stored"]),
+    )
 page.say(stored.told(tables["stored"]))
 
 # %% [markdown]

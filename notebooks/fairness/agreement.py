@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from probekit.errors import ProbekitError
 from probekit.metrics import fewest, middle
 from probekit.metrics.hurtfulness import hurtful
 from probekit.models.card import about
@@ -59,7 +60,7 @@ CAPTIONS = {
     "overlap_groups": "Share of completions in common (Jaccard) over all models, by k and group of identities",
     "directions": "The paper's conclusions as numbers that are above zero where they hold: by similarity, by distance, "
     "by shared first words",
-    "stored": "The distance at each rank beside the curves that the authors' notebook keeps of Figure 4",
+    "stored": "The distance at each rank, computed as the authors' code does, beside the curves of their notebook",
 }
 Tables = Mapping[str, pd.DataFrame]
 
@@ -97,7 +98,7 @@ def tables(
     families: Mapping[str, str],
     encoder: str,
     device: str,
-    sample: Mapping[str, int],
+    sample: int,
     k: int,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
@@ -111,14 +112,19 @@ def tables(
         families: model -> family.
         encoder: of ``load_encoder``; empty for shared words alone.
         device: for the encoder.
-        sample: set -> templates that the encoder reads, under an empty name of all other sets; 0 for all.
+        sample: templates of each set that the encoder reads; 0 for all.
         k: completions per template that the encoder reads.
         seed: of the sample.
 
     Returns:
         The tables of ``CAPTIONS``.
+
+    Raises:
+        ProbekitError: an encoder of the demo world for real templates.
     """
     reader = None
+    if encoder.startswith("zoo/") and questions.name == ask.REAL:
+        raise ProbekitError(f"{encoder} has read the demo world alone: give encoder=minilm, or '' for shared words")
     if encoder:
         from probekit.models.encoder import load_encoder
         from probekit.store import Store
@@ -137,14 +143,14 @@ def tables(
         harm = hurtfulness(_at(completions[subset], every), questions.lexicon)
         conclusions_ += of_words(word_curves[-1], word_groups[subset], harm)
         if reader is not None:
-            some = drawn_rows(templates, sample.get(subset, sample[""]), seed)
+            some = drawn_rows(templates, sample, seed)
             vector_groups[subset] = _groups_at(templates, some)
             of_sample = _at(completions[subset], some)
             vector_curves.append(by_vectors(reader, subset, templates.iloc[some], of_sample, families, ks, store))
             conclusions_ += of_vectors(vector_curves[-1], vector_groups[subset])
     beside = pd.DataFrame()
     if reader is not None and set(SUBSETS) <= set(questions.sets):
-        beside = stored.beside(reader, store, questions.sets, seed)
+        beside = stored.beside(reader, store, questions.sets)
     return {
         "stored": beside,
         "families": by_family(vector_curves),

@@ -1,14 +1,15 @@
-"""The curves of Figure 4 that the authors' notebook keeps (paper 004), point by point beside ours.
+"""The curves of Figures 4 and 5 that the authors' notebook keeps (paper 004), at all 100 ranks beside ours.
 
-The notebook is of an earlier state of the release and has four families; its code puts a completion behind the prompt,
-for masked models behind the full stop, and averages cosine distances at single ranks.
+The notebook is of an earlier state of the release, with three models each of four families. Its code
+(``semantic_similarity.py``, run with ``single``) puts a completion behind the prompt, for masked models behind the full
+stop, and averages cosine distances of what models put at the same rank, DistilBERT among them.
 """
 
 from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,52 +20,82 @@ from probekit.errors import ProbekitError
 from probekit.probes.completions import SUBSETS, released_completions, released_models
 from probekit.probes.data import locate
 from probekit.probes.probe import MASK
-from probekit.report.tables import pick
+from probekit.report.charts import colours, new_figure
+from probekit.report.tables import by, pick
 from probekit.report.text import number, title
 
-from notebooks.fairness.curves import AND, KS, RANK, TOGETHER, Array, by_family, by_vectors, drawn_rows
-from notebooks.fairness.matching import UNTRAINED
+from notebooks.fairness.curves import RANK, TOGETHER, Array, by_vectors
+from notebooks.fairness.identities import FEMALE, MALE, PAPER_GENDER, word
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
     from probekit.models.model import Model
     from probekit.store import Store
 
 FILE = "fairbelief/honest_scores_notebook.ipynb"
-CELL = "draw_semantic_similarity_by_family_at_k("  # the code of the cell that plots Figure 4
+FIGURES = {  # figure -> what the code of its cell calls, and how many plots that leaves
+    "Figure 4": ("draw_semantic_similarity_by_family_at_k(", len(SUBSETS)),
+    "Figure 5": ("draw_semantic_similarity_by_likelihood_and_identity_at_k(", 1),
+}
 FAMILIES = {"bart": "BART", "bert": "BERT", "albert": "ALBERT", "roberta": "RoBERTa"}
-TEMPLATES = 48  # of each set, for ours
+OTHER = "other"
+DASHES = {(): FEMALE, (6,): MALE, (2, 4): OTHER}  # lines of Figure 5, which has no legend: solid, dashed, dotted
+GROUPS = {**PAPER_GENDER, OTHER: "girlfriends child children lords spouses young"}
+RANKS = range(1, 101)
 
 
-def stored_curves(path: Path) -> list[dict[str, Array]]:
-    """Family -> its curve over ranks 1 to 100, for each set of templates in order, from the notebook's stored plots.
+# ---- theirs ----------------------------------------------------------------------------------------------------------
+
+
+def stored_curves(path: Path) -> pd.DataFrame:
+    """``figure, set, curve, k, theirs``: by family on each set, and on the first by gender, from the stored plots.
 
     Raises:
-        ProbekitError: the notebook holds no such plots.
+        ProbekitError: the notebook does not hold these plots.
     """
     cells = json.loads(path.read_text("utf-8"))["cells"]
-    found = []
+    rows = []
+    for figure, (call, count) in FIGURES.items():
+        plots = [plot for plot in _plots(cells, call) if plot]
+        if len(plots) != count:
+            raise ProbekitError(f"{path} holds {len(plots)} plots of {figure}, not {count}")
+        for subset, plot in zip(SUBSETS, plots, strict=False):
+            rows += [
+                {"figure": figure, "set": subset, "curve": name, "k": k, "theirs": value}
+                for name, values in sorted(plot.items())
+                for k, value in enumerate(values.tolist(), start=1)
+            ]
+    return pd.DataFrame(rows)
+
+
+def _plots(cells: Sequence[Mapping[str, Any]], call: str) -> Iterator[dict[str, Array]]:
     for cell in cells:
-        if CELL in "".join(cell["source"]) and "def " not in "".join(cell["source"]):
-            for output in cell.get("outputs", []):
-                script = "".join(output.get("data", {}).get("application/javascript", ""))
-                if (start := script.find("docs_json = ")) >= 0:
-                    document = json.JSONDecoder().raw_decode(script[start + len("docs_json = ") :])[0]
-                    found.append(_lines(next(iter(document.values()))["roots"]["references"]))
-    if len(found) != len(SUBSETS):
-        raise ProbekitError(f"{path} holds {len(found)} plots of similarity by family, not {len(SUBSETS)}")
-    return found
+        source = "".join(cell["source"])
+        for output in cell.get("outputs", []) if call in source and "def " not in source else ():
+            script = "".join(output.get("data", {}).get("application/javascript", ""))
+            if (start := script.find("docs_json = ")) >= 0:
+                document = json.JSONDecoder().raw_decode(script[start + len("docs_json = ") :])[0]
+                yield _lines(next(iter(document.values()))["roots"]["references"])
 
 
 def _lines(references: Sequence[Mapping[str, Any]]) -> dict[str, Array]:
+    """The lines of one plot by the label of their legend, or else by their dashes."""
     known = {one["id"]: one["attributes"] for one in references}
+    items = [one["attributes"] for one in references if one["type"] == "LegendItem"]
+    labels = {line["id"]: FAMILIES[item["label"]["value"]] for item in items for line in item["renderers"]}
     curves = {}
     for one in references:
-        if one["type"] == "LegendItem":
-            source = known[known[one["attributes"]["renderers"][0]["id"]]["data_source"]["id"]]
-            held = source["data"]["y"]
+        if one["type"] == "GlyphRenderer":
+            line = one["attributes"]
+            held = known[line["data_source"]["id"]]["data"]["y"]
             values = np.frombuffer(base64.b64decode(held["__ndarray__"]), dtype=held["dtype"])
-            curves[FAMILIES[one["attributes"]["label"]["value"]]] = np.asarray(values, dtype=float)
+            name = labels.get(one["id"]) or DASHES[tuple(known[line["glyph"]["id"]].get("line_dash", ()))]
+            curves[name] = np.asarray(values, dtype=float)
     return curves
+
+
+# ---- ours ------------------------------------------------------------------------------------------------------------
 
 
 def behind(template: str, completions: Sequence[str]) -> list[str]:
@@ -73,47 +104,83 @@ def behind(template: str, completions: Sequence[str]) -> list[str]:
     return [f"{prompt} {completion}" for completion in completions]
 
 
-def beside(encoder: Model, store: Store, sets: Mapping[str, pd.DataFrame], seed: int) -> pd.DataFrame:
-    """Our distance at each rank of ``KS`` beside theirs, on a sample of templates.
+def first_of_each(templates: pd.DataFrame, count: int) -> dict[str, list[int]]:
+    """The rows whose distances the authors' code averages for Figure 5, by group.
+
+    It takes as many templates of each of its identities as there are models, the first ones.
+
+    Args:
+        templates: with ``identity``.
+        count: of models.
+    """
+    words = templates["identity"].map(word)
+    return {
+        group: [row for name in names.split() for row in np.flatnonzero(words == name)[:count].tolist()]
+        for group, names in GROUPS.items()
+    }
+
+
+def beside(encoder: Model, store: Store, sets: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Our mean distance at each rank, on every template and computed as theirs, beside their curves.
 
     Returns:
-        ``set, family, k, templates, ours, ours_low, ours_high`` and ``difference``, theirs less ours; empty where the
-        notebook is not at hand.
+        ``figure, set, curve, k, theirs, templates, ours``; empty where the notebook is not at hand.
     """
     try:
         theirs = stored_curves(locate(FILE))
     except ProbekitError:
         return pd.DataFrame()
-    models = [m for m in released_models().values() if m.family in FAMILIES.values() and m.name != UNTRAINED]
-    rows = []
-    for subset, curves in zip(SUBSETS, theirs, strict=True):
-        some = drawn_rows(sets[subset], TEMPLATES, seed)
-        said = {m.name: [released_completions(m.name, subset).texts[row] for row in some] for m in models}
-        families = {m.name: m.family for m in models}
-        ours = by_vectors(encoder, subset, sets[subset].iloc[some], said, families, KS, store, behind)
-        table = pick(by_family([ours]), kind=RANK)
-        for row in table[~table["family"].str.contains(AND, regex=False) & (table["family"] != TOGETHER)].to_dict(
-            "records"
-        ):
-            if row["family"] in curves:
-                about = {"set": subset, "family": row["family"], "k": row["k"], "templates": row["templates"]}
-                ends = {"ours": 1 - row["similarity"], "ours_low": 1 - row["similarity_high"]}
-                ends |= {"ours_high": 1 - row["similarity_low"]}
-                rows.append(about | ends | {"difference": curves[row["family"]][row["k"] - 1] - ends["ours"]})
-    return pd.DataFrame(rows)
+    models = [model for model in released_models().values() if model.family in FAMILIES.values()]
+    families = {model.name: model.family for model in models}
+    found: dict[tuple[str, str, str], Array] = {}
+    for subset in SUBSETS:
+        said = {model.name: released_completions(model.name, subset).texts for model in models}
+        values = by_vectors(encoder, subset, sets[subset], said, families, RANKS, store, behind).values
+        found |= {("Figure 4", subset, family): values[family, RANK] for family in FAMILIES.values()}
+        if subset == SUBSETS[0]:
+            for group, rows in first_of_each(sets[subset], len(models)).items():
+                found["Figure 5", subset, group] = values[TOGETHER, RANK][rows]
+    frames = []
+    for about, curve in by(theirs, ["figure", "set", "curve"]):
+        ours = found[about["figure"], about["set"], about["curve"]]
+        frames.append(curve.assign(templates=len(ours), ours=1 - ours.mean(0)))
+    return pd.concat(frames, ignore_index=True)
+
+
+# ---- the page --------------------------------------------------------------------------------------------------------
 
 
 def told(table: pd.DataFrame) -> str:
-    """How far ours is from the curves of the authors' notebook, in words; empty without these."""
+    """How far our distances are from the curves of the authors' notebook, in words; empty without these."""
     if table.empty:
         return ""
-    gaps = table["difference"].abs().groupby(table["set"], sort=False).mean()
-    parts = [f"{number(gap, 3)} on {title(str(name))}" for name, gap in gaps.items()]
-    theirs = table["ours"] + table["difference"]
-    inside = int(((theirs >= table["ours_low"]) & (theirs <= table["ours_high"])).sum())
+    gaps = (table["ours"] - table["theirs"]).abs()
+    parts = [
+        f"{number(gaps[rows.index].mean(), 4)} on the {rows['curve'].nunique() * rows['set'].nunique()} curves of "
+        f"{name} (at most {number(gaps[rows.index].max(), 3)})"
+        for name, rows in table.groupby("figure")
+    ]
     return (
-        "The authors' notebook keeps the curves of four families. Written as their code writes sentences, on "
-        f"{table['templates'].iloc[0]} templates of each set, our *distance* at a rank is {' and '.join(parts)} away "
-        f"from theirs on average, and {inside} of {len(table)} of their points lie within our interval: the figure "
-        "shows a distance, taken at single ranks."
+        "The authors' notebook keeps curves of an earlier state, with four families. At all "
+        f"{table['k'].nunique()} ranks and on every template, a *distance* computed as their code does, with "
+        f"DistilBERT in the family BERT, is on average {' and '.join(parts)} away from theirs; the similarity in its "
+        f"place would be {number((1 - table['ours'] - table['theirs']).abs().mean(), 2)} away."
     )
+
+
+def figure(table: pd.DataFrame) -> Figure:
+    """Our distances as lines and the stored ones as points, by rank: a panel a figure and set."""
+    panels = list(by(table, ["figure", "set"]))
+    tint = colours(list(dict.fromkeys(table["curve"])))
+    drawn, axes = new_figure(2.6, columns=len(panels))
+    for ax, (about, rows) in zip(axes, panels, strict=True):
+        for name in dict.fromkeys(rows["curve"]):
+            one = pick(rows, curve=name)
+            ax.plot(one["k"], one["ours"], color=tint[name], linewidth=1, label=title(name))
+            ax.plot(one["k"], one["theirs"], ".", color=tint[name], markersize=3)
+        ax.set_title(f"{about['figure']}, {title(about['set'])}", fontsize=10)
+        ax.set_xlabel("k")
+        ax.legend(fontsize=8)
+        ax.grid(axis="y", linewidth=0.4)
+    axes[0].set_ylabel("cosine distance")
+    return drawn

@@ -118,6 +118,15 @@ def test_context_that_makes_prompts_agree_and_context_that_does_not() -> None:
     assert (other["002-16g"], other["002-16b"]) == ("contradicts", "contradicts")
 
 
+def test_answers_that_agree_more_and_results_that_agree_less() -> None:
+    wrong = {FIRST: [False] * COUNT, PROMPT: [False] * COUNT}
+    answers = {FIRST: ["a"] * COUNT, PROMPT: ["b"] * COUNT}
+    tables = biases.tables(asked(wrong, answers, with_context={FIRST: first(1.0), PROMPT: first(0.7)}))
+    rows = tables["directions"].query("claim == '002-16g'")
+    assert rows["estimate"].tolist() == pytest.approx([0.7, -0.3])  # both numbers are judged, and must agree
+    assert "about 0% of the questions without context, and about 30% with it" in biases.alone(tables)
+
+
 def test_kappa_by_hand() -> None:
     # Cohen (1960): 0.6 alike; the one says yes to 0.5, the other to 0.6: chance 0.5 * 0.6 + 0.5 * 0.4 = 0.5
     assert kappa(np.array([0.6, 0.5, 0.6, 0.5, 0.4])) == pytest.approx(0.2)

@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probekit.errors import ProbekitError
 from probekit.report import Page, recorded_tables
 from probekit.report.claims import load_claims
 from probekit.report.sources import complete
@@ -142,20 +143,23 @@ def test_a_run_without_an_encoder_compares_words_alone(tmp_path):
     completions = {"a1": [["cook", "judge it"]] * 2, "a2": [["judge", "cook"]] * 2, "b1": [["judge me", "x"]] * 2}
     questions = ask.Questions("mine", {"binary": templates}, ["cook"])
     families = {"a1": "A", "a2": "A", "b1": "B"}
-    found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", {"": 0}, 2, 0)
+    found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
     assert set(found) == set(agreement.CAPTIONS) and found["families"].empty and found["groups"].empty
     assert set(found["overlaps"]["family"]) == {"A", "A and B", WITHIN, BETWEEN, TOGETHER}
     assert "0.00 of their first words at k = 1 and 1.00 at k = 2" in agreement.answer(found, False)
     assert agreement.conclusions(found).empty
 
 
+def test_an_encoder_of_the_demo_world_reads_no_real_templates(tmp_path):
+    with pytest.raises(ProbekitError, match="zoo/bert-small has read the demo world alone"):
+        agreement.tables(page_of(tmp_path), ask.Questions(ask.REAL, {}, []), {}, {}, "zoo/bert-small", "cpu", 0, 2, 0)
+
+
 def test_a_run_of_single_models_has_nothing_to_draw(tmp_path):
     templates = pd.DataFrame([("he is a [MASK].", "he", "male")], columns=["text", "identity", "category"])
     for completions in ({"a": [["x", "y"]]}, {"a": [["x", "y"]], "b": [["x", "z"]]}):
         questions, families = ask.Questions("mine", {"binary": templates}, ["x"]), {"a": "A", "b": "B"}
-        found = agreement.tables(
-            page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", {"": 0}, 2, 0
-        )
+        found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
         assert agreement.by_k(found).empty and agreement.groups_by_k(found).empty
 
 
