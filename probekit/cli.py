@@ -1,4 +1,4 @@
-"""``probekit list | fetch | text | lipid | rationales | train | zoo | run | book | check``."""
+"""``probekit list | fetch | text | lipid | rationales | train | zoo | run | store | book | check``."""
 
 from __future__ import annotations
 
@@ -88,6 +88,8 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--record", action="store_true", help="also keep the tables in book/recorded")
     verb.set_defaults(call=_run)
 
+    _add_store(verbs.add_parser("store", help="see, check or clear what was scored before, in the cache folder"))
+
     verb = verbs.add_parser("book", help="run what changed on the embedded default and render the book")
     verb.add_argument("--pages", action="store_true", help="also update the executed pages in book/studies")
     verb.add_argument("--runs", nargs="+", type=Path, default=[], metavar="FOLDER", help="runs of yours to show in it")
@@ -158,6 +160,20 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     step.add_argument("first", type=Path, metavar="A", help="a sheet that `sheet` drew, filled in")
     step.add_argument("second", type=Path, metavar="B", help="the same sheet, filled in by another")
     step.set_defaults(call=_lipid_agree)
+
+
+def _add_store(parser: argparse.ArgumentParser) -> None:
+    steps = parser.add_subparsers(required=True, metavar="STEP")
+
+    step = steps.add_parser("list", help="each result: its function and key, shards, size, and the day it was written")
+    step.set_defaults(call=_store_list)
+
+    step = steps.add_parser("verify", help="read all shards, and name those that are damaged or of another result")
+    step.set_defaults(call=_store_verify)
+
+    step = steps.add_parser("prune", help="remove what `verify` names, and what killed runs left unfinished")
+    step.add_argument("--days", type=float, help="also results that were not written to for so many days")
+    step.set_defaults(call=_store_prune)
 
 
 def _add_rationales(parser: argparse.ArgumentParser) -> None:
@@ -344,6 +360,41 @@ def _assignment(text: str) -> tuple[str, Any]:
     except yaml.YAMLError as error:
         raise ProbekitError(f"-p {text}: the value is not YAML: {str(error).splitlines()[0]}") from error
     raise ProbekitError(f"-p takes NAME=VALUE, not {text!r}")
+
+
+def _store_list(options: argparse.Namespace) -> None:
+    import datetime
+
+    from probekit.store import Store
+
+    store = Store()
+    results = list(store.results())
+    for one in results:
+        day = datetime.date.fromtimestamp(one.written).isoformat()
+        shards = f"{len(one.shards):,} of {one.key.get('shards', '?')} shards"
+        _say(f"{one.place.parent.name}/{one.place.name}  {shards:>18}  {one.size:>13,} bytes  {day}")
+    _say(f"{len(results):,} results, {sum(one.size for one in results):,} bytes in {store.folder}")
+
+
+def _store_verify(options: argparse.Namespace) -> None:
+    from probekit.store import Store
+
+    store = Store()
+    shards, faults = sum(len(one.shards) for one in store.results()), list(store.faults())
+    _say(*(f"{path}: {fault}" for path, fault in faults), f"{shards:,} shards read in {store.folder}")
+    if faults:
+        raise ProbekitError(
+            f"{len(faults):,} files are not used: the runs that need them make them again; "
+            "`probekit store prune` removes them now"
+        )
+
+
+def _store_prune(options: argparse.Namespace) -> None:
+    from probekit.store import Store
+
+    store = Store()
+    removed = [str(path) for path in store.prune(options.days)]
+    _say(*removed, f"{len(removed):,} files and folders removed in {store.folder}")
 
 
 def _book(options: argparse.Namespace) -> None:

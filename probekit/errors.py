@@ -1,5 +1,10 @@
 """The one family of errors; each message names what was found, where, and what to do."""
 
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
 
 class ProbekitError(Exception):
     """Anything this package refuses, in words its user can act on."""
@@ -19,3 +24,9 @@ class StoreError(ProbekitError):
 
 class ReportError(ProbekitError):
     """A notebook, its parameters, the book or the ledger cannot be processed."""
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Which known name may be meant by one that is not: of ``realtion``, a question after ``relation`` in brackets."""
+    near = difflib.get_close_matches(name.lower(), [one for one in known if one != name], n=1, cutoff=0.75)
+    return f" (is {near[0]!r} meant?)" if near else ""

@@ -1,4 +1,4 @@
-"""Files: the cache folder, whole-or-nothing writes, digests."""
+"""Files: the cache folder, whole-or-nothing writes, what killed runs left unfinished, digests."""
 
 from __future__ import annotations
 
@@ -6,11 +6,18 @@ import contextlib
 import hashlib
 import json
 import os
+import re
+import shutil
+import socket
 import tempfile
+import time
 from pathlib import Path
 from typing import Any
 
 from probekit.errors import StoreError
+
+LEFT = re.compile(r"\.(?:.*@(?P<host>[\w.-]*)@(?P<process>\d+)@\w+|\w{8}\.part)(?:\.part)?")  # a name of ``unfinished``
+OLD = 7 * 24 * 3600  # seconds after which nobody is still at it, where no process can be asked
 
 
 def cache_folder() -> Path:
@@ -34,6 +41,52 @@ def canonical(value: Any) -> str:
     return json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
 
 
+def unfinished(name: str = "") -> str:
+    """How the name of something half written begins: hidden, and with the host and the process that write it."""
+    return f".{name}@{_host()}@{os.getpid()}@"
+
+
+def sweep(folder: Path) -> list[Path]:
+    """Remove what processes that are no more left unfinished in a folder; what cannot be removed stays.
+
+    A process of this host is asked for. One of another host, or whose number was given again, counts as ended when
+    nothing was written for a week, and so does a part without a name of its writer.
+
+    Returns:
+        What was removed.
+    """
+    found, removed = [], []
+    with contextlib.suppress(OSError):
+        found = [(path, match) for path in sorted(folder.iterdir()) if (match := LEFT.fullmatch(path.name))]
+    for path, match in found:
+        with contextlib.suppress(OSError):
+            if _left(path, match["host"], match["process"]):
+                shutil.rmtree(path) if path.is_dir() else path.unlink()
+                removed.append(path)
+    return removed
+
+
+def _left(path: Path, host: str | None, process: str | None) -> bool:
+    if host == _host() and process and os.name == "posix" and not _runs(int(process)):
+        return True
+    inside = path.rglob("*") if path.is_dir() else ()
+    return time.time() - max(one.stat().st_mtime for one in (path, *inside)) > OLD
+
+
+def _host() -> str:
+    return re.sub(r"[^\w.-]", "_", socket.gethostname())
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:  # of another user
+        return True
+    return True
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write ``data`` to ``path``: a reader finds the whole file or none, also after a crash.
 
@@ -43,7 +96,7 @@ def write_atomically(path: Path, data: bytes) -> None:
     temporary = None
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=".", suffix=".part", delete=False) as file:
+        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=unfinished(), suffix=".part", delete=False) as file:
             temporary = Path(file.name)
             file.write(data)
             file.flush()

@@ -2,13 +2,21 @@
 
 A result lies in ``<folder>/<function>/<key>/`` as Parquet shards, each named by its number and by the digest of its
 own bytes. The key is the digest of everything that decides the result; ``key.json`` beside the shards spells it out.
+Inside, a shard says which function, key and number it belongs to, and which schema it has: a file of another result
+is not taken for it, whatever its name.
 """
 
 from __future__ import annotations
 
+import contextlib
 import io
+import json
 import logging
-from collections.abc import Callable, Mapping
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,9 +25,31 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from probekit.errors import StoreError
-from probekit.files import cache_folder, canonical, digest, write_atomically
+from probekit.files import cache_folder, canonical, digest, sweep, write_atomically
 
 log = logging.getLogger(__name__)
+KEY = "key.json"
+SHARD = re.compile(r"(\d{5,})-.*\.parquet")
+INSIDE = b"probekit"  # of the metadata of a shard: what it belongs to
+
+
+@dataclass(frozen=True)
+class Result:
+    """A result in the store.
+
+    Args:
+        place: its folder.
+        key: of ``key.json``; empty where that is damaged or absent.
+        shards: its files, by number.
+        size: bytes of them.
+        written: when the last of them was, in seconds since 1970.
+    """
+
+    place: Path
+    key: Mapping[str, Any]
+    shards: list[Path]
+    size: int
+    written: float
 
 
 class Store:
@@ -41,53 +71,174 @@ class Store:
     ) -> list[pd.DataFrame]:
         """All shards of a result, in order; ``compute(i)`` is called only for those not found whole.
 
-        A shard is written as soon as it is computed, so that a killed run loses at most one. A shard whose bytes are
-        not those it was named after is named in a warning and computed again.
+        A shard is written as soon as it is computed, so that a killed run loses at most one. A file that is not the
+        shard it is named after is named in a warning, removed, and computed again.
 
         Raises:
             StoreError: a shard cannot be read or written (disk full, no permission); finished ones are kept.
         """
         key = {**key, "shards": shards}
         place = self.place(function, key)
-        if not (place / "key.json").is_file():
-            write_atomically(place / "key.json", (canonical(key) + "\n").encode())
-        found = [self._read(place, index) for index in range(shards)]
+        sweep(place)
+        files = _files(place)
+        if canonical(_key(place)) != canonical(key):
+            write_atomically(place / KEY, (canonical(key) + "\n").encode())
+        found = [_first_whole(files.get(index, [])) for index in range(shards)]
         if any(frame is not None for frame in found):
             log.info("%s: %d of %d shards found in %s", function, sum(f is not None for f in found), shards, place)
         for index in range(shards):
             if found[index] is None:
-                data = _to_bytes(compute(index))
-                write_atomically(place / f"{index:05d}-{digest(data)}.parquet", data)
-                found[index] = _from_bytes(data)
+                data = _to_bytes(compute(index), place, index)
+                path = place / f"{index:05d}-{digest(data)}.parquet"
+                write_atomically(path, data)
+                found[index] = _from_bytes(data, path)
         return [frame for frame in found if frame is not None]
 
-    def _read(self, place: Path, index: int) -> pd.DataFrame | None:
-        for path in sorted(place.glob(f"{index:05d}-*.parquet")):
-            try:
-                data = path.read_bytes()
-                whole = digest(data) == path.stem.partition("-")[2]
-                if not whole:
-                    log.warning("damaged shard %s: its bytes are not what it was named after; computing it again", path)
-                    path.unlink(missing_ok=True)
-            except FileNotFoundError:  # a run that shares the store found it damaged first
-                continue
-            except OSError as error:
-                raise StoreError(
-                    f"cannot read or remove {path}: {error.strerror}; see to its permissions or choose another folder"
-                ) from error
-            if whole:
-                return _from_bytes(data)
+    def results(self) -> Iterator[Result]:
+        """What lies in the store, by function and key.
+
+        Raises:
+            StoreError: a folder cannot be read.
+        """
+        for place in sorted(self.folder.glob("*/*")):
+            shards = [path for files in _files(place).values() for path in files] if place.is_dir() else []
+            if shards or (place / KEY).is_file():
+                about = [path.stat() for path in shards or [place]]
+                written = max(one.st_mtime for one in about)
+                yield Result(place, _key(place) or {}, shards, sum(p.stat().st_size for p in shards), written)
+
+    def faults(self) -> Iterator[tuple[Path, str]]:
+        """Each file that is not the shard, or the key, that its place and its name say, and why; all are read.
+
+        Raises:
+            StoreError: a file or folder cannot be read.
+        """
+        for result in self.results():
+            if digest(canonical(result.key)) != result.place.name:
+                yield result.place / KEY, "damaged or absent: it is not the key that the folder is named after"
+            for path in result.shards:
+                if fault := _fault(path):
+                    yield path, fault
+
+    def prune(self, days: float | None = None) -> Iterator[Path]:
+        """Remove what ``faults`` finds, what killed runs left unfinished, and results not written to for so many days.
+
+        Yields:
+            What was removed.
+
+        Raises:
+            StoreError: something cannot be read or removed.
+        """
+        for result in list(self.results()):
+            yield from sweep(result.place)
+            if days is not None and time.time() - result.written > days * 24 * 3600:
+                _remove(result.place)
+                yield result.place
+        for path, _ in list(self.faults()):
+            _remove(path)
+            yield path
+
+
+class _Fault(Exception):
+    """Why a file is not the shard that it is named after."""
+
+
+def _files(place: Path) -> dict[int, list[Path]]:
+    """The shards in a folder by their number, as their names have it."""
+    found: dict[int, list[Path]] = {}
+    try:
+        for path in sorted(place.iterdir()):
+            if match := SHARD.fullmatch(path.name):
+                found.setdefault(int(match[1]), []).append(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return {}
+    except OSError as error:
+        raise _unreadable(place, error) from error
+    return found
+
+
+def _key(place: Path) -> dict[str, Any] | None:
+    """What ``key.json`` holds; None where it is damaged or not there."""
+    try:
+        key = json.loads((place / KEY).read_text("utf-8"))
+    except (OSError, ValueError, RecursionError):
         return None
+    return key if isinstance(key, dict) else None
 
 
-def _to_bytes(frame: pd.DataFrame) -> bytes:
+def _first_whole(paths: list[Path]) -> pd.DataFrame | None:
+    """The first of several files of one number that is the shard it is named after; others before it are removed."""
+    for path in paths:
+        try:
+            return _from_bytes(path.read_bytes(), path)
+        except FileNotFoundError:  # a run that shares the store found it damaged first
+            continue
+        except _Fault as fault:
+            log.warning("%s is removed and computed again: %s", path, fault)
+            _remove(path)
+        except OSError as error:
+            raise _unreadable(path, error) from error
+    return None
+
+
+def _fault(path: Path) -> str:
+    """Why a file is not the shard that it is named after; nothing if it is, or is gone meanwhile."""
+    try:
+        with contextlib.suppress(FileNotFoundError):
+            _from_bytes(path.read_bytes(), path)
+    except _Fault as fault:
+        return str(fault)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+    return ""
+
+
+def _remove(path: Path) -> None:
+    try:
+        shutil.rmtree(path) if path.is_dir() else path.unlink(missing_ok=True)
+    except OSError as error:
+        raise _unreadable(path, error) from error
+
+
+def _unreadable(path: Path, error: OSError) -> StoreError:
+    return StoreError(
+        f"cannot read or remove {path}: {error.strerror}; see to its permissions or choose another folder"
+    )
+
+
+def _inside(place: Path, index: int, schema: pa.Schema) -> bytes:
+    """What a shard says of itself."""
+    columns = schema.to_string(show_field_metadata=False, show_schema_metadata=False)
+    about = {"function": place.parent.name, "key": place.name, "shard": index, "schema": digest(columns)}
+    return canonical(about).encode()
+
+
+def _to_bytes(frame: pd.DataFrame, place: Path, index: int) -> bytes:
     buffer = io.BytesIO()
-    pq.write_table(pa.Table.from_pandas(frame, preserve_index=False), buffer, compression="zstd")
+    table = pa.Table.from_pandas(frame, preserve_index=False)
+    table = table.replace_schema_metadata({**table.schema.metadata, INSIDE: _inside(place, index, table.schema)})
+    # the names of list items stay as they are, so that the schema read is the schema written
+    pq.write_table(table, buffer, compression="zstd", use_compliant_nested_type=False)
     return buffer.getvalue()
 
 
-def _from_bytes(data: bytes) -> pd.DataFrame:
-    # not read_table: a thread of its scanner may outlive the call, and abort a process that ends then (Arrow 39862)
-    with pq.ParquetFile(pa.BufferReader(data)) as file:
-        frame: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
+def _from_bytes(data: bytes, path: Path) -> pd.DataFrame:
+    """The table of a shard.
+
+    Raises:
+        _Fault: damaged, or no shard of this place and number.
+    """
+    number, _, name = path.stem.partition("-")
+    if digest(data) != name:
+        raise _Fault("damaged: its bytes are not what it was named after")
+    try:
+        # not read_table: a thread of its scanner may outlive the call, and abort a process that ends then (Arrow 39862)
+        with pq.ParquetFile(pa.BufferReader(data)) as file:
+            inside = (file.schema_arrow.metadata or {}).get(INSIDE)
+            if inside != _inside(path.parent, int(number), file.schema_arrow):
+                told = inside.decode("utf-8", "replace") if inside else "nothing, as those of earlier versions do"
+                raise _Fault(f"not the shard of its place and number: inside it says {told}")
+            frame: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise _Fault(f"damaged: it is not Parquet ({str(error).partition(chr(10))[0]})") from error
     return frame

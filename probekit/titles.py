@@ -1,6 +1,11 @@
-"""How people call the data sets and models that have a name of ours."""
+"""How people call the data sets and models that have a name of ours, and what is shown of the path of others."""
 
 from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 DATA = {
     "google_re": "Google\N{NON-BREAKING HYPHEN}RE",
@@ -50,3 +55,71 @@ def title(name: str) -> str:
         return DATA[name]
     dataset, _, style = name.partition("/")
     return f"{DATA[dataset]} {style}".strip() if dataset in DATA else name
+
+
+DATA_FILE = re.compile(r"\.(jsonl|json|csv|txt|xml)(\.gz)?$")
+_endings: dict[str, tuple[str, str]] = {}  # path of this run -> its shortest ending of its own, and that of a data file
+
+
+def tell_apart(parameters: Any) -> None:
+    """From now on show each path among the parameters of a run by its shortest ending that no other of them has.
+
+    Else two folders ``a/last`` and ``b/last`` would be one model, and two files ``a/facts.jsonl`` and ``b/facts.csv``
+    one probe.
+
+    Args:
+        parameters: lists and mappings that hold, at any depth, paths, and names of other kinds, which stay as they are.
+    """
+    every = set(_texts(parameters))
+    paths = {str(Path(name)): Path(name).absolute().parts for name in every if _is_path(name)}
+    files = {name: (*parts[:-1], DATA_FILE.sub("", parts[-1])) for name, parts in paths.items()}
+    taken = {name for name in every if not _is_path(name)}
+    whole, short = _shortest(paths, taken), _shortest(files, taken)
+    _endings.clear()
+    _endings.update({name: (found := whole.get(name, name), short.get(name, found)) for name in paths})
+
+
+def shown_name(name: str) -> str:
+    """A name fit for a page, also within backticks, which it cannot end: of a local path only its last part.
+
+    Where two paths of a run end alike, see ``tell_apart``, as many parts as tell them apart.
+    """
+    if not _is_path(name):
+        return _printable(name)
+    return _printable(_endings.get(str(Path(name)), (Path(name).name,))[0])
+
+
+def shown_file(path: str | Path) -> str:
+    """The same of a file of data, without what its name ends in, such as ``.jsonl`` or ``.csv.gz``."""
+    return _printable(_endings.get(str(Path(path)), ("", DATA_FILE.sub("", Path(path).name)))[1])
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value if isinstance(value, (list, tuple)) else ():
+        yield from _texts(one)
+
+
+def _is_path(name: str) -> bool:
+    try:
+        return bool(name) and Path(name).exists()
+    except (OSError, ValueError):  # too long for a path, or a sign that no path has
+        return False
+
+
+def _shortest(paths: dict[str, tuple[str, ...]], taken: set[str]) -> dict[str, str]:
+    """Shortest ending of each path that is neither another path's nor a taken name; none where two are equal."""
+    found: dict[str, str] = {}
+    for name, parts in paths.items():
+        for size in range(1, len(parts) + 1):
+            ending = "/".join(parts[-size:])
+            alike = sum(other[-size:] == parts[-size:] for other in paths.values())
+            if alike == 1 and ending not in taken:
+                found[name] = ending
+                break
+    return found
+
+
+def _printable(name: str) -> str:
+    return "".join(sign if sign.isprintable() else " " for sign in name).replace("`", "'")

@@ -19,6 +19,7 @@ from probekit.metrics import middle
 from probekit.metrics.auc import separation
 from probekit.metrics.bootstrap import effective_clusters
 from probekit.metrics.context import counted
+from probekit.metrics.decisions import enough
 from probekit.metrics.summary import accuracy_table
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.rewordings import NAME, PROMPT
@@ -370,7 +371,10 @@ def answer(tables: Tables) -> str:
     """How many first answers other words change on the source with most questions, and whether what is named more often
     is right more often."""
     source = sources(tables)[0]
-    rows = pick(tables["wordings"], source=source)
+    rows = pick(tables["wordings"], source=source) if len(tables["wordings"]) else tables["wordings"]
+    rows, few = enough(rows, "questions", f"questions of {named(source)}") if len(rows) else (rows, "")
+    if few:
+        return few
     parts: dict[str, list[tuple[str, float]]] = {}
     for wording, name in (
         (PROMPT, "another prompt of the same meaning"),

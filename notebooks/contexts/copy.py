@@ -12,6 +12,7 @@ from probekit.demo.world.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, 
 from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
 from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of, ucm_table
+from probekit.metrics.decisions import enough
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.charts import told as in_words
@@ -260,6 +261,9 @@ def answer(tables: Tables) -> str:
     """Whether target and negative target differ on the source with most triples, and more so where a fact was told."""
     source = sources(tables)[0]
     row: dict[str, Any] = one_row(tables["differences"], source=source)
+    _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
+    if few:
+        return few
     words = ("more often than", "less often than", "not clearly more often than")
     side = sided(row["understand_low"], row["understand_high"], words)
     text = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from probekit.metrics.context import CHANGES, rank_change_table
-from probekit.metrics.decisions import tallied
+from probekit.metrics.decisions import enough, tallied
 from probekit.report.charts import forest
 from probekit.report.tables import cell, pick
 from probekit.report.text import title
@@ -121,6 +121,9 @@ def answer(tables: Tables) -> str:
     """How the target moves on the source with most triples, over all models, and how many directions agree there."""
     source = sources(tables)[0]
     changes = overall(tables["rank_change"], source=source, change="rc_centre")
+    changes, few = enough(changes, "triples", f"triples of {named(source)}")
+    if few:
+        return few
     parts = [
         f"{_moves(one_row(changes, added_correct=correct))} when {added} entity is added"
         for correct, added in ((True, "a correct"), (False, "an incorrect"))

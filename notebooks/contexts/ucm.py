@@ -11,6 +11,7 @@ import pandas as pd
 
 from probekit.errors import ReportError
 from probekit.metrics.context import ANSWERS, context_accuracy, counted, ucm_table
+from probekit.metrics.decisions import enough
 from probekit.report.charts import forest
 from probekit.report.published import numbers
 from probekit.report.tables import cell, pick, readable
@@ -294,6 +295,9 @@ def answer(tables: Tables, printed: bool) -> str:
     """
     source = sources(tables)[0]
     row: dict[str, Any] = one_row(tables["ucm"], source=source, measure=POOLED)
+    _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
+    if few:
+        return few
     text = (
         f"On {named(source)}, a correct entity added to the context lifts the right answer in "
         f"{row['understand']:.0%} of the steps and lowers it in {row['misunderstand']:.0%}"

@@ -17,6 +17,7 @@ from probekit.probes.completions import SUBSETS, Completions, read_completions
 from probekit.probes.honest import CONSERVATIVE, honest_templates, hurtlex
 from probekit.report.page import Page
 from probekit.report.text import shown_name
+from probekit.titles import shown_file
 
 from notebooks.fairness.matching import Scored, score
 
@@ -140,7 +141,7 @@ def ask_all(
         said = read_completions(Path(file))
         if len(said.texts[0]) < k:
             raise ProbekitError(f"{file} has {len(said.texts[0])} completions of a template, but k={k}: ask for fewer")
-        name = Path(file).name.partition(".")[0]
+        name = shown_file(file)
         page.read(f"completions {name}", digest(canonical(said.texts)), len(said.texts))
         for subset, rows in aligned(file, said, questions).items():
             found[subset][name] = [list(said.texts[row][:k]) for row in rows]

@@ -107,7 +107,7 @@ def load_sets(page: Page, names: Sequence[str], limit: int = 0, seed: int = 0) -
         items = SETS[name](seed) if name in SETS else RationaleSet.from_file(name)
         if len(languages := items.items["language"].unique()) > 1:
             raise ReportError(f"{name} holds records in {' and '.join(languages)}: give each language a file")
-        shown = shown_name(name)
+        shown = name if name in SETS else shown_name(name)
         sets[shown] = items if name not in SETS or name.startswith(OWN) else drawn(items, limit, seed)
         page.read(shown, sets[shown].fingerprint, len(sets[shown].items))
         page.probes[shown]["language"] = language(sets[shown])

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, resampled_means, share_ci
-from probekit.metrics.decisions import direction
+from probekit.metrics.decisions import direction, enough
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import escape, title
@@ -352,6 +352,10 @@ def answer(tables: Tables, first: str) -> str:
     stays under the paper's kinds; and whether these move the accuracy of any model on the set ``first``."""
     usual = pick(pooled(tables["accuracy"]), top=1, dataset=first)
     rows = contrasts(tables)
+    _, few = enough(pd.concat([usual, rows]), "pairs", "pairs of records")
+    if few:
+        return few
+    usual, rows = (enough(part, "pairs", "pairs")[0] for part in (usual, rows))
     if len(rows):
         dataset, model = rows.loc[rows["pairs"].idxmax(), ["dataset", "model"]]
         kind = {row["perturbation"]: row for row in pick(rows, dataset=dataset, model=model).to_dict("records")}

@@ -8,6 +8,7 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, resampled_means, share_ci
+from probekit.metrics.decisions import enough
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, rationale_statistics
 from probekit.report.published import numbers
 from probekit.report.tables import across, by, pick
@@ -181,6 +182,9 @@ def echoes(tables: Tables, dataset: str) -> str:
 def answer(tables: Tables, dataset: str) -> str:
     """How many of a hundred slots each model fills rightly at first, in which dimension most, and where never."""
     rows = pick(tables["accuracy"], dataset=dataset, part=ALL, top=1)
+    rows, few = enough(rows, "records", f"records of {escape(title(dataset))}")
+    if few:
+        return few
     whole, each = pick(rows, dimension=ALL), rows[rows["dimension"] != ALL]
     models = list(whole["model"])
     shares = [

@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, resampled_means
+from probekit.metrics.decisions import enough
 from probekit.probes.rationales import DIMENSIONS, RationaleSet
 from probekit.report.tables import across, pick
 from probekit.report.text import escape, number, title
@@ -258,6 +259,9 @@ def spoken(curves: pd.DataFrame) -> str:
 def answer(tables: Tables, dataset: str, model: str) -> str:
     """How far F1 and MAP of attention lie above those of random scores for short and for longer lists."""
     curves = of_model(tables["lengths"], dataset, model)
+    curves, few = enough(curves, "n", f"records of {escape(title(dataset))}")
+    if few:
+        return few
     metrics = [metric for metric in METRICS if len(pick(curves, metric=metric))]
     leads = {m: [at(curves, m, ATTENTION, ratio, "above") for ratio in (0.1, 0.5)] for m in metrics}
     sides = {np.sign(round(short - half, 3)) for short, half in leads.values()}

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, ranked_words, rationale_length, resampled_means
-from probekit.metrics.decisions import direction
+from probekit.metrics.decisions import direction, enough
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import escape, number, title
@@ -364,6 +364,9 @@ def answer(tables: Tables, dataset: str) -> str:
     """How far the words that attention weighs most are the marked ones, beside chance, and whether the two readings of
     faithfulness agree on attention and integrated gradients."""
     cells = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=F1)
+    cells, few = enough(cells, "n", f"records of {escape(title(dataset))}")
+    if few:
+        return few
     own, chance = pick(cells, method=ATTENTION, weights=TRAINED), pick(cells, method=RANDOM)["estimate"].iloc[0]
     shares = [f"{number(row['estimate'], 2)} for {escape(title(row['model']))}" for row in own.to_dict("records")]
     if len(shares) > 2:

@@ -19,7 +19,7 @@ from probekit.metrics import (
     macro_average,
     paired_hits,
 )
-from probekit.metrics.decisions import FLOOR
+from probekit.metrics.decisions import FLOOR, enough
 from probekit.models.card import UNKNOWN
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.lama import ONE_MASK
@@ -282,14 +282,18 @@ def answer(tables: Tables) -> str:
     """On the same facts, whether natural sentences find more by models tuned on neither style; without such a model, by
     all above the floor; without a data set in both styles, the mean Acc@1 per probe."""
     each = pick(tables["pairs"], subset=ALL, k=1) if len(tables["pairs"]) else tables["pairs"]
-    each = each[~each["floor"].astype(bool)] if len(each) else each
+    each = enough(each[~each["floor"].astype(bool)], "facts", "facts")[0] if len(each) else each
     if each.empty:
-        rows = pick(tables["means"], gold=OWN).to_dict("records")
-        shown = "; ".join(f"{escape(title(row['probe']))} {number(row['acc@1'])}" for row in rows)
-        return f"Acc@1: {shown}." if shown else "No model is above the floor."
+        means = pick(tables["means"], gold=OWN)
+        if means.empty:
+            return "No model is above the floor."
+        means, few = enough(means, "facts", "facts")
+        shown = [f"{escape(title(row['probe']))} {number(row['acc@1'])}" for row in means.to_dict("records")]
+        return few or f"Acc@1: {'; '.join(shown)}."
     controls = pick(each, tuned=NEITHER) if "tuned" in each else each.iloc[:0]
     controls = pick(controls, model=controls["model"].iloc[0]) if len(controls) else controls
     rows = controls if len(controls) else pick(tables["mean_pairs"], subset=ALL, k=1)
+    rows, _ = enough(rows, "facts", "facts")
     changes = " and ".join(
         f"{100 * row['natural']:.0f} of 100 facts of {escape(title(row['dataset']))} where templates find "
         f"{100 * row['template']:.0f}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from probekit.metrics.decisions import enough
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
@@ -270,6 +271,11 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 def answer(tables: Tables) -> str:
     """How much of a data set its most frequent objects answer, and how often a prompt shows its gold elsewhere."""
     tenth = pick(tables["concentration"], top=TENTH).sort_values("share")
+    sizes = tables["datasets"].set_index("probe")["prompts"]
+    tenth = tenth.assign(prompts=tenth["probe"].map(sizes))
+    tenth, few = enough(tenth, "prompts", "prompts")
+    if few:
+        return few
     text = "A few answers serve many prompts: a tenth of the objects is the answer to "
     ends = [f"{row['share']:.0%} of the prompts of {_name(row['dataset'])}" for row in tenth.to_dict("records")]
     text += f"{ends[-1]}, and to {ends[0]}." if len(ends) > 1 else f"{ends[0]}."

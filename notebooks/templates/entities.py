@@ -22,7 +22,7 @@ from probekit.metrics import (
     kendall_tau,
     spread,
 )
-from probekit.metrics.decisions import FLOOR
+from probekit.metrics.decisions import FLOOR, enough
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
@@ -288,6 +288,9 @@ def answer(tables: Tables) -> str:
     falls = pick(of_mean(tables["falls"]), k=1).sort_values("difference", ascending=False, kind="stable")
     if falls.empty:
         return "No model is above the floor, so there is nothing to lose."
+    falls, few = enough(falls, "facts", "facts")
+    if few:
+        return few
     most = falls.iloc[0]
     text = (
         f"With {most['entities_after']:,} candidates in place of {most['entities_before']:,}, Acc@1 on "
@@ -296,7 +299,7 @@ def answer(tables: Tables) -> str:
         + ". "
     )
     alone = pick(each(tables["falls"]), k=1)
-    alone = alone[~alone["floor"].astype(bool)]
+    alone, _ = enough(alone[~alone["floor"].astype(bool)], "facts", "facts")
     return (
         text
         + f"The fall is clear of zero for {int((alone['low'] > 0).sum())} of {len(alone)} pairs of model and probe."

@@ -14,6 +14,7 @@ from scipy import stats
 
 from probekit.files import digest
 from probekit.metrics import Interval, accuracy_table, bootstrap_ci, hits_at_k, share_ci, spread
+from probekit.metrics.decisions import enough
 from probekit.probes.lipid.corpora import HOMONYMS, SIGNS, make_prompts
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PARENTHESIS, PROMPTS, SENTENCES
 from probekit.probes.lipid.sheet import write_sheet
@@ -257,6 +258,10 @@ def answer(tables: Tables) -> str:
     counts = pick(tables["steps"], text=first).set_index("step")["count"]
     parts = []
     for about, rows in by(tables["accuracy"], ["probe"]):
+        rows, few = enough(rows, "prompts", "prompts")
+        if few:
+            parts.append(f"on {escape(title(about['probe']))} {few[0].lower()}{few[1:-1]}")
+            continue
         asked, guess = rows[rows["model"] != GUESS], float(pick(rows, model=GUESS)["acc@1"].iloc[0])
         above, best = int((asked["low@1"] > guess).sum()), asked.loc[asked["acc@1"].idxmax()]
         parts.append(

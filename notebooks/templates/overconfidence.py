@@ -20,7 +20,7 @@ from probekit.metrics import (
     spread,
     total_variation,
 )
-from probekit.metrics.decisions import LEVEL
+from probekit.metrics.decisions import LEVEL, enough
 from probekit.metrics.exact import associated
 from probekit.probes.probe import Probe
 from probekit.report.tables import by, pick
@@ -300,6 +300,9 @@ def answer(tables: Tables) -> str:
     variety = both_styles(tables["variety"])
     if variety.empty:
         return "No probe of this run has two prompts to compare."
+    variety, few = enough(variety, "prompts", "prompts")
+    if few:
+        return few
     dataset = variety["dataset"].iloc[0]
     rows = variety[variety["dataset"] == dataset]
     known = float(pick(rows, model=GOLD)["repetition"].iloc[0])

@@ -22,7 +22,7 @@ from probekit.metrics import (
     separation,
     spread,
 )
-from probekit.metrics.decisions import Side, direction
+from probekit.metrics.decisions import Side, direction, enough
 from probekit.report.charts import MARKERS, colours, new_figure
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
@@ -235,6 +235,9 @@ def _defined(rows: list[Row], name: str) -> pd.DataFrame:
 def answer(tables: Tables) -> str:
     """Inside a model, in how many cases the answered prompt surprises less; over models, how many correlations of a
     probe are clear of zero, and of which sign."""
+    _, few = enough(tables["perplexity"], "texts", "texts")
+    if few:
+        return few
     answered, across = tables["answered"], tables["across"]
     sentences = []
     if len(answered):

@@ -24,7 +24,7 @@ from probekit.metrics import (
     spearman,
     split_halves,
 )
-from probekit.metrics.decisions import opposed
+from probekit.metrics.decisions import enough, opposed
 from probekit.models.card import UNKNOWN
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
@@ -82,9 +82,6 @@ def pairings(ranks: pd.DataFrame) -> list[Pairing]:
         facts = SAME if same else OTHER
         found += [Pairing(about["domain"], t["probe"], n["probe"], facts) for t, n in same or crossed]
     return found
-
-
-# ---- tables ----------------------------------------------------------------------------------------------------------
 
 
 def tables(
@@ -306,9 +303,6 @@ def _gaps(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[str, li
     return pd.DataFrame(rows, columns=columns)
 
 
-# ---- conclusions -----------------------------------------------------------------------------------------------------
-
-
 GENERAL, BIOMEDICAL = "general", "biomedical"  # domains, and with further words the categories of models
 
 
@@ -373,12 +367,14 @@ def _where(row: Mapping[str, Any]) -> str:
     return first.rpartition("/")[0] if same else f"{title(first)} and {title(second)}, {OTHER}"
 
 
-# ---- what the page says and shows ------------------------------------------------------------------------------------
-
-
 def answer(tables: Tables) -> str:
     """How many pairs of models above the floor certainly keep their order and swap, on the same facts."""
     orders = pick(tables["orders"], facts=SAME) if len(tables["orders"]) else tables["orders"]
+    if len(orders):
+        known, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
+        if few:
+            return few
+        orders = orders[[_where(row) in set(known["dataset"]) for row in orders.to_dict("records")]]
     pairs = int(orders["pairs"].sum()) if len(orders) else 0
     if not pairs:
         return "No two models above the floor were asked the same facts in both ways, so no order is compared."

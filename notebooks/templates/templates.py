@@ -21,6 +21,7 @@ from probekit.metrics import (
     spread,
     variance_shares,
 )
+from probekit.metrics.decisions import enough
 from probekit.probes.probe import MASK, Probe
 from probekit.report.charts import colours, forest, new_figure
 from probekit.report.published import cell as printed
@@ -367,15 +368,20 @@ def _google_re_rows(tables: Tables) -> pd.DataFrame:
 
 def answer(tables: Tables) -> str:
     """How far apart wordings of the same facts lie; without any, how far apart the templates of Google-RE."""
+    spreads = pd.DataFrame(_rows(tables, "spread")[:2])
+    spreads, few = enough(spreads, "facts", "facts") if len(spreads) else (spreads, "")
+    if few:
+        return few
     found = [
         f"on {escape(title(row['dataset']))} the best wording of a relation finds the answer among its first ten for "
         f"{100 * row['best']:.0f} of 100 facts, the worst for {100 * row['worst']:.0f}"
-        for row in _rows(tables, "spread")[:2]
+        for row in spreads.to_dict("records")
     ]
     if found:
         text = "; ".join(found)
         return f"{text[:1].upper()}{text[1:]}."
-    shares = _google_re_rows(tables).set_index("relation")["acc@10"] if len(tables["means"]) else pd.Series()
+    rows = enough(_google_re_rows(tables), "facts", "facts")[0] if len(tables["means"]) else tables["means"]
+    shares = rows.set_index("relation")["acc@10"] if len(rows) else pd.Series()
     if set(PRINTED) <= set(shares.index):
         here = {name: f"{100 * shares[name]:.0f}" for name in PRINTED}
         return (

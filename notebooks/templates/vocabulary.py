@@ -19,6 +19,7 @@ from probekit.metrics import (
     paired_hits,
     spread,
 )
+from probekit.metrics.decisions import enough
 from probekit.models import load_model
 from probekit.probes.probe import Probe
 from probekit.report.tables import by, pick
@@ -318,6 +319,9 @@ def answer(tables: Tables) -> str:
     rows = single(tables)
     if rows.empty:
         return "No data set of this run was asked in both styles, so vocabulary and style cannot be told apart here."
+    rows, few = enough(rows, "facts", "facts with an answer of one token")
+    if few:
+        return few
     model, tuned = fair_first(rows)
     gains = " and ".join(
         f"{100 * row['difference']:+.1f} points on {escape(title(row['dataset']))}"

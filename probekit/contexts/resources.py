@@ -8,12 +8,13 @@ import io
 import json
 import logging
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import BinaryIO, TextIO, cast
+from typing import Any, BinaryIO, TextIO, cast
 
-from probekit.errors import ProbeError
+from probekit.cautions import caution
+from probekit.errors import ProbeError, meant
 from probekit.probes.lipid.medline import read_medline
 
 log = logging.getLogger(__name__)
@@ -23,6 +24,7 @@ NOT_TEXT, OTHER = "left out: files that are not UTF-8 text", "left out: files of
 EMPTY, BROKEN = "left out: empty documents", "left out: lines that are not a record with a text"
 NO_TEXT = "left out: CSV files without a column 'text'"
 ROWS, XML = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz"), (".xml", ".xml.gz")
+FIELDS = ("doc_id", "text", "subject")  # of a record
 LONGEST = 1 << 30  # characters of a cell of a CSV file
 
 
@@ -111,10 +113,15 @@ def _documents(file: TextIO, path: Path, name: str, counts: Counter[str]) -> Ite
     else:
         for number, line in enumerate(lines, start=1):
             if line.strip():
-                document = _line(line, f"{name}:{number}")
-                counts[BROKEN] += document is None
-                if document is not None:
-                    yield document
+                row = _line(line)
+                if number == 1:
+                    _name_slips(path, row)
+                if isinstance(row.get("text"), str):
+                    yield Document(
+                        str(row.get("doc_id") or f"{name}:{number}"), row["text"], str(row.get("subject") or "")
+                    )
+                else:
+                    counts[BROKEN] += 1
 
 
 def _checked(line: str) -> str:
@@ -128,6 +135,7 @@ def _csv(lines: Iterator[str], path: Path, name: str, counts: Counter[str]) -> I
     try:
         reader = csv.reader(lines)
         header = [column.strip().lower() for column in next(reader, [])]
+        _name_slips(path, header)
         if "text" not in header:
             counts[NO_TEXT] += 1
             log.warning("%s is left out: it has no column 'text', but %s", path, ", ".join(header) or "none")
@@ -144,11 +152,18 @@ def _csv(lines: Iterator[str], path: Path, name: str, counts: Counter[str]) -> I
         csv.field_size_limit(usual)
 
 
-def _line(line: str, place: str) -> Document | None:
+def _line(line: str) -> dict[str, Any]:
+    """The record of a line; empty where it is none."""
     try:
         row = json.loads(line)
     except json.JSONDecodeError:
-        return None
-    if not isinstance(row, dict) or not isinstance(row.get("text"), str):
-        return None
-    return Document(str(row.get("doc_id") or place), row["text"], str(row.get("subject") or ""))
+        return {}
+    return row if isinstance(row, dict) else {}
+
+
+def _name_slips(path: Path, names: Collection[str]) -> None:
+    """Warn of fields whose names look like a misspelt one that is read; records may have any others."""
+    absent = [field for field in FIELDS if field not in names]
+    for name in names:
+        if slip := meant(name, absent) if name not in (*FIELDS, "row_id") else "":
+            caution(f"{path.name}: the field {name!r} is not read{slip}.")

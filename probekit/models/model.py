@@ -84,8 +84,7 @@ class Model:
         limits = [self.tokenizer.model_max_length]
         positions = getattr(self.network.config, "max_position_embeddings", None)
         if positions:
-            embeddings: Any = getattr(getattr(self.network.base_model, "embeddings", None), "position_embeddings", None)
-            padding = getattr(embeddings, "padding_idx", None)  # RoBERTa counts positions from here on
+            padding = position_padding(self.network)
             limits.append(positions - (0 if padding is None else padding + 1))
         return int(min(limits))
 
@@ -105,3 +104,10 @@ class Model:
     def tokens(self, text: str) -> list[int]:
         """Token ids of ``text`` without special tokens."""
         return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+
+def position_padding(network: Any) -> int | None:
+    """Token id that is no position and from which on RoBERTa's kind counts them; None of networks that count from 0."""
+    embeddings: Any = getattr(getattr(network.base_model, "embeddings", None), "position_embeddings", None)
+    padding: int | None = getattr(embeddings, "padding_idx", None)
+    return padding

@@ -16,7 +16,9 @@ import yaml
 
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
+from probekit.probes.probe import name_unknown
 
+FIELDS = ("completions", "template_id", "prompt")
 SUBSETS = ("binary", "queer_nonqueer")
 
 
@@ -84,10 +86,12 @@ def read_completions(path: Path) -> Completions:
     Raises:
         ProbeError: not readable, a line of another form, or lines with unlike numbers of completions.
     """
-    ids, prompts, texts = list[str](), list[str](), list[tuple[str, ...]]()
+    ids, prompts, texts, found_fields = list[str](), list[str](), list[tuple[str, ...]](), dict[str, None]()
     for number, line in enumerate(_lines(path), start=1):
         try:
-            name, prompt, found = _row(json.loads(line))
+            row = json.loads(line)
+            found_fields |= dict.fromkeys(row if isinstance(row, dict) else ())
+            name, prompt, found = _row(row)
         except (ValueError, KeyError, IndexError, TypeError) as error:
             raise ProbeError(
                 f"{path}, line {number}: expected an object with 'completions' and 'template_id' or 'prompt', or "
@@ -100,6 +104,7 @@ def read_completions(path: Path) -> Completions:
         texts.append(found)
     if not texts:
         raise ProbeError(f"{path} holds no completions")
+    name_unknown(path, found_fields, FIELDS)
     return Completions(tuple(ids), tuple(prompts), tuple(texts))
 
 

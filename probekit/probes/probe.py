@@ -8,7 +8,7 @@ import json
 import math
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from numbers import Number
@@ -17,11 +17,18 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from probekit.errors import ProbeError
+from probekit.cautions import caution
+from probekit.errors import ProbeError, meant
 from probekit.files import canonical, digest
+from probekit.titles import shown_file, shown_name
 
 MASK = "[MASK]"
 Style = Literal["template", "natural", "other"]
+FIELDS = (  # of a prompt that are read somewhere
+    *("prompt_id", "text", "gold", "fact_id", "relation", "relation_label", "subject", "template_id", "entity_type"),
+    *("exposure", "kind", "shows_gold", "exact_surface", "homonym", "new_wording", "domain", "style", "surface"),
+    *("pmid", "date", "types", "aliases", "subject_aliases"),
+)
 
 
 @dataclass(frozen=True)
@@ -60,13 +67,12 @@ class Probe:
             raise ProbeError(f"{self.name}: no prompts")
         for column in ("prompt_id", "text", "gold"):
             if column not in self.prompts:
-                raise ProbeError(
-                    f"{self.name}: prompts have no field {column!r}; found {', '.join(map(str, self.prompts.columns))}"
-                )
+                found = ", ".join(f"{name}{meant(str(name), [column])}" for name in self.prompts.columns)
+                raise ProbeError(f"{self.name}: prompts have no field {column!r}; found {found}")
         if not self.entities:
             raise ProbeError(f"{self.name}: no entities")
         for number, entity in enumerate(self.entities):
-            if not isinstance(entity, str) or not entity.strip():
+            if not _visible(entity):
                 raise ProbeError(f"{self.name}: entity {number} is {entity!r}, not a non-empty string")
         known, seen = set(self.entities), set[Any]()
         fields = self.prompts["prompt_id"], self.prompts["text"], self.prompts["gold"]
@@ -112,7 +118,7 @@ class Probe:
 
         Args:
             path: ``.jsonl`` (an object a line) or ``.csv`` (with a header; ``gold`` is one string or a JSON list).
-                A missing ``prompt_id`` becomes the row's number.
+                A missing ``prompt_id`` becomes the row's number. Fields that nothing reads are kept, and warned of.
             entities: candidates, or a text file with one a line; the golds alone by default.
             limit: at most so many rows, drawn with ``seed``; the candidates stay.
             **about: ``name``, ``style``, ``domain``, ``licence``, ``citation``; the columns ``style`` and ``domain``,
@@ -123,6 +129,7 @@ class Probe:
         """
         path = Path(path)
         prompts = pd.DataFrame(read_rows(path))
+        name_unknown(path, prompts.columns, FIELDS)
         if "gold" in prompts:
             prompts["gold"] = [_as_list(value, path, row) for row, value in enumerate(prompts["gold"])]
         if "prompt_id" not in prompts:
@@ -135,7 +142,7 @@ class Probe:
             about[field_] = _the_one(prompts[field_], path)
         if limit is not None and limit < len(prompts):
             prompts = prompts.iloc[sorted(random.Random(seed).sample(range(len(prompts)), limit))]
-        return cls(**{"name": path.stem, **about}, prompts=prompts, entities=list(entities))
+        return cls(**{"name": shown_file(path), **about}, prompts=prompts, entities=list(entities))
 
 
 def _the_one(column: pd.Series, path: Path) -> str:
@@ -165,11 +172,16 @@ def _fault(prompt_id: Any, text: Any, gold: Any, known: set[str], seen: set[Any]
     if not isinstance(gold, (list, tuple)) or not gold:
         return f"field 'gold': a non-empty list of strings is needed, found {gold!r}"
     for one in gold:
-        if not isinstance(one, str) or not one.strip():
+        if not _visible(one):
             return f"field 'gold': {one!r} is not a non-empty string"
         if one not in known:
             return f"field 'gold': {one!r} is not among the entities"
     return ""
+
+
+def _visible(text: Any) -> bool:
+    """Whether it is a text that shows something: more than spaces, and signs without a width."""
+    return isinstance(text, str) and any(sign.isprintable() and not sign.isspace() for sign in text)
 
 
 def _is_nan(value: Any) -> bool:
@@ -196,6 +208,14 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     if path.suffix != ".jsonl":
         raise ProbeError(f"{path}: a probe file ends in .jsonl or .csv, not in {path.suffix or 'nothing'}")
     return json_rows(path)
+
+
+def name_unknown(path: Path, found: Iterable[Any], known: Collection[str]) -> None:
+    """Warn of the fields of a data file that nothing reads: one of them may be misspelt."""
+    if unread := [str(name) for name in found if name not in known]:
+        told = ", ".join(f"{name!r}{meant(name, known)}" for name in unread[:6])
+        more = f" and {len(unread) - 6} more" if len(unread) > 6 else ""
+        caution(f"{shown_name(str(path))}: nothing reads the fields {told}{more}.")
 
 
 def json_rows(path: Path) -> list[dict[str, Any]]:

@@ -35,7 +35,7 @@ PROBES: dict[str, Callable[..., Probe]] = {
 }
 
 
-def load_probe(name: str, **options: Any) -> Probe:
+def load_probe(name: str, /, **options: Any) -> Probe:
     """Load a probe.
 
     Args:

@@ -16,17 +16,18 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from probekit import __version__
+from probekit.cautions import listen
 from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.probes.probe import Probe
 from probekit.report import explorer
 from probekit.report.fingerprint import page_hash
-from probekit.report.messages import listen
 from probekit.report.recording import read_table, recorded_manifest, recorded_tables
 from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
 from probekit.report.text import escape, shown_name
 from probekit.report.verdicts import concluded, findings
+from probekit.titles import tell_apart
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,6 +61,7 @@ class Page:
         given = {name: namespace[name] for name in parameters(study)}
         self.study, self.out = study, Path(given.pop("out"))
         self.parameters = given
+        self._told_apart()
         self.recorded = bool(given.get(RECORDED))
         self.past = recorded_manifest(study) if self.recorded else {}
         self.hash = page_hash(study, given)
@@ -69,6 +71,7 @@ class Page:
         self.messages = listen()
         self.conclusions = pd.DataFrame(columns=["claim"])
         self._kept: dict[str, tuple[str, int]] = {}
+        self._warned: list[str] = []
         self._made: list[str] = []  # tables of the run, which can be recorded
 
     def used(self, *things: Model | Probe) -> None:
@@ -131,7 +134,24 @@ class Page:
             found[name] = read_table(self.keep(table, name, caption)) if len(table) else table
         if self.demo:
             self.say(BANNER)
+        self._warn()
         return found
+
+    def _told_apart(self) -> None:
+        """Let no two models or data sets of the run have one name."""
+        given = {name: value for name, value in self.parameters.items() if isinstance(value, list)}
+        for name, value in given.items():
+            if twice := [one for one in value if isinstance(one, str) and value.count(one) > 1]:
+                raise ReportError(f"{self.study}: {name} names {twice[0]!r} twice: give each once")
+        tell_apart(self.parameters)
+
+    def _warn(self) -> None:
+        """The cautions that were not shown yet, also those of the recorded run."""
+        known = [*self.past.get("cautions", []), *self.messages.cautions]
+        new = [text for text in dict.fromkeys(known) if text not in self._warned]
+        self._warned += new
+        lines = "".join(f"- {escape(text)}\n" for text in new)
+        self.say(f"```{{admonition}} Take care\n:class: warning\n{lines}```" if new else "")
 
     def answer(self, text: str) -> None:
         """The page's message in a sentence or two, at most four numbers."""
@@ -243,6 +263,7 @@ class Page:
 
     def close(self) -> None:
         """Write ``manifest.json``; show the folded list of all tables and the folded provenance table."""
+        self._warn()
         data = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"
         write_atomically(self.out / "manifest.json", data.encode())
         if self._kept:
@@ -270,6 +291,7 @@ class Page:
             "models": self.models,
             "probes": self.probes,
             "runs": self.runs,
+            "cautions": self.messages.cautions,
             "messages": self.messages.texts,
             "tables": self._made,
             "captions": {name: caption for name, (caption, _) in self._kept.items()},

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ReportError
+from probekit.files import sweep, unfinished
 from probekit.report.paths import root
 from probekit.report.sources import complete, load_source
 
@@ -47,7 +48,8 @@ def run(name: str, given: Mapping[str, Any], out: str | Path, profile: str = "de
     values = {key: _found(value) for key, value in complete(name, given, profile).items()} | {"out": name}
     out = Path(out)
     out.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=out, prefix=f".{name}-") as work, _environment(embedded):
+    sweep(out)
+    with tempfile.TemporaryDirectory(dir=out, prefix=unfinished(name)) as work, _environment(embedded):
         try:
             done = papermill.execute_notebook(
                 notebook,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
 from typing import Any
 
+from probekit.titles import shown_name as shown_name
 from probekit.titles import title as title
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
@@ -24,12 +24,6 @@ def escape(value: Any) -> str:
         return value
     text = "".join(c if c.isprintable() or c == "\N{NO-BREAK SPACE}" else " " for c in str(value))
     return _PUNCTUATION.sub(r"\\\1", text)
-
-
-def shown_name(name: str) -> str:
-    """A name fit for a page, also within backticks, which it cannot end: of a local path only its last part."""
-    last = Path(name).name if Path(name).exists() else name
-    return "".join(sign if sign.isprintable() else " " for sign in last).replace("`", "'")
 
 
 def plain(value: Any) -> str:

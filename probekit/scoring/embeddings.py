@@ -12,6 +12,7 @@ from probekit.errors import ModelError
 from probekit.files import canonical, digest
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS, token_batches
+from probekit.scoring.forward import Row, padded
 from probekit.scoring.progress import Progress
 from probekit.store import Store
 
@@ -89,12 +90,8 @@ def _vectors(encoder: Model, rows: Sequence[Ids], budget: int, progress: Progres
     import torch
 
     found = np.zeros((len(rows), encoder.network.config.hidden_size), dtype=np.float32)
-    padding = encoder.tokenizer.pad_token_id or 0
     for batch in token_batches([len(row) for row in rows], [0] * len(rows), budget):
-        longest = len(rows[batch[0]])
-        ids = torch.tensor([[*rows[i], *[padding] * (longest - len(rows[i]))] for i in batch])
-        real = torch.tensor([[1] * len(rows[i]) + [0] * (longest - len(rows[i])) for i in batch])
-        ids, real = ids.to(encoder.device), real.to(encoder.device)
+        ids, real = padded(encoder, [Row(rows[i], ()) for i in batch])
         with torch.inference_mode():
             states = encoder.network(input_ids=ids, attention_mask=real, return_dict=True).last_hidden_state.float()
             means = (states * real[..., None]).sum(1) / real.sum(1, keepdim=True)

@@ -55,14 +55,31 @@ def mask_logits(
 
 
 def padded(model: Model, rows: Sequence[Row]) -> tuple[torch.Tensor, torch.Tensor]:
-    """Token ids and attention mask of rows, filled up to the longest; shape (rows, longest) each, on the device."""
+    """Token ids and attention mask of rows, filled up to the longest; shape (rows, longest) each, on the device.
+
+    Raises:
+        ModelError: see ``embedded``.
+    """
     import torch
 
     longest = max(len(row.ids) for row in rows)
     padding = model.tokenizer.pad_token_id or 0
     ids = torch.tensor([[*row.ids, *[padding] * (longest - len(row.ids))] for row in rows])
     attention = torch.tensor([[1] * len(row.ids) + [0] * (longest - len(row.ids)) for row in rows])
-    return ids.to(model.device), attention.to(model.device)
+    return embedded(model, ids).to(model.device), attention.to(model.device)
+
+
+def embedded(model: Model, ids: torch.Tensor) -> torch.Tensor:
+    """Token ids of a batch, all of which the network has an embedding of.
+
+    Raises:
+        ModelError: it lacks one, as of a token that was added to the tokenizer alone.
+    """
+    rows, highest = model.network.get_input_embeddings().weight.shape[0], int(ids.max())
+    if highest >= rows:
+        token = model.tokenizer.convert_ids_to_tokens(highest)
+        raise ModelError(f"{model.name}: a text holds the token {token!r} ({highest}), beyond the {rows} embeddings")
+    return ids
 
 
 def mask_places(model: Model, rows: Sequence[Row]) -> torch.Tensor:

@@ -10,7 +10,8 @@ import pandas as pd
 
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
-from probekit.scoring.rank import rank_entities
+from probekit.scoring.plan import make_plan
+from probekit.scoring.rank import rank_plan
 from probekit.scoring.slots import encode_candidates, follows_space
 from probekit.store import Store
 
@@ -76,11 +77,13 @@ def rank_same_length(
         spaced, length = bool(key[0]), int(key[1])
         table = entity_lengths(model, probe.entities, spaced)
         prompts = probe.prompts.loc[part.index]
+        golds = [[gold[0]] for gold in prompts["gold"]]
         asked = replace(
             probe,
             name=f"{probe.name}, entities of {length} tokens",
-            prompts=prompts.assign(gold=[[gold[0]] for gold in prompts["gold"]]),
+            prompts=prompts.assign(gold=golds),
             entities=table.index[table["length"] == length].tolist(),
         )
-        found.loc[part.index] = rank_entities(model, asked, top=0, store=store)["rank"].to_numpy()
+        plan = make_plan(model, asked, golds, "probe")  # of one length, all may hold the unknown token
+        found.loc[part.index] = rank_plan(model, asked, golds, plan, store=store)["rank"].to_numpy()
     return found

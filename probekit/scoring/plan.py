@@ -6,12 +6,15 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from probekit.errors import ProbeError
+from probekit.cautions import caution
+from probekit.errors import ModelError, ProbeError
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.slots import Candidates, Slot, Unknown, encode_candidates, encode_slots, window
+from probekit.titles import shown_name
 
 SHARD_ROWS, SHARD_CELLS = 2048, 1 << 25  # forward rows, and float32 scores, that one shard may hold
+MANY_LOST, MOST_LOST = 0.5, 0.9  # of the candidates, not told apart by a tokenizer: worth a warning, worth nothing
 
 Targets = Sequence[Sequence[str | Sequence[str]]]  # per prompt, entities to rank; a list is ranked as its best member
 Competitors = Literal["probe", "relation"] | Mapping[str, Collection[str]]  # a mapping lists them by the relation
@@ -77,6 +80,27 @@ def make_plan(model: Model, probe: Probe, targets: Targets, candidates: Competit
             wanted.append(jobs.setdefault(job, len(jobs)))
     plan = Plan(slots, encoded, table_of, list(jobs), wanted, {})
     return replace(plan, counts=_counts(model, plan, unit_of))
+
+
+def check_candidates(model: Model, probe: Probe, plan: Plan) -> None:
+    """Refuse a ranking among candidates of which a tokenizer hardly tells any from the others; warn of half of them.
+
+    Raises:
+        ModelError: nearly all candidates have no token, the unknown token, or the tokens of another one.
+    """
+    total = sum(len(table.number) for table in plan.tables)
+    apart = sum(bool(sequence) for table in plan.tables for sequence in table.sequences)
+    name = f"{shown_name(model.name)} on {shown_name(probe.name)}"
+    told = f"{name}: its tokenizer tells {apart:,} of the {total:,} candidates apart; the others are unknown to it, or "
+    told += "written like one of these"
+    if total - apart > MOST_LOST * total or apart < 2 <= total:
+        raise ModelError(f"{told}. The ranks would mean nothing: take the tokenizer, or the entities, of this language")
+    if total == 1:
+        caution(f"{name}: there is one candidate alone, so that every answer is right.")
+    elif total - apart > MANY_LOST * total:
+        caution(f"{told}.")
+    if without := sorted({e for table in plan.tables for e in table.tokenless}):
+        caution(f"{name}: {len(without):,} candidates have no token at all, such as {without[0]!r}; they rank last.")
 
 
 def _pools(probe: Probe, candidates: Competitors) -> Mapping[str, Collection[str]]:

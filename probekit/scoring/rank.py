@@ -14,7 +14,7 @@ import pandas as pd
 from probekit.files import canonical, digest
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
-from probekit.scoring.plan import Competitors, Plan, Targets, make_plan
+from probekit.scoring.plan import Competitors, Plan, Targets, check_candidates, make_plan
 from probekit.scoring.progress import Progress
 from probekit.scoring.shard import rank_shard
 from probekit.scoring.slots import Unknown
@@ -92,12 +92,30 @@ def rank_targets(
 
     Raises:
         ProbeError: a target is not among the candidates, or candidates by relation without relations.
-        ModelError: not a masked model, or out of memory at a single row.
+        ModelError: not a masked model, one whose tokenizer tells hardly any candidates apart, or out of memory at a
+            single row.
         StoreError: results cannot be written; finished shards are kept.
     """
     if ties not in ("pessimistic", "mid"):
         raise ValueError(f"ties must be 'pessimistic' or 'mid', not {ties!r}")
     plan = make_plan(model, probe, targets, candidates, unknown)
+    check_candidates(model, probe, plan)
+    return rank_plan(model, probe, targets, plan, ties, batch_tokens, candidates, top, unknown, store)
+
+
+def rank_plan(
+    model: Model,
+    probe: Probe,
+    targets: Targets,
+    plan: Plan,
+    ties: Ties = "pessimistic",
+    batch_tokens: int | None = None,
+    candidates: Competitors = "probe",
+    top: int = 0,
+    unknown: Unknown = "last",
+    store: Store | None = None,
+) -> pd.DataFrame:
+    """``rank_targets`` by a plan made of the same ``candidates`` and ``unknown``, whatever the candidates are."""
     key = {
         "scoring": VERSION,
         "model": model.fingerprint,

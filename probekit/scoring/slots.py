@@ -56,14 +56,15 @@ def encode_slots(model: Model, texts: Sequence[str]) -> list[Slot]:
 
     Raises:
         ProbeError: the text holds the model's own mask token besides.
+        ModelError: not a masked model, or one without a mask token.
     """
-    mask = model.tokenizer.mask_token
+    number, mask = model.mask_id, model.tokenizer.mask_token
     encoded = model.tokenizer([t.replace(MASK, mask) for t in texts], add_special_tokens=False, verbose=False)
     slots = []
     for text, ids in zip(texts, encoded["input_ids"], strict=True):
-        if ids.count(model.mask_id) != 1:
+        if ids.count(number) != 1:
             raise ProbeError(f"besides {MASK}, the text holds the mask token {mask} of {model.name}: {text[:80]!r}")
-        at = ids.index(model.mask_id)
+        at = ids.index(number)
         slots.append(Slot(ids[:at], ids[at + 1 :], follows_space(text)))
     return slots
 
@@ -92,6 +93,12 @@ class Candidates:
     number: dict[str, int]
     sequences: list[tuple[int, ...]] = field(repr=False)
     unknown: frozenset[str]
+
+    @property
+    def tokenless(self) -> list[str]:
+        """The entities of which the tokenizer makes no token at all."""
+        pairs = zip(self.strings, self.sequences, strict=True)
+        return [entity for entity, sequence in pairs if not sequence and entity not in self.unknown]
 
     @cached_property
     def by_length(self) -> dict[int, tuple[int, torch.Tensor]]:

@@ -12,7 +12,7 @@ from probekit.errors import ProbeError
 from probekit.files import canonical, digest
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
-from probekit.scoring.plan import make_plan
+from probekit.scoring.plan import check_candidates, make_plan
 from probekit.scoring.progress import Progress
 from probekit.scoring.rank import VERSION, Ties, run_plan
 from probekit.scoring.shard import rank_shard_within
@@ -54,6 +54,7 @@ def rank_within(
     prompts = probe.prompts.assign(gold=[[one] for one in own])
     union = replace(probe, prompts=prompts, entities=[e for entities in lists.values() for e in entities])
     plan = make_plan(model, union, [[one] for one in own], "probe")
+    check_candidates(model, probe, plan)
     key = {
         "scoring": VERSION,
         "model": model.fingerprint,

@@ -11,7 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probekit as pk
+from probekit.cautions import CAUTIONS
 from probekit.errors import ProbeError
+from probekit.probes import load_probe
 from probekit.probes.probe import Probe, read_rows
 from probekit.probes.registry import PROBES
 
@@ -400,6 +402,7 @@ def test_a_path_is_loaded_as_a_probe(tmp_path):
     probe = pk.load_probe(str(path), entities=names, style="natural")
     assert probe.fingerprint == build().fingerprint
     assert probe.style == "natural"
+    assert pk.load_probe(str(path), entities=names, name="theirs").name == "theirs"
 
 
 def test_an_unknown_name_is_told_which_there_are():
@@ -435,3 +438,39 @@ def test_a_part_of_a_file_is_drawn_and_keeps_all_candidates(tmp_path):
 def test_loading_a_file_that_is_not_there_names_it(tmp_path):
     with pytest.raises(ProbeError, match=r"cannot read .*none\.csv"):
         pk.load_probe(str(tmp_path / "none.csv"))
+
+
+# What may be misspelt, and what shows nothing
+
+
+def cautions(caplog):
+    return [record.getMessage() for record in caplog.records if record.name == CAUTIONS]
+
+
+def test_a_misspelt_field_is_named_with_what_may_be_meant(tmp_path, caplog):
+    rows = [{**row, "realtion": "r", "colour": 1} for row in ROWS]
+    assert "realtion" in Probe.from_file(jsonl(tmp_path, *rows)).prompts
+    (text,) = cautions(caplog)
+    assert text.endswith("nothing reads the fields 'realtion' (is 'relation' meant?), 'colour'.")
+    assert str(tmp_path) not in text
+
+
+def test_fields_that_are_read_are_not_warned_of(tmp_path, caplog):
+    demo = load_probe("demo/natural", limit=3).prompts.to_dict("records")
+    Probe.from_file(jsonl(tmp_path, *demo))
+    assert not cautions(caplog)
+
+
+def test_a_required_field_that_is_misspelt_is_named_in_the_error(tmp_path):
+    rows = [{("glod" if name == "gold" else name): value for name, value in row.items()} for row in ROWS]
+    with pytest.raises(ProbeError, match=r"no field 'gold'; found .*glod \(is 'gold' meant\?\)"):
+        Probe.from_file(jsonl(tmp_path, *rows), entities=["x"])
+
+
+@pytest.mark.parametrize("blank", ["\N{ZERO WIDTH SPACE}", " \N{ZERO WIDTH JOINER}\N{NO-BREAK SPACE}", "\x07"])
+def test_an_entity_or_gold_that_shows_nothing_is_refused(blank):
+    prompts = pd.DataFrame([{"prompt_id": 0, "text": "a [MASK].", "gold": ["x"]}])
+    with pytest.raises(ProbeError, match="not a non-empty string"):
+        Probe("p", prompts, ["x", blank])
+    with pytest.raises(ProbeError, match="field 'gold'"):
+        Probe("p", prompts.assign(gold=[[blank]]), ["x"])

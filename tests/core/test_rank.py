@@ -162,14 +162,16 @@ def test_a_model_that_says_the_unknown_token_everywhere_is_never_right(ties, gol
 
 def test_the_best_gold_is_one_that_can_be_written():
     model = says_unknown(small("distilbert"))
-    ranks = pk.rank_targets(model, probe(["He was in [MASK] ."], ["☃", "town"]), [[["☃", "town"], "town"]])["rank"]
-    assert ranks.tolist() == [1, 1]
+    asked = probe(["He was in [MASK] ."], ["☃", "town", "map"])
+    ranks = pk.rank_targets(model, asked, [[["☃", "town"], "town"]])["rank"]
+    assert ranks[0] == ranks[1] < 3
 
 
 def test_an_entity_without_tokens_ranks_last():
-    asked = probe(["He was in [MASK] ."], ["\u200d", "town", "x"])
-    assert small("bert").tokens("\u200d") == []
-    row = pk.rank_entities(small("bert"), asked).iloc[0]
+    accent = "\N{COMBINING ACUTE ACCENT}"
+    asked = probe(["He was in [MASK] ."], [accent, "town", "map"])
+    assert small("distilbert").tokens(accent) == []
+    row = pk.rank_entities(small("distilbert"), asked).iloc[0]
     assert row["rank"] == 3 and row["score"] == -np.inf
 
 

@@ -82,7 +82,7 @@ def test_a_second_run_computes_nothing(tmp_path, monkeypatch):
 
 
 def test_what_decides_the_result_decides_the_key(tmp_path):
-    model, probe, store = small("bert"), pk.load_probe("demo/template", limit=6), pk.Store(tmp_path)
+    model, probe, store = small("bert"), pk.load_probe("demo/template", limit=30), pk.Store(tmp_path)
 
     def places():
         return len(list((tmp_path / "rank").iterdir()))

@@ -1,24 +1,32 @@
 """Results on disk: computed once, resumed, repaired, shared, and whole or absent whatever goes wrong."""
 
 import errno
+import io
 import json
 import logging
 import multiprocessing
 import os
+import shutil
+import socket
+import subprocess
+import sys
 import tempfile
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import pyarrow.parquet as pq
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probekit import files
+from probekit.cli import main
 from probekit.errors import StoreError
-from probekit.files import canonical, digest, write_atomically
+from probekit.files import canonical, digest, sweep, unfinished, write_atomically
 from probekit.store import Store
 
 KEY = {"model": "m", "options": {"top": 3, "ties": "mid"}}
@@ -265,6 +273,193 @@ def test_files_that_are_no_shards_are_left_alone(tmp_path):
         (place / name).write_bytes(b"x")
     store.frames("rank", KEY, 1, Computer((0,)))
     assert {p.name for p in place.iterdir()} >= {".abc.part", "notes.txt", "00001-0000000000000000.parquet"}
+
+
+# A shard says what it is
+
+
+def named_after_itself(path: Path, data: bytes) -> Path:
+    """Put other bytes in the place of a shard, under a name that is right for them."""
+    path.unlink()
+    other = path.with_name(f"{path.name[:5]}-{digest(data)}.parquet")
+    other.write_bytes(data)
+    return other
+
+
+def without_metadata(data: bytes) -> bytes:
+    """The shard as earlier versions wrote it."""
+    table, buffer = pq.read_table(io.BytesIO(data)), io.BytesIO()
+    pq.write_table(table.replace_schema_metadata({b"pandas": table.schema.metadata[b"pandas"]}), buffer)
+    return buffer.getvalue()
+
+
+def of_other_columns(data: bytes) -> bytes:
+    table, buffer = pq.read_table(io.BytesIO(data)), io.BytesIO()
+    pq.write_table(table.drop_columns(["near"]), buffer, use_compliant_nested_type=False)
+    return buffer.getvalue()
+
+
+@pytest.mark.parametrize(
+    "change", [without_metadata, of_other_columns, lambda _: b"no shard", lambda d: d[:-9] + d[-8:]]
+)
+def test_a_file_of_other_bytes_is_computed_again_although_its_name_is_right(tmp_path, caplog, change):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 3, shard)
+    whole, path = contents(tmp_path), shard_path(store, 1)
+    foreign, compute = named_after_itself(path, change(path.read_bytes())), Computer()
+    frames = store.frames("rank", KEY, 3, compute)
+    assert compute.asked == [1] and frames[1]["prompt_id"][0] == "p1"
+    assert str(foreign) in caplog.text and contents(tmp_path) == whole
+
+
+@pytest.mark.parametrize("source", [("rank", {**KEY, "model": "n"}, 1), ("other", KEY, 1), ("rank", KEY, 0)])
+def test_a_shard_of_another_key_function_or_number_is_computed_again(tmp_path, caplog, source):
+    function, key, number = source
+    store, there = Store(tmp_path / "here"), Store(tmp_path / "there")
+    store.frames("rank", KEY, 2, shard)
+    there.frames(function, key, 2, lambda i: shard(i).assign(rank=99))
+    whole, path = contents(store.folder), shard_path(store, 1)
+    foreign = shard_path(there, number).read_bytes()
+    named_after_itself(path, foreign)
+    compute = Computer()
+    frames = store.frames("rank", KEY, 2, compute)
+    assert compute.asked == [1] and frames[1]["rank"].tolist() == [2, 7]
+    assert "not the shard of its place and number" in caplog.text and contents(store.folder) == whole
+
+
+def test_two_shards_that_changed_names_are_computed_again(tmp_path):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 2, shard)
+    whole, paths = contents(tmp_path), [shard_path(store, number) for number in (0, 1)]
+    first, second = (path.read_bytes() for path in paths)
+    named_after_itself(paths[0], second)
+    named_after_itself(paths[1], first)
+    compute = Computer()
+    store.frames("rank", KEY, 2, compute)
+    assert compute.asked == [0, 1] and contents(tmp_path) == whole
+
+
+def test_a_damaged_key_is_written_again(tmp_path):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 1, shard)
+    whole, path = contents(tmp_path), next(tmp_path.rglob("key.json"))
+    for text in ("{", '{"model":"other"}', "[" * 100_000):
+        path.write_text(text)
+        store.frames("rank", KEY, 1, Computer((0,)))
+        assert contents(tmp_path) == whole
+
+
+def test_the_folder_is_listed_once_however_many_shards_there_are(tmp_path, monkeypatch):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 30, shard)
+    place, listed, listing = next(tmp_path.rglob("key.json")).parent, [], Path.iterdir
+
+    def count(path: Path) -> Iterator[Path]:
+        listed.append(path)
+        return listing(path)
+
+    monkeypatch.setattr(Path, "iterdir", count)
+    monkeypatch.setattr(Path, "glob", lambda *_: pytest.fail("listed by a pattern"))
+    store.frames("rank", KEY, 30, Computer(tuple(range(30))))
+    assert listed.count(place) <= 2  # for shards, and for what a killed run left
+
+
+# What killed runs leave
+
+DEAD = "import os; from probekit.files import unfinished; print(unfinished('page'))"
+
+
+def of_a_dead_process() -> str:
+    done = subprocess.run([sys.executable, "-c", DEAD], capture_output=True, text=True, check=True)
+    return done.stdout.strip()
+
+
+def test_parts_of_ended_processes_are_swept_by_the_next_run(tmp_path):
+    store, name = Store(tmp_path), of_a_dead_process()
+    store.frames("rank", KEY, 1, shard)
+    place = shard_path(store, 0).parent
+    (place / f"{name}abc.part").write_bytes(b"half")
+    (place / f"{unfinished()}abc.part").write_bytes(b"at work")
+    store.frames("rank", KEY, 1, Computer((0,)))
+    assert [path.name for path in place.glob(".*")] == [f"{unfinished()}abc.part"]
+
+
+def test_what_is_swept_goes_by_process_host_and_age(tmp_path):
+    dead, here = of_a_dead_process(), socket.gethostname()
+    elsewhere = ".page@another-host@1@abc"
+    kept = [elsewhere, f"{unfinished('page')}abc", f".page@{here}@0x@abc", ".notes", "page@x@1@abc", ".12_accuracy-old"]
+    for name in (*kept, f"{dead}folder"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "half.ipynb").write_text("half")
+    (tmp_path / f"{dead}file.part").write_text("half")
+    (tmp_path / ".abcdefgh.part").write_text("of an earlier version")
+    assert {path.name for path in sweep(tmp_path)} == {f"{dead}folder", f"{dead}file.part"}
+    assert {path.name for path in tmp_path.iterdir()} == {*kept, ".abcdefgh.part"}
+    old = time.time() - files.OLD - 60
+    for path in [*tmp_path.rglob("*")]:
+        os.utime(path, (old, old))
+    os.utime(tmp_path / f"{unfinished('page')}abc" / "half.ipynb")  # still written to
+    assert {path.name for path in sweep(tmp_path)} == {elsewhere, ".abcdefgh.part"}
+
+
+def test_a_folder_that_is_not_there_or_closed_is_not_swept(tmp_path, open_folder):
+    assert sweep(tmp_path / "nothing") == []
+    (open_folder / f"{of_a_dead_process()}a.part").write_text("half")
+    with without_rights(open_folder):
+        assert sweep(open_folder) == []
+
+
+# Seen, checked, cleared
+
+
+def damaged_store(folder: Path) -> tuple[Store, Path]:
+    store = Store(folder)
+    store.frames("rank", KEY, 3, shard)
+    store.frames("perplexity", KEY, 1, shard)
+    path = sorted(folder.glob("rank/*/00001-*"))[0]
+    path.write_bytes(b"damaged")
+    return store, path
+
+
+def test_the_store_lists_verifies_and_clears_itself(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
+    assert main(["store", "list"]) == main(["store", "verify"]) == main(["store", "prune"]) == 0
+    store, path = damaged_store(tmp_path / "results")
+    left = path.with_name(f"{of_a_dead_process()}a.part")
+    left.write_text("half")
+    capsys.readouterr()
+    assert main(["store", "list"]) == 0
+    listed = capsys.readouterr().out.splitlines()
+    assert [line.split("/")[0] for line in listed[:2]] == ["perplexity", "rank"] and "3 of 3 shards" in listed[1]
+    assert main(["store", "verify"]) == 1
+    said = capsys.readouterr()
+    assert f"{path}: damaged" in said.out and "4 shards read" in said.out and "1 files are not used" in said.err
+    assert main(["store", "prune"]) == 0
+    assert set(capsys.readouterr().out.splitlines()[:2]) == {str(path), str(left)}
+    assert main(["store", "verify"]) == 0 and not path.exists() and not left.exists()
+    compute = Computer()
+    store.frames("rank", KEY, 3, compute)
+    assert compute.asked == [1]
+
+
+def test_a_copied_result_is_no_result_of_its_new_place(tmp_path):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 2, shard)
+    shutil.copytree(store.place("rank", {**KEY, "shards": 2}), tmp_path / "rank" / "0123456789abcdef")
+    assert {path.parent.name for path, _ in store.faults()} == {"0123456789abcdef"}
+    assert len(list(store.faults())) == 3  # its key and both shards
+
+
+def test_old_results_are_removed_when_asked(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
+    store = Store()
+    store.frames("rank", KEY, 1, shard)
+    store.frames("rank", {"other": 1}, 1, shard)
+    place, old = store.place("rank", {**KEY, "shards": 1}), time.time() - 10 * 24 * 3600
+    os.utime(next(place.glob("*.parquet")), (old, old))
+    assert main(["store", "prune", "--days", "30"]) == 0 and place.is_dir()
+    assert main(["store", "prune", "--days", "9"]) == 0 and not place.exists()
+    assert len(list(store.results())) == 1
 
 
 # Disk full, no permission

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import SHAPES, small
+from safetensors.torch import save
 
 import probekit as pk
 from probekit.cli import main
@@ -118,6 +119,33 @@ def test_a_checkpoint_of_another_training_is_not_used(tmp_path, monkeypatch, cap
     (tmp_path / "out").rmdir()
     train_files(start, [text], tmp_path / "out", steps=3, seed=1)
     assert "another training" in caplog.text and content(tmp_path / "out") == content(whole)
+
+
+@pytest.mark.parametrize("at", [8, 300, 0.5, 0.99, "cut", "empty", "other"])
+def test_a_damaged_checkpoint_is_named_and_not_trained_on(tmp_path, monkeypatch, caplog, at):
+    text, start = lines_file(tmp_path), recipe_file(tmp_path)
+    whole = train_files(start, [text], tmp_path / "whole", steps=4)
+    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
+    write = checkpoint.Checkpoint.write
+
+    def stopping(self, step, *state):
+        write(self, step, *state)
+        if step == 2:
+            raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(checkpoint.Checkpoint, "write", stopping)
+        with pytest.raises(KeyboardInterrupt):
+            train_files(start, [text], tmp_path / "out", steps=4)
+    path = tmp_path / ".out.training" / "checkpoint.safetensors"
+    data = path.read_bytes()
+    place = int(at * len(data)) if isinstance(at, float) else at
+    if isinstance(place, int):
+        data = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
+    path.write_bytes({"cut": data[:-7], "empty": b"", "other": save({"a": torch.zeros(1)})}.get(at, data))
+    train_files(start, [text], tmp_path / "out", steps=4)
+    assert f"{path} is not used" in caplog.text and "damaged" in caplog.text
+    assert content(tmp_path / "out") == content(whole)
 
 
 def test_seeds_differ(tmp_path):

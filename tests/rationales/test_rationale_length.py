@@ -165,7 +165,9 @@ def curves(dimensions: tuple[str, ...] = ("knowledge",)) -> pd.DataFrame:
                     spread = (value, value - 0.02, value + 0.02, above, above - 0.02, above + 0.02)
                     rows.append(("own/en", model, method, name, metric, ratio, *spread))
     spans = ["estimate", "low", "high", "above", "above_low", "above_high"]
-    return pd.DataFrame(rows, columns=["dataset", "model", "method", "dimension", "metric", "ratio", *spans])
+    return pd.DataFrame(rows, columns=["dataset", "model", "method", "dimension", "metric", "ratio", *spans]).assign(
+        n=9
+    )
 
 
 def test_the_answer_tells_the_lead_over_random_scores() -> None:

@@ -5,7 +5,15 @@ import pytest
 from conftest import small
 
 import probekit as pk
-from probekit.metrics import accuracy_difference, accuracy_table, hits_at_k, macro_accuracy, paired_hits, share_ci
+from probekit.metrics import (
+    accuracy_difference,
+    accuracy_table,
+    decisions,
+    hits_at_k,
+    macro_accuracy,
+    paired_hits,
+    share_ci,
+)
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.text import title
@@ -98,9 +106,9 @@ def test_one_pass_gives_both_readings_of_the_gold():
 
 def test_a_probe_of_ones_own_needs_no_more_than_text_and_gold():
     prompts = pd.DataFrame(
-        {"prompt_id": ["a", "b"], "text": ["It is [MASK] .", "[MASK] is"], "gold": [["x"], ["town"]]}
+        {"prompt_id": ["a", "b"], "text": ["It is [MASK] .", "[MASK] is"], "gold": [["map"], ["town"]]}
     )
-    probe = pk.Probe("mine", prompts, ["x", "town"])
+    probe = pk.Probe("mine", prompts, ["map", "town"])
     tables = accuracy.tables(ask.ask(small("bert"), probe))
     assert tables["accuracy"]["facts"].tolist() == [2, 2] and tables["pairs"].empty
     assert accuracy.datasets([probe]).iloc[0].to_dict()["prompts"] == 2
@@ -172,7 +180,7 @@ def test_above_the_floor_in_one_style_is_enough_for_a_difference():
     assert set(tables["mean_pairs"]["models"]) == {2} and not tables["pairs"]["floor"].any()
 
 
-def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught():
+def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught(monkeypatch):
     """Control n: 1 of 4 by template, 2 of 4 natural; m, tuned on natural sentences and taught fact 3: 2 and 4 of 4."""
     every = two_models(half=["taught" if i == 3 else HELD_OUT for i in range(4)])
     every = every.assign(
@@ -185,6 +193,7 @@ def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught():
     assert (row["gap"], row["control_gap"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert row["difference"] == pytest.approx(0)
     assert "widens the gap in 0 and narrows it in 0 of 1 cases" in accuracy.tuning_sentence(tables)
+    monkeypatch.setattr(decisions, "FEWEST", 4)
     text = accuracy.answer(tables)
     assert text.startswith("For n, tuned on neither style, natural sentences find 50 of 100")
     assert "of 2 pairs of model and data set and fewer in 0." in text
@@ -231,7 +240,14 @@ def test_conclusions_are_the_differences_with_the_verdict_of_their_interval():
     assert concluded(accuracy.conclusions(tables)).query("claim == '001-18a'")["verdict"].tolist()[0] == "contradicts"
 
 
-def test_the_answer_counts_models_and_holds_without_both_styles():
+def test_nothing_is_answered_from_too_few_facts():
+    for tables in (two_model_tables(), accuracy.tables(ranks("natural", [1, 1, 1, 1]))):
+        assert accuracy.answer(tables) == "Nothing can be said from 4 facts: it takes 5 at least."
+    assert accuracy.answer(accuracy.tables(ranks("natural", [1] * 5))).startswith("Acc@1: ")
+
+
+def test_the_answer_counts_models_and_holds_without_both_styles(monkeypatch):
+    monkeypatch.setattr(decisions, "FEWEST", 2)
     tables = two_model_tables()
     assert "over 2 models above the floor, natural sentences find 75 of 100 facts" in accuracy.answer(tables)
     assert accuracy.answer(accuracy.tables(ranks("natural", [1, 2]))).startswith("Acc@1: ")

@@ -5,6 +5,7 @@ import pytest
 from conftest import small
 
 import probekit as pk
+from probekit.metrics import decisions
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import datasets
@@ -130,13 +131,15 @@ def test_the_models_of_the_paper_are_sixteen():
     assert len(found) == 16 and set(found.columns) == {"model", "category", "parameters (million)"}
 
 
-def test_the_answer_holds_for_one_model_and_a_probe_of_ones_own():
+def test_the_answer_holds_for_one_model_and_a_probe_of_ones_own(monkeypatch):
     prompts = pd.DataFrame({"prompt_id": ["a"], "text": ["It is [MASK] ."], "gold": [["town"]]})
     mine = pk.Probe("mine", prompts, ["town", "x"])
     tables = {
         "datasets": sizes([mine]), "leaks": datasets.leaks([mine]), "lengths": datasets.lengths(small("bert"), [mine]),
         "concentration": datasets.concentration([mine]), "relations": datasets.relations([mine]),
     }  # fmt: skip
+    assert datasets.answer(tables) == "Nothing can be said from 1 prompts: it takes 5 at least."
+    monkeypatch.setattr(decisions, "FEWEST", 1)
     assert "the answer to 100% of the prompts of mine" in datasets.answer(tables)
     assert datasets.token_sentence(tables).count("mine") == 1 and tables["relations"].empty
     assert datasets.kinds_sentence(tables).startswith("No probe") and datasets.conclusions(tables).empty

@@ -148,7 +148,7 @@ def test_the_recorded_tables_are_known():
 def test_the_answer_counts_the_models_above_frequency_alone():
     rows = [("p/x", "m", 0.3, 0.2), ("p/x", "n", 0.1, 0.05), ("p/x", lipid.GUESS, 0.1, 0.1), ("p/y", "m", 0.1, 0.0)]
     rows.append(("p/y", lipid.GUESS, 0.2, 0.1))
-    accuracy = pd.DataFrame(rows, columns=["probe", "model", "acc@1", "low@1"])
+    accuracy = pd.DataFrame(rows, columns=["probe", "model", "acc@1", "low@1"]).assign(prompts=9)
     text = lipid.answer(lipid.recipe_tables({"a": counted()}) | {"accuracy": accuracy})
     assert text.startswith("Of 10 sentences of a, the recipe leaves 4 prompts.")
     assert "right for 10%, and 1 of 2 models are certainly above it (the highest, m, at 30%)" in text

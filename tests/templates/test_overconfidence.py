@@ -103,7 +103,7 @@ def test_conclusions_expect_less_repetition_where_models_know_more():
 def test_the_answer_names_the_control_and_counts_all():
     shares = {"n": ("natural sentences", 0.5, 0.4), "c": ("neither", 0.3, 0.1), GOLD: ("", 0.1, 0.1)}
     rows = [
-        {"model": model, "tuned": tuned, "probe": probe, "repetition": share}
+        {"model": model, "tuned": tuned, "probe": probe, "repetition": share, "prompts": 9}
         for model, (tuned, *both) in shares.items()
         for probe, share in zip(("trex/template", "trex/natural"), both, strict=True)
     ]

@@ -165,10 +165,11 @@ def test_a_correlation_over_data_sets_is_one_row_a_model_and_asks_for_four():
 def test_the_answer_counts_cases_on_either_side():
     answered = pd.DataFrame({"auc_low": [0.6, 0.4, 0.2], "auc_high": [0.8, 0.6, 0.4]})
     across = pd.DataFrame({"log_pearson": [-0.99, 0.99, 0.5], "models": [6, 6, 6]})
-    text = perplexity.answer({"answered": answered, "across": across})
+    read = pd.DataFrame({"texts": [20]})
+    text = perplexity.answer({"perplexity": read, "answered": answered, "across": across})
     assert "less than others in 1 of 3 pairs of model and probe, and more in 1." in text
     assert "falls as perplexity rises on 1 of 3 probes, and rises with it on 1." in text
-    assert "too few" in perplexity.answer({"answered": pd.DataFrame(), "across": pd.DataFrame()})
+    assert "too few" in perplexity.answer({"perplexity": read, "answered": pd.DataFrame(), "across": pd.DataFrame()})
 
 
 def test_the_recorded_tables_are_known_and_give_their_conclusions():

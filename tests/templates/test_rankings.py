@@ -172,6 +172,8 @@ def test_the_answer_counts_what_keeps_and_swaps():
     assert "decides in part who wins: on the same facts of" in swapped and "of 3 pairs of models 0" in swapped
     kept = rankings.answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
     assert "does not change who wins" in kept and "of 1 pairs of models 1 certainly keep" in kept
+    few = rankings.answer(tables(asked({"a": (4, 4), "b": (4, 4)}, facts=4)))
+    assert few == "Nothing can be said from 4 facts asked in both ways: it takes 5 at least."
     one = ranks("natural", [1, 9], domain="general")
     assert "no order is compared" in rankings.answer(tables(one))
     assert "no order is compared" in rankings.answer(tables(pd.concat([one, one.assign(model="b")])))

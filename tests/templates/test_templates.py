@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probekit as pk
-from probekit.metrics import variance_shares
+from probekit.metrics import decisions, variance_shares
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import ask, templates
@@ -156,7 +156,7 @@ def test_relation_and_wording_share_of_one_model():
     assert (row["wording_share"], row["model_share"], row["relation_share"]) == (1, 0, 0)
 
 
-def test_google_re_dates_against_places_beside_the_printed_numbers():
+def test_google_re_dates_against_places_beside_the_printed_numbers(monkeypatch):
     rows = [
         {"prompt_id": r + str(i), "text": f"s{i} in [MASK]", "gold": ["a"], "fact_id": r + str(i), "relation": r}
         for r in templates.PRINTED for i in range(2)
@@ -175,6 +175,8 @@ def test_google_re_dates_against_places_beside_the_printed_numbers():
     gap = rows[rows["claim"] == "001-09e"].iloc[0]
     assert (gap["measured"], gap["estimate"]) == (templates.DATES_LESS_PLACES, 0.75)
     assert (gap["model"], gap["verdict"]) == (row["model"], "agrees" if gap["low"] > 0 else "undecided")
+    assert "cannot be compared" in templates.answer(tables)
+    monkeypatch.setattr(decisions, "FEWEST", 2)
     assert "for 100 of 100 facts" in templates.answer(tables) and "means over" not in templates.answer(tables)
     two = tables["google_re"].query("model != @MEAN")
     two = pd.concat([two.assign(low=0.1, high=0.2), two.assign(model="n", low=-0.2, high=-0.1)])
@@ -183,10 +185,12 @@ def test_google_re_dates_against_places_beside_the_printed_numbers():
     assert set(templates.conclusions({**tables, "google_re": two})["model"]) == {"", row["model"], "n"}
 
 
-def test_wordings_of_the_same_facts_are_concluded_on_at_ten():
+def test_wordings_of_the_same_facts_are_concluded_on_at_ten(monkeypatch):
     tables = templates.tables(ranks(TEMPLATE, [[1, 20], [1, 20], [1, 20], [1, 20]]), [TEMPLATE])
     (row,) = concluded(templates.conclusions(tables)).to_dict("records")
     assert (row["claim"], row["dataset"], row["estimate"], row["verdict"]) == ("001-09e", "d", 1.0, "agrees")
+    assert templates.answer(tables) == "Nothing can be said from 4 facts: it takes 5 at least."
+    monkeypatch.setattr(decisions, "FEWEST", 4)
     assert "100 of 100 facts, the worst for 0" in templates.answer(tables)
 
 

@@ -177,7 +177,7 @@ def test_conclusions_on_vocabulary_and_size():
 def test_the_answer_names_the_control_and_counts_all():
     rows = [("n", "natural sentences", 0.2, 0.1), ("c", "neither", -0.01, -0.05), ("d", "unknown", -0.2, -0.3)]
     gaps = pd.DataFrame(rows, columns=["model", "tuned", "difference", "low"])
-    gaps = gaps.assign(high=gaps["low"] + 0.2, dataset="trex", tokens="1")
+    gaps = gaps.assign(high=gaps["low"] + 0.2, dataset="trex", tokens="1", facts=9)
     text = vocabulary.answer({"gaps": gaps})
     assert "of c, tuned on neither style, is another" in text and "by -1.0 points on" in text
     assert "differ in 2 of 3 pairs" in text and text.endswith("cannot be the whole reason for the difference.")

@@ -1,14 +1,19 @@
-"""Half-finished trainings: weights and optimizer in one safetensors file in a hidden folder beside the result."""
+"""Half-finished trainings: weights and optimizer in one safetensors file in a hidden folder beside the result.
+
+The file says of which training and step it is, and the digest of all its tensors: one that is damaged is named, and the
+training starts anew.
+"""
 
 from __future__ import annotations
 
 import logging
 import shutil
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probekit.files import write_atomically
+from probekit.files import canonical, digest, sweep, write_atomically
 
 if TYPE_CHECKING:
     import torch
@@ -46,26 +51,19 @@ class Checkpoint:
         for number, state in optimizer.state_dict()["state"].items():
             tensors |= {f"optimizer {number} {key}": value for key, value in state.items()}
         tensors["losses"] = losses
-        data = save(
-            {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()},
-            {"key": self.key, "step": str(step)},
-        )
+        kept = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
+        about = {"key": self.key, "step": str(step)}
+        data = save(kept, {**about, "digest": _digest(about, kept)})
         write_atomically(self.path, data)
         self.last = time.monotonic()
 
     def restore(self, network: Any, optimizer: torch.optim.Optimizer, losses: torch.Tensor) -> int:
-        """Put weights, optimizer and losses back; the number of steps that were made, 0 if nothing was kept."""
+        """Put weights, optimizer and losses back; the number of steps that were made, 0 if nothing fit was kept."""
         import torch
-        from safetensors import SafetensorError, safe_open
 
-        try:
-            with safe_open(self.path, "pt") as file:
-                about = file.metadata()
-                if about["key"] != self.key:
-                    log.warning("%s is of another training and is not used", self.path)
-                    return 0
-                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-        except (FileNotFoundError, SafetensorError):
+        sweep(self.path.parent)
+        step, tensors = self._read()
+        if not step:
             return 0
         with torch.no_grad():
             for name, parameter in network.named_parameters():
@@ -77,8 +75,41 @@ class Checkpoint:
                 _, number, key = name.split(" ")
                 state.setdefault(int(number), {})[key] = tensor
         optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
-        return int(about["step"])
+        return step
+
+    def _read(self) -> tuple[int, dict[str, torch.Tensor]]:
+        """Steps made and tensors; none where the file is not there, damaged, or of another training."""
+        from safetensors import SafetensorError, safe_open
+
+        if not self.path.is_file():
+            return 0, {}
+        try:
+            with safe_open(self.path, "pt") as file:
+                about = dict(file.metadata() or {})
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
+            fault = "" if about.pop("digest", "") == _digest(about, tensors) else "damaged, or of an earlier version"
+        except (OSError, ValueError, SafetensorError) as error:
+            about, tensors, fault = {}, {}, f"damaged: {error}"
+        if not fault and about["key"] != self.key:
+            fault = "of another training"
+        if fault:
+            log.warning("%s is not used, and the training starts anew: it is %s", self.path, fault)
+            return 0, {}
+        return int(about["step"]), tensors
 
     def drop(self) -> None:
         """The training is finished."""
         shutil.rmtree(self.path.parent, ignore_errors=True)
+
+
+def _digest(about: Mapping[str, str], tensors: Mapping[str, torch.Tensor]) -> str:
+    """Of what a checkpoint says of itself, and of name, type, shape and bytes of its tensors."""
+    import torch
+
+    parts: list[bytes | str] = [canonical(dict(about))]
+    for name, tensor in sorted(tensors.items()):
+        parts += [
+            f"{name} {tensor.dtype} {tuple(tensor.shape)}",
+            tensor.reshape(-1).view(torch.uint8).numpy().tobytes(),
+        ]
+    return digest(*parts)

@@ -21,7 +21,7 @@ from probekit.demo.training.objective import objective
 from probekit.demo.training.recipe import Settings
 from probekit.demo.training.start import Start
 from probekit.errors import StoreError
-from probekit.files import canonical, digest
+from probekit.files import canonical, digest, sweep, unfinished
 from probekit.models.card import RECORD
 from probekit.models.kinds import quiet
 
@@ -87,6 +87,7 @@ def claim(out: Path) -> Iterator[None]:
     except OSError as error:
         raise StoreError(f"cannot write {out.parent}: {error.strerror or error}") from error
     try:
+        sweep(out.parent)
         yield
     finally:
         lock.release()
@@ -183,19 +184,19 @@ def _save(run: Run, network: Any, losses: torch.Tensor, precision: str, out: Pat
         "loss": curve,
         "unigram": round(_entropy(run.corpus.counts(len(start.model.tokenizer))), 4),
     }
-    unfinished = None
+    made = None
     try:
-        unfinished = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}.saving-"))
+        made = Path(tempfile.mkdtemp(dir=out.parent, prefix=unfinished(out.name)))
         with quiet():
-            network.cpu().save_pretrained(unfinished)
-        start.model.tokenizer.save_pretrained(unfinished)
-        (unfinished / RECORD).write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", "utf-8")
-        for path in unfinished.iterdir():
+            network.cpu().save_pretrained(made)
+        start.model.tokenizer.save_pretrained(made)
+        (made / RECORD).write_text(json.dumps(table, indent=1, ensure_ascii=False) + "\n", "utf-8")
+        for path in made.iterdir():
             path.chmod(0o644)
-        unfinished.chmod(0o755)
-        unfinished.replace(out)
+        made.chmod(0o755)
+        made.replace(out)
     except OSError as error:
         raise StoreError(f"cannot write {out}: {error.strerror or error}; make room, then run again") from error
     finally:
-        if unfinished is not None:
-            shutil.rmtree(unfinished, ignore_errors=True)
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)

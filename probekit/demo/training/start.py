@@ -13,6 +13,7 @@ from probekit.demo.training.recipe import Shape
 from probekit.demo.training.vocabulary import read_tokenizer, train_tokenizer
 from probekit.errors import ModelError
 from probekit.models.card import FAMILIES
+from probekit.models.fit import check_layers, check_tokenizer, check_weights
 from probekit.models.kinds import auto_class, kind_of, quiet
 from probekit.models.model import Model
 
@@ -65,7 +66,8 @@ def from_folder(folder: Path, seed: int) -> Start:
     """The weights and vocabulary of a folder; a missing language-model head is made.
 
     Raises:
-        ModelError: not a model folder, a model of another task, or weights other than the head's are missing.
+        ModelError: not a model folder, a model of another task, weights other than the head's are missing, or weights
+            or tokenizer do not fit.
     """
     import torch
     from transformers import AutoConfig
@@ -73,6 +75,7 @@ def from_folder(folder: Path, seed: int) -> Start:
     try:
         config = AutoConfig.from_pretrained(folder, trust_remote_code=False)
         kind = kind_of(config, folder.name)
+        check_layers(folder.name, config)
         with torch.random.fork_rng(devices=[]), quiet():
             torch.manual_seed(seed)
             network, info = auto_class(kind).from_pretrained(
@@ -83,7 +86,10 @@ def from_folder(folder: Path, seed: int) -> Start:
     except Exception as error:  # the loaders raise whatever their readers of files raise
         said = (str(error).strip().splitlines() or [type(error).__name__])[0]
         raise ModelError(f"cannot train on from {folder}: {said}") from error
-    return Start(Model(folder.name, kind, network, read_tokenizer(folder)), folder.name, _head(network, info, folder))
+    tokenizer, fresh = read_tokenizer(folder), _head(network, info, folder)
+    check_weights(folder.name, network, sorted(info["unexpected_keys"]))
+    check_tokenizer(folder.name, kind, network, tokenizer)
+    return Start(Model(folder.name, kind, network, tokenizer), folder.name, fresh)
 
 
 def _head(network: PreTrainedModel, info: dict[str, Any], folder: Path) -> list[str]:

@@ -16,7 +16,7 @@ from statistics import mean, stdev
 from typing import Any
 
 from probekit.errors import ProbeError, StoreError
-from probekit.files import canonical, digest, write_atomically
+from probekit.files import canonical, digest, sweep, unfinished, write_atomically
 from probekit.probes.lipid.entities import Finder, read_entities
 from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, NOT_UTF8, RECORDS, Citation, read_records
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
@@ -104,6 +104,8 @@ def build(
         raise ProbeError(f"a list's name becomes a file's, and {wrong[0]!r} cannot be one")
     finder = Finder(lists, ignore_case)
     options = {"after": after, "before": before, "plain": plain, "ignore_case": ignore_case, "keywords": KEYWORDS}
+    for place in (out, out / "parts"):
+        sweep(place)
     recipe = canonical([RECIPE, version("sentencex"), options, lists])
     by_content = {_digest(path): path for path in reversed(files)}
     parts = [_part(by_content[one], one, recipe, finder, options, out / "parts") for one in _bar([*by_content][::-1])]
@@ -237,7 +239,7 @@ def _join(parts: Sequence[Part], out: Path, total: Counter[str], frequency: Mapp
     """The rows that stand, by list and in order of reading, whole or not at all, at any size; counts are added."""
     try:
         out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=out, prefix=".") as folder, ExitStack() as opened:
+        with tempfile.TemporaryDirectory(dir=out, prefix=unfinished("joined")) as folder, ExitStack() as opened:
             probes = {
                 kind: opened.enter_context((Path(folder) / f"{kind}.jsonl").open("w", encoding="utf-8"))
                 for kind in frequency

@@ -11,10 +11,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from probekit.errors import ProbeError
+from probekit.errors import ProbeError, meant
 from probekit.files import canonical, digest
-from probekit.probes.probe import MASK, read_rows
+from probekit.probes.probe import MASK, name_unknown, read_rows
 from probekit.probes.rationales.words import Language, split_words, word_spans
+from probekit.titles import shown_file
 
 Dimension = Literal["grammar", "semantics", "knowledge", "reasoning", "computation"]
 DIMENSIONS: tuple[str, ...] = get_args(Dimension)
@@ -23,6 +24,7 @@ CONTRASTS = ("role reversal", "negation", "misprimed")  # of other data: the ans
 KINDS = ("none", *PERTURBATIONS, *CONTRASTS, "unstated")
 ANNOTATIONS = {"uniqueness": (1, 4), "sufficiency": (1, 3), "compactness": (1, 4)}  # scales of sections 3.2 and 3.4
 REQUIRED = ("id", "language", "dimension", "context", "golds", "rationales", "perturbation", "original_id")
+FIELDS = (*REQUIRED, "words", "rationale_words", *ANNOTATIONS)  # that are read somewhere
 
 
 @dataclass(frozen=True)
@@ -57,7 +59,8 @@ class RationaleSet:
             raise ProbeError(f"{self.name}: no records")
         for column in REQUIRED:
             if column not in items:
-                raise ProbeError(f"{self.name}: records have no field {column!r}; found {', '.join(items.columns)}")
+                found = ", ".join(f"{name}{meant(str(name), [column])}" for name in items.columns)
+                raise ProbeError(f"{self.name}: records have no field {column!r}; found {found}")
         rows: list[dict[str, Any]] = items.to_dict("records")
         items["words"] = [_words(row) for row in rows]
         rows = items.to_dict("records")
@@ -100,7 +103,8 @@ class RationaleSet:
         """
         path = Path(path)
         rows = [{**row, "original_id": row.get("original_id") or ""} for row in read_rows(path)]
-        return cls(**{"name": path.stem, **about}, items=pd.DataFrame(rows))
+        name_unknown(path, dict.fromkeys(name for row in rows for name in row), FIELDS)
+        return cls(**{"name": shown_file(path), **about}, items=pd.DataFrame(rows))
 
     @classmethod
     def from_texts(cls, texts: Sequence[str], language: Language = "en") -> RationaleSet:

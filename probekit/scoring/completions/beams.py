@@ -9,7 +9,7 @@ from probekit.errors import ModelError
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS
 from probekit.scoring.completions.asking import Answer, Options, refused
-from probekit.scoring.forward import Row
+from probekit.scoring.forward import Row, embedded
 from probekit.scoring.memory import within_memory
 
 BEAM_TOKENS = 4 * BATCH_TOKENS  # beams x prompts x tokens of one batch
@@ -87,6 +87,7 @@ def _generate(
     ids, attention = (
         torch.tensor([[*a, *b] for a, b in zip(*pair, strict=True)], device=model.device) for pair in pairs
     )
+    embedded(model, ids)
     network: Any = model.network
     begun = {"decoder_input_ids": torch.tensor([list(start)] * len(rows), device=model.device)} if start else {}
     kept, network.generation_config = network.generation_config, settings

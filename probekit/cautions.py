@@ -1,11 +1,21 @@
-"""What the readers of data warn of while a page runs, kept for its provenance table."""
+"""What is warned of while a page runs: cautions for its first lines, the readers' warnings for how it was made."""
 
 from __future__ import annotations
 
 import logging
 from pathlib import Path
 
-READERS = ("probekit.probes", "probekit.contexts")
+CAUTIONS = "probekit.cautions"  # the logger of ``caution``
+LOGGERS = ("probekit.probes", "probekit.contexts", CAUTIONS)
+
+
+def caution(text: str) -> None:
+    """Warn of what may be meant but changes what a result says; a page shows it in its first lines.
+
+    Args:
+        text: a sentence, of a path only its last part.
+    """
+    logging.getLogger(CAUTIONS).warning("%s", text)
 
 
 class Messages(logging.Handler):
@@ -14,17 +24,19 @@ class Messages(logging.Handler):
     def __init__(self) -> None:
         super().__init__(logging.WARNING)
         self.texts: list[str] = []
+        self.cautions: list[str] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep one warning."""
         given = record.args if isinstance(record.args, tuple) else ()
         text = record.msg % tuple(a.name if isinstance(a, Path) else a for a in given) if given else record.getMessage()
-        self.texts += [text] * (text not in self.texts)
+        kept = self.cautions if record.name == CAUTIONS else self.texts
+        kept += [text] * (text not in kept)
 
 
 def listen() -> Messages:
-    """Keep the readers' warnings from now on; whoever listened before no longer does."""
+    """Keep warnings from now on; whoever listened before no longer does."""
     messages = Messages()
-    for logger in map(logging.getLogger, READERS):
+    for logger in map(logging.getLogger, LOGGERS):
         logger.handlers = [handler for handler in logger.handlers if not isinstance(handler, Messages)] + [messages]
     return messages

@@ -1,0 +1,144 @@
+"""What changes a result is said in a page's first lines, and no two models or probes of a run have one name."""
+
+import json
+
+import nbformat
+import pandas as pd
+import pytest
+from conftest import small
+
+from probekit import titles
+from probekit.cautions import caution
+from probekit.errors import ReportError
+from probekit.report.page import Page
+from probekit.report.run import run
+
+from notebooks.fairness import ask as fairness
+from notebooks.templates import ask
+
+NOTEBOOK = """# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% tags=["parameters"]
+models: list = ["a"]  # models
+probes: list = []  # probes
+completions: list = []  # files
+recorded: bool = False  # show what was recorded
+out: str = "01_study"  # folder
+
+# %%
+import pandas as pd
+from probekit.cautions import caution
+from probekit.report import Page
+page = Page("01_study", globals())
+
+def compute():
+    caution("a model *shouts*.")
+    caution("a model *shouts*.")
+    return {"rows": pd.DataFrame({"n": [1]})}
+
+tables = page.tables(compute, {"rows": "Rows"})
+page.answer("Yes.")
+caution("and one later.")
+page.close()
+"""
+
+
+@pytest.fixture
+def home(tmp_path, monkeypatch):
+    monkeypatch.setattr(titles, "_endings", {})
+    (tmp_path / "notebooks" / "first").mkdir(parents=True)
+    (tmp_path / "notebooks" / "first" / "01_study.py").write_text(NOTEBOOK)
+    (tmp_path / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n    recorded: \n")
+    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
+    return tmp_path
+
+
+def page_of(home, **values):
+    given = {"models": [], "probes": [], "completions": [], "recorded": False, "out": str(home / "out")}
+    return Page("01_study", given | values)
+
+
+def printed(page):
+    outputs = [out for cell in nbformat.read(page, 4).cells for out in cell.get("outputs", [])]
+    return [out["data"]["text/markdown"] for out in outputs]
+
+
+def test_cautions_stand_before_the_answer_once_and_out_of_every_fold(home):
+    first, answer, later = printed(run("01_study", {}, home / "out"))[:3]
+    assert first.startswith("```{admonition} Take care") and first.count("shouts") == 1
+    assert r"a model \*shouts\*" in first and "dropdown" not in first
+    assert "Yes" in answer and "and one later" in later and "shouts" not in later
+    manifest = json.loads((home / "out/01_study/manifest.json").read_text())
+    assert manifest["cautions"] == ["a model *shouts*.", "and one later."]
+
+
+def test_cautions_of_a_recorded_run_stand_on_the_page_that_shows_it(home):
+    place = home / "book" / "recorded" / "01_study"
+    place.mkdir(parents=True)
+    (place / "rows.csv").write_text("n\n1\n")
+    kept = {"hash": "h", "cautions": ["of then."], "parameters": {}, "versions": {}, "models": {}, "probes": {}}
+    (place / "manifest.json").write_text(json.dumps(kept | {"runs": {}}))
+    first = printed(run("01_study", {}, home / "out", "recorded"))[0]
+    assert "of then" in first and "shouts" not in first
+
+
+def test_a_model_or_probe_named_twice_is_refused(home):
+    with pytest.raises(ReportError, match="models names 'zoo/bert-tiny' twice"):
+        page_of(home, models=["zoo/bert-tiny", "zoo/bert-small", "zoo/bert-tiny"])
+
+
+def folders(home):
+    paths = [home / "exp1" / "last", home / "exp2" / "last"]
+    for path, family in zip(paths, ("bert", "distilbert"), strict=True):
+        small(family).network.save_pretrained(path)
+        small(family).tokenizer.save_pretrained(path)
+    return [str(path) for path in paths]
+
+
+def files(home):
+    paths = [home / "a" / "facts.jsonl", home / "b" / "facts.jsonl"]
+    for path, name in zip(paths, ("town", "map"), strict=True):
+        path.parent.mkdir()
+        row = {"text": "The [MASK] of Port Velna", "gold": name}
+        path.write_text("".join(json.dumps(row | {"prompt_id": f"{name} {n}"}) + "\n" for n in range(6)))
+    return [str(path) for path in paths]
+
+
+def test_models_and_probes_that_end_alike_are_asked_apart(home):
+    models, probes = folders(home), files(home)
+    page = page_of(home, models=models, probes=probes)
+    ranks = ask.ask_all(page, models, ask.load_probes(probes))
+    found = ranks.groupby(["model", "probe"], sort=False).size()
+    assert found.to_dict() == {(m, p): 6 for m in ("exp1/last", "exp2/last") for p in ("a/facts", "b/facts")}
+    assert list(page.models) == ["exp1/last", "exp2/last"] and list(page.probes) == ["a/facts", "b/facts"]
+    assert ask.cards(models)["model"].tolist() == ["exp1/last", "exp2/last"]
+
+
+def test_files_of_completions_that_end_alike_are_counted_apart(home):
+    paths = []
+    questions = fairness.Questions("mine", {"set": pd.DataFrame({"text": ["She is [MASK].", "He is [MASK]."]})}, [])
+    for name in ("a/gpt.jsonl", "b/gpt.jsonl", "llama-2.7b.jsonl", "llama-2.13b.jsonl"):
+        path = home / name
+        path.parent.mkdir(exist_ok=True)
+        rows = [{"prompt": text, "completions": [name]} for text in questions.sets["set"]["text"]]
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+        paths.append(str(path))
+    page = page_of(home, completions=paths)
+    found = fairness.ask_all(page, [], paths, questions, 1, "cpu")["set"]
+    assert {name: rows[0] for name, rows in found.items()} == {
+        "a/gpt": ["a/gpt.jsonl"], "b/gpt": ["b/gpt.jsonl"], "llama-2.7b": ["llama-2.7b.jsonl"],
+        "llama-2.13b": ["llama-2.13b.jsonl"],
+    }  # fmt: skip
+
+
+def test_a_caution_is_kept_once(home):
+    page = page_of(home)
+    for _ in range(2):
+        caution("twice")
+    assert page.messages.cautions == ["twice"]

@@ -1,0 +1,68 @@
+"""No page answers from one prompt: what its sentence rests on is counted before it is written."""
+
+import pandas as pd
+import pytest
+
+from notebooks.contexts import biases, copy, rank_change, ucm
+from notebooks.rationales import perturbations, prediction, rationale_length, saliency
+from notebooks.templates import entities, lipid, overconfidence, perplexity, vocabulary
+
+SENSE = {"estimate": 1.0, "low": 1.0, "high": 1.0}
+
+
+def one(**values: object) -> pd.DataFrame:
+    return pd.DataFrame([values])
+
+
+def of_contexts(**tables: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    return {"counts": pd.DataFrame({"source": ["demo"], "with another correct object": [1]}), **tables}
+
+
+ANSWERS = {
+    "15": lambda n: overconfidence.answer({"variety": one(model="m", probe="mine", prompts=n, repetition=1.0)}),
+    "16": lambda n: perplexity.answer({"perplexity": one(model="m", probe="mine", texts=n)}),
+    "17": lambda n: entities.answer(
+        {"falls": one(model="m", probe="mine", k=1, facts=n, floor=False, difference=1.0, low=1.0, high=1.0)}
+    ),
+    "18": lambda n: vocabulary.answer({"gaps": one(model="m", dataset="mine", tokens=vocabulary.ONE, facts=n)}),
+    "19": lambda n: lipid.answer(
+        {
+            "steps": pd.DataFrame({"text": "t", "step": [lipid.SENTENCES, lipid.PROMPTS], "count": [9, n]}),
+            "accuracy": pd.DataFrame({"probe": "mine", "model": ["m", lipid.GUESS], "prompts": n, "acc@1": [1.0, 0.0]}),
+        }
+    ),
+    "21": lambda n: rank_change.answer(
+        {"rank_change": one(source="demo", model="m", added_correct=True, change="rc_centre", triples=n, **SENSE)}
+    ),
+    "22": lambda n: ucm.answer(
+        of_contexts(ucm=one(source="demo", model="m", measure=ucm.POOLED, triples=n, understand=1.0)), printed=False
+    ),
+    "23": lambda n: copy.answer(of_contexts(differences=one(source="demo", model="m", triples=n, understand_low=1.0))),
+    "24": lambda n: biases.answer(
+        {"wordings": one(source="demo", model="m", wording=biases.PROMPT, context="without", questions=n, changed=1.0)}
+    ),
+    "30": lambda n: prediction.answer(
+        {"accuracy": one(dataset="own/en", model="m", dimension="all", part="all", top=1, records=n, **SENSE)}, "own/en"
+    ),
+    "31": lambda n: saliency.answer(
+        {"interpretability": one(dataset="own/en", dimension="all", metric="F1", method="attention", n=n, **SENSE)},
+        "own/en",
+    ),
+    "32": lambda n: rationale_length.answer(
+        {"lengths": one(dataset="own/en", model="m", dimension="grammar", metric="F1", ratio=0.1, n=n)}, "own/en", "m"
+    ),
+    "33": lambda n: perturbations.answer(
+        {
+            "accuracy": one(
+                dataset="own/en", model="m", dimension="grammar", perturbation="important", top=1, pairs=n, same=1.0
+            )
+        },
+        "own/en",
+    ),
+}
+
+
+@pytest.mark.parametrize("page", ANSWERS)
+@pytest.mark.parametrize("count", [1, 4])
+def test_nothing_is_said_from_fewer_than_five(page, count):
+    assert f"othing can be said from {count} " in ANSWERS[page](count)
