@@ -55,11 +55,12 @@ def templates() -> Card:
     rows = pairs.melt(["data"], ["template", "natural"], "style", "acc@1")
     found = pick(pairs, dataset="trex").drop_duplicates("tuned").iloc[[0, -1]].to_dict("records")
     ends = [
-        f"{100 * row['template']:.0f} by template and {100 * row['natural']:.0f} in natural sentences after tuning on "
-        f"{row['tuned']}"
-        for row in found
+        f"after tuning on {row['tuned']} {100 * row['template']:.0f} and {100 * row['natural']:.0f}" for row in found
     ]
-    answer = f"Which style finds more follows what a model was tuned on: of 100 facts of {title('trex')}, {' and '.join(ends)}."
+    answer = (
+        "Which finds more follows what a model was tuned on: of 100 facts of "
+        f"{title('trex')}, templates and natural sentences find {', '.join(ends)}."
+    )
     question = "Do templates and natural sentences tell the same of a model?"
     figure = forest(rows, "acc@1", y="data", series="style", xlabel="Acc@1")
     return Card(
