@@ -28,6 +28,8 @@ SAMPLES = 2000
 FEW = 20  # triples of a source below which its intervals are given and no judgement
 LEAST = 5  # triples of a group below which an interval would rest on too few
 FLOORS = "Acc@1 without context, any correct object, beside that of the best constant answers"
+FLOOR_COLUMNS = ["source", "model", "questions", "documents", "accuracy", "constant", "by_relation"]
+FLOOR_COLUMNS += ["gain", "gain_low", "gain_high", "floor"]
 DIRECTION = ["claim", "source", "model", "measured", "estimate", "low", "high", "n"]
 
 
@@ -229,7 +231,7 @@ def floors(ranked: pd.DataFrame) -> pd.DataFrame:
         about |= {"by_relation": often.groupby(level="pool").max().sum() / len(part)}
         about |= spanned("gain", ends)
         rows.append(about | {"floor": not ends[1] > 0})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=FLOOR_COLUMNS)
 
 
 def rises(rows: pd.DataFrame) -> pd.Series:
