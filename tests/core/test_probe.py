@@ -204,9 +204,13 @@ def test_a_jsonl_file_is_read_as_it_stands(tmp_path):
 
 @pytest.mark.parametrize(
     ("name", "style", "dataset"),
-    [("trex/natural", "natural", "trex"), ("mine_template", "template", "mine"), ("pubmed/gene", "natural", "pubmed/gene"),
-     ("mine_template", "natural", "mine_template")],
-)  # fmt: skip
+    [
+        ("trex/natural", "natural", "trex"),
+        ("mine_template", "template", "mine"),
+        ("pubmed/gene", "natural", "pubmed/gene"),
+        ("mine_template", "natural", "mine_template"),
+    ],
+)
 def test_a_data_set_is_the_probe_without_its_style(name, style, dataset):
     assert dataset_of(name, style) == dataset
 
