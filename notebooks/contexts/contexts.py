@@ -185,12 +185,14 @@ def answer(tables: Tables) -> str:
     how much of that is one relation's."""
     row = tables["sources"].sort_values("several", ascending=False, kind="stable").iloc[0]
     each = pick(tables["relations"], source=row["source"])
-    first, steps = each.loc[each["counted"].idxmax()], each["counted"].sum()
+    first = each.loc[each["counted"].idxmax()]
+    share = first["counted"] / each["counted"].sum()
     return (
-        f"What the method counts is another right answer in the document. Of {row['triples']:,} triples of "
-        f"{named(row['source'])}, {row['covered']:,} have a document that names subject and target, and "
-        f"{row['several']:,} one that names another right answer too; {first['counted'] / steps:.0%} of the steps are "
-        f"of one relation, *{escape(first['label'])}*."
+        f"The method needs a text that names two right answers to one question: of {row['triples']:,} facts of "
+        f"{named(row['source'])}, {row['covered']:,} have a document that names subject and answer, and "
+        f"{row['several']:,} ({row['several'] / row['triples']:.0%}) one that names another right answer too. Of the "
+        f"steps so gained {share:.0%} are of one relation, *{escape(first['label'])}*"
+        + (", so that what the next pages find is mostly about it." if share > 0.5 else ".")
     )
 
 

@@ -26,6 +26,7 @@ from probekit.metrics import (
 )
 from probekit.metrics.decisions import enough, opposed
 from probekit.models.card import UNKNOWN
+from probekit.probes.probe import dataset_of
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import escape, title
@@ -317,7 +318,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     tuned = dict(known["tuned"]) if "tuned" in known else {}
     rows: list[dict[str, Any]] = []
     for one, other in combinations(tables["ranks"].drop_duplicates("probe").to_dict("records"), 2):
-        sets = [row["probe"].removesuffix(f"/{row['style']}") for row in (one, other)]
+        sets = [dataset_of(row["probe"], row["style"]) for row in (one, other)]
         same_facts, same_style = sets[0] == sets[1], one["style"] == other["style"]
         if one["domain"] == other["domain"] and (same_facts or same_style):
             claim = "001-07g" if same_facts else "001-07i" if one["domain"] == GENERAL else "001-07j"
@@ -440,7 +441,7 @@ def chart_rows(tables: Tables) -> pd.DataFrame:
     and no row of a data set on which all models are."""
     ranks = tables["ranks"]
     low = ranks["floor"].astype(bool)
-    names = [probe.removesuffix(f"/{style}") for probe, style in zip(ranks["probe"], ranks["style"], strict=True)]
+    names = [dataset_of(*pair) for pair in zip(ranks["probe"], ranks["style"], strict=True)]
     numbers = {name: ranks[name].astype(float).mask(low) for name in ("rank", "rank_low", "rank_high")}
     rows = ranks.assign(dataset=names, **numbers).sort_values("asked", kind="stable", ignore_index=True)
     return rows[rows.groupby("dataset")["rank"].transform("count") > 0]

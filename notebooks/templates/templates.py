@@ -22,7 +22,7 @@ from probekit.metrics import (
     variance_shares,
 )
 from probekit.metrics.decisions import enough
-from probekit.probes.probe import MASK, Probe
+from probekit.probes.probe import MASK, Probe, dataset_of
 from probekit.report.charts import colours, forest, new_figure
 from probekit.report.published import cell as printed
 from probekit.report.tables import pick
@@ -110,7 +110,7 @@ def tables(ranks: pd.DataFrame, probes: Sequence[Probe]) -> dict[str, pd.DataFra
     """
     worded = ranks.merge(wordings(probes), on=["probe", "prompt_id"], how="inner")
     probe = worded["probe"].str.removesuffix(FURTHER)
-    dataset = [name.removesuffix(f"/{style}") for name, style in zip(probe, worded["style"], strict=True)]
+    dataset = [dataset_of(*pair) for pair in zip(probe, worded["style"], strict=True)]
     worded = worded.assign(probe=probe, dataset=dataset)
     return {
         "templates": _accuracy(worded, ["model", *TEMPLATE]),
