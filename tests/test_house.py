@@ -136,10 +136,11 @@ def test_constraints_pin_all_that_is_required():
     assert all("+" not in pin for pin in pins.values())
 
 
-def test_the_paper_profile_asks_the_models_of_the_paper():
+@pytest.mark.parametrize(("paper", "page", "count"), [("001", "12_accuracy", 16), ("004", "41_hurtfulness", 21)])
+def test_the_paper_profile_asks_the_models_of_the_paper(paper, page, count):
     studies = yaml.safe_load((ROOT / "studies.yml").read_text())
-    of_paper = {name for name, entry in registry().items() if "001" in entry.papers}
-    assert set(studies["12_accuracy"]["profiles"]["paper"]["models"]) == of_paper and len(of_paper) == 16
+    of_paper = {name for name, entry in registry().items() if paper in entry.papers}
+    assert set(studies[page]["profiles"]["paper"]["models"]) == of_paper and len(of_paper) == count
 
 
 def test_nothing_tracked_is_large_or_of_one_machine():
