@@ -196,7 +196,7 @@ def _dimensions(chosen: pd.Series) -> str:
 
 @check("003-12f")
 def length_ratios() -> Finding:
-    """Are the length ratios of Table 3 (Chinese, which section 5.3 is about) nearer to 0.5 than to 0.3, or the reverse?"""
+    """Are the length ratios of Table 3 (Chinese, as section 5.3 is) nearer to 0.5 than to 0.3, or the reverse?"""
     ratios = numbers(PAPER, "3")["Chinese RRL"] / 100
     half = (ratios - 0.5).abs() < (ratios - 0.3).abs()
     whole = bool(half[[*LONG]].all() and not half[[*SHORT]].any())
