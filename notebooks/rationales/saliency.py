@@ -381,22 +381,24 @@ def answer(tables: Tables, dataset: str) -> str:
 def readings(tables: Tables, dataset: str) -> str:
     """Whether erasure says the same as MAP of attention against integrated gradients, model by model."""
     gaps = pick(tables["contrasts"], dataset=dataset, dimension=ALL, claim=BETTER, metric=MAP)
-    sentences = []
+    found: dict[tuple[str, str], list[str]] = {}
     for row in gaps.to_dict("records"):
-        taken = erasure.side(tables["erased"], dataset, row["model"])
-        order = {"agrees": "more", "contradicts": "less"}.get(direction(row["low"], row["high"]), "undecided")
-        if not taken:
-            continue
-        by_map, by_erasure = FAITHFUL[order], FAITHFUL[taken]
-        name = escape(title(str(row["model"])))
-        if order == taken:
-            sentences.append(f"Which is the more faithful to {name}: by both readings {by_map}.")
+        if taken := erasure.side(tables["erased"], dataset, row["model"]):
+            order = {"agrees": "more", "contradicts": "less"}.get(direction(row["low"], row["high"]), "undecided")
+            found.setdefault((FAITHFUL[order], FAITHFUL[taken]), []).append(escape(title(str(row["model"]))))
+    if len(gaps) > 2:
+        return erasure.counted(tables["erased"], gaps, dataset)
+    sentences = []
+    for (by_map, by_erasure), models in found.items():
+        text = f"Which is the more faithful to {' and to '.join(models)}"
+        if by_map == by_erasure:
+            sentences.append(f"{text}: by both readings {by_map}.")
         else:
             sentences.append(
-                f"Which is the more faithful to {name} depends on the reading: {by_map} by the order of words that "
-                f"survives a change of text (MAP), {by_erasure} by what a prediction loses without its best words."
+                f"{text} depends on the reading: {by_map} by the order of words that survives a change of text (MAP), "
+                f"{by_erasure} by what a prediction loses without its best words."
             )
-    return " ".join(sentences) if len(sentences) < 3 else erasure.counted(tables["erased"], gaps, dataset)
+    return " ".join(sentences)
 
 
 def above_controls(tables: Tables) -> str:

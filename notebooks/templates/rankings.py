@@ -389,17 +389,6 @@ def answer(tables: Tables) -> str:
     return f"{text}and {swapped} swap.{end}"
 
 
-def floor_sentence(tables: Tables) -> str:
-    """Which models cannot be ranked, and on how many probes."""
-    ranks = tables["ranks"]
-    low, probes = ranks[ranks["floor"]], ranks["probe"].nunique()
-    if low.empty:
-        return "Every model is above the floor on every probe."
-    counts = low.groupby("model", sort=False)["probe"].nunique().sort_values(ascending=False, kind="stable")
-    names = ", ".join(f"{escape(title(str(model)))} on {count}" for model, count in counts.items())
-    return f"A model that does no better than one constant answer has no rank: of {probes} probes, {names}."
-
-
 def difference_sentence(tables: Tables) -> str:
     """RQ2: for how many models the difference stays after correcting for the number of tests; empty without one."""
     rows = pick(tables["differences"], subset=ALL) if len(tables["differences"]) else tables["differences"]
