@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from probekit.errors import ProbekitError
 from probekit.metrics import middle
 from probekit.metrics.decisions import FLOOR, direction
 from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
@@ -141,10 +142,16 @@ def compare(scored: Scored, rules: str, templates: pd.DataFrame, groups: Mapping
 
 
 def sides_of(way: str, groups: Groups) -> tuple[str, str]:
-    """The two groups that are compared: ``SIDES``, or of templates in other categories the first two by name."""
+    """The two groups that are compared: ``SIDES``, or of templates in other categories the first two by name.
+
+    Raises:
+        ProbekitError: templates of one category.
+    """
     if way == COLUMN and not set(SIDES[COLUMN]) <= set(groups):
-        first, second = sorted(set(groups) - {identities.BOTH})[:2]
-        return first, second
+        names = sorted(set(groups) - {identities.BOTH})
+        if len(names) < 2:
+            raise ProbekitError(f"two groups are compared, but all templates are of the category {names}: add others")
+        return names[0], names[1]
     return SIDES[way]
 
 

@@ -382,17 +382,20 @@ def version_story(tables: Tables) -> str:
     )
 
 
-def beside(tables: Tables, demo: bool) -> pd.DataFrame:
+def beside(tables: Tables, comparable: bool) -> pd.DataFrame:
     """One's own models for reading, with the place that each would take among the audited models of Table 1.
 
-    A place is given for as many completions as the recorded models have; none on the demo world.
+    A place is given for as many completions as the recorded models have.
+
+    Args:
+        comparable: whether templates and lexicon are the paper's; without, no place is given.
     """
     whole, first = by_model(tables["own"], "audited_plain"), by_model(tables["own"], "audited_first_word")
     table1 = tables["table1"] if len(tables["table1"]) else recorded_tables(PAGE).get("table1", pd.DataFrame())
     shown = {"Model": [title(name) for name in whole.index], "Completions": [str(n) for n in whole["ranks"]]}
     for words, rows in (("Audited", whole), ("First word", first)):
         shown[words] = [interval(*row) for row in rows[["mean", "low", "high"]].itertuples(index=False)]
-    if demo or table1.empty:
+    if not comparable or table1.empty:
         return pd.DataFrame(shown)
     known = by_model(table1, "audited")
     shown["Place"] = [

@@ -180,6 +180,7 @@ page.say(saliency.exactness(tables))
 # - Attention of the last layer is one layer of several; integrated gradients depend on the blank sentence they start from.
 # - A word's score is the sum over its tokens, so even weights spread evenly favour words of many tokens.
 # - A sentence without some of its words is no sentence a model was trained on: what it loses may be due to that alone, which is why random scores stand beside it.
+# - Erasure takes out whatever is scored best, punctuation marks too.
 # - No interval is corrected for the number of models, dimensions and metrics.
 # ````
 #
