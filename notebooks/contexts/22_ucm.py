@@ -113,7 +113,7 @@ if len(telling.drawn_rows(tables["telling"], ucm.sources(tables))):
         telling.draw(tables["telling"], ucm.sources(tables)),
         "telling",
         "AUC with which each value tells facts that were told from facts that were not, over all models, with 95% "
-        "intervals over documents. Dotted: chance. *Or stays first* also counts steps that leave a target at rank 1.",
+        "intervals over documents. Dotted: chance. “Or stays first” also counts steps that leave a target at rank 1.",
         telling.described(tables["telling"], ucm.sources(tables)),
     )
 

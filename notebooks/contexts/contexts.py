@@ -21,7 +21,7 @@ from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT, halves
 from probekit.report.charts import lines
 from probekit.report.charts import told as in_words
 from probekit.report.tables import pick, readable
-from probekit.report.text import escape, title
+from probekit.report.text import title
 
 from notebooks.contexts.ask import Looked, look
 from notebooks.contexts.pooling import named
@@ -190,7 +190,7 @@ def answer(tables: Tables) -> str:
         f"What the method counts is another right answer in the document. Of {row['triples']:,} triples of "
         f"{named(row['source'])}, {row['covered']:,} have a document that names subject and target, and "
         f"{row['several']:,} one that names another right answer too; {first['counted'] / steps:.0%} of the steps are "
-        f"of one relation, *{escape(first['label'])}*."
+        f"of one relation, “{first['label']}”."
     )
 
 
@@ -202,9 +202,7 @@ def kinds(tables: Tables) -> str:
     if each.empty:
         return ""
     steps = each.groupby("kind")["counted"].sum().sort_values(ascending=False)
-    parts = " and ".join(
-        f"{count / steps.sum():.0%} of {escape(kind)} relations" for kind, count in steps.items() if count
-    )
+    parts = " and ".join(f"{count / steps.sum():.0%} of {kind} relations" for kind, count in steps.items() if count)
     return f"By the kinds that the data give to relations, these steps are {parts}."
 
 

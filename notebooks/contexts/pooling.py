@@ -14,7 +14,7 @@ from probekit.metrics.context import counted
 from probekit.metrics.decisions import FLOOR
 from probekit.report.published import published
 from probekit.report.tables import cell, pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.contexts.ask import DOMAINS
 
@@ -71,7 +71,7 @@ def sources_shown(triples: Mapping[str, int]) -> list[str]:
 def named(source: str) -> str:
     """A source within a sentence, escaped."""
     name = title(source)
-    return f"the {name[0].lower()}{name[1:]}" if source in DOMAINS else escape(name)
+    return f"the {name[0].lower()}{name[1:]}" if source in DOMAINS else name
 
 
 def several(ranked: pd.DataFrame) -> pd.DataFrame:

@@ -21,7 +21,7 @@ from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.report.recording import recorded_models
 from probekit.report.tables import pick
-from probekit.report.text import escape, shown_name, title
+from probekit.report.text import shown_name, title
 from probekit.scoring import rank_targets
 from probekit.store import Store
 
@@ -161,8 +161,8 @@ def floor_sentence(table: pd.DataFrame) -> str:
     low = table[table["floor"].astype(bool)].groupby("model", sort=False)["probe"].agg(list)
     total, parts = table["probe"].nunique(), []
     for model, probes in low.items():
-        where = "all" if len(probes) == total else ", ".join(escape(title(probe)) for probe in probes)
-        parts.append(f"{escape(title(str(model)))} on {where}")
+        where = "all" if len(probes) == total else ", ".join(title(probe) for probe in probes)
+        parts.append(f"{title(str(model))} on {where}")
     return f"At the floor, so judged in nothing here: {'; '.join(parts)}."
 
 
