@@ -240,7 +240,7 @@ class Page:
         figure.savefig(data, format="svg", metadata={"Date": None, "Creator": None})
         plt.close(figure)
         path = self.out / f"{file_name(name)}.svg"
-        write_atomically(path, data.getvalue())
+        write_atomically(path, re.sub(rb"[\0-\b\v\f\x0e-\x1f]", b" ", data.getvalue()))  # signs that no XML may hold
         return Markup(f"{self.out.name}/{path.name}")
 
     def conclude(self, rows: pd.DataFrame) -> None:
