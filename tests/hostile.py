@@ -55,7 +55,7 @@ PAYLOADS = (
 FORMULAS = ("=cmd|' /C calc'!A0", "@SUM(1)", "+1+1", "-2+3", "\t=1", "\r=1", "'=1")
 # columns that hold what models, files and their readers name and write
 FOREIGN = frozenset(
-    {  # fmt: skip
+    {
         "model",
         "probe",
         "dataset",
@@ -87,6 +87,8 @@ FOREIGN = frozenset(
     }
 )
 
+OURS = ("", "all", "mean over models")
+
 
 def poison(text: str, payload: str) -> str:
     """A value that does its worst and is still another for another text."""
@@ -99,7 +101,7 @@ def poisoned(target: Path, secret: Path, names: Sequence[str], columns: frozense
     known: dict[str, str] = {}
 
     def bad(value: object) -> object:
-        if not isinstance(value, str) or not value:
+        if not isinstance(value, str) or value in OURS:
             return value
         return known.setdefault(value, poison(value, next(payloads)))
 
@@ -171,14 +173,30 @@ def styled(element: object) -> set[str]:
     return {"style"} if element.name in ("col", "table", "div") and DONE not in element["style"] else set()  # type: ignore[attr-defined]
 
 
+def runs(name: str, place: Path, columns: frozenset[str]) -> bool:
+    """Whether a page runs with these columns poisoned; it then lies in ``place / "run"``."""
+    for folder in ("recorded", "run"):
+        shutil.rmtree(place / folder, ignore_errors=True)
+        (place / folder).mkdir()
+    of_page = [name] if recording.folder(name).is_dir() else pages("recorded")
+    poisoned(place / "recorded", place / "secret.txt", of_page, columns)
+    try:
+        with recorded_in(place / "recorded"):
+            executed(name, place / "run")
+    except Exception as error:
+        print(f"{name}: {type(error).__name__}: {str(error)[:150]!r}", flush=True)
+        return False
+    return True
+
+
 def main(names: Sequence[str]) -> int:
     """Render the book with every recorded page poisoned, and open the pages in Chromium."""
     logging.disable(logging.WARNING)
     bad = 0
     with tempfile.TemporaryDirectory() as work:
         place = Path(work)
-        secret, stage = place / "secret.txt", place / "stage"
-        secret.write_text(SECRET)
+        stage = place / "stage"
+        (place / "secret.txt").write_text(SECRET)
         shutil.copytree(root() / "book", stage / "book", ignore=shutil.ignore_patterns("recorded", "published"))
         for entry in ("_config.yml", "_toc.yml"):
             shutil.copy2(root() / entry, stage / entry)
@@ -186,17 +204,14 @@ def main(names: Sequence[str]) -> int:
         done = []
         for name in names:
             shutil.rmtree(studies / name, ignore_errors=True)
-            for columns in (FOREIGN, frozenset({"model", "first", "second"}), frozenset[str]()):
-                try:
-                    of_all = [name] if recording.folder(name).is_dir() else pages("recorded")
-                    poisoned(place / "recorded", secret, of_all, columns)
-                    with recorded_in(place / "recorded"):
-                        executed(name, studies)
-                    done.append(name)
-                    print(f"{name}: poisoned in {len(columns)} kinds of columns", flush=True)
-                    break
-                except Exception as error:
-                    print(f"{name}: {type(error).__name__}: {str(error)[:150]!r}", flush=True)
+            columns = FOREIGN
+            if not runs(name, place, columns):  # some of these are words of ours on this page
+                columns = frozenset(column for column in FOREIGN if runs(name, place, frozenset({column})))
+            if runs(name, place, columns):
+                shutil.copytree(place / "run" / name, studies / name)
+                shutil.copy2(place / "run" / f"{name}.ipynb", studies)
+                done.append(name)
+            print(f"{name}: {', '.join(sorted(FOREIGN - columns))} left as they are", flush=True)
         book.explorer.write(stage)
         command = [Path(sys.executable).with_name("jupyter-book"), "build", stage, "--all", "--path-output", place]
         made = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -22,7 +22,7 @@ from probekit.report.sources import complete
 from probekit.titles import shown_values
 from tests.hostile import FOREIGN, FORMULAS, PAYLOADS, SECRET, active, executed, poisoned, recorded_in
 
-POISONED = ("12_accuracy", "20_contexts", "23_copy", "31_saliency", "44_agreement")
+POISONED = ("13_rankings", "17_entities", "18_vocabulary", "20_contexts", "24_biases")
 WORD = "a-word-of-ours"
 
 
