@@ -22,6 +22,7 @@ ORDER = [
     "cautions",
     "files",
     "lazy",
+    "markup",
     "titles",
     "metrics",
     "store",

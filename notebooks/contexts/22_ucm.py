@@ -111,7 +111,7 @@ if len(telling.drawn_rows(*told)):
         telling.draw(*told),
         "telling",
         "AUC with which each value tells facts that were told from facts that were not, with 95% "
-        "intervals over documents. Dotted: chance. *Or stays first* also counts steps that leave a target at rank 1.",
+        "intervals over documents. Dotted: chance. “Or stays first” also counts steps that leave a target at rank 1.",
         telling.described(*told),
     )
 

@@ -60,7 +60,7 @@ page.figure(
     copy.draw(tables),
     "twins",
     f"{' and '.join(copy.drawn_rows(tables)['answer'].unique())} (UCM_m) of contexts around the target and around an "
-    "incorrect entity, the *negative target*, with 95% bootstrap intervals over documents. "
+    "incorrect entity, the “negative target”, with 95% bootstrap intervals over documents. "
     "What counts are steps that add a correct entity.",
     copy.described(tables),
 )

@@ -11,7 +11,7 @@ import pandas as pd
 from probekit.metrics.context import context_accuracy
 from probekit.models import load_model
 from probekit.report.page import Page
-from probekit.report.text import escape, shown_name, title
+from probekit.report.text import shown_name, title
 from probekit.scoring.decoding import decodable, decode, normalised
 from probekit.store import Store
 
@@ -144,7 +144,7 @@ def sentence(tables: Mapping[str, pd.DataFrame], source: str) -> str:
     table, calls = tables["decoded"], tables["calls"]
     rows = overall(table, tables["floors"], source=source, k=5) if len(table) else table
     if rows.empty and calls.empty:
-        return "No answers were decoded in this run: `decoded` is 0, or every source has too few triples."
+        return "No answers were decoded in this run: “decoded” is 0, or every source has too few triples."
     text = ""
     if len(rows):
         of = rows.set_index("judged")
@@ -154,6 +154,6 @@ def sentence(tables: Mapping[str, pd.DataFrame], source: str) -> str:
             f"{of.loc[CANDIDATES, 'with']:.0%}."
         )
     if (calls["prompts"] == 0).any():
-        names = ", ".join(escape(title(str(name))) for name in calls.loc[calls["prompts"] == 0, "model"])
+        names = ", ".join(title(str(name)) for name in calls.loc[calls["prompts"] == 0, "model"])
         text += f" Left out, since the head has no bias over the vocabulary that could be subtracted: {names}."
     return text.strip()

@@ -15,7 +15,7 @@ from probekit.metrics.context import counted
 from probekit.metrics.decisions import FLOOR
 from probekit.report.published import published
 from probekit.report.tables import cell, pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.contexts.ask import DOMAINS
 
@@ -90,7 +90,7 @@ def unheard(floor: pd.DataFrame, source: str) -> str:
 
 def whose(row: Mapping[Any, object]) -> str:
     """Of whom a row of ``overall`` speaks, in words, escaped."""
-    return f"the {MEAN} above the floor" if row["model"] == MEAN else escape(title(str(row["model"])))
+    return f"the {MEAN} above the floor" if row["model"] == MEAN else title(str(row["model"]))
 
 
 def sources_shown(triples: Mapping[str, int]) -> list[str]:
@@ -102,7 +102,7 @@ def sources_shown(triples: Mapping[str, int]) -> list[str]:
 def named(source: str) -> str:
     """A source within a sentence, escaped."""
     name = title(source)
-    return f"the {name[0].lower()}{name[1:]}" if source in DOMAINS else escape(name)
+    return f"the {name[0].lower()}{name[1:]}" if source in DOMAINS else name
 
 
 def several(ranked: pd.DataFrame) -> pd.DataFrame:

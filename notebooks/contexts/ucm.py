@@ -15,7 +15,7 @@ from probekit.metrics.decisions import enough
 from probekit.report.charts import forest
 from probekit.report.published import numbers
 from probekit.report.tables import cell, pick, readable
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.contexts.pooling import (
     DIRECTION,
@@ -282,7 +282,7 @@ def sources(tables: Tables) -> list[str]:
 def scarce(tables: Tables) -> str:
     """Which sources are not shown since their triples are too few."""
     triples = _triples(tables)
-    left = [f"{escape(title(name))} {triples[name]}" for name in triples if name not in sources(tables)]
+    left = [f"{title(name)} {triples[name]}" for name in triples if name not in sources(tables)]
     return (
         f"Too few triples for a judgement: {', '.join(left)}. Their rows stand in the tables at the end."
         if left
@@ -404,7 +404,7 @@ def unstable(tables: Tables) -> str:
         others = ", ".join(f"{name.replace('_', '-')} {of[name]:.3f}" for name in SHOWN if name in of)
         own = part["understand"]
         parts.append(
-            f"of {escape(title(str(model)))} Understand lies between {own.min():.3f} and {own.max():.3f} in "
+            f"of {title(str(model))} Understand lies between {own.min():.3f} and {own.max():.3f} in "
             f"{len(own)} draws ({others})"
         )
     return f"In the knowledge-random context {'; '.join(parts)}."
@@ -414,7 +414,7 @@ def apart(tables: Tables) -> str:
     """How variants differ in Understand, of the models above the floor, in a sentence."""
     rows = speaking(pick(tables["between"], source=sources(tables)[0]), tables["floors"])
     told = "; ".join(
-        f"{escape(title(row['model']))}, {row['pair'].replace('_', '-')}: {cell(row, 'difference')}"
+        f"{title(row['model'])}, {row['pair'].replace('_', '-')}: {cell(row, 'difference')}"
         for row in rows.to_dict("records")
     )
     same = pick(rows, pair=" less ".join(PAIRS[1]))["same"].mean()
@@ -425,7 +425,7 @@ def apart(tables: Tables) -> str:
 def floor(tables: Tables) -> str:
     """Which models do no better than a constant answer on the source that is shown first."""
     rows = pick(tables["floors"], source=sources(tables)[0])
-    low = [escape(title(name)) for name in pick(rows, floor=True)["model"]]
+    low = [title(name) for name in pick(rows, floor=True)["model"]]
     which = f"not above it, and left out of all verdicts: {', '.join(low)}" if low else "every model is above it"
     small = (rows["accuracy"] <= rows["by_relation"]).sum()
     return (

@@ -21,7 +21,7 @@ from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.report.recording import recorded_models
 from probekit.report.tables import pick
-from probekit.report.text import escape, shown_name, title
+from probekit.report.text import shown_name, title
 from probekit.scoring import rank_targets
 from probekit.store import Store
 
@@ -160,7 +160,7 @@ def floor_sentence(table: pd.DataFrame) -> str:
         return ""
     low = table[table["floor"].astype(bool)].groupby("model", sort=False)["probe"].nunique()
     counts = low.sort_values(ascending=False, kind="stable")
-    names = ", ".join(f"{escape(title(str(model)))} on {count}" for model, count in counts.items())
+    names = ", ".join(f"{title(str(model))} on {count}" for model, count in counts.items())
     total = table["probe"].nunique()
     return f"A model that does no better than one constant answer is judged in nothing: of {total} probes, {names}."
 

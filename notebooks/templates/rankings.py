@@ -29,7 +29,7 @@ from probekit.models.card import UNKNOWN
 from probekit.probes.probe import dataset_of
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
-from probekit.report.text import escape, title
+from probekit.report.text import title
 
 from notebooks.templates.accuracy import ALL, pairs
 from notebooks.templates.ask import FAIR, least_fair
@@ -382,7 +382,7 @@ def answer(tables: Tables) -> str:
     kept, swapped = int(orders["same"].sum()), int(orders["reversed"].sum())
     start = f"The way of asking {'decides in part' if swapped else 'does not change'} who wins"
     start = start if kept + swapped else "Whether the way of asking decides who wins cannot be told"
-    names = " and ".join(escape(title(_where(row))) for row in orders.to_dict("records"))
+    names = " and ".join(title(_where(row)) for row in orders.to_dict("records"))
     text = f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} certainly keep their order "
     rows = pick(conclusions(tables), claim="001-07g")
     fair = int((rows[rows["tuned"].isin(FAIR)]["low"] > 0).sum())
@@ -399,9 +399,7 @@ def difference_sentence(tables: Tables) -> str:
     for dataset, part in rows.groupby("dataset", sort=False):
         sure = part["p_holm"] < 0.05
         up, down = (int((sure & (sign * part["difference"] > 0)).sum()) for sign in (1, -1))
-        parts.append(
-            f"on {escape(title(str(dataset)))} {up} of {len(part)} in natural sentences and {down} by template"
-        )
+        parts.append(f"on {title(str(dataset))} {up} of {len(part)} in natural sentences and {down} by template")
     return f"After the correction, models score higher {'; '.join(parts)}."
 
 
@@ -416,10 +414,10 @@ def leader_sentence(tables: Tables) -> str:
         leader = "none, all being at the floor,"
         for row in part.sort_values("leads_in").tail(1).to_dict("records"):
             leader = f"{row['category']} models" if row["leads_in"] >= HALF else "none for certain"
-        places.setdefault(leader, []).append(escape(title(str(probe))))
+        places.setdefault(leader, []).append(title(str(probe)))
     named = "; ".join(f"{leader} on {', '.join(probes)}" for leader, probes in places.items())
     members = {c: part["model"].unique() for c, part in ranks.groupby("category", sort=False)}
-    listed = "; ".join(f"*{c}*: {', '.join(escape(title(str(m))) for m in names)}" for c, names in members.items())
+    listed = "; ".join(f"{c}: {', '.join(title(str(m)) for m in names)}" for c, names in members.items())
     return f"The categories are {listed}. Highest in mean accuracy are {named}."
 
 
