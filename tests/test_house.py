@@ -21,6 +21,8 @@ ORDER = [
     "errors",
     "cautions",
     "files",
+    "outputs",
+    "progress",
     "lazy",
     "titles",
     "metrics",
@@ -30,6 +32,7 @@ ORDER = [
     "scoring",
     "contexts",
     "demo",
+    "execution",
     "report",
     "cli",
 ]
