@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import logging
 import os
 import re
 from collections.abc import Mapping
@@ -16,7 +17,11 @@ from probekit.progress import PLACE, Status, quiet
 
 TIMEOUT = 24 * 3600  # seconds a cell may run
 OURS = {name for name, value in vars(errors).items() if isinstance(value, type)}  # names of errors that need no other
+WIDGET = "application/vnd.jupyter.widget-view+json"
 COLOUR = re.compile(r"\x1b\[[\d;]*m")
+
+
+log = logging.getLogger(__name__)
 
 
 def execute(notebook: Any, values: Mapping[str, Any], folder: Path, name: str) -> Any:
@@ -42,7 +47,7 @@ def execute(notebook: Any, values: Mapping[str, Any], folder: Path, name: str) -
     node = papermill.execute_notebook(notebook, page, values, prepare_only=True, kernel_name="python3")
     place, status = folder / ".progress", Status()
     try:
-        return asyncio.run(_execute(node, folder, name, place, status))
+        return _tidy(asyncio.run(_execute(node, folder, name, place, status)), name)
     except CellExecutionError as error:
         said = error.evalue if error.ename in OURS else f"{error.ename}: {error.evalue}".rstrip(": ")
         raise ReportError(f"{name}: cell {error.cell} failed: {COLOUR.sub('', said)}") from error
@@ -107,3 +112,30 @@ async def _watch(client: Any, codes: int, name: str, place: Path, status: Status
         cell = max(1, client.code_cells_executed)
         status.show(f"{name}: cell {cell} of {codes}" + (f"; {said}" if said else ""))
         await asyncio.sleep(1)
+
+
+def _tidy(notebook: Any, name: str) -> Any:
+    """Leave out what differs between equal runs: times, addresses, widgets, the copy papermill keeps of its input.
+
+    What a library wrote to the console goes to whoever runs the study, not to the page.
+    """
+    for key in ("papermill", "widgets"):
+        notebook.metadata.pop(key, None)
+    for cell in notebook.cells:
+        cell.metadata.pop("papermill", None)
+        cell.metadata.pop("execution", None)
+        if "injected-parameters" in cell.metadata.get("tags", []):
+            cell["id"] = f"{name}-injected".replace("_", "-")
+            cell.metadata["tags"].append("remove-cell")  # the provenance table shows them
+        if "outputs" in cell:
+            written = [out["text"] for out in cell["outputs"] if out["output_type"] == "stream"]
+            if any(text.strip() for text in written):
+                log.warning("%s wrote beside its page: %s", name, "".join(written).strip())
+            cell["outputs"] = [
+                out for out in cell["outputs"] if out["output_type"] != "stream" and WIDGET not in out.get("data", {})
+            ]
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if any(kind.startswith(("image/", "text/html", "text/markdown")) for kind in data):
+                data.pop("text/plain", None)
+    return notebook

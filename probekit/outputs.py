@@ -70,6 +70,7 @@ def staged(folder: Path, names: Sequence[str], record: str, key: str, force: boo
             folder.mkdir(parents=True, exist_ok=True)
             sweep(folder)
             work = Path(tempfile.mkdtemp(dir=folder, prefix=unfinished(record)))
+            work.chmod(0o755)
         try:
             yield work
             with _named(folder):

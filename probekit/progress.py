@@ -33,7 +33,14 @@ def bar(title: str, total: int, unit: str, initial: int = 0, items: Iterable[Any
     from tqdm import tqdm
     from tqdm.auto import tqdm as fitting
 
-    about = {"desc": title, "total": total, "unit": unit, "initial": initial, "delay": DELAY, "leave": False}
+    about: dict[str, Any] = {
+        "desc": title,
+        "total": total,
+        "unit": unit,
+        "initial": initial,
+        "delay": DELAY,
+        "leave": False,
+    }
     if place := os.environ.get(PLACE):
         return tqdm(items, file=_File(Path(place)), disable=False, bar_format=FORMAT, mininterval=1, **about)
     if _terminal() or "ipykernel" in sys.modules:

@@ -34,6 +34,7 @@ ORDER = [
     "demo",
     "execution",
     "report",
+    "endings",
     "cli",
 ]
 MODULES = sorted(PACKAGE.rglob("*.py"))

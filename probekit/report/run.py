@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -15,10 +14,6 @@ from probekit.files import canonical, digest
 from probekit.outputs import staged
 from probekit.report.paths import root
 from probekit.report.sources import complete, load_source
-
-WIDGET = "application/vnd.jupyter.widget-view+json"
-
-log = logging.getLogger(__name__)
 
 
 def run(
@@ -57,7 +52,7 @@ def run(
     with staged(out, (page, name), name, key, force) as work, _environment(embedded):
         try:
             done = execute(notebook, values, work, name)
-            nbformat.write(_tidy(done, name), work / page)
+            nbformat.write(done, work / page)
             (work / name).mkdir(exist_ok=True)
         except OSError as error:
             raise ReportError(f"cannot write {out / page}: {error.strerror or error}; make room, run again") from error
@@ -86,30 +81,3 @@ def _found(value: Any) -> Any:
         return {key: _found(one) for key, one in value.items()}
     is_path = isinstance(value, str) and value and os.path.exists(value)  # Path's may fail, as on a long text
     return str(Path(value).resolve()) if is_path else value
-
-
-def _tidy(notebook: Any, name: str) -> Any:
-    """Leave out what differs between equal runs: times, addresses, widgets, the copy papermill keeps of its input.
-
-    What a library wrote to the console goes to whoever runs the study, not to the page.
-    """
-    for key in ("papermill", "widgets"):
-        notebook.metadata.pop(key, None)
-    for cell in notebook.cells:
-        cell.metadata.pop("papermill", None)
-        cell.metadata.pop("execution", None)
-        if "injected-parameters" in cell.metadata.get("tags", []):
-            cell["id"] = f"{name}-injected".replace("_", "-")
-            cell.metadata["tags"].append("remove-cell")  # the provenance table shows them
-        if "outputs" in cell:
-            written = [out["text"] for out in cell["outputs"] if out["output_type"] == "stream"]
-            if any(text.strip() for text in written):
-                log.warning("%s wrote beside its page: %s", name, "".join(written).strip())
-            cell["outputs"] = [
-                out for out in cell["outputs"] if out["output_type"] != "stream" and WIDGET not in out.get("data", {})
-            ]
-        for output in cell.get("outputs", []):
-            data = output.get("data", {})
-            if any(kind.startswith(("image/", "text/html", "text/markdown")) for kind in data):
-                data.pop("text/plain", None)
-    return notebook

@@ -101,8 +101,8 @@ def test_a_run_leaves_a_page_its_tables_and_nothing_else(home, monkeypatch):
     monkeypatch.setenv("PROBEKIT_DATA", "somewhere")
     page = run("01_study", {"count": 1}, home / "out", embedded=True)
     assert sorted(p.relative_to(home / "out").as_posix() for p in (home / "out").rglob("*")) == [
-        "01_study", "01_study.ipynb", "01_study/.made.json", "01_study/line.svg", "01_study/manifest.json", "01_study/rows.csv",
-        "01_study/shown.csv",
+        "01_study", "01_study.ipynb", "01_study/.made.json", "01_study/line.svg", "01_study/manifest.json",
+        "01_study/rows.csv", "01_study/shown.csv",
     ]  # fmt: skip
     assert (home / "out/01_study/rows.csv").read_text() == "name,data\na,none\n"  # no real data
     text = page.read_text()
