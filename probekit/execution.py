@@ -44,7 +44,9 @@ def execute(notebook: Any, values: Mapping[str, Any], folder: Path, name: str) -
     from nbclient.exceptions import CellExecutionError, CellTimeoutError, DeadKernelError
 
     page = folder / f"{name}.ipynb"
-    node = papermill.execute_notebook(notebook, page, values, prepare_only=True, kernel_name="python3")
+    node = papermill.execute_notebook(
+        notebook, page, values, prepare_only=True, kernel_name="python3", language="python"
+    )
     place, status = folder / ".progress", Status()
     try:
         return _tidy(asyncio.run(_execute(node, folder, name, place, status)), name)
