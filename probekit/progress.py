@@ -40,9 +40,10 @@ def bar(title: str, total: int, unit: str, initial: int = 0, items: Iterable[Any
         "initial": initial,
         "delay": DELAY,
         "leave": False,
+        "disable": quiet() and PLACE not in os.environ,  # whoever runs the page asked for it
     }
     if place := os.environ.get(PLACE):
-        return tqdm(items, file=_File(Path(place)), disable=False, bar_format=FORMAT, mininterval=1, **about)
+        return tqdm(items, file=_File(Path(place)), bar_format=FORMAT, mininterval=1, **about)
     if _terminal() or "ipykernel" in sys.modules:
         return fitting(items, **about)
     return tqdm(items, file=_Lines(), bar_format=FORMAT, mininterval=APART, **about)

@@ -116,7 +116,8 @@ def _paired(loaded: Mapping[str, Probe]) -> list[Probe]:
         for other in own:
             a, b = found[one], found[other]
             if (a.style, b.style) == ("template", "natural") and a.dataset != b.dataset and set(a.facts) & set(b.facts):
-                name = commonprefix([a.name, b.name]).rstrip("_-./ ") or f"{a.name} and {b.name}"
+                begin = commonprefix([a.name, b.name])  # noqa: RUF071 - signs, not folders
+                name = begin.rstrip("_-./ ") or f"{a.name} and {b.name}"
                 found |= {one: replace(a, name=f"{name}/{a.style}"), other: replace(b, name=f"{name}/{b.style}")}
     return list(found.values())
 

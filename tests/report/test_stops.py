@@ -58,7 +58,7 @@ def home(tmp_path, monkeypatch):
 
 def test_a_cell_that_fails_is_told_in_a_line_and_leaves_nothing(home, capsys):
     assert cli.main(["run", "01_study", "-p", "how=refuse", "--out", "a/b"]) == 1
-    first, second = capsys.readouterr().err.splitlines()
+    first, second = [line for line in capsys.readouterr().err.splitlines() if line.startswith("probekit: ")]
     assert first == "probekit: 01_study, profile demo, into a/b"
     assert second == "probekit: 01_study: cell 3 failed: row 3 of facts.jsonl has no gold: add one"
     assert not (home / "a").exists()
@@ -77,7 +77,10 @@ def test_a_stopped_run_ends_its_kernel_and_says_so_in_a_line(home, signum, statu
     process.send_signal(signum)
     _, said = process.communicate()
     assert process.returncode == status
-    assert said.splitlines()[1:] == ["probekit: stopped; what was stored is kept, run again to go on"]
+    assert said.splitlines() == [
+        "probekit: 01_study, profile demo, into o",
+        "probekit: stopped; what was stored is kept, run again to go on",
+    ]
     assert not (home / "o").exists()
     with pytest.raises(ProcessLookupError):
         os.kill(int(note.read_text()), 0)
