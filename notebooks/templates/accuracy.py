@@ -156,9 +156,9 @@ def _against(ranks: pd.DataFrame) -> pd.DataFrame:
         return pd.DataFrame()
     rows = []
     for about, group in by(ranks, ["probe"]):
-        sides = [pick(group, model=model) for model in models]
+        first, second = (pick(group, model=model) for model in models)
         about |= dict(zip(("first", "second"), models, strict=True))
-        rows += [about | {"k": k} | contrast(paired_hits(*sides, k), "acc_first", "acc_second") for k in KS]
+        rows += [about | {"k": k} | contrast(paired_hits(first, second, k), "acc_first", "acc_second") for k in KS]
     return pd.DataFrame(rows)
 
 
