@@ -358,7 +358,7 @@ def _rationales_keep(options: argparse.Namespace) -> None:
 def _train(options: argparse.Namespace) -> None:
     from probekit.demo.training.own import train_files
 
-    given = {name: value for name, value in vars(options).items() if name not in ("call", "text")}
+    given = {name: value for name, value in vars(options).items() if name not in ("call", "text", "debug", "quiet")}
     _say(str(train_files(texts=options.text, **given)))
 
 

@@ -10,10 +10,13 @@ import sys
 import time
 
 import pytest
+import yaml
 
 from probekit import cli, progress
 from probekit.errors import ReportError
 from probekit.execution import execute
+from probekit.report import book
+from probekit.report import run as report_run
 from probekit.report.run import run
 from probekit.report.sources import load_source
 
@@ -136,3 +139,81 @@ def test_without_a_terminal_a_bar_is_plain_lines(monkeypatch, capsys):
     lines = capsys.readouterr().err.splitlines()
     assert lines and all(line.startswith("rows: ") and "\r" not in line for line in lines)
     assert lines[-1].startswith(("rows: 1 of 2 rows", "rows: 2 of 2 rows"))
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("how=!!int x", "the value is no number, text, list or mapping"),
+        ("how=!!timestamp x", "the value is no number, text, list or mapping"),
+        ("how=&a [*a]", "the value is no number, text, list or mapping"),
+        ("how=!!python/object:os.system {}", "the value is not YAML"),
+        ("how=2001-99-99", "month must be in 1..12; put a text in quotes"),
+        ("how=.nan", "the value is no number, text, list or mapping"),
+        ("hwo=well", "has no parameter 'hwo' (is 'how' meant?); it has how, note, out"),
+        ("=well", "-p takes NAME=VALUE"),
+    ],
+)
+def test_parameters_that_cannot_be_are_told_in_a_line(home, capsys, given, message):
+    assert cli.main(["run", "01_study", "-p", given, "--out", "o"]) == 1
+    (said,) = [line for line in capsys.readouterr().err.splitlines() if ", into o" not in line]
+    assert said.startswith("probekit: ") and message in said and not (home / "o").exists()
+
+
+def test_dates_and_long_texts_are_texts(home, monkeypatch):
+    seen = []
+    monkeypatch.setattr(report_run, "execute", lambda notebook, values, *_: seen.append(values) or notebook)
+    for how in ("2001-01-01", "x" * 5000):
+        assert cli.main(["run", "01_study", "-p", f"how={how}", "--out", "o", "--force"]) == 0
+    assert [values["how"] for values in seen] == ["2001-01-01", "x" * 5000]
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["run", "01_stduy"], "no study '01_stduy' (is '01_study' meant?)"),
+        (["run", "01_study", "--profile", "dmeo"], "no profile 'dmeo' (is 'demo' meant?)"),
+        (["run", "01_study", "--out", "studies.yml"], "studies.yml is a file: name a folder after --out"),
+        (
+            ["train", "--init", "bert-micro", "--text", "t", "--out", "m", "--seed", str(2**60)],
+            "from 0 to 4,294,967,295",
+        ),
+        (["train", "--init", "bert-micro", "--text", "t", "--out", "m", "--steps", str(10**12)], "to 10,000,000"),
+        (["train", "--init", "bert-micro", "--text", "t", "--out", "m", "--device", "meta"], "device 'meta' cannot be"),
+        (["train", "--init", "bert-micro", "--text", "t", "--out", "."], ". is there already"),
+        (["lipid", "sheet", "."], "probekit: "),
+        (["text", "demo-general", "--out", "."], ". is a folder: name a file after --out"),
+        (["book", "--runs", "notebooks"], "notebooks holds no page: name a folder that `probekit run --out` wrote"),
+    ],
+)
+def test_wrong_words_are_told_in_a_line(home, capsys, monkeypatch, words, message):
+    monkeypatch.setattr(book, "made", lambda: {})
+    monkeypatch.setattr(book, "STAGED", ())
+    before = sorted(home.rglob("*"))
+    assert cli.main(words) == 1
+    said = [line for line in capsys.readouterr().err.splitlines() if ", into " not in line]
+    assert len(said) == 1 and said[0].startswith("probekit: ") and message in said[0]
+    assert "not foreseen" not in said[0]
+    assert [path for path in sorted(home.rglob("*")) if path not in before and "_build" not in path.parts] == []
+
+
+@pytest.mark.parametrize(
+    ("error", "status", "message"),
+    [
+        (PermissionError(13, "Permission denied", "x/y"), 1, "x/y: Permission denied; see to the path"),
+        (OSError(122, "Disk quota exceeded", "x/y"), 1, "x/y: Disk quota exceeded; see to the path"),
+        (MemoryError(), 1, "no memory is left"),
+        (KeyboardInterrupt(), 130, "stopped; what was stored is kept, run again to go on"),
+        (yaml.YAMLError("found\n  a tab"), 1, "a file is not YAML: found a tab"),
+        (RecursionError("deep"), 1, "not foreseen: RecursionError: deep\nrun the command again with --debug to see"),
+    ],
+)
+def test_no_error_is_a_traceback_but_with_debug(home, capsys, monkeypatch, error, status, message):
+    def fails(*_args, **_more):
+        raise error
+
+    monkeypatch.setattr(report_run, "run", fails)
+    assert cli.main(["run", "01_study"]) == status
+    assert f"probekit: {message}" in capsys.readouterr().err
+    with pytest.raises(type(error)):
+        cli.main(["run", "01_study", "--debug"])
