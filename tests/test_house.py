@@ -21,6 +21,8 @@ ORDER = [
     "errors",
     "cautions",
     "files",
+    "outputs",
+    "progress",
     "lazy",
     "markup",
     "titles",
@@ -31,7 +33,9 @@ ORDER = [
     "scoring",
     "contexts",
     "demo",
+    "execution",
     "report",
+    "endings",
     "cli",
 ]
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -42,6 +42,7 @@ CAPTIONS = {
     "mean_pairs": "Acc@k on the same facts, in natural sentences and by template, mean over models above the floor",
     "pairs": "Acc@k on the same facts, model by model",
     "tuning": "What tuning adds to the gap between natural sentences and templates: a tuned model less the control",
+    "against": "Acc@k of the two models on the same facts: the first less the second",
     "means": "Accuracy per prompt, mean over models above the floor",
     "accuracy": "Accuracy per prompt, model by model",
     "datasets": "What each probe holds",
@@ -76,6 +77,7 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "mean_slices": _over_models(_slices(above, ["probe"]), above, ["probe"]),
         "relations": accuracy_table(ranks, [*KEYS, "relation", "relation_label"]),
         "pairs": per_model,
+        "against": _against(ranks),
         "mean_pairs": pairs(ranks[~at_floor_in_both(ranks)], keys=["dataset"]),
         "tuning": _tuning(ranks),
         "largest": _largest(per_model),
@@ -144,6 +146,19 @@ def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("m
                 for k in ks:
                     hits = paired_hits(styles["natural"], styles["template"], k)
                     rows.append(about | {"k": k} | contrast(hits, "natural", "template"))
+    return pd.DataFrame(rows)
+
+
+def _against(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Of a run of two models, Acc@k of the first less that of the second on the same facts of each probe."""
+    models = list(ranks["model"].unique())
+    if len(models) != 2:
+        return pd.DataFrame()
+    rows = []
+    for about, group in by(ranks, ["probe"]):
+        first, second = (pick(group, model=model) for model in models)
+        about |= dict(zip(("first", "second"), models, strict=True))
+        rows += [about | {"k": k} | contrast(paired_hits(first, second, k), "acc_first", "acc_second") for k in KS]
     return pd.DataFrame(rows)
 
 

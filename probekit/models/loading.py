@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from probekit.errors import ModelError
+from probekit.errors import ModelError, meant
 from probekit.files import cache_folder
 from probekit.lazy import resolve
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
@@ -104,7 +104,8 @@ def _explain(name: str, source: str, error: Exception) -> str:
     if "trust_remote_code" in str(error):
         return f"{name}: its code lies beside its weights, and remote code is never run: {said}"
     return (
-        f"cannot load {name!r} ({source}): it is neither a folder here nor to be had from the Hub or its cache; "
+        f"cannot load {name!r} ({source}): it is neither a folder here nor to be had from the Hub or its cache"
+        f"{meant(name, registry())}; "
         f"offline, download it beforehand and give its folder. The loader said: {said}"
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +10,7 @@ import pandas as pd
 
 from probekit.errors import ReportError
 from probekit.markup import unquoted, with_texts
+from probekit.files import write_atomically
 from probekit.report.paths import root
 
 
@@ -57,8 +57,10 @@ def record(study: str, out: Path) -> Path:
         if faults := about.get("faults"):
             raise ReportError(f"{study} is not recorded: {name}: {'; '.join(faults)}. Leave it out, or train it anew")
     place = folder(study)
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    for name in [*(f"{table}.csv" for table in manifest["tables"]), "manifest.json"]:
-        shutil.copy2(out / name, place / name)
+    kept = {name: (out / name).read_bytes() for name in [*(f"{t}.csv" for t in manifest["tables"]), "manifest.json"]}
+    for name, data in kept.items():
+        write_atomically(place / name, data)
+    for path in place.iterdir():
+        if path.name not in kept:
+            path.unlink()
     return place
