@@ -19,7 +19,7 @@ import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
-from probekit.probes.probe import MASK, Probe, read_rows
+from probekit.probes.probe import MASK, Probe, numbered_rows
 
 log = logging.getLogger(__name__)
 
@@ -60,17 +60,19 @@ def _texts(row: dict[str, Any], name: str) -> tuple[str, ...]:
 
 
 def _broken(path: Path, number: int, error: KeyError) -> ProbeError:
-    return ProbeError(f"{path}, record {number}: field {error} is missing or of the wrong kind")
+    return ProbeError(f"{path}, line {number}, field {error}: missing, or of the wrong kind")
 
 
 def _templates(path: Path, relation: str, template: str) -> dict[str, str]:
     """Template by relation, from the two named fields; each holds [X] and [Y] once."""
     found = {}
-    for number, row in enumerate(read_rows(path), start=1):
+    for number, row in numbered_rows(path):
         try:
             text = _text(row, template)
             if text.count("[X]") != 1 or text.count("[Y]") != 1:
-                raise ProbeError(f"{path}, record {number}: field '{template}' must hold [X] and [Y] once, is {text!r}")
+                raise ProbeError(
+                    f"{path}, line {number}, field '{template}': [X] and [Y] once are needed, found {text!r}"
+                )
             found[_text(row, relation)] = text
         except KeyError as error:
             raise _broken(path, number, error) from error
@@ -168,7 +170,7 @@ def medlama(
     for relation in templates:
         path = locate(MEDLAMA) / f"{relation}_1000.csv"
         if path.is_file():
-            triples += [_medlama_triple(row, relation, path, n) for n, row in enumerate(read_rows(path), start=1)]
+            triples += [_medlama_triple(row, relation, path, n) for n, row in numbered_rows(path)]
         else:
             absent.append(relation)
     counts = {"facts": len(triples), **_absent("relations absent", absent)}
@@ -180,7 +182,7 @@ def medlama_names() -> dict[str, tuple[str, ...]]:
     """The names under which MedLAMA's files tell of a concept (CUI), as subject or as object, in file order."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for path in sorted(locate(MEDLAMA).glob("*_1000.csv")):
-        for number, row in enumerate(read_rows(path), start=1):
+        for number, row in numbered_rows(path):
             try:
                 found[_text(row, "head_cui")][_text(row, "head_name")] = None
                 concepts, names = (ast.literal_eval(_text(row, f"tail_{what}_list")) for what in ("cuis", "names"))
@@ -254,8 +256,7 @@ def biolama(
         for part in SPLITS:
             path = folder / relation / f"{part}.jsonl"
             if path.is_file():
-                rows = enumerate(read_rows(path), start=1)
-                triples += [_biolama_triple(row, relation, part, path, n) for n, row in rows]
+                triples += [_biolama_triple(row, relation, part, path, n) for n, row in numbered_rows(path)]
             elif part == split:
                 raise ProbeError(f"{path} is missing; put upstream's file there, or name another split")
     counts = {
