@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import errno
+import io
 import json
 import math
 import os
@@ -16,12 +17,15 @@ import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 import yaml
 
 from probekit.errors import ProbeError
 from probekit.files import canonical
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 RECORD = 16 << 20  # bytes of one record: a line, a row of CSV, a record of XML, a text that is one document
 SETTINGS = 1 << 20  # bytes of a YAML file
@@ -37,6 +41,10 @@ LONE = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that may be half a pair
 
 class BrokenOff(ProbeError):
     """A file ends, or is damaged, before its end; what was read before was given."""
+
+
+class NotText(ProbeError):
+    """A file is not UTF-8 text."""
 
 
 class _LongNumber(Exception):
@@ -143,12 +151,12 @@ def read_text(path: Path, total: int = HELD) -> str:
     """All of a UTF-8 file; see ``blocks``.
 
     Raises:
-        ProbeError: also where it is not UTF-8.
+        NotText: it is not UTF-8.
     """
     try:
         return read_bytes(path, total).decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ProbeError(f"{path}: not UTF-8 text (byte {error.start}); convert the file first") from error
+        raise NotText(f"{path}: not UTF-8 text (byte {error.start}); convert the file first") from error
 
 
 def raw_lines(path: Path, total: int = STREAMED) -> Iterator[tuple[int, bytes]]:
@@ -175,7 +183,7 @@ def lines(path: Path, total: int = STREAMED) -> Iterator[tuple[int, str]]:
     """The same as UTF-8 text; a carriage return ends a line, too.
 
     Raises:
-        ProbeError: also naming the line that is not UTF-8.
+        NotText: naming the line that is not UTF-8.
     """
     number = 1
     for _, line in raw_lines(path, total):
@@ -183,7 +191,7 @@ def lines(path: Path, total: int = STREAMED) -> Iterator[tuple[int, str]]:
             text = line.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             fault = f"not UTF-8 text ({error.reason}, byte {error.start} of the line); convert the file first"
-            raise ProbeError(f"{path}, line {number}: {fault}") from error
+            raise NotText(f"{path}, line {number}: {fault}") from error
         for part in text.removesuffix("\r").split("\r"):
             yield number, part
             number += 1
@@ -234,9 +242,12 @@ def _deeper(value: Any, most: int) -> bool:
     return bool(level)
 
 
-def read_json(path: Path) -> Any:
-    """What a JSON file says; see ``read_text`` and ``json_value``."""
-    return json_value(read_text(path), str(path))
+def read_object(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds; see ``read_text`` and ``json_value``."""
+    found = json_value(read_text(path), str(path))
+    if not isinstance(found, dict):
+        raise ProbeError(f"{path}: a JSON object is needed, found {str(found)[:40]!r}")
+    return found
 
 
 def json_lines(path: Path, total: int = HELD) -> Iterator[tuple[int, Any]]:
@@ -303,6 +314,29 @@ def tsv_rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[int, dict[str, s
     if not rows:
         raise ProbeError(f"{path}: no rows; a line of names and then a row a line are needed, with tabs between fields")
     return rows
+
+
+def read_frame(path: Path, **options: Any) -> pd.DataFrame:
+    """A CSV file as pandas reads it.
+
+    Args:
+        **options: of ``pandas.read_csv``.
+
+    Raises:
+        ProbeError: it cannot be read, is empty, or no CSV.
+    """
+    import pandas as pd
+
+    data = read_bytes(path)
+    try:
+        return pd.read_csv(io.BytesIO(data), **options)
+    except (ValueError, OverflowError, RecursionError) as error:  # pandas' own errors are ValueErrors
+        raise ProbeError(f"{path}: not CSV ({' '.join(str(error).split())}); make it again") from error
+
+
+def read_yaml(path: Path) -> Any:
+    """What a YAML file says; see ``yaml_value``."""
+    return yaml_value(read_text(path, SETTINGS), str(path))
 
 
 def yaml_value(text: str, place: str, loader: type[yaml.SafeLoader] = yaml.SafeLoader) -> Any:

@@ -21,6 +21,7 @@ ORDER = [
     "errors",
     "cautions",
     "files",
+    "reading",
     "lazy",
     "titles",
     "metrics",

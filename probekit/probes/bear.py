@@ -11,7 +11,7 @@ from typing import Any
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
 from probekit.probes.probe import json_rows
-from probekit.reading import read_json
+from probekit.reading import read_object
 
 
 def bear_templates() -> dict[str, tuple[str, ...]]:
@@ -22,7 +22,7 @@ def bear_templates() -> dict[str, tuple[str, ...]]:
     """
     path = locate("bear/BEAR/metadata_relations.json")
     try:
-        found = {relation: tuple(about["templates"]) for relation, about in read_json(path).items()}
+        found = {relation: tuple(about["templates"]) for relation, about in read_object(path).items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise ProbeError(f"{path}: an object of relations with 'templates' is needed ({error!r})") from error
     for relation, templates in found.items():

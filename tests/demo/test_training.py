@@ -250,7 +250,7 @@ def test_the_learning_rate_rises_and_falls():
 @pytest.mark.parametrize("name", ["text.txt", "text.txt.gz"])
 def test_text_is_utf_8_with_one_sentence_a_line(tmp_path, name):
     path = lines_file(tmp_path, ["\ufeffZürich is a town. ", "", "  ", "Río Negro flows.\r"], name)
-    assert read_text(path).lines == ["Zürich is a town.", "Río Negro flows."]
+    assert list(read_text(path).lines) == ["Zürich is a town.", "Río Negro flows."]
 
 
 def test_texts_that_cannot_be_used_are_named(tmp_path):
