@@ -18,6 +18,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from probekit.errors import ProbeError
+from probekit.files import canonical
 from probekit.probes.data import locate
 from probekit.probes.probe import MASK, Probe, numbered_rows
 
@@ -127,19 +128,26 @@ def _absent(what: str, names: list[str]) -> dict[str, int]:
     return {what: len(names)} if names else {}
 
 
-def _medlama_triple(row: dict[str, Any], relation: str, path: Path, number: int) -> Triple:
+def _printed(row: dict[str, Any], name: str) -> tuple[str, ...]:
+    """A field with a list of texts as Python prints it, not empty."""
     try:
-        try:
-            objects = ast.literal_eval(_text(row, "tail_names_list"))  # a list as Python prints it
-        except (ValueError, SyntaxError) as error:
-            raise KeyError("tail_names_list") from error
-        if not objects:
-            raise KeyError("tail_names_list")
+        found = ast.literal_eval(_text(row, name))
+        canonical(found).encode()  # no half of a surrogate pair
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise KeyError(name) from error
+    if not isinstance(found, list) or not found or not all(isinstance(one, str) for one in found):
+        raise KeyError(name)
+    return tuple(found)
+
+
+def _medlama_triple(row: dict[str, Any], relation: str, path: Path, line: int, number: int) -> Triple:
+    try:
+        objects = list(_printed(row, "tail_names_list"))
         subject = _text(row, "head_name")
         fact_id = f"{relation}/{_text(row, 'head_cui')}/{number}"  # a head may have several rows, under several names
         return Triple(fact_id, relation, subject, _texts({"tail_names_list": objects}, "tail_names_list"))
     except KeyError as error:
-        raise _broken(path, number, error) from error
+        raise _broken(path, line, error) from error
 
 
 MEDLAMA, MEDLAMA_PROMPTS = "medlama/medlama/2021AA", "medlama/medlama/prompts.csv"
@@ -170,7 +178,8 @@ def medlama(
     for relation in templates:
         path = locate(MEDLAMA) / f"{relation}_1000.csv"
         if path.is_file():
-            triples += [_medlama_triple(row, relation, path, n) for n, row in numbered_rows(path)]
+            rows = enumerate(numbered_rows(path), start=1)
+            triples += [_medlama_triple(row, relation, path, line, n) for n, (line, row) in rows]
         else:
             absent.append(relation)
     counts = {"facts": len(triples), **_absent("relations absent", absent)}
@@ -185,13 +194,13 @@ def medlama_names() -> dict[str, tuple[str, ...]]:
         for number, row in numbered_rows(path):
             try:
                 found[_text(row, "head_cui")][_text(row, "head_name")] = None
-                concepts, names = (ast.literal_eval(_text(row, f"tail_{what}_list")) for what in ("cuis", "names"))
+                concepts, names = (_printed(row, f"tail_{what}_list") for what in ("cuis", "names"))
+                if len(concepts) != len(names):
+                    raise KeyError("tail_cuis_list")
                 for concept, name in zip(concepts, names, strict=True):
                     found[concept][name] = None
             except KeyError as error:
                 raise _broken(path, number, error) from error
-            except (ValueError, SyntaxError) as error:
-                raise _broken(path, number, KeyError("tail_cuis_list")) from error
     return {concept: tuple(names) for concept, names in found.items()}
 
 

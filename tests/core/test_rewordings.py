@@ -82,7 +82,7 @@ def test_medlama_by_default_prompts_and_names_of_the_concept(root: Path) -> None
     assert found[NAME] == {"meets/C1/1": "The disease podagra meets [MASK] ."}  # Gout is gout, ague is Ague
     frame = pd.DataFrame([(*rows[0][:3], "['C2', 'C3']")], columns=columns)
     frame.to_csv(folder / "2021AA/meets_1000.csv", index=False)
-    with pytest.raises(ProbeError, match="line 1"):
+    with pytest.raises(ProbeError, match="line 2"):
         rewordings(pk.load_probe("medlama/template"))
 
 
