@@ -99,9 +99,9 @@ MEDLAMA = b"head_cui,head_name,tail_cuis_list,tail_names_list\nC1,gout,\"['C2', 
 def parquet() -> bytes:
     import pandas as pd
 
-    frame, buffer = pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": [[1], [2, 3]]}), io.BytesIO()
-    frame.to_parquet(buffer)
-    return buffer.getvalue()
+    from probekit.store import _to_bytes
+
+    return _to_bytes(pd.DataFrame({"a": [1, 2], "b": ["x", "y"], "c": [[1], [2, 3]]}), Path("f/k"), 0)
 
 
 # ---- readers ---------------------------------------------------------------------------------------------------------
@@ -147,8 +147,8 @@ def shard(folder: Path) -> object:
     from probekit.files import digest
     from probekit.store import _fault
 
-    data = (folder / "a.parquet").read_bytes()
-    named = folder / f"00000-{digest(data)}.parquet"
+    data = (folder / "f/k/a.parquet").read_bytes()
+    named = folder / f"f/k/00000-{digest(data)}.parquet"
     named.write_bytes(data)
     try:
         return _fault(named)
@@ -302,7 +302,7 @@ READERS: dict[str, Reader] = {
         {"m/training.json": rows(TRAINED), "m/config.json": b'{"model_type": "bert"}'},
         lambda folder: called("probekit.models.card:about", given=(str(folder / "m"),))(folder),
     ),
-    "shard, Parquet": Reader({"a.parquet": parquet()}, shard),
+    "shard, Parquet": Reader({"f/k/a.parquet": parquet()}, shard),
 }
 
 # ---- the command line ------------------------------------------------------------------------------------------------
