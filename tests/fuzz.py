@@ -323,7 +323,7 @@ COMMANDS = [
     ["train", "--init", "recipe.yml", "--text", "a.txt.gz", "--out", "model", "--epochs", "1", "--device", "cpu"],
     ["zoo", "bert-tiny", "--ship"],
     ["run", "12_accuracy", "-p", "seed=1", "-p", "models=[a, b]", "--profile", "demo", "--out", "my_run"],
-    ["run", "16_vocabulary", "-p", "limit=3", "--profile", "recorded", "--record"],
+    ["run", "18_vocabulary", "-p", "limit=3", "--profile", "recorded", "--record"],
     ["store", "list"],
     ["store", "verify"],
     ["store", "prune", "--days", "3"],

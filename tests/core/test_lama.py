@@ -411,6 +411,9 @@ ROW = google_row("g9", "Ada Brin", "Velna", "Born in [MASK].")
         ({k: v for k, v in ROW.items() if k != "uuid"}, "'id'"),
         (ROW | {"judgments": ["yes"]}, "'judgment'"),
         (ROW | {"judgments": "yes"}, "'judgments'"),
+        (ROW | {"sub": ["Ada"], "sub_label": None, "sub_uri": None}, "'sub'"),
+        (ROW | {"sub_label": ["Ada"]}, "'sub_label'"),
+        (ROW | {"sub_uri": {"a": 1}}, "'sub_uri'"),
     ],
 )
 def test_a_malformed_row_names_file_record_and_field(root, broken, field):

@@ -112,6 +112,7 @@ def test_records_know_their_words_and_pairs() -> None:
         ({"rationales": [[6]]}, "field 'rationales': 6 is not the position"),
         ({"rationales": [[1, 1]]}, "a position twice"),
         ({"words": ["The", "two"]}, "field 'words'"),
+        ({"words": ["The", 2]}, "field 'words': a list of strings is needed"),
         ({"rationale_words": [["two", "cats"], ["dogs"]]}, "field 'rationale_words': the positions hold"),
         ({"compactness": 5}, "field 'compactness': a number from 1 to 4"),
         ({"sufficiency": "high"}, "field 'sufficiency'"),

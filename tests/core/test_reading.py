@@ -234,3 +234,21 @@ def test_training_text_is_never_held_and_damage_is_told(tmp_path):
     for damage in (packed[:-200], packed[:500] + b"\xff" * 40 + packed[540:], packed + b"more"):
         with pytest.raises(ModelError, match=r"a\.txt\.gz cannot be read to its end"):
             read_text(written(tmp_path / "a.txt.gz", damage))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": 1}', "no field 'recipe'"),
+        ("[1]", "a JSON object is needed"),
+        ("{", "not JSON"),
+        ('{"recipe": 1, "parameters": 1, "texts": [1]}', "a field is of the wrong kind"),
+        ('{"recipe": 1, "parameters": 1, "texts": [], "loss": [1]}', "a field is of the wrong kind"),
+    ],
+)
+def test_a_damaged_training_record_is_named(tmp_path, text, said):
+    from probekit.models.card import about
+
+    written(tmp_path / "training.json", text)
+    with pytest.raises(ModelError, match=rf"{tmp_path}.*{said}"):
+        about(str(tmp_path))
