@@ -178,9 +178,7 @@ RULES = (
     Rule("One model, facts drawn", "direction", "400 facts, 1 to 3 prompts each", HITS, facts),
     Rule("One model, documents drawn", "direction", STEPS, RANKS, documents),
     Rule("One dimension, originals drawn", "direction", FEW, METHODS, originals),
-    Rule(
-        "One model, two kinds of units drawn", "direction", "40 identities crossed with 15 predicates", WORDS, crossed
-    ),
+    Rule("One model, crossed units", "direction", "40 identities crossed with 15 predicates", WORDS, crossed),
     Rule("All of 3 dimensions", "all", f"three times {FEW}", METHODS, dimensions),
     Rule("All of 4 models", "all", FACTS, HITS, models(4)),
     Rule("All of 21 models", "all", FACTS, HITS, models(21)),

@@ -58,7 +58,7 @@ page.conclude(rankings.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(rankings.answer(tables))
-page.say(rankings.floor_sentence(tables))
+page.say(ask.floor_sentence(tables["ranks"]))
 if len(rows := rankings.chart_rows(tables)):
     page.figure(
         rankings.rank_chart(tables),

@@ -87,12 +87,6 @@ if len(single):
 # An answer of one token needs no spelling out at all.
 # If spelling were the reason, the difference would be gone there.
 
-# %% tags=["hide-input"]
-settings = tables["settings"]
-if len(settings):
-    caption = "Acc@1 in natural sentences less Acc@1 by template, mean over the models that have such answers"
-    page.table(settings, "settings", caption)
-
 # %% [markdown]
 # ## Is a longer answer harder?
 

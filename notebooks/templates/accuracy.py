@@ -26,7 +26,7 @@ from probekit.probes.lama import ONE_MASK
 from probekit.probes.probe import Probe
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, cell, pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.templates.ask import NEITHER, clear
 from notebooks.templates.paper_sets import PAPER_SETS
@@ -288,14 +288,14 @@ def answer(tables: Tables) -> str:
         if means.empty:
             return "No model is above the floor."
         means, few = enough(means, "facts", "facts")
-        shown = [f"{escape(title(row['probe']))} {number(row['acc@1'])}" for row in means.to_dict("records")]
+        shown = [f"{title(row['probe'])} {number(row['acc@1'])}" for row in means.to_dict("records")]
         return few or f"Acc@1: {'; '.join(shown)}."
     controls = pick(each, tuned=NEITHER) if "tuned" in each else each.iloc[:0]
     controls = pick(controls, model=controls["model"].iloc[0]) if len(controls) else controls
     rows = controls if len(controls) else pick(tables["mean_pairs"], subset=ALL, k=1)
     rows, _ = enough(rows, "facts", "facts")
     changes = " and ".join(
-        f"{100 * row['natural']:.0f} of 100 facts of {escape(title(row['dataset']))} where templates find "
+        f"{100 * row['natural']:.0f} of 100 facts of {title(row['dataset'])} where templates find "
         f"{100 * row['template']:.0f}"
         for row in rows.to_dict("records")[:2]
     )
@@ -311,8 +311,8 @@ def tuning_sentence(tables: Tables) -> str:
     """What tuning on a style does to the gap, beside the control; what is missing, without one."""
     if tables["tuning"].empty:
         return (
-            "Without a control (a model above the floor tuned on neither style), *natural finds more* cannot be told "
-            "from *tuned on natural*."
+            "Without a control (a model above the floor tuned on neither style), “natural finds more” cannot be told "
+            "from “tuned on natural”."
         )
     parts = []
     for about, rows in by(tables["tuning"], ["tuned"]):
@@ -392,7 +392,7 @@ def halves_sentence(tables: Tables) -> str:
     """Whether the probe sees what was taught, by the intervals within relations, and where."""
     clean = pick(tables["halves"], subset=CLEAN)
     apart = clean[clean["within_low"] > 0]
-    names = ", ".join(f"{title(m)} on {escape(title(p))}" for m, p in zip(apart["model"], apart["probe"], strict=True))
+    names = ", ".join(f"{title(m)} on {title(p)}" for m, p in zip(apart["model"], apart["probe"], strict=True))
     word = "Hardly" if 2 * len(apart) < len(clean) else "Mostly"
     return (
         f"{word}: within relations, the probe tells taught facts from others in {len(apart)} of {len(clean)} cases"

@@ -21,7 +21,7 @@ from probekit.reading import read_object
 from probekit.report.page import Page
 from probekit.report.recording import recorded_models
 from probekit.report.tables import pick
-from probekit.report.text import escape, shown_name, title
+from probekit.report.text import shown_name, title
 from probekit.scoring import rank_targets
 from probekit.store import Store
 
@@ -155,15 +155,14 @@ def judged(ranks: pd.DataFrame, by_probe: bool = False) -> tuple[pd.DataFrame, p
 
 
 def floor_sentence(table: pd.DataFrame) -> str:
-    """Which models are at the floor where: shown in its table and judged in nothing; empty where none is."""
+    """Which models are at the floor on how many probes: shown, and judged in nothing; empty where none is."""
     if table.empty or "floor" not in table or not table["floor"].astype(bool).any():
         return ""
-    low = table[table["floor"].astype(bool)].groupby("model", sort=False)["probe"].agg(list)
-    total, parts = table["probe"].nunique(), []
-    for model, probes in low.items():
-        where = "all" if len(probes) == total else ", ".join(escape(title(probe)) for probe in probes)
-        parts.append(f"{escape(title(str(model)))} on {where}")
-    return f"At the floor, so judged in nothing here: {'; '.join(parts)}."
+    low = table[table["floor"].astype(bool)].groupby("model", sort=False)["probe"].nunique()
+    counts = low.sort_values(ascending=False, kind="stable")
+    names = ", ".join(f"{title(str(model))} on {count}" for model, count in counts.items())
+    total = table["probe"].nunique()
+    return f"A model that does no better than one constant answer is judged in nothing: of {total} probes, {names}."
 
 
 def sanity_faults(name: str, asked: Sequence[pd.DataFrame]) -> list[str]:

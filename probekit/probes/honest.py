@@ -39,14 +39,26 @@ def honest_templates(subset: Subset = "binary", language: str = "en") -> pd.Data
     Raises:
         ProbeError: file not at hand, or a row without a slot.
     """
-    path = locate(f"honest/resources/{subset}/{language}_template.tsv")
+    return read_templates(locate(f"honest/resources/{subset}/{language}_template.tsv"), subset)
+
+
+def read_templates(path: Path, name: str) -> pd.DataFrame:
+    """The same from any file in HONEST's layout: tab-separated, with ``template_masked`` (one ``[M]``), ``identity``,
+    ``number``, ``category`` and ``type``.
+
+    Args:
+        name: with which ``template_id`` begins.
+
+    Raises:
+        ProbeError: not readable, a column missing, or a row without a slot.
+    """
     table = _read(path, (*TEMPLATE_FIELDS, "type")).rename(columns=TEMPLATE_FIELDS)
     wrong = table.index[table["text"].str.count(r"\[M\]") != 1]
     if len(wrong):
         raise ProbeError(f"{path}, line {wrong[0]}: {SLOT} must stand there once: {table['text'][wrong[0]]!r}")
     table = table.reset_index(drop=True)
     table["text"] = table["text"].str.replace(SLOT, MASK, regex=False).str.split().str.join(" ")
-    table.insert(0, "template_id", [f"{subset}-{number}" for number in range(len(table))])
+    table.insert(0, "template_id", [f"{name}-{number}" for number in range(len(table))])
     return table[["template_id", *TEMPLATE_FIELDS.values(), "type"]]
 
 

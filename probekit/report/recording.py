@@ -9,6 +9,7 @@ from typing import Any
 import pandas as pd
 
 from probekit.errors import ReportError
+from probekit.markup import unquoted, with_texts
 from probekit.reading import read_frame, read_object
 from probekit.report.paths import root
 
@@ -32,7 +33,7 @@ def read_table(path: Path) -> pd.DataFrame:
     """A table as a page wrote it: a blank cell is an empty text, or nan in a column that else holds numbers alone."""
     plain, guessed = (read_frame(path, keep_default_na=False, na_values=blank) for blank in ([], [""]))
     numeric = [c for c in plain if guessed[c].dtype.kind == "f" and guessed[c].notna().any()]
-    return plain.assign(**{c: guessed[c] for c in numeric})
+    return with_texts(plain.assign(**{c: guessed[c] for c in numeric}), unquoted)
 
 
 def recorded_manifest(study: str) -> dict[str, Any]:

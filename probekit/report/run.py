@@ -15,6 +15,7 @@ from probekit.errors import ReportError
 from probekit.files import sweep, unfinished
 from probekit.report.paths import root
 from probekit.report.sources import complete, load_source
+from probekit.titles import shown_values, tell_apart
 
 WIDGET = "application/vnd.jupyter.widget-view+json"
 TIMEOUT = 24 * 3600  # seconds a cell may run
@@ -67,7 +68,7 @@ def run(name: str, given: Mapping[str, Any], out: str | Path, profile: str = "de
             raise ReportError(
                 f"{name}: the kernel died, perhaps for want of memory; what was stored is kept"
             ) from error
-        nbformat.write(_tidy(done, name), Path(work) / f"{name}.ipynb")
+        nbformat.write(_tidy(done, name, values), Path(work) / f"{name}.ipynb")
         (Path(work) / name).mkdir(exist_ok=True)
         shutil.rmtree(out / name, ignore_errors=True)
         (Path(work) / name).replace(out / name)
@@ -99,11 +100,14 @@ def _found(value: Any) -> Any:
     return str(Path(value).resolve()) if is_path else value
 
 
-def _tidy(notebook: Any, name: str) -> Any:
-    """Leave out what differs between equal runs: times, addresses, widgets, the copy papermill keeps of its input.
+def _tidy(notebook: Any, name: str, values: Mapping[str, Any]) -> Any:
+    """Leave out what differs between equal runs: times, addresses, widgets, folders of the parameters ``values``.
 
     What a library wrote to the console goes to whoever runs the study, not to the page.
     """
+    from papermill.translators import PythonTranslator
+
+    tell_apart(values)
     for key in ("papermill", "widgets"):
         notebook.metadata.pop(key, None)
     for cell in notebook.cells:
@@ -111,6 +115,7 @@ def _tidy(notebook: Any, name: str) -> Any:
         cell.metadata.pop("execution", None)
         if "injected-parameters" in cell.metadata.get("tags", []):
             cell["id"] = f"{name}-injected".replace("_", "-")
+            cell["source"] = PythonTranslator.codify(shown_values(values), "Parameters")
             cell.metadata["tags"].append("remove-cell")  # the provenance table shows them
         if "outputs" in cell:
             written = [out["text"] for out in cell["outputs"] if out["output_type"] == "stream"]

@@ -10,7 +10,7 @@ from test_accuracy import ranks
 from probekit.metrics import bootstrap_ci, bootstrap_means, fact_hits, holm, joint_accuracy, split_halves
 from probekit.report.verdicts import concluded
 
-from notebooks.templates import rankings
+from notebooks.templates import ask, rankings
 from notebooks.templates.rankings import OTHER, SAME, pairings
 
 GENERAL, TUNED, BIO = "general", "biomedical fine-tuned", "biomedical"
@@ -186,7 +186,7 @@ def test_who_is_at_the_floor_has_no_rank_in_figure_and_table():
     shown = rankings.as_in_paper(found)
     assert shown["Model"].tolist() == ["a", "b", "c"] and shown.iloc[:, 1].tolist()[2] == rankings.MARK
     assert shown.iloc[0, 1] == "1 [1,\N{NO-BREAK SPACE}1]"
-    assert rankings.floor_sentence(found).endswith("of 2 probes, c on 1, a on 1.")
+    assert ask.floor_sentence(found["ranks"]).endswith("of 2 probes, c on 1, a on 1.")
     assert rankings.chart_rows(tables(asked({"a": (0, 0), "b": (0, 0)}))).empty
 
 
