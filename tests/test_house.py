@@ -23,6 +23,7 @@ ORDER = [
     "files",
     "outputs",
     "progress",
+    "reading",
     "lazy",
     "markup",
     "titles",

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from os.path import commonprefix
@@ -19,6 +18,7 @@ from probekit.probes import PROBES, load_probe
 from probekit.probes.halves import halves
 from probekit.probes.lama import Unit
 from probekit.probes.probe import Probe, Style
+from probekit.reading import read_object
 from probekit.report.page import Page
 from probekit.report.recording import recorded_models
 from probekit.report.tables import pick
@@ -240,7 +240,7 @@ def tuned_on(name: str, halved: Collection[str] = ()) -> str:
     while card.texts:
         read += [text.removesuffix(".txt") for text in card.texts]
         base = recorded_models() / f"{card.base}.json"
-        card = card_of(json.loads(base.read_text("utf-8"))) if card.base and base.is_file() else ModelCard()
+        card = card_of(read_object(base)) if card.base and base.is_file() else ModelCard()
     kinds = {next((kind for start, kind in TUNED.items() if text.startswith(start)), UNKNOWN) for text in read}
     kinds |= {TUNED["lama-taught"]} if name in halved and not read else set()
     order = [kind for kind in dict.fromkeys(TUNED.values()) if kind in kinds and kind != NEITHER]

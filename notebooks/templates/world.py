@@ -3,7 +3,6 @@ known; examples, relations and guesses of that world; how answers grow with trai
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,6 +21,7 @@ from probekit.errors import ReportError
 from probekit.metrics import accuracy_table, auc_interval, bootstrap_ci, hits_at_k, spread
 from probekit.models import load_model
 from probekit.probes.probe import Probe
+from probekit.reading import read_object
 from probekit.report.charts import colours, log_numbers, new_figure
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
@@ -285,7 +285,7 @@ def growth(
     rows, courses = [], []
     for wished in [*sorted(epochs), None]:
         folder = grown_folder(name, wished)
-        training = json.loads((folder / "training.json").read_text("utf-8"))
+        training = read_object(folder / "training.json")
         passes = int(training["settings"]["epochs"])
         courses.append(course(folder).assign(epochs=passes))
         model = replace(load_model(str(folder), device=device), name=f"{name}, {passes} epochs")
@@ -307,7 +307,7 @@ def by_telling(ranks: pd.DataFrame) -> pd.DataFrame:
 
 def course(folder: Path) -> pd.DataFrame:
     """``step, loss, perplexity`` of a trained folder's ``training.json``."""
-    steps = json.loads((folder / "training.json").read_text("utf-8"))["loss"]
+    steps = read_object(folder / "training.json")["loss"]
     table = pd.DataFrame(steps, columns=["step", "loss"])
     return table.assign(perplexity=table["loss"].map(math.exp))
 

@@ -70,7 +70,7 @@ def trained_folder(name: str, member: Member) -> Path:
     with claim(folder):
         if not folder.is_dir():
             text = text_read(member)
-            log.info("training %s on %d sentences into %s", name, len(text.lines), folder)
+            log.info("training %s on %s into %s", name, text.name, folder)
             if base is not None:
                 start = replace(from_folder(base, settings.seed), base=member.base)
             else:

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from probekit.errors import ReportError
-from probekit.markup import unquoted, with_texts
 from probekit.files import write_atomically
+from probekit.markup import unquoted, with_texts
+from probekit.reading import read_frame, read_object
 from probekit.report.paths import root
 
 
@@ -31,7 +31,7 @@ def recorded_tables(study: str) -> dict[str, pd.DataFrame]:
 
 def read_table(path: Path) -> pd.DataFrame:
     """A table as a page wrote it: a blank cell is an empty text, or nan in a column that else holds numbers alone."""
-    plain, guessed = pd.read_csv(path, keep_default_na=False), pd.read_csv(path, keep_default_na=False, na_values=[""])
+    plain, guessed = (read_frame(path, keep_default_na=False, na_values=blank) for blank in ([], [""]))
     numeric = [c for c in plain if guessed[c].dtype.kind == "f" and guessed[c].notna().any()]
     return with_texts(plain.assign(**{c: guessed[c] for c in numeric}), unquoted)
 
@@ -39,7 +39,7 @@ def read_table(path: Path) -> pd.DataFrame:
 def recorded_manifest(study: str) -> dict[str, Any]:
     """Parameters, models, probes and versions of the recorded run; empty where nothing was recorded yet."""
     path = folder(study) / "manifest.json"
-    return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
+    return read_object(path) if path.is_file() else {}
 
 
 def record(study: str, out: Path) -> Path:
@@ -50,7 +50,7 @@ def record(study: str, out: Path) -> Path:
     Raises:
         ReportError: the run itself only showed recorded tables, or one of its models failed a sanity check.
     """
-    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    manifest = read_object(out / "manifest.json")
     if "recorded" in manifest:
         raise ReportError(f"{out} shows what was recorded before: record a run that computes, such as --profile lab")
     for name, about in manifest["models"].items():

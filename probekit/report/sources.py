@@ -7,9 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
 from probekit.errors import ReportError, meant
+from probekit.reading import read_yaml
 from probekit.report.paths import root, source
 from probekit.report.recording import recorded_manifest
 
@@ -20,7 +19,11 @@ RECORDED = "recorded"  # the profile, and the parameter that it sets
 
 def studies() -> dict[str, dict[str, Any]]:
     """Page -> its entry of ``studies.yml`` (inputs, parameters per profile)."""
-    return dict(yaml.safe_load((root() / "studies.yml").read_text("utf-8")))
+    found = read_yaml(root() / "studies.yml")
+    entries = list(found.values()) if isinstance(found, dict) else []
+    if not entries or not all(isinstance(one, dict) and isinstance(one.get("profiles"), dict) for one in entries):
+        raise ReportError(f"{root() / 'studies.yml'}: a mapping of pages with their profiles is needed: correct it")
+    return dict(found)
 
 
 def pages(profile: str) -> list[str]:

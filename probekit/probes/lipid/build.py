@@ -22,6 +22,7 @@ from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, NOT_UTF8, RECORD
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
 from probekit.probes.lipid.sentences import split_sentences
 from probekit.progress import bar
+from probekit.reading import open_regular, raw_lines
 
 RECIPE = 3  # raise it with every change that alters a prompt or a count
 TWICE, UNDATED = "files given twice", "abstracts without a date"
@@ -162,7 +163,7 @@ def _bar(contents: Sequence[str]) -> Iterable[str]:
 
 def _digest(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ProbeError(f"cannot read {path}: {error.strerror}") from error
@@ -214,14 +215,13 @@ def _sentences(record: Citation) -> Iterator[tuple[str, str]]:
 
 def _lines(path: Path, content: str, finder: Finder, counts: Counter[str]) -> Iterator[Found]:
     faulty = False
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            text = line.decode("utf-8", "replace")
-            faulty = faulty or ("\ufffd" in text and "\ufffd".encode() not in line)
-            if text.strip():
-                found: Counter[str] = Counter()
-                sentence = (f"{content[:8]}-{number}", " ".join(text.split()))
-                yield 0, found, list(prompts([sentence], finder, found, ABOUT))
+    for number, line in raw_lines(path):
+        text = line.decode("utf-8", "replace")
+        faulty = faulty or ("\ufffd" in text and "\ufffd".encode() not in line)
+        if text.strip():
+            found: Counter[str] = Counter()
+            sentence = (f"{content[:8]}-{number}", " ".join(text.split()))
+            yield 0, found, list(prompts([sentence], finder, found, ABOUT))
     if faulty:
         counts[NOT_UTF8] += 1
 

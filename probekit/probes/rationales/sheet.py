@@ -13,7 +13,7 @@ import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.outputs import write_output
-from probekit.probes.probe import read_rows
+from probekit.probes.probe import LINE, numbered_rows
 from probekit.probes.rationales.record import ANNOTATIONS, RationaleSet
 from probekit.probes.rationales.words import split_words
 
@@ -57,9 +57,9 @@ def read_sheet(path: Path) -> tuple[RationaleSet, dict[str, int]]:
     Raises:
         ProbeError: naming the row and the field; or no record is kept.
     """
-    rows = read_rows(path)
-    counts, kept = Counter(rows=len(rows)), []
-    for number, row in enumerate(rows, start=2):
+    rows = list(numbered_rows(path))
+    counts, kept = Counter(rows=len(rows)), {}
+    for number, row in rows:
         if lost := [name for name in (*COPIED, "rationale", *SCORES) if name not in row]:
             raise ProbeError(f"{path}, line {number}: no column {lost[0]!r}")
         scores = {name: _scores(row, name, path, number) for name in ANNOTATIONS}
@@ -69,13 +69,14 @@ def read_sheet(path: Path) -> tuple[RationaleSet, dict[str, int]]:
         record = {name: str(row[name] or "") for name in COPIED}
         record["golds"] = [gold.strip() for gold in record["golds"].split("|")]  # type: ignore[assignment]
         means = {name: sum(values) / len(values) for name, values in scores.items()}
-        kept.append(record | {"rationales": _positions(row["rationale"], path, number)} | means)
-    originals = {record["id"] for record in kept if not record["original_id"]}
-    whole = [record for record in kept if not record["original_id"] or record["original_id"] in originals]
+        kept[number] = record | {"rationales": _positions(row["rationale"], path, number)} | means
+    originals = {record["id"] for record in kept.values() if not record["original_id"]}
+    whole = {n: one for n, one in kept.items() if not one["original_id"] or one["original_id"] in originals}
     counts["left out: the original is"] += len(kept) - len(whole)
     if not whole:
         raise ProbeError(f"{path}: no record reaches the thresholds; fill the columns {', '.join(SCORES)}")
-    return RationaleSet(path.stem, pd.DataFrame(whole)), {**counts, "kept": len(whole)}
+    items = pd.DataFrame([*whole.values()], index=pd.Index(whole, name=LINE))
+    return RationaleSet(path.stem, items), {**counts, "kept": len(whole)}
 
 
 def _scores(row: Mapping[str, Any], name: str, path: Path, number: int) -> list[float]:
@@ -85,7 +86,7 @@ def _scores(row: Mapping[str, Any], name: str, path: Path, number: int) -> list[
         text = str(row[column] or "").strip()
         if text:
             low, high = ANNOTATIONS[name]
-            if not text.isdecimal() or not low <= int(text) <= high:
+            if text not in map(str, range(low, high + 1)):
                 raise ProbeError(f"{path}, line {number}, column {column!r}: {low} to {high} is needed, found {text!r}")
             found.append(float(text))
     return found
