@@ -71,7 +71,9 @@ def templates() -> Card:
 def contexts() -> Card:
     """Study 2: what another right answer in the context does to the target."""
     table = pick(recorded_tables("22_ucm")["ucm"], source="trex", measure="UCM_m")
-    table = table[table["model"] != "mean over models"]
+    known = pick(recorded_tables("22_ucm")["floors"], source="trex").set_index("model")["floor"].astype(bool)
+    table = table[table["model"].isin(known.index)]  # without the mean
+    heard = table[~table["model"].map(known)] if not known.all() else table
     kinds = ["understand", "confuse", "misunderstand"]
     figure, (ax,) = new_figure(height=0.35 * len(table) + 1.0)
     start = pd.Series(0.0, index=table.index)
@@ -81,10 +83,13 @@ def contexts() -> Card:
     ax.set_xlabel("share of steps that add a right answer")
     ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3, fontsize=9)
     ax.invert_yaxis()
-    lifted, lowered = table["understand"].mean(), table["misunderstand"].mean()
+    lifted, lowered = heard["understand"].mean(), heard["misunderstand"].mean()
+    rest = len(table) - len(heard)
     answer = (
         f"Another right answer in the text lifts the one that is asked for in {lifted:.0%} of steps and lowers it in "
-        f"{lowered:.0%}, on {title('trex')}."
+        f"{lowered:.0%}, on {title('trex')} ({', '.join(title(name) for name in heard['model'])}"
+        + f"; {rest} of {len(table)} models do no better than one constant answer" * bool(rest)
+        + ")."
     )
     alt = " ".join(told(table, kind, "model") for kind in kinds)
     return Card("Does text before a question help a model?", "yao2023", answer, figure, alt, ("22_ucm", "23_copy"))

@@ -115,7 +115,7 @@ if len(telling.drawn_rows(*told)):
     )
 
 # %% [markdown]
-# ## By variant, by kind of relation, by number of right objects, by rarity
+# ## By context, relation and object
 #
 # The paper argues that UCM is kinder than accuracy to N-M relations, whose questions have many right objects, and to rare ones.
 
@@ -145,8 +145,7 @@ page.say(ucm.apart(tables))
 # ## How it was computed
 #
 # {func}`probekit.metrics.ucm_table` and {func}`probekit.metrics.context_accuracy` make the tables of the steps that {doc}`20_contexts` describes.
-# AUCs rest on one draw of documents, and on pairs of one relation.
-# The paper's accuracy comes from answers over the whole vocabulary; {func}`probekit.scoring.decoding.decode` asks so, as BioLAMA does, at hundreds of rows a prompt, so few triples were asked this way.
+# The paper's accuracy comes from answers over the whole vocabulary; {func}`probekit.scoring.decoding.decode` asks so, at hundreds of rows a prompt.
 
 # %% tags=["hide-input"]
 page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
