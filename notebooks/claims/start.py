@@ -87,7 +87,7 @@ def contexts() -> Card:
     lifted, lowered = table["understand"].mean(), table["misunderstand"].mean()
     answer = (
         f"Another right answer in the text lifts the one that is asked for in {lifted:.0%} of steps and lowers it in "
-        f"{lowered:.0%}, on {title('trex')}."
+        f"{lowered:.0%}, on {title('trex')} ({', '.join(title(name) for name in table['model'])})."
     )
     alt = " ".join(told(table, kind, "model") for kind in kinds)
     return Card("Does text before a question help a model?", "yao2023", answer, figure, alt, ("22_ucm", "23_copy"))

@@ -15,8 +15,8 @@
 #
 # ```{admonition} In this section
 # :class: note
-# Many questions have several right answers. Put one of them into the text before the question: does the model rank the one that is asked for higher (it *understands*), as before (it is *confused*) or lower (it *misunderstands*)?
-# The paper takes the share of the first, in its measure {term}`UCM`, for knowledge; this page asks whether that share tells what a model was told.
+# Many questions have several right answers. If one stands in the text before the question, does a model rank the one that is asked for higher (*Understand*), as before (*Confuse*) or lower (*Misunderstand*)?
+# The paper takes the share of the first for knowledge ({term}`UCM`); this page asks whether it tells what a model was told.
 # It repeats Table 2 and half of Table 3 of {cite:t}`yao2023`; you need {doc}`20_contexts`, and about seven minutes.
 # ```
 
@@ -80,9 +80,8 @@ page.figure(
 # ## In the form of the paper's Tables 2 and 3
 #
 # Accuracy is that without context and with all of it; as in the paper, any correct object is right.
-# *U*, *C* and *M* are the shares of Understand, Confuse and Misunderstand.
-# Table 2 averages them over the triples of each relation and then over relations (UCM_k); Table 3 takes all steps together (UCM_m).
-# The paper's models, texts and lists of candidates are others; its rows are as printed, the 0.0038 beside 0.57 too.
+# Table 2 averages *U*, *C* and *M* over the triples of a relation and then over relations (UCM_k), so that one of two triples weighs as much as one of hundreds; Table 3 takes all steps together (UCM_m).
+# The paper's models, texts and candidates are others; its rows are as printed, the 0.0038 beside 0.57 too.
 
 # %% tags=["hide-input"]
 beside = ", and as printed" * (not page.demo)
@@ -100,7 +99,7 @@ page.say(
 # ## Does it tell what a model was told?
 #
 # The AUC is the chance that a fact that was told gets a better value than one of the same relation that was not; a measure that knows nothing reaches 0.5.
-# Of T-REx, some facts were taught and others held out ({term}`taught half`); held-out facts that share a sentence with a taught one are a group of their own.
+# Of T-REx, some facts were taught and others held out ({term}`taught half`), a part of these in one sentence with a taught fact.
 
 # %% tags=["hide-input"]
 for source in ucm.sources(tables):
@@ -116,7 +115,7 @@ if len(telling.drawn_rows(*told)):
     )
 
 # %% [markdown]
-# ## By variant, by kind of relation, by number of right objects, by rarity
+# ## By context, relation and object
 #
 # The paper argues that UCM is kinder than accuracy to N-M relations, whose questions have many right objects, and to rare ones.
 
@@ -133,9 +132,8 @@ page.table(
 # %% [markdown]
 # ## What agrees with the paper
 #
-# Each finding is a number for each model that is above zero where it holds; it is reproduced if every model agrees.
 # *Unstable* means further from knowledge-only than knowledge-sorted is, in several draws.
-# *Kinder* is a difference of differences: Understand less Acc@1 without context in the class that the paper favours, less the same in the class at the other end.
+# *Kinder* is Understand less Acc@1 without context in the class that the paper favours, less the same in the class at the other end.
 # The paper gives no size for *not much difference* between contexts, so these differences are told and not judged.
 
 # %% tags=["hide-input"]
@@ -146,12 +144,8 @@ page.say(ucm.apart(tables))
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.contexts.study.steps` grows the contexts, {func}`probekit.contexts.study.rank_steps` ranks the entities before and after each step, {func}`probekit.metrics.ucm_table` and {func}`probekit.metrics.context_accuracy` make the tables.
-# Candidates are the entities of the target's type, which the paper leaves open; ties count against an entity.
-# `notebooks.contexts.telling.telling` compares AUCs on one draw of documents, pairs of one relation alone.
-#
-# The paper's accuracy comes from answers over the whole vocabulary, not from ranks among candidates.
-# {func}`probekit.scoring.decoding.decode` follows BioLAMA, at hundreds of rows a prompt, so few triples were asked this way.
+# {func}`probekit.metrics.ucm_table` and {func}`probekit.metrics.context_accuracy` make the tables of the steps that {doc}`20_contexts` describes.
+# The paper's accuracy comes from answers over the whole vocabulary; {func}`probekit.scoring.decoding.decode` asks so, at hundreds of rows a prompt.
 
 # %% tags=["hide-input"]
 page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
@@ -159,11 +153,10 @@ page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
 # %% [markdown]
 # ## What this does not show
 #
-# - A lift by another right answer need not be knowledge: words of one kind lift each other, and {doc}`23_copy` asks what remains.
-# - Our models are smaller than the paper's, and evidence sentences stand in for its notes and articles: what fails here refutes nothing there.
-# - Intervals are over documents; many numbers stand here and none is corrected for that.
+# - A lift need not be knowledge: words of one kind lift each other, and {doc}`23_copy` asks what remains.
+# - Our models are smaller than the paper's, and evidence sentences stand in for its notes: what fails here refutes nothing there.
+# - Intervals are over documents; none is corrected for their number.
 # - What a held-out fact shares with taught ones can be known too.
-# - In UCM_k a relation of two triples weighs as much as one of hundreds.
 #
 # ```{admonition} Exercise
 # :class: seealso
