@@ -113,6 +113,7 @@ page.table(
 # {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
 # The paper takes PCC, and MAP*, over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
 # On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`.
+# A method whose MAP is the higher there too is not shown to be more faithful by MAP.
 
 # %% tags=["hide-input"]
 page.table(
