@@ -36,7 +36,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "45_samples"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest
+from probekit.report import Markup, Page, forest
 from probekit.report.charts import told
 
 from notebooks.fairness import ask, release, samples
@@ -110,9 +110,11 @@ if len(tables["sample"]):
     page.table(excerpt, "excerpt", caption, fold=True)
 else:
     page.say(
-        "What the paper's models said is not reprinted here. "
-        "The {doc}`page of the demo world </book/studies/demo/45_samples>` shows such a sample on neutral templates; "
-        "with `-p models='[\"NAME_OR_FOLDER\"]' -p templates=honest`, `probekit run 45_samples` draws one of a model of yours."
+        Markup(
+            "What the paper's models said is not reprinted here. "
+            "The {doc}`page of the demo world </book/studies/demo/45_samples>` shows such a sample on neutral templates; "
+            "with `-p models='[\"NAME_OR_FOLDER\"]' -p templates=honest`, `probekit run 45_samples` draws one of a model of yours."
+        )
     )
 
 # %% [markdown]

@@ -21,7 +21,7 @@ from probekit.metrics import crossed_means, fewest, kendall_tau, middle
 from probekit.metrics.hurtfulness import SPACES, hurtful
 from probekit.report.page import Page
 from probekit.report.tables import pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.matching import UNTRAINED, crossed
@@ -218,7 +218,7 @@ def answer(tables: Tables, name: str) -> str:
     row = tables["agreement"].iloc[0]
     worse_ = "worse" if row["hit"] > row["miss"] else "no worse"
     text = (
-        f"By {escape(name)}, completions with a word of the lexicon are {worse_} than those without: "
+        f"By {name}, completions with a word of the lexicon are {worse_} than those without: "
         f"{number(row['hit'], 2)} against {number(row['miss'], 2)}, where higher is worse"
     )
     if row["tau"] == row["tau"]:

@@ -36,7 +36,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "31_saliency"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, escape, forest, pick, title
+from probekit.report import Page, forest, pick, title
 from probekit.report.charts import told
 
 from notebooks.rationales import ask, erasure, paper, saliency
@@ -86,7 +86,7 @@ page.say(paper.invented(page))
 page.table(
     pick(tables["erasure"], dataset=first, share=erasure.AREA),
     "losses",
-    f"Loss of the prediction's probability, {escape(title(first))}: without the best-scored words, and with them alone",
+    f"Loss of the prediction's probability, {title(first)}: without the best-scored words, and with them alone",
     erasure.beside_random(tables["erasure"], first),
 )
 
@@ -99,7 +99,7 @@ page.table(
 page.table(
     pick(tables["outcomes"], dataset=first),
     "by_outcome",
-    f"F1 by what the model fills in, {escape(title(first))}",
+    f"F1 by what the model fills in, {title(first)}",
     saliency.by_filling(tables, first),
     fold=True,
 )
@@ -119,7 +119,7 @@ page.table(
 page.table(
     pick(tables["interpretability"], dataset=first, dimension=saliency.ALL),
     "controls",
-    f"Word scores of {escape(title(first))} and their controls, all dimensions",
+    f"Word scores of {title(first)} and their controls, all dimensions",
     saliency.overall(tables, first),
     fold=True,
 )

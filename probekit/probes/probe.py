@@ -92,8 +92,8 @@ class Probe:
 
     @property
     def dataset(self) -> str:
-        """The name without the style: ``trex`` of ``trex/natural``."""
-        return self.name.removesuffix(f"/{self.style}")
+        """The name without the style (see ``dataset_of``)."""
+        return dataset_of(self.name, self.style)
 
     @property
     def facts(self) -> pd.Series:
@@ -143,6 +143,11 @@ class Probe:
         if limit is not None and limit < len(prompts):
             prompts = prompts.iloc[sorted(random.Random(seed).sample(range(len(prompts)), limit))]
         return cls(**{"name": shown_file(path), **about}, prompts=prompts, entities=list(entities))
+
+
+def dataset_of(probe: str, style: str) -> str:
+    """The name of a probe without its style: ``trex`` of ``trex/natural``, ``mine`` of one's own ``mine_natural``."""
+    return re.sub(f"[/_]{style}$", "", probe)
 
 
 def _the_one(column: pd.Series, path: Path) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from probekit.errors import ReportError
+from probekit.markup import unquoted, with_texts
+from probekit.files import write_atomically
 from probekit.report.paths import root
 
 
@@ -32,7 +33,7 @@ def read_table(path: Path) -> pd.DataFrame:
     """A table as a page wrote it: a blank cell is an empty text, or nan in a column that else holds numbers alone."""
     plain, guessed = pd.read_csv(path, keep_default_na=False), pd.read_csv(path, keep_default_na=False, na_values=[""])
     numeric = [c for c in plain if guessed[c].dtype.kind == "f" and guessed[c].notna().any()]
-    return plain.assign(**{c: guessed[c] for c in numeric})
+    return with_texts(plain.assign(**{c: guessed[c] for c in numeric}), unquoted)
 
 
 def recorded_manifest(study: str) -> dict[str, Any]:
@@ -56,8 +57,10 @@ def record(study: str, out: Path) -> Path:
         if faults := about.get("faults"):
             raise ReportError(f"{study} is not recorded: {name}: {'; '.join(faults)}. Leave it out, or train it anew")
     place = folder(study)
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    for name in [*(f"{table}.csv" for table in manifest["tables"]), "manifest.json"]:
-        shutil.copy2(out / name, place / name)
+    kept = {name: (out / name).read_bytes() for name in [*(f"{t}.csv" for t in manifest["tables"]), "manifest.json"]}
+    for name, data in kept.items():
+        write_atomically(place / name, data)
+    for path in place.iterdir():
+        if path.name not in kept:
+            path.unlink()
     return place

@@ -14,7 +14,7 @@ import probekit as pk
 from probekit.cautions import CAUTIONS
 from probekit.errors import ProbeError
 from probekit.probes import load_probe
-from probekit.probes.probe import Probe, read_rows
+from probekit.probes.probe import Probe, dataset_of, read_rows
 from probekit.probes.registry import PROBES
 
 ROWS = [
@@ -200,6 +200,19 @@ def test_a_jsonl_file_is_read_as_it_stands(tmp_path):
     about = (probe.name, probe.style, probe.domain, probe.licence, probe.citation)
     assert about == ("mine", "natural", "towns", "MIT", "me2020")
     assert Probe.from_file(str(path), name="other").name == "other"
+
+
+@pytest.mark.parametrize(
+    ("name", "style", "dataset"),
+    [
+        ("trex/natural", "natural", "trex"),
+        ("mine_template", "template", "mine"),
+        ("pubmed/gene", "natural", "pubmed/gene"),
+        ("mine_template", "natural", "mine_template"),
+    ],
+)
+def test_a_data_set_is_the_probe_without_its_style(name, style, dataset):
+    assert dataset_of(name, style) == dataset
 
 
 def test_columns_say_style_and_domain_unless_the_caller_does(tmp_path):

@@ -28,7 +28,7 @@ def write_sheet(paths: Sequence[Path], n: int = 200, seed: int = 0, out: Path | 
     Raises:
         ProbeError: not a probe file, ``n`` below 1, or a sheet is there already, which may be filled in.
     """
-    out = out or paths[0].with_name("sheet.csv")
+    out = out or paths[0].parent / "sheet.csv"
     if n < 1:
         raise ProbeError(f"a sheet needs at least one prompt, not {n}")
     if out.exists():

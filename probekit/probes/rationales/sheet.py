@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from probekit.errors import ProbeError
-from probekit.files import write_atomically
+from probekit.outputs import write_output
 from probekit.probes.probe import read_rows
 from probekit.probes.rationales.record import ANNOTATIONS, RationaleSet
 from probekit.probes.rationales.words import split_words
@@ -23,12 +23,15 @@ COPIED = ("id", "language", "dimension", "context", "golds", "perturbation", "or
 SCORES = [f"{name}_{judge}" for name in ANNOTATIONS for judge in range(1, JUDGES + 1)]
 
 
-def write_sheet(records: Sequence[Mapping[str, Any]], out: Path) -> Path:
+def write_sheet(records: Sequence[Mapping[str, Any]], out: Path, force: bool = False) -> Path:
     """A CSV sheet with a row per record: its words with their positions, a column for the rationale and for each score.
 
     Annotators correct ``context`` and ``golds`` (separated by ``|``), add rows for perturbed versions (with
     ``perturbation`` and ``original_id``), write the positions of the rationale's words (``1 4 5``; alternatives
     separated by ``|``), and rate uniqueness (1 to 4), sufficiency (1 to 3) and compactness (1 to 4).
+
+    Raises:
+        StoreError: another sheet is there, which may be filled in, and ``force`` is not given.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, [*COPIED, "words", "rationale", *SCORES], lineterminator="\n")
@@ -38,7 +41,7 @@ def write_sheet(records: Sequence[Mapping[str, Any]], out: Path) -> Path:
         numbered = " ".join(f"{place}:{word}" for place, word in enumerate(words))
         row = {name: record[name] for name in COPIED} | {"golds": "|".join(record["golds"]), "words": numbered}
         writer.writerow(row)
-    write_atomically(out, text.getvalue().encode())
+    write_output(out, text.getvalue().encode(), force)
     return out
 
 
