@@ -9,8 +9,8 @@ from typing import Any
 import pandas as pd
 
 from probekit.errors import ReportError
-from probekit.markup import unquoted, with_texts
 from probekit.files import write_atomically
+from probekit.markup import unquoted, with_texts
 from probekit.report.paths import root
 
 
