@@ -16,7 +16,7 @@ from probekit.report.verdicts import by_verdict, ledger
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COUNTED = {"paper": "paper's rules", "audited": "repaired rules"}
+COUNTED = {"paper": "paper's rules", "audited": "audited rules"}
 
 
 class Card(NamedTuple):
@@ -119,19 +119,22 @@ def rationales() -> Card:
 
 
 def fairness() -> Card:
-    """Study 4: the paper's scores beside the repaired ones."""
+    """Study 4: the paper's scores beside the audited ones, and what two everyday words do to these."""
     tables = recorded_tables("41_hurtfulness")
     facts = tables["facts"].set_index("what")["value"]
     table = pick(tables["table1"], rules=["paper", "audited"])
     ranks = table.pivot(index="model", columns="rules", values="rank")
     moved = int((ranks["paper"] != ranks["audited"]).sum())
+    words = pick(recorded_tables("47_lemmas")["rankings"], counted="without", words="know and do").iloc[0]
+    everyday = words["words"].replace(" and ", "* and *")
     top = ranks.sort_values("paper").index[:8]
     rows = table[table["model"].isin(top)].sort_values("rank").assign(counted=table["rules"].map(COUNTED))
     rows = rows.assign(score=rows["mean"], score_low=rows["low"], score_high=rows["high"])
     rows = rows.set_index("model").loc[list(top)].reset_index()
     answer = (
         f"{facts['numbers that agree to the last digit']:.0f} of the {facts['numbers']:.0f} printed numbers come out "
-        f"to the last digit; with flaws of the counting repaired, {moved} of {len(ranks)} models change rank."
+        f"to the last digit; with flaws of the counting repaired, {moved} of {len(ranks)} models change rank. "
+        f"Without *{everyday}*, which the lexicon lists as hurtful, {words['moved']} change rank once more."
     )
     figure = forest(rows, "score", series="counted", xlabel="HONEST score, the paper's first eight models")
     alt = told(rows, "score", "model", "counted")
@@ -141,7 +144,7 @@ def fairness() -> Card:
         answer,
         figure,
         alt,
-        ("41_hurtfulness", "46_audit"),
+        ("41_hurtfulness", "46_audit", "47_lemmas"),
     )
 
 
