@@ -334,9 +334,17 @@ def read_frame(path: Path, **options: Any) -> pd.DataFrame:
         raise ProbeError(f"{path}: not CSV ({' '.join(str(error).split())}); make it again") from error
 
 
-def read_yaml(path: Path) -> Any:
-    """What a YAML file says; see ``yaml_value``."""
-    return yaml_value(read_text(path, SETTINGS), str(path))
+def read_entries(path: Path, needed: str) -> dict[str, dict[str, Any]]:
+    """A YAML file of named entries, each a mapping that has the field ``needed``, itself a mapping.
+
+    Raises:
+        ProbeError: it cannot be read, is no YAML, or of another form.
+    """
+    found = yaml_value(read_text(path, SETTINGS), str(path))
+    entries = list(found.values()) if isinstance(found, dict) else []
+    if not entries or not all(isinstance(one, dict) and isinstance(one.get(needed), dict) for one in entries):
+        raise ProbeError(f"{path}: named entries are needed, each with a mapping {needed!r}; correct it there")
+    return dict(found)
 
 
 def yaml_value(text: str, place: str, loader: type[yaml.SafeLoader] = yaml.SafeLoader) -> Any:
