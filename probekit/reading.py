@@ -17,7 +17,7 @@ import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -79,7 +79,7 @@ def beyond(place: str, what: str, most: int, unit: str = "bytes") -> ProbeError:
     )
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> io.BufferedReader:
     """Open a file to read bytes; never a folder, a pipe, a socket or a device, at which a reader could wait for ever.
 
     Raises:
@@ -116,7 +116,7 @@ def blocks(path: Path, total: int = STREAMED) -> Iterator[bytes]:
         raise ProbeError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _unpacked(file: BinaryIO) -> Iterator[bytes]:
+def _unpacked(file: io.BufferedReader) -> Iterator[bytes]:
     data = file.read(BLOCK)
     if data[:2] != GZIP:
         while data:
