@@ -3,13 +3,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: book test lint bench pages check zoo clean
+.PHONY: book test fuzz lint bench pages check zoo clean
 
 book: $(READY)          ## run the studies on the embedded default, render _build/html
 	$(BIN)/probekit book
 
 test: $(READY)          ## run the tests
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+
+fuzz: $(READY)          ## damaged files and arguments for an hour, or FUZZ_MINUTES
+	$(BIN)/python tests/fuzz.py
 
 lint: $(READY)          ## ruff and mypy
 	$(BIN)/ruff check .

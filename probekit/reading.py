@@ -17,7 +17,7 @@ import stat
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Any
 
 import yaml
 
@@ -79,7 +79,7 @@ def beyond(place: str, what: str, most: int, unit: str = "bytes") -> ProbeError:
     )
 
 
-def open_regular(path: Path) -> BinaryIO:
+def open_regular(path: Path) -> io.BufferedReader:
     """Open a file to read bytes; never a folder, a pipe, a socket or a device, at which a reader could wait for ever.
 
     Raises:
@@ -116,7 +116,7 @@ def blocks(path: Path, total: int = STREAMED) -> Iterator[bytes]:
         raise ProbeError(f"cannot read {path}: {error.strerror or error}") from error
 
 
-def _unpacked(file: BinaryIO) -> Iterator[bytes]:
+def _unpacked(file: io.BufferedReader) -> Iterator[bytes]:
     data = file.read(BLOCK)
     if data[:2] != GZIP:
         while data:
@@ -334,9 +334,17 @@ def read_frame(path: Path, **options: Any) -> pd.DataFrame:
         raise ProbeError(f"{path}: not CSV ({' '.join(str(error).split())}); make it again") from error
 
 
-def read_yaml(path: Path) -> Any:
-    """What a YAML file says; see ``yaml_value``."""
-    return yaml_value(read_text(path, SETTINGS), str(path))
+def read_entries(path: Path, needed: str) -> dict[str, dict[str, Any]]:
+    """A YAML file of named entries, each a mapping that has the field ``needed``, itself a mapping.
+
+    Raises:
+        ProbeError: it cannot be read, is no YAML, or of another form.
+    """
+    found = yaml_value(read_text(path, SETTINGS), str(path))
+    entries = list(found.values()) if isinstance(found, dict) else []
+    if not entries or not all(isinstance(one, dict) and isinstance(one.get(needed), dict) for one in entries):
+        raise ProbeError(f"{path}: named entries are needed, each with a mapping {needed!r}; correct it there")
+    return dict(found)
 
 
 def yaml_value(text: str, place: str, loader: type[yaml.SafeLoader] = yaml.SafeLoader) -> Any:

@@ -12,6 +12,7 @@ import logging
 import os
 import random
 import resource
+import shutil
 import signal
 import sys
 import tempfile
@@ -332,9 +333,41 @@ COMMANDS = [
 ]
 ODD = [
     *("", " ", "-", "--", "\0", "\ud800", ".", "..", "/", "a/b", "-1", "0", "1e999", "nan", str(2**60), "9" * 5000),
-    *("x" * 300, "x=y", "=", "a=b=c", "seed=2001-99-99", "seed=!!int x", "seed=!!timestamp x", "models=&a [*a]"),
-    *("seed=[", "seed={1: 2}", f"seed={'[' * 2000}", "/dev/null", "/dev/zero", "2024-99-99", "a.xml", "a.jsonl", "en"),
+    *("x" * 300, "x=y", "=", "a=b=c", "/dev/null", "/dev/zero", "2024-99-99", "a.xml", "a.jsonl", "en"),
     *("--out", "--seed", "--help", "-p", "recorded", "meta", "<b>", "{raw}", "%s", "\n", "\u202e", "bert-tiny"),
+]
+VALUES = [
+    *(
+        "seed=2001-99-99",
+        "seed=2001-01-01",
+        "seed=!!int x",
+        "seed=!!timestamp x",
+        "models=&a [*a]",
+        "seed=[",
+        "seed={1: 2}",
+    ),
+    *(
+        f"seed={'[' * 2000}",
+        "seed=" + "9" * 5000,
+        "seed=1.5",
+        "seed=null",
+        "models=" + "x" * 300,
+        "models=[[a]]",
+        "seed=.nan",
+    ),
+    *(
+        "limit=-1",
+        "out=x",
+        "x=y",
+        "=1",
+        "seed",
+        "",
+        "seed=yes",
+        "device=meta",
+        "models={a: [b]}",
+        "seed=\x00",
+        "seed=!!set {a}",
+    ),
 ]
 STOPPED = (  # what takes minutes, or a network; it is stopped where it would begin
     *("papermill.execute_notebook", "probekit.demo.training.own.train", "probekit.demo.retrain.train_zoo"),
@@ -373,7 +406,15 @@ def workplace(folder: Path) -> None:
         folder,
         {"a.xml": XML, "a.tsv": b"Gout\tB-X\n", "a.txt": b"Gout hurts.\n", "a.txt.gz": gzip.compress(b"A sea.\n")},
     )
-    write(folder, {"a.jsonl": rows(PROMPT), "c.jsonl": SAID, "copa.jsonl": rows(COPA), "recipe.yml": RECIPE})
+    write(
+        folder,
+        {
+            "a.jsonl": rows(PROMPT),
+            "c.jsonl": rows({"template_id": "t", "completions": ["a gag"]}),
+            "copa.jsonl": rows(COPA),
+            "recipe.yml": RECIPE,
+        },
+    )
     write(folder, {**READERS["judgements"].files, "judged.csv": READERS["records, sheet"].files["a.csv"]})
     write(folder, READERS["HurtLex"].files)
 
@@ -496,8 +537,9 @@ def arguments(draw: st.DrawFn) -> list[str]:
     given = list(draw(st.sampled_from(COMMANDS)))
     for _ in range(draw(st.integers(1, 3))):
         at = draw(st.integers(0, len(given)))
-        change = draw(st.integers(0, 2))
-        given[at : at + (change > 0)] = [] if change == 2 else [draw(st.sampled_from(ODD))]
+        change = draw(st.integers(0, 3))
+        odd = VALUES if "-p" in given[:at][-1:] else ODD
+        given[at : at + (change > 0)] = [] if change == 1 else [draw(st.sampled_from(odd))]
     return given
 
 
@@ -583,6 +625,9 @@ def explore(name: str, examples: int, number: int, tell: Callable[[str, str, obj
     @given(strategy)
     def each(case: object) -> None:
         if reader is None:
+            for one in folder.iterdir():
+                shutil.rmtree(one) if one.is_dir() else one.unlink()
+            workplace(folder)
             ends = outcome(lambda: command(case, folder))
         else:
             write(folder, case)

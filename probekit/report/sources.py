@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from probekit.errors import ReportError, meant
-from probekit.reading import read_yaml
+from probekit.reading import read_entries
 from probekit.report.paths import root, source
 from probekit.report.recording import recorded_manifest
 
@@ -19,11 +19,7 @@ RECORDED = "recorded"  # the profile, and the parameter that it sets
 
 def studies() -> dict[str, dict[str, Any]]:
     """Page -> its entry of ``studies.yml`` (inputs, parameters per profile)."""
-    found = read_yaml(root() / "studies.yml")
-    entries = list(found.values()) if isinstance(found, dict) else []
-    if not entries or not all(isinstance(one, dict) and isinstance(one.get("profiles"), dict) for one in entries):
-        raise ReportError(f"{root() / 'studies.yml'}: a mapping of pages with their profiles is needed: correct it")
-    return dict(found)
+    return read_entries(root() / "studies.yml", "profiles")
 
 
 def pages(profile: str) -> list[str]:
