@@ -39,6 +39,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+MY_RUN = "my_run"  # where a run goes, if nothing else is said
+
+
 class _Parser(argparse.ArgumentParser):
     """A parser whose commands all know two more options."""
 
@@ -102,7 +105,7 @@ def _parser() -> argparse.ArgumentParser:
         "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
     )
     verb.add_argument("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
-    verb.add_argument("--out", type=Path, default=Path("my_run"), help="folder for the page (default: my_run, here)")
+    verb.add_argument("--out", type=Path, help=f"folder for the page (default: {MY_RUN}, here)")
     _add_force(verb)
     verb.add_argument("--record", action="store_true", help="also keep the tables in book/recorded")
     verb.set_defaults(call=_run)
@@ -376,11 +379,13 @@ def _run(options: argparse.Namespace) -> None:
     from probekit.report.run import run
 
     given = dict(map(_assignment, options.given))
-    sys.stderr.write(f"probekit: {options.name}, profile {options.profile}, into {options.out}\n")
-    page = run(options.name, given, options.out, options.profile, force=options.force)
+    out = options.out or Path(MY_RUN)
+    if not options.out:
+        sys.stderr.write(f"probekit: into {out.resolve()}; --out names another folder\n")
+    page = run(options.name, given, out, options.profile, force=options.force)
     _say(str(page))
     if options.record:
-        _say(str(record(options.name, options.out / options.name)))
+        _say(str(record(options.name, out / options.name)))
 
 
 def _assignment(text: str) -> tuple[str, Any]:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import probekit as pk
 from probekit.cli import main
-from probekit.errors import ProbeError
+from probekit.errors import ProbeError, StoreError
 from probekit.probes.lipid import build, write_sheet
 from probekit.probes.lipid.entities import Finder, join_tokens, read_entities
 from probekit.probes.lipid.medline import read_medline
@@ -407,11 +407,13 @@ def test_a_rerun_reads_only_what_is_new_and_writes_the_same(tmp_path, lists, fil
     assert build(files, lists, out) == fresh and read == []
     other = build(files[::-1], lists, out)  # parts know nothing of each other: another order reads nothing
     assert read == [] and other["counts"]["sentences"] != fresh["counts"]["sentences"]
-    build(files, lists, out, after="2000-01-01")
+    with pytest.raises(StoreError, match="drugs.jsonl is there already, with other models or parameters"):
+        build(files, lists, out, after="2000-01-01")
+    build(files, lists, out, after="2000-01-01", force=True)
     assert read == ["one.xml.gz", "two.xml"]  # other options, nothing to reuse
     read.clear()
     save(files[0], xml(record(9, "velnin acts.")))
-    assert build(files, lists, out)["counts"]["records"] == 3
+    assert build(files, lists, out, force=True)["counts"]["records"] == 3
     assert read == ["one.xml.gz"]
 
 
@@ -431,7 +433,7 @@ def test_plain_sentences_take_the_later_steps_only(tmp_path, lists):
         "prompts, after the keywords: drugs": 1,
     }
     assert len(rows(tmp_path / "a")) == 1
-    build([path], lists, tmp_path / "a", plain=True, ignore_case=True)
+    build([path], lists, tmp_path / "a", plain=True, ignore_case=True, force=True)
     found = [(r["text"], r["gold"], r["surface"]) for r in rows(tmp_path / "a")]
     assert found == [("[MASK] acts", ["velnin"], "velnin"), ("caf\ufffd [MASK] rose", ["velnin"], "VELNIN")]
     (_, second) = sorted(write_sheet([tmp_path / "a/drugs.jsonl"]).read_text("utf-8").splitlines()[1:])

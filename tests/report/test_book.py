@@ -7,6 +7,7 @@ import shutil
 import pytest
 from bs4 import BeautifulSoup
 
+from probekit.errors import ReportError
 from probekit.report import explorer
 from probekit.report.book import PLACES, list_runs, place, render
 from probekit.report.fingerprint import page_hash
@@ -135,3 +136,26 @@ def test_a_readers_runs_stand_in_a_part_of_their_own(tmp_path):
     assert (page.parent / "12_accuracy/t.csv").is_file()
     place(run, stage / "book/studies", "demo")
     assert "../../explorer.html#demo/12_accuracy/t" in (stage / "book/studies/demo/12_accuracy.ipynb").read_text()
+
+
+def test_runs_of_one_name_stay_apart_and_nothing_but_pages_is_taken(tmp_path):
+    stage = tmp_path / "stage"
+    (stage / "book" / "studies").mkdir(parents=True)
+    shutil.copy2(ROOT / "_toc.yml", stage)
+    for above in ("a", "b"):
+        run = tmp_path / above / "my_run"
+        (run / "12_accuracy").mkdir(parents=True)
+        (run / "12_accuracy" / "t.csv").write_text(above)
+        (run / "12_accuracy" / ".made.json").write_text("{}")
+        (run / "12_accuracy.ipynb").write_text(above)
+        (run / "thesis").mkdir()
+        (run / "thesis" / "secret.txt").write_text("mine")
+    list_runs(stage, [tmp_path / "a/my_run", tmp_path / "b/my_run"])
+    own = stage / "book/studies/own"
+    assert {p.relative_to(own).as_posix(): p.read_text() for p in own.rglob("*") if p.is_file()} == {
+        "my_run/12_accuracy.ipynb": "a", "my_run/12_accuracy/t.csv": "a",
+        "my_run-2/12_accuracy.ipynb": "b", "my_run-2/12_accuracy/t.csv": "b",
+    }  # fmt: skip
+    assert "title: Accuracy (my_run 2)" in (stage / "_toc.yml").read_text()
+    with pytest.raises(ReportError, match="thesis holds no page: name a folder"):
+        list_runs(stage, [tmp_path / "a/my_run/thesis"])

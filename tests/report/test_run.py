@@ -79,7 +79,7 @@ def test_parameters_are_read_with_type_and_help(home):
 @pytest.mark.parametrize(
     ("given", "profile", "message"),
     [
-        ({"cuont": 3}, "demo", "no parameter 'cuont'; it has count, share"),
+        ({"cuont": 3}, "demo", r"no parameter 'cuont' \(is 'count' meant\?\); it has count, share"),
         ({"count": "3"}, "demo", "count must be of type int, not str"),
         ({"count": True}, "demo", "count must be of type int, not bool"),
         ({"names": "a"}, "demo", "names must be of type list"),

@@ -150,7 +150,7 @@ def test_without_a_terminal_a_bar_is_plain_lines(monkeypatch, capsys):
         ("how=!!python/object:os.system {}", "the value is not YAML"),
         ("how=2001-99-99", "month must be in 1..12; put a text in quotes"),
         ("how=.nan", "the value is no number, text, list or mapping"),
-        ("hwo=well", "has no parameter 'hwo' (is 'how' meant?); it has how, note, out"),
+        ("nota=well", "has no parameter 'nota' (is 'note' meant?); it has how, note, out"),
         ("=well", "-p takes NAME=VALUE"),
     ],
 )
