@@ -105,7 +105,7 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
     first = ranked[(ranked["wording"] == FIRST) & ranked["drawn"] & ranked["variant"].isin([REAL, BARE])]
     alike, told, low = agreement(ranked), samples(own), floors(first)
     return {
-        "wordings": by_model(both, _reworded, ["wording", "context"]) if len(both) else both,
+        "wordings": by_model(both, _reworded, ["wording", "context"], low) if len(both) else both,
         "agreement": alike,
         "samples": told,
         "frequency": _frequency(own),
