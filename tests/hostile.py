@@ -170,7 +170,7 @@ def active(html: str, inside: str = "body") -> list[str]:
 
 def styled(element: object) -> set[str]:
     """Widths of columns are styles of docutils' own."""
-    return {"style"} if element.name in ("col", "table", "div") and DONE not in element["style"] else set()  # type: ignore[attr-defined]
+    return {"style"} if element.name in ("col", "table", "div") and DONE not in element.get("style", "") else set()  # type: ignore[attr-defined]
 
 
 def runs(name: str, place: Path, columns: frozenset[str]) -> bool:

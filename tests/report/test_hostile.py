@@ -88,6 +88,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "myst_enable_extensions": config["parse"]["myst_enable_extensions"],
         "nb_execution_mode": "off",
         "html_theme": "basic",
+        "smartquotes": False,
     } | {key: value for key, value in config["sphinx"]["config"].items() if key.startswith("nb_")}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(root() / "book" / "_ext"))
