@@ -141,15 +141,12 @@ def executed(name: str, out: Path, figures: bool = True) -> Path:
                 exec(cell.source, namespace)
                 if "parameters" in cell.metadata.get("tags", []):
                     namespace |= values
-                cell.source, cell.outputs = (
-                    "",
-                    [
-                        nbformat.v4.new_output(
-                            "display_data", ({"text/markdown": str(myst)} if myst else {}) | {"text/html": html}
-                        )
-                        for myst, html in shown
-                    ],
-                )
+                cell.outputs = [
+                    nbformat.v4.new_output(
+                        "display_data", ({"text/markdown": str(myst)} if myst else {}) | {"text/html": html}
+                    )
+                    for myst, html in shown
+                ]
                 shown.clear()
     nbformat.write(notebook, out / f"{name}.ipynb")
     return out / f"{name}.ipynb"

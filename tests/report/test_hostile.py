@@ -22,14 +22,14 @@ from probekit.report.sources import complete
 from probekit.titles import shown_values
 from tests.hostile import FOREIGN, FORMULAS, PAYLOADS, SECRET, active, executed, poisoned, recorded_in
 
-POISONED = ("13_rankings", "17_entities", "18_vocabulary", "20_contexts", "24_biases")
+POISONED = ("13_rankings", "20_contexts")
 WORD = "a-word-of-ours"
 
 
 def notebook(path: Path, outputs: list[dict[str, str]]) -> None:
     cells = [nbformat.v4.new_markdown_cell("# A page")]
     for data in outputs:
-        cells.append(nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", data)]))
+        cells.append(nbformat.v4.new_code_cell("page", outputs=[nbformat.v4.new_output("display_data", data)]))
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
 
 
