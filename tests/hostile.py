@@ -141,15 +141,12 @@ def executed(name: str, out: Path, figures: bool = True) -> Path:
                 exec(cell.source, namespace)
                 if "parameters" in cell.metadata.get("tags", []):
                     namespace |= values
-                cell.source, cell.outputs = (
-                    "",
-                    [
-                        nbformat.v4.new_output(
-                            "display_data", ({"text/markdown": str(myst)} if myst else {}) | {"text/html": html}
-                        )
-                        for myst, html in shown
-                    ],
-                )
+                cell.outputs = [
+                    nbformat.v4.new_output(
+                        "display_data", ({"text/markdown": str(myst)} if myst else {}) | {"text/html": html}
+                    )
+                    for myst, html in shown
+                ]
                 shown.clear()
     nbformat.write(notebook, out / f"{name}.ipynb")
     return out / f"{name}.ipynb"
@@ -170,7 +167,7 @@ def active(html: str, inside: str = "body") -> list[str]:
 
 def styled(element: object) -> set[str]:
     """Widths of columns are styles of docutils' own."""
-    return {"style"} if element.name in ("col", "table", "div") and DONE not in element["style"] else set()  # type: ignore[attr-defined]
+    return {"style"} if element.name in ("col", "table", "div") and DONE not in element.get("style", "") else set()  # type: ignore[attr-defined]
 
 
 def runs(name: str, place: Path, columns: frozenset[str]) -> bool:

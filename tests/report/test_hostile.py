@@ -22,14 +22,14 @@ from probekit.report.sources import complete
 from probekit.titles import shown_values
 from tests.hostile import FOREIGN, FORMULAS, PAYLOADS, SECRET, active, executed, poisoned, recorded_in
 
-POISONED = ("13_rankings", "17_entities", "18_vocabulary", "20_contexts", "24_biases")
+POISONED = ("13_rankings", "20_contexts")
 WORD = "a-word-of-ours"
 
 
 def notebook(path: Path, outputs: list[dict[str, str]]) -> None:
     cells = [nbformat.v4.new_markdown_cell("# A page")]
     for data in outputs:
-        cells.append(nbformat.v4.new_code_cell(outputs=[nbformat.v4.new_output("display_data", data)]))
+        cells.append(nbformat.v4.new_code_cell("page", outputs=[nbformat.v4.new_output("display_data", data)]))
     nbformat.write(nbformat.v4.new_notebook(cells=cells), path)
 
 
@@ -88,6 +88,7 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "myst_enable_extensions": config["parse"]["myst_enable_extensions"],
         "nb_execution_mode": "off",
         "html_theme": "basic",
+        "smartquotes": False,
     } | {key: value for key, value in config["sphinx"]["config"].items() if key.startswith("nb_")}
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(root() / "book" / "_ext"))

@@ -13,14 +13,15 @@ from hypothesis import strategies as st
 
 from probekit import cli
 from probekit.errors import ReportError
-from probekit.report import escape, interval, number
+from probekit.markup import escape
+from probekit.report import interval, number
 from probekit.report.book import by_turns
 from probekit.report.fingerprint import files, page_hash
 from probekit.report.page import Page
 from probekit.report.recording import record, recorded_manifest, recorded_tables
 from probekit.report.run import run
 from probekit.report.sources import complete, parameters
-from probekit.report.text import Markup, shown_name
+from probekit.report.text import shown_name
 
 NOTEBOOK = """# ---
 # jupyter:
@@ -275,10 +276,6 @@ def test_everything_foreign_is_escaped_in_tables(page):
     assert "<script>" not in html
     assert "\\<script\\>" in markdown and "\n```{raw}" not in markdown
     assert pd.read_csv(page.out / "bad.csv").iloc[0, 0] == HOSTILE
-
-
-def test_text_of_our_own_making_passes_and_nothing_else_does():
-    assert escape(Markup("{doc}`a`")) == "{doc}`a`" and escape("{doc}`a`") == "\\{doc\\}\\`a\\`"
 
 
 def test_tables_are_kept_at_full_precision_and_read_back_as_a_recorded_run_would_be(page):
