@@ -61,9 +61,8 @@ def home(tmp_path, monkeypatch):
 
 def test_a_cell_that_fails_is_told_in_a_line_and_leaves_nothing(home, capsys):
     assert cli.main(["run", "01_study", "-p", "how=refuse", "--out", "a/b"]) == 1
-    first, second = [line for line in capsys.readouterr().err.splitlines() if line.startswith("probekit: ")]
-    assert first == "probekit: 01_study, profile demo, into a/b"
-    assert second == "probekit: 01_study: cell 3 failed: row 3 of facts.jsonl has no gold: add one"
+    (said,) = capsys.readouterr().err.splitlines()
+    assert said == "probekit: 01_study: cell 3 failed: row 3 of facts.jsonl has no gold: add one"
     assert not (home / "a").exists()
     with pytest.raises(ReportError, match="^01_study: cell 3 failed: KeyError: 'there is no such key'$"):
         run("01_study", {"how": "break"}, home / "a")
@@ -80,10 +79,7 @@ def test_a_stopped_run_ends_its_kernel_and_says_so_in_a_line(home, signum, statu
     process.send_signal(signum)
     _, said = process.communicate()
     assert process.returncode == status
-    assert said.splitlines() == [
-        "probekit: 01_study, profile demo, into o",
-        "probekit: stopped; what was stored is kept, run again to go on",
-    ]
+    assert said.splitlines() == ["probekit: stopped; what was stored is kept, run again to go on"]
     assert not (home / "o").exists()
     with pytest.raises(ProcessLookupError):
         os.kill(int(note.read_text()), 0)
@@ -156,8 +152,20 @@ def test_without_a_terminal_a_bar_is_plain_lines(monkeypatch, capsys):
 )
 def test_parameters_that_cannot_be_are_told_in_a_line(home, capsys, given, message):
     assert cli.main(["run", "01_study", "-p", given, "--out", "o"]) == 1
-    (said,) = [line for line in capsys.readouterr().err.splitlines() if ", into o" not in line]
+    (said,) = capsys.readouterr().err.splitlines()
     assert said.startswith("probekit: ") and message in said and not (home / "o").exists()
+
+
+def test_where_a_run_goes_is_said_unless_it_was(home, capsys, monkeypatch):
+    monkeypatch.setattr(report_run, "execute", lambda notebook, *_: notebook)
+    assert cli.main(["run", "01_study"]) == 0
+    said = capsys.readouterr()
+    assert said.err == f"probekit: into {home / 'my_run'}; --out names another folder\n"
+    assert said.out == "my_run/01_study.ipynb\n"
+    assert cli.main(["run", "01_study", "--out", "o"]) == 0
+    assert capsys.readouterr().err == ""
+    assert cli.main(["run", "01_study", "-p", "how=else", "--out", "o"]) == 1
+    assert "there already, with other models or parameters: take another folder" in capsys.readouterr().err
 
 
 def test_dates_and_long_texts_are_texts(home, monkeypatch):
@@ -191,7 +199,7 @@ def test_wrong_words_are_told_in_a_line(home, capsys, monkeypatch, words, messag
     monkeypatch.setattr(book, "STAGED", ())
     before = sorted(home.rglob("*"))
     assert cli.main(words) == 1
-    said = [line for line in capsys.readouterr().err.splitlines() if ", into " not in line]
+    said = [line for line in capsys.readouterr().err.splitlines() if "probekit: into " not in line]
     assert len(said) == 1 and said[0].startswith("probekit: ") and message in said[0]
     assert "not foreseen" not in said[0]
     assert [path for path in sorted(home.rglob("*")) if path not in before and "_build" not in path.parts] == []
