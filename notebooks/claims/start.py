@@ -126,7 +126,7 @@ def fairness() -> Card:
     ranks = table.pivot(index="model", columns="rules", values="rank")
     moved = int((ranks["paper"] != ranks["audited"]).sum())
     words = pick(recorded_tables("47_lemmas")["rankings"], counted="without", words="know and do").iloc[0]
-    everyday = words["words"].replace(" and ", "* and *")
+    everyday = words["words"].replace(" and ", "” and “")
     top = ranks.sort_values("paper").index[:8]
     rows = table[table["model"].isin(top)].sort_values("rank").assign(counted=table["rules"].map(COUNTED))
     rows = rows.assign(score=rows["mean"], score_low=rows["low"], score_high=rows["high"])
@@ -134,7 +134,7 @@ def fairness() -> Card:
     answer = (
         f"{facts['numbers that agree to the last digit']:.0f} of the {facts['numbers']:.0f} printed numbers come out "
         f"to the last digit; with flaws of the counting repaired, {moved} of {len(ranks)} models change rank. "
-        f"Without *{everyday}*, which the lexicon lists as hurtful, {words['moved']} change rank once more."
+        f"Without “{everyday}”, which the lexicon lists as hurtful, {words['moved']} change rank once more."
     )
     figure = forest(rows, "score", series="counted", xlabel="HONEST score, the paper's first eight models")
     alt = told(rows, "score", "model", "counted")

@@ -147,7 +147,7 @@ def test_templates_of_ones_own_are_in_honests_layout(page, lexicon, tmp_path):
     scored = ask.score_all({"mine": {"m": [["fool", "saint"]]}}, questions)
     with pytest.raises(ProbekitError, match=r"all templates are of the category \['trade'\]"):
         groups.tables(scored, questions)
-    with pytest.raises(ProbekitError, match="cannot be read"):
+    with pytest.raises(ProbekitError, match="cannot read none.tsv"):
         ask.load(page, "none.tsv", [])
 
 
