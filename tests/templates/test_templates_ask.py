@@ -108,9 +108,6 @@ def test_nobody_above_the_floor_is_said_and_the_rest_are_named():
     every = with_floors(pd.concat([good, dead], ignore_index=True))
     rows, table = ask.judged(every)
     assert set(rows["model"]) == {"good"} and len(table) == 4
-    assert (
-        ask.floor_sentence(table)
-        == "A model that does no better than one constant answer is judged in nothing: of 2 probes, dead on 2."
-    )
+    assert ask.floor_sentence(table) == "A model that does no better than one constant answer is judged in nothing: of 2 probes, dead on 2."
     with pytest.raises(ReportError, match="no model of this run is above the floor"):
         ask.judged(with_floors(dead))
