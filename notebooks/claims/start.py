@@ -7,16 +7,16 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from probekit.report.charts import forest, new_figure, told
-from probekit.report.page import Page
+from probekit.report.page import Page, option
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
-from probekit.report.text import number, title
+from probekit.report.text import Markup, number, title
 from probekit.report.verdicts import by_verdict, ledger
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-COUNTED = {"paper": "paper's rules", "audited": "repaired rules"}
+COUNTED = {"paper": "paper's rules", "audited": "audited rules"}
 
 
 class Card(NamedTuple):
@@ -30,19 +30,20 @@ class Card(NamedTuple):
     pages: tuple[str, ...]
 
 
-def cards(page: Page) -> str:
+def cards(page: Page) -> Markup:
     """A grid with a card for each study, in MyST; the figures are saved beside the page."""
     made = (templates, contexts, rationales, fairness)
     items = []
     for study, card in enumerate((make() for make in made), start=1):
         place = page.draw(card.figure, f"study{study}")
-        links = " · ".join(f"{{doc}}`{name}`" for name in card.pages)
+        links = Markup(" · ").join(Markup("{{doc}}`{}`").format(Markup(name)) for name in card.pages)
         items.append(
-            f":::{{grid-item-card}} {study}. {card.question}\n{card.answer}\n\n"
-            f"```{{image}} {place}\n:alt: {' '.join(card.alt.split())}\n:class: chart\n```\n\n"
-            f"{{cite:t}}`{card.paper}`: {links}\n:::\n"
+            Markup(
+                ":::{{grid-item-card}} {}. {}\n{}\n\n```{{image}} {}\n:alt: {}\n:class: chart\n```\n\n"
+                "{{cite:t}}`{}`: {}\n:::\n"
+            ).format(study, card.question, card.answer, place, option(card.alt), Markup(card.paper), links)
         )
-    return "::::{grid} 1 1 2 2\n:gutter: 2\n\n" + "\n".join(items) + "::::"
+    return Markup("::::{{grid}} 1 1 2 2\n:gutter: 2\n\n{}::::").format(Markup("\n").join(items))
 
 
 def templates() -> Card:
@@ -86,7 +87,7 @@ def contexts() -> Card:
     lifted, lowered = table["understand"].mean(), table["misunderstand"].mean()
     answer = (
         f"Another right answer in the text lifts the one that is asked for in {lifted:.0%} of steps and lowers it in "
-        f"{lowered:.0%}, on {title('trex')}."
+        f"{lowered:.0%}, on {title('trex')} ({', '.join(title(name) for name in table['model'])})."
     )
     alt = " ".join(told(table, kind, "model") for kind in kinds)
     return Card("Does text before a question help a model?", "yao2023", answer, figure, alt, ("22_ucm", "23_copy"))
@@ -118,19 +119,22 @@ def rationales() -> Card:
 
 
 def fairness() -> Card:
-    """Study 4: the paper's scores beside the repaired ones."""
+    """Study 4: the paper's scores beside the audited ones, and what two everyday words do to these."""
     tables = recorded_tables("41_hurtfulness")
     facts = tables["facts"].set_index("what")["value"]
     table = pick(tables["table1"], rules=["paper", "audited"])
     ranks = table.pivot(index="model", columns="rules", values="rank")
     moved = int((ranks["paper"] != ranks["audited"]).sum())
+    words = pick(recorded_tables("47_lemmas")["rankings"], counted="without", words="know and do").iloc[0]
+    everyday = words["words"].replace(" and ", "* and *")
     top = ranks.sort_values("paper").index[:8]
     rows = table[table["model"].isin(top)].sort_values("rank").assign(counted=table["rules"].map(COUNTED))
     rows = rows.assign(score=rows["mean"], score_low=rows["low"], score_high=rows["high"])
     rows = rows.set_index("model").loc[list(top)].reset_index()
     answer = (
         f"{facts['numbers that agree to the last digit']:.0f} of the {facts['numbers']:.0f} printed numbers come out "
-        f"to the last digit; with flaws of the counting repaired, {moved} of {len(ranks)} models change rank."
+        f"to the last digit; with flaws of the counting repaired, {moved} of {len(ranks)} models change rank. "
+        f"Without *{everyday}*, which the lexicon lists as hurtful, {words['moved']} change rank once more."
     )
     figure = forest(rows, "score", series="counted", xlabel="HONEST score, the paper's first eight models")
     alt = told(rows, "score", "model", "counted")
@@ -140,7 +144,7 @@ def fairness() -> Card:
         answer,
         figure,
         alt,
-        ("41_hurtfulness", "46_audit"),
+        ("41_hurtfulness", "46_audit", "47_lemmas"),
     )
 
 
@@ -149,8 +153,7 @@ def ledger_sentence() -> str:
     rows = ledger()
     doubtful = sum(row["own_table"] == "inconsistent" for row in rows)
     checked = sum(row["own_table"] != "not checkable" for row in rows)
-    return (
-        f"The {{doc}}`ledger <90_claims>` lists {len(rows)} claims of the papers: {by_verdict(rows)}, since their "
-        "models or data cannot be had here. "
-        f"Of {checked} that the papers' own printed numbers can check, {doubtful} do not follow from them."
-    )
+    return Markup(
+        "The {{doc}}`ledger <90_claims>` lists {} claims of the papers: {}, since their models or data cannot be had "
+        "here. Of {} that the papers' own printed numbers can check, {} do not follow from them."
+    ).format(len(rows), by_verdict(rows), checked, doubtful)

@@ -36,7 +36,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "31_saliency"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, escape, forest, pick, title
+from probekit.report import Page, forest, pick, title
 from probekit.report.charts import told
 
 from notebooks.rationales import ask, erasure, paper, saliency
@@ -69,7 +69,7 @@ page.figure(
     "plausibility",
     "F1 of the predicted rationale and the marked words, with 95% bootstrap intervals over originals. "
     "Random scores (their expectation) and the oracle, which scores marked words 1 and others 0, need no model; "
-    "random weights are one draw.",
+    "random weights are one draw, which is the same for networks of one shape.",
     "Dot plot. " + told(chart, "estimate", "dataset", "model", "method"),
 )
 page.say(saliency.above_controls(tables))
@@ -86,7 +86,7 @@ page.say(paper.invented(page))
 page.table(
     pick(tables["erasure"], dataset=first, share=erasure.AREA),
     "losses",
-    f"Loss of the prediction's probability, {escape(title(first))}: without the best-scored words, and with them alone",
+    f"Loss of the prediction's probability, {title(first)}: without the best-scored words, and with them alone",
     erasure.beside_random(tables["erasure"], first),
 )
 
@@ -99,7 +99,7 @@ page.table(
 page.table(
     pick(tables["outcomes"], dataset=first),
     "by_outcome",
-    f"F1 by what the model fills in, {escape(title(first))}",
+    f"F1 by what the model fills in, {title(first)}",
     saliency.by_filling(tables, first),
     fold=True,
 )
@@ -113,12 +113,13 @@ page.table(
 # {term}`MAP <MAP (of rationales)>` compares the order of the words of an original and of its perturbed version, and PCC their scores.
 # The paper takes PCC, and MAP*, over pairs with p < 0.05 alone, which makes any method look faithful: see what random scores reach, and how few of their pairs are kept.
 # On random weights a method shows what it finds without anything learned {cite:p}`adebayo2018`.
+# A method whose MAP is the higher there too is not shown to be more faithful by MAP.
 
 # %% tags=["hide-input"]
 page.table(
     pick(tables["interpretability"], dataset=first, dimension=saliency.ALL),
     "controls",
-    f"Word scores of {escape(title(first))} and their controls, all dimensions",
+    f"Word scores of {title(first)} and their controls, all dimensions",
     saliency.overall(tables, first),
     fold=True,
 )
@@ -176,10 +177,11 @@ page.say(saliency.exactness(tables))
 # ````{dropdown} Limits
 # - The scores explain what a model fills in, right or wrong; `target="gold"` explains the gold in its place.
 # - Marked words of the own items are one author's opinion; a model may rest on other words and still be right.
-# - MAP and PCC compare weights with weights: a method that always weighs the same positions scores high on both.
+# - MAP and PCC compare weights with weights: a method that always weighs the same positions scores high on both, and the controls show what each scores on random weights.
 # - Attention of the last layer is one layer of several; integrated gradients depend on the blank sentence they start from.
 # - A word's score is the sum over its tokens, so even weights spread evenly favour words of many tokens.
 # - A sentence without some of its words is no sentence a model was trained on: what it loses may be due to that alone, which is why random scores stand beside it.
+# - Erasure takes out whatever is scored best, punctuation marks too.
 # - No interval is corrected for the number of models, dimensions and metrics.
 # ````
 #

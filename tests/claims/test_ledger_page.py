@@ -9,10 +9,14 @@ import pandas as pd
 import yaml
 
 from probekit.report.published import MISSING
+from probekit.report.recording import recorded_tables
+from probekit.report.tables import pick
+from probekit.report.text import title
 from probekit.report.verdicts import ledger
 
 from notebooks.claims import claims as overview
 from notebooks.claims import printed as tables
+from notebooks.claims import start
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = pd.DataFrame(
@@ -93,3 +97,9 @@ def test_a_table_is_written_as_printed() -> None:
     assert found.iloc[0, :2].tolist() == ["PubMedBERT", "76.80"]
     assert (tables.as_printed("003", "11") == MISSING).sum().sum() == 14
     assert tables.as_printed("001", "text").columns.tolist() == ["place", "row", "column", "value"]
+
+
+def test_the_card_on_contexts_speaks_of_models_above_the_floor():
+    known = pick(recorded_tables("22_ucm")["floors"], source="trex").set_index("model")["floor"].astype(bool)
+    assert known.any() and not known.all()
+    assert f"({', '.join(title(name) for name in known.index[~known])};" in start.contexts().answer
