@@ -2,8 +2,12 @@ PYTHON ?= python3.11
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
+TOOLS := .venv-tools
+PIP := -m pip --quiet --disable-pip-version-check install
+LOCK := $(TOOLS)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
+	--custom-compile-command "make lock" --python $(TOOLS)/bin/python
 
-.PHONY: book test fuzz lint bench pages check zoo clean
+.PHONY: book test fuzz lint audit sbom lock bench pages check zoo clean
 
 book: $(READY)          ## run the studies on the embedded default, render _build/html
 	$(BIN)/probekit book
@@ -18,6 +22,20 @@ lint: $(READY)          ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	@$(MAKE) --silent audit
+
+audit:                  ## ask the package index for known vulnerabilities of what is installed
+	@$(MAKE) --silent $(TOOLS)/ready || echo "*** NOT AUDITED: the tools of locks/tools.txt could not be installed"
+	@test ! -e $(TOOLS)/ready || $(TOOLS)/bin/python -m tools.audit locks/torch.txt locks/tools.txt locks/packages.txt
+
+sbom: $(READY) $(TOOLS)/ready  ## list what is installed as _build/sbom.json (CycloneDX) and its licences as _build/licences.md
+	mkdir -p _build
+	$(TOOLS)/bin/cyclonedx-py environment $(BIN)/python --pyproject pyproject.toml --output-reproducible --output-format JSON --output-file _build/sbom.json
+	$(BIN)/python -m tools.licences _build/sbom.json > _build/licences.md
+
+lock: $(TOOLS)/ready    ## write the hashes of all that constraints.txt pins, see CONTRIBUTING
+	$(LOCK) --constraint constraints.txt --no-emit-package torch --extra book --extra dev pyproject.toml --output-file locks/packages.txt
+	$(LOCK) --group supply --output-file locks/tools.txt
 
 bench: $(READY)         ## timings, as ratios within one run
 	HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks
@@ -33,9 +51,22 @@ zoo: $(READY)           ## train the shipped small models anew from their recipe
 	$(BIN)/probekit zoo --ship
 
 clean:                  ## remove what was built; results in the cache stay
-	rm -rf _build $(VENV) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf _build $(VENV) $(TOOLS) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
-$(READY): pyproject.toml constraints.txt
+# Packages are installed with their hashes checked, and built with nothing fetched; what is left comes last and is named.
+$(READY): pyproject.toml constraints.txt locks/packages.txt locks/torch.txt
 	$(shell command -v $(PYTHON) || command -v python3) -m venv --clear $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[book,dev]"
+	$(BIN)/python $(PIP) --require-hashes --no-deps --requirement locks/packages.txt
+	$(BIN)/python $(PIP:install=download) --no-deps --constraint constraints.txt --dest $(VENV)/torch torch
+	$(BIN)/python $(PIP) --require-hashes --no-deps --no-index --find-links $(VENV)/torch --requirement locks/torch.txt \
+	|| echo "*** NOT CHECKED: the torch to be had here is no build that locks/torch.txt lists; it is installed all the same"
+	rm -r $(VENV)/torch
+	$(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt --no-build-isolation --editable ".[book,dev]" \
+	> $(VENV)/pip.log || { cat $(VENV)/pip.log; exit 1; }
+	@sed -n -e 's/ probekit-[^ ]*//' -e 's/^Successfully installed /*** NOT CHECKED, for no lock file has it: /p' $(VENV)/pip.log
+	touch $@
+
+$(TOOLS)/ready: locks/tools.txt
+	$(shell command -v $(PYTHON) || command -v python3) -m venv --clear $(TOOLS)
+	$(TOOLS)/bin/python $(PIP) --require-hashes --no-deps --requirement locks/tools.txt
 	touch $@

@@ -130,18 +130,6 @@ def test_the_conda_file_installs_the_same_package():
     assert "--constraint constraints.txt" in lines
 
 
-def test_constraints_pin_all_that_is_required():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    wanted = [*project["dependencies"], *(d for extra in project["optional-dependencies"].values() for d in extra)]
-    pins = dict(
-        line.lower().split("==") for line in (ROOT / "constraints.txt").read_text().splitlines() if "==" in line
-    )
-    for line in wanted:
-        assert re.split(r"[\[<>=]", line)[0].lower() in pins, line
-    assert pins["torch"] == "2.13.0"
-    assert all("+" not in pin for pin in pins.values())
-
-
 @pytest.mark.parametrize(("paper", "pages", "count"), [("001", "1[2-68]_", 16), ("004", "41_", 21)])
 def test_the_paper_profile_asks_the_models_of_the_paper(paper, pages, count):
     studies = yaml.safe_load((ROOT / "studies.yml").read_text())

@@ -1,0 +1,1 @@
+"""Programs that ``make`` calls; no part of the package."""
