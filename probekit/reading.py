@@ -329,9 +329,12 @@ def read_frame(path: Path, **options: Any) -> pd.DataFrame:
 
     data = read_bytes(path)
     try:
-        return pd.read_csv(io.BytesIO(data), **options)
+        frame = pd.read_csv(io.BytesIO(data), **options)
     except (ValueError, OverflowError, RecursionError) as error:  # pandas' own errors are ValueErrors
         raise ProbeError(f"{path}: not CSV ({' '.join(str(error).split())}); make it again") from error
+    if not isinstance(frame.index, pd.RangeIndex):  # it takes the first fields of longer rows for their names
+        raise ProbeError(f"{path}: not CSV (rows have more fields than the first line); make it again")
+    return frame
 
 
 def read_entries(path: Path, needed: str) -> dict[str, dict[str, Any]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import io
 import logging
+import math
 import re
 import shutil
 import time
@@ -170,7 +171,7 @@ def _first_whole(paths: list[Path]) -> pd.DataFrame | None:
     """The first of several files of one number that is the shard it is named after; others before it are removed."""
     for path in paths:
         try:
-            return _from_bytes(_bytes(path), path)
+            return _from_bytes(_bytes(path), path, limit(LARGEST))
         except FileNotFoundError:  # a run that shares the store found it damaged first
             continue
         except _Fault as fault:
@@ -185,7 +186,7 @@ def _fault(path: Path) -> str:
     """Why a file is not the shard that it is named after; nothing if it is, or is gone meanwhile."""
     try:
         with contextlib.suppress(FileNotFoundError):
-            _from_bytes(_bytes(path), path)
+            _from_bytes(_bytes(path), path, limit(LARGEST))
     except _Fault as fault:
         return str(fault)
     except OSError as error:
@@ -234,11 +235,11 @@ def _bytes(path: Path) -> bytes:
     return data
 
 
-def _from_bytes(data: bytes, path: Path) -> pd.DataFrame:
+def _from_bytes(data: bytes, path: Path, most: float = math.inf) -> pd.DataFrame:
     """The table of a shard.
 
     Raises:
-        _Fault: damaged, or no shard of this place and number.
+        _Fault: damaged, no shard of this place and number, or of more than so many bytes unpacked.
     """
     number, _, name = path.stem.partition("-")
     if digest(data) != name:
@@ -250,7 +251,7 @@ def _from_bytes(data: bytes, path: Path) -> pd.DataFrame:
             if inside != _inside(path.parent, int(number), file.schema_arrow):
                 told = inside.decode("utf-8", "replace") if inside else "nothing, as those of earlier versions do"
                 raise _Fault(f"not the shard of its place and number: inside it says {told}")
-            if sum(file.metadata.row_group(n).total_byte_size for n in range(file.num_row_groups)) > limit(LARGEST):
+            if sum(file.metadata.row_group(n).total_byte_size for n in range(file.num_row_groups)) > most:
                 raise _Fault(str(beyond(str(path), "the shard, unpacked,", LARGEST)))
             frame: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
     except (pa.ArrowException, OSError, ValueError) as error:

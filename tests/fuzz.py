@@ -502,7 +502,7 @@ def _json(draw: st.DrawFn, data: bytes) -> bytes:
     at = draw(st.integers(0, len(lines) - 1))
     try:
         value = json.loads(lines[at])
-    except ValueError:
+    except (ValueError, RecursionError):
         value = None
     places = list(_inside(value))
     if not places:

@@ -21,7 +21,7 @@ def test_damage_is_read_or_refused(name):
         ends.add(end)
         faults.extend([f"{fault}, of {ascii(case)[:500]}"] * bool(fault))
 
-    explore(name, 12, 1, tell)
+    explore(name, 50, 1, tell)
     assert faults == [] and ends <= {"read", "refused"}
 
 

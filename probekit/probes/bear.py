@@ -27,7 +27,7 @@ def bear_templates() -> dict[str, tuple[str, ...]]:
         raise ProbeError(f"{path}: an object of relations with 'templates' is needed ({error!r})") from error
     for relation, templates in found.items():
         for text in templates:
-            if text.count("[X]") != 1 or text.count("[Y]") != 1:
+            if not isinstance(text, str) or text.count("[X]") != 1 or text.count("[Y]") != 1:
                 raise ProbeError(f"{path}, relation {relation}: a template must hold [X] and [Y] once, is {text!r}")
     return found
 
@@ -41,7 +41,9 @@ def bear_names() -> dict[str, tuple[str, ...]]:
     found: dict[str, dict[Any, None]] = {}
     for path in sorted(locate("bear/BEAR").glob("P*.jsonl")):
         for number, row in json_rows(path):
-            if not isinstance(row.get("sub_id"), str) or not isinstance(row.get("sub_aliases"), list):
+            names = row.get("sub_aliases")
+            known = isinstance(names, list) and all(isinstance(name, str) for name in names)
+            if not isinstance(row.get("sub_id"), str) or not known:
                 raise ProbeError(
                     f"{path}, line {number}, field 'sub_id' or 'sub_aliases': missing, or of the wrong kind"
                 )

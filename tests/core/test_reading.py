@@ -194,7 +194,7 @@ def test_yaml_that_breaks_its_reader_is_refused(text):
         yaml_value(text, "a.yml")
 
 
-@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b'a,b\n"', b"a\n1,2\n1,2,3\n"])
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b'a,b\n"', b"a\n1,2\n1,2,3\n", b"a\n1,2\n1,2\n"])
 def test_an_empty_or_broken_table_is_named(tmp_path, data):
     with pytest.raises(ProbeError, match=r"a\.csv: not CSV"):
         read_frame(written(tmp_path / "a.csv", data))

@@ -48,7 +48,7 @@ def test_trex_by_bears_templates_and_names(root: Path) -> None:
     }
 
 
-@pytest.mark.parametrize("templates", [["[X] is [Y] or [Y]."], ["[X] was born."], 3])
+@pytest.mark.parametrize("templates", [["[X] is [Y] or [Y]."], ["[X] was born."], [-1], 3])
 def test_a_template_without_both_slots_is_named(root: Path, templates: object) -> None:
     bear(root, templates)
     with pytest.raises(ProbeError, match=r"metadata_relations\.json"):
@@ -57,9 +57,10 @@ def test_a_template_without_both_slots_is_named(root: Path, templates: object) -
 
 def test_a_record_of_bear_without_names_is_named(root: Path) -> None:
     assert list(bear_names()) == ["Q1"]
-    write(root / "bear/BEAR/P9.jsonl", {"sub_id": "Q9"})
-    with pytest.raises(ProbeError, match=r"P9\.jsonl, line 1"):
-        bear_names()
+    for row in ({"sub_id": "Q9"}, {"sub_id": "Q9", "sub_aliases": [["a"]]}):
+        write(root / "bear/BEAR/P9.jsonl", row)
+        with pytest.raises(ProbeError, match=r"P9\.jsonl, line 1"):
+            bear_names()
 
 
 def test_data_that_are_not_there_are_named(root: Path) -> None:

@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probekit import files
+from probekit import store as store_module
 from probekit.cli import main
 from probekit.errors import StoreError
 from probekit.files import canonical, digest, sweep, unfinished, write_atomically
@@ -600,17 +602,35 @@ def test_a_shard_that_cannot_be_read_is_named(tmp_path):
 def test_a_shard_that_another_run_removed_meanwhile_is_computed_again(tmp_path, monkeypatch):
     store = Store(tmp_path)
     store.frames("rank", KEY, 1, shard)
-    read = Path.read_bytes
+    read = store_module.open_regular
 
-    def vanish(path: Path) -> bytes:
+    def vanish(path: Path) -> BinaryIO:
         path.unlink()
         return read(path)
 
-    monkeypatch.setattr(Path, "read_bytes", vanish)
+    monkeypatch.setattr(store_module, "open_regular", vanish)
     compute = Computer()
     (frame,) = store.frames("rank", KEY, 1, compute)
     assert compute.asked == [0]
     assert frame["rank"][0] == 1
+
+
+def test_a_pipe_among_the_shards_is_not_waited_for(tmp_path):
+    store = Store(tmp_path)
+    store.frames("rank", KEY, 1, shard)
+    (path,) = tmp_path.rglob("*.parquet")
+    path.unlink()
+    os.mkfifo(path)
+    with pytest.raises(StoreError, match="not a plain file"):
+        store.frames("rank", KEY, 1, shard)
+
+
+def test_a_shard_beyond_the_limit_is_computed_again(tmp_path, monkeypatch, caplog):
+    store, compute = Store(tmp_path), Computer()
+    store.frames("rank", KEY, 1, shard)
+    monkeypatch.setattr(store_module, "LARGEST", 100)
+    store.frames("rank", KEY, 1, compute)
+    assert compute.asked == [0] and "has more than 100 bytes, the limit" in caplog.text
 
 
 # Shared
