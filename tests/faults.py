@@ -47,7 +47,6 @@ MODEL = "zoo/bert-tiny"
 PAGE = "11_datasets"
 BROKEN = 70  # exit status of an error that is not one of ours
 MARK = "PROBEKIT_FAULT"  # in the environment of a case's processes
-NOBODY = 65534
 YEARS = 10 * 365 * 24 * 3600.0
 PATIENCE = 900.0  # seconds that a run may take beyond twenty times what the undisturbed one took
 ORPHAN = 60.0  # seconds after which a process of a killed run counts as left behind
@@ -232,7 +231,9 @@ class Case:
         os.kill(process, signal.SIGKILL)
         os.waitpid(process, 0)
 
-    def finish(self, do: Do, whole: Whole | None = None, before: Callable[[], object] = lambda: None) -> tuple[int, str]:
+    def finish(
+        self, do: Do, whole: Whole | None = None, before: Callable[[], object] = lambda: None
+    ) -> tuple[int, str]:
         """Make a run to its end: exit status and what it said."""
         return self.ended(self.start(do, before), whole)
 
@@ -410,18 +411,12 @@ def full(options: Options) -> Iterator[Row]:
 def _small_disk(name: str, whole: Whole) -> Row:
     row = Row("disk full (small disk)", WORKS[name].title, "one line says so; with room, equal bytes")
     case = Case()
-    mount = ["mount", "-t", "tmpfs", "-o", f"size={whole.size // 2},mode=755", "tmpfs", str(case.place)]
-    if os.geteuid() or subprocess.run(mount, check=False, capture_output=True).returncode:
-        row.seen = "not tried: no right to mount a disk"
-        return row
-    try:
+    with _tried(row), mounted(case.place, "-t", "tmpfs", "-o", f"size={whole.size // 2},mode=755", "tmpfs"):
         wrong = refused(*case.finish(WORKS[name].do, whole), "cannot write")
         wrong = wrong or (case.left() and "something half written is left") or ""
-        subprocess.run(["mount", "-o", "remount,size=1g", str(case.place)], check=True)
+        _mount("-o", "remount,size=1g", str(case.place))
         row.note(wrong or again(case, name))
-    finally:
-        subprocess.run(["umount", "--lazy", str(case.place)], check=True)
-        case.drop()
+    case.drop()
     return row
 
 
@@ -445,45 +440,78 @@ def shared(options: Options) -> Iterator[Row]:
 
 def readonly(options: Options) -> Iterator[Row]:
     """Folders that may be read and not be written."""
-    row = Row("store that may only be read", WORKS["rank"].title, "finished: read; else one line says so")
     whole = undisturbed("rank")
     for finished in (True, False):
+        due = "read" if finished else "one line says so"
+        row = Row(f"store that may only be read, {'finished' if finished else 'empty'}", WORKS["rank"].title, due)
         case = Case()
         (case.place / "store").mkdir()
         if finished:
             case.finish(rank, whole)
-        case.place.chmod(0o777)
-        (case.place / "ranks.csv").unlink(missing_ok=True)
-        with protected(case.place / "store") as as_other:
-            status, said = case.finish(rank, whole, as_other)
-        if finished:
-            row.note(f"status {status}: {said.strip()[-200:]}" if status else case.fault(whole))
-        else:
-            row.note(refused(status, said, "cannot write"))
+            (case.place / "ranks.csv").unlink()
+        with _tried(row), protected(case.place / "store"):
+            status, said = case.finish(rank, whole)
+            wrong = f"status {status}: {said.strip()[-200:]}" if status else case.fault(whole)
+            row.note(wrong if finished else refused(status, said, "cannot write"))
         case.drop()
-    yield row
+        yield row
     for name in ("lipid", "train", "run"):
         row = Row("output that may only be read", WORKS[name].title, "one line says so")
         case = Case()
-        with protected(case.place) as as_other:
-            status, said = case.finish(WORKS[name].do, None, as_other)
-        row.note(refused(status, said, "cannot write") or (case.contents() and "something was written") or "")
+        with _tried(row), protected(case.place):
+            wrong = refused(*case.finish(WORKS[name].do), "cannot write")
+            row.note(wrong or (case.contents() and "something was written") or "")
         case.drop()
         yield row
 
 
 @contextlib.contextmanager
-def protected(folder: Path) -> Iterator[Callable[[], object]]:
-    """No file or folder below may be written; gives what a run has to do for this to bind it too."""
-    inside = [folder, *(path for path in folder.rglob("*"))]
-    modes = [path.stat().st_mode for path in inside]
-    for path in inside:
-        path.chmod(0o555 if path.is_dir() else 0o444)
+def _tried(row: Row) -> Iterator[None]:
     try:
-        yield (lambda: os.seteuid(NOBODY)) if os.geteuid() == 0 else (lambda: None)
+        yield
+    except Untried as error:
+        row.seen = str(error)
+
+
+@contextlib.contextmanager
+def protected(folder: Path) -> Iterator[None]:
+    """Nothing below may be written: by modes, or, since they do not bind root, by a mount that may only be read."""
+    if os.geteuid() == 0:
+        with mounted(folder, "--bind", str(folder)):
+            _mount("-o", "remount,bind,ro", str(folder))
+            yield
+        return
+    modes = {path: path.stat().st_mode for path in (folder, *folder.rglob("*"))}
+    for path, mode in modes.items():
+        path.chmod(mode & 0o555)
+    try:
+        yield
     finally:
-        for path, mode in zip(inside, modes, strict=True):
+        for path, mode in modes.items():
             path.chmod(mode)
+
+
+@contextlib.contextmanager
+def mounted(folder: Path, *arguments: str) -> Iterator[None]:
+    """Something mounted on a folder, and taken off again.
+
+    Raises:
+        Untried: this process has no right to.
+    """
+    _mount(*arguments, str(folder))
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def _mount(*arguments: str) -> None:
+    if os.geteuid() or subprocess.run(["mount", *arguments], check=False, capture_output=True).returncode:
+        raise Untried("not tried: no right to mount")
+
+
+class Untried(Exception):
+    """Why a fault cannot be made here."""
 
 
 def clock(options: Options) -> Iterator[Row]:
@@ -494,15 +522,18 @@ def clock(options: Options) -> Iterator[Row]:
         for part in range(options.cases):
             case, shift = Case(), YEARS * (-1) ** part
             process = case.start(WORKS[name].do)
-            struck = case.wait(process, options.random.random() * whole.seconds) is None
-            if struck:
+            if case.wait(process, options.random.random() * whole.seconds) is None:
                 case.kill(process)
             for path in case.place.rglob("*"):
                 os.utime(path, (time.time() + shift,) * 2)
-            now = time.time
-            row.note(again(case, name, lambda n=now, s=shift: setattr(time, "time", lambda: n() - s)), struck)
+            row.note(again(case, name, lambda s=shift: _move_clock(-s)))
             case.drop()
         yield row
+
+
+def _move_clock(seconds: float) -> None:
+    now = time.time
+    time.time = lambda: now() + seconds
 
 
 def answers(case: Case, function: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -530,7 +561,7 @@ def functions(model: Any) -> dict[str, Callable[[], Any]]:
     texts = [text.replace("[MASK]", "town") for text in probe.prompts["text"]]
     items = own_items("en")
     items = items.select([n < 6 for n in range(len(items.items))])
-    few = {"integrated_gradients": {"steps": 4}}
+    few = {"integrated_gradients": {"steps": 4, "target": "gold"}, "gradient_x_input": {"target": "gold"}}
     return {
         "rank_entities": lambda: pk.rank_entities(model, probe),
         "pseudo_perplexity": lambda: pk.pseudo_perplexity(model, texts),
@@ -551,6 +582,23 @@ def finite(options: Options) -> Iterator[Row]:
             row.note("" if "finite" in said else f"{what}: {said[:200]}")
         case.drop()
         yield row
+
+    row = Row("NaN in the loss", WORKS["train"].title, due)
+    row.note(_refused_training(_too_fast, "not finite"))
+    yield row
+
+
+def _refused_training(before: Callable[[], None], *words: str) -> str:
+    case = Case()
+    wrong = refused(*case.finish(train, None, before), *words) or ((case.place / "m").exists() and "a model is there")
+    case.drop()
+    return wrong or ""
+
+
+def _too_fast() -> None:
+    from probekit.demo.training import loop
+
+    loop.pace = lambda *_: 1e30
 
 
 def _poisoned_files(place: Path) -> dict[str, str]:
@@ -576,7 +624,13 @@ def _poisoned_scores(_place: Path) -> dict[str, str]:
     import probekit as pk
 
     found = {}
-    for kind, value in (("embeddings", "nan"), ("embeddings", "inf"), ("score", "nan"), ("score", "inf"), ("sum", "1e38")):
+    for kind, value in (
+        ("embeddings", "nan"),
+        ("embeddings", "inf"),
+        ("score", "nan"),
+        ("score", "inf"),
+        ("sum", "1e38"),
+    ):
         model: Any = pk.load_model(MODEL, "cpu")
         with torch.no_grad():
             if kind == "embeddings":
@@ -603,10 +657,13 @@ def _said(function: Callable[[], Any]) -> str:
 
 def memory(options: Options) -> Iterator[Row]:
     """A device that holds so many tokens at once, from one on."""
-    case, row = Case(), Row(
-        "out of memory above 1 to 8,192 tokens",
-        "all that asks a model",
-        "equal answers while one row fits, else the text says that it does not",
+    case, row = (
+        Case(),
+        Row(
+            "out of memory above 1 to 8,192 tokens",
+            "all that asks a model",
+            "equal answers while one row fits, else the text says that it does not",
+        ),
     )
     found = answers(case, _scarce)
     for what, wrong in found["cases"].items():
@@ -614,6 +671,21 @@ def memory(options: Options) -> Iterator[Row]:
     row.seen = f"{found['refused']} times not even one row fitted"
     case.drop()
     yield row
+
+    row = Row("out of memory in a batch", WORKS["train"].title, "one line says what to set")
+    row.note(_refused_training(_no_memory, "batch_tokens"))
+    yield row
+
+
+def _no_memory() -> None:
+    import torch
+
+    from probekit.demo.training import loop
+
+    def loss(*_: object) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    loop.objective = lambda *_: loss
 
 
 def _scarce() -> dict[str, Any]:
@@ -664,7 +736,9 @@ def soak(options: Options) -> Iterator[Row]:
     early, late = found["memory"][third : 2 * third], found["memory"][2 * third :]
     grown = statistics.median(late) / statistics.median(early)
     handles = max(found["handles"][third:]) - min(found["handles"][third:])
-    row = Row(f"on and on for {options.soak:g} minutes", "ranks, perplexity, lipid build, train", "memory and handles flat")
+    row = Row(
+        f"on and on for {options.soak:g} minutes", "ranks, perplexity, lipid build, train", "memory and handles flat"
+    )
     row.tried = row.struck = len(found["memory"])
     wrong = f"memory grew by a factor of {grown:.3f}, handles by {handles}" if grown > FLAT or handles else ""
     row.right = 0 if wrong else row.tried
@@ -753,7 +827,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for name in given.only:
             for row in FAULTS[name](options):
                 rows.append(row)
-                say(f"{row.fault} | {row.to} | {row.right} of {row.tried} as it should ({row.struck} struck) {row.seen}")
+                say(
+                    f"{row.fault} | {row.to} | {row.right} of {row.tried} as it should ({row.struck} struck) {row.seen}"
+                )
     finally:
         shutil.rmtree(work(), ignore_errors=True)
     if given.out:
