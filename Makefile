@@ -3,13 +3,16 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 
-.PHONY: book test lint bench pages check zoo clean
+.PHONY: book test faults lint bench pages check zoo clean
 
 book: $(READY)          ## run the studies on the embedded default, render _build/html
 	$(BIN)/probekit book
 
 test: $(READY)          ## run the tests
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+
+faults: $(READY)        ## try to break it: kills, full disks, a soak; the table of the book's page
+	$(BIN)/python tests/faults.py --soak 10 --out book/recorded/faults.csv
 
 lint: $(READY)          ## ruff and mypy
 	$(BIN)/ruff check .

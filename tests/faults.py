@@ -34,15 +34,11 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from probekit.cli import main as probekit
+from probekit.errors import ModelError, ProbekitError
+from probekit.files import LEFT, digest, write_atomically
+
 ROOT = Path(__file__).resolve().parents[1]
-sys.path.insert(0, str(ROOT))
-os.environ.update(HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1", TQDM_DISABLE="1")
-os.environ.pop("PROBEKIT_DATA", None)
-
-from probekit.cli import main as probekit  # noqa: E402
-from probekit.errors import ModelError, ProbekitError  # noqa: E402
-from probekit.files import LEFT, digest, write_atomically  # noqa: E402
-
 MODEL = "zoo/bert-tiny"
 PAGE = "11_datasets"
 BROKEN = 70  # exit status of an error that is not one of ours
@@ -54,7 +50,12 @@ SMALLEST = 8192  # bytes of the smallest full disk, so that the run's own messag
 FLAT = 1.05  # the growth of memory that counts as none
 
 Do = Callable[[Path], int]
-NOTEBOOK = """# %% tags=["parameters"]
+NOTEBOOK = """# ---
+# jupyter:
+#   kernelspec: {display_name: Python 3, language: python, name: python3}
+# ---
+
+# %% tags=["parameters"]
 out: str = "01_study"  # folder
 
 # %%
@@ -792,7 +793,9 @@ def table(rows: Sequence[Row]) -> str:
 
 
 def load() -> None:
-    """Import what the runs need, and no thread of it: forked runs then start at once."""
+    """Import what the runs need, without starting a thread: forked runs then begin at once."""
+    os.environ.update(HF_HUB_OFFLINE="1", OMP_NUM_THREADS="1", TQDM_DISABLE="1")
+    os.environ.pop("PROBEKIT_DATA", None)
     import filelock  # noqa: F401
     import papermill  # noqa: F401
     import sentencex  # noqa: F401
