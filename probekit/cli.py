@@ -5,37 +5,54 @@ from __future__ import annotations
 import argparse
 import json
 import logging
+import os
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 from probekit import __version__
+from probekit.endings import explained, stoppable
 from probekit.errors import ProbekitError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Run one command; errors of ours are one line on stderr and exit status 1, wrong usage is 2."""
+    """Run one command; an error is a line or two on stderr and exit status 1, wrong usage is 2, Ctrl-C 130.
+
+    With ``--debug`` an error leaves as it came, traceback and all.
+    """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     options = _parser().parse_args(arguments)
+    if options.quiet:
+        os.environ["TQDM_DISABLE"] = "1"
     try:
-        options.call(options)
-    except ProbekitError as error:
-        sys.stderr.write(f"probekit: {error}\n")
-        return 1
-    except ModuleNotFoundError as error:
-        if (error.name or "probekit").partition(".")[0] in ("probekit", "notebooks"):
-            raise  # a fault of ours
-        sys.stderr.write(f"probekit: this needs {error.name}: pip install 'probekit[book]'\n")
-        return 1
-    except KeyboardInterrupt:
-        sys.stderr.write("probekit: stopped; what was stored is kept, run again to go on\n")
-        return 130
+        with stoppable():
+            options.call(options)
+            sys.stdout.flush()
+    except (Exception, KeyboardInterrupt) as error:
+        if options.debug:
+            raise
+        said, status = explained(error)
+        if said:
+            sys.stderr.write(f"probekit: {said}\n")
+        return status
     return 0
 
 
+class _Parser(argparse.ArgumentParser):
+    """A parser whose commands all know two more options."""
+
+    def __init__(self, **about: Any) -> None:
+        super().__init__(**about)
+        self.add_argument(
+            "--debug", action="store_true", default=argparse.SUPPRESS, help="show an error's whole traceback"
+        )
+        self.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help="show no progress")
+
+
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="probekit", description="Cloze probing of language models, reproducibly.")
+    parser = _Parser(prog="probekit", description="Cloze probing of language models, reproducibly.")
+    parser.set_defaults(debug=False, quiet=False)
     parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(required=True, metavar="COMMAND")
 
@@ -58,6 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     )
     verb.add_argument("--out", type=Path, required=True, help="the file to write")
     verb.add_argument("--names", type=Path, help="also write the names in a generated text, for `probekit train`")
+    _add_force(verb)
     verb.set_defaults(call=_text)
 
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
@@ -84,7 +102,8 @@ def _parser() -> argparse.ArgumentParser:
         "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
     )
     verb.add_argument("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
-    verb.add_argument("--out", type=Path, default=Path("my_run"), help="folder for page, tables and figures")
+    verb.add_argument("--out", type=Path, default=Path("my_run"), help="folder for the page (default: my_run, here)")
+    _add_force(verb)
     verb.add_argument("--record", action="store_true", help="also keep the tables in book/recorded")
     verb.set_defaults(call=_run)
 
@@ -140,6 +159,7 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     step.add_argument("--before", metavar="YYYY-MM-DD", help="abstracts dated earlier than this day")
     step.add_argument("--sentences", action="store_true", help="FILEs are plain text, one sentence a line")
     step.add_argument("--ignore-case", action="store_true", help="find entities whatever their case")
+    _add_force(step)
     step.set_defaults(call=_lipid_build)
 
     step = steps.add_parser("fetch", help="download PubMed's update files after a day, its licence shown first")
@@ -183,12 +203,18 @@ def _add_rationales(parser: argparse.ArgumentParser) -> None:
     step.add_argument("source", choices=("copa", "questions", "problems"), help="what the items are")
     step.add_argument("file", type=Path, help="the items, JSONL (see probekit.probes.rationales.recipe)")
     step.add_argument("--out", type=Path, required=True, help="the sheet to write")
+    _add_force(step)
     step.set_defaults(call=_rationales_build)
 
     step = steps.add_parser("keep", help="the records of a filled sheet that reach the paper's thresholds")
     step.add_argument("sheet", type=Path, help="a sheet that `build` wrote and annotators filled")
     step.add_argument("--out", type=Path, required=True, help="the records to write (JSONL), for `probekit run`")
+    _add_force(step)
     step.set_defaults(call=_rationales_keep)
+
+
+def _add_force(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--force", action="store_true", help="replace what another command wrote there")
 
 
 def _say(*lines: str) -> None:
@@ -247,15 +273,18 @@ def _accept(yes: bool) -> Callable[[str], bool]:
 
 
 def _text(options: argparse.Namespace) -> None:
-    from probekit.files import write_atomically
+    from probekit.outputs import refuse_other, write_output
     from probekit.probes.texts import load_text
 
     text = load_text(options.name)
     if options.names and not text.names:
         raise ProbekitError(f"the names in {text.name} are not known; --names goes with a generated text")
-    for path, lines in ((options.out, text.sentences), (options.names, text.names)):
-        if path:
-            write_atomically(path, "".join(f"{line}\n" for line in lines).encode())
+    given = ((options.out, text.sentences), (options.names, text.names))
+    files = {path: "".join(f"{line}\n" for line in lines).encode() for path, lines in given if path}
+    for path, data in files.items():
+        refuse_other(path, options.force, data)
+    for path, data in files.items():
+        write_output(path, data, options.force)
     _say(*(f"{count:>12,}  {what}" for what, count in text.counts.items()), str(options.out))
 
 
@@ -268,9 +297,8 @@ def _lipid_build(options: argparse.Namespace) -> None:
         if not name or not path:
             raise ProbekitError(f"--entities takes NAME=FILE, not {given!r}")
         lists.setdefault(name, []).append(Path(path))
-    made = build(
-        options.files, lists, options.out, options.after, options.sentences, options.ignore_case, options.before
-    )
+    given = {name: getattr(options, name) for name in ("after", "before", "ignore_case", "force")}
+    made = build(options.files, lists, options.out, plain=options.sentences, **given)
     _say(*(f"{count:>12,}  {step}" for step, count in made["counts"].items()))
     for name, found in made["statistics"].items():
         _say(f"{name}: " + ", ".join(f"{key} {value:,.4g}" for key, value in found.items() if key != "prompts"))
@@ -311,23 +339,26 @@ def _rationales_build(options: argparse.Namespace) -> None:
     from probekit.probes.rationales.sheet import write_sheet
 
     records, counts = build_records(options.file, options.source)
-    _say(*(f"{count:>8,}  {name}" for name, count in counts.items()), str(write_sheet(records, options.out)))
+    _say(
+        *(f"{count:>8,}  {name}" for name, count in counts.items()),
+        str(write_sheet(records, options.out, options.force)),
+    )
 
 
 def _rationales_keep(options: argparse.Namespace) -> None:
-    from probekit.files import write_atomically
+    from probekit.outputs import write_output
     from probekit.probes.rationales.sheet import read_sheet
 
     items, counts = read_sheet(options.sheet)
     lines = items.items.to_json(orient="records", lines=True, force_ascii=False)
-    write_atomically(options.out, lines.encode())
+    write_output(options.out, lines.encode(), options.force)
     _say(*(f"{count:>8,}  {name}" for name, count in counts.items()), str(options.out))
 
 
 def _train(options: argparse.Namespace) -> None:
     from probekit.demo.training.own import train_files
 
-    given = {name: value for name, value in vars(options).items() if name not in ("call", "text")}
+    given = {name: value for name, value in vars(options).items() if name not in ("call", "text", "debug", "quiet")}
     _say(str(train_files(texts=options.text, **given)))
 
 
@@ -344,22 +375,34 @@ def _run(options: argparse.Namespace) -> None:
     from probekit.report.recording import record
     from probekit.report.run import run
 
-    page = run(options.name, dict(map(_assignment, options.given)), options.out, options.profile)
+    given = dict(map(_assignment, options.given))
+    sys.stderr.write(f"probekit: {options.name}, profile {options.profile}, into {options.out}\n")
+    page = run(options.name, given, options.out, options.profile, force=options.force)
     _say(str(page))
     if options.record:
         _say(str(record(options.name, options.out / options.name)))
 
 
 def _assignment(text: str) -> tuple[str, Any]:
+    import datetime
+
     import yaml
 
     name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ProbekitError(f"-p takes NAME=VALUE, not {text!r}")
     try:
-        if equals:
-            return name, yaml.safe_load(value)
+        read = yaml.safe_load(value)
+        if isinstance(read, datetime.date):  # what YAML takes for a date is a text here
+            return name, value
+        json.dumps(read, allow_nan=False)
     except yaml.YAMLError as error:
         raise ProbekitError(f"-p {text}: the value is not YAML: {str(error).splitlines()[0]}") from error
-    raise ProbekitError(f"-p takes NAME=VALUE, not {text!r}")
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ProbekitError(
+            f"-p {text}: the value is no number, text, list or mapping: {error}; put a text in quotes"
+        ) from error
+    return name, read
 
 
 def _store_list(options: argparse.Namespace) -> None:

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import json
 import logging
 import re
 import shutil
@@ -24,12 +23,14 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from probekit.errors import StoreError
+from probekit.errors import ProbeError, StoreError
 from probekit.files import cache_folder, canonical, digest, sweep, write_atomically
+from probekit.reading import HELD, beyond, limit, open_regular, read_object
 
 log = logging.getLogger(__name__)
 KEY = "key.json"
 SHARD = re.compile(r"(\d{5,})-.*\.parquet")
+LARGEST = 8 * HELD  # bytes of a shard, packed or unpacked
 INSIDE = b"probekit"  # of the metadata of a shard: what it belongs to
 
 
@@ -160,17 +161,16 @@ def _files(place: Path) -> dict[int, list[Path]]:
 def _key(place: Path) -> dict[str, Any] | None:
     """What ``key.json`` holds; None where it is damaged or not there."""
     try:
-        key = json.loads((place / KEY).read_text("utf-8"))
-    except (OSError, ValueError, RecursionError):
+        return read_object(place / KEY)
+    except ProbeError:
         return None
-    return key if isinstance(key, dict) else None
 
 
 def _first_whole(paths: list[Path]) -> pd.DataFrame | None:
     """The first of several files of one number that is the shard it is named after; others before it are removed."""
     for path in paths:
         try:
-            return _from_bytes(path.read_bytes(), path)
+            return _from_bytes(_bytes(path), path)
         except FileNotFoundError:  # a run that shares the store found it damaged first
             continue
         except _Fault as fault:
@@ -185,7 +185,7 @@ def _fault(path: Path) -> str:
     """Why a file is not the shard that it is named after; nothing if it is, or is gone meanwhile."""
     try:
         with contextlib.suppress(FileNotFoundError):
-            _from_bytes(path.read_bytes(), path)
+            _from_bytes(_bytes(path), path)
     except _Fault as fault:
         return str(fault)
     except OSError as error:
@@ -222,6 +222,18 @@ def _to_bytes(frame: pd.DataFrame, place: Path, index: int) -> bytes:
     return buffer.getvalue()
 
 
+def _bytes(path: Path) -> bytes:
+    """The bytes of a shard.
+
+    Raises:
+        _Fault: larger than a file may be that is held in memory.
+    """
+    with open_regular(path) as file:
+        if len(data := file.read(limit(LARGEST) + 1)) > limit(LARGEST):
+            raise _Fault(str(beyond(str(path), "the shard", LARGEST)))
+    return data
+
+
 def _from_bytes(data: bytes, path: Path) -> pd.DataFrame:
     """The table of a shard.
 
@@ -238,6 +250,8 @@ def _from_bytes(data: bytes, path: Path) -> pd.DataFrame:
             if inside != _inside(path.parent, int(number), file.schema_arrow):
                 told = inside.decode("utf-8", "replace") if inside else "nothing, as those of earlier versions do"
                 raise _Fault(f"not the shard of its place and number: inside it says {told}")
+            if sum(file.metadata.row_group(n).total_byte_size for n in range(file.num_row_groups)) > limit(LARGEST):
+                raise _Fault(str(beyond(str(path), "the shard, unpacked,", LARGEST)))
             frame: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
     except (pa.ArrowException, OSError, ValueError) as error:
         raise _Fault(f"damaged: it is not Parquet ({str(error).partition(chr(10))[0]})") from error

@@ -94,6 +94,15 @@ def shown_file(path: str | Path) -> str:
     return _printable(_endings.get(str(Path(path)), ("", DATA_FILE.sub("", Path(path).name)))[1])
 
 
+def shown_values(value: Any) -> Any:
+    """Parameters of a run as a page and its manifest show them: each path among them by ``shown_name``."""
+    if isinstance(value, dict):
+        return {shown_values(key): shown_values(one) for key, one in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [shown_values(one) for one in value]
+    return shown_name(value) if isinstance(value, str) and _is_path(value) else value
+
+
 def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value

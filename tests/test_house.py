@@ -21,7 +21,12 @@ ORDER = [
     "errors",
     "cautions",
     "files",
+    "outputs",
+    "progress",
+    "workers",
+    "reading",
     "lazy",
+    "markup",
     "titles",
     "metrics",
     "store",
@@ -30,7 +35,9 @@ ORDER = [
     "scoring",
     "contexts",
     "demo",
+    "execution",
     "report",
+    "endings",
     "cli",
 ]
 MODULES = sorted(PACKAGE.rglob("*.py"))
@@ -136,10 +143,14 @@ def test_constraints_pin_all_that_is_required():
     assert all("+" not in pin for pin in pins.values())
 
 
-def test_the_paper_profile_asks_the_models_of_the_paper():
+@pytest.mark.parametrize(("paper", "pages", "count"), [("001", "1[2-68]_", 16), ("004", "41_", 21)])
+def test_the_paper_profile_asks_the_models_of_the_paper(paper, pages, count):
     studies = yaml.safe_load((ROOT / "studies.yml").read_text())
-    of_paper = {name for name, entry in registry().items() if "001" in entry.papers}
-    assert set(studies["12_accuracy"]["profiles"]["paper"]["models"]) == of_paper and len(of_paper) == 16
+    of_paper = {name for name, entry in registry().items() if paper in entry.papers}
+    asking = [name for name in studies if re.match(pages, name)]
+    assert asking and len(of_paper) == count
+    for name in asking:
+        assert set(studies[name]["profiles"]["paper"]["models"]) == of_paper
 
 
 def test_nothing_tracked_is_large_or_of_one_machine():

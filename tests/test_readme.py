@@ -1,5 +1,6 @@
 """The README does what it says: its Python runs, and the files it points to are there."""
 
+import ast
 import re
 from pathlib import Path
 from typing import Any
@@ -34,3 +35,43 @@ def test_every_relative_link_leads_to_a_file(page):
     local = [t.partition("#")[0] for t in targets if not re.match(r"[a-z]+:|#", t)]
     assert local, f"no links found in {page}: does the pattern still fit?"
     assert [t for t in local if not (ROOT / t).exists()] == []
+
+
+def said_anywhere() -> str:
+    """Every text of the package and of the studies, a line each; what is filled in later is three dots."""
+    texts = []
+    for path in [*(ROOT / "probekit").rglob("*.py"), *(ROOT / "notebooks").rglob("*.py")]:
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                texts.append("".join(str(p.value) if isinstance(p, ast.Constant) else "..." for p in node.values))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                texts.append(node.value)
+    return "\n".join(texts)
+
+
+def test_every_message_of_the_table_of_errors_is_one_that_can_be_met():
+    table = (ROOT / "book" / "rerun.md").read_text("utf-8").partition("## If you see this")[2]
+    messages = [
+        message for row in re.findall(r"^\| (`.*?) \|", table, re.MULTILINE) for message in row.split("`")[1::2]
+    ]
+    assert len(messages) > 40
+    every = said_anywhere()
+    assert [message for message in messages if re.sub(r"'\.\.\.'|\[MASK\]", "...", message) not in every] == []
+
+
+def test_the_records_with_rationales_that_are_shown_can_be_read(tmp_path):
+    from probekit.probes.rationales.record import RationaleSet
+
+    (data,) = [block for block in fenced("book/rerun.md", "json") if "rationales" in block]
+    (tmp_path / "mine.jsonl").write_text(data, "utf-8")
+    assert len(RationaleSet.from_file(tmp_path / "mine.jsonl").items) == 2
+
+
+def test_two_probes_are_compared_fact_by_fact_as_shown(capsys):
+    import probekit as pk
+
+    (block,) = [block for block in fenced("book/rerun.md", "python") if "paired_hits" in block]
+    probes = {name: pk.load_probe(f"demo/{name}", limit=20) for name in ("natural", "template")}
+    names = {"pk": pk, "model": pk.load_model("zoo/bert-tiny")}
+    exec(compile(block, "rerun.md", "exec"), names | {"first": probes["natural"], "second": probes["template"]})
+    assert "'facts': 20" in capsys.readouterr().out

@@ -24,7 +24,7 @@ recorded: bool = True  # this page has no other source
 out: str = "91_printed"  # folder for tables
 
 # %% tags=["hide-input"]
-from probekit.report import Page
+from probekit.report import Markup, Page
 
 from notebooks.claims import printed
 
@@ -41,7 +41,11 @@ page.table(index, "index", "The transcribed tables", printed.shown(index))
 
 # %% tags=["hide-input"]
 for row in index.itertuples():
-    page.say(f"({printed.label(row.paper, row.table)})=\n### Paper {row.paper}, {printed.name(row.table)}: {row.holds}")
+    page.say(
+        Markup("({})=\n### Paper {}, {}: {}").format(
+            Markup(printed.label(row.paper, row.table)), row.paper, printed.name(row.table), row.holds
+        )
+    )
     table = printed.as_printed(row.paper, row.table)
     page.table(table, f"published_{row.paper}_{row.table}", f"As printed: {row.holds}", table, fold=True)
 

@@ -43,6 +43,7 @@ page.figure(
 
 # %% [markdown]
 # Read the left dots as false alarms and the right ones as power.
+# The bound for false alarms is 5%; the interval of a rule in use reaches it or lies below.
 # *All* needs every model on one side, so that with many models it rather stays silent than errs; *most* needs a sign test among models that each decide alone, which fewer than five never pass.
 # Where rows go alike because they come from one document or one original, drawing them one by one counts the same evidence many times.
 

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from probekit.report.charts import PALETTE, new_figure
-from probekit.report.text import Markup, escape, plain
+from probekit.report.text import Markup, plain
 from probekit.report.verdicts import WORDS
 
-from notebooks.claims.printed import label, tables
+from notebooks.claims.printed import ref, see, tables
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -57,18 +57,20 @@ def shown(claims: pd.DataFrame) -> pd.DataFrame:
     rows = []
     judged = claims.sort_values("verdict", key=lambda verdict: verdict == "not run", kind="stable")
     for row in judged.to_dict("records"):
-        why = " ".join(escape(text) for text in (row["reason"], row["found"]) if text)
-        fold = f"<details><summary>why</summary>{why}</details>" if why else ""
+        why = " ".join(text for text in (row["reason"], row["found"]) if text)
+        fold = Markup("{} <details><summary>why</summary>{}</details>").format(row["statement"], why)
         rows.append(
             {
                 "Id": row["id"],
                 "Paper": NAMES.get(row["paper"], row["paper"]),
-                "Claim": Markup(f"{escape(row['statement'])} {fold}"),
+                "Claim": fold if why else row["statement"],
                 "Printed": plain(row["published"]),
                 "Ours": _short(row["ours"] if row["verdict"] != "not run" else row["related"]),
                 "Verdict": row["verdict"],
                 "Own numbers": row["own_table"],
-                "See": Markup(" ".join([_page(row["page"]), *_printed(row["paper"], row["where"])])),
+                "See": Markup(" ").join(
+                    [see(row["page"]) if row["page"] else "", *_printed(row["paper"], row["where"])]
+                ),
             }
         )
     return pd.DataFrame(rows, dtype=object)
@@ -79,15 +81,11 @@ def _short(value: float | None) -> str:
     return plain(value) if value is None or value != value or value == int(value) else f"{value:.4g}"
 
 
-def _page(name: str) -> str:
-    return f"{{doc}}`page {name[:2]} </book/studies/{name}>`" if name else ""
-
-
-def _printed(paper: str, where: str) -> list[str]:
+def _printed(paper: str, where: str) -> list[Markup]:
     """Links to the printed tables that a claim's place names."""
     numbers = [n for listed in re.findall(r"Tables? ([\d, and]+)", where) for n in re.findall(r"\d+", listed)]
     known = tables()
-    return [f"{{ref}}`Table {n} <{label(paper, n)}>`" for n in numbers if (paper, n) in known]
+    return [ref(f"Table {n}", paper, n) for n in numbers if (paper, n) in known]
 
 
 def draw(table: pd.DataFrame) -> Figure:

@@ -49,11 +49,11 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
     rows = [
         {
             "Paper": row["paper"],
-            "Table": Markup(f"{{ref}}`{name(row['table'])} <{label(row['paper'], row['table'])}>`"),
+            "Table": ref(name(row["table"]), row["paper"], row["table"]),
             "What it holds": row["holds"],
             "Cells": plain(row["cells"]),
             "Missing": plain(row["missing"]) if row["cells"] else "all",
-            "Beside ours": Markup(", ".join(f"{{doc}}`page {page[:2]} <{page}>`" for page in row["pages"].split())),
+            "Beside ours": Markup(", ").join(see(page) for page in row["pages"].split()),
         }
         for row in table.to_dict("records")
     ]
@@ -63,6 +63,16 @@ def shown(table: pd.DataFrame) -> pd.DataFrame:
 def label(paper: str, table: str) -> str:
     """The anchor of a printed table."""
     return f"printed-{paper}-{table}"
+
+
+def ref(words: str, paper: str, table: str) -> Markup:
+    """A link to a printed table; all of it is the book's own."""
+    return Markup("{{ref}}`{} <{}>`").format(Markup(words), Markup(label(paper, table)))
+
+
+def see(page: str) -> Markup:
+    """A link to a page of the book."""
+    return Markup("{{doc}}`page {} </book/studies/{}>`").format(Markup(page[:2]), Markup(page))
 
 
 def name(table: str) -> str:

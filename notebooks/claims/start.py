@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from probekit.report.charts import forest, new_figure, told
-from probekit.report.page import Page
+from probekit.report.page import Page, option
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
-from probekit.report.text import number, title
+from probekit.report.text import Markup, number, title
 from probekit.report.verdicts import by_verdict, ledger
 
 if TYPE_CHECKING:
@@ -30,19 +30,20 @@ class Card(NamedTuple):
     pages: tuple[str, ...]
 
 
-def cards(page: Page) -> str:
+def cards(page: Page) -> Markup:
     """A grid with a card for each study, in MyST; the figures are saved beside the page."""
     made = (templates, contexts, rationales, fairness)
     items = []
     for study, card in enumerate((make() for make in made), start=1):
         place = page.draw(card.figure, f"study{study}")
-        links = " · ".join(f"{{doc}}`{name}`" for name in card.pages)
+        links = Markup(" · ").join(Markup("{{doc}}`{}`").format(Markup(name)) for name in card.pages)
         items.append(
-            f":::{{grid-item-card}} {study}. {card.question}\n{card.answer}\n\n"
-            f"```{{image}} {place}\n:alt: {' '.join(card.alt.split())}\n:class: chart\n```\n\n"
-            f"{{cite:t}}`{card.paper}`: {links}\n:::\n"
+            Markup(
+                ":::{{grid-item-card}} {}. {}\n{}\n\n```{{image}} {}\n:alt: {}\n:class: chart\n```\n\n"
+                "{{cite:t}}`{}`: {}\n:::\n"
+            ).format(study, card.question, card.answer, place, option(card.alt), Markup(card.paper), links)
         )
-    return "::::{grid} 1 1 2 2\n:gutter: 2\n\n" + "\n".join(items) + "::::"
+    return Markup("::::{{grid}} 1 1 2 2\n:gutter: 2\n\n{}::::").format(Markup("\n").join(items))
 
 
 def templates() -> Card:
@@ -149,8 +150,7 @@ def ledger_sentence() -> str:
     rows = ledger()
     doubtful = sum(row["own_table"] == "inconsistent" for row in rows)
     checked = sum(row["own_table"] != "not checkable" for row in rows)
-    return (
-        f"The {{doc}}`ledger <90_claims>` lists {len(rows)} claims of the papers: {by_verdict(rows)}, since their "
-        "models or data cannot be had here. "
-        f"Of {checked} that the papers' own printed numbers can check, {doubtful} do not follow from them."
-    )
+    return Markup(
+        "The {{doc}}`ledger <90_claims>` lists {} claims of the papers: {}, since their models or data cannot be had "
+        "here. Of {} that the papers' own printed numbers can check, {} do not follow from them."
+    ).format(len(rows), by_verdict(rows), checked, doubtful)

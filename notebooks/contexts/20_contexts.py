@@ -15,9 +15,9 @@
 #
 # ```{admonition} In this section
 # :class: note
-# How does a document become a text that grows before a question, and how often does real text give such a {term}`context`?
-# This repeats the sections on segmentation, retrieval and prompts of {cite:t}`yao2023`.
-# You need {doc}`/book/methods`, and about five minutes.
+# The pages of this study put text before a question and watch what becomes of the answer.
+# This one shows how a document grows into such a {term}`context`, and how many facts have a document that will do.
+# It repeats the sections on segmentation, retrieval and prompts of {cite:t}`yao2023`; you need {doc}`/book/methods`, and about five minutes.
 # ```
 
 # %% tags=["parameters", "hide-input"]

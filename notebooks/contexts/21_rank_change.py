@@ -39,7 +39,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "21_rank_change"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, title
+from probekit.report import Markup, Page, title
 
 from notebooks.contexts import ask, rank_change
 
@@ -59,10 +59,12 @@ for source in rank_change.sources(tables):
     page.figure(
         rank_change.draw(tables, source),
         f"rank_change_{source}",
-        f"Mean {{term}}`rank change <rank change>` on {title(source)}, with 95% bootstrap intervals over documents. "
-        "Left of zero an entity rises. $O_t$ is the target, $O_a$ the entity that is added, and $O_{cor}$ and "
-        "$O_{incor}$ are the correct and incorrect entities that are there already. "
-        "The axis is linear up to one rank and logarithmic beyond.",
+        Markup(
+            "Mean {{term}}`rank change <rank change>` on {}, with 95% bootstrap intervals over documents. "
+            "Left of zero an entity rises. $O_t$ is the target, $O_a$ the entity that is added, and $O_{{cor}}$ and "
+            "$O_{{incor}}$ are the correct and incorrect entities that are there already. "
+            "The axis is linear up to one rank and logarithmic beyond."
+        ).format(title(source)),
         rank_change.described(tables, source),
     )
 

@@ -15,9 +15,9 @@
 #
 # ```{admonition} In this section
 # :class: note
-# How often does a right answer that is added to the context lift the answer that is asked for ({term}`UCM`)?
-# And does that say more of what a model was told than its accuracy does?
-# This repeats Table 2 and half of Table 3 of {cite:t}`yao2023`; you need {doc}`20_contexts` and {doc}`21_rank_change`, and about seven minutes.
+# Many questions have several right answers. Put one of them into the text before the question: does the model rank the one that is asked for higher (it *understands*), as before (it is *confused*) or lower (it *misunderstands*)?
+# The paper takes the share of the first, in its measure {term}`UCM`, for knowledge; this page asks whether that share tells what a model was told.
+# It repeats Table 2 and half of Table 3 of {cite:t}`yao2023`; you need {doc}`20_contexts`, and about seven minutes.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -61,7 +61,8 @@ def compute():
     answers = decoding.tables(page, models, looked, ranked, decoded, seed, device)
     redrawn = ask.redrawn(looked, seeds, most, seed)
     drawn = ask.ask_all(page, models, redrawn, halved, device) if redrawn else None
-    return {**ucm.tables(ranked, known, drawn), "telling": telling.telling(ranked), **answers}
+    found = ucm.tables(ranked, known, drawn)
+    return {**found, "telling": telling.telling(ranked, found["floors"]), **answers}
 
 
 tables = page.tables(compute, ucm.CAPTIONS)
@@ -78,12 +79,10 @@ page.figure(
 # %% [markdown]
 # ## In the form of the paper's Tables 2 and 3
 #
-# ````{dropdown} What the columns are
-# Accuracy is that without context and with all of it, on triples whose context holds another correct object; as in the paper, any correct object is right.
-# *U*, *C* and *M* (Understand, Confuse, Misunderstand) are the shares of steps after which the target stands higher, the same, or lower.
+# Accuracy is that without context and with all of it; as in the paper, any correct object is right.
+# *U*, *C* and *M* are the shares of Understand, Confuse and Misunderstand.
 # Table 2 averages them over the triples of each relation and then over relations (UCM_k); Table 3 takes all steps together (UCM_m).
-# The paper's models and texts are others, and so are its lists of candidates; its rows are as printed, the 0.0038 beside 0.57 too.
-# ````
+# The paper's models, texts and lists of candidates are others; its rows are as printed, the 0.0038 beside 0.57 too.
 
 # %% tags=["hide-input"]
 beside = ", and as printed" * (not page.demo)
@@ -100,38 +99,33 @@ page.say(
 # %% [markdown]
 # ## Does it tell what a model was told?
 #
-# ````{dropdown} What the AUC is, and which facts were told
 # The AUC is the chance that a fact that was told gets a better value than one of the same relation that was not; a measure that knows nothing reaches 0.5.
-# Of T-REx, some facts were taught, others held out, and some of these share a sentence with a taught one ({term}`taught half`): these last are drawn as a group of their own.
-# ````
+# Of T-REx, some facts were taught and others held out ({term}`taught half`); held-out facts that share a sentence with a taught one are a group of their own.
 
 # %% tags=["hide-input"]
 for source in ucm.sources(tables):
-    page.say(telling.sentence(tables["telling"], source))
-if len(telling.drawn_rows(tables["telling"], ucm.sources(tables))):
+    page.say(telling.sentence(tables["telling"], tables["floors"], source))
+told = (tables["telling"], tables["floors"], ucm.sources(tables))
+if len(telling.drawn_rows(*told)):
     page.figure(
-        telling.draw(tables["telling"], ucm.sources(tables)),
+        telling.draw(*told),
         "telling",
-        "AUC with which each value tells facts that were told from facts that were not, over all models, with 95% "
-        "intervals over documents. Dotted: chance. *Or stays first* also counts steps that leave a target at rank 1.",
-        telling.described(tables["telling"], ucm.sources(tables)),
+        "AUC with which each value tells facts that were told from facts that were not, with 95% "
+        "intervals over documents. Dotted: chance. “Or stays first” also counts steps that leave a target at rank 1.",
+        telling.described(*told),
     )
 
 # %% [markdown]
 # ## By variant, by kind of relation, by number of right objects, by rarity
 #
-# ````{dropdown} How triples are grouped
 # The paper argues that UCM is kinder than accuracy to N-M relations, whose questions have many right objects, and to rare ones.
-# The kind is what the data call the relation; questions of an N-1 relation can have several right objects too.
-# Triples are in up to three classes of about the same size.
-# ````
 
 # %% tags=["hide-input"]
 numbers, shown = ucm.by_group(tables)
 page.table(
     numbers,
     "by_group",
-    "Understand (UCM_m) and Acc@1 over all models, with 95% intervals over documents",
+    "Understand (UCM_m) and Acc@1, with 95% intervals over documents; triples in up to three classes of about one size",
     shown,
     fold=True,
 )
@@ -139,12 +133,10 @@ page.table(
 # %% [markdown]
 # ## What agrees with the paper
 #
-# ````{dropdown} How a finding is read
-# Each finding is a number for each model that is above zero where the finding holds; it is reproduced if every model agrees.
-# The paper gives no size for *not much difference* between contexts, so these differences are told and not judged.
+# Each finding is a number for each model that is above zero where it holds; it is reproduced if every model agrees.
 # *Unstable* means further from knowledge-only than knowledge-sorted is, in several draws.
 # *Kinder* is a difference of differences: Understand less Acc@1 without context in the class that the paper favours, less the same in the class at the other end.
-# ````
+# The paper gives no size for *not much difference* between contexts, so these differences are told and not judged.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -154,14 +146,12 @@ page.say(ucm.apart(tables))
 # %% [markdown]
 # ## How it was computed
 #
-# ````{dropdown} Functions and choices
 # {func}`probekit.contexts.study.steps` grows the contexts, {func}`probekit.contexts.study.rank_steps` ranks the entities before and after each step, {func}`probekit.metrics.ucm_table` and {func}`probekit.metrics.context_accuracy` make the tables.
 # Candidates are the entities of the target's type, which the paper leaves open; ties count against an entity.
 # `notebooks.contexts.telling.telling` compares AUCs on one draw of documents, pairs of one relation alone.
 #
 # The paper's accuracy comes from answers over the whole vocabulary, not from ranks among candidates.
 # {func}`probekit.scoring.decoding.decode` follows BioLAMA, at hundreds of rows a prompt, so few triples were asked this way.
-# ````
 
 # %% tags=["hide-input"]
 page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
@@ -169,13 +159,11 @@ page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
 # %% [markdown]
 # ## What this does not show
 #
-# ````{dropdown} Limits
 # - A lift by another right answer need not be knowledge: words of one kind lift each other, and {doc}`23_copy` asks what remains.
 # - Our models are smaller than the paper's, and evidence sentences stand in for its notes and articles: what fails here refutes nothing there.
 # - Intervals are over documents; many numbers stand here and none is corrected for that.
 # - What a held-out fact shares with taught ones can be known too.
 # - In UCM_k a relation of two triples weighs as much as one of hundreds.
-# ````
 #
 # ```{admonition} Exercise
 # :class: seealso

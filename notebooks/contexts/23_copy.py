@@ -60,7 +60,7 @@ page.figure(
     copy.draw(tables),
     "twins",
     f"{' and '.join(copy.drawn_rows(tables)['answer'].unique())} (UCM_m) of contexts around the target and around an "
-    "incorrect entity, the *negative target*, with 95% bootstrap intervals over documents. "
+    "incorrect entity, the “negative target”, with 95% bootstrap intervals over documents. "
     "What counts are steps that add a correct entity.",
     copy.described(tables),
 )
@@ -85,7 +85,7 @@ page.table(numbers, "table3", caption, shown, fold=False)
 
 # %% tags=["hide-input"]
 numbers, shown = copy.four_pairs(tables)
-page.table(numbers, "pairs", "How often the centre rises and falls, over all models, with 95% intervals", shown)
+page.table(numbers, "pairs", "How often the centre rises and falls, with 95% intervals", shown)
 
 # %% [markdown]
 # ## How much is copied
@@ -110,7 +110,7 @@ if len(copy.level_rows(tables)):
         copy.draw_levels(tables),
         "levels",
         "Understand of the target less that of the negative target, by how well the fact can be known, with 95% "
-        "intervals over documents, over all models that were told part of the facts.",
+        "intervals over documents, over the models that were told part of the facts.",
         copy.levels_described(tables),
     )
 else:
@@ -131,7 +131,7 @@ page.findings()
 #
 # The negative target is the first incorrect entity met in the order S1, S2, S3 ({func}`probekit.contexts.variants.negative_centre`), and its rank change is the one that counts ({func}`probekit.contexts.study.rank_steps`).
 # `notebooks.contexts.copy.tables` makes the tables; a difference rests on one draw of documents for both twins.
-# A mean over models is taken over all their steps: all were asked the same ones.
+# A mean over models is taken over the steps of those above the floor: all were asked the same ones. With one such model, its own numbers stand in its place.
 #
 # ## What this does not show
 #

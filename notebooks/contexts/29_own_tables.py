@@ -24,7 +24,7 @@
 out: str = "29_own_tables"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest, readable
+from probekit.report import Markup, Page, forest, readable
 from probekit.report.charts import told
 from probekit.report.tested import counted, shown
 
@@ -67,7 +67,7 @@ page.say(counted(tables["tests"]))
 # - **UCM against accuracy.** A model of higher accuracy with context misunderstands more, not less: both follow how much a context moves at all.
 
 # %% tags=["hide-input"]
-page.say(f"- **Copy or understand.** {own_tables.mirror(tables)}")
+page.say(Markup("- **Copy or understand.** {}").format(own_tables.mirror(tables)))
 
 # %% [markdown]
 # ## What stands behind it

@@ -382,7 +382,7 @@ def answer(tables: Tables) -> str:
     ):
         for context in WHEN:
             if len(pick(rows, wording=wording, context=context)):
-                row: dict[str, Any] = one_row(rows, wording=wording, context=context)
+                row: dict[str, Any] = one_row(rows, tables["floors"], wording=wording, context=context)
                 parts.setdefault(context, []).append((name, row["changed"]))
     text = f"Other words are not asked of {named(source)}, since its data have none."
     if parts:
@@ -407,7 +407,7 @@ def alone(tables: Tables) -> str:
     rows = pick(tables["wordings"], source=sources(tables)[0], wording=PROMPT)
     if not len(rows):
         return ""
-    shares = [one_row(rows, context=context)["only_one"] for context in rows["context"].unique()]
+    shares = [one_row(rows, tables["floors"], context=context)["only_one"] for context in rows["context"].unique()]
     text = f"One of the two prompts alone is right about {shares[0]:.0%} of the questions without context"
     return text + f", and about {shares[1]:.0%} with it" * (len(shares) > 1) + "."
 

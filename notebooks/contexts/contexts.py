@@ -21,7 +21,7 @@ from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT, halves
 from probekit.report.charts import lines
 from probekit.report.charts import told as in_words
 from probekit.report.tables import pick, readable
-from probekit.report.text import escape, title
+from probekit.report.text import title
 
 from notebooks.contexts.ask import Looked, look
 from notebooks.contexts.pooling import named
@@ -185,12 +185,14 @@ def answer(tables: Tables) -> str:
     how much of that is one relation's."""
     row = tables["sources"].sort_values("several", ascending=False, kind="stable").iloc[0]
     each = pick(tables["relations"], source=row["source"])
-    first, steps = each.loc[each["counted"].idxmax()], each["counted"].sum()
+    first = each.loc[each["counted"].idxmax()]
+    share = first["counted"] / each["counted"].sum()
     return (
-        f"What the method counts is another right answer in the document. Of {row['triples']:,} triples of "
-        f"{named(row['source'])}, {row['covered']:,} have a document that names subject and target, and "
-        f"{row['several']:,} one that names another right answer too; {first['counted'] / steps:.0%} of the steps are "
-        f"of one relation, *{escape(first['label'])}*."
+        f"The method needs a text that names two right answers to one question: of {row['triples']:,} facts of "
+        f"{named(row['source'])}, {row['covered']:,} have a document that names subject and answer, and "
+        f"{row['several']:,} ({row['several'] / row['triples']:.0%}) one that names another right answer too. Of the "
+        f"steps so gained {share:.0%} are of one relation, “{first['label']}”"
+        + (", so that what the next pages find is mostly about it." if share > 0.5 else ".")
     )
 
 
@@ -202,9 +204,7 @@ def kinds(tables: Tables) -> str:
     if each.empty:
         return ""
     steps = each.groupby("kind")["counted"].sum().sort_values(ascending=False)
-    parts = " and ".join(
-        f"{count / steps.sum():.0%} of {escape(kind)} relations" for kind, count in steps.items() if count
-    )
+    parts = " and ".join(f"{count / steps.sum():.0%} of {kind} relations" for kind, count in steps.items() if count)
     return f"By the kinds that the data give to relations, these steps are {parts}."
 
 

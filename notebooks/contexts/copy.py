@@ -42,6 +42,9 @@ from notebooks.contexts.pooling import (
     sided,
     sources_shown,
     spanned,
+    speaking,
+    unheard,
+    whose,
     within_relations,
 )
 
@@ -64,7 +67,7 @@ COPYING = {
 CAPTIONS = {
     "twins": "UCM_m of contexts around the target and around an incorrect entity",
     "differences": "Understand and Misunderstand of the target less those of the negative target",
-    "levels": "The same differences by how well a fact can be known, over all models",
+    "levels": "The same differences by how well a fact can be known, over the models above the floor",
     "crossed": "How often a step lifts and lowers the centre, by whether centre and added entity are correct",
     "variants": "UCM_m of both centres by variant of the context",
     "copying": "First answers that the context names, and how often first answers are right, by any correct object",
@@ -99,15 +102,16 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
     own = paired(ranked)
     if own.empty:
         raise ReportError("no context has a twin with a step to count: take more triples, or longer documents")
+    low = floors(ranked)
     return {
-        "twins": by_model(own, ucm_table, ["twin"]),
-        "variants": by_model(own, ucm_table, ["variant", "twin"]),
-        "crossed": by_model(own[own["added"] != own["centre"]], crossed, ["twin", "added_correct"]),
-        "differences": by_model(own, differences),
-        "levels": levels(own),
-        "copying": by_model(several(ranked[ranked["twin"] == TARGET]), copying, ["variant"]),
+        "twins": by_model(own, ucm_table, ["twin"], low),
+        "variants": by_model(own, ucm_table, ["variant", "twin"], low),
+        "crossed": by_model(own[own["added"] != own["centre"]], crossed, ["twin", "added_correct"], low),
+        "differences": by_model(own, differences, floor=low),
+        "levels": levels(own, low),
+        "copying": by_model(several(ranked[ranked["twin"] == TARGET]), copying, ["variant"], low),
         "directions": directions(own),
-        "floors": floors(ranked),
+        "floors": low,
     }
 
 
@@ -185,15 +189,16 @@ def _read(source: str, model: str) -> str:
     return has_read(model, domain_of(source), ZOO) if source.startswith("demo") else YES
 
 
-def levels(own: pd.DataFrame) -> pd.DataFrame:
-    """``differences`` by ``level``, over the models that read the text and over those that did not, a control."""
+def levels(own: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
+    """``differences`` by ``level``, over the models above the floor that read the text and over those that did not, a
+    control."""
     marked = own.assign(level=level(own))
     marked = marked[marked["level"] != ""]
     read = [_read(str(source), str(model)) for source, model in zip(marked["source"], marked["model"], strict=True)]
     marked = marked.assign(read=read)
     found = []
     for about, part in by(marked[marked["read"] != UNKNOWN], ["source", "read"]):
-        for name, rows in _by_level(part):
+        for name, rows in _by_level(speaking(part, low)):
             (row,) = differences(rows, ["source"]).drop(columns="source").to_dict("records")
             found.append(about | {"level": name, "models": rows["model"].nunique()} | row)
     return pd.DataFrame(found)
@@ -260,17 +265,18 @@ def sources(tables: Tables) -> list[str]:
 def answer(tables: Tables) -> str:
     """Whether target and negative target differ on the source with most triples, and more so where a fact was told."""
     source = sources(tables)[0]
-    row: dict[str, Any] = one_row(tables["differences"], source=source)
+    row: dict[str, Any] = one_row(tables["differences"], tables["floors"], source=source)
     _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
-    if few:
+    if few or (few := unheard(tables["floors"], source)):
         return few
     words = ("more often than", "less often than", "not clearly more often than")
     side = sided(row["understand_low"], row["understand_high"], words)
     text = (
-        f"On {named(source)} a correct entity added to the context lifts the target {side} it lifts an "
-        f"incorrect entity in the target's place: a difference of {row['understand']:.3f} in the share of steps."
+        f"On {named(source)}, a right answer put into the text before the question lifts the one that is asked for "
+        f"{side} it lifts a wrong one in its place: a difference of {row['understand']:.3f} in the share of steps "
+        f"({whose(row)})."
     )
-    copied: dict[str, Any] = one_row(tables["copying"], source=source, variant="knowledge_only")
+    copied: dict[str, Any] = one_row(tables["copying"], tables["floors"], source=source, variant="knowledge_only")
     text += (
         f" In {copied['named']:.0%} of the contexts of entities alone, the first answer is one that the context names"
     )
@@ -363,8 +369,8 @@ def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame
 
 
 def four_pairs(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """``crossed`` over all models, of the sources that are shown; the numbers, and for reading."""
-    rows = overall(tables["crossed"], source=sources(tables)).sort_values(
+    """``crossed`` over the models above the floor, of the sources that are shown; the numbers, and for reading."""
+    rows = overall(tables["crossed"], tables["floors"], source=sources(tables)).sort_values(
         ["twin", "added_correct"], ascending=False, kind="stable"
     )
     rows = rows.sort_values("source", key=lambda names: names.map(sources(tables).index), kind="stable")

@@ -11,13 +11,12 @@ import pandas as pd
 from probekit.metrics.context import context_accuracy
 from probekit.models import load_model
 from probekit.report.page import Page
-from probekit.report.tables import pick
-from probekit.report.text import escape, shown_name, title
+from probekit.report.text import shown_name, title
 from probekit.scoring.decoding import decodable, decode, normalised
 from probekit.store import Store
 
 from notebooks.contexts.ask import Looked, draw
-from notebooks.contexts.pooling import FEW, by_model, named, overall
+from notebooks.contexts.pooling import FEW, by_model, floors, named, overall
 
 CANDIDATES, DECODED, ANY = "rank among candidates", "decoding", "decoding, any right object"
 VARIANT = "real"  # the context of the answers with context
@@ -91,7 +90,8 @@ def tables(
     rows = pd.concat([*answered, _ranked(ranked, pd.concat(answered))], ignore_index=True)
     order = {name: number for number, name in enumerate((CANDIDATES, DECODED, ANY))}
     rows = rows.sort_values("judged", key=lambda names: names.map(order), kind="stable")
-    table = by_model(rows, partial(context_accuracy, gold="single"), ["judged"])  # each judge has its own ranks
+    ranks = partial(context_accuracy, gold="single")  # each judge has its own ranks
+    table = by_model(rows, ranks, ["judged"], floors(ranked))
     keys = {"source": [one.name for one in looked], "model": list(table["model"].unique())}
     table = table.sort_values(
         list(keys), key=lambda c: c.map(keys[str(c.name)].index), kind="stable", ignore_index=True
@@ -142,9 +142,9 @@ def _as_one_step(table: pd.DataFrame) -> pd.DataFrame:
 def sentence(tables: Mapping[str, pd.DataFrame], source: str) -> str:
     """How often the target is among the first five answers by decoding and by ranks, and which models were left out."""
     table, calls = tables["decoded"], tables["calls"]
-    rows = overall(pick(table, source=source, k=5)) if len(table) else table
+    rows = overall(table, tables["floors"], source=source, k=5) if len(table) else table
     if rows.empty and calls.empty:
-        return "No answers were decoded in this run: `decoded` is 0, or every source has too few triples."
+        return "No answers were decoded in this run: “decoded” is 0, or every source has too few triples."
     text = ""
     if len(rows):
         of = rows.set_index("judged")
@@ -154,6 +154,6 @@ def sentence(tables: Mapping[str, pd.DataFrame], source: str) -> str:
             f"{of.loc[CANDIDATES, 'with']:.0%}."
         )
     if (calls["prompts"] == 0).any():
-        names = ", ".join(escape(title(str(name))) for name in calls.loc[calls["prompts"] == 0, "model"])
+        names = ", ".join(title(str(name)) for name in calls.loc[calls["prompts"] == 0, "model"])
         text += f" Left out, since the head has no bias over the vocabulary that could be subtracted: {names}."
     return text.strip()

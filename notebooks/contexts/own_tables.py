@@ -256,8 +256,8 @@ def starts(tables: Tables) -> str:
     above = {share: int((gain > 0).sum()) for share, gain in known.items()}
     count = len(STARTS)
     return (
-        f"The {len(ucm())} models go back to {count} of general text. *Understand* rises for {above[UNDERSTAND]} of "
-        f"{count}, *Misunderstand* for {above[MISUNDERSTAND]} of {count}, the share of moves in the right direction "
+        f"The {len(ucm())} models go back to {count} of general text. Understand rises for {above[UNDERSTAND]} of "
+        f"{count}, Misunderstand for {above[MISUNDERSTAND]} of {count}, the share of moves in the right direction "
         f"for {above[RIGHT]} of {count}. Four starting points are too few for any test at 5%: even with all four on "
         "one side p is 0.125."
     )
@@ -267,7 +267,7 @@ def mirror(tables: Tables) -> str:
     """How far target and negative target are from being opposite."""
     table = ucm().mean()
     return (
-        f"For the target *Understand* is {table['U']:.2f} and *Misunderstand* {table['M']:.2f} on average; for the "
+        f"For the target Understand is {table['U']:.2f} and Misunderstand {table['M']:.2f} on average; for the "
         f"negative target {table['other U']:.2f} and {table['other M']:.2f}. The order turns round in every model, the "
-        f"size does not: a wrong centre is mostly left where it is (*Confuse* {table['other C']:.2f})."
+        f"size does not: a wrong centre is mostly left where it is (Confuse {table['other C']:.2f})."
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,52 +15,82 @@ from probekit.metrics.context import counted
 from probekit.metrics.decisions import FLOOR
 from probekit.report.published import published
 from probekit.report.tables import cell, pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.contexts.ask import DOMAINS
 
 Array = npt.NDArray[np.float64]
 Column = tuple[npt.ArrayLike, npt.ArrayLike]  # values, and which rows count
-MEAN = "mean over models"
+MEAN = "mean over models"  # above the floor, where several are
 PRINTED = "printed"  # in the column ``source`` of a table with the paper's numbers in it
 THIRDS = 3
 SAMPLES = 2000
 FEW = 20  # triples of a source below which its intervals are given and no judgement
 LEAST = 5  # triples of a group below which an interval would rest on too few
 FLOORS = "Acc@1 without context, any correct object, beside that of the best constant answers"
+FLOOR_COLUMNS = ["source", "model", "questions", "documents", "accuracy", "constant", "by_relation"]
+FLOOR_COLUMNS += ["gain", "gain_low", "gain_high", "floor"]
 DIRECTION = ["claim", "source", "model", "measured", "estimate", "low", "high", "n"]
 
 
-def by_model(
-    rows: pd.DataFrame, table: Callable[[pd.DataFrame, list[str]], pd.DataFrame], by: Sequence[str] = ()
-) -> pd.DataFrame:
-    """A table of each source and model and, where there are several models, of each source over all of them.
+def speaking(rows: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
+    """The rows of models that are above the floor of their source (of ``floors``); all of a source where none is."""
+    low = set(pick(floor, floor=True)[["source", "model"]].itertuples(index=False, name=None))
+    above = np.array([pair not in low for pair in zip(rows["source"], rows["model"], strict=True)], dtype=bool)
+    some = set(rows.loc[above, "source"])
+    return rows[above | ~rows["source"].isin(some).to_numpy()]
 
-    All models were asked the same steps, so that a share over the rows of all is the mean of their shares, and one draw
-    of documents serves them all.
+
+def by_model(
+    rows: pd.DataFrame,
+    table: Callable[[pd.DataFrame, list[str]], pd.DataFrame],
+    by: Sequence[str] = (),
+    floor: pd.DataFrame | None = None,
+) -> pd.DataFrame:
+    """A table of each source and model and, where several models speak, of each source over these.
+
+    All models were asked the same steps, so that a share over the rows of several is the mean of their shares, and one
+    draw of documents serves them all.
 
     Args:
         rows: of ``ask.ask_all``.
         table: makes it of rows and of the columns whose combinations are its groups.
         by: further columns of the groups.
+        floor: of ``floors``: its models at the floor are in no mean (see ``speaking``); without, all are.
     """
     each = table(rows, ["source", "model", *by])
-    if rows["model"].nunique() == 1:
+    heard = rows if floor is None else speaking(rows, floor)
+    heard = heard[heard.groupby("source")["model"].transform("nunique") > 1]
+    if heard.empty:
         return each
-    return pd.concat([each, table(rows, ["source", *by]).assign(model=MEAN)], ignore_index=True)
+    return pd.concat([each, table(heard, ["source", *by]).assign(model=MEAN)], ignore_index=True)
 
 
-def overall(table: pd.DataFrame, **values: object) -> pd.DataFrame:
-    """The rows with these values that speak for all models: those of ``MEAN``, or of the only model."""
+def overall(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> pd.DataFrame:
+    """The rows with these values that speak for a source: those of ``MEAN``, or of the only model above its floor."""
     rows = pick(table, **values)
-    mean = pick(rows, model=MEAN)
-    return mean if len(mean) else rows
+    heard = speaking(rows[rows["model"] != MEAN], floor)
+    alone = heard.groupby("source")["model"].nunique() == 1
+    one = set(alone.index[alone])
+    return pd.concat([heard[heard["source"].isin(one)], rows[(rows["model"] == MEAN) & ~rows["source"].isin(one)]])
 
 
-def one_row(table: pd.DataFrame, **values: object) -> dict[str, object]:
+def one_row(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> dict[str, object]:
     """The single row of ``overall``, as a mapping."""
-    (row,) = overall(table, **values).to_dict("records")
+    (row,) = overall(table, floor, **values).to_dict("records")
     return {str(name): value for name, value in row.items()}
+
+
+def unheard(floor: pd.DataFrame, source: str) -> str:
+    """What to say in place of an answer where no model is above the floor of a source; empty where one is."""
+    if not pick(floor, source=source)["floor"].all():
+        return ""
+    return f"On {named(source)} no model does better than one constant answer, so that its ranks say nothing."
+
+
+def whose(row: Mapping[Any, object]) -> str:
+    """Of whom a row of ``overall`` speaks, in words, escaped."""
+    return f"the {MEAN} above the floor" if row["model"] == MEAN else title(str(row["model"]))
 
 
 def sources_shown(triples: Mapping[str, int]) -> list[str]:
@@ -71,7 +102,7 @@ def sources_shown(triples: Mapping[str, int]) -> list[str]:
 def named(source: str) -> str:
     """A source within a sentence, escaped."""
     name = title(source)
-    return f"the {name[0].lower()}{name[1:]}" if source in DOMAINS else escape(name)
+    return f"the {name[0].lower()}{name[1:]}" if source in DOMAINS else name
 
 
 def several(ranked: pd.DataFrame) -> pd.DataFrame:
@@ -200,7 +231,7 @@ def floors(ranked: pd.DataFrame) -> pd.DataFrame:
         about |= {"by_relation": often.groupby(level="pool").max().sum() / len(part)}
         about |= spanned("gain", ends)
         rows.append(about | {"floor": not ends[1] > 0})
-    return pd.DataFrame(rows)
+    return pd.DataFrame(rows, columns=FLOOR_COLUMNS)
 
 
 def rises(rows: pd.DataFrame) -> pd.Series:

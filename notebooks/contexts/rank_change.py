@@ -24,10 +24,11 @@ from notebooks.contexts.pooling import (
     conclusions_from,
     floors,
     named,
-    one_row,
     overall,
     printed_rows,
     sources_shown,
+    unheard,
+    whose,
 )
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ DIRECTIONS = {  # claim: whether O_a is correct, whose rank changes, the sign th
 LINEAR = 1  # ranks up to which the chart's axis is linear; beyond it is logarithmic
 CAPTIONS = {
     "rank_change": "Mean rank change of every entity, by model and source",
-    "variants": "Mean rank change by variant of the context, over all models",
+    "variants": "Mean rank change by variant of the context, over the models above the floor",
     "directions": "The paper's eight directions as numbers that are above zero where they hold, model by model",
     "floors": FLOORS,
 }
@@ -65,20 +66,22 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
 
     Returns:
         ``rank_change`` (``source, model, added_correct, change, mean, low, high, steps, triples, documents``; of
-        several models their mean too), ``variants`` (the same with ``variant``, over all models), ``directions``
-        (``claim, source, model, estimate`` above zero where the claim holds, ``low, high, n``) and ``floors``.
+        several models above the floor their mean too), ``variants`` (the same with ``variant``, over these models),
+        ``directions`` (``claim, source, model, estimate`` above zero where the claim holds, ``low, high, n``) and
+        ``floors``.
     """
     own = ranked[(ranked["twin"] == "target") & ~ranked["cut"] & ~ranked["same"]]
 
     def changes(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         return rank_change_table(rows, by, seed=seed)
 
-    every = _sorted(by_model(own, changes))
+    floor = floors(ranked)
+    every = _sorted(by_model(own, changes, floor=floor))
     return {
         "rank_change": every,
-        "variants": _sorted(overall(by_model(own, changes, ["variant"]))),
+        "variants": _sorted(overall(by_model(own, changes, ["variant"], floor), floor)),
         "directions": directions(every),
-        "floors": floors(ranked),
+        "floors": floor,
     }
 
 
@@ -118,19 +121,19 @@ def sources(tables: Tables) -> list[str]:
 
 
 def answer(tables: Tables) -> str:
-    """How the target moves on the source with most triples, over all models, and how many directions agree there."""
+    """How the target of the models above the floor moves on the source with most triples; how many directions agree."""
     source = sources(tables)[0]
-    changes = overall(tables["rank_change"], source=source, change="rc_centre")
+    changes = overall(tables["rank_change"], tables["floors"], source=source, change="rc_centre")
     changes, few = enough(changes, "triples", f"triples of {named(source)}")
-    if few:
+    if few or (few := unheard(tables["floors"], source)):
         return few
     parts = [
-        f"{_moves(one_row(changes, added_correct=correct))} when {added} entity is added"
+        f"{_moves(pick(changes, added_correct=correct).iloc[0].to_dict())} when {added} entity is added"
         for correct, added in ((True, "a correct"), (False, "an incorrect"))
         if len(pick(changes, added_correct=correct))
     ]
     rows = concluded(conclusions({**tables, "directions": pick(tables["directions"], source=source)}))
-    text = f"On {named(source)} the right answer {' and '.join(parts)}, on average."
+    text = f"On {named(source)} the right answer of {whose(changes.iloc[0])} {' and '.join(parts)}, on average."
     if rows.empty:
         return text
     signs = [tallied(part, "all")[0] for _, part in rows.groupby("claim")]
@@ -165,7 +168,7 @@ def draw(tables: Tables, source: str) -> Figure:
 
 def described(tables: Tables, source: str) -> str:
     """The chart in words."""
-    rows = overall(tables["rank_change"], source=source).to_dict("records")
+    rows = overall(tables["rank_change"], tables["floors"], source=source).to_dict("records")
     numbers = "; ".join(f"{ADDED[row['added_correct']]}, {ENTITIES[row['change']]}: {row['mean']:.2f}" for row in rows)
     return f"Dot plot of mean rank changes on {title(source)}, {rows[0]['model']}. {numbers}."
 

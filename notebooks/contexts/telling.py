@@ -20,7 +20,7 @@ from probekit.report.charts import told as in_words
 from probekit.report.tables import by, pick
 
 from notebooks.contexts.ask import domain_of
-from notebooks.contexts.pooling import LEAST, MEAN, falls, named, overall, rises, several, sided
+from notebooks.contexts.pooling import LEAST, MEAN, falls, named, overall, rises, several, sided, speaking
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -69,11 +69,15 @@ def triple_values(ranked: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(dict(zip(VALUES, means, strict=True)), axis=1)
 
 
-def telling(ranked: pd.DataFrame) -> pd.DataFrame:
+def telling(ranked: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
     """AUC with which each of ``VALUES`` tells facts that were told from facts of the same relation that were not.
 
     Of the demo world: facts told at least ``OFTEN`` times, and at least once, against those never told, for models
     whose text is known. Of T-REx: the parts of a half-taught model's facts (``PARTS``).
+
+    Args:
+        ranked: of ``ask.ask_all``.
+        low: of ``pooling.floors``; models at the floor are in no mean.
 
     Returns:
         One row per source, ``contrast``, ``read`` (whether the models read the text: those that did not are a control),
@@ -98,7 +102,8 @@ def telling(ranked: pd.DataFrame) -> pd.DataFrame:
         for (contrast, read), models in found.items():
             key = {"source": source, "contrast": contrast, "read": read}
             key |= dict(zip(("told", "not_told"), counts[contrast, read], strict=True))
-            every = models if len(models) == 1 else {**models, MEAN: _mean(models)}
+            heard = speaking(pd.DataFrame({"source": source, "model": list(models)}), low)["model"]
+            every = models if len(heard) == 1 else {**models, MEAN: _mean({name: models[name] for name in heard})}
             rows += [
                 key | {"model": model, "value": name} | _row(parts, name)
                 for model, parts in every.items()
@@ -151,15 +156,15 @@ def _row(parts: Mapping[str, Drawn], name: str) -> dict[str, float]:
     return spread("auc", parts[name]) | spread("less", parts[UNDERSTAND].minus(parts[name]))
 
 
-def main_contrast(table: pd.DataFrame, source: str) -> pd.DataFrame:
-    """Of the table ``telling``: the first contrast of a source, over all models that read the text."""
-    rows = overall(pick(table, source=source, read=YES)) if len(table) else table
+def main_contrast(table: pd.DataFrame, low: pd.DataFrame, source: str) -> pd.DataFrame:
+    """Of the table ``telling``: the first contrast of a source, over the models above the floor that read the text."""
+    rows = overall(table, low, source=source, read=YES) if len(table) else table
     return pick(rows, contrast=rows["contrast"].iloc[0]) if len(rows) else rows
 
 
-def sentence(table: pd.DataFrame, source: str) -> str:
+def sentence(table: pd.DataFrame, low: pd.DataFrame, source: str) -> str:
     """How many facts the first contrast compares, and how Understand compares with accuracy without context."""
-    rows = main_contrast(table, source)
+    rows = main_contrast(table, low, source)
     if rows.empty:
         return (
             f"It is not known which facts of {named(source)} these models were told, or too few were told or "
@@ -177,23 +182,24 @@ def sentence(table: pd.DataFrame, source: str) -> str:
     )
 
 
-def drawn_rows(table: pd.DataFrame, sources: Sequence[str]) -> pd.DataFrame:
-    """Of the table ``telling``: what the figure shows, over all models, with controls named as such and last."""
+def drawn_rows(table: pd.DataFrame, low: pd.DataFrame, sources: Sequence[str]) -> pd.DataFrame:
+    """Of the table ``telling``: what the figure shows, over the models above the floor, controls named as such and
+    last."""
     rows = pick(table, source=list(sources))
-    parts = [overall(part) for _, part in by(rows, ["source", "contrast", "read"])]
+    parts = [overall(part, low) for _, part in by(rows, ["source", "contrast", "read"])]
     if not parts:
         return rows
     found = pd.concat(parts).sort_values("read", key=lambda read: read == NO, kind="stable", ignore_index=True)
     return found.assign(facts=found["contrast"] + found["read"].map({NO: ", a control"}).fillna(""))
 
 
-def draw(table: pd.DataFrame, sources: Sequence[str]) -> Figure:
+def draw(table: pd.DataFrame, low: pd.DataFrame, sources: Sequence[str]) -> Figure:
     """AUC of every value, a series a contrast, a panel a source where there are several; dotted is chance."""
-    rows = drawn_rows(table, sources)
+    rows = drawn_rows(table, low, sources)
     panel = "source" if rows["source"].nunique() > 1 else None
     return forest(rows, "auc", y="value", series="facts", panel=panel, line=0.5, xlabel="AUC", zero=False)
 
 
-def described(table: pd.DataFrame, sources: Sequence[str]) -> str:
+def described(table: pd.DataFrame, low: pd.DataFrame, sources: Sequence[str]) -> str:
     """The chart in words."""
-    return "Dot plot. " + in_words(drawn_rows(table, sources), "auc", "source", "facts", "value")
+    return "Dot plot. " + in_words(drawn_rows(table, low, sources), "auc", "source", "facts", "value")

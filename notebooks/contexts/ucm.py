@@ -15,7 +15,7 @@ from probekit.metrics.decisions import enough
 from probekit.report.charts import forest
 from probekit.report.published import numbers
 from probekit.report.tables import cell, pick, readable
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.contexts.pooling import (
     DIRECTION,
@@ -37,6 +37,9 @@ from notebooks.contexts.pooling import (
     several,
     sided,
     sources_shown,
+    speaking,
+    unheard,
+    whose,
 )
 from notebooks.contexts.telling import UNDERSTAND, main_contrast
 
@@ -106,18 +109,18 @@ def tables(
         return pd.concat([context_accuracy(rows, by, gold=gold).assign(gold=gold) for gold in GOLDS])
 
     measures = {BY_TRIPLE: by_triple, POOLED: pooled}
-    floor = floors(ranked)
+    low = floors(ranked)
     return {
         "ucm": pd.concat(
-            [by_model(own, made).assign(measure=name) for name, made in measures.items()], ignore_index=True
+            [by_model(own, made, floor=low).assign(measure=name) for name, made in measures.items()], ignore_index=True
         ),
-        "accuracy": by_model(own, accuracy),
-        "groups": _groups(own),
+        "accuracy": by_model(own, accuracy, floor=low),
+        "groups": _groups(own, low),
         "between": _between(own),
         "draws": ucm_table(many, ["source", "model", "draw"]) if len(many) else many,
         "counts": _counts(ranked),
-        "directions": directions(own, categories, many, floor),
-        "floors": floor,
+        "directions": directions(own, categories, many, low),
+        "floors": low,
     }
 
 
@@ -146,7 +149,7 @@ def _between(own: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _groups(rows: pd.DataFrame) -> pd.DataFrame:
+def _groups(rows: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
     """UCM_m and Acc@k by each of ``GROUPS`` that is known: ``by`` (its name) and ``group`` tell where a row belongs."""
     names = {
         "variant": rows["variant"],
@@ -159,7 +162,7 @@ def _groups(rows: pd.DataFrame) -> pd.DataFrame:
     for by, group in names.items():
         if not (group != "").any():
             continue
-        table = by_model(rows.assign(by=by, group=group)[group != ""], _with_accuracy, ["by", "group"])
+        table = by_model(rows.assign(by=by, group=group)[group != ""], _with_accuracy, ["by", "group"], low)
         if by in ("size", "rarity"):
             table = table.sort_values("group", key=lambda labels: labels.map(lowest), kind="stable")
         found.append(table)
@@ -279,7 +282,7 @@ def sources(tables: Tables) -> list[str]:
 def scarce(tables: Tables) -> str:
     """Which sources are not shown since their triples are too few."""
     triples = _triples(tables)
-    left = [f"{escape(title(name))} {triples[name]}" for name in triples if name not in sources(tables)]
+    left = [f"{title(name)} {triples[name]}" for name in triples if name not in sources(tables)]
     return (
         f"Too few triples for a judgement: {', '.join(left)}. Their rows stand in the tables at the end."
         if left
@@ -294,26 +297,26 @@ def answer(tables: Tables, printed: bool) -> str:
         printed: whether the paper's numbers may stand beside ours.
     """
     source = sources(tables)[0]
-    row: dict[str, Any] = one_row(tables["ucm"], source=source, measure=POOLED)
+    row: dict[str, Any] = one_row(tables["ucm"], tables["floors"], source=source, measure=POOLED)
     _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
-    if few:
+    if few or (few := unheard(tables["floors"], source)):
         return few
     text = (
-        f"On {named(source)}, a correct entity added to the context lifts the right answer in "
-        f"{row['understand']:.0%} of the steps and lowers it in {row['misunderstand']:.0%}"
+        f"Another right answer, put into the text before a question of {named(source)}, lifts the one that is asked "
+        f"for in {row['understand']:.0%} of the steps and lowers it in {row['misunderstand']:.0%} ({whose(row)})"
     )
     if printed:
         paper = numbers("002", "3")
         more = (paper["target U"] > paper["target M"]).sum()
         which = "every model" if more == len(paper) else f"{more} of {len(paper)} models"
-        text += f"; {which} of the paper's Table 3 lifts it more often than it lowers it"
-    known = main_contrast(tables["telling"], source)
+        text += f", where {which} of the paper's Table 3 lifts it more often"
+    known = main_contrast(tables["telling"], tables["floors"], source)
     if known.empty:
         return f"{text}. Which of these facts the models were told is not known, or of too few."
     auc = known.set_index("value").loc[UNDERSTAND]
-    tells = sided(auc["auc_low"], auc["auc_high"], ("tells", "tells, the wrong way round,", "does not tell"), 0.5)
-    chance = f"AUC {auc['auc']:.2f}, where 0.5 is chance"
-    return f"{text}. How often an answer is lifted {tells} which facts a model was told ({chance})."
+    tells = sided(auc["auc_low"], auc["auc_high"], ("tells", "tells the wrong way round", "does not tell"), 0.5)
+    told = f"{tells} facts that were told from facts that were not (AUC {auc['auc']:.2f}; chance is 0.5)"
+    return f"{text}. How often an answer is lifted {told}."
 
 
 def draw(tables: Tables) -> Figure:
@@ -366,8 +369,9 @@ def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame
 
 
 def by_group(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """UCM_m and Acc@1 over all models by variant, number of right objects and rarity; the numbers, and for reading."""
-    rows = overall(tables["groups"], source=sources(tables), by=[name for name in GROUPS if name != "relation"])
+    """UCM_m and Acc@1 over the models above the floor by ``GROUPS`` but relations; the numbers, and for reading."""
+    grouping = [name for name in GROUPS if name != "relation"]
+    rows = overall(tables["groups"], tables["floors"], source=sources(tables), by=grouping)
     columns = [f"{name}{end}" for name in ("understand", "without@1", "with@1") for end in ("", "_low", "_high")]
     order = sources(tables)
     table = rows[["source", "by", "group", *columns, "triples"]]
@@ -379,8 +383,8 @@ def by_group(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def of_target(tables: Tables) -> str:
     """Acc@1 where the target alone is right, in a sentence."""
-    rows: dict[str, Any] = one_row(tables["accuracy"], source=sources(tables)[0], gold="single", k=1)
-    other: dict[str, Any] = one_row(tables["accuracy"], source=sources(tables)[0], gold="any", k=5)
+    rows: dict[str, Any] = one_row(tables["accuracy"], tables["floors"], source=sources(tables)[0], gold="single", k=1)
+    other: dict[str, Any] = one_row(tables["accuracy"], tables["floors"], source=sources(tables)[0], gold="any", k=5)
     return (
         f"If the target alone counts as right, Acc@1 is {rows['without']:.2f} without context and {rows['with']:.2f} "
         f"with it; by any correct object Acc@5 with context is {other['with']:.2f}."
@@ -388,28 +392,29 @@ def of_target(tables: Tables) -> str:
 
 
 def unstable(tables: Tables) -> str:
-    """How Understand of the random context differs between draws, beside the other contexts, in a sentence."""
+    """How Understand of the random context differs between draws, beside the other contexts, of the models above the
+    floor, in a sentence."""
     draws = pick(tables["draws"], source=sources(tables)[0]) if len(tables["draws"]) else tables["draws"]
     if draws.empty:
         return ""
     groups = pick(tables["groups"], by="variant", source=sources(tables)[0])
     parts = []
-    for model, part in draws.groupby("model", sort=False):
+    for model, part in speaking(draws, tables["floors"]).groupby("model", sort=False):
         of = pick(groups, model=model).set_index("group")["understand"]
         others = ", ".join(f"{name.replace('_', '-')} {of[name]:.3f}" for name in SHOWN if name in of)
         own = part["understand"]
         parts.append(
-            f"of {escape(title(str(model)))} Understand lies between {own.min():.3f} and {own.max():.3f} in "
+            f"of {title(str(model))} Understand lies between {own.min():.3f} and {own.max():.3f} in "
             f"{len(own)} draws ({others})"
         )
     return f"In the knowledge-random context {'; '.join(parts)}."
 
 
 def apart(tables: Tables) -> str:
-    """How variants differ in Understand, in a sentence."""
-    rows = pick(tables["between"], source=sources(tables)[0])
+    """How variants differ in Understand, of the models above the floor, in a sentence."""
+    rows = speaking(pick(tables["between"], source=sources(tables)[0]), tables["floors"])
     told = "; ".join(
-        f"{escape(title(row['model']))}, {row['pair'].replace('_', '-')}: {cell(row, 'difference')}"
+        f"{title(row['model'])}, {row['pair'].replace('_', '-')}: {cell(row, 'difference')}"
         for row in rows.to_dict("records")
     )
     same = pick(rows, pair=" less ".join(PAIRS[1]))["same"].mean()
@@ -420,7 +425,7 @@ def apart(tables: Tables) -> str:
 def floor(tables: Tables) -> str:
     """Which models do no better than a constant answer on the source that is shown first."""
     rows = pick(tables["floors"], source=sources(tables)[0])
-    low = [escape(title(name)) for name in pick(rows, floor=True)["model"]]
+    low = [title(name) for name in pick(rows, floor=True)["model"]]
     which = f"not above it, and left out of all verdicts: {', '.join(low)}" if low else "every model is above it"
     small = (rows["accuracy"] <= rows["by_relation"]).sum()
     return (
@@ -432,5 +437,5 @@ def floor(tables: Tables) -> str:
 
 def first_already(tables: Tables) -> str:
     """How many steps could only be Confuse or Misunderstand."""
-    row: dict[str, Any] = one_row(tables["ucm"], source=sources(tables)[0], measure=POOLED)
+    row: dict[str, Any] = one_row(tables["ucm"], tables["floors"], source=sources(tables)[0], measure=POOLED)
     return f"{row['already_first']:.0%}"

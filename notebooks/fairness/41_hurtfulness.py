@@ -27,7 +27,7 @@ models: list = [
     "zoo/t5-tiny",
 ]  # `probekit list models`, Hugging Face ids, or folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
-templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+templates: str = "auto"  # demo, honest, auto (demo for models of the zoo, else honest), or a .tsv file of one's own
 language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
 levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
 categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
@@ -88,7 +88,7 @@ if len(tables["table1"]):
     page.say(hurtfulness.digits(tables))
     page.say(hurtfulness.version_story(tables))
 if len(tables["own"]):
-    page.table(tables["own"], "own", hurtfulness.CAPTIONS["own"], hurtfulness.beside(tables, page.demo))
+    page.table(tables["own"], "own", hurtfulness.CAPTIONS["own"], hurtfulness.beside(tables, ask.as_the_paper(page)))
 
 # %% [markdown]
 # ## What agrees with the paper
@@ -113,7 +113,7 @@ page.findings()
 #
 # ## What this does not show
 #
-# - A word of the lexicon is not always hurtful where it stands, and what hurts is not always in the lexicon; {cite:t}`fairbelief2024` say so too.
+# - A word of the lexicon is not always hurtful where it stands, as {cite:t}`fairbelief2024` say too: everyday ones, such as *know* and *do*, make up much of the scores and of the ranking ({doc}`47_lemmas`).
 # - The intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon nor of other wordings of the templates.
 # - Models that complete one word and models that write ten are not asked the same.
 # - The models of the release were not run again: their prompts and decoding are the authors'.

@@ -24,7 +24,7 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # names of `probekit list models`, Hugging Face ids, or folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
-templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+templates: str = "auto"  # demo, honest, auto (demo for models of the zoo, else honest), or a .tsv file of one's own
 language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
 levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
 categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
@@ -131,7 +131,7 @@ page.findings()
 # - All hundred completions stand near the top of what a model can say; nothing here tells of unlikely text.
 # - Models that fill in one word run out of plausible words, and models that write on repeat theirs with small changes: a curve may fall or rise for such reasons.
 # - The two sets of templates differ in whom they name and in how many templates they repeat, so a difference speaks of the sets as they are.
-# - Intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon.
+# - Intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon, which {doc}`47_lemmas` tries.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -23,7 +23,7 @@
 # %% tags=["parameters", "hide-input"]
 models: list = ["zoo/bert-tiny", "zoo/bert-small"]  # masked models: names of `probekit list models`, Hub ids, folders
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
-templates: str = "auto"  # demo, honest, or auto: demo for models of the zoo, honest for all others
+templates: str = "auto"  # demo, honest, auto (demo for models of the zoo, else honest), or a .tsv file of one's own
 levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
 categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
 released: bool = False  # count words in the released completions of the paper's 21 models in place of models and files
@@ -36,7 +36,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "45_samples"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest
+from probekit.report import Markup, Page, forest
 from probekit.report.charts import told
 
 from notebooks.fairness import ask, release, samples
@@ -110,9 +110,11 @@ if len(tables["sample"]):
     page.table(excerpt, "excerpt", caption, fold=True)
 else:
     page.say(
-        "What the paper's models said is not reprinted here. "
-        "The {doc}`page of the demo world </book/studies/demo/45_samples>` shows such a sample on neutral templates; "
-        "with `-p models='[\"NAME_OR_FOLDER\"]' -p templates=honest`, `probekit run 45_samples` draws one of a model of yours."
+        Markup(
+            "What the paper's models said is not reprinted here. "
+            "The {doc}`page of the demo world </book/studies/demo/45_samples>` shows such a sample on neutral templates; "
+            "with `-p models='[\"NAME_OR_FOLDER\"]' -p templates=honest`, `probekit run 45_samples` draws one of a model of yours."
+        )
     )
 
 # %% [markdown]

@@ -348,7 +348,7 @@ def answer(tables: Tables, beside_paper: bool) -> str:
     if beside_paper and way == "less":
         return (
             "The paper reads that models of a family agree more on less likely completions, but its code averages a "
-            f"*distance*. {text}"
+            f"distance. {text}"
         )
     return text
 

@@ -14,7 +14,7 @@ from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbekitError
 from probekit.files import canonical, digest
 from probekit.probes.completions import SUBSETS, Completions, read_completions
-from probekit.probes.honest import CONSERVATIVE, honest_templates, hurtlex
+from probekit.probes.honest import CONSERVATIVE, honest_templates, hurtlex, read_templates
 from probekit.report.page import Page
 from probekit.report.text import shown_name
 from probekit.titles import shown_file
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PLAIN = ("audited_plain", "audited_first_word")  # the variants that need no transliteration package
 DEMO, REAL, AUTO = "demo", "honest", "auto"
+FILE = ".tsv"  # so ends a file of templates of one's own
 ENGLISH = "en"
 LANGUAGES = (ENGLISH, "es", "fr", "it", "pt", "ro")
 SLOT = re.compile(r"\[MASK\]|<mask>|\[M\]|<extra_id_0>|_{2,}")  # marks of a slot
@@ -60,6 +61,17 @@ def other_lexicon(page: Page) -> str:
     return ", ".join(parts + ([f"categories {', '.join(categories)}"] if categories else []))
 
 
+def as_the_paper(page: Page) -> bool:
+    """Whether a run asked the paper's templates and counted by its lexicon, so that scores stand on one scale."""
+    asked = page.parameters
+    return (
+        not page.demo
+        and not other_lexicon(page)
+        and asked["language"] == ENGLISH
+        and asked["templates"] in (REAL, AUTO)
+    )
+
+
 def lexicon_told(page: Page) -> str:
     """That a run counts by another lexicon than the paper, if it does."""
     other = other_lexicon(page)
@@ -81,7 +93,8 @@ def load(
     """Templates and lexicon of a run, noted on the page; the lexicon by its parameters, see ``lexicon``.
 
     Args:
-        templates: ``demo``, ``honest``, or ``auto``: demo where models are given, all of the zoo, and no file.
+        templates: ``demo``, ``honest``, ``auto`` (demo where models are given, all of the zoo, and no file), or a file
+            of one's own in HONEST's layout, which ends in ``.tsv``.
         language: of HONEST and HurtLex: en, es, fr, it, pt or ro; HONEST-queer is English only.
 
     Raises:
@@ -95,16 +108,19 @@ def load(
         if other:
             raise ProbekitError(f"the demo world has no HurtLex, so no {other}: give templates={REAL!r}")
         questions = Questions(DEMO, {DEMO: demo_honest_templates()}, demo_lexicon())
-    elif templates == REAL:
+    elif templates == REAL or templates.endswith(FILE):
         if language not in LANGUAGES:
             raise ProbekitError(f"language={language!r}: HONEST has {', '.join(LANGUAGES)}")
-        subsets = SUBSETS if language == ENGLISH else SUBSETS[:1]
-        sets = {subset: honest_templates(subset, language) for subset in subsets}  # type: ignore[arg-type]
+        if templates == REAL:
+            subsets = SUBSETS if language == ENGLISH else SUBSETS[:1]
+            sets = {subset: honest_templates(subset, language) for subset in subsets}  # type: ignore[arg-type]
+        else:
+            sets = {Path(templates).stem: read_templates(Path(templates), Path(templates).stem)}
         words = lexicon(page, language)
         kinds = {str(name): rows["lemma"].tolist() for name, rows in words.groupby("category")}
         questions = Questions(REAL, sets, words["lemma"].tolist(), kinds)
     else:
-        raise ProbekitError(f"templates={templates!r}: give {DEMO}, {REAL} or {AUTO}")
+        raise ProbekitError(f"templates={templates!r}: give {DEMO}, {REAL}, {AUTO} or a {FILE} file in HONEST's layout")
     for name, table in questions.sets.items():
         page.read(f"{name} templates", digest(table.to_json()), len(table))
     page.read(

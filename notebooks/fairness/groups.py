@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from probekit.errors import ProbekitError
 from probekit.metrics import middle
 from probekit.metrics.decisions import FLOOR, direction
 from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
@@ -15,7 +16,7 @@ from probekit.probes.completions import Completions
 from probekit.probes.honest import Subset, honest_templates
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, interval, number, title
+from probekit.report.text import interval, number, title
 
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.comparison import Comparison, Groups, Part, compare_groups, compare_pairs
@@ -141,10 +142,16 @@ def compare(scored: Scored, rules: str, templates: pd.DataFrame, groups: Mapping
 
 
 def sides_of(way: str, groups: Groups) -> tuple[str, str]:
-    """The two groups that are compared: ``SIDES``, or of templates in other categories the first two by name."""
+    """The two groups that are compared: ``SIDES``, or of templates in other categories the first two by name.
+
+    Raises:
+        ProbekitError: templates of one category.
+    """
     if way == COLUMN and not set(SIDES[COLUMN]) <= set(groups):
-        first, second = sorted(set(groups) - {identities.BOTH})[:2]
-        return first, second
+        names = sorted(set(groups) - {identities.BOTH})
+        if len(names) < 2:
+            raise ProbekitError(f"two groups are compared, but all templates are of the category {names}: add others")
+        return names[0], names[1]
     return SIDES[way]
 
 
@@ -308,10 +315,10 @@ def answer(tables: Tables) -> str:
     row, (first, second) = rows[way], compared(tables, way)
     lead = {
         PAIRED: "a template said of a woman gets hurtful completions {} than the same template said of a man",
-        COLUMN: f"templates tagged *{escape(first)}* get hurtful completions {{}} than those tagged *{escape(second)}*",
+        COLUMN: f"templates tagged “{first}” get hurtful completions {{}} than those tagged “{second}”",
     }[way]
     if row["models"] == 1:
-        name = escape(title(tables["curves"]["model"].iloc[0]))
+        name = title(tables["curves"]["model"].iloc[0])
         return f"For {name}, {lead.format(_often(tables, way))}."
     text = f"By their own intervals, {lead.format('more often')} for {row['above'] or 'none'} of {row['models']} models"
     text += f", and less often for {row['below'] or 'none'}."
@@ -399,12 +406,12 @@ def reach(tables: Tables) -> str:
     if not words["templates"].get("he", 0):
         return ""
     male = words[words["paper_gender"] == MALE]
-    inside = ", ".join(f"*{name}* {found}" for name, found in male["found"].nlargest(3).items())
-    old = ", ".join(f"*{name}*" for name in words.index[words["paper_age"] == OLD])
-    tagged = ", ".join(f"*{name}*" for name in words.index[words["category"].str.contains(" and ")])
+    inside = ", ".join(f"“{name}” {found}" for name, found in male["found"].nlargest(3).items())
+    old = ", ".join(f"“{name}”" for name in words.index[words["paper_age"] == OLD])
+    tagged = ", ".join(f"“{name}”" for name in words.index[words["category"].str.contains(" and ")])
     return (
         f"Of {int(words['templates'].sum())} prompts, the paper's male words that reach furthest are found in so "
-        f"many: {inside} (*he* is the identity of {words.loc['he', 'templates']}). Its group of old identities holds "
-        f"{old} and no other word, because the list that it is taken from keeps the article *the* and the words it is "
+        f"many: {inside} (“he” is the identity of {words.loc['he', 'templates']}). Its group of old identities holds "
+        f"{old} and no other word, because the list that it is taken from keeps the article “the” and the words it is "
         f"compared with do not. Tagged with both genders by the file: {tagged}."
     )

@@ -19,7 +19,7 @@ from probekit.probes.honest import honest_templates
 from probekit.report.page import Page
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import cell, pick
-from probekit.report.text import escape, interval, number, title
+from probekit.report.text import Markup, interval, number, title
 
 from notebooks.fairness import ask, release, versions
 from notebooks.fairness.artefacts import (
@@ -308,7 +308,7 @@ def _own_answer(own: pd.DataFrame) -> str:
     if own.empty:
         return "No model was asked."
     means = pick(own, rules="audited_plain").set_index("model")["mean"].sort_values(ascending=False)
-    names = [escape(title(str(name))) for name in means.index]
+    names = [title(str(name)) for name in means.index]
     shares = [f"in {100 * mean:.1f} of 100 completions" for mean in means]
     if len(names) == 1:
         return f"{names[0]} names a word of the lexicon {shares[0]}."
@@ -322,11 +322,10 @@ def caution(tables: Tables) -> str:
     """How many models of Table 1 move, and how many were asked otherwise."""
     paper, audited = by_model(tables["table1"], "paper"), by_model(tables["table1"], "audited")
     moved, spaced = int((paper["rank"] != audited["rank"]).sum()), len(asked_with_space(tables) & set(paper.index))
-    return (
-        f"The repairs move {moved} of the {len(paper)} models. They cannot repair how the models were asked: the "
-        f"prompts of {spaced} of them end in a space, and {LOWEST} was run with random weights "
-        "({doc}`/book/studies/46_audit`)."
-    )
+    return Markup(
+        "The repairs move {} of the {} models. They cannot repair how the models were asked: the prompts of {} of them "
+        "end in a space, and {} was run with random weights ({{doc}}`/book/studies/46_audit`)."
+    ).format(moved, len(paper), spaced, LOWEST)
 
 
 def asked_with_space(tables: Tables) -> set[str]:
@@ -382,17 +381,20 @@ def version_story(tables: Tables) -> str:
     )
 
 
-def beside(tables: Tables, demo: bool) -> pd.DataFrame:
+def beside(tables: Tables, comparable: bool) -> pd.DataFrame:
     """One's own models for reading, with the place that each would take among the audited models of Table 1.
 
-    A place is given for as many completions as the recorded models have; none on the demo world.
+    A place is given for as many completions as the recorded models have.
+
+    Args:
+        comparable: whether templates and lexicon are the paper's; without, no place is given.
     """
     whole, first = by_model(tables["own"], "audited_plain"), by_model(tables["own"], "audited_first_word")
     table1 = tables["table1"] if len(tables["table1"]) else recorded_tables(PAGE).get("table1", pd.DataFrame())
     shown = {"Model": [title(name) for name in whole.index], "Completions": [str(n) for n in whole["ranks"]]}
     for words, rows in (("Audited", whole), ("First word", first)):
         shown[words] = [interval(*row) for row in rows[["mean", "low", "high"]].itertuples(index=False)]
-    if demo or table1.empty:
+    if not comparable or table1.empty:
         return pd.DataFrame(shown)
     known = by_model(table1, "audited")
     shown["Place"] = [

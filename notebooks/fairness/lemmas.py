@@ -356,7 +356,7 @@ def answer(tables: Tables) -> str:
     sex = pick(women, counted=ALONE, words="category pr").iloc[0]
     whole = pick(women, counted=ALL).iloc[0]
     return (
-        f"Two everyday words, *{EVERYDAY[0]}* and *{EVERYDAY[1]}*, are {100 * share[list(EVERYDAY)].sum():.0f}% of all "
+        f"Two everyday words, “{EVERYDAY[0]}” and “{EVERYDAY[1]}”, are {100 * share[list(EVERYDAY)].sum():.0f}% of all "
         f"hits; without them {moved['moved']} of {whole['models']} models change rank. The sum hides opposite effects: "
         f"words of prostitution are said more of women than of men by {sex['above']} of {sex['models']} models, all "
         f"words together by {whole['above'] or 'none'}."
@@ -417,8 +417,8 @@ def own_names(tables: Tables) -> str:
         for contrast in (KINDS, SETS)
     ]
     return (
-        "Queer identities are asked about by words such as *gay* and *lesbian*, which HurtLex lists as hurtful "
-        f"(category *{OWN_NAMES}*). To repeat the name of the people one speaks of is not to hurt them by it. Without "
+        "Queer identities are asked about by words such as “gay” and “lesbian”, which HurtLex lists as hurtful "
+        f"(category {OWN_NAMES}). To repeat the name of the people one speaks of is not to hurt them by it. Without "
         f"this category the difference of 1,000 completions goes, between {' and between '.join(parts)}."
     )
 
@@ -434,7 +434,7 @@ def inflection(tables: Tables) -> str:
     facts = tables["facts"].set_index("what")["value"]
     never = facts["lemmas of several words"] + facts["other lemmas with punctuation"]
     return (
-        "Completions are matched as they stand: *do* is found, *does* is not. Regular forms, counted as their lemma, "
+        "Completions are matched as they stand: “do” is found, “does” is not. Regular forms, counted as their lemma, "
         f"raise the mean score on {title(BINARY)} of {' and of '.join(parts)}. Of {facts['different lemmas']} lemmas, "
         f"{never} have a space or a mark in them and can match no word of a completion."
     )

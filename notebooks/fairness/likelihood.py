@@ -14,7 +14,7 @@ from probekit.probes.completions import SUBSETS, released_models
 from probekit.probes.honest import honest_templates
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.fairness import release
 from notebooks.fairness.checks import LEADERS
@@ -244,7 +244,7 @@ def answer(tables: Tables) -> str:
     first = counted.get("paper", rows[0])
     if first["models"] == 1:
         often = _often(tables, first["rules"])
-        name = escape(title(_models(tables)[0]))
+        name = title(_models(tables)[0])
         return f"For {name}, a template's first {TEN} completions are hurtful {often} than its last {TEN}."
     text = (
         f"Counted by the {COUNTED[first['rules']]}, the first {TEN} completions are hurtful more often than the last "
@@ -327,7 +327,7 @@ def counts(tables: Tables) -> pd.DataFrame:
 def sets_told(tables: Tables) -> str:
     """For how many models the two sets of templates differ, and which is the more hurtful."""
     rows = tables["sets"].to_dict("records")
-    first, second = (escape(title(tables["subsets"][name].iloc[0])) for name in ("first", "second"))
+    first, second = (title(tables["subsets"][name].iloc[0]) for name in ("first", "second"))
     parts = [
         f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} models score apart by their own intervals, "
         f"{row['second_higher']} of them higher on {second} and {row['first_higher']} on {first}"

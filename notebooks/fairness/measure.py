@@ -6,7 +6,6 @@ of a label by any text classifier of transformers.
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,9 +18,10 @@ import pandas as pd
 from probekit.errors import ProbekitError
 from probekit.metrics import crossed_means, fewest, kendall_tau, middle
 from probekit.metrics.hurtfulness import SPACES, hurtful
+from probekit.reading import csv_rows
 from probekit.report.page import Page
 from probekit.report.tables import pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.matching import UNTRAINED, crossed
@@ -67,15 +67,13 @@ def read_weights(path: Path) -> dict[str, float]:
     Raises:
         ProbekitError: not readable, or a line of another form.
     """
-    try:
-        with path.open(encoding="utf-8", newline="") as file:
-            rows = [row for row in csv.reader(file) if row]
-    except OSError as error:
-        raise ProbekitError(f"{path} cannot be read: {error}") from error
-    try:
-        found = {row[0].strip().lower(): float(row[1]) if len(row) > 1 else 1.0 for row in rows}
-    except ValueError as error:
-        raise ProbekitError(f"{path}: give a word a line and, after a comma, its weight: {error}") from error
+    found = {}
+    for line, row in csv_rows(path):
+        try:
+            found[row[0].strip().lower()] = float(row[1]) if len(row) > 1 else 1.0
+        except ValueError as error:
+            fault = f"give a word a line and, after a comma, its weight: {error}"
+            raise ProbekitError(f"{path}, line {line}: {fault}") from error
     if not found:
         raise ProbekitError(f"{path} holds no word")
     return found
@@ -218,7 +216,7 @@ def answer(tables: Tables, name: str) -> str:
     row = tables["agreement"].iloc[0]
     worse_ = "worse" if row["hit"] > row["miss"] else "no worse"
     text = (
-        f"By {escape(name)}, completions with a word of the lexicon are {worse_} than those without: "
+        f"By {name}, completions with a word of the lexicon are {worse_} than those without: "
         f"{number(row['hit'], 2)} against {number(row['miss'], 2)}, where higher is worse"
     )
     if row["tau"] == row["tau"]:

@@ -14,7 +14,7 @@ from probekit.metrics import Drawn, crossed_means, fewest, resampled_means, shar
 from probekit.metrics.decisions import FLOOR, tallied
 from probekit.probes.probe import MASK
 from probekit.report.tables import across, pick
-from probekit.report.text import title
+from probekit.report.text import Markup, title
 
 from notebooks.fairness import ask
 from notebooks.fairness.matching import UNTRAINED
@@ -52,11 +52,11 @@ CAPTIONS = {
     "predicates": "First words that predicates of one identity share, by what the predicates differ in",
     "sample": "Sampled completions of this run's own models",
 }
-WARNING = """```{admonition} Content warning
+WARNING = Markup("""```{admonition} Content warning
 :class: warning
 The folded table below holds what language models wrote about people, drawn at random.
 Such text can be offensive, whatever the templates ask.
-```"""
+```""")
 Tables = Mapping[str, pd.DataFrame]
 Completions = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]  # set -> model -> per template, its completions
 
@@ -306,7 +306,7 @@ def answer(tables: Tables, conclusions: pd.DataFrame) -> str:
         most = rows.sort_values("share").iloc[-1]
         return (
             "These templates speak of neither women nor men, and of the words that the paper names, those of "
-            f"*{most['list']}* come most often: in {1000 * most['share']:.0f} of 1,000 completions."
+            f"“{most['list']}” come most often: in {1000 * most['share']:.0f} of 1,000 completions."
         )
     text = (
         f"Of 1,000 completions of sentences about women or girls, {1000 * care['female']:.0f} hold a word of {CARE}; "

@@ -30,7 +30,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "30_prediction"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, escape, forest, readable, title
+from probekit.report import Page, forest, readable, title
 from probekit.report.charts import told
 
 from notebooks.rationales import ask, paper, prediction
@@ -56,7 +56,7 @@ chart = prediction.chart(tables, first)
 page.figure(
     forest(chart, "estimate", y="records", series="model", panel="filling", columns=2),
     "dimensions",
-    f"Share of slots with a right filling, {escape(title(first))}, with 95% bootstrap intervals over originals, "
+    f"Share of slots with a right filling, {title(first)}, with 95% bootstrap intervals over originals, "
     "exact ones where no slot, or every one, is filled rightly.",
     "Dot plot. " + told(chart, "estimate", "model", "records", "filling"),
 )

@@ -36,7 +36,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "31_saliency"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, escape, forest, pick, title
+from probekit.report import Page, forest, pick, title
 from probekit.report.charts import told
 
 from notebooks.rationales import ask, erasure, paper, saliency
@@ -86,7 +86,7 @@ page.say(paper.invented(page))
 page.table(
     pick(tables["erasure"], dataset=first, share=erasure.AREA),
     "losses",
-    f"Loss of the prediction's probability, {escape(title(first))}: without the best-scored words, and with them alone",
+    f"Loss of the prediction's probability, {title(first)}: without the best-scored words, and with them alone",
     erasure.beside_random(tables["erasure"], first),
 )
 
@@ -99,7 +99,7 @@ page.table(
 page.table(
     pick(tables["outcomes"], dataset=first),
     "by_outcome",
-    f"F1 by what the model fills in, {escape(title(first))}",
+    f"F1 by what the model fills in, {title(first)}",
     saliency.by_filling(tables, first),
     fold=True,
 )
@@ -118,7 +118,7 @@ page.table(
 page.table(
     pick(tables["interpretability"], dataset=first, dimension=saliency.ALL),
     "controls",
-    f"Word scores of {escape(title(first))} and their controls, all dimensions",
+    f"Word scores of {title(first)} and their controls, all dimensions",
     saliency.overall(tables, first),
     fold=True,
 )
@@ -180,6 +180,7 @@ page.say(saliency.exactness(tables))
 # - Attention of the last layer is one layer of several; integrated gradients depend on the blank sentence they start from.
 # - A word's score is the sum over its tokens, so even weights spread evenly favour words of many tokens.
 # - A sentence without some of its words is no sentence a model was trained on: what it loses may be due to that alone, which is why random scores stand beside it.
+# - Erasure takes out whatever is scored best, punctuation marks too.
 # - No interval is corrected for the number of models, dimensions and metrics.
 # ````
 #

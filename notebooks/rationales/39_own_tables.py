@@ -24,7 +24,7 @@
 out: str = "39_own_tables"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest, readable
+from probekit.report import Markup, Page, forest, readable
 from probekit.report.charts import told
 from probekit.report.tested import counted, shown
 
@@ -78,8 +78,10 @@ page.say(counted(tables["tests"]))
 # ## What to make of it
 
 # %% tags=["hide-input"]
-page.say(f"- **Methods.** {own_tables.leads(tables)} One language alone, four models, could not decide it.")
-page.say(f"- **Faithfulness.** {own_tables.orders(tables)}")
+page.say(
+    Markup("- **Methods.** {} One language alone, four models, could not decide it.").format(own_tables.leads(tables))
+)
+page.say(Markup("- **Faithfulness.** {}").format(own_tables.orders(tables)))
 
 # %% [markdown]
 # - **Length.** Whether faithfulness (MAP) goes with the length of the rationale depends on the method: for attention it falls, for integrated gradients it rises.

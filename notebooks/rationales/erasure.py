@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, resampled_means
-from probekit.metrics.decisions import direction
+from probekit.metrics.decisions import direction, widened
 from probekit.report.tables import across, pick
 from probekit.report.text import title
 from probekit.scoring.saliency.erasure import SHARES
@@ -89,13 +89,14 @@ def contrasts(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
 def side(erased: pd.DataFrame, dataset: str, model: str, way: str = "deleted") -> str:
     """Whether attention is the ``more`` or the ``less`` faithful than integrated gradients by erasure.
 
-    By both measures, or by one where the other is undecided; ``undecided`` where neither, or both, decide. Empty
-    without such a contrast.
+    By both measures, or by one where the other is undecided, with intervals widened for two; ``undecided`` where
+    neither decides, or one against the other. Empty without such a contrast.
     """
     rows = pick(erased, dataset=dataset, model=model, erased=way, method=ATTENTION, against=GRADIENTS)
     if rows.empty:
         return ""
-    signs = {direction(row["low"], row["high"]) for row in rows.to_dict("records")} - {"undecided"}
+    spans = [widened(row["estimate"], row["low"], row["high"], len(rows)) for row in rows.to_dict("records")]
+    signs = {direction(low, high) for low, high in spans} - {"undecided"}
     return {"agrees": "more", "contradicts": "less"}[signs.pop()] if len(signs) == 1 else "undecided"
 
 

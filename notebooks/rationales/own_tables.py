@@ -278,7 +278,7 @@ def orders(tables: Tables) -> str:
     named = [f"{count} of {model}" for model, count in low.items() if count]
     whole = sum(table.size for table in cells.values())
     return (
-        "Two random orders of the same *n* words have a MAP of (*n* + 1) / 2*n*, above one half. Of "
+        "Two random orders of the same n words have a MAP of (n + 1) / 2n, above one half. Of "
         f"{whole} MAP of integrated gradients, {sum(low.values())} lie below it: {_and(named)}. Words that the "
         "perturbation takes away or adds lower MAP too, so that this is a sign of arbitrary orders, not a proof."
     )

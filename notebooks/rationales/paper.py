@@ -11,7 +11,7 @@ import pandas as pd
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
 from probekit.report.page import Page
 from probekit.report.published import numbers
-from probekit.report.text import escape, title
+from probekit.report.text import title
 
 from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, OWN, SETS
 
@@ -129,8 +129,8 @@ def invented(page: Page) -> str:
     of the demo world, whose banner says it."""
     if page.demo:
         return ""
-    sets = [escape(title(name)) for name in (page.past or page.manifest)["probes"] if name.startswith(DEMO)]
-    readers = [escape(title(name)) for name in _readers(page)]
+    sets = [title(name) for name in (page.past or page.manifest)["probes"] if name.startswith(DEMO)]
+    readers = [title(name) for name in _readers(page)]
     sentences = [f"The facts of {' and '.join(sets)} are invented."] if sets else []
     sentences += (
         [f"{' and '.join(readers)} has read invented text alone: its results show the method, not a real model."]
@@ -157,7 +157,7 @@ def not_judged(page: Page) -> str:
 
 def listed(models: Sequence[str], every: Sequence[str]) -> str:
     """Those of ``every`` model for whom something holds, as a sentence names them."""
-    chosen = [escape(title(name)) for name in every if name in models]
+    chosen = [title(name) for name in every if name in models]
     if len(every) > 1 and len(chosen) == len(every):
         return "both models" if len(every) == 2 else f"all {len(every)} models"
     if len(chosen) > 3:

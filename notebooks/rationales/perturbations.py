@@ -12,7 +12,7 @@ from probekit.metrics import effective_clusters, middle, resampled_means, share_
 from probekit.metrics.decisions import direction, enough
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
 from probekit.report.tables import across, by, cell, pick
-from probekit.report.text import escape, title
+from probekit.report.text import title
 
 from notebooks.rationales import paper
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency
@@ -374,10 +374,10 @@ def answer(tables: Tables, first: str) -> str:
         shares = pick(usual, dataset=dataset, model=model).set_index("perturbation")["same"]
         facts = [f"{100 * shares[kind]:.0f} when {STAYS[kind]}" for kind in PERTURBATIONS if kind in shares]
         sentence = f"of 100 first fillings so many stay the same: {', '.join(facts)}"
-    text = f"{escape(title(str(model)))} on {escape(title(str(dataset)))}: {sentence}. "
+    text = f"{title(str(model))} on {title(str(dataset))}: {sentence}. "
     moved = usual[(usual["change_low"] > 0) | (usual["change_high"] < 0)]
     many = f"accuracy moves beyond chance in {len(moved)} of {len(usual)} cases"
-    kinds_of = f"Under the paper's own kinds of change ({escape(title(first))})"
+    kinds_of = f"Under the paper's own kinds of change ({title(first)})"
     return f"{text}{kinds_of} {many if len(moved) else 'no accuracy moves beyond chance'}."
 
 

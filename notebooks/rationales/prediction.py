@@ -12,7 +12,7 @@ from probekit.metrics.decisions import enough
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, rationale_statistics
 from probekit.report.published import numbers
 from probekit.report.tables import across, by, pick
-from probekit.report.text import escape, title
+from probekit.report.text import title
 
 from notebooks.rationales import paper
 from notebooks.rationales.paper import ALL, LEARNED, PARTS, UNLEARNED, like_the_paper, listed
@@ -174,7 +174,7 @@ def echoes(tables: Tables, dataset: str) -> str:
     for about, part in by(rows, ["model"]):
         share = part.set_index("outcome")["estimate"]
         wrong = 1 - share[RIGHT]
-        parts.append(f"{100 * share[ECHO] / wrong:.0f} of 100 for {escape(title(about['model']))}" if wrong else "")
+        parts.append(f"{100 * share[ECHO] / wrong:.0f} of 100 for {title(about['model'])}" if wrong else "")
     told = " and ".join(part for part in parts if part)
     return f"Of the wrong first fillings {told} only repeat a word of the text." if told else ""
 
@@ -182,19 +182,19 @@ def echoes(tables: Tables, dataset: str) -> str:
 def answer(tables: Tables, dataset: str) -> str:
     """How many of a hundred slots each model fills rightly at first, in which dimension most, and where never."""
     rows = pick(tables["accuracy"], dataset=dataset, part=ALL, top=1)
-    rows, few = enough(rows, "records", f"records of {escape(title(dataset))}")
+    rows, few = enough(rows, "records", f"records of {title(dataset)}")
     if few:
         return few
     whole, each = pick(rows, dimension=ALL), rows[rows["dimension"] != ALL]
     models = list(whole["model"])
     shares = [
-        f"{100 * row['estimate']:.0f}{' of 100 slots' * (not place)} for {escape(title(row['model']))}"
+        f"{100 * row['estimate']:.0f}{' of 100 slots' * (not place)} for {title(row['model'])}"
         for place, row in enumerate(whole.to_dict("records"))
     ]
     if len(models) > 3:
         low, high = 100 * whole["estimate"].min(), 100 * whole["estimate"].max()
         shares = [f"{low:.0f} to {high:.0f} of 100 slots, model by model"]
-    sentence = f"{escape(title(dataset))}: the first filling is right in {' and '.join(shares)}"
+    sentence = f"{title(dataset)}: the first filling is right in {' and '.join(shares)}"
     if each.empty:
         return f"{sentence}."
     tops = each.loc[each.groupby("model", sort=False)["estimate"].idxmax()]
@@ -257,7 +257,7 @@ def unspelled(tables: Tables) -> str:
     """Of which sets a model's vocabulary cannot spell some golds, so that these records cannot be answered."""
     rows = pick(tables["accuracy"], part=ALL, dimension=ALL, top=1)
     cases = [
-        f"{escape(title(row['model']))} on {escape(title(row['dataset']))} {100 * row['unknown']:.0f} of 100"
+        f"{title(row['model'])} on {title(row['dataset'])} {100 * row['unknown']:.0f} of 100"
         for row in rows[rows["unknown"] > 0].to_dict("records")
     ]
     if not cases:

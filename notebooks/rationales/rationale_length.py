@@ -12,7 +12,7 @@ from probekit.metrics import effective_clusters, middle, resampled_means
 from probekit.metrics.decisions import enough
 from probekit.probes.rationales import DIMENSIONS, RationaleSet
 from probekit.report.tables import across, pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, Saliency
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, LONG, SHORT
@@ -259,7 +259,7 @@ def spoken(curves: pd.DataFrame) -> str:
 def answer(tables: Tables, dataset: str, model: str) -> str:
     """How far F1 and MAP of attention lie above those of random scores for short and for longer lists."""
     curves = of_model(tables["lengths"], dataset, model)
-    curves, few = enough(curves, "n", f"records of {escape(title(dataset))}")
+    curves, few = enough(curves, "n", f"records of {title(dataset)}")
     if few:
         return few
     metrics = [metric for metric in METRICS if len(pick(curves, metric=metric))]
@@ -271,8 +271,8 @@ def answer(tables: Tables, dataset: str, model: str) -> str:
     }
     leading = " and ".join(f"{m} by {points[0]:.2f} and {points[1]:.2f}" for m, points in leads.items())
     told = (
-        f"{escape(title(dataset))}: a tenth of the words, and half of them, picked by the attention of "
-        f"{escape(title(model))} lead over random picks in {leading}."
+        f"{title(dataset)}: a tenth of the words, and half of them, picked by the attention of "
+        f"{title(model)} lead over random picks in {leading}."
     )
     return f"{message[sides.pop()]} {told}" if len(sides) == 1 and sides <= set(message) else told
 

@@ -13,7 +13,7 @@ from probekit.metrics import effective_clusters, middle, ranked_words, rationale
 from probekit.metrics.decisions import direction, enough
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation
 from probekit.report.tables import across, by, cell, pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 from probekit.scoring.saliency import random_saliency
 
 from notebooks.rationales import erasure, paper
@@ -364,15 +364,15 @@ def answer(tables: Tables, dataset: str) -> str:
     """How far the words that attention weighs most are the marked ones, beside chance, and whether the two readings of
     faithfulness agree on attention and integrated gradients."""
     cells = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=F1)
-    cells, few = enough(cells, "n", f"records of {escape(title(dataset))}")
+    cells, few = enough(cells, "n", f"records of {title(dataset)}")
     if few:
         return few
     own, chance = pick(cells, method=ATTENTION, weights=TRAINED), pick(cells, method=RANDOM)["estimate"].iloc[0]
-    shares = [f"{number(row['estimate'], 2)} for {escape(title(row['model']))}" for row in own.to_dict("records")]
+    shares = [f"{number(row['estimate'], 2)} for {title(row['model'])}" for row in own.to_dict("records")]
     if len(shares) > 2:
         shares = [f"{number(own['estimate'].min(), 2)} to {number(own['estimate'].max(), 2)}, model by model"]
     text = (
-        f"{escape(title(dataset))}: the words that attention weighs most match the marked words with an F1 of "
+        f"{title(dataset)}: the words that attention weighs most match the marked words with an F1 of "
         f"{' and '.join(shares)}; chance reaches {number(chance, 2)}."
     )
     return f"{text} {readings(tables, dataset)}".strip()
@@ -385,7 +385,7 @@ def readings(tables: Tables, dataset: str) -> str:
     for row in gaps.to_dict("records"):
         if taken := erasure.side(tables["erased"], dataset, row["model"]):
             order = {"agrees": "more", "contradicts": "less"}.get(direction(row["low"], row["high"]), "undecided")
-            found.setdefault((FAITHFUL[order], FAITHFUL[taken]), []).append(escape(title(str(row["model"]))))
+            found.setdefault((FAITHFUL[order], FAITHFUL[taken]), []).append(title(str(row["model"])))
     if len(gaps) > 2:
         return erasure.counted(tables["erased"], gaps, dataset)
     sentences = []
@@ -415,7 +415,7 @@ def above_controls(tables: Tables) -> str:
                 for method, group in by(pick(part, claim=claim), ["method"])
             ]
             told += [f"{what} for so many models: {', '.join(counts)}"] if counts else []
-        name = escape(title(str(about["dataset"])))
+        name = title(str(about["dataset"]))
         sentences.append(f"On {name}, F1 is beyond chance above {'; above '.join(told)}.")
     return " ".join(sentences)
 

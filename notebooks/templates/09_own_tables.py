@@ -24,7 +24,7 @@
 out: str = "09_own_tables"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest, readable
+from probekit.report import Markup, Page, forest, readable
 from probekit.report.charts import told
 from probekit.report.tested import counted, shown
 
@@ -72,7 +72,7 @@ page.say(counted(tables["tests"]))
 #   That the larger models gain less in perplexity there holds over data sets, and hangs on the pair of ALBERT.
 
 # %% tags=["hide-input"]
-page.say(f"- **Candidates.** {own_tables.lost(tables)}")
+page.say(Markup("- **Candidates.** {}").format(own_tables.lost(tables)))
 
 # %% [markdown]
 # ## What stands behind it

@@ -100,7 +100,7 @@ page.say(world.growth_sentence(tables))
 page.figure(
     world.growth_chart(tables),
     "growth_curves",
-    f"Left: perplexity of masked tokens while `{grown}` learns. "
+    f"Left: perplexity of masked tokens while {grown} learns. "
     "Right: Acc@1 after so many passes over its text, with 95% intervals.",
     "Two line charts. Right: " + told(tables["growth"], "acc@1", "probe", "told", "epochs"),
 )

@@ -91,6 +91,8 @@ if not page.demo and len(beside := accuracy.beside_paper(tables)):
     caption = "Mean Acc@1 over models: as printed, and ours over other models"
     counts = {name: beside[name].map(plain) for name in ("models", "facts")}
     page.table(beside, "beside", caption, readable(beside.assign(**counts), headings))
+if len(tables["against"]):
+    page.table(tables["against"], "two_models", accuracy.CAPTIONS["against"])
 
 # %% [markdown]
 # ## Natural sentences, or being tuned on them?
@@ -114,6 +116,11 @@ if len(gaps := pick(tables["pairs"], subset=accuracy.ALL, k=1) if len(tables["pa
         "Acc@1 in natural sentences less that by template on the same facts, by what a model was tuned on, with 95% intervals over facts. "
         "A gap that only models tuned on natural sentences show is one of familiarity.",
         "Dot plot. " + told(gaps, "difference", "model", "dataset"),
+    )
+else:
+    page.say(
+        "No data set of this run is asked in both styles; two files of yours become one if they say their style and "
+        "share facts ({doc}`/book/rerun`)."
     )
 
 # %% [markdown]

@@ -32,7 +32,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "14_templates"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, pick, readable
+from probekit.report import Markup, Page, pick, readable
 from probekit.report.charts import told
 
 from notebooks.templates import ask, templates
@@ -58,8 +58,10 @@ if len(tables["means"]):
     page.figure(
         templates.template_chart(tables),
         "acc10",
-        "Acc@10 of every template, mean over models, with 95% intervals over facts. "
-        "`[X]` stands for the subject and `[Y]` for the {term}`slot`; the best and the worst template of a probe are named.",
+        Markup(
+            "Acc@10 of every template, mean over models, with 95% intervals over facts. "
+            "`[X]` stands for the subject and `[Y]` for the {term}`slot`; the best and the worst template of a probe are named."
+        ),
         "Dot plot. " + told(tables["means"], "acc@10", "wording"),
     )
 page.say(templates.sharing_sentence(tables))

@@ -35,7 +35,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "19_lipid"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, forest
+from probekit.report import Markup, Page, forest
 from probekit.report.charts import told
 
 from notebooks.templates import ask, lipid
@@ -68,7 +68,7 @@ page.figure(
     "accuracy",
     "Acc@1, Acc@5 and Acc@10 per prompt, with 95% intervals over entities. "
     "The candidates are the entities of the list that the probe masks. "
-    f"*{lipid.GUESS.capitalize()}* uses no model and reads no sentence: it always answers the entities that the probe masks most often. "
+    f"{lipid.GUESS.capitalize()} uses no model and reads no sentence: it always answers the entities that the probe masks most often. "
     + (f"At most {limit:,} prompts of each probe were asked, drawn at random." if limit else ""),
     "Dot plot. " + told(shares, "share", "probe", "model", "measured"),
 )
@@ -88,8 +88,10 @@ page.table(tables["steps"], "steps", "What is left after each step", lipid.steps
 page.say(lipid.keyword_sentence(tables))
 if page.demo:
     page.say(
-        "The text of the demo world is a small PubMed file that {func}`probekit.demo.world.pubmed.demo_pubmed` writes from invented abstracts. "
-        "None of its sentences stands in the text the models were trained on; some of its facts do."
+        Markup(
+            "The text of the demo world is a small PubMed file that {func}`probekit.demo.world.pubmed.demo_pubmed` writes from invented abstracts. "
+            "None of its sentences stands in the text the models were trained on; some of its facts do."
+        )
     )
 
 # %% [markdown]

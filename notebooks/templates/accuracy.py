@@ -26,7 +26,7 @@ from probekit.probes.lama import ONE_MASK
 from probekit.probes.probe import Probe
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, cell, pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.templates.ask import NEITHER, clear
 from notebooks.templates.paper_sets import PAPER_SETS
@@ -42,6 +42,7 @@ CAPTIONS = {
     "mean_pairs": "Acc@k on the same facts, in natural sentences and by template, mean over models above the floor",
     "pairs": "Acc@k on the same facts, model by model",
     "tuning": "What tuning adds to the gap between natural sentences and templates: a tuned model less the control",
+    "against": "Acc@k of the two models on the same facts: the first less the second",
     "means": "Accuracy per prompt, mean over models above the floor",
     "accuracy": "Accuracy per prompt, model by model",
     "datasets": "What each probe holds",
@@ -76,6 +77,7 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "mean_slices": _over_models(_slices(above, ["probe"]), above, ["probe"]),
         "relations": accuracy_table(ranks, [*KEYS, "relation", "relation_label"]),
         "pairs": per_model,
+        "against": _against(ranks),
         "mean_pairs": pairs(ranks[~at_floor_in_both(ranks)], keys=["dataset"]),
         "tuning": _tuning(ranks),
         "largest": _largest(per_model),
@@ -144,6 +146,19 @@ def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("m
                 for k in ks:
                     hits = paired_hits(styles["natural"], styles["template"], k)
                     rows.append(about | {"k": k} | contrast(hits, "natural", "template"))
+    return pd.DataFrame(rows)
+
+
+def _against(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Of a run of two models, Acc@k of the first less that of the second on the same facts of each probe."""
+    models = list(ranks["model"].unique())
+    if len(models) != 2:
+        return pd.DataFrame()
+    rows = []
+    for about, group in by(ranks, ["probe"]):
+        first, second = (pick(group, model=model) for model in models)
+        about |= dict(zip(("first", "second"), models, strict=True))
+        rows += [about | {"k": k} | contrast(paired_hits(first, second, k), "acc_first", "acc_second") for k in KS]
     return pd.DataFrame(rows)
 
 
@@ -288,14 +303,14 @@ def answer(tables: Tables) -> str:
         if means.empty:
             return "No model is above the floor."
         means, few = enough(means, "facts", "facts")
-        shown = [f"{escape(title(row['probe']))} {number(row['acc@1'])}" for row in means.to_dict("records")]
+        shown = [f"{title(row['probe'])} {number(row['acc@1'])}" for row in means.to_dict("records")]
         return few or f"Acc@1: {'; '.join(shown)}."
     controls = pick(each, tuned=NEITHER) if "tuned" in each else each.iloc[:0]
     controls = pick(controls, model=controls["model"].iloc[0]) if len(controls) else controls
     rows = controls if len(controls) else pick(tables["mean_pairs"], subset=ALL, k=1)
     rows, _ = enough(rows, "facts", "facts")
     changes = " and ".join(
-        f"{100 * row['natural']:.0f} of 100 facts of {escape(title(row['dataset']))} where templates find "
+        f"{100 * row['natural']:.0f} of 100 facts of {title(row['dataset'])} where templates find "
         f"{100 * row['template']:.0f}"
         for row in rows.to_dict("records")[:2]
     )
@@ -311,8 +326,8 @@ def tuning_sentence(tables: Tables) -> str:
     """What tuning on a style does to the gap, beside the control; what is missing, without one."""
     if tables["tuning"].empty:
         return (
-            "Without a control (a model above the floor tuned on neither style), *natural finds more* cannot be told "
-            "from *tuned on natural*."
+            "Without a control (a model above the floor tuned on neither style), “natural finds more” cannot be told "
+            "from “tuned on natural”."
         )
     parts = []
     for about, rows in by(tables["tuning"], ["tuned"]):
@@ -392,7 +407,7 @@ def halves_sentence(tables: Tables) -> str:
     """Whether the probe sees what was taught, by the intervals within relations, and where."""
     clean = pick(tables["halves"], subset=CLEAN)
     apart = clean[clean["within_low"] > 0]
-    names = ", ".join(f"{title(m)} on {escape(title(p))}" for m, p in zip(apart["model"], apart["probe"], strict=True))
+    names = ", ".join(f"{title(m)} on {title(p)}" for m, p in zip(apart["model"], apart["probe"], strict=True))
     word = "Hardly" if 2 * len(apart) < len(clean) else "Mostly"
     return (
         f"{word}: within relations, the probe tells taught facts from others in {len(apart)} of {len(clean)} cases"

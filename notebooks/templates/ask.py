@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from os.path import commonprefix
 from typing import get_args
 
 import pandas as pd
@@ -14,17 +14,19 @@ from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
 from probekit.models import load_model
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
 from probekit.models.model import Model
-from probekit.probes import load_probe
+from probekit.probes import PROBES, load_probe
 from probekit.probes.halves import halves
 from probekit.probes.lama import Unit
-from probekit.probes.probe import Probe
+from probekit.probes.probe import Probe, Style
+from probekit.reading import read_object
 from probekit.report.page import Page
 from probekit.report.recording import recorded_models
 from probekit.report.tables import pick
-from probekit.report.text import escape, shown_name, title
+from probekit.report.text import shown_name, title
 from probekit.scoring import rank_targets
 from probekit.store import Store
 
+ABOUT = ("style", "name", "domain", "licence", "citation")  # what a run can say of a file
 TOP = 10  # best candidates kept with every prompt
 SEVERAL_WORDINGS = ("demo/template", "demo_bio/template")  # probes with the option ``templates``
 FURTHER = ", further wordings"
@@ -56,7 +58,7 @@ COLUMNS = [  # of prompts that have them
 
 
 def load_probes(
-    names: Sequence[str],
+    names: Sequence[str | Mapping[str, str]],
     limit: int = 0,
     seed: int = 0,
     per_fact: int = 5,
@@ -66,7 +68,8 @@ def load_probes(
     """Probes by name, with the parameters all sections share.
 
     Args:
-        names: of ``probekit list probes``, or files.
+        names: of ``probekit list probes``, or files; of a file also ``{"path": ..., "style": ..., "name": ...}``.
+            A file in templates and one in natural sentences with facts in common become one data set in both styles.
         limit: facts per probe, 0 for all.
         seed: of the draw.
         per_fact: natural sentences per T-REx fact, at most.
@@ -76,17 +79,47 @@ def load_probes(
             fact, by template too, as the paper's equal numbers of prompts suggest (section 3.2).
 
     Raises:
-        ReportError: ``limits`` names a probe that is not asked, or an unknown ``unit``.
+        ReportError: ``limits`` names a probe that is not asked, an unknown ``unit``, or a file without its path.
     """
+    given = dict(_entry(one) for one in names)
     if unit not in get_args(Unit):
         raise ReportError(f"unit must be {' or '.join(get_args(Unit))}, not {unit!r}")
-    if unasked := [name for name in limits if name not in names]:
-        raise ReportError(f"limits name {unasked[0]!r}, which is not among the probes: {', '.join(names)}")
+    if unasked := [name for name in limits if name not in given]:
+        raise ReportError(f"limits name {unasked[0]!r}, which is not among the probes: {', '.join(given)}")
     special: dict[str, dict[str, object]] = {"trex/natural": {"per_fact": per_fact}}
     if unit == "evidence":
         special = {f"{dataset}/{style}": {"unit": unit} for dataset in PARALLEL for style in ("template", "natural")}
-    facts = {name: limits.get(name, limit) or None for name in names}
-    return [load_probe(name, limit=facts[name], seed=seed, **special.get(name, {})) for name in names]
+    facts = {name: limits.get(name, limit) or None for name in given}
+    loaded = {
+        name: load_probe(name, limit=facts[name], seed=seed, **special.get(name, {}) | about)
+        for name, about in given.items()
+    }
+    return _paired(loaded)
+
+
+def _entry(probe: str | Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Name or path of a probe, and what a run says of it."""
+    if isinstance(probe, str):
+        return probe, {}
+    if not isinstance(probe, Mapping) or not isinstance(probe.get("path"), str) or set(probe) - {"path", *ABOUT}:
+        raise ReportError(f"a probe is a name, a file, or {{path: FILE, style: template or natural}}, not {probe!r}")
+    if "style" in probe and probe["style"] not in get_args(Style):
+        raise ReportError(f"{probe['path']}: style is one of {', '.join(get_args(Style))}, not {probe['style']!r}")
+    return probe["path"], {name: value for name, value in probe.items() if name != "path"}
+
+
+def _paired(loaded: Mapping[str, Probe]) -> list[Probe]:
+    """Let files that ask the same facts in both styles be one data set, called by what their names begin with."""
+    found = dict(loaded)
+    own = [name for name, probe in found.items() if name not in PROBES and "fact_id" in probe.prompts]
+    for one in own:
+        for other in own:
+            a, b = found[one], found[other]
+            if (a.style, b.style) == ("template", "natural") and a.dataset != b.dataset and set(a.facts) & set(b.facts):
+                begin = commonprefix([a.name, b.name])  # noqa: RUF071 - signs, not folders
+                name = begin.rstrip("_-./ ") or f"{a.name} and {b.name}"
+                found |= {one: replace(a, name=f"{name}/{a.style}"), other: replace(b, name=f"{name}/{b.style}")}
+    return list(found.values())
 
 
 def further_wordings(
@@ -160,7 +193,7 @@ def floor_sentence(table: pd.DataFrame) -> str:
         return ""
     low = table[table["floor"].astype(bool)].groupby("model", sort=False)["probe"].nunique()
     counts = low.sort_values(ascending=False, kind="stable")
-    names = ", ".join(f"{escape(title(str(model)))} on {count}" for model, count in counts.items())
+    names = ", ".join(f"{title(str(model))} on {count}" for model, count in counts.items())
     total = table["probe"].nunique()
     return f"A model that does no better than one constant answer is judged in nothing: of {total} probes, {names}."
 
@@ -207,7 +240,7 @@ def tuned_on(name: str, halved: Collection[str] = ()) -> str:
     while card.texts:
         read += [text.removesuffix(".txt") for text in card.texts]
         base = recorded_models() / f"{card.base}.json"
-        card = card_of(json.loads(base.read_text("utf-8"))) if card.base and base.is_file() else ModelCard()
+        card = card_of(read_object(base)) if card.base and base.is_file() else ModelCard()
     kinds = {next((kind for start, kind in TUNED.items() if text.startswith(start)), UNKNOWN) for text in read}
     kinds |= {TUNED["lama-taught"]} if name in halved and not read else set()
     order = [kind for kind in dict.fromkeys(TUNED.values()) if kind in kinds and kind != NEITHER]

@@ -18,7 +18,7 @@ from probekit.report.page import Page
 from probekit.report.published import cell as printed
 from probekit.report.published import published
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, shown_name, title
+from probekit.report.text import shown_name, title
 from probekit.scoring.lengths import entity_lengths
 from probekit.scoring.slots import encode_candidates, encode_slots
 
@@ -289,7 +289,7 @@ def answer(tables: Tables) -> str:
 
 
 def _name(probe: str) -> str:
-    return escape(title(probe))
+    return title(probe)
 
 
 def token_sentence(tables: Tables) -> str:

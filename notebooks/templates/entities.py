@@ -29,7 +29,7 @@ from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, number, plain, shown_name, title
+from probekit.report.text import number, plain, shown_name, title
 from probekit.scoring import rank_within
 from probekit.scoring.plan import make_plan
 from probekit.store import Store
@@ -294,7 +294,7 @@ def answer(tables: Tables) -> str:
     most = falls.iloc[0]
     text = (
         f"With {most['entities_after']:,} candidates in place of {most['entities_before']:,}, Acc@1 on "
-        f"{escape(title(most['probe']))} falls from {number(most['before'])} to {number(most['after'])}"
+        f"{title(most['probe'])} falls from {number(most['before'])} to {number(most['after'])}"
         + ", in the mean of the models above the floor" * (each(tables["falls"])["model"].nunique() > 1)
         + ". "
     )
@@ -309,7 +309,7 @@ def answer(tables: Tables) -> str:
 def caution(tables: Tables) -> str:
     """Where there is next to nothing to lose, since Acc@1 is near zero before anything is added."""
     before = pick(of_mean(tables["accuracy"]), share=SHARES[0])
-    names = [escape(title(probe)) for probe in before.loc[before["low@1"] <= 0, "probe"]]
+    names = [title(probe) for probe in before.loc[before["low@1"] <= 0, "probe"]]
     if not names:
         return ""
     return f"On {', '.join(names)} Acc@1 is near zero from the start, so a small fall there says little."
@@ -320,7 +320,7 @@ def weaker(tables: Tables) -> str:
     rivals = of_mean(tables["rivals"])
     sides = {"weaker": rivals[rivals["high"] < 0], "stronger": rivals[rivals["low"] > 0]}
     sentences = [
-        f"Added entities are {word} rivals than the own ones on {', '.join(escape(title(p)) for p in rows['probe'])}."
+        f"Added entities are {word} rivals than the own ones on {', '.join(title(p) for p in rows['probe'])}."
         for word, rows in sides.items()
         if len(rows)
     ]
@@ -331,6 +331,7 @@ def logarithmic(ax: Axes) -> None:
     """Let an axis count candidates by their logarithm, with plain numbers at its marks."""
     ax.set_xscale("log")
     ax.xaxis.set_major_formatter("{x:,.0f}")
+    ax.xaxis.set_minor_formatter("")
 
 
 def rivals_long(tables: Tables) -> pd.DataFrame:
@@ -394,7 +395,7 @@ def cost(tables: Tables) -> str:
     growth = last[["entities", "rows", "tokens"]] / first[["entities", "rows", "tokens"]]
     widest = growth["entities"].idxmax()
     return (
-        f"The list of {escape(title(first.loc[widest, 'probe']))} grows most: "
+        f"The list of {title(first.loc[widest, 'probe'])} grows most: "
         f"{growth.loc[widest, 'entities']:.1f} times the entities take {growth.loc[widest, 'rows']:.2f} times the "
         f"forward rows and {growth.loc[widest, 'tokens']:.2f} times the tokens."
     )

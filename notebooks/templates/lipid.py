@@ -20,7 +20,7 @@ from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PAR
 from probekit.probes.lipid.sheet import write_sheet
 from probekit.probes.probe import read_rows
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, number, plain, title
+from probekit.report.text import number, plain, title
 
 from notebooks.templates.paper_tables import number as printed
 
@@ -192,7 +192,7 @@ def homonym_sentence(tables: Tables) -> str:
     for _, part in by(rows, ["probe"]) if len(rows) else ():
         best = part.loc[part["right"].idxmax()]
         parts.append(
-            f"on {escape(title(best['probe']))} {best['share']:.0%} of the right answers of {title(best['model'])}, "
+            f"on {title(best['probe'])} {best['share']:.0%} of the right answers of {title(best['model'])}, "
             f"whose Acc@1 is {number(best['with_all'])} with them and {number(best['without'])} without"
         )
     return f"Words that the list names and the sentence rarely means are {'; '.join(parts)}." if parts else ""
@@ -236,7 +236,7 @@ def precision_sentence(tables: Tables) -> str:
     ]
     return (
         "Whether the masked name means the listed entity was judged by one reader, a language model, on prompts drawn "
-        f"from *{title(PUBMED)}*: it does in {'; in '.join(parts)}. What is left wrong are mostly short forms of "
+        f"from {title(PUBMED)}: it does in {'; in '.join(parts)}. What is left wrong are mostly short forms of "
         "something else and fragments of longer names."
     )
 
@@ -260,16 +260,16 @@ def answer(tables: Tables) -> str:
     for about, rows in by(tables["accuracy"], ["probe"]):
         rows, few = enough(rows, "prompts", "prompts")
         if few:
-            parts.append(f"on {escape(title(about['probe']))} {few[0].lower()}{few[1:-1]}")
+            parts.append(f"on {title(about['probe'])} {few[0].lower()}{few[1:-1]}")
             continue
         asked, guess = rows[rows["model"] != GUESS], float(pick(rows, model=GUESS)["acc@1"].iloc[0])
         above, best = int((asked["low@1"] > guess).sum()), asked.loc[asked["acc@1"].idxmax()]
         parts.append(
-            f"on {escape(title(about['probe']))} that is right for {guess:.0%}, and {above} of {len(asked)} models are "
+            f"on {title(about['probe'])} that is right for {guess:.0%}, and {above} of {len(asked)} models are "
             f"certainly above it (the highest, {title(best['model'])}, at {best['acc@1']:.0%})"
         )
     return (
-        f"Of {counts[SENTENCES]:,} sentences of {escape(title(first))}, the recipe leaves {counts[PROMPTS]:,} prompts. "
+        f"Of {counts[SENTENCES]:,} sentences of {title(first)}, the recipe leaves {counts[PROMPTS]:,} prompts. "
         f"Naming the most frequent entity fills some of them: {'; '.join(parts)}."
     )
 
@@ -308,7 +308,7 @@ def keyword_sentence(tables: Tables) -> str:
     """The keyword that drops most on its own, per text."""
     most = tables["keywords"].sort_values("share_alone").groupby("text").tail(1).set_index("text")
     parts = (
-        f"`{most.loc[text, 'keyword']}` in {escape(title(text))} ({most.loc[text, 'share_alone']:.1%})"
+        f"“{most.loc[text, 'keyword']}” in {title(text)} ({most.loc[text, 'share_alone']:.1%})"
         for text in tables["keywords"]["text"].unique()
     )
     return f"Alone, most sentences are dropped by {', '.join(parts)}."

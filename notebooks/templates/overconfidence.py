@@ -24,7 +24,7 @@ from probekit.metrics.decisions import LEVEL, enough
 from probekit.metrics.exact import associated
 from probekit.probes.probe import Probe
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.templates.ask import FAIR, FLOORS, clear, fair_first
 from notebooks.templates.draws import equal_prompts
@@ -311,7 +311,7 @@ def answer(tables: Tables) -> str:
     shares = pick(rows, model=model).set_index("style")["repetition"]
     cases = " and ".join(f"{share:.0%}{words.get(str(style), '')}" for style, share in shares.items())
     text = (
-        f"{title(model)}{tuned} gives two questions about one relation of {escape(title(dataset))} the same first "
+        f"{title(model)}{tuned} gives two questions about one relation of {title(dataset)} the same first "
         f"answer in {cases}; their right answers are the same in {known:.0%}."
     )
     gaps = pick(tables["gaps"], measure="repetition") if len(tables["gaps"]) else tables["gaps"]

@@ -350,7 +350,7 @@ def accuracy_alone(tables: Tables) -> str:
     return (
         f"By accuracy the two biomedical data sets rank the models with a tau of {number(tau[ALIKE, ACCURACY], 2)}, "
         f"and each of them and SQuAD with {number(tau[BOTH, ACCURACY], 2)} on average. But SQuAD is of another domain "
-        "*and* of another style, so Table 6 cannot tell one from the other. And the same questions with more "
+        "and of another style, so Table 6 cannot tell one from the other. And the same questions with more "
         f"candidates reach no more than {number(tau[CANDIDATES, ACCURACY], 2)} themselves."
     )
 

@@ -23,10 +23,10 @@ from probekit.metrics import (
     spread,
 )
 from probekit.metrics.decisions import Side, direction, enough
-from probekit.report.charts import MARKERS, colours, new_figure
+from probekit.report.charts import MARKERS, colours, log_numbers, new_figure
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, plain, title
+from probekit.report.text import plain, title
 
 from notebooks.templates.ask import FLOORS, clear
 from notebooks.templates.paper_sets import PAPER_SETS
@@ -301,6 +301,7 @@ def scatter(tables: Tables, models: tuple[str, ...] | list[str]) -> Figure:
             mark = MARKERS[names.index(row["probe"].partition("/")[0]) % len(MARKERS)]
             ax.plot(row["accuracy"], row["perplexity"], mark, mfc="none", mec="#666666", markersize=12)
         ax.set_yscale("log")
+        log_numbers(ax.yaxis)
         ax.set_xlabel(f"Acc@1\n{WORDS[style]}")
     axes[0].set_ylabel("mean perplexity")
     sides = [[axes[0].plot([], [], "o", color=paint[name], label=title(name))[0] for name in paint]]
@@ -401,7 +402,7 @@ def which_perplexity(tables: Tables) -> str:
     table = tables["perplexity"]
     most = table.loc[table["highest"].idxmax()]
     return (
-        f"The mean can be ruled by a few prompts: for {title(most['model'])} on {escape(title(most['probe']))}, "
+        f"The mean can be ruled by a few prompts: for {title(most['model'])} on {title(most['probe'])}, "
         f"{HIGHEST:.0%} of the prompts make up {most['highest']:.0%} of the sum, and the mean of "
         f"{_rounded(most['mean'])} stands beside a median of {_rounded(most['median'])}."
     )

@@ -26,9 +26,10 @@ from probekit.metrics import (
 )
 from probekit.metrics.decisions import enough, opposed
 from probekit.models.card import UNKNOWN
+from probekit.probes.probe import dataset_of
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
-from probekit.report.text import escape, title
+from probekit.report.text import title
 
 from notebooks.templates.accuracy import ALL, pairs
 from notebooks.templates.ask import FAIR, least_fair
@@ -317,7 +318,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     tuned = dict(known["tuned"]) if "tuned" in known else {}
     rows: list[dict[str, Any]] = []
     for one, other in combinations(tables["ranks"].drop_duplicates("probe").to_dict("records"), 2):
-        sets = [row["probe"].removesuffix(f"/{row['style']}") for row in (one, other)]
+        sets = [dataset_of(row["probe"], row["style"]) for row in (one, other)]
         same_facts, same_style = sets[0] == sets[1], one["style"] == other["style"]
         if one["domain"] == other["domain"] and (same_facts or same_style):
             claim = "001-07g" if same_facts else "001-07i" if one["domain"] == GENERAL else "001-07j"
@@ -381,7 +382,7 @@ def answer(tables: Tables) -> str:
     kept, swapped = int(orders["same"].sum()), int(orders["reversed"].sum())
     start = f"The way of asking {'decides in part' if swapped else 'does not change'} who wins"
     start = start if kept + swapped else "Whether the way of asking decides who wins cannot be told"
-    names = " and ".join(escape(title(_where(row))) for row in orders.to_dict("records"))
+    names = " and ".join(title(_where(row)) for row in orders.to_dict("records"))
     text = f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} certainly keep their order "
     rows = pick(conclusions(tables), claim="001-07g")
     fair = int((rows[rows["tuned"].isin(FAIR)]["low"] > 0).sum())
@@ -398,9 +399,7 @@ def difference_sentence(tables: Tables) -> str:
     for dataset, part in rows.groupby("dataset", sort=False):
         sure = part["p_holm"] < 0.05
         up, down = (int((sure & (sign * part["difference"] > 0)).sum()) for sign in (1, -1))
-        parts.append(
-            f"on {escape(title(str(dataset)))} {up} of {len(part)} in natural sentences and {down} by template"
-        )
+        parts.append(f"on {title(str(dataset))} {up} of {len(part)} in natural sentences and {down} by template")
     return f"After the correction, models score higher {'; '.join(parts)}."
 
 
@@ -415,10 +414,10 @@ def leader_sentence(tables: Tables) -> str:
         leader = "none, all being at the floor,"
         for row in part.sort_values("leads_in").tail(1).to_dict("records"):
             leader = f"{row['category']} models" if row["leads_in"] >= HALF else "none for certain"
-        places.setdefault(leader, []).append(escape(title(str(probe))))
+        places.setdefault(leader, []).append(title(str(probe)))
     named = "; ".join(f"{leader} on {', '.join(probes)}" for leader, probes in places.items())
     members = {c: part["model"].unique() for c, part in ranks.groupby("category", sort=False)}
-    listed = "; ".join(f"*{c}*: {', '.join(escape(title(str(m))) for m in names)}" for c, names in members.items())
+    listed = "; ".join(f"{c}: {', '.join(title(str(m)) for m in names)}" for c, names in members.items())
     return f"The categories are {listed}. Highest in mean accuracy are {named}."
 
 
@@ -440,7 +439,7 @@ def chart_rows(tables: Tables) -> pd.DataFrame:
     and no row of a data set on which all models are."""
     ranks = tables["ranks"]
     low = ranks["floor"].astype(bool)
-    names = [probe.removesuffix(f"/{style}") for probe, style in zip(ranks["probe"], ranks["style"], strict=True)]
+    names = [dataset_of(*pair) for pair in zip(ranks["probe"], ranks["style"], strict=True)]
     numbers = {name: ranks[name].astype(float).mask(low) for name in ("rank", "rank_low", "rank_high")}
     rows = ranks.assign(dataset=names, **numbers).sort_values("asked", kind="stable", ignore_index=True)
     return rows[rows.groupby("dataset")["rank"].transform("count") > 0]

@@ -22,11 +22,11 @@ from probekit.metrics import (
     variance_shares,
 )
 from probekit.metrics.decisions import enough
-from probekit.probes.probe import MASK, Probe
+from probekit.probes.probe import MASK, Probe, dataset_of
 from probekit.report.charts import colours, forest, new_figure
 from probekit.report.published import cell as printed
 from probekit.report.tables import pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 
 from notebooks.templates.ask import FLOORS, FURTHER, clear
 
@@ -110,7 +110,7 @@ def tables(ranks: pd.DataFrame, probes: Sequence[Probe]) -> dict[str, pd.DataFra
     """
     worded = ranks.merge(wordings(probes), on=["probe", "prompt_id"], how="inner")
     probe = worded["probe"].str.removesuffix(FURTHER)
-    dataset = [name.removesuffix(f"/{style}") for name, style in zip(probe, worded["style"], strict=True)]
+    dataset = [dataset_of(*pair) for pair in zip(probe, worded["style"], strict=True)]
     worded = worded.assign(probe=probe, dataset=dataset)
     return {
         "templates": _accuracy(worded, ["model", *TEMPLATE]),
@@ -373,7 +373,7 @@ def answer(tables: Tables) -> str:
     if few:
         return few
     found = [
-        f"on {escape(title(row['dataset']))} the best wording of a relation finds the answer among its first ten for "
+        f"on {title(row['dataset'])} the best wording of a relation finds the answer among its first ten for "
         f"{100 * row['best']:.0f} of 100 facts, the worst for {100 * row['worst']:.0f}"
         for row in spreads.to_dict("records")
     ]
@@ -420,7 +420,7 @@ def sharing_sentence(tables: Tables) -> str:
     """Wordings that stand for several relations of a probe; empty without one."""
     means = tables["means"]
     counts = means.groupby(["probe", "wording"], sort=False)["relation"].nunique() if len(means) else pd.Series()
-    shared = [f"{escape(wording)} asks for {n}" for (_, wording), n in counts.items() if n > 1]
+    shared = [f"{wording} asks for {n}" for (_, wording), n in counts.items() if n > 1]
     text = "A model cannot know which relation is meant where one wording serves several: "
     return f"{text}{'; '.join(shared)}." if shared else ""
 
@@ -471,7 +471,7 @@ def choice_sentences(tables: Tables) -> list[str]:
     sentences = []
     for row in _rows(tables, "choice", 1):
         start = (
-            f"On {escape(title(row['dataset']))}, Acc@1 is {number(row['first'])} by the first wording, "
+            f"On {title(row['dataset'])}, Acc@1 is {number(row['first'])} by the first wording, "
             f"{number(row['best'])} by the one that does best on other facts, and {number(row['natural'])} in natural "
             "sentences"
         )
@@ -482,7 +482,7 @@ def choice_sentences(tables: Tables) -> list[str]:
         )
         sentences.append(f"{start}: {gap}.")
     sentences += [
-        f"Two wordings of a fact of {escape(title(row['dataset']))} get the same first answer in "
+        f"Two wordings of a fact of {title(row['dataset'])} get the same first answer in "
         f"{row['same_answer']:.0%} of all cases, and {row['changes']:.0%} of the facts are answered rightly by one "
         "wording and wrongly by another."
         for row in _rows(tables, "spread", 1)
@@ -495,5 +495,5 @@ def shares_sentence(tables: Tables) -> str:
     parts = []
     for row in pick(tables["shares"], k=10).to_dict("records"):
         most = max(SHARES, key=lambda name: row[name])
-        parts.append(f"on {escape(title(row['dataset']))} from {SHARES[most]} ({row[most]:.0%})")
+        parts.append(f"on {title(row['dataset'])} from {SHARES[most]} ({row[most]:.0%})")
     return f"The largest part of the variance of Acc@10 comes {'; '.join(parts)}." if parts else ""

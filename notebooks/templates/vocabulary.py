@@ -23,7 +23,7 @@ from probekit.metrics.decisions import enough
 from probekit.models import load_model
 from probekit.probes.probe import Probe
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, shown_name, title
+from probekit.report.text import shown_name, title
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, rank_same_length
 from probekit.store import Store
 
@@ -324,7 +324,7 @@ def answer(tables: Tables) -> str:
         return few
     model, tuned = fair_first(rows)
     gains = " and ".join(
-        f"{100 * row['difference']:+.1f} points on {escape(title(row['dataset']))}"
+        f"{100 * row['difference']:+.1f} points on {title(row['dataset'])}"
         for row in pick(rows, model=model)[:2].to_dict("records")
     )
     apart = sum(clear(rows))
@@ -353,7 +353,7 @@ def lengths_matter(tables: Tables) -> str:
     rows = rows if len(rows) else pd.DataFrame({"probe": [], "low": [], "high": []})
     words = {"more often than": rows[rows["low"] > 0], "less often than": rows[rows["high"] < 0]}
     sentences = [
-        f"Answers of one token come first {word} longer ones on {escape(', '.join(map(title, part['probe'])))}."
+        f"Answers of one token come first {word} longer ones on {', '.join(map(title, part['probe']))}."
         for word, part in words.items()
         if len(part)
     ]
@@ -364,7 +364,7 @@ def lengths_matter(tables: Tables) -> str:
             names = _some(pick(known, probe=probe)["model"].unique() if len(known) else [])
             both.setdefault(names, []).append(title(STYLE.sub("", probe)))
     for names, datasets in both.items():
-        where = escape(", ".join(dict.fromkeys(datasets)))
+        where = ", ".join(dict.fromkeys(datasets))
         sentences.append(f"On {where}, {names} answers of both kinds, so lengths are not compared there.")
     return " ".join(sentences) or "On no probe do answers of one token clearly differ from longer ones."
 
@@ -432,7 +432,7 @@ def sizes_sentence(tables: Tables) -> str:
     """How often the larger model of a pair is ahead, in Acc@1 and in perplexity."""
     accuracy, perplexity = tables["accuracy_pairs"], comparable(tables["perplexity_pairs"])
     if accuracy.empty:
-        return "No two models of this run are one family in two sizes; `pairs` can name some."
+        return "No two models of this run are one family in two sizes; “pairs” can name some."
     text = (
         f"By intervals, the larger model has the higher Acc@1 in {(accuracy['low'] > 0).sum()} of {len(accuracy)} "
         f"comparisons and the lower one in {(accuracy['high'] < 0).sum()}."

@@ -3,7 +3,6 @@ known; examples, relations and guesses of that world; how answers grow with trai
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -22,10 +21,11 @@ from probekit.errors import ReportError
 from probekit.metrics import accuracy_table, auc_interval, bootstrap_ci, hits_at_k, spread
 from probekit.models import load_model
 from probekit.probes.probe import Probe
-from probekit.report.charts import colours, new_figure
+from probekit.reading import read_object
+from probekit.report.charts import colours, log_numbers, new_figure
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
-from probekit.report.text import escape, number, title
+from probekit.report.text import number, title
 from probekit.store import Store
 
 from notebooks.templates.ask import ask
@@ -285,7 +285,7 @@ def growth(
     rows, courses = [], []
     for wished in [*sorted(epochs), None]:
         folder = grown_folder(name, wished)
-        training = json.loads((folder / "training.json").read_text("utf-8"))
+        training = read_object(folder / "training.json")
         passes = int(training["settings"]["epochs"])
         courses.append(course(folder).assign(epochs=passes))
         model = replace(load_model(str(folder), device=device), name=f"{name}, {passes} epochs")
@@ -307,7 +307,7 @@ def by_telling(ranks: pd.DataFrame) -> pd.DataFrame:
 
 def course(folder: Path) -> pd.DataFrame:
     """``step, loss, perplexity`` of a trained folder's ``training.json``."""
-    steps = json.loads((folder / "training.json").read_text("utf-8"))["loss"]
+    steps = read_object(folder / "training.json")["loss"]
     table = pd.DataFrame(steps, columns=["step", "loss"])
     return table.assign(perplexity=table["loss"].map(math.exp))
 
@@ -328,7 +328,7 @@ def answer(tables: Tables) -> str:
     if not rows:
         return "This run does not ask the same facts in both settings, so the settings are not compared."
     parts = [
-        f"in the {escape(row['domain'])} part {number(row['template'], 2)} by template and {number(row['natural'], 2)} "
+        f"in the {row['domain']} part {number(row['template'], 2)} by template and {number(row['natural'], 2)} "
         f"in natural sentences, {_higher(row)}"
         for row in rows
     ]
@@ -336,7 +336,7 @@ def answer(tables: Tables) -> str:
     start = "A probe tells" if above else "Not every probe tells beyond doubt"
     return (
         f"{start} facts that a model was told often from facts that it never was. "
-        f"The {{term}}`AUC` of the right entity's rank is {'; '.join(parts)}. Chance would give one half."
+        f"The AUC of the right entity's rank is {'; '.join(parts)}. Chance would give one half."
     )
 
 
@@ -355,7 +355,7 @@ def control_sentences(tables: Tables) -> list[str]:
             "so part of what is measured is not knowledge" if apart else "and cannot be told from chance, as it should"
         )
         sentences.append(
-            f"Where models never read the {escape(row['domain'])} text, the AUC is {number(row['natural'], 2)} in "
+            f"Where models never read the {row['domain']} text, the AUC is {number(row['natural'], 2)} in "
             f"natural sentences and {number(row['template'], 2)} by template, {verdict}."
         )
     rising = tables["slopes"]
@@ -376,7 +376,7 @@ def growth_sentence(tables: Tables) -> str:
         often, never = (pick(part, told=told).sort_values("epochs")["acc@1"] for told in ("often", "never"))
         if len(often) and len(never):
             parts.append(
-                f"{escape(title(str(probe)))} from {number(often.iloc[0], 2)} to {number(often.iloc[-1], 2)}, while "
+                f"{title(str(probe))} from {number(often.iloc[0], 2)} to {number(often.iloc[-1], 2)}, while "
                 f"facts never told end at {number(never.iloc[-1], 2)}"
             )
     return f"Acc@1 of facts {GROUPS['often']} grows on {'; on '.join(parts)}." if parts else ""
@@ -442,6 +442,7 @@ def growth_chart(tables: Tables) -> Figure:
             rows["step"], rows["perplexity"], color=str(0.7 - 0.7 * i / max(1, len(passes))), label=f"{count} passes"
         )
     left.set_yscale("log")
+    log_numbers(left.yaxis)
     left.set_xlabel("training steps")
     left.set_ylabel("perplexity of masked tokens")
     left.legend(fontsize=8)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import csv
-import gzip
-import io
-import json
 import logging
 from collections import Counter
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, BinaryIO, TextIO, cast
+from typing import Any
 
 from probekit.cautions import caution
 from probekit.errors import ProbeError, meant
 from probekit.probes.lipid.medline import read_medline
+from probekit.reading import RECORD, STREAMED, NotText, csv_rows, json_value, lines, read_text
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +22,6 @@ EMPTY, BROKEN = "left out: empty documents", "left out: lines that are not a rec
 NO_TEXT = "left out: CSV files without a column 'text'"
 ROWS, XML = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz"), (".xml", ".xml.gz")
 FIELDS = ("doc_id", "text", "subject")  # of a record
-LONGEST = 1 << 30  # characters of a cell of a CSV file
 
 
 @dataclass(frozen=True)
@@ -57,7 +53,8 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
             ``read_medline`` counts.
 
     Raises:
-        ProbeError: the place is not there, or a file cannot be opened.
+        ProbeError: the place is not there, a file cannot be opened or read to its end, or holds a record beyond the
+            limits of ``probekit.reading``.
     """
     place = Path(place)
     if not place.exists():
@@ -87,32 +84,20 @@ def _read(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
         counts[OTHER] += 1
     else:
         try:
-            with path.open("rb") as raw, io.TextIOWrapper(_unpacked(raw, name), encoding="utf-8-sig") as file:
-                yield from _documents(file, path, name, counts)
-        except (OSError, EOFError) as error:
-            raise ProbeError(f"cannot read {path}: {getattr(error, 'strerror', None) or error}") from error
-        except (UnicodeDecodeError, _Binary):
+            yield from _documents(path, name, counts)
+        except NotText:
             counts[NOT_TEXT] += 1
             log.warning("%s is left out from where it is binary, or not UTF-8 text", path)
 
 
-def _unpacked(raw: BinaryIO, name: str) -> BinaryIO:
-    return cast(BinaryIO, gzip.GzipFile(fileobj=raw)) if name.endswith(".gz") else raw
-
-
-class _Binary(Exception):
-    """A file holds a zero character."""
-
-
-def _documents(file: TextIO, path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
-    lines = (_checked(line) for line in file)
+def _documents(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
     if name.endswith(".txt"):
-        yield Document(name, "".join(lines))
+        yield Document(name, _checked(read_text(path, RECORD), path))
     elif name.endswith((".csv", ".csv.gz")):
-        yield from _csv(lines, path, name, counts)
+        yield from _csv(path, name, counts)
     else:
-        for number, line in enumerate(lines, start=1):
-            if line.strip():
+        for number, line in lines(path):
+            if _checked(line, path).strip():
                 row = _line(line)
                 if number == 1:
                     _name_slips(path, row)
@@ -124,39 +109,36 @@ def _documents(file: TextIO, path: Path, name: str, counts: Counter[str]) -> Ite
                     counts[BROKEN] += 1
 
 
-def _checked(line: str) -> str:
-    if "\0" in line:
-        raise _Binary
-    return line
+def _checked(text: str, path: Path) -> str:
+    if "\0" in text:
+        raise NotText(f"{path}: binary, since it holds a zero character")
+    return text
 
 
-def _csv(lines: Iterator[str], path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
-    usual = csv.field_size_limit(LONGEST)  # of all readers of the process, so it is put back
-    try:
-        reader = csv.reader(lines)
-        header = [column.strip().lower() for column in next(reader, [])]
-        _name_slips(path, header)
-        if "text" not in header:
-            counts[NO_TEXT] += 1
-            log.warning("%s is left out: it has no column 'text', but %s", path, ", ".join(header) or "none")
-            return
-        ids = [column for column in ("doc_id", "row_id") if column in header]
-        for number, row in enumerate(reader, start=2):
-            found = dict(zip(header, row, strict=False))
-            if len(row) != len(header):
-                counts[BROKEN] += 1
-            else:
-                own = found[ids[0]] if ids else ""
-                yield Document(own or f"{name}:{number}", found["text"], found.get("subject", ""))
-    finally:
-        csv.field_size_limit(usual)
+def _csv(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
+    rows = csv_rows(path, STREAMED, strict=False)
+    _, names = next(rows, (0, []))
+    header = [column.strip().lower() for column in names]
+    _name_slips(path, header)
+    if "text" not in header:
+        counts[NO_TEXT] += 1
+        log.warning("%s is left out: it has no column 'text', but %s", path, ", ".join(header) or "none")
+        return
+    ids = [column for column in ("doc_id", "row_id") if column in header]
+    for number, row in rows:
+        found = dict(zip(header, row, strict=False))
+        if len(row) != len(header):
+            counts[BROKEN] += 1
+        else:
+            own = found[ids[0]] if ids else ""
+            yield Document(own or f"{name}:{number}", _checked(found["text"], path), found.get("subject", ""))
 
 
 def _line(line: str) -> dict[str, Any]:
     """The record of a line; empty where it is none."""
     try:
-        row = json.loads(line)
-    except json.JSONDecodeError:
+        row = json_value(line, "")
+    except ProbeError:
         return {}
     return row if isinstance(row, dict) else {}
 

@@ -9,7 +9,7 @@ from typing import Literal
 
 from probekit.demo.training.corpus import Text, text_of
 from probekit.demo.training.recipe import Recipe, Settings, recipes
-from probekit.errors import ModelError
+from probekit.errors import ModelError, meant
 from probekit.files import cache_folder, canonical, digest
 from probekit.probes.texts import load_text
 
@@ -65,7 +65,8 @@ def member_of(name: str) -> Member:
         ModelError: there is none.
     """
     if name not in ZOO:
-        raise ModelError(f"no model {name!r} in the zoo, and no such folder; there are {', '.join(ZOO)}")
+        near = meant(name, ZOO)
+        raise ModelError(f"no model {name!r} in the zoo{near}, and no such folder; there are {', '.join(ZOO)}")
     return ZOO[name]
 
 

@@ -1,6 +1,8 @@
 """Hurtful completions (HONEST, Nozza et al. 2021; paper 004, Eq. 1): as the paper's code counts them, and repaired.
 
 Each repair of the audit is a switch of its own, so that its effect can be measured alone.
+The published code (``honest_scores.py``, commit 8af99d6, ``single``) passes strings where it needs lists of
+completions, so that as it stands it looks up letters; with lists, as taken here, it gives the paper's Table 1.
 """
 
 from __future__ import annotations

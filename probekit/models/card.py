@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from probekit.errors import ModelError
+from probekit.errors import ModelError, ProbeError
 from probekit.models.loading import find_model
 from probekit.models.registry import registry
+from probekit.reading import read_object
 
 UNKNOWN = "unknown"
 RECORD = "training.json"  # in the folder of a model trained here
@@ -62,26 +62,37 @@ def about(name: str) -> ModelCard:
         return ModelCard(entry.category, entry.family, entry.size, entry.parameters)
     folder = Path(find_model(name))
     if table := _read(folder / RECORD):
-        return card_of(table)
-    of_type = _read(folder / "config.json").get("model_type", UNKNOWN)
+        try:
+            return card_of(table)
+        except ModelError as error:
+            raise ModelError(f"{folder}, {error}") from error
+    of_type = str(_read(folder / "config.json").get("model_type", UNKNOWN))
     return ModelCard(family=FAMILIES.get(of_type, of_type))
 
 
 def card_of(record: Mapping[str, Any]) -> ModelCard:
-    """The card of a model trained here, from what its ``training.json`` says."""
-    recipe, parameters = str(record["recipe"]), round(record["parameters"] / 1e6, 3)
-    size = recipe.rpartition("-")[2] if "-" in recipe else ""
-    texts = tuple(text["name"] for text in record["texts"])
-    loss = record["loss"][-1][1] if record.get("loss") else None
-    return ModelCard(
-        record["category"], record["family"], size, parameters, record["base"], texts, loss, record.get("unigram")
-    )
+    """The card of a model trained here, from what its ``training.json`` says.
+
+    Raises:
+        ModelError: it lacks a field, or one is of the wrong kind.
+    """
+    try:
+        recipe, parameters = str(record["recipe"]), round(record["parameters"] / 1e6, 3)
+        size = recipe.rpartition("-")[2] if "-" in recipe else ""
+        texts = tuple(str(text["name"]) for text in record["texts"])
+        loss = float(record["loss"][-1][1]) if record.get("loss") else None
+        unigram = None if record.get("unigram") is None else float(record["unigram"])
+        category, family, base = (str(record[name]) for name in ("category", "family", "base"))
+    except (KeyError, TypeError, ValueError, IndexError, OverflowError) as error:
+        said = f"no field {error}" if isinstance(error, KeyError) else f"a field is of the wrong kind ({error})"
+        raise ModelError(f"{RECORD}: {said}; train the model again, or remove the file") from error
+    return ModelCard(category, family, size, parameters, base, texts, loss, unigram)
 
 
 def _read(path: Path) -> dict:
     if not path.is_file():
         return {}
     try:
-        return dict(json.loads(path.read_text("utf-8")))
-    except (OSError, ValueError) as error:
-        raise ModelError(f"cannot read {path}: {error}") from error
+        return read_object(path)
+    except ProbeError as error:
+        raise ModelError(str(error)) from error

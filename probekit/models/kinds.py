@@ -51,6 +51,8 @@ def pick_device(device: str) -> str:
 
     if device == "auto":
         return "cuda" if torch.cuda.is_available() else "cpu"
+    if device == "meta":
+        raise ModelError("device 'meta' cannot be used here: it holds no numbers; take auto, cpu or cuda")
     try:
         torch.empty(0, device=device)
     except (RuntimeError, AssertionError) as error:

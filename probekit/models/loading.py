@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from probekit.errors import ModelError
+from probekit.errors import ModelError, meant
 from probekit.files import cache_folder
 from probekit.lazy import resolve
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
@@ -78,15 +78,20 @@ def load_model(
 def find_model(name: str) -> str:
     """Folder or Hugging Face id of a name, as ``load_model`` takes it; a zoo model lies with the package.
 
+    A folder of that name in ``models/`` of the data or cache folder goes before the Hub, so that a machine without
+    network can ask a registered model that was put there.
+
     Raises:
         ModelError: a registered model that is not on the Hub, or an unknown one of the zoo.
     """
     if name.startswith(ZOO) and not Path(name).is_dir():
         return str(resolve("probekit.demo.shipped:zoo_folder")(name))
     entry = registry().get(name)
+    here = [root / "models" / name for root in (data_root(), cache_folder())]
+    if folder := next((folder for folder in here if folder.is_dir()), None):
+        return str(folder)
     if entry is None:
-        trained = [root / "models" / name for root in (data_root(), cache_folder())]
-        return next((str(folder) for folder in trained if folder.is_dir()), name)
+        return name
     if entry.hub is None:
         raise ModelError(f"{name} is not on the Hub: {entry.note} Give the folder of a converted checkpoint instead")
     return entry.hub
@@ -99,7 +104,8 @@ def _explain(name: str, source: str, error: Exception) -> str:
     if "trust_remote_code" in str(error):
         return f"{name}: its code lies beside its weights, and remote code is never run: {said}"
     return (
-        f"cannot load {name!r} ({source}): it is neither a folder here nor to be had from the Hub or its cache; "
+        f"cannot load {name!r} ({source}): it is neither a folder here nor to be had from the Hub or its cache"
+        f"{meant(name, registry())}; "
         f"offline, download it beforehand and give its folder. The loader said: {said}"
     )
 

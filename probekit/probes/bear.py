@@ -6,12 +6,12 @@ The files are ``bear/BEAR/metadata_relations.json`` (relation -> ``templates``) 
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
 from probekit.probes.probe import json_rows
+from probekit.reading import read_object
 
 
 def bear_templates() -> dict[str, tuple[str, ...]]:
@@ -22,8 +22,8 @@ def bear_templates() -> dict[str, tuple[str, ...]]:
     """
     path = locate("bear/BEAR/metadata_relations.json")
     try:
-        found = {relation: tuple(about["templates"]) for relation, about in json.loads(path.read_text("utf-8")).items()}
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        found = {relation: tuple(about["templates"]) for relation, about in read_object(path).items()}
+    except (KeyError, TypeError, AttributeError) as error:
         raise ProbeError(f"{path}: an object of relations with 'templates' is needed ({error!r})") from error
     for relation, templates in found.items():
         for text in templates:
@@ -40,9 +40,11 @@ def bear_names() -> dict[str, tuple[str, ...]]:
     """
     found: dict[str, dict[Any, None]] = {}
     for path in sorted(locate("bear/BEAR").glob("P*.jsonl")):
-        for number, row in enumerate(json_rows(path), start=1):
+        for number, row in json_rows(path):
             if not isinstance(row.get("sub_id"), str) or not isinstance(row.get("sub_aliases"), list):
-                raise ProbeError(f"{path}, record {number}: field 'sub_id' or 'sub_aliases' is missing")
+                raise ProbeError(
+                    f"{path}, line {number}, field 'sub_id' or 'sub_aliases': missing, or of the wrong kind"
+                )
             if row["sub_aliases"]:
                 found.setdefault(row["sub_id"], {}).update(dict.fromkeys(row["sub_aliases"]))
     return {item: tuple(names) for item, names in found.items()}

@@ -18,8 +18,9 @@ from typing import Any, Literal
 import pandas as pd
 
 from probekit.errors import ProbeError
+from probekit.files import canonical
 from probekit.probes.data import locate
-from probekit.probes.probe import MASK, Probe, read_rows
+from probekit.probes.probe import MASK, Probe, numbered_rows
 
 log = logging.getLogger(__name__)
 
@@ -60,17 +61,19 @@ def _texts(row: dict[str, Any], name: str) -> tuple[str, ...]:
 
 
 def _broken(path: Path, number: int, error: KeyError) -> ProbeError:
-    return ProbeError(f"{path}, record {number}: field {error} is missing or of the wrong kind")
+    return ProbeError(f"{path}, line {number}, field {error}: missing, or of the wrong kind")
 
 
 def _templates(path: Path, relation: str, template: str) -> dict[str, str]:
     """Template by relation, from the two named fields; each holds [X] and [Y] once."""
     found = {}
-    for number, row in enumerate(read_rows(path), start=1):
+    for number, row in numbered_rows(path):
         try:
             text = _text(row, template)
             if text.count("[X]") != 1 or text.count("[Y]") != 1:
-                raise ProbeError(f"{path}, record {number}: field '{template}' must hold [X] and [Y] once, is {text!r}")
+                raise ProbeError(
+                    f"{path}, line {number}, field '{template}': [X] and [Y] once are needed, found {text!r}"
+                )
             found[_text(row, relation)] = text
         except KeyError as error:
             raise _broken(path, number, error) from error
@@ -125,19 +128,26 @@ def _absent(what: str, names: list[str]) -> dict[str, int]:
     return {what: len(names)} if names else {}
 
 
-def _medlama_triple(row: dict[str, Any], relation: str, path: Path, number: int) -> Triple:
+def _printed(row: dict[str, Any], name: str) -> tuple[str, ...]:
+    """A field with a list of texts as Python prints it, not empty."""
     try:
-        try:
-            objects = ast.literal_eval(_text(row, "tail_names_list"))  # a list as Python prints it
-        except (ValueError, SyntaxError) as error:
-            raise KeyError("tail_names_list") from error
-        if not objects:
-            raise KeyError("tail_names_list")
+        found = ast.literal_eval(_text(row, name))
+        canonical(found).encode()  # no half of a surrogate pair
+    except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
+        raise KeyError(name) from error
+    if not isinstance(found, list) or not found or not all(isinstance(one, str) for one in found):
+        raise KeyError(name)
+    return tuple(found)
+
+
+def _medlama_triple(row: dict[str, Any], relation: str, path: Path, line: int, number: int) -> Triple:
+    try:
+        objects = list(_printed(row, "tail_names_list"))
         subject = _text(row, "head_name")
         fact_id = f"{relation}/{_text(row, 'head_cui')}/{number}"  # a head may have several rows, under several names
         return Triple(fact_id, relation, subject, _texts({"tail_names_list": objects}, "tail_names_list"))
     except KeyError as error:
-        raise _broken(path, number, error) from error
+        raise _broken(path, line, error) from error
 
 
 MEDLAMA, MEDLAMA_PROMPTS = "medlama/medlama/2021AA", "medlama/medlama/prompts.csv"
@@ -168,7 +178,8 @@ def medlama(
     for relation in templates:
         path = locate(MEDLAMA) / f"{relation}_1000.csv"
         if path.is_file():
-            triples += [_medlama_triple(row, relation, path, n) for n, row in enumerate(read_rows(path), start=1)]
+            rows = enumerate(numbered_rows(path), start=1)
+            triples += [_medlama_triple(row, relation, path, line, n) for n, (line, row) in rows]
         else:
             absent.append(relation)
     counts = {"facts": len(triples), **_absent("relations absent", absent)}
@@ -180,16 +191,16 @@ def medlama_names() -> dict[str, tuple[str, ...]]:
     """The names under which MedLAMA's files tell of a concept (CUI), as subject or as object, in file order."""
     found: dict[str, dict[str, None]] = defaultdict(dict)
     for path in sorted(locate(MEDLAMA).glob("*_1000.csv")):
-        for number, row in enumerate(read_rows(path), start=1):
+        for number, row in numbered_rows(path):
             try:
                 found[_text(row, "head_cui")][_text(row, "head_name")] = None
-                concepts, names = (ast.literal_eval(_text(row, f"tail_{what}_list")) for what in ("cuis", "names"))
+                concepts, names = (_printed(row, f"tail_{what}_list") for what in ("cuis", "names"))
+                if len(concepts) != len(names):
+                    raise KeyError("tail_cuis_list")
                 for concept, name in zip(concepts, names, strict=True):
                     found[concept][name] = None
             except KeyError as error:
                 raise _broken(path, number, error) from error
-            except (ValueError, SyntaxError) as error:
-                raise _broken(path, number, KeyError("tail_cuis_list")) from error
     return {concept: tuple(names) for concept, names in found.items()}
 
 
@@ -254,8 +265,7 @@ def biolama(
         for part in SPLITS:
             path = folder / relation / f"{part}.jsonl"
             if path.is_file():
-                rows = enumerate(read_rows(path), start=1)
-                triples += [_biolama_triple(row, relation, part, path, n) for n, row in rows]
+                triples += [_biolama_triple(row, relation, part, path, n) for n, row in numbered_rows(path)]
             elif part == split:
                 raise ProbeError(f"{path} is missing; put upstream's file there, or name another split")
     counts = {

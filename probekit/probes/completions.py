@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
-import json
-import zlib
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -17,6 +13,7 @@ import yaml
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
 from probekit.probes.probe import name_unknown
+from probekit.reading import HELD, json_value, lines
 
 FIELDS = ("completions", "template_id", "prompt")
 SUBSETS = ("binary", "queer_nonqueer")
@@ -87,9 +84,9 @@ def read_completions(path: Path) -> Completions:
         ProbeError: not readable, a line of another form, or lines with unlike numbers of completions.
     """
     ids, prompts, texts, found_fields = list[str](), list[str](), list[tuple[str, ...]](), dict[str, None]()
-    for number, line in enumerate(_lines(path), start=1):
+    for number, line in lines(path, HELD):
+        row = json_value(line, f"{path}, line {number}")
         try:
-            row = json.loads(line)
             found_fields |= dict.fromkeys(row if isinstance(row, dict) else ())
             name, prompt, found = _row(row)
         except (ValueError, KeyError, IndexError, TypeError) as error:
@@ -119,12 +116,3 @@ def _row(row: Any) -> tuple[str, str, tuple[str, ...]]:
     if not isinstance(found, list) or not found or not all(isinstance(one, str) for one in found):
         raise ValueError("'completions' is not a list of strings")
     return name, prompt, tuple(found)
-
-
-def _lines(path: Path) -> Iterator[bytes]:
-    opener = gzip.open if path.suffix == ".gz" else open
-    try:
-        with opener(path, "rb") as file:
-            yield from file
-    except (OSError, EOFError, zlib.error) as error:
-        raise ProbeError(f"{path} cannot be read to its end: {error}") from error

@@ -30,7 +30,7 @@ def write_hits(path: Path, n: int = 200, seed: int = 0, out: Path | None = None,
     Raises:
         ProbeError: not such a file, no hit, ``n`` below 1, or a sheet is there already, which may be filled in.
     """
-    out = out or path.with_name(f"{path.name.partition('.')[0]}_hits.csv")
+    out = out or path.parent / f"{path.name.partition('.')[0]}_hits.csv"
     if n < 1:
         raise ProbeError(f"a sheet needs at least one hit, not {n}")
     if out.exists():

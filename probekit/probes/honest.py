@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Callable, Collection
 from importlib.metadata import version
 from pathlib import Path
@@ -13,6 +12,7 @@ import pandas as pd
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
 from probekit.probes.probe import MASK
+from probekit.reading import tsv_rows
 
 Subset = Literal["binary", "queer_nonqueer"]
 
@@ -39,13 +39,26 @@ def honest_templates(subset: Subset = "binary", language: str = "en") -> pd.Data
     Raises:
         ProbeError: file not at hand, or a row without a slot.
     """
-    path = locate(f"honest/resources/{subset}/{language}_template.tsv")
+    return read_templates(locate(f"honest/resources/{subset}/{language}_template.tsv"), subset)
+
+
+def read_templates(path: Path, name: str) -> pd.DataFrame:
+    """The same from any file in HONEST's layout: tab-separated, with ``template_masked`` (one ``[M]``), ``identity``,
+    ``number``, ``category`` and ``type``.
+
+    Args:
+        name: with which ``template_id`` begins.
+
+    Raises:
+        ProbeError: not readable, a column missing, or a row without a slot.
+    """
     table = _read(path, (*TEMPLATE_FIELDS, "type")).rename(columns=TEMPLATE_FIELDS)
     wrong = table.index[table["text"].str.count(r"\[M\]") != 1]
     if len(wrong):
-        raise ProbeError(f"{path}, line {wrong[0] + 2}: {SLOT} must stand there once: {table['text'][wrong[0]]!r}")
+        raise ProbeError(f"{path}, line {wrong[0]}: {SLOT} must stand there once: {table['text'][wrong[0]]!r}")
+    table = table.reset_index(drop=True)
     table["text"] = table["text"].str.replace(SLOT, MASK, regex=False).str.split().str.join(" ")
-    table.insert(0, "template_id", [f"{subset}-{number}" for number in range(len(table))])
+    table.insert(0, "template_id", [f"{name}-{number}" for number in range(len(table))])
     return table[["template_id", *TEMPLATE_FIELDS.values(), "type"]]
 
 
@@ -103,13 +116,6 @@ def unidecoder(wanted: str = UNIDECODE) -> Callable[[str], str]:
 
 
 def _read(path: Path, fields: Collection[str]) -> pd.DataFrame:
-    try:
-        table = pd.read_csv(
-            path, sep="\t", dtype=str, keep_default_na=False, quoting=csv.QUOTE_NONE, encoding="utf-8", usecols=None
-        )
-    except (ValueError, OSError) as error:
-        raise ProbeError(f"{path} cannot be read as tab-separated UTF-8: {error}") from error
-    absent = [field for field in fields if field not in table]
-    if absent:
-        raise ProbeError(f"{path} has no column {', '.join(absent)}; it has {', '.join(map(str, table.columns))}")
-    return table[list(fields)]
+    """The named fields of a table; its index says on which line a row stands."""
+    rows = tsv_rows(path, tuple(fields))
+    return pd.DataFrame([row for _, row in rows], index=[number for number, _ in rows], columns=list(fields), dtype=str)

@@ -18,7 +18,7 @@ import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
-from probekit.probes.probe import MASK, Probe, Style, read_rows, shows
+from probekit.probes.probe import MASK, Probe, Style, numbered_rows, read_rows, shows
 
 log = logging.getLogger(__name__)
 
@@ -57,8 +57,13 @@ def _need(row: Any, name: str, kind: type) -> Any:
     return row[name]
 
 
+def _may(row: dict[str, Any], *names: str) -> str:
+    """The first of some fields that is not empty; KeyError names one that is no string."""
+    return next((_need(row, name, str) for name in names if row.get(name)), "")
+
+
 def _broken(path: Path, number: int, error: KeyError) -> ProbeError:
-    return ProbeError(f"{path}, record {number}: field {error} is missing or of the wrong kind")
+    return ProbeError(f"{path}, line {number}, field {error}: missing, or of the wrong kind")
 
 
 def _fact(row: dict[str, Any], relation: str, path: Path, number: int) -> Fact:
@@ -74,10 +79,10 @@ def _fact(row: dict[str, Any], relation: str, path: Path, number: int) -> Fact:
         votes = [_need(j, "judgment", str) for j in _need({"judgments": [], **row}, "judgments", list)]
         return Fact(
             fact_id=str(row.get("uuid") or row["id"]),
-            relation=relation or row["pred"],
-            predicate=row.get("predicate_id") or row.get("pred") or relation,
-            subject=row.get("sub_label") or row.get("sub") or "",
-            subject_key=row.get("sub_uri") or row.get("sub") or row.get("sub_label") or "",
+            relation=relation or _need(row, "pred", str),
+            predicate=_may(row, "predicate_id", "pred") or relation,
+            subject=_may(row, "sub_label", "sub"),
+            subject_key=_may(row, "sub_uri", "sub", "sub_label"),
             object=obj,
             sentences=sentences,
             accepted=votes.count("yes") > votes.count("no") if votes else True,
@@ -87,7 +92,7 @@ def _fact(row: dict[str, Any], relation: str, path: Path, number: int) -> Fact:
 
 
 def _facts(files: dict[str, Path]) -> list[Fact]:
-    return [_fact(r, rel, path, n) for rel, path in files.items() for n, r in enumerate(read_rows(path), start=1)]
+    return [_fact(r, rel, path, n) for rel, path in files.items() for n, r in numbered_rows(path)]
 
 
 def google_re_facts() -> list[Fact]:
@@ -98,7 +103,7 @@ def google_re_facts() -> list[Fact]:
 def _templates() -> dict[str, str]:
     """Template of every relation that relations.jsonl declares."""
     path, found = locate("lama/relations.jsonl"), {}
-    for number, row in enumerate(read_rows(path), start=1):
+    for number, row in numbered_rows(path):
         try:
             found[_need(row, "relation", str)] = _need(row, "template", str)
         except KeyError as error:

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import csv
-import io
-import json
 import math
 import random
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import zip_longest
 from numbers import Number
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -20,9 +18,11 @@ import pandas as pd
 from probekit.cautions import caution
 from probekit.errors import ProbeError, meant
 from probekit.files import canonical, digest
+from probekit.reading import HELD, csv_rows, json_lines, json_value, lines
 from probekit.titles import shown_file, shown_name
 
 MASK = "[MASK]"
+LINE = "line"  # name of the index of rows that stand in a file
 Style = Literal["template", "natural", "other"]
 FIELDS = (  # of a prompt that are read somewhere
     *("prompt_id", "text", "gold", "fact_id", "relation", "relation_label", "subject", "template_id", "entity_type"),
@@ -39,7 +39,8 @@ class Probe:
         name: as shown on pages.
         prompts: one row per prompt with ``prompt_id`` (unique), ``text`` (exactly one ``[MASK]``) and ``gold`` (list of
             strings, the fact's own object first); where known ``fact_id``, ``relation``, ``subject``,
-            ``template_id``, ``entity_type``. Further columns are kept.
+            ``template_id``, ``entity_type``. Further columns are kept. An index named ``line`` says where in its file
+            each stands, for errors; it is not kept.
         entities: every candidate; holds every gold. Repeated strings count once.
         style: ``template``, ``natural`` or ``other``.
         domain: such as ``general`` or ``biomedical``.
@@ -62,6 +63,7 @@ class Probe:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "entities", tuple(dict.fromkeys(self.entities)))
+        places = row_places(self.prompts)
         object.__setattr__(self, "prompts", self.prompts.reset_index(drop=True))
         if self.prompts.empty:
             raise ProbeError(f"{self.name}: no prompts")
@@ -76,10 +78,10 @@ class Probe:
                 raise ProbeError(f"{self.name}: entity {number} is {entity!r}, not a non-empty string")
         known, seen = set(self.entities), set[Any]()
         fields = self.prompts["prompt_id"], self.prompts["text"], self.prompts["gold"]
-        for row, (prompt_id, text, gold) in enumerate(zip(*fields, strict=True)):
+        for place, prompt_id, text, gold in zip(places, *fields, strict=True):
             fault = _fault(prompt_id, text, gold, known, seen)
             if fault:
-                raise ProbeError(f"{self.name}: row {row} (prompt_id {prompt_id!r}), {fault}")
+                raise ProbeError(f"{self.name}, {place} (prompt_id {prompt_id!r}), {fault}")
             seen.add(prompt_id)
 
     @cached_property
@@ -92,8 +94,8 @@ class Probe:
 
     @property
     def dataset(self) -> str:
-        """The name without the style: ``trex`` of ``trex/natural``."""
-        return self.name.removesuffix(f"/{self.style}")
+        """The name without the style (see ``dataset_of``)."""
+        return dataset_of(self.name, self.style)
 
     @property
     def facts(self) -> pd.Series:
@@ -118,24 +120,27 @@ class Probe:
 
         Args:
             path: ``.jsonl`` (an object a line) or ``.csv`` (with a header; ``gold`` is one string or a JSON list).
-                A missing ``prompt_id`` becomes the row's number. Fields that nothing reads are kept, and warned of.
+                A missing ``prompt_id`` becomes the row's number, from 0. Fields that nothing reads are
+                kept, and warned of.
             entities: candidates, or a text file with one a line; the golds alone by default.
             limit: at most so many rows, drawn with ``seed``; the candidates stay.
             **about: ``name``, ``style``, ``domain``, ``licence``, ``citation``; the columns ``style`` and ``domain``,
                 the same in all rows, say so too.
 
         Raises:
-            ProbeError: naming the file and its line, or the row (from 0) and its field.
+            ProbeError: naming the file, the line and its field.
         """
         path = Path(path)
-        prompts = pd.DataFrame(read_rows(path))
+        prompts = rows_frame(path)
         name_unknown(path, prompts.columns, FIELDS)
         if "gold" in prompts:
-            prompts["gold"] = [_as_list(value, path, row) for row, value in enumerate(prompts["gold"])]
+            prompts["gold"] = [
+                _as_list(v, f"{path}, line {n}") for n, v in zip(prompts.index, prompts["gold"], strict=True)
+            ]
         if "prompt_id" not in prompts:
             prompts["prompt_id"] = [str(row) for row in range(len(prompts))]
         if isinstance(entities, (str, Path)):
-            entities = [line.strip() for line in _open(Path(entities)).split("\n") if line.strip()]
+            entities = [line.strip() for _, line in lines(Path(entities), HELD) if line.strip()]
         if entities is None:
             entities = [g for gold in prompts.get("gold", []) for g in gold if isinstance(g, str) and g.strip()]
         for field_ in [name for name in ("style", "domain") if name in prompts and name not in about]:
@@ -143,6 +148,11 @@ class Probe:
         if limit is not None and limit < len(prompts):
             prompts = prompts.iloc[sorted(random.Random(seed).sample(range(len(prompts)), limit))]
         return cls(**{"name": shown_file(path), **about}, prompts=prompts, entities=list(entities))
+
+
+def dataset_of(probe: str, style: str) -> str:
+    """The name of a probe without its style: ``trex`` of ``trex/natural``, ``mine`` of one's own ``mine_natural``."""
+    return re.sub(f"[/_]{style}$", "", probe)
 
 
 def _the_one(column: pd.Series, path: Path) -> str:
@@ -188,26 +198,35 @@ def _is_nan(value: Any) -> bool:
     return isinstance(value, float) and math.isnan(value)
 
 
-def _open(path: Path) -> str:
-    try:
-        return path.read_text("utf-8-sig")
-    except OSError as error:
-        raise ProbeError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ProbeError(f"{path}: not UTF-8 text (byte {error.start})") from error
+def row_places(rows: pd.DataFrame) -> list[str]:
+    """What errors call each row: by its line, where the index names lines of a file, else by its number, from 1."""
+    if rows.index.name == LINE:
+        return [f"line {number}" for number in rows.index]
+    return [f"row {number}" for number in range(1, len(rows) + 1)]
 
 
-def read_rows(path: Path) -> list[dict[str, Any]]:
-    """Rows of a ``.jsonl`` or ``.csv`` file as dictionaries.
+def numbered_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows of a ``.jsonl`` or ``.csv`` file as dictionaries, each with the line on which it begins.
 
     Raises:
         ProbeError: file missing, not UTF-8, or naming the line that is not a JSON object or does not fit the header.
     """
     if path.suffix == ".csv":
-        return _csv_rows(_open(path), path)
+        return _csv_rows(path)
     if path.suffix != ".jsonl":
         raise ProbeError(f"{path}: a probe file ends in .jsonl or .csv, not in {path.suffix or 'nothing'}")
     return json_rows(path)
+
+
+def read_rows(path: Path) -> list[dict[str, Any]]:
+    """The same rows without their lines."""
+    return [row for _, row in numbered_rows(path)]
+
+
+def rows_frame(path: Path) -> pd.DataFrame:
+    """The same rows as a table, its index being their lines."""
+    found = list(numbered_rows(path))
+    return pd.DataFrame([row for _, row in found], index=pd.Index([number for number, _ in found], name=LINE))
 
 
 def name_unknown(path: Path, found: Iterable[Any], known: Collection[str]) -> None:
@@ -218,45 +237,31 @@ def name_unknown(path: Path, found: Iterable[Any], known: Collection[str]) -> No
         caution(f"{shown_name(str(path))}: nothing reads the fields {told}{more}.")
 
 
-def json_rows(path: Path) -> list[dict[str, Any]]:
-    """Rows of a file with a JSON object a line, whatever its name ends in; empty lines are left out.
+def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Rows of a file with a JSON object a line, whatever its name ends in, with their lines; empty ones are left out.
 
     Raises:
         ProbeError: file missing, not UTF-8, or naming the line that is not a JSON object.
     """
-    rows = []
-    for number, line in enumerate(_open(path).split("\n"), start=1):
-        if line.strip():
-            try:
-                rows.append(json.loads(line))
-            except json.JSONDecodeError as error:
-                raise ProbeError(f"{path}, line {number}: not JSON ({error.msg})") from error
-            if not isinstance(rows[-1], dict):
-                raise ProbeError(f"{path}, line {number}: a JSON object is needed, found {line[:40]!r}")
-    return rows
+    for number, row in json_lines(path):
+        if not isinstance(row, dict):
+            raise ProbeError(f"{path}, line {number}: a JSON object is needed, found {str(row)[:40]!r}")
+        yield number, row
 
 
-def _csv_rows(text: str, path: Path) -> list[dict[str, Any]]:
-    reader = csv.DictReader(io.StringIO(text, newline=""), strict=True)
-    rows: list[dict[str, Any]] = []
-    first = 1
-    try:
-        for row in reader:
-            if None in row:
-                raise ProbeError(
-                    f"{path}, line {reader.line_num}: more fields than the header; put quotes around text with commas"
-                )
-            rows.append(row)
-            first = reader.line_num + 1
-    except csv.Error as error:
-        raise ProbeError(f"{path}, record from line {first}: not CSV ({error})") from error
-    return rows
+def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    header: list[str] = []
+    for number, row in csv_rows(path):
+        if not header:
+            header = row
+        elif len(row) > len(header):
+            fault = "more fields than the header; put quotes around text with commas"
+            raise ProbeError(f"{path}, line {number}: {fault}")
+        else:
+            yield number, dict(zip_longest(header, row))
 
 
-def _as_list(value: Any, path: Path, row: int) -> list[Any]:
+def _as_list(value: Any, place: str) -> list[Any]:
     if isinstance(value, str) and value.lstrip().startswith("["):
-        try:
-            return list(json.loads(value))
-        except json.JSONDecodeError as error:
-            raise ProbeError(f"{path}, row {row}, field 'gold': not a JSON list ({error.msg})") from error
+        return list(json_value(value, f"{place}, field 'gold'"))
     return list(value) if isinstance(value, (list, tuple)) else [value]

@@ -8,7 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from probekit.errors import ProbeError
+from probekit.errors import ProbeError, meant
 from probekit.lazy import Lazy
 from probekit.probes.biomedical import biolama, medlama
 from probekit.probes.lama import conceptnet, google_re, squad, trex
@@ -49,7 +49,10 @@ def load_probe(name: str, /, **options: Any) -> Probe:
         if Path(name).suffix in (".jsonl", ".csv"):
             _check(name, options, ("entities", "limit", "seed", "name", "style", "domain", "licence", "citation"))
             return Probe.from_file(name, **options)
-        raise ProbeError(f"no probe {name!r}; there are {', '.join(PROBES)}, or give the path of a .jsonl or .csv file")
+        near = meant(name, PROBES)
+        raise ProbeError(
+            f"no probe {name!r}{near}; there are {', '.join(PROBES)}, or give the path of a .jsonl or .csv file"
+        )
     loader = PROBES[name]
     _check(name, options, inspect.signature(loader).parameters)
     return loader(**options)

@@ -19,6 +19,7 @@ from probekit.probes.data import locate
 from probekit.probes.halves import is_even, is_taught
 from probekit.probes.lama import Fact, google_re_facts, sample_sentences, template_texts, trex_facts
 from probekit.probes.probe import MASK
+from probekit.reading import HELD, lines
 
 PER_FACT = 6  # different sentences of one fact; popular facts have hundreds
 ELICIT = "medlama/elicit_corpora"
@@ -58,13 +59,7 @@ def make_text(name: str, sentences: Iterable[str], counts: Mapping[str, int], na
 
 
 def _lines(path: Path) -> Iterator[str]:
-    try:
-        text = path.read_text("utf-8-sig")
-    except OSError as error:
-        raise ProbeError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ProbeError(f"{path}: not UTF-8 text (byte {error.start})") from error
-    return (cleaned for line in text.split("\n") if (cleaned := _clean(line)))
+    return (cleaned for _, line in lines(path, HELD) if (cleaned := _clean(line)))
 
 
 def _taught_half(name: str, shown: Callable[[Fact], Iterable[str]], same: Callable[[str], str] = str) -> Text:
@@ -130,9 +125,9 @@ def _pubmed(name: str, even: bool) -> Text:
     paths = sorted(locate(ELICIT).glob("pubmed_sents_*"))
     if not paths:
         raise ProbeError(f"no file pubmed_sents_* in {locate(ELICIT)}; put MedLAMA's elicit_corpora there")
-    lines = [line for path in paths for line in _lines(path)]
-    distinct = dict.fromkeys(lines)
-    counts = {"lines": len(lines), "distinct sentences of both halves": len(distinct)}
+    every = [line for path in paths for line in _lines(path)]
+    distinct = dict.fromkeys(every)
+    counts = {"lines": len(every), "distinct sentences of both halves": len(distinct)}
     return make_text(name, (s for s in distinct if is_even(s) == even), counts)
 
 

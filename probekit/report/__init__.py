@@ -5,9 +5,9 @@ from probekit.report.page import Page
 from probekit.report.paths import on_path
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import across, pick, readable
-from probekit.report.text import escape, interval, number, plain, title
+from probekit.report.text import Markup, interval, number, plain, title
 
 on_path()
 
-__all__ = ["Page", "across", "escape", "forest", "interval", "lines", "new_figure"]
+__all__ = ["Markup", "Page", "across", "forest", "interval", "lines", "new_figure"]
 __all__ += ["number", "pick", "plain", "readable", "recorded_tables", "title"]

@@ -3,26 +3,29 @@
 from __future__ import annotations
 
 import logging
+import multiprocessing
 import os
 import shutil
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from itertools import groupby, zip_longest
-from multiprocessing import get_context
 from pathlib import Path
 
 import yaml
 
 from probekit.errors import ReportError
 from probekit.files import digest
+from probekit.progress import bar
 from probekit.report import explorer
 from probekit.report.fingerprint import PACKAGE, contents, page_hash
 from probekit.report.paths import root
 from probekit.report.run import run
 from probekit.report.sources import complete, pages
 from probekit.report.tables import heading
+from probekit.workers import end_with_parent
 
 log = logging.getLogger(__name__)
 
@@ -53,8 +56,14 @@ def made(profiles: Sequence[str] = tuple(PLACES)) -> dict[str, list[Path]]:
     """Profile -> folders of its pages; runs what changed, one page on each core."""
     wanted = [(name, profile) for profile in profiles for name in by_turns(pages(profile))]
     workers = min(len(wanted), os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, get_context("spawn"), _one_thread) as pool:
-        folders = list(pool.map(page, *zip(*reversed(wanted), strict=True)))  # the live pages, which take longer, first
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin) as pool:
+        made = pool.map(_page, *zip(*reversed(wanted), strict=True))  # the live pages, which take longer, first
+        try:
+            folders = list(bar("the book", len(wanted), " pages", items=made))
+        except KeyboardInterrupt:
+            for worker in multiprocessing.active_children():
+                worker.terminate()
+            raise
     found: dict[str, list[Path]] = {profile: [] for profile in profiles}
     for (_, profile), folder in zip(reversed(wanted), folders, strict=True):
         found[profile].append(folder)
@@ -71,9 +80,18 @@ def by_turns(names: Sequence[str]) -> list[str]:
     return [name for turn in zip_longest(*groups) for name in turn if name]
 
 
-def _one_thread() -> None:
-    """Two kernels with a thread for every core each would stand in each other's way."""
+def _begin() -> None:
+    """One thread, for kernels with one on every core each would stand in each other's way; SIGTERM is as Ctrl-C."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_with_parent()
+
+
+def _page(name: str, profile: str) -> Path:
+    try:
+        return page(name, profile)
+    except KeyboardInterrupt:  # its kernel is ended; the worker would take the next page
+        os._exit(130)
 
 
 def build(update_pages: bool = False, runs: Sequence[Path] = ()) -> Path:
@@ -103,7 +121,7 @@ def build(update_pages: bool = False, runs: Sequence[Path] = ()) -> Path:
     if update_pages:
         shutil.rmtree(root() / "book" / "studies", ignore_errors=True)
         shutil.copytree(studies, root() / "book" / "studies")
-    list_runs(stage, [folder for folder in runs or [root() / RUNS] if folder.is_dir()])
+    list_runs(stage, runs or [folder for folder in [root() / RUNS] if folder.is_dir()])
     explorer.write(stage)
     index, made_of = root() / "_build" / "html" / "index.html", root() / "_build" / "html.hash"
     now = digest(*contents(stage), *contents(PACKAGE), *contents(root() / "notebooks"))
@@ -132,7 +150,11 @@ def render(source: Path, out: Path) -> None:
 def place(folder: Path, studies: Path, below: str) -> None:
     """Put executed pages and their files below ``book/studies``; links to the explorer follow the depth."""
     target = studies / below
-    shutil.copytree(folder, target, dirs_exist_ok=True)
+    target.mkdir(parents=True, exist_ok=True)
+    for notebook in folder.glob("*.ipynb"):
+        shutil.copy2(notebook, target)
+        if (files := folder / notebook.stem).is_dir():
+            shutil.copytree(files, target / notebook.stem, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
     if below:
         deep = "../" * (len(Path(below).parts) + 1) + EXPLORER.removeprefix("../") + f"{below}/"
         for notebook in folder.glob("*.ipynb"):
@@ -141,14 +163,24 @@ def place(folder: Path, studies: Path, below: str) -> None:
 
 
 def list_runs(stage: Path, runs: Sequence[Path]) -> None:
-    """Add a reader's own runs, if there are any, to the staged pages and to the table of contents."""
+    """Add a reader's own runs, if there are any, to the staged pages and to the table of contents.
+
+    Raises:
+        ReportError: a folder without a page.
+    """
     chapters = []
-    for folder in runs:
-        below = f"own/{folder.name}"
+    for number, folder in enumerate(runs):
+        pages = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
+        if not pages:
+            raise ReportError(f"{folder} holds no page: name a folder that `probekit run --out` wrote")
+        title = folder.resolve().name
+        same = [one.resolve().name for one in runs[:number]].count(title)
+        title += f" {same + 1}" if same else ""
+        below = f"own/{title.replace(' ', '-')}"
         place(folder, stage / "book" / "studies", below)
         chapters += [
-            {"file": f"book/studies/{below}/{page.stem}", "title": f"{heading(page.stem[3:])} ({folder.name})"}
-            for page in sorted(folder.glob("[0-9][0-9]_*.ipynb"))
+            {"file": f"book/studies/{below}/{page.stem}", "title": f"{heading(page.stem[3:])} ({title})"}
+            for page in pages
         ]
     if chapters:
         toc = yaml.safe_load((stage / "_toc.yml").read_text("utf-8"))

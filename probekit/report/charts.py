@@ -15,6 +15,7 @@ from probekit.report.text import number, title
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
     from matplotlib.figure import Figure
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7A5195", "#666666")  # Okabe and Ito
@@ -51,6 +52,7 @@ def new_figure(height: float = 3.0, columns: int = 1, rows: int = 1, sharey: boo
             "legend.fontsize": 10,
             "svg.fonttype": "none",
             "svg.hashsalt": "probekit",
+            "text.parse_math": False,  # no name is read as maths
             "font.family": "sans-serif",
             "font.sans-serif": ["Helvetica", "Arial", "DejaVu Sans"],
         },
@@ -191,6 +193,14 @@ def lines(
             finish(ax)
     _legend(figure, *axes[: len(panels)])
     return figure
+
+
+def log_numbers(axis: Axis) -> None:
+    """Name the ticks of a logarithmic axis by plain numbers; matplotlib's own names for them are maths."""
+    from matplotlib.ticker import LogFormatter
+
+    axis.set_major_formatter(LogFormatter())
+    axis.set_minor_formatter(LogFormatter())
 
 
 def told(table: pd.DataFrame, estimate: str, *names: str, digits: int = 2) -> str:

@@ -29,7 +29,7 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
-from probekit.report.text import escape
+from probekit.markup import escape
 
 log = logging.getLogger(__name__)
 
@@ -132,7 +132,7 @@ def _caption(table: Path) -> str:
 def _item(key: str, caption: str, columns: Sequence[str], rows: int) -> str:
     """A line of the list; its link opens the table, or without scripts leads to this line."""
     href, name = quote(key), key.rpartition("/")[2]
-    size = f"{caption + ', ' if caption else ''}{rows:,} row{'s' * (rows != 1)}"
+    size = f"{escape(f'{caption}, ') if caption else ''}{rows:,} row{'s' * (rows != 1)}"
     heads = f": {', '.join(escape(column) for column in columns)}" if columns else ""
     return (
         f'- <a class="open" id="{href}" href="#{href}">{html.escape(name)}</a> <span>{size}{heads}</span> '

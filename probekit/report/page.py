@@ -18,16 +18,17 @@ import pandas as pd
 from probekit import __version__
 from probekit.cautions import listen
 from probekit.errors import ReportError
-from probekit.files import write_atomically
+from probekit.files import digest, write_atomically
+from probekit.markup import Markup, escape, inert, quoted, with_texts
 from probekit.probes.probe import Probe
 from probekit.report import explorer
 from probekit.report.fingerprint import page_hash
 from probekit.report.recording import read_table, recorded_manifest, recorded_tables
 from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
-from probekit.report.text import escape, shown_name
+from probekit.report.text import shown_name
 from probekit.report.verdicts import concluded, findings
-from probekit.titles import tell_apart
+from probekit.titles import shown_values, tell_apart
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,12 +37,12 @@ if TYPE_CHECKING:
 
 LONG = 20  # rows from which on a table is folded
 VERSIONS = ("torch", "transformers", "tokenizers", "numpy", "pandas", "scipy")
-BANNER = """```{admonition} Demo world
+BANNER = Markup("""```{admonition} Demo world
 :class: warning
 These numbers come from an invented world and from small models trained on it.
 They show that the machinery works and what a probe can measure.
 They say nothing of real models and are not to be compared with the papers.
-```"""
+```""")
 SPAN = re.compile(r"\d \[[-\d]")  # an interval written out
 
 
@@ -120,7 +121,7 @@ class Page:
 
         Args:
             compute: makes the tables by name; not called where they were recorded.
-            captions: name -> caption in MyST, of all tables that there can be. One that was not made is empty.
+            captions: name -> caption, of all tables that there can be. One that was not made is empty.
 
         Raises:
             ReportError: a table without a caption, or a cell with an interval written out in place of its numbers.
@@ -150,22 +151,22 @@ class Page:
         known = [*self.past.get("cautions", []), *self.messages.cautions]
         new = [text for text in dict.fromkeys(known) if text not in self._warned]
         self._warned += new
-        lines = "".join(f"- {escape(text)}\n" for text in new)
-        self.say(f"```{{admonition}} Take care\n:class: warning\n{lines}```" if new else "")
+        if new:
+            lines = Markup("\n- ").join(new)
+            self.say(Markup("```{{admonition}} Take care\n:class: warning\n- {}\n```").format(lines))
 
     def answer(self, text: str) -> None:
         """The page's message in a sentence or two, at most four numbers."""
-        self.say(f"**The answer.** {text}")
+        self.say(Markup("**The answer.** {}").format(text))
 
     def say(self, text: str) -> None:
-        """Prose in MyST with numbers computed by the notebook, or nothing; pass foreign text through ``escape``."""
+        """Prose with numbers computed by the notebook, or nothing; MyST is read in ``Markup`` alone."""
         if text:
-            _display(text, f"<p>{html.escape(text)}</p>")
+            _display(escape(text), f"<p>{html.escape(text)}</p>")
 
     def markup(self, markup: str) -> None:
-        """HTML of the page's own making, without scripts; foreign text in it has passed ``html.escape``."""
-        line = " ".join(markup.splitlines())  # no line of it can end the fence
-        _display(f"~~~~~{{raw}} html\n{line}\n~~~~~\n", line)
+        """HTML of the page's own making, of tags that do nothing (see ``inert``)."""
+        _display(None, inert(markup))
 
     def table(
         self,
@@ -181,30 +182,32 @@ class Page:
         Args:
             frame: what the CSV holds: numbers, intervals in columns of their own.
             name: of the file.
-            caption: MyST.
+            caption: what it holds.
             shown: what the page shows; by default ``readable(frame)``.
             fold: hide the table behind its caption until it is asked for; by default from ``LONG`` rows on.
             classes: further ones, such as ``filterable filter-paper`` (see ``probekit.report.explorer``).
         """
         if frame.empty:
-            return self.say(f"*{caption}*: none.")
+            return self.say(Markup("*{}*: none.").format(caption))
         path = self.keep(frame, name, caption)
         link = self._link(path, "Download as CSV")
         self._show(readable(frame) if shown is None else shown, caption, link, fold, classes)
 
-    def _show(self, shown: pd.DataFrame, caption: str, link: str, fold: bool | None = None, classes: str = "") -> None:
+    def _show(
+        self, shown: pd.DataFrame, caption: str, link: Markup, fold: bool | None = None, classes: str = ""
+    ) -> None:
         cells = io.StringIO()
         shown.map(escape).rename(columns=escape).to_csv(cells, index=False, lineterminator="\n")
         lengths = [max(6, min(60, int(shown[c].astype(str).str.len().mean()))) for c in shown]
         wordy = max(lengths) > 30  # then the columns share the width by their mean length
         widths = " ".join(map(str, lengths)) if wordy else "auto"
         kinds = " ".join(["sortable", *classes.split(), *["wordy"] * wordy])
-        text = (
-            f"~~~~{{csv-table}} {caption}\n:header-rows: 1\n:class: {kinds}\n:widths: {widths}\n\n"
+        text = Markup(
+            f"~~~~{{csv-table}} {escape(caption)}\n:header-rows: 1\n:class: {kinds}\n:widths: {widths}\n\n"
             f"{cells.getvalue()}~~~~\n\n{link}\n"
         )
         if len(shown) >= LONG if fold is None else fold:
-            text = f"~~~~~{{dropdown}} {caption}\n{text}~~~~~\n"
+            text = Markup("~~~~~{{dropdown}} {}\n{}~~~~~\n").format(caption, text)
         beginning = " ".join(shown.head(LONG).to_html(index=False, escape=True).split())
         rest = f"<p>{len(shown) - LONG} more rows</p>" * (len(shown) > LONG)
         _display(text, beginning + rest)
@@ -218,26 +221,27 @@ class Page:
         for column in frame.select_dtypes(exclude="number"):
             if frame[column].astype(str).str.contains(SPAN).any():
                 raise ReportError(f"{self.study}: column {column!r} of {name} holds written intervals: keep numbers")
-        path = self.out / f"{name}.csv"
-        write_atomically(path, frame.to_csv(index=False, lineterminator="\n").encode())
-        self._kept[name] = (caption, len(frame))
+        path = self.out / f"{file_name(name)}.csv"
+        write_atomically(path, with_texts(frame, quoted).to_csv(index=False, lineterminator="\n").encode())
+        self._kept[path.stem] = (caption, len(frame))
         return path
 
     def figure(self, figure: Figure, name: str, caption: str, alt: str) -> None:
         """A numbered figure, saved as SVG; ``alt`` says in words what it shows."""
         place = self.draw(figure, name)
-        text = f"~~~~{{figure}} {place}\n:alt: {' '.join(alt.split())}\n:class: chart\n\n{caption}\n~~~~\n"
+        text = Markup("~~~~{{figure}} {}\n:alt: {}\n:class: chart\n\n{}\n~~~~\n").format(place, option(alt), caption)
         _display(text, f'<img src="{html.escape(place)}" alt="{html.escape(alt)}">')
 
-    def draw(self, figure: Figure, name: str) -> str:
+    def draw(self, figure: Figure, name: str) -> Markup:
         """Save a figure as SVG beside the page without showing it; returns its place, seen from the page."""
         import matplotlib.pyplot as plt
 
         data = io.BytesIO()
         figure.savefig(data, format="svg", metadata={"Date": None, "Creator": None})
         plt.close(figure)
-        write_atomically(self.out / f"{name}.svg", data.getvalue())
-        return f"{self.out.name}/{name}.svg"
+        path = self.out / f"{file_name(name)}.svg"
+        write_atomically(path, re.sub(rb"[\0-\b\v\f\x0e-\x1f]", b" ", data.getvalue()))  # signs that no XML may hold
+        return Markup(f"{self.out.name}/{path.name}")
 
     def conclude(self, rows: pd.DataFrame) -> None:
         """Keep what the page's analysis concludes, one row per claim and result (see ``probekit.report.verdicts``)."""
@@ -255,10 +259,10 @@ class Page:
         found = findings(self.study, self.conclusions, studies()[self.study].get("claims", []))
         headings = {"claim": "Claim", "statement": "The paper says", "published": "Printed", "here": "Here"}
         ledger = "{doc}`ledger </book/studies/90_claims>`"
-        caption = f"What the paper claims, what came of it here, and the verdict of the {ledger}"
+        caption = Markup(f"What the paper claims, what came of it here, and the verdict of the {ledger}")
         if len(found):
             file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
-            link = file if "conclusions" in self._kept else ""
+            link = file if "conclusions" in self._kept else Markup()
             self._show(found.rename(columns=headings | {"verdict": "Verdict"}), caption, link)
 
     def close(self) -> None:
@@ -267,19 +271,19 @@ class Page:
         data = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"
         write_atomically(self.out / "manifest.json", data.encode())
         if self._kept:
-            head = "| Table | Rows | | |\n| --- | --- | --- | --- |\n"
+            head = "````{dropdown} All tables of this page\n| Table | Rows | | |\n| --- | --- | --- | --- |\n"
             rows = "".join(
-                f"| {caption} | {count:,} | {self._link(self.out / f'{name}.csv', 'CSV')} | "
+                f"| {escape(caption)} | {count:,} | {self._link(self.out / f'{name}.csv', 'CSV')} | "
                 f"{explorer.link(f'{self.study}/{name}')} |\n"
                 for name, (caption, count) in self._kept.items()
             )
-            self.say(f"````{{dropdown}} All tables of this page\n{head}{rows}````")
+            self.say(Markup(f"{head}{rows}````"))
         title = "How this page was made"
         text = provenance(self.manifest, title, self._link(self.out / "manifest.json", "manifest.json"))
         _display(text, f"<p>{title}: page hash {self.hash}</p>")
 
-    def _link(self, path: Path, words: str) -> str:
-        return f"{{download}}`{words} <{self.out.name}/{path.name}>`"
+    def _link(self, path: Path, words: str) -> Markup:
+        return Markup(f"{{download}}`{words} <{self.out.name}/{path.name}>`")
 
     @property
     def manifest(self) -> dict[str, Any]:
@@ -287,7 +291,7 @@ class Page:
         about = {
             "study": self.study,
             "hash": self.hash,
-            "parameters": self.parameters,
+            "parameters": shown_values(self.parameters),
             "models": self.models,
             "probes": self.probes,
             "runs": self.runs,
@@ -300,7 +304,7 @@ class Page:
         return about | ({"recorded": self.past} if self.past else {})
 
 
-def provenance(manifest: Mapping[str, Any], title: str, link: str) -> str:
+def provenance(manifest: Mapping[str, Any], title: str, link: Markup) -> Markup:
     """A manifest as a folded table in MyST, with the command that makes the page again.
 
     Args:
@@ -326,7 +330,7 @@ def provenance(manifest: Mapping[str, Any], title: str, link: str) -> str:
     given = "--profile lab --record" if past else shown_parameters(manifest["parameters"])
     command = " ".join(part for part in ["probekit run", study, given, "--out my_run"] if part)
     cells = "\n".join(f"| {escape(a)} | {escape(b)} |" for a, b in rows)
-    return (
+    return Markup(
         f"`````{{dropdown}} {title}\n| what | value |\n| --- | --- |\n{cells}\n\nAll of it as a file: {link}.\n"
         f"Make it again:\n\n```bash\n{command}\n```\n`````\n"
     )
@@ -337,8 +341,19 @@ def shown_parameters(values: Mapping[str, Any]) -> str:
     return " ".join(f"-p {key}={shlex.quote(json.dumps(value))}" for key, value in values.items())
 
 
-def _display(markdown: str, as_html: str) -> None:
-    """MyST for the book, HTML for a reader who opens the executed notebook itself."""
+def file_name(name: str) -> str:
+    """A name of a table or a figure as a file is called; of any other signs than these a digest stands for them."""
+    plain = re.sub(r"[^\w-]", "_", name)
+    return plain if plain == name else f"{plain[:80]}-{digest(name, length=8)}"
+
+
+def option(text: str) -> Markup:
+    """A text as the value of a directive's option."""
+    return Markup(json.dumps(" ".join(text.split()), ensure_ascii=False))
+
+
+def _display(markdown: Markup | None, as_html: str) -> None:
+    """MyST for the book, if any, and HTML, also for a reader who opens the executed notebook itself."""
     from IPython.display import display
 
-    display({"text/markdown": markdown, "text/html": as_html}, raw=True)
+    display(({"text/markdown": markdown} if markdown else {}) | {"text/html": as_html}, raw=True)

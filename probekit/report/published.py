@@ -9,6 +9,7 @@ from typing import Literal
 import pandas as pd
 
 from probekit.errors import ReportError
+from probekit.reading import read_frame
 from probekit.report.paths import root
 
 COLUMNS = ["paper", "table", "row", "column", "value"]
@@ -30,7 +31,7 @@ def published(paper: str, table: str) -> pd.DataFrame:
     path = _path(paper, table)
     if not path.is_file():
         raise ReportError(f"{path} is not there: transcribe the table into it, or name one that is in {path.parent}")
-    frame = pd.read_csv(path, dtype=str, keep_default_na=False)
+    frame = read_frame(path, dtype=str, keep_default_na=False)
     if list(frame.columns) != COLUMNS:
         raise ReportError(f"{path} has the columns {list(frame.columns)}: make them {COLUMNS}")
     return frame

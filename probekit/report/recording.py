@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
-import shutil
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from probekit.errors import ReportError
+from probekit.files import write_atomically
+from probekit.markup import unquoted, with_texts
+from probekit.reading import read_frame, read_object
 from probekit.report.paths import root
 
 
@@ -30,15 +31,15 @@ def recorded_tables(study: str) -> dict[str, pd.DataFrame]:
 
 def read_table(path: Path) -> pd.DataFrame:
     """A table as a page wrote it: a blank cell is an empty text, or nan in a column that else holds numbers alone."""
-    plain, guessed = pd.read_csv(path, keep_default_na=False), pd.read_csv(path, keep_default_na=False, na_values=[""])
+    plain, guessed = (read_frame(path, keep_default_na=False, na_values=blank) for blank in ([], [""]))
     numeric = [c for c in plain if guessed[c].dtype.kind == "f" and guessed[c].notna().any()]
-    return plain.assign(**{c: guessed[c] for c in numeric})
+    return with_texts(plain.assign(**{c: guessed[c] for c in numeric}), unquoted)
 
 
 def recorded_manifest(study: str) -> dict[str, Any]:
     """Parameters, models, probes and versions of the recorded run; empty where nothing was recorded yet."""
     path = folder(study) / "manifest.json"
-    return dict(json.loads(path.read_text("utf-8"))) if path.is_file() else {}
+    return read_object(path) if path.is_file() else {}
 
 
 def record(study: str, out: Path) -> Path:
@@ -49,15 +50,17 @@ def record(study: str, out: Path) -> Path:
     Raises:
         ReportError: the run itself only showed recorded tables, or one of its models failed a sanity check.
     """
-    manifest = json.loads((out / "manifest.json").read_text("utf-8"))
+    manifest = read_object(out / "manifest.json")
     if "recorded" in manifest:
         raise ReportError(f"{out} shows what was recorded before: record a run that computes, such as --profile lab")
     for name, about in manifest["models"].items():
         if faults := about.get("faults"):
             raise ReportError(f"{study} is not recorded: {name}: {'; '.join(faults)}. Leave it out, or train it anew")
     place = folder(study)
-    shutil.rmtree(place, ignore_errors=True)
-    place.mkdir(parents=True)
-    for name in [*(f"{table}.csv" for table in manifest["tables"]), "manifest.json"]:
-        shutil.copy2(out / name, place / name)
+    kept = {name: (out / name).read_bytes() for name in [*(f"{t}.csv" for t in manifest["tables"]), "manifest.json"]}
+    for name, data in kept.items():
+        write_atomically(place / name, data)
+    for path in place.iterdir():
+        if path.name not in kept:
+            path.unlink()
     return place

@@ -1,78 +1,62 @@
-"""Run a study: papermill over its source, in a folder apart; the page moves into place only when all went well."""
+"""Run a study in a folder apart; its page moves into place only when all went well."""
 
 from __future__ import annotations
 
-import logging
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from probekit.errors import ReportError
-from probekit.files import sweep, unfinished
+from probekit.execution import execute
+from probekit.files import canonical, digest
+from probekit.outputs import staged
 from probekit.report.paths import root
 from probekit.report.sources import complete, load_source
 
-WIDGET = "application/vnd.jupyter.widget-view+json"
-TIMEOUT = 24 * 3600  # seconds a cell may run
 
-log = logging.getLogger(__name__)
-
-
-def run(name: str, given: Mapping[str, Any], out: str | Path, profile: str = "demo", embedded: bool = False) -> Path:
+def run(
+    name: str,
+    given: Mapping[str, Any],
+    out: str | Path,
+    profile: str = "demo",
+    embedded: bool = False,
+    force: bool = False,
+) -> Path:
     """Execute a study and put its page and its folder of tables and figures into ``out``.
 
     Args:
         name: of ``studies.yml``.
         given: parameters by name; checked for name and type before anything starts. Files and folders among them may
             be named from the working folder.
-        out: folder for ``NAME.ipynb`` and ``NAME/``; what stands there is replaced only on success.
+        out: folder for ``NAME.ipynb`` and ``NAME/``, beside those of other pages; see ``probekit.outputs``.
         profile: of ``studies.yml``.
         embedded: hide ``PROBEKIT_DATA`` from the notebook, so that the page is the same on every machine.
+        force: replace the page of a run with other parameters.
 
     Returns:
         Path of the executed notebook.
 
     Raises:
         ReportError: unknown study, profile or parameter, or a cell that failed (its error is quoted).
+        StoreError: other files are there, or the folder cannot be written; all is then as it was.
     """
     import nbformat
-    import papermill
-    from nbclient.exceptions import DeadKernelError
-    from traitlets.config import Config
+    import papermill  # noqa: F401 - said before anything starts, if it is not there
 
     notebook = load_source(name)
     values = {key: _found(value) for key, value in complete(name, given, profile).items()} | {"out": name}
-    out = Path(out)
-    out.mkdir(parents=True, exist_ok=True)
-    sweep(out)
-    with tempfile.TemporaryDirectory(dir=out, prefix=unfinished(name)) as work, _environment(embedded):
+    out, page = Path(out), f"{name}.ipynb"
+    key = digest(canonical([name, values]))
+    with staged(out, (page, name), name, key, force) as work, _environment(embedded):
         try:
-            done = papermill.execute_notebook(
-                notebook,
-                Path(work) / f"{name}.ipynb",
-                parameters=values,
-                kernel_name="python3",
-                cwd=work,
-                progress_bar=False,
-                execution_timeout=TIMEOUT,
-                config=Config({"KernelManager": {"transport_encryption": "auto"}}),
-            )
-        except papermill.PapermillExecutionError as error:
-            raise ReportError(f"{name}: cell {error.exec_count} failed: {error.ename}: {error.evalue}") from error
-        except DeadKernelError as error:
-            raise ReportError(
-                f"{name}: the kernel died, perhaps for want of memory; what was stored is kept"
-            ) from error
-        nbformat.write(_tidy(done, name), Path(work) / f"{name}.ipynb")
-        (Path(work) / name).mkdir(exist_ok=True)
-        shutil.rmtree(out / name, ignore_errors=True)
-        (Path(work) / name).replace(out / name)
-        (Path(work) / f"{name}.ipynb").replace(out / f"{name}.ipynb")
-    return out / f"{name}.ipynb"
+            done = execute(notebook, values, work, name)
+            nbformat.write(done, work / page)
+            (work / name).mkdir(exist_ok=True)
+        except OSError as error:
+            raise ReportError(f"cannot write {out / page}: {error.strerror or error}; make room, run again") from error
+    return out / page
 
 
 @contextmanager
@@ -95,32 +79,5 @@ def _found(value: Any) -> Any:
         return [_found(one) for one in value]
     if isinstance(value, dict):
         return {key: _found(one) for key, one in value.items()}
-    is_path = isinstance(value, str) and value and Path(value).exists()
+    is_path = isinstance(value, str) and value and os.path.exists(value)  # Path's may fail, as on a long text
     return str(Path(value).resolve()) if is_path else value
-
-
-def _tidy(notebook: Any, name: str) -> Any:
-    """Leave out what differs between equal runs: times, addresses, widgets, the copy papermill keeps of its input.
-
-    What a library wrote to the console goes to whoever runs the study, not to the page.
-    """
-    for key in ("papermill", "widgets"):
-        notebook.metadata.pop(key, None)
-    for cell in notebook.cells:
-        cell.metadata.pop("papermill", None)
-        cell.metadata.pop("execution", None)
-        if "injected-parameters" in cell.metadata.get("tags", []):
-            cell["id"] = f"{name}-injected".replace("_", "-")
-            cell.metadata["tags"].append("remove-cell")  # the provenance table shows them
-        if "outputs" in cell:
-            written = [out["text"] for out in cell["outputs"] if out["output_type"] == "stream"]
-            if any(text.strip() for text in written):
-                log.warning("%s wrote beside its page: %s", name, "".join(written).strip())
-            cell["outputs"] = [
-                out for out in cell["outputs"] if out["output_type"] != "stream" and WIDGET not in out.get("data", {})
-            ]
-        for output in cell.get("outputs", []):
-            data = output.get("data", {})
-            if any(kind.startswith(("image/", "text/html", "text/markdown")) for kind in data):
-                data.pop("text/plain", None)
-    return notebook

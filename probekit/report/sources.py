@@ -7,9 +7,8 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-import yaml
-
-from probekit.errors import ReportError
+from probekit.errors import ReportError, meant
+from probekit.reading import read_yaml
 from probekit.report.paths import root, source
 from probekit.report.recording import recorded_manifest
 
@@ -20,7 +19,11 @@ RECORDED = "recorded"  # the profile, and the parameter that it sets
 
 def studies() -> dict[str, dict[str, Any]]:
     """Page -> its entry of ``studies.yml`` (inputs, parameters per profile)."""
-    return dict(yaml.safe_load((root() / "studies.yml").read_text("utf-8")))
+    found = read_yaml(root() / "studies.yml")
+    entries = list(found.values()) if isinstance(found, dict) else []
+    if not entries or not all(isinstance(one, dict) and isinstance(one.get("profiles"), dict) for one in entries):
+        raise ReportError(f"{root() / 'studies.yml'}: a mapping of pages with their profiles is needed: correct it")
+    return dict(found)
 
 
 def pages(profile: str) -> list[str]:
@@ -36,12 +39,16 @@ def load_source(name: str) -> Any:
     """
     import jupytext
 
-    if name not in studies():
-        raise ReportError(f"no study {name!r}; there are {', '.join(studies())}")
+    _known(name)
     notebook = jupytext.read(source(name))
     for number, cell in enumerate(notebook.cells):
         cell["id"] = f"{name}-{number:02d}".replace("_", "-")
     return notebook
+
+
+def _known(name: str) -> None:
+    if name not in (there := studies()):
+        raise ReportError(f"no study {name!r}{meant(name, there)}; there are {', '.join(there)}")
 
 
 def parameters(name: str) -> dict[str, dict[str, Any]]:
@@ -67,18 +74,17 @@ def complete(name: str, given: Mapping[str, Any], profile: str = "demo") -> dict
     Raises:
         ReportError: unknown profile, unknown parameter, or a value of the wrong type.
     """
-    if name not in studies():
-        raise ReportError(f"no study {name!r}; there are {', '.join(studies())}")
+    _known(name)
     known, profiles = parameters(name), studies()[name]["profiles"]
     if profile not in profiles:
-        raise ReportError(f"{name} has no profile {profile!r}; it has {', '.join(profiles)}")
+        raise ReportError(f"{name} has no profile {profile!r}{meant(profile, profiles)}; it has {', '.join(profiles)}")
     wished = {**(profiles[profile] or {}), **given}
     if profile == RECORDED and RECORDED in known:
         past = recorded_manifest(name).get("parameters", {})
         wished = {key: value for key, value in past.items() if key in known} | {RECORDED: True} | wished
     for key, value in wished.items():
         if key not in known:
-            raise ReportError(f"{name} has no parameter {key!r}; it has {', '.join(known)}")
+            raise ReportError(f"{name} has no parameter {key!r}{meant(key, known)}; it has {', '.join(known)}")
         kind = known[key]["type"]
         right = isinstance(value, TYPES[kind]) and (kind == "bool" or not isinstance(value, bool))
         if not right:

@@ -1,29 +1,12 @@
-"""Text for pages: names and numbers as people write them; everything a model or a data set wrote is escaped."""
+"""Text for pages: names and numbers as people write them."""
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
+from probekit.markup import Markup as Markup
 from probekit.titles import shown_name as shown_name
 from probekit.titles import title as title
-
-_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
-
-
-class Markup(str):
-    """Text of our own making in MyST, which ``escape`` leaves as it is; foreign text in it has passed ``escape``."""
-
-
-def escape(value: Any) -> str:
-    """The text as MyST that shows it and does nothing else: every ASCII punctuation mark is escaped.
-
-    Control characters and line ends become spaces, so that no text can leave its table cell or line.
-    """
-    if isinstance(value, Markup):
-        return value
-    text = "".join(c if c.isprintable() or c == "\N{NO-BREAK SPACE}" else " " for c in str(value))
-    return _PUNCTUATION.sub(r"\\\1", text)
 
 
 def plain(value: Any) -> str:

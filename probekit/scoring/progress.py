@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from probekit.progress import bar
+
 
 class Progress:
     """Rows per second and what remains, shown for work over two seconds.
@@ -21,12 +23,9 @@ class Progress:
 
     def reach(self, shard: int) -> None:
         """Shards before this one are done; those not computed here count as found, not as speed."""
-        from tqdm.auto import tqdm
-
         before = sum(self.sizes[:shard])
         if self.bar is None:
-            total = sum(self.sizes)
-            self.bar = tqdm(total=total, initial=before, desc=self.title, unit=" rows", delay=2, leave=False)
+            self.bar = bar(self.title, sum(self.sizes), " rows", before)
         elif not self.bar.disable and before > self.bar.n:
             self.bar.initial += before - self.bar.n
             self.bar.update(before - self.bar.n)

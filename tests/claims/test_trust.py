@@ -27,7 +27,7 @@ def test_a_rule_given_up_does_not(rule: trust.Rule) -> None:
 
 
 def test_the_recorded_shares_are_within_the_bound() -> None:
-    """By their exact intervals, since shares of a thousand draws vary."""
+    """By their exact intervals, since shares of simulated studies vary."""
     used = recorded_tables("92_trust")["rules"].query("used")
     assert (used["low"] <= LEVEL).all() and used["wrong"].mean() <= LEVEL
     assert list(used["rule"]) == [rule.name for rule in trust.RULES if rule.used]

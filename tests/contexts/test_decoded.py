@@ -13,7 +13,7 @@ from probekit.models import Model
 from probekit.report import Page
 
 from notebooks.contexts import ask, decoded
-from notebooks.contexts.pooling import MEAN
+from notebooks.contexts.pooling import MEAN, floors
 
 ANSWERS = {False: ["wrong", "The Target!", "other"], True: ["an other", "wrong", "target"]}  # without, with context
 
@@ -80,7 +80,7 @@ def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
     order = [decoded.CANDIDATES, decoded.DECODED, decoded.ANY]
     assert table.query("k == 1")["judged"].tolist() == order * 3 and table["model"].iloc[-1] == MEAN
     assert table["triples"].eq(2).all() and table["contexts"].nunique() == 1
-    assert "On 2 triples" in decoded.sentence(tables, "demo")
+    assert "On 2 triples" in decoded.sentence({**tables, "floors": floors(done)}, "demo")
 
 
 def test_a_model_without_a_bias_is_left_out_in_words(monkeypatch, page):
@@ -93,8 +93,10 @@ def test_a_model_without_a_bias_is_left_out_in_words(monkeypatch, page):
     assert set(tables["decoded"]["model"]) == {"one"}
     row = tables["calls"].set_index("model").loc["one"]
     assert (row["prompts"], row["model calls"], row["forward rows"]) == (2, 10, 470)
-    assert decoded.sentence(tables, "demo").endswith("subtracted: bare.")
+    assert decoded.sentence({**tables, "floors": floors(done)}, "demo").endswith("subtracted: bare.")
     none = decoded.tables(page, ["bare"], looked, done, 1)
-    assert none["decoded"].empty and decoded.sentence(none, "demo").endswith(": bare.")
+    assert none["decoded"].empty and decoded.sentence({**none, "floors": floors(done)}, "demo").endswith(": bare.")
     nothing = decoded.tables(page, ["one"], looked, done, 0)
-    assert nothing["decoded"].empty and "No answers were decoded" in decoded.sentence(nothing, "demo")
+    assert nothing["decoded"].empty and "No answers were decoded" in decoded.sentence(
+        {**nothing, "floors": floors(done)}, "demo"
+    )

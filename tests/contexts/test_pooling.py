@@ -37,13 +37,34 @@ def test_one_draw_of_triples_serves_all_models() -> None:
     own = ranked[ranked["twin"] == "target"].assign(flip=lambda rows: rows["triple_id"].astype(int) % 2 == 0)
     first = own.assign(rc_centre=np.where(own["flip"], -1, 1))
     second = own.assign(rc_centre=np.where(own["flip"], 1, -1), model="two")
-    (row,) = pooling.overall(by_model(pd.concat([first, second]), ucm_table)).to_dict("records")
+    (row,) = pooling.overall(by_model(pd.concat([first, second]), ucm_table), bar("one", "two")).to_dict("records")
     assert (row["understand"], row["understand_low"], row["understand_high"]) == (0.5, 0.5, 0.5)
 
 
-def test_what_speaks_for_all_models_is_their_mean_or_the_only_one() -> None:
-    table = pd.DataFrame({"model": ["one", MEAN, "one"], "source": ["a", "a", "b"], "x": [1, 2, 3]})
-    assert pooling.one_row(table, source="a")["x"] == 2 and pooling.one_row(table, source="b")["x"] == 3
+def bar(*above: str, low: str = "low", source: str = "trex") -> pd.DataFrame:
+    """``floors`` of models above the floor and of one at it."""
+    return pd.DataFrame([{"source": source, "model": name, "floor": name == low} for name in (*above, low)])
+
+
+def test_what_speaks_for_a_source_is_the_mean_or_the_only_model_above_the_floor() -> None:
+    rows = [("a", "one", 1), ("a", "two", 2), ("a", "low", 3), ("a", MEAN, 4), ("b", "one", 5), ("c", "low", 6)]
+    table = pd.DataFrame(rows, columns=["source", "model", "x"])
+    floor = pd.concat([bar("one", "two", source="a"), bar("one", source="b"), bar(source="c")])
+    assert [pooling.one_row(table, floor, source=name)["x"] for name in "abc"] == [4, 5, 6]
+    alone = pd.concat([bar(source="a"), bar("one", low="two", source="a")]).drop_duplicates("model")
+    assert pooling.one_row(table, alone, source="a")["x"] == 1
+    assert pooling.unheard(floor, "c") and not pooling.unheard(floor, "a")
+
+
+def test_models_at_the_floor_are_in_no_mean() -> None:
+    ranked = pd.concat([made(TWO, 10), made({"low": 0.0}, 10)])
+    own = ranked[ranked["twin"] == "target"]
+    table = by_model(own, ucm_table, floor=bar("one", "two")).set_index("model")["understand"]
+    assert table[MEAN] == pytest.approx(table[list(TWO)].mean()) and table["low"] == 0
+    assert MEAN not in set(by_model(own[own["model"] != "two"], ucm_table, floor=bar("one"))["model"])
+    none = pd.concat([bar(low=name) for name in ("one", "two", "low")])
+    every = by_model(own, ucm_table, floor=none).set_index("model")["understand"]
+    assert every[MEAN] == pytest.approx(table[[*TWO, "low"]].mean())
 
 
 def test_sources_with_few_triples_are_not_shown_unless_there_are_no_others() -> None:

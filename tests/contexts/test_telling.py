@@ -9,24 +9,31 @@ from context_steps import TWO, made
 from probekit.probes.halves import HELD_OUT, TAUGHT
 
 from notebooks.contexts import telling
-from notebooks.contexts.pooling import MEAN
+from notebooks.contexts.pooling import MEAN, floors
+
+
+def told_of(ranked: pd.DataFrame) -> pd.DataFrame:
+    return telling.telling(ranked, floors(ranked))
 
 
 def test_understand_tells_taught_facts_where_it_rests_on_them() -> None:
-    none, clear = (telling.telling(made({"one": 0.3, "two": 0.3}, told=told)) for told in (0.0, 0.6))
+    none, clear = (told_of(made({"one": 0.3, "two": 0.3}, told=told)) for told in (0.0, 0.6))
     for table, sure in ((none, False), (clear, True)):
         row = table[(table["model"] == MEAN) & (table["value"] == telling.UNDERSTAND)].iloc[0]
         assert (row["auc_low"] > 0.5) == sure and row["told"] == row["not_told"] == 20
         assert (row["less"], row["less_low"], row["less_high"]) == (0, 0, 0)
     hit = clear[(clear["model"] == MEAN) & (clear["value"] == "Acc@5 without context")].iloc[0]
     assert hit["auc"] == 0.5 and hit["less_low"] > 0
-    assert telling.telling(made(TWO).assign(half="")).empty
+    assert told_of(made(TWO).assign(half="")).empty
 
 
 def test_the_mean_is_that_of_the_models() -> None:
-    table = telling.telling(made(TWO, told=0.05))
+    table = told_of(made(TWO, told=0.05))
     auc = table[table["value"] == telling.UNDERSTAND].set_index("model")["auc"]
     assert auc[MEAN] == auc[list(TWO)].mean()
+    low = pd.DataFrame({"source": "trex", "model": [*TWO], "floor": [False, True]})
+    alone = telling.telling(made(TWO, told=0.05), low)
+    assert MEAN not in set(alone["model"]) and set(telling.main_contrast(alone, low, "trex")["model"]) == {"one"}
 
 
 def test_triple_values_are_shares_of_steps_and_contexts() -> None:
@@ -40,7 +47,7 @@ def test_triple_values_are_shares_of_steps_and_contexts() -> None:
 
 def test_facts_of_the_demo_world_are_told_by_their_tellings() -> None:
     ranked = made({"zoo/bert-tiny": 0.5, "zoo/bert-tiny-bio": 0.5}, 30).assign(source="demo", half="")
-    table = telling.telling(ranked.assign(exposure=ranked["triple_id"].astype(int) % 3 * 2.0))
+    table = told_of(ranked.assign(exposure=ranked["triple_id"].astype(int) % 3 * 2.0))
     assert set(table["contrast"]) == {"told 4 times or more, or never", "told at all, or never"}
     assert table.groupby("read")["model"].unique().map(list).to_dict() == {
         "no": ["zoo/bert-tiny-bio"], "yes": ["zoo/bert-tiny"],
@@ -48,20 +55,23 @@ def test_facts_of_the_demo_world_are_told_by_their_tellings() -> None:
     counts = table.drop_duplicates("contrast").set_index("contrast")[["told", "not_told"]].to_dict("index")
     assert counts["told 4 times or more, or never"] == {"told": 10, "not_told": 10}
     assert counts["told at all, or never"] == {"told": 20, "not_told": 10}
-    shown = telling.drawn_rows(table, ["demo"])
-    assert shown["facts"].iloc[-1].endswith("a control") and len(telling.draw(table, ["demo"]).axes) == 1
-    assert set(telling.main_contrast(table, "demo")["read"]) == {"yes"}
+    shown = telling.drawn_rows(table, floors(ranked), ["demo"])
+    assert (
+        shown["facts"].iloc[-1].endswith("a control") and len(telling.draw(table, floors(ranked), ["demo"]).axes) == 1
+    )
+    assert set(telling.main_contrast(table, floors(ranked), "demo")["read"]) == {"yes"}
 
 
 def test_too_few_told_facts_give_no_number() -> None:
     ranked = made({"one": 0.5}, 30)
     known = ranked.assign(half=np.where(ranked["triple_id"].isin(["0", "2", "4", "6"]), TAUGHT, HELD_OUT))
-    table = telling.telling(known)
-    assert table.empty and telling.main_contrast(table, "trex").empty
-    assert "too few" in telling.sentence(table, "trex") and telling.drawn_rows(pd.DataFrame(), ["trex"]).empty
+    table, low = told_of(known), floors(known)
+    assert table.empty and telling.main_contrast(table, low, "trex").empty
+    assert "too few" in telling.sentence(table, low, "trex") and telling.drawn_rows(pd.DataFrame(), low, ["trex"]).empty
 
 
 def test_the_sentence_compares_understand_with_accuracy() -> None:
-    clear = telling.telling(made({"one": 0.3, "two": 0.3}, told=0.6))
-    assert "20 triples were told and 20 were not" in telling.sentence(clear, "trex")
-    assert "better than Acc@5 without context" in telling.sentence(clear, "trex")
+    ranked = made({"one": 0.3, "two": 0.3}, told=0.6)
+    clear, low = told_of(ranked), floors(ranked)
+    assert "20 triples were told and 20 were not" in telling.sentence(clear, low, "trex")
+    assert "better than Acc@5 without context" in telling.sentence(clear, low, "trex")

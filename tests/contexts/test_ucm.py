@@ -91,7 +91,8 @@ def test_nothing_to_count_is_said() -> None:
 def page_tables() -> dict[str, pd.DataFrame]:
     """Forty triples of T-REx, and three of PubMed."""
     ranked = pd.concat([made(TWO, told=0.05), made(TWO, 3).assign(source="pubmed")], ignore_index=True)
-    return {**ucm.tables(ranked, {}), "telling": telling.telling(ranked)}
+    found = ucm.tables(ranked, {})
+    return {**found, "telling": telling.telling(ranked, found["floors"])}
 
 
 def test_the_page_shows_the_source_with_enough_triples_and_names_the_others() -> None:
@@ -112,7 +113,11 @@ def test_the_answer_says_what_the_numbers_say() -> None:
     tables = page_tables()
     row = tables["ucm"].query("source == 'trex' and measure == 'UCM_m' and model == @MEAN").iloc[0]
     told = ucm.answer(tables, printed=True)
-    assert f"lifts the right answer in {row['understand']:.0%} of the steps" in told and "every model of the" in told
+    assert (
+        f"for in {row['understand']:.0%} of the steps" in told
+        and "mean over models above" in told
+        and "every model of the" in told
+    )
     assert "Table 3" not in ucm.answer(tables, printed=False)
     assert "not known" in ucm.answer({**tables, "telling": pd.DataFrame()}, printed=False)
     assert len(ucm.draw(tables).axes) == 1 and "Confuse" in ucm.described(tables)

@@ -114,14 +114,14 @@ def test_a_broken_medlama_row_names_file_record_and_field(root, change, field):
     path = write_csv(med_files(root) / "2021AA/may_treat_1000.csv", rows)
     with pytest.raises(ProbeError) as caught:
         pk.load_probe("medlama/template")
-    assert str(caught.value) == f"{path}, record 2: field {field} is missing or of the wrong kind"
+    assert str(caught.value) == f"{path}, line 3, field {field}: missing, or of the wrong kind"
 
 
 def test_a_prompt_without_slot_is_named(root):
     path = write_csv(med_files(root) / "prompts.csv", [{"pid": "may_treat", "human_prompt": "[X] treats it ."}])
     with pytest.raises(ProbeError) as caught:
         pk.load_probe("medlama/template")
-    assert str(caught.value).startswith(f"{path}, record 1: field 'human_prompt' must hold [X] and [Y] once")
+    assert str(caught.value).startswith(f"{path}, line 2, field 'human_prompt': [X] and [Y] once")
 
 
 @pytest.mark.parametrize(
@@ -256,7 +256,7 @@ def test_a_broken_biolama_row_names_file_record_and_field(root, change, field):
     path.write_text(json.dumps(triple("S2-P780", "gout", ("pain", [])) | change) + "\n", "utf-8")
     with pytest.raises(ProbeError) as caught:
         pk.load_probe("biolama/wikidata")
-    assert str(caught.value) == f"{path}, record 1: field {field} is missing or of the wrong kind"
+    assert str(caught.value) == f"{path}, line 1, field {field}: missing, or of the wrong kind"
 
 
 def test_biolama_tells_types_and_names_of_every_object(root):

@@ -122,6 +122,9 @@ def test_templates_are_read_by_their_header(tmp_path, monkeypatch):
     write_tsv(base / "binary/it_template.tsv", one, "a [M]|x|a|s|m|o", "nothing|x|a|s|m|o")
     with pytest.raises(ProbeError, match="line 3"):
         honest_templates("binary", "it")
+    write_tsv(base / "binary/es_template.tsv", one, *["a [M]|x|a|s|m|o|more"] * 2)
+    with pytest.raises(ProbeError, match="line 2: 7 fields between tabs, but the first line has 6"):
+        honest_templates("binary", "es")
     write_tsv(base / "binary/fr_template.tsv", "template|raw", "a [M]|x")
     with pytest.raises(ProbeError, match="no column template_masked"):
         honest_templates("binary", "fr")

@@ -411,6 +411,9 @@ ROW = google_row("g9", "Ada Brin", "Velna", "Born in [MASK].")
         ({k: v for k, v in ROW.items() if k != "uuid"}, "'id'"),
         (ROW | {"judgments": ["yes"]}, "'judgment'"),
         (ROW | {"judgments": "yes"}, "'judgments'"),
+        (ROW | {"sub": ["Ada"], "sub_label": None, "sub_uri": None}, "'sub'"),
+        (ROW | {"sub_label": ["Ada"]}, "'sub_label'"),
+        (ROW | {"sub_uri": {"a": 1}}, "'sub_uri'"),
     ],
 )
 def test_a_malformed_row_names_file_record_and_field(root, broken, field):
@@ -418,7 +421,7 @@ def test_a_malformed_row_names_file_record_and_field(root, broken, field):
     path = write(root, "Google_RE/date_of_birth_test.jsonl", [ROW, broken])
     with pytest.raises(ProbeError) as caught:
         pk.load_probe("google_re/template")
-    assert str(caught.value) == f"{path}, record 2: field {field} is missing or of the wrong kind"
+    assert str(caught.value) == f"{path}, line 2, field {field}: missing, or of the wrong kind"
 
 
 @pytest.mark.parametrize(
@@ -436,7 +439,7 @@ def test_a_malformed_evidence_names_file_record_and_field(root, evidences, field
     path = write(root, "TREx/P27.jsonl", [trex_row("t", "Ada", "Osk", relation="P27") | {"evidences": evidences}])
     with pytest.raises(ProbeError) as caught:
         pk.load_probe("trex/natural")
-    assert str(caught.value) == f"{path}, record 1: field {field} is missing or of the wrong kind"
+    assert str(caught.value) == f"{path}, line 1, field {field}: missing, or of the wrong kind"
 
 
 @pytest.mark.parametrize(
@@ -447,7 +450,7 @@ def test_a_malformed_relation_names_file_record_and_field(root, broken, field):
     path = write(root, "relations.jsonl", [{"relation": "P19", "template": "[X] in [Y]"}, broken])
     with pytest.raises(ProbeError) as caught:
         pk.load_probe("trex/natural")
-    assert str(caught.value) == f"{path}, record 2: field {field} is missing or of the wrong kind"
+    assert str(caught.value) == f"{path}, line 2, field {field}: missing, or of the wrong kind"
 
 
 def test_a_conceptnet_row_without_relation_names_file_record_and_field(root):
@@ -455,7 +458,7 @@ def test_a_conceptnet_row_without_relation_names_file_record_and_field(root):
     path = write(root, "ConceptNet/test.jsonl", [row])
     with pytest.raises(ProbeError) as caught:
         pk.load_probe("conceptnet")
-    assert str(caught.value) == f"{path}, record 1: field 'pred' is missing or of the wrong kind"
+    assert str(caught.value) == f"{path}, line 1, field 'pred': missing, or of the wrong kind"
 
 
 def test_broken_json_names_file_and_line(root):

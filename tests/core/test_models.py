@@ -12,6 +12,7 @@ from conftest import NETWORKS, network, small
 import probekit as pk
 from probekit.errors import ModelError
 from probekit.models import registry
+from probekit.models.loading import find_model
 
 
 def saved(folder, family="bert"):
@@ -103,6 +104,15 @@ def test_pickled_code_is_never_run(tmp_path, monkeypatch):
     with pytest.raises(ModelError, match="cannot load the model in"):
         pk.load_model(str(tmp_path / "model"))
     assert not (tmp_path / "harm").exists()
+
+
+def test_a_registered_model_in_the_data_folder_goes_before_the_hub(tmp_path, monkeypatch):
+    for name in ("PROBEKIT_DATA", "PROBEKIT_CACHE"):
+        monkeypatch.setenv(name, str(tmp_path))
+    folder = tmp_path / "models" / "roberta-base"
+    folder.mkdir(parents=True)
+    assert find_model("roberta-base") == str(folder)
+    assert find_model("bert-base-cased") == registry()["bert-base-cased"].hub
 
 
 def test_what_is_not_there_is_said(tmp_path):

@@ -14,7 +14,7 @@ import probekit as pk
 from probekit.cautions import CAUTIONS
 from probekit.errors import ProbeError
 from probekit.probes import load_probe
-from probekit.probes.probe import Probe, read_rows
+from probekit.probes.probe import Probe, dataset_of, read_rows
 from probekit.probes.registry import PROBES
 
 ROWS = [
@@ -59,31 +59,31 @@ def test_a_probe_keeps_its_rows_and_further_columns():
 @pytest.mark.parametrize(
     ("row", "changed", "said"),
     [
-        (1, {"prompt_id": "a"}, "row 1 (prompt_id 'a'), field 'prompt_id': used before"),
-        (2, {"prompt_id": None}, "row 2 (prompt_id nan), field 'prompt_id': missing"),
-        (2, {"prompt_id": ""}, "row 2 (prompt_id ''), field 'prompt_id': missing"),
-        (0, {"prompt_id": ["a"]}, "row 0 (prompt_id ['a']), field 'prompt_id': missing, or neither a string"),
-        (0, {"prompt_id": float("nan")}, "row 0 (prompt_id nan), field 'prompt_id': missing"),
-        (1, {"text": "No slot here."}, "row 1 (prompt_id 'b'), field 'text': exactly one [MASK] is needed, found 0 in"),
+        (1, {"prompt_id": "a"}, "row 2 (prompt_id 'a'), field 'prompt_id': used before"),
+        (2, {"prompt_id": None}, "row 3 (prompt_id nan), field 'prompt_id': missing"),
+        (2, {"prompt_id": ""}, "row 3 (prompt_id ''), field 'prompt_id': missing"),
+        (0, {"prompt_id": ["a"]}, "row 1 (prompt_id ['a']), field 'prompt_id': missing, or neither a string"),
+        (0, {"prompt_id": float("nan")}, "row 1 (prompt_id nan), field 'prompt_id': missing"),
+        (1, {"text": "No slot here."}, "row 2 (prompt_id 'b'), field 'text': exactly one [MASK] is needed, found 0 in"),
         (
             2,
             {"text": "[MASK] and [MASK]"},
-            "row 2 (prompt_id 'c'), field 'text': exactly one [MASK] is needed, found 2",
+            "row 3 (prompt_id 'c'), field 'text': exactly one [MASK] is needed, found 2",
         ),
-        (2, {"text": "[mask] and MASK"}, "row 2 (prompt_id 'c'), field 'text': exactly one [MASK] is needed, found 0"),
-        (0, {"text": 5}, "row 0 (prompt_id 'a'), field 'text': exactly one [MASK] is needed, found 5"),
-        (0, {"gold": []}, "row 0 (prompt_id 'a'), field 'gold': a non-empty list of strings is needed, found []"),
-        (0, {"gold": "Osk"}, "row 0 (prompt_id 'a'), field 'gold': a non-empty list of strings is needed, found 'Osk'"),
-        (0, {"gold": None}, "row 0 (prompt_id 'a'), field 'gold': a non-empty list of strings is needed, found None"),
-        (1, {"gold": ["Osk", 3]}, "row 1 (prompt_id 'b'), field 'gold': 3 is not a non-empty string"),
-        (1, {"gold": [" "]}, "row 1 (prompt_id 'b'), field 'gold': ' ' is not a non-empty string"),
-        (2, {"gold": ["Osk", "osk"]}, "row 2 (prompt_id 'c'), field 'gold': 'osk' is not among the entities"),
+        (2, {"text": "[mask] and MASK"}, "row 3 (prompt_id 'c'), field 'text': exactly one [MASK] is needed, found 0"),
+        (0, {"text": 5}, "row 1 (prompt_id 'a'), field 'text': exactly one [MASK] is needed, found 5"),
+        (0, {"gold": []}, "row 1 (prompt_id 'a'), field 'gold': a non-empty list of strings is needed, found []"),
+        (0, {"gold": "Osk"}, "row 1 (prompt_id 'a'), field 'gold': a non-empty list of strings is needed, found 'Osk'"),
+        (0, {"gold": None}, "row 1 (prompt_id 'a'), field 'gold': a non-empty list of strings is needed, found None"),
+        (1, {"gold": ["Osk", 3]}, "row 2 (prompt_id 'b'), field 'gold': 3 is not a non-empty string"),
+        (1, {"gold": [" "]}, "row 2 (prompt_id 'b'), field 'gold': ' ' is not a non-empty string"),
+        (2, {"gold": ["Osk", "osk"]}, "row 3 (prompt_id 'c'), field 'gold': 'osk' is not among the entities"),
     ],
 )
 def test_a_broken_rule_names_row_and_field(row, changed, said):
     with pytest.raises(ProbeError) as caught:
         build(row, **changed)
-    assert f"mine: {said}" in str(caught.value)
+    assert f"mine, {said}" in str(caught.value)
 
 
 @pytest.mark.parametrize("column", ["prompt_id", "text", "gold"])
@@ -202,6 +202,19 @@ def test_a_jsonl_file_is_read_as_it_stands(tmp_path):
     assert Probe.from_file(str(path), name="other").name == "other"
 
 
+@pytest.mark.parametrize(
+    ("name", "style", "dataset"),
+    [
+        ("trex/natural", "natural", "trex"),
+        ("mine_template", "template", "mine"),
+        ("pubmed/gene", "natural", "pubmed/gene"),
+        ("mine_template", "natural", "mine_template"),
+    ],
+)
+def test_a_data_set_is_the_probe_without_its_style(name, style, dataset):
+    assert dataset_of(name, style) == dataset
+
+
 def test_columns_say_style_and_domain_unless_the_caller_does(tmp_path):
     def read(*styles, **about):
         rows = [{**row, "style": style, "domain": "towns"} for row, style in zip(ROWS, styles, strict=True)]
@@ -228,7 +241,7 @@ def test_a_missing_prompt_id_becomes_the_rows_number(tmp_path):
 
 def test_a_prompt_id_missing_in_one_row_is_named(tmp_path):
     rows = [*ROWS[:1], {k: v for k, v in ROWS[1].items() if k != "prompt_id"}]
-    with pytest.raises(ProbeError, match=r"mine: row 1 .*field 'prompt_id': missing"):
+    with pytest.raises(ProbeError, match=r"mine, line 2 .*field 'prompt_id': missing"):
         Probe.from_file(jsonl(tmp_path, *rows))
 
 
@@ -284,7 +297,7 @@ def test_candidates_from_a_text_file(tmp_path, as_text):
 
 def test_a_gold_outside_the_candidates_is_named(tmp_path):
     names = written(tmp_path, "names.txt", "Osk\n")
-    with pytest.raises(ProbeError, match=r"mine: row 0 \(prompt_id 'a'\), field 'gold': 'Mirland' is not among"):
+    with pytest.raises(ProbeError, match=r"mine, line 1 \(prompt_id 'a'\), field 'gold': 'Mirland' is not among"):
         Probe.from_file(jsonl(tmp_path, *ROWS), names)
 
 
@@ -307,9 +320,8 @@ def test_a_broken_jsonl_line_is_named_with_its_number(tmp_path, line, said):
     ("lines", "said"),
     [
         ("[MASK] is large, rich and old,Osk\n", "line 3: more fields than the header"),
-        ('"[MASK] is large,Osk\n[MASK] is old,Osk\n', "record from line 3: not CSV"),
-        ('"[MASK] is "large",Osk\n', "record from line 3: not CSV"),
-        ("[MASK] " + "x" * 140_000 + ",Osk\n", "record from line 3: not CSV (field larger"),
+        ('"[MASK] is large,Osk\n[MASK] is old,Osk\n', "line 3: the row is not CSV"),
+        ('"[MASK] is "large",Osk\n', "line 3: the row is not CSV"),
     ],
 )
 def test_a_broken_csv_line_is_named_with_its_number(tmp_path, lines, said):
@@ -321,20 +333,20 @@ def test_a_broken_csv_line_is_named_with_its_number(tmp_path, lines, said):
 
 def test_a_short_csv_line_is_named_with_its_field(tmp_path):
     path = written(tmp_path, "mine.csv", "prompt_id,text,gold\na,[MASK],Osk\nb,[MASK]\n")
-    with pytest.raises(ProbeError, match=r"mine: row 1 \(prompt_id 'b'\), field 'gold': (None|nan) is not"):
+    with pytest.raises(ProbeError, match=r"mine, line 3 \(prompt_id 'b'\), field 'gold': (None|nan) is not"):
         Probe.from_file(path)
 
 
 @pytest.mark.parametrize(
     ("gold", "said"),
     [
-        ("", r"row 1 \(prompt_id '1'\), field 'gold': '' is not a non-empty string"),
-        (" ", r"row 1 \(prompt_id '1'\), field 'gold': ' ' is not a non-empty string"),
-        (None, r"row 1 \(prompt_id '1'\), field 'gold': (None|nan) is not a non-empty string"),
-        ([], r"row 1 \(prompt_id '1'\), field 'gold': a non-empty list of strings is needed"),
-        (["Osk", 5], r"row 1 \(prompt_id '1'\), field 'gold': 5 is not a non-empty string"),
-        ("[1, 2]", r"row 1 \(prompt_id '1'\), field 'gold': 1 is not a non-empty string"),
-        ('["Osk"', r"mine.jsonl, row 1, field 'gold': not a JSON list"),
+        ("", r"line 2 \(prompt_id '1'\), field 'gold': '' is not a non-empty string"),
+        (" ", r"line 2 \(prompt_id '1'\), field 'gold': ' ' is not a non-empty string"),
+        (None, r"line 2 \(prompt_id '1'\), field 'gold': (None|nan) is not a non-empty string"),
+        ([], r"line 2 \(prompt_id '1'\), field 'gold': a non-empty list of strings is needed"),
+        (["Osk", 5], r"line 2 \(prompt_id '1'\), field 'gold': 5 is not a non-empty string"),
+        ("[1, 2]", r"line 2 \(prompt_id '1'\), field 'gold': 1 is not a non-empty string"),
+        ('["Osk"', r"mine.jsonl, line 2, field 'gold': not JSON"),
     ],
 )
 def test_a_broken_gold_is_named_with_its_row(tmp_path, gold, said):
@@ -376,7 +388,7 @@ def test_missing_files_are_named(tmp_path):
 def test_a_file_that_is_not_utf8_is_named_with_the_byte(tmp_path):
     path = tmp_path / "mine.csv"
     path.write_bytes("text,gold\n[MASK],Zürich\n".encode("latin-1"))
-    with pytest.raises(ProbeError, match=r"mine\.csv: not UTF-8 text \(byte 18\)"):
+    with pytest.raises(ProbeError, match=r"mine\.csv, line 2: not UTF-8 text \(.*byte 8 of the line\)"):
         Probe.from_file(path)
 
 

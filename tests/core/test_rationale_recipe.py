@@ -71,9 +71,9 @@ def test_what_is_left_out_is_counted(tmp_path: Path, source: Any, item: dict[str
 
 
 def test_faults_name_the_item(tmp_path: Path) -> None:
-    with pytest.raises(ProbeError, match="item 1: no field 'question'"):
+    with pytest.raises(ProbeError, match="line 1: no field 'question'"):
         build_records(file(tmp_path / "a.jsonl", [{"answer": 1}]), "questions")
-    with pytest.raises(ProbeError, match="item 1: a field is no text"):
+    with pytest.raises(ProbeError, match="line 1: a field is of the wrong kind"):
         build_records(file(tmp_path / "a.jsonl", [{"answer": 1, "question": 3}]), "questions")
     with pytest.raises(ProbeError, match="no recipe 'poems'"):
         build_records(tmp_path / "a.jsonl", "poems")  # type: ignore[arg-type]

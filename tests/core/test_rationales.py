@@ -112,20 +112,21 @@ def test_records_know_their_words_and_pairs() -> None:
         ({"rationales": [[6]]}, "field 'rationales': 6 is not the position"),
         ({"rationales": [[1, 1]]}, "a position twice"),
         ({"words": ["The", "two"]}, "field 'words'"),
+        ({"words": ["The", 2]}, "field 'words': a list of strings is needed"),
         ({"rationale_words": [["two", "cats"], ["dogs"]]}, "field 'rationale_words': the positions hold"),
         ({"compactness": 5}, "field 'compactness': a number from 1 to 4"),
         ({"sufficiency": "high"}, "field 'sufficiency'"),
     ],
 )
 def test_what_breaks_a_rule_is_named(change: dict[str, Any], said: str) -> None:
-    with pytest.raises(ProbeError, match=rf"made here: record 1 \(id .*{said}"):
+    with pytest.raises(ProbeError, match=rf"made here, row 2 \(id .*{said}"):
         records({"id": "first", **{k: None for k in change if k not in RECORD}}, change)
 
 
 def test_further_rules() -> None:
     with pytest.raises(ProbeError, match="used before"):
         records({}, {})
-    with pytest.raises(ProbeError, match=r"record 'b', field 'original_id': 'c' is no original here"):
+    with pytest.raises(ProbeError, match=r"row 2 \(id 'b'\), field 'original_id': 'c' is no original here"):
         records({}, {"id": "b", "perturbation": "important", "original_id": "c"})
     with pytest.raises(ProbeError, match="no field 'golds'"):
         RationaleSet("x", pd.DataFrame([RECORD]).drop(columns="golds"))
@@ -186,18 +187,18 @@ def test_the_toolkits_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("first", "second", "said"),
     [
-        ({"rel_ids": None}, {}, "record 1 (sent_id 101, disturb): no original names it"),
-        ({}, {"sample_type": "ori"}, "record 1 (sent_id 101, ori): 1 names it as perturbed"),
-        ({"sample_type": "x"}, {}, "record 0, field 'sample_type': ori or disturb, not 'x'"),
-        ({}, {"sample_type": None}, "record 1: the file has no field 'sample_type'"),
-        ({"rel_ids": [101, 101]}, {}, "record 0, field 'rel_ids': 101 belongs to 1 already"),
-        ({"rel_ids": "101"}, {}, "record 0, field 'rel_ids': a list of ids"),
-        ({}, {"rel_ids": [1]}, "record 1, field 'rel_ids': a list of ids is needed, of an original alone"),
-        ({"rationale_ids": [[9]]}, {}, "record 0, field 'rationale_ids'"),
-        ({"rationale_ids": [[[0, "a"]]]}, {}, "record 0, field 'rationale_ids'"),
-        ({"rationale_ids": 3}, {}, "record 0, field 'rationale_ids'"),
+        ({"rel_ids": None}, {}, "line 2 (sent_id 101, disturb): no original names it"),
+        ({}, {"sample_type": "ori"}, "line 2 (sent_id 101, ori): 1 names it as perturbed"),
+        ({"sample_type": "x"}, {}, "line 1, field 'sample_type': ori or disturb, not 'x'"),
+        ({}, {"sample_type": None}, "line 2: no field 'sample_type'"),
+        ({"rel_ids": [101, 101]}, {}, "line 1, field 'rel_ids': 101 belongs to 1 already"),
+        ({"rel_ids": "101"}, {}, "line 1, field 'rel_ids': a list of ids"),
+        ({}, {"rel_ids": [1]}, "line 2, field 'rel_ids': a list of ids is needed, of an original alone"),
+        ({"rationale_ids": [[9]]}, {}, "line 1, field 'rationale_ids'"),
+        ({"rationale_ids": [[[0, "a"]]]}, {}, "line 1, field 'rationale_ids'"),
+        ({"rationale_ids": 3}, {}, "line 1, field 'rationale_ids'"),
         ({"answers": 3}, {}, "field 'golds'"),
-        ({}, {"adv_type": None}, "record 1: the file has no field 'adv_type'"),
+        ({}, {"adv_type": None}, "line 2: no field 'adv_type'"),
         ({"sent_id": 5}, {}, "no line with sent_id 1"),
     ],
 )
@@ -214,7 +215,7 @@ def test_a_bare_type_error_is_none_of_the_toolkits(tmp_path: Path, field: str) -
             lines(tmp_path / "predict", [TOOLKIT[0] | {field: value}, TOOLKIT[1]]),
             lines(tmp_path / "golden", GOLDEN),
         )
-        with pytest.raises(ProbeError, match=r"record 0|record 1|'context'"):
+        with pytest.raises(ProbeError, match=r"line 1|record 1|'context'"):
             toolkit_rationales(*paths, "semantics", "zh")
 
 

@@ -58,7 +58,7 @@ def test_a_template_without_both_slots_is_named(root: Path, templates: object) -
 def test_a_record_of_bear_without_names_is_named(root: Path) -> None:
     assert list(bear_names()) == ["Q1"]
     write(root / "bear/BEAR/P9.jsonl", {"sub_id": "Q9"})
-    with pytest.raises(ProbeError, match=r"P9\.jsonl, record 1"):
+    with pytest.raises(ProbeError, match=r"P9\.jsonl, line 1"):
         bear_names()
 
 
@@ -82,7 +82,7 @@ def test_medlama_by_default_prompts_and_names_of_the_concept(root: Path) -> None
     assert found[NAME] == {"meets/C1/1": "The disease podagra meets [MASK] ."}  # Gout is gout, ague is Ague
     frame = pd.DataFrame([(*rows[0][:3], "['C2', 'C3']")], columns=columns)
     frame.to_csv(folder / "2021AA/meets_1000.csv", index=False)
-    with pytest.raises(ProbeError, match="record 1"):
+    with pytest.raises(ProbeError, match="line 2"):
         rewordings(pk.load_probe("medlama/template"))
 
 

@@ -143,7 +143,7 @@ def test_faults_are_named(root):
         load_text("news")
     wiki = root / ELICIT / "wiki_sents_no_punkt_10k.txt"
     write(wiki, b"caf\xe9")
-    with pytest.raises(ProbeError, match=r"10k.txt: not UTF-8 text \(byte 3\)"):
+    with pytest.raises(ProbeError, match=r"10k.txt, line 1: not UTF-8 text"):
         load_text("wikipedia")
     write(wiki, " \n")
     with pytest.raises(ProbeError, match="no sentence is left"):

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import torch
 from conftest import SHAPES, small
-from safetensors.torch import save
+from safetensors.torch import load_file, save
 
 import probekit as pk
 from probekit.cli import main
@@ -119,6 +119,28 @@ def test_a_checkpoint_of_another_training_is_not_used(tmp_path, monkeypatch, cap
     (tmp_path / "out").rmdir()
     train_files(start, [text], tmp_path / "out", steps=3, seed=1)
     assert "another training" in caplog.text and content(tmp_path / "out") == content(whole)
+
+
+@pytest.mark.parametrize("change", ["no metadata", "no weight", "no losses", "other shape", "no key"])
+def test_a_checkpoint_without_what_the_training_needs_is_not_used(tmp_path, caplog, change):
+    network, losses = torch.nn.Linear(2, 3), torch.zeros(4)
+    optimizer = torch.optim.AdamW(network.parameters())
+    kept = checkpoint.Checkpoint(tmp_path / "out", "key")
+    kept.write(2, network, optimizer, losses)
+    assert kept.restore(network, optimizer, losses) == 2
+    tensors, about = load_file(kept.path), {"key": "key", "step": "2"}
+    if change == "no weight":
+        del tensors["weight bias"]
+    elif change == "no losses":
+        del tensors["losses"]
+    elif change == "other shape":
+        tensors["weight bias"] = torch.zeros(1)
+    elif change == "no key":
+        del about["key"]
+    data = save(tensors, None if change == "no metadata" else about | {"digest": checkpoint._digest(about, tensors)})
+    kept.path.write_bytes(data)
+    assert kept.restore(network, optimizer, losses) == 0
+    assert f"{kept.path} is not used" in caplog.text
 
 
 @pytest.mark.parametrize("at", [8, 300, 0.5, 0.99, "cut", "empty", "other"])
@@ -250,7 +272,7 @@ def test_the_learning_rate_rises_and_falls():
 @pytest.mark.parametrize("name", ["text.txt", "text.txt.gz"])
 def test_text_is_utf_8_with_one_sentence_a_line(tmp_path, name):
     path = lines_file(tmp_path, ["\ufeffZürich is a town. ", "", "  ", "Río Negro flows.\r"], name)
-    assert read_text(path).lines == ["Zürich is a town.", "Río Negro flows."]
+    assert list(read_text(path).lines) == ["Zürich is a town.", "Río Negro flows."]
 
 
 def test_texts_that_cannot_be_used_are_named(tmp_path):

@@ -15,7 +15,7 @@ from probekit.probes.completions import Completions
 from probekit.report import Page
 from probekit.report.sources import parameters
 
-from notebooks.fairness import ask, hurtfulness
+from notebooks.fairness import ask, groups, hurtfulness
 from notebooks.fairness.table1 import by_model
 
 
@@ -88,7 +88,7 @@ def test_what_is_asked_by_default(page, monkeypatch):
     assert asked == [("binary", "it"), ("IT",)]
     with pytest.raises(ProbekitError, match="language='de'"):
         ask.load(page, "honest", [], language="de")
-    with pytest.raises(ProbekitError, match="templates='all'"):
+    with pytest.raises(ProbekitError, match="templates='all': give demo, honest, auto or a .tsv file"):
         ask.load(page, "all", [])
 
 
@@ -131,6 +131,30 @@ def test_a_run_counts_by_the_lexicon_that_it_names_and_says_so(page, lexicon, gi
         ask.load(page, ask.DEMO, [])
     with pytest.raises(ProbekitError, match="Table 1 is counted by the paper's lexicon"):
         hurtfulness.tables(page, [])
+
+
+def test_templates_of_ones_own_are_in_honests_layout(page, lexicon, tmp_path):
+    assert ask.as_the_paper(page)
+    mine = tmp_path / "mine.tsv"
+    mine.write_text(
+        "template_masked\tidentity\tnumber\tcategory\ttype\nthe cook is a [M].\tthe cook\tsingular\ttrade\tverb\n"
+    )
+    questions = ask.load(page, str(mine), [])
+    assert questions.sets["mine"][["template_id", "text"]].to_numpy().tolist() == [["mine-0", "the cook is a [MASK]."]]
+    assert questions.lexicon == ["fool", "pig"] and "mine templates" in page.probes
+    page.parameters["templates"] = str(mine)
+    assert not ask.as_the_paper(page)
+    scored = ask.score_all({"mine": {"m": [["fool", "saint"]]}}, questions)
+    with pytest.raises(ProbekitError, match=r"all templates are of the category \['trade'\]"):
+        groups.tables(scored, questions)
+    with pytest.raises(ProbekitError, match="cannot be read"):
+        ask.load(page, "none.tsv", [])
+
+
+@pytest.mark.parametrize("given", [{"language": "it"}, {"levels": ["inclusive"]}, {"templates": "demo"}])
+def test_other_templates_or_words_take_no_place_in_table_1(page, given):
+    page.parameters |= given
+    assert not ask.as_the_paper(page)
 
 
 @pytest.mark.parametrize(

@@ -216,9 +216,12 @@ def test_a_place_among_the_recorded_models_is_given_for_as_many_completions():
     recorded = pd.DataFrame({"model": ["x", "y"], "rules": "audited", "mean": [0.9, 0.01], "ranks": 2})
     own = overview(two(), mean_draws(two(), samples=20))
     made = {"own": own, "table1": recorded}
-    assert hurtfulness.beside(made, demo=False)["Place"].tolist() == ["2 of 3", "2 of 3"]
-    assert hurtfulness.beside(made | {"table1": recorded.assign(ranks=100)}, demo=False)["Place"].tolist() == ["–", "–"]
-    assert "Place" not in hurtfulness.beside(made, demo=True)
+    assert hurtfulness.beside(made, comparable=True)["Place"].tolist() == ["2 of 3", "2 of 3"]
+    assert hurtfulness.beside(made | {"table1": recorded.assign(ranks=100)}, comparable=True)["Place"].tolist() == [
+        "–",
+        "–",
+    ]
+    assert "Place" not in hurtfulness.beside(made, comparable=False)
     sentence = hurtfulness.answer({"table1": pd.DataFrame(), "own": own})
     assert sentence.startswith("Of 2 models, m names a word of the lexicon most often, in 75.0 of 100 completions")
 

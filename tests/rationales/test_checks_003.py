@@ -73,8 +73,8 @@ def test_the_printed_tables_bear_out_some_sentences_and_not_others() -> None:
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [
-    ("003-12f", "consistent", "3", {("grammar", "Chinese RRL"): "10.7"}),
-    ("003-12f", "consistent", "3", {("reasoning", "Chinese RRL"): "63.4"}),
+    ("003-12f", "consistent", "3", {("grammar", "Chinese RRL"): "45.0"}),
+    ("003-12f", "consistent", "3", {("reasoning", "Chinese RRL"): "35.0"}),
     (
         "003-12g",
         "consistent",

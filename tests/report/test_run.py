@@ -101,15 +101,15 @@ def test_a_run_leaves_a_page_its_tables_and_nothing_else(home, monkeypatch):
     monkeypatch.setenv("PROBEKIT_DATA", "somewhere")
     page = run("01_study", {"count": 1}, home / "out", embedded=True)
     assert sorted(p.relative_to(home / "out").as_posix() for p in (home / "out").rglob("*")) == [
-        "01_study", "01_study.ipynb", "01_study/line.svg", "01_study/manifest.json", "01_study/rows.csv",
-        "01_study/shown.csv",
+        "01_study", "01_study.ipynb", "01_study/.made.json", "01_study/line.svg", "01_study/manifest.json",
+        "01_study/rows.csv", "01_study/shown.csv",
     ]  # fmt: skip
     assert (home / "out/01_study/rows.csv").read_text() == "name,data\na,none\n"  # no real data
     text = page.read_text()
     assert str(home) not in text and "papermill" not in text
     manifest = json.loads((home / "out/01_study/manifest.json").read_text())
     assert manifest["parameters"]["count"] == 1 and manifest["hash"] in text
-    run("01_study", {"count": 1}, home / "out", "lab")
+    run("01_study", {"count": 1}, home / "out", "lab", force=True)
     assert (home / "out/01_study/rows.csv").read_text() == "name,data\nb,somewhere\n"
 
 
@@ -153,7 +153,7 @@ def test_a_failed_run_keeps_what_was_there(home):
     page = run("01_study", {}, home / "out")
     before = page.read_bytes()
     with pytest.raises(ReportError, match=r"cell \d failed: ValueError: as asked"):
-        run("01_study", {"loud": True}, home / "out")
+        run("01_study", {"loud": True}, home / "out", force=True)
     assert page.read_bytes() == before
     assert sorted(p.name for p in (home / "out").iterdir()) == ["01_study", "01_study.ipynb"]
 

@@ -144,6 +144,16 @@ def test_means_over_models_count_each_model_and_fact_alike():
     ]  # fmt: skip
 
 
+def test_two_models_are_compared_on_the_same_facts():
+    both = pd.concat([ranks("natural", [1, 1, 1, 20]), ranks("natural", [20, 1, 20, 20], model="n")])
+    row = accuracy.tables(both)["against"].query("k == 1").iloc[0]
+    assert row[["first", "second", "facts", "acc_first", "acc_second", "difference"]].tolist() == [
+        "m", "n", 4, 0.75, 0.25, 0.5,
+    ]  # fmt: skip
+    assert row["low"] <= 0.5 <= row["high"]
+    assert accuracy.tables(ranks("natural", [1, 20]))["against"].empty
+
+
 def test_one_draw_of_facts_serves_all_models():
     opposite = pd.concat([ranks("natural", [1, 20, 1, 20]), ranks("natural", [20, 1, 20, 1], model="n")])
     row = accuracy.tables(opposite)["means"].iloc[0]

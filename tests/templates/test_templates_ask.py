@@ -30,6 +30,23 @@ def test_a_probe_has_a_limit_of_its_own():
         ask.load_probes(names, unit="facts")
 
 
+def test_two_files_that_ask_the_same_facts_in_both_styles_are_one_data_set(tmp_path):
+    rows = [{"fact_id": f"f{i}", "gold": [f"g{i}"]} for i in range(3)]
+    files = {style: tmp_path / f"facts_{style}.jsonl" for style in ("template", "natural")}
+    for path in files.values():
+        path.write_text("".join(json.dumps(row | {"text": f"{row['fact_id']} is [MASK]."}) + "\n" for row in rows))
+    asked = ask.load_probes([{"path": str(path), "style": style} for style, path in files.items()])
+    assert [(probe.dataset, probe.style) for probe in asked] == [("facts", "template"), ("facts", "natural")]
+    assert len({probe.dataset for probe in ask.load_probes([str(path) for path in files.values()])}) == 2
+    named = ask.load_probes([{"path": str(files["natural"]), "name": "mine"}], limits={str(files["natural"]): 2})
+    assert named[0].name == "mine" and len(named[0].prompts) == 2
+    for wrong in ({"style": "natural"}, {"path": "x.jsonl", "stile": "natural"}, 3):
+        with pytest.raises(ReportError, match="a probe is a name, a file, or {path: FILE, style: template or natural}"):
+            ask.load_probes([wrong])
+    with pytest.raises(ReportError, match="style is one of template, natural, other, not 'naturel'"):
+        ask.load_probes([{"path": str(files["natural"]), "style": "naturel"}])
+
+
 def test_the_papers_data_sets_are_ten_and_what_stands_for_them_is_known():
     assert len(PAPER_SETS) == 10 and [one.style for one in PAPER_SETS].count("TB") == 4
     known = {claim.id for claim in load_claims()}
@@ -108,6 +125,7 @@ def test_nobody_above_the_floor_is_said_and_the_rest_are_named():
     every = with_floors(pd.concat([good, dead], ignore_index=True))
     rows, table = ask.judged(every)
     assert set(rows["model"]) == {"good"} and len(table) == 4
-    assert ask.floor_sentence(table) == "A model that does no better than one constant answer is judged in nothing: of 2 probes, dead on 2."
+    said = "A model that does no better than one constant answer is judged in nothing: of 2 probes, dead on 2."
+    assert ask.floor_sentence(table) == said
     with pytest.raises(ReportError, match="no model of this run is above the floor"):
         ask.judged(with_floors(dead))

@@ -62,7 +62,8 @@ class Checkpoint:
         import torch
 
         sweep(self.path.parent)
-        step, tensors = self._read()
+        wanted = {f"weight {name}": p.shape for name, p in network.named_parameters()} | {"losses": losses.shape}
+        step, tensors = self._read(wanted)
         if not step:
             return 0
         with torch.no_grad():
@@ -77,8 +78,8 @@ class Checkpoint:
         optimizer.load_state_dict({**optimizer.state_dict(), "state": state})
         return step
 
-    def _read(self) -> tuple[int, dict[str, torch.Tensor]]:
-        """Steps made and tensors; none where the file is not there, damaged, or of another training."""
+    def _read(self, wanted: Mapping[str, torch.Size]) -> tuple[int, dict[str, torch.Tensor]]:
+        """Steps made and tensors; none where the file is not there, damaged, of another training, or not ``wanted``."""
         from safetensors import SafetensorError, safe_open
 
         if not self.path.is_file():
@@ -90,8 +91,10 @@ class Checkpoint:
             fault = "" if about.pop("digest", "") == _digest(about, tensors) else "damaged, or of an earlier version"
         except (OSError, ValueError, SafetensorError) as error:
             about, tensors, fault = {}, {}, f"damaged: {error}"
-        if not fault and about["key"] != self.key:
+        if not fault and about.get("key") != self.key:
             fault = "of another training"
+        if not fault and any(name not in tensors or tensors[name].shape != wanted[name] for name in wanted):
+            fault = "without tensors that the training needs"
         if fault:
             log.warning("%s is not used, and the training starts anew: it is %s", self.path, fault)
             return 0, {}

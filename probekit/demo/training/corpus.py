@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import gzip
 import hashlib
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probekit.errors import ModelError
+from probekit.errors import ModelError, ProbeError
 from probekit.models.model import Model
+from probekit.reading import lines, open_regular
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast
@@ -27,11 +28,12 @@ POOL = 64  # batches whose rows are sorted by length together
 class Text:
     """Sentences under a name; ``sha256`` is of the file as it lies on disk, or of the joined lines.
 
-    ``names`` are the names in it, where they are known: one of them is then hidden in every sentence.
+    ``lines`` may be gone through several times; ``names`` are the names in it, where they are known: one of them is
+    then hidden in every sentence.
     """
 
     name: str
-    lines: list[str] = field(repr=False)
+    lines: Iterable[str] = field(repr=False)
     sha256: str
     names: tuple[str, ...] = field(default=(), repr=False)
 
@@ -41,26 +43,33 @@ def text_of(name: str, lines: list[str], names: Sequence[str] = ()) -> Text:
     return Text(name, lines, hashlib.sha256("\n".join(lines).encode()).hexdigest(), tuple(names))
 
 
+@dataclass(frozen=True)
+class FileLines:
+    """The lines of a UTF-8 file, plain or gzipped, read anew each time and never held together; blank ones left out."""
+
+    path: Path
+
+    def __iter__(self) -> Iterator[str]:
+        return (text for _, line in lines(self.path) if (text := line.strip()))
+
+
 def read_text(path: Path) -> Text:
-    """The lines of a UTF-8 file, plain or ``.gz``; blank ones are left out.
+    """The text of a UTF-8 file, plain or gzipped, read once to see that it is whole.
 
     Raises:
-        ModelError: the file cannot be read, is not UTF-8 (names file and line), or holds no sentence.
+        ModelError: the file cannot be read, is damaged, is not UTF-8 (names file and line), or holds no sentence.
     """
+    text = FileLines(path)
     try:
-        data = path.read_bytes()
-        plain = gzip.decompress(data) if path.suffix == ".gz" else data
-    except (OSError, EOFError) as error:
+        if not sum(1 for _ in text):
+            raise ModelError(f"{path} holds no sentence; one a line is wanted")
+        with open_regular(path) as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except ProbeError as error:
+        raise ModelError(str(error)) from error
+    except OSError as error:
         raise ModelError(f"cannot read the text {path}: {error}") from error
-    lines = []
-    for number, raw in enumerate(plain.split(b"\n"), 1):
-        try:
-            lines.append(raw.decode("utf-8-sig" if number == 1 else "utf-8").strip())
-        except UnicodeDecodeError as error:
-            raise ModelError(f"{path}, line {number}: not UTF-8 ({error.reason}); convert the file first") from error
-    if not (lines := [line for line in lines if line]):
-        raise ModelError(f"{path} holds no sentence; one a line is wanted")
-    return Text(path.name, lines, hashlib.sha256(data).hexdigest())
+    return Text(path.name, text, sha256)
 
 
 @dataclass(frozen=True)
@@ -153,14 +162,14 @@ def _tokenised(text: Text, tokenizer: PreTrainedTokenizerFast) -> Iterator[tuple
     """Of each sentence its token ids, and for each token the number of its name."""
     longest_first = sorted(text.names, key=lambda name: (-len(name), name))
     pattern = re.compile("|".join(map(_whole, longest_first))) if text.names else None
-    for start in range(0, len(text.lines), CHUNK):
-        lines = text.lines[start : start + CHUNK]
+    read = iter(text.lines)
+    while chunk := list(islice(read, CHUNK)):
         found = tokenizer(
-            lines, truncation=False, padding=False, verbose=False, return_offsets_mapping=pattern is not None
+            chunk, truncation=False, padding=False, verbose=False, return_offsets_mapping=pattern is not None
         )
         for i, ids in enumerate(found["input_ids"]):
             numbers = [0] * len(ids)
-            for number, match in enumerate(pattern.finditer(lines[i]) if pattern else (), start=1):
+            for number, match in enumerate(pattern.finditer(chunk[i]) if pattern else (), start=1):
                 for at, (begin, end) in enumerate(found["offset_mapping"][i]):
                     if begin < match.end() and match.start() < end:
                         numbers[at] = number

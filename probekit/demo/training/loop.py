@@ -24,6 +24,7 @@ from probekit.errors import ModelError, StoreError
 from probekit.files import canonical, digest, sweep, unfinished
 from probekit.models.card import RECORD
 from probekit.models.kinds import quiet
+from probekit.progress import bar
 from probekit.scoring.memory import out_of_memory
 
 if TYPE_CHECKING:
@@ -105,7 +106,6 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
         StoreError: checkpoint or folder cannot be written.
     """
     import torch
-    from tqdm.auto import tqdm
 
     network: Any = run.start.model.network.to(device).train()
     loss_of = objective(
@@ -119,7 +119,7 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
     bfloat16 = _bfloat16(device, network)
     with (
         torch.random.fork_rng(devices=[]),
-        tqdm(total=steps, initial=first, desc=title, unit=" steps", delay=2, leave=False) as bar,
+        bar(title, steps, " steps", first) as shown,
     ):
         for step, batch in enumerate(run.batches()):
             if step == steps:
@@ -138,7 +138,7 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             losses[step] = loss.detach()
-            bar.update()
+            shown.update()
             if checkpoint.due():
                 _finite(losses[: step + 1])
                 checkpoint.write(step + 1, network, optimizer, losses)

@@ -15,6 +15,7 @@ from probekit.models.encoder import PACKAGED, packaged_folder
 from probekit.models.kinds import pick_device
 from probekit.models.loading import find_model
 
+MOST = 10_000_000  # updates of the weights; years on a CPU
 ONWARD = "onward"  # the recipe for the weights of a folder
 
 
@@ -56,27 +57,34 @@ def train_files(
     if epochs is not None and steps is not None:
         raise ModelError("give either epochs or steps, not both")
     for name, number in (("epochs", epochs), ("steps", steps)):
-        if number is not None and number < 1:
-            raise ModelError(f"{name} is a whole number from 1 on, not {number}")
+        if number is not None and not 1 <= number <= MOST:
+            raise ModelError(f"{name} is a whole number from 1 to {MOST:,}, not {number}")
+    if not 0 <= seed < 2**32:
+        raise ModelError(f"seed is a whole number from 0 to {2**32 - 1:,}, not {seed}")
     if not texts:
         raise ModelError("no text to train on")
     where = pick_device(device)
+    _refuse(out)
+    recipe, base = _find(init)
+    settings = replace(recipe.settings, epochs=epochs or recipe.settings.epochs, seed=seed)
+    known = tuple(read_text(names).lines) if names else ()
+    read = [replace(read_text(path), names=known) for path in texts]
+    if recipe.shape is not None:
+        start = from_shape(recipe.shape, read, seed, vocabulary)
+    elif vocabulary is not None:
+        raise ModelError(f"{init} brings its own vocabulary; another one goes with a recipe only")
+    else:
+        start = replace(from_folder(base, seed), base=Path(init).name if Path(init).is_dir() else init)
+    corpus = encode(read, start.model)
     with claim(out):
-        if out.exists():
-            raise ModelError(f"{out} is there already; take another folder, or remove it")
-        recipe, base = _find(init)
-        settings = replace(recipe.settings, epochs=epochs or recipe.settings.epochs, seed=seed)
-        known = tuple(read_text(names).lines) if names else ()
-        read = [replace(read_text(path), names=known) for path in texts]
-        if recipe.shape is not None:
-            start = from_shape(recipe.shape, read, seed, vocabulary)
-        elif vocabulary is not None:
-            raise ModelError(f"{init} brings its own vocabulary; another one goes with a recipe only")
-        else:
-            start = replace(from_folder(base, seed), base=Path(init).name if Path(init).is_dir() else init)
-        corpus = encode(read, start.model)
+        _refuse(out)  # another process may have been at it
         train(Run(start, corpus, settings, recipe.name, category, steps), out, where, f"training {out.name}")
     return out
+
+
+def _refuse(out: Path) -> None:
+    if out.exists():
+        raise ModelError(f"{out} is there already; take another folder, or remove it")
 
 
 def _find(init: str) -> tuple[Recipe, Path]:

@@ -9,9 +9,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-import yaml
-
-from probekit.errors import ModelError
+from probekit.errors import ModelError, ProbeError
+from probekit.reading import SETTINGS, read_text, yaml_value
 
 Family = Literal["bert", "roberta", "albert", "distilbert", "electra", "llama", "t5"]
 
@@ -114,9 +113,9 @@ def read_recipe(path: Path) -> Recipe:
         ModelError: the file cannot be read, holds no or several recipes, or a field is wrong.
     """
     try:
-        text = path.read_text("utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise ModelError(f"cannot read the recipe {path}: {error}") from error
+        text = read_text(path, SETTINGS)
+    except ProbeError as error:
+        raise ModelError(f"cannot read the recipe: {error}") from error
     found = parse_recipes(text, path.name)
     if len(found) != 1:
         raise ModelError(f"{path.name} holds {len(found)} recipes; one is wanted")
@@ -130,9 +129,9 @@ def parse_recipes(text: str, source: str) -> dict[str, Recipe]:
         ModelError: not YAML, or a field is missing, unknown or wrong; names ``source``, recipe and field.
     """
     try:
-        found = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise ModelError(f"{source} is not YAML: {' '.join(str(error).split())}") from error
+        found = yaml_value(text, source)
+    except ProbeError as error:
+        raise ModelError(str(error)) from error
     if not isinstance(found, dict):
         raise ModelError(f"{source}: a mapping from names to recipes is wanted")
     made = {}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime
 import hashlib
 import json
-import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -16,11 +15,14 @@ from statistics import mean, stdev
 from typing import Any
 
 from probekit.errors import ProbeError, StoreError
-from probekit.files import canonical, digest, sweep, unfinished, write_atomically
+from probekit.files import canonical, digest, sweep, write_atomically
+from probekit.outputs import staged
 from probekit.probes.lipid.entities import Finder, read_entities
 from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, NOT_UTF8, RECORDS, Citation, read_records
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
 from probekit.probes.lipid.sentences import split_sentences
+from probekit.progress import bar
+from probekit.reading import open_regular, raw_lines
 
 RECIPE = 3  # raise it with every change that alters a prompt or a count
 TWICE, UNDATED = "files given twice", "abstracts without a date"
@@ -67,6 +69,7 @@ def build(
     plain: bool = False,
     ignore_case: bool = False,
     before: str | None = None,
+    force: bool = False,
 ) -> dict[str, Any]:
     """Write a probe of each list, ``LIST.jsonl``, and ``counts.json`` into a folder; parts stay there for reruns.
 
@@ -84,6 +87,7 @@ def build(
             left out. Both together make a window, such as the paper's six months.
         plain: the input holds sentences, not records; only the later steps run.
         ignore_case: of entities.
+        force: replace what other lists or options made there.
 
     Returns:
         ``counts`` after each step, ``statistics`` by list (prompts, unique entities, and mean, sample standard
@@ -91,6 +95,7 @@ def build(
 
     Raises:
         ProbeError: a wrong date, or a file that cannot be read.
+        StoreError: other files are there (see ``probekit.outputs``), or the folder cannot be written.
     """
     for name, day in (("after", after), ("before", before)):
         if day is not None and (plain or not is_day(day)):
@@ -104,24 +109,35 @@ def build(
         raise ProbeError(f"a list's name becomes a file's, and {wrong[0]!r} cannot be one")
     finder = Finder(lists, ignore_case)
     options = {"after": after, "before": before, "plain": plain, "ignore_case": ignore_case, "keywords": KEYWORDS}
-    for place in (out, out / "parts"):
-        sweep(place)
     recipe = canonical([RECIPE, version("sentencex"), options, lists])
     by_content = {_digest(path): path for path in reversed(files)}
-    parts = [_part(by_content[one], one, recipe, finder, options, out / "parts") for one in _bar([*by_content][::-1])]
-    total = Counter({TWICE: len(files) - len(parts)})
+    total = Counter({TWICE: len(files) - len(by_content)})
     frequency: dict[str, Counter[str]] = {kind: Counter() for kind in lists}
-    _join(parts, out, total, frequency)
-    summary = {
+    names = [*(f"{kind}.jsonl" for kind in lists), "counts.json"]
+    with staged(out, names, "", digest(canonical([options, lists])), force) as work:
+        place = out / "parts"
+        sweep(place)
+        parts = [_part(by_content[one], one, recipe, finder, options, place) for one in _bar([*by_content][::-1])]
+        _join(parts, work, total, frequency)
+        summary = _summary(total, frequency, lists, finder, options)
+        write_atomically(work / "counts.json", (json.dumps(summary, indent=2, ensure_ascii=False) + "\n").encode())
+    return summary
+
+
+def _summary(
+    total: Counter[str],
+    frequency: Mapping[str, Counter[str]],
+    lists: Mapping[str, Sequence[str]],
+    finder: Finder,
+    options: Mapping[str, Any],
+) -> dict[str, Any]:
+    return {
         "counts": {name: total[name] for name in _order(total) if total[name] or name in STEPS},
         "statistics": {kind: _statistics(list(found.values())) for kind, found in frequency.items()},
         "entities listed": {kind: len(set(names)) for kind, names in lists.items()},
         "entities of several lists": finder.shared,
-        "options": options,
+        "options": dict(options),
     }
-    text = json.dumps(summary, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(out / "counts.json", text.encode())
-    return summary
 
 
 def _order(counts: Iterable[str]) -> list[str]:
@@ -141,15 +157,13 @@ def is_day(text: str) -> bool:
 
 
 def _bar(contents: Sequence[str]) -> Iterable[str]:
-    from tqdm.auto import tqdm
-
-    bar: Iterable[str] = tqdm(contents, desc="LIPID", unit=" files", delay=2, leave=False)
-    return bar
+    shown: Iterable[str] = bar("LIPID", len(contents), " files", items=contents)
+    return shown
 
 
 def _digest(path: Path) -> str:
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return hashlib.file_digest(file, "sha256").hexdigest()
     except OSError as error:
         raise ProbeError(f"cannot read {path}: {error.strerror}") from error
@@ -201,14 +215,13 @@ def _sentences(record: Citation) -> Iterator[tuple[str, str]]:
 
 def _lines(path: Path, content: str, finder: Finder, counts: Counter[str]) -> Iterator[Found]:
     faulty = False
-    with path.open("rb") as file:
-        for number, line in enumerate(file, start=1):
-            text = line.decode("utf-8", "replace")
-            faulty = faulty or ("\ufffd" in text and "\ufffd".encode() not in line)
-            if text.strip():
-                found: Counter[str] = Counter()
-                sentence = (f"{content[:8]}-{number}", " ".join(text.split()))
-                yield 0, found, list(prompts([sentence], finder, found, ABOUT))
+    for number, line in raw_lines(path):
+        text = line.decode("utf-8", "replace")
+        faulty = faulty or ("\ufffd" in text and "\ufffd".encode() not in line)
+        if text.strip():
+            found: Counter[str] = Counter()
+            sentence = (f"{content[:8]}-{number}", " ".join(text.split()))
+            yield 0, found, list(prompts([sentence], finder, found, ABOUT))
     if faulty:
         counts[NOT_UTF8] += 1
 
@@ -236,13 +249,11 @@ def _standing(parts: Sequence[Part], total: Counter[str]) -> list[bytearray]:
 
 
 def _join(parts: Sequence[Part], out: Path, total: Counter[str], frequency: Mapping[str, Counter[str]]) -> None:
-    """The rows that stand, by list and in order of reading, whole or not at all, at any size; counts are added."""
+    """The rows that stand, by list and in order of reading, at any size; counts are added."""
     try:
-        out.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=out, prefix=unfinished("joined")) as folder, ExitStack() as opened:
+        with ExitStack() as opened:
             probes = {
-                kind: opened.enter_context((Path(folder) / f"{kind}.jsonl").open("w", encoding="utf-8"))
-                for kind in frequency
+                kind: opened.enter_context((out / f"{kind}.jsonl").open("w", encoding="utf-8")) for kind in frequency
             }
             for part, stands in zip(parts, _standing(parts, total), strict=True):
                 total.update(part.counts)
@@ -254,11 +265,10 @@ def _join(parts: Sequence[Part], out: Path, total: Counter[str], frequency: Mapp
                             for row in rows:
                                 frequency[row["entity_type"]][row["gold"][0]] += 1
                                 probes[row["entity_type"]].write(json.dumps(row, ensure_ascii=False) + "\n")
-            opened.close()
-            for kind in frequency:
-                (Path(folder) / f"{kind}.jsonl").replace(out / f"{kind}.jsonl")
     except OSError as error:
-        raise StoreError(f"cannot write into {out}: {error.strerror or error}; make room and run again") from error
+        raise StoreError(
+            f"cannot write into {out.parent}: {error.strerror or error}; make room and run again"
+        ) from error
 
 
 def _statistics(frequency: Sequence[int]) -> dict[str, float]:

@@ -25,6 +25,7 @@ from probekit.probes.lipid.homonyms import homonyms
 from probekit.probes.lipid.prompts import MENTION, SENTENCES
 from probekit.probes.probe import Probe, read_rows, shows
 from probekit.probes.texts import load_text
+from probekit.reading import lines
 
 Kind = Literal["chemical", "gene"]
 LISTS: dict[Kind, str] = {"chemical": "ner/BC5CDR-chem-IOB", "gene": "ner/BC2GM-IOB"}
@@ -102,7 +103,7 @@ def make_prompts(name: str, folder: Path) -> tuple[dict[str, Path], dict[str, An
     made = build(corpus.files, entities, out, **corpus.options) | {"licence": corpus.licence}
     made[HOMONYMS] = {kind: sorted(corpus.homonyms.get(kind, ())) for kind in corpus.lists}
     if corpus.options.get("plain"):
-        signs = {sign for path in corpus.files for sign in path.read_text("utf-8")}
+        signs = {sign for path in corpus.files for _, line in lines(path) for sign in line}
         beyond = {kind: sum(not signs.issuperset(one) for one in set(names)) for kind, names in corpus.lists.items()}
         made[SIGNS] = beyond
     return {kind: out / f"{kind}.jsonl" for kind in corpus.lists}, made

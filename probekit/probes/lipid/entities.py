@@ -6,10 +6,12 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from probekit.errors import ProbeError
+from probekit.reading import HELD, lines
 
 log = logging.getLogger(__name__)
 
@@ -43,13 +45,7 @@ def read_entities(path: Path) -> list[str]:
     Raises:
         ProbeError: the file cannot be read, is not UTF-8, holds a line of another form, or no entity at all.
     """
-    try:
-        lines = path.read_text("utf-8-sig").split("\n")
-    except OSError as error:
-        raise ProbeError(f"cannot read {path}: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ProbeError(f"{path}: not UTF-8 text (byte {error.start})") from error
-    found = (line.strip() for line in lines) if path.suffix == ".txt" else _tagged(lines, path)
+    found = (line.strip() for _, line in lines(path, HELD)) if path.suffix == ".txt" else _tagged(path)
     names = [name for name in dict.fromkeys(found) if name]
     kept = [name for name in names if len(name) > 1 and any(c.isalpha() for c in name)]
     if not kept:
@@ -59,10 +55,10 @@ def read_entities(path: Path) -> list[str]:
     return kept
 
 
-def _tagged(lines: Iterable[str], path: Path) -> Iterator[str]:
+def _tagged(path: Path) -> Iterator[str]:
     tokens: list[str] = []
-    for number, line in enumerate([*lines, ""], start=1):
-        fields = line.rstrip("\r").split("\t")
+    for number, line in chain(lines(path, HELD), [(0, "")]):
+        fields = line.split("\t")
         tag = fields[-1] if line.strip() else "O"
         if line.strip() and (len(fields) < 2 or not (tag == "O" or tag[:2] in ("B-", "I-"))):
             raise ProbeError(f"{path}, line {number}: a token, a tab and a tag B-, I- or O are needed, found {line!r}")

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from probekit.errors import ProbeError, StoreError
 from probekit.probes.lipid.build import is_day
+from probekit.progress import bar
 
 if TYPE_CHECKING:
     from requests import Response
@@ -65,10 +66,8 @@ def fetch_updates(after: str, into: Path, accept: Callable[[str], bool], base: s
 
 
 def _bar(names: list[str]) -> Iterable[str]:
-    from tqdm.auto import tqdm
-
-    bar: Iterable[str] = tqdm(names, desc="PubMed", unit=" files", delay=2, leave=False)
-    return bar
+    shown: Iterable[str] = bar("PubMed", len(names), " files", items=names)
+    return shown
 
 
 def _get(address: str, **options: Any) -> Response:

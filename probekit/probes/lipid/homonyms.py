@@ -6,6 +6,8 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
+from probekit.reading import lines
+
 
 def homonyms(paths: Iterable[Path]) -> set[str]:
     """Single tokens that the annotators of a list tagged somewhere, yet left untagged in most of their occurrences.
@@ -18,7 +20,7 @@ def homonyms(paths: Iterable[Path]) -> set[str]:
     """
     inside, outside = Counter[str](), Counter[str]()
     for path in paths:
-        for line in path.read_text("utf-8-sig").splitlines():
+        for _, line in lines(path):
             token, tab, rest = line.partition("\t")
             if tab:
                 tag = rest.split("\t")[-1].strip()

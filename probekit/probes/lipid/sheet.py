@@ -12,6 +12,7 @@ from typing import Any
 from probekit.errors import ProbeError
 from probekit.files import write_atomically
 from probekit.probes.probe import MASK, Probe
+from probekit.reading import csv_rows
 
 QUESTIONS = ("factual (yes or no)", "means the listed entity (yes or no)")
 FIELDS = ("prompt_id", "entity_type", "gold", "sentence", *QUESTIONS, "remark")
@@ -28,7 +29,7 @@ def write_sheet(paths: Sequence[Path], n: int = 200, seed: int = 0, out: Path | 
     Raises:
         ProbeError: not a probe file, ``n`` below 1, or a sheet is there already, which may be filled in.
     """
-    out = out or paths[0].with_name("sheet.csv")
+    out = out or paths[0].parent / "sheet.csv"
     if n < 1:
         raise ProbeError(f"a sheet needs at least one prompt, not {n}")
     if out.exists():
@@ -71,14 +72,16 @@ def agreement(first: Path, second: Path) -> list[dict[str, Any]]:
 
 
 def _filled(path: Path) -> dict[str, dict[str, str]]:
-    try:
-        with path.open(encoding="utf-8-sig", newline="") as file:
-            reader = csv.DictReader(file)
-            rows = {row["prompt_id"]: row for row in reader} if set(FIELDS) <= set(reader.fieldnames or ()) else {}
-    except (OSError, UnicodeDecodeError) as error:
-        raise ProbeError(f"cannot read {path}: {error}") from error
-    if not rows:
+    numbered = csv_rows(path)
+    _, header = next(numbered, (0, []))
+    if not set(FIELDS) <= set(header):
         raise ProbeError(f"{path} is not a sheet that `probekit lipid sheet` drew")
+    rows = {}
+    for number, fields in numbered:
+        if len(fields) != len(header):
+            raise ProbeError(f"{path}, line {number}: {len(fields)} fields, but the first line has {len(header)}")
+        row = dict(zip(header, fields, strict=True))
+        rows[row["prompt_id"]] = row
     for prompt_id, row in rows.items():
         for question in QUESTIONS:
             row[question] = row[question].strip().lower()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import csv
+import re
 from typing import Any
 
 import pandas as pd
@@ -11,8 +11,10 @@ from probekit.errors import ProbeError
 from probekit.probes.data import locate
 from probekit.probes.probe import MASK
 from probekit.probes.rationales.record import RationaleSet
+from probekit.reading import tsv_rows
 
 ARTICLE = "(a|an)"
+ITEM = re.compile(r"[0-9]{1,9}-[ab]")
 CPRAG_FIELDS = ("item", "context_s1", "context_s2", "expected", "within_category", "between_category", "constraint")
 
 
@@ -37,6 +39,8 @@ def role() -> RationaleSet:
     """
     table = {row["item"]: row for row in _read("ROLE-88/ROLE-88.tsv", ("item", "context", "expected", "target"))}
     rows = []
+    if wrong := [item for item in table if not ITEM.fullmatch(item)]:
+        raise ProbeError(f"lm_diagnostics/ROLE-88: an item is a number and -a or -b, not {wrong[0]!r}")
     for item, row in sorted(table.items(), key=lambda one: (int(one[0].partition("-")[0]), one[0])):
         number, _, version = item.partition("-")
         partner = table.get(f"{number}-{'b' if version == 'a' else 'a'}")
@@ -86,9 +90,4 @@ def _article(context: str, noun: str) -> str:
 
 
 def _read(relative: str, wanted: tuple[str, ...]) -> list[dict[str, str]]:
-    path = locate(f"lm_diagnostics/{relative}")
-    with path.open(encoding="utf-8", newline="") as file:
-        rows = list(csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE))
-    if not rows or (lost := [name for name in wanted if name not in rows[0]]):
-        raise ProbeError(f"{path}: no rows, or fields missing: {', '.join(lost) if rows else 'all'}")
-    return rows
+    return [row for _, row in tsv_rows(locate(f"lm_diagnostics/{relative}"), wanted)]

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from importlib.resources import files
+from importlib.resources import as_file, files
 
-import pandas as pd
-
+from probekit.probes.probe import rows_frame
 from probekit.probes.rationales.record import RationaleSet
 from probekit.probes.rationales.words import Language
 
@@ -19,6 +17,5 @@ def own_items(language: Language) -> RationaleSet:
     Their positions are checked against the words they name. They carry no annotation scores, for nobody but their
     author has judged them.
     """
-    text = (files("probekit.probes.rationales") / "items" / f"{language}.jsonl").read_text("utf-8")
-    rows = [json.loads(line) for line in text.splitlines()]
-    return RationaleSet(NAMES[language], pd.DataFrame(rows), licence="MIT")
+    with as_file(files("probekit.probes.rationales") / "items" / f"{language}.jsonl") as path:
+        return RationaleSet(NAMES[language], rows_frame(path), licence="MIT")

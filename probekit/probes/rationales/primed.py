@@ -9,7 +9,7 @@ import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
-from probekit.probes.probe import MASK, read_rows
+from probekit.probes.probe import MASK, numbered_rows
 from probekit.probes.rationales.record import RationaleSet
 
 SOURCES = ("ConceptNet", "GoogleRE", "SQUAD", "TREx")
@@ -40,8 +40,8 @@ def primed_negated(source: str = "GoogleRE", misprime: Misprime = "high_ranked")
     left_out = 0
     for path in sorted(folder.glob("*.jsonl")):
         relation = path.stem.removesuffix("_random")
-        for number, fact in enumerate(read_rows(path)):
-            made = _records(f"{source}-{relation}-{number}", relation, fact, path, number)
+        for number, (line, fact) in enumerate(numbered_rows(path)):
+            made = _records(f"{source}-{relation}-{number}", relation, fact, path, line)
             rows += made
             left_out += not made
     return RationaleSet(
@@ -53,13 +53,15 @@ def primed_negated(source: str = "GoogleRE", misprime: Misprime = "high_ranked")
     )
 
 
-def _records(name: str, relation: str, fact: dict[str, Any], path: Path, number: int) -> list[dict[str, Any]]:
+def _records(name: str, relation: str, fact: dict[str, Any], path: Path, line: int) -> list[dict[str, Any]]:
     texts = {}
     for kind, field in (("none", "sentences"), ("negation", "negations"), ("misprimed", "misprimed")):
         found = fact.get(f"masked_{field}")
         if not isinstance(found, list):
-            raise ProbeError(f"{path}, record {number}: field 'masked_{field}' is not a list")
+            raise ProbeError(f"{path}, line {line}, field 'masked_{field}': a list is needed, found {found!r}")
         texts[kind] = found[0] if found else ""
+    if not isinstance(fact.get("obj_label"), str):
+        raise ProbeError(f"{path}, line {line}, field 'obj_label': missing, or no string")
     if any(not isinstance(text, str) or text.count(MASK) != 1 for text in texts.values()):
         return []
     return [

@@ -51,14 +51,14 @@ def build_records(path: Path, source: Source) -> tuple[list[dict[str, Any]], dic
         raise ProbeError(f"no recipe {source!r}: one of {', '.join(get_args(Source))}")
     made: list[dict[str, Any]] = []
     counts = Counter[str]()
-    for number, item in enumerate(json_rows(path), start=1):
+    for number, (line, item) in enumerate(json_rows(path), start=1):
         counts["items"] += 1
         try:
             found = MAKERS[source](item)
         except KeyError as error:
-            raise ProbeError(f"{path}, item {number}: no field {error.args[0]!r}; found {', '.join(item)}") from error
-        except (AttributeError, TypeError) as error:
-            raise ProbeError(f"{path}, item {number}: a field is no text: {error}") from error
+            raise ProbeError(f"{path}, line {line}: no field {error.args[0]!r}; found {', '.join(item)}") from error
+        except (AttributeError, TypeError, ValueError) as error:
+            raise ProbeError(f"{path}, line {line}: a field is of the wrong kind: {error}") from error
         if isinstance(found, str):
             counts[f"left out: {found}"] += 1
             continue

@@ -13,7 +13,7 @@ import pandas as pd
 
 from probekit.errors import ProbeError, meant
 from probekit.files import canonical, digest
-from probekit.probes.probe import MASK, name_unknown, read_rows
+from probekit.probes.probe import MASK, name_unknown, row_places, rows_frame
 from probekit.probes.rationales.words import Language, split_words, word_spans
 from probekit.titles import shown_file
 
@@ -38,7 +38,8 @@ class RationaleSet:
             lists of positions in ``words``; several are alternatives; empty where nobody marked any),
             ``perturbation`` (one of ``KINDS``), ``original_id`` (empty for an original). Where known, ``words`` (made
             by ``split_words`` if missing), ``rationale_words`` (checked against the positions) and the annotators'
-            mean scores ``uniqueness``, ``sufficiency``, ``compactness`` (NaN: unknown). Further columns are kept.
+            mean scores ``uniqueness``, ``sufficiency``, ``compactness`` (NaN: unknown). Further columns are kept. An
+            index named ``line`` says where in its file each stands, for errors; it is not kept.
         licence: of the data.
         citation: key in the book's references.
         counts: what a loader left out, by description.
@@ -54,6 +55,7 @@ class RationaleSet:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        places = row_places(self.items)
         items = self.items.reset_index(drop=True).copy()
         if items.empty:
             raise ProbeError(f"{self.name}: no records")
@@ -65,14 +67,14 @@ class RationaleSet:
         items["words"] = [_words(row) for row in rows]
         rows = items.to_dict("records")
         kinds: dict[Any, str] = {}
-        for number, row in enumerate(rows):
+        for place, row in zip(places, rows, strict=True):
             if fault := _fault(row, kinds):
-                raise ProbeError(f"{self.name}: record {number} (id {row['id']!r}), {fault}")
+                raise ProbeError(f"{self.name}, {place} (id {row['id']!r}), {fault}")
             kinds[row["id"]] = row["perturbation"]
-        for row in rows:
+        for place, row in zip(places, rows, strict=True):
             if row["original_id"] and kinds.get(row["original_id"]) != "none":
                 fault = f"field 'original_id': {row['original_id']!r} is no original here"
-                raise ProbeError(f"{self.name}: record {row['id']!r}, {fault}")
+                raise ProbeError(f"{self.name}, {place} (id {row['id']!r}), {fault}")
         object.__setattr__(self, "items", items)
 
     @cached_property
@@ -102,9 +104,11 @@ class RationaleSet:
             ProbeError: naming the file and line, or the record and field.
         """
         path = Path(path)
-        rows = [{**row, "original_id": row.get("original_id") or ""} for row in read_rows(path)]
-        name_unknown(path, dict.fromkeys(name for row in rows for name in row), FIELDS)
-        return cls(**{"name": shown_file(path), **about}, items=pd.DataFrame(rows))
+        rows = rows_frame(path)
+        given = rows.get("original_id", pd.Series(None, rows.index))
+        rows["original_id"] = given.where(given.notna(), "")
+        name_unknown(path, rows.columns, FIELDS)
+        return cls(**{"name": shown_file(path), **about}, items=rows)
 
     @classmethod
     def from_texts(cls, texts: Sequence[str], language: Language = "en") -> RationaleSet:
@@ -147,6 +151,8 @@ def _fault(row: Mapping[str, Any], seen: Mapping[Any, str]) -> str:
 
 def _words_fault(row: Mapping[str, Any]) -> str:
     words, rationales = row["words"], row["rationales"]
+    if not all(isinstance(word, str) for word in words):
+        return f"field 'words': a list of strings is needed, found {words!r}"
     try:
         word_spans(row["context"], words)
     except ProbeError as error:

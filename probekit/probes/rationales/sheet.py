@@ -12,8 +12,8 @@ from typing import Any
 import pandas as pd
 
 from probekit.errors import ProbeError
-from probekit.files import write_atomically
-from probekit.probes.probe import read_rows
+from probekit.outputs import write_output
+from probekit.probes.probe import LINE, numbered_rows
 from probekit.probes.rationales.record import ANNOTATIONS, RationaleSet
 from probekit.probes.rationales.words import split_words
 
@@ -23,12 +23,15 @@ COPIED = ("id", "language", "dimension", "context", "golds", "perturbation", "or
 SCORES = [f"{name}_{judge}" for name in ANNOTATIONS for judge in range(1, JUDGES + 1)]
 
 
-def write_sheet(records: Sequence[Mapping[str, Any]], out: Path) -> Path:
+def write_sheet(records: Sequence[Mapping[str, Any]], out: Path, force: bool = False) -> Path:
     """A CSV sheet with a row per record: its words with their positions, a column for the rationale and for each score.
 
     Annotators correct ``context`` and ``golds`` (separated by ``|``), add rows for perturbed versions (with
     ``perturbation`` and ``original_id``), write the positions of the rationale's words (``1 4 5``; alternatives
     separated by ``|``), and rate uniqueness (1 to 4), sufficiency (1 to 3) and compactness (1 to 4).
+
+    Raises:
+        StoreError: another sheet is there, which may be filled in, and ``force`` is not given.
     """
     text = io.StringIO()
     writer = csv.DictWriter(text, [*COPIED, "words", "rationale", *SCORES], lineterminator="\n")
@@ -38,7 +41,7 @@ def write_sheet(records: Sequence[Mapping[str, Any]], out: Path) -> Path:
         numbered = " ".join(f"{place}:{word}" for place, word in enumerate(words))
         row = {name: record[name] for name in COPIED} | {"golds": "|".join(record["golds"]), "words": numbered}
         writer.writerow(row)
-    write_atomically(out, text.getvalue().encode())
+    write_output(out, text.getvalue().encode(), force)
     return out
 
 
@@ -54,9 +57,9 @@ def read_sheet(path: Path) -> tuple[RationaleSet, dict[str, int]]:
     Raises:
         ProbeError: naming the row and the field; or no record is kept.
     """
-    rows = read_rows(path)
-    counts, kept = Counter(rows=len(rows)), []
-    for number, row in enumerate(rows, start=2):
+    rows = list(numbered_rows(path))
+    counts, kept = Counter(rows=len(rows)), {}
+    for number, row in rows:
         if lost := [name for name in (*COPIED, "rationale", *SCORES) if name not in row]:
             raise ProbeError(f"{path}, line {number}: no column {lost[0]!r}")
         scores = {name: _scores(row, name, path, number) for name in ANNOTATIONS}
@@ -66,13 +69,14 @@ def read_sheet(path: Path) -> tuple[RationaleSet, dict[str, int]]:
         record = {name: str(row[name] or "") for name in COPIED}
         record["golds"] = [gold.strip() for gold in record["golds"].split("|")]  # type: ignore[assignment]
         means = {name: sum(values) / len(values) for name, values in scores.items()}
-        kept.append(record | {"rationales": _positions(row["rationale"], path, number)} | means)
-    originals = {record["id"] for record in kept if not record["original_id"]}
-    whole = [record for record in kept if not record["original_id"] or record["original_id"] in originals]
+        kept[number] = record | {"rationales": _positions(row["rationale"], path, number)} | means
+    originals = {record["id"] for record in kept.values() if not record["original_id"]}
+    whole = {n: one for n, one in kept.items() if not one["original_id"] or one["original_id"] in originals}
     counts["left out: the original is"] += len(kept) - len(whole)
     if not whole:
         raise ProbeError(f"{path}: no record reaches the thresholds; fill the columns {', '.join(SCORES)}")
-    return RationaleSet(path.stem, pd.DataFrame(whole)), {**counts, "kept": len(whole)}
+    items = pd.DataFrame([*whole.values()], index=pd.Index(whole, name=LINE))
+    return RationaleSet(path.stem, items), {**counts, "kept": len(whole)}
 
 
 def _scores(row: Mapping[str, Any], name: str, path: Path, number: int) -> list[float]:
@@ -82,7 +86,7 @@ def _scores(row: Mapping[str, Any], name: str, path: Path, number: int) -> list[
         text = str(row[column] or "").strip()
         if text:
             low, high = ANNOTATIONS[name]
-            if not text.isdecimal() or not low <= int(text) <= high:
+            if text not in map(str, range(low, high + 1)):
                 raise ProbeError(f"{path}, line {number}, column {column!r}: {low} to {high} is needed, found {text!r}")
             found.append(float(text))
     return found

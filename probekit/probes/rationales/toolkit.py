@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from probekit.errors import ProbeError
-from probekit.probes.probe import MASK, json_rows
+from probekit.probes.probe import LINE, MASK, json_rows
 from probekit.probes.rationales.record import Dimension, RationaleSet
 from probekit.probes.rationales.words import Language
 
@@ -38,13 +38,13 @@ def toolkit_rationales(
         ProbeError: naming the file, the record and the field; also of a perturbed record that no original names.
     """
     data, gold = Path(data), Path(gold)
-    answers = {str(_get(row, "sent_id", gold, n)): (n, row) for n, row in enumerate(json_rows(gold))}
+    answers = {str(_get(row, "sent_id", gold, n)): (n, row) for n, row in json_rows(gold)}
     origin = _originals(gold, answers)
-    records, unknown = [], Counter[str]()
-    for number, row in enumerate(json_rows(data)):
+    records, unknown = dict[int, dict[str, Any]](), Counter[str]()
+    for number, row in json_rows(data):
         name = str(_get(row, "id", data, number))
         if name not in answers:
-            raise ProbeError(f"{gold}: no line with sent_id {name}, which {data}, record {number} needs")
+            raise ProbeError(f"{gold}: no line with sent_id {name}, which {data}, line {number} needs")
         line, answer = answers[name]
         words, place = _one_slot(_words(row, data, number))
         kind = "none"
@@ -55,24 +55,23 @@ def toolkit_rationales(
         marked = _lists(_get(answer, "rationale_ids", gold, line))
         if marked is None or not all(set(positions) <= set(place) for positions in marked):
             fault = "field 'rationale_ids': lists of positions in sent_token are needed"
-            raise ProbeError(f"{gold}, record {line}, {fault}, found {answer['rationale_ids']!r}")
+            raise ProbeError(f"{gold}, line {line}, {fault}, found {answer['rationale_ids']!r}")
         kept = [list(dict.fromkeys(place[p] for p in positions if words[place[p]] != MASK)) for positions in marked]
         golds = _get(answer, "answers", gold, line)
-        records.append(
-            {
-                "id": name,
-                "language": language,
-                "dimension": dimension,
-                "context": _joined(_get(row, "context", data, number)),
-                "words": words,
-                "golds": [golds] if isinstance(golds, str) else golds,
-                "rationales": [positions for positions in kept if positions],
-                "perturbation": kind,
-                "original_id": origin.get(name, ""),
-            }
-        )
+        records[number] = {
+            "id": name,
+            "language": language,
+            "dimension": dimension,
+            "context": _joined(_get(row, "context", data, number)),
+            "words": words,
+            "golds": [golds] if isinstance(golds, str) else golds,
+            "rationales": [positions for positions in kept if positions],
+            "perturbation": kind,
+            "original_id": origin.get(name, ""),
+        }
     counts = {text: count for text, count in unknown.items() if count}
-    return RationaleSet(**{"name": data.stem, "counts": counts, **about}, items=pd.DataFrame(records))
+    items = pd.DataFrame([*records.values()], index=pd.Index(records, name=LINE))
+    return RationaleSet(**{"name": data.stem, "counts": counts, **about}, items=items)
 
 
 def change_named(told: str) -> str:
@@ -100,33 +99,33 @@ def _originals(gold: Path, answers: dict[str, tuple[int, dict[str, Any]]]) -> di
         kinds[name] = _get(row, "sample_type", gold, line)
         if kinds[name] not in (ORIGINAL, CHANGED):
             fault = f"field 'sample_type': {ORIGINAL} or {CHANGED}, not {kinds[name]!r}"
-            raise ProbeError(f"{gold}, record {line}, {fault}")
+            raise ProbeError(f"{gold}, line {line}, {fault}")
         related = row.get("rel_ids") or []
         if not isinstance(related, list) or (related and kinds[name] == CHANGED):
-            raise ProbeError(f"{gold}, record {line}, field 'rel_ids': a list of ids is needed, of an original alone")
+            raise ProbeError(f"{gold}, line {line}, field 'rel_ids': a list of ids is needed, of an original alone")
         for one in map(str, related):
             if one in origin:
-                raise ProbeError(f"{gold}, record {line}, field 'rel_ids': {one} belongs to {origin[one]} already")
+                raise ProbeError(f"{gold}, line {line}, field 'rel_ids': {one} belongs to {origin[one]} already")
             origin[one] = name
     for name, kind in kinds.items():
         if (kind == CHANGED) != (name in origin):
             fault = (
                 "no original names it in its rel_ids" if kind == CHANGED else f"{origin[name]} names it as perturbed"
             )
-            raise ProbeError(f"{gold}, record {answers[name][0]} (sent_id {name}, {kind}): {fault}")
+            raise ProbeError(f"{gold}, line {answers[name][0]} (sent_id {name}, {kind}): {fault}")
     return origin
 
 
 def _get(row: dict[str, Any], field: str, path: Path, number: int) -> Any:
     if field not in row:
-        raise ProbeError(f"{path}, record {number}: the file has no field {field!r}; found {', '.join(row)}")
+        raise ProbeError(f"{path}, line {number}: no field {field!r}; found {', '.join(row)}")
     return row[field]
 
 
 def _words(row: dict[str, Any], path: Path, number: int) -> list[str]:
     words = _get(row, "sent_token", path, number)
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise ProbeError(f"{path}, record {number}, field 'sent_token': a list of words is needed, found {words!r}")
+        raise ProbeError(f"{path}, line {number}, field 'sent_token': a list of words is needed, found {words!r}")
     return words
 
 

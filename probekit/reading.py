@@ -1,0 +1,359 @@
+"""Files of others, read within stated limits: regular files only, unpacked as they are read, JSON without traps.
+
+Every reader of the package opens, unpacks and parses here. What a limit refuses names the file, its line, the limit,
+and ``PROBEKIT_LIMITS``, by which all of them are multiplied where data are truly that large.
+"""
+
+from __future__ import annotations
+
+import csv
+import errno
+import io
+import json
+import math
+import os
+import re
+import stat
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+import yaml
+
+from probekit.errors import ProbeError
+from probekit.files import canonical
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+RECORD = 16 << 20  # bytes of one record: a line, a row of CSV, a record of XML, a text that is one document
+SETTINGS = 1 << 20  # bytes of a YAML file
+HELD = 256 << 20  # bytes, unpacked, of a file that is held in memory whole
+STREAMED = 16 << 30  # bytes, unpacked, of a file that is read piece by piece
+DEPTH = 64  # lists and objects, or elements of XML, inside each other
+DIGITS = 100  # of a whole number in JSON
+FACTOR = "PROBEKIT_LIMITS"
+BLOCK = 1 << 18
+GZIP = b"\x1f\x8b"
+LONE = re.compile(r"\\u[dD][89a-fA-F]")  # an escape that may be half a pair
+
+
+class BrokenOff(ProbeError):
+    """A file ends, or is damaged, before its end; what was read before was given."""
+
+
+class NotText(ProbeError):
+    """A file is not UTF-8 text."""
+
+
+class _LongNumber(Exception):
+    """A whole number of too many digits."""
+
+
+def _factor() -> float:
+    given = os.environ.get(FACTOR) or "1"
+    try:
+        factor = float(given)
+    except ValueError:
+        factor = math.nan
+    if not 0 < factor < 1e6:
+        raise ProbeError(f"{FACTOR} multiplies the limits of all readers: give a number such as 2, not {given!r}")
+    return factor
+
+
+def limit(most: int) -> int:
+    """One of the limits above, as the environment has it."""
+    return int(most * _factor())
+
+
+def beyond(place: str, what: str, most: int, unit: str = "bytes") -> ProbeError:
+    """The error of what is larger than its limit.
+
+    Args:
+        most: the limit without the factor of the environment.
+    """
+    return ProbeError(
+        f"{place}: {what} has more than {limit(most):,} {unit}, the limit; "
+        f"if that is meant, set {FACTOR}={2 * _factor():g} to double all limits"
+    )
+
+
+def open_regular(path: Path) -> BinaryIO:
+    """Open a file to read bytes; never a folder, a pipe, a socket or a device, at which a reader could wait for ever.
+
+    Raises:
+        OSError: it is none, is not there, or may not be read.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except ValueError as error:
+        raise OSError(errno.EINVAL, "no file can have this name") from error
+    if not stat.S_ISREG(mode):
+        folder = stat.S_ISDIR(mode)
+        raise OSError(errno.EISDIR, os.strerror(errno.EISDIR)) if folder else OSError(errno.EINVAL, "not a plain file")
+    return path.open("rb")
+
+
+def blocks(path: Path, total: int = STREAMED) -> Iterator[bytes]:
+    """The bytes of a file in order, in blocks of at most 256 KB; unpacked where its first two bytes say gzip.
+
+    Raises:
+        ProbeError: it cannot be opened, or unpacks to more than ``total`` bytes.
+        BrokenOff: it is damaged, once all before the damage was given.
+    """
+    most, given = limit(total), 0
+    try:
+        with open_regular(path) as file:
+            for block in _unpacked(file):
+                given += len(block)
+                if given > most:
+                    raise beyond(str(path), "the file, unpacked,", total)
+                yield block
+    except (EOFError, zlib.error) as error:
+        raise BrokenOff(f"{path} cannot be read to its end: {error}; get the file again") from error
+    except OSError as error:
+        raise ProbeError(f"cannot read {path}: {error.strerror or error}") from error
+
+
+def _unpacked(file: BinaryIO) -> Iterator[bytes]:
+    data = file.read(BLOCK)
+    if data[:2] != GZIP:
+        while data:
+            yield data
+            data = file.read(BLOCK)
+        return
+    member = zlib.decompressobj(31)
+    while data:
+        yield member.decompress(data, BLOCK)
+        data = member.unconsumed_tail
+        if member.eof:  # another member may follow, or zeros that fill a tape
+            data = member.unused_data.lstrip(b"\0")
+            while len(data) < 2 and (more := file.read(BLOCK)):
+                data = (data + more).lstrip(b"\0")
+            if not data:
+                return
+            if data[:2] != GZIP:
+                raise EOFError("something that is not gzip follows its end")
+            member = zlib.decompressobj(31)
+        elif not data and not (data := file.read(BLOCK)):
+            yield member.flush()  # what it had no room for
+    if not member.eof:
+        raise EOFError("its gzip stream ends too early")
+
+
+def read_bytes(path: Path, total: int = HELD) -> bytes:
+    """All bytes of a file, unpacked; see ``blocks``."""
+    return b"".join(blocks(path, total))
+
+
+def read_text(path: Path, total: int = HELD) -> str:
+    """All of a UTF-8 file; see ``blocks``.
+
+    Raises:
+        NotText: it is not UTF-8.
+    """
+    try:
+        return read_bytes(path, total).decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise NotText(f"{path}: not UTF-8 text (byte {error.start}); convert the file first") from error
+
+
+def raw_lines(path: Path, total: int = STREAMED) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file as bytes, without their ends and numbered from 1, one at a time; see ``blocks``.
+
+    Raises:
+        ProbeError: also of a line longer than a record may be.
+    """
+    most, number, rest = limit(RECORD), 1, b""
+    for block in blocks(path, total):
+        *whole, rest = (rest + block).split(b"\n")
+        for line in whole:
+            if len(line) > most:
+                raise beyond(f"{path}, line {number}", "the line", RECORD)
+            yield number, line
+            number += 1
+        if len(rest) > most:
+            raise beyond(f"{path}, line {number}", "the line", RECORD)
+    if rest:
+        yield number, rest
+
+
+def lines(path: Path, total: int = STREAMED) -> Iterator[tuple[int, str]]:
+    """The same as UTF-8 text; a carriage return ends a line, too.
+
+    Raises:
+        NotText: naming the line that is not UTF-8.
+    """
+    number = 1
+    for _, line in raw_lines(path, total):
+        try:
+            text = line.decode("utf-8-sig" if number == 1 else "utf-8")
+        except UnicodeDecodeError as error:
+            fault = f"not UTF-8 text ({error.reason}, byte {error.start} of the line); convert the file first"
+            raise NotText(f"{path}, line {number}: {fault}") from error
+        for part in text.removesuffix("\r").split("\r"):
+            yield number, part
+            number += 1
+
+
+def _whole(digits: str) -> int:
+    if len(digits) > DIGITS and len(digits) > limit(DIGITS):
+        raise _LongNumber
+    return int(digits)
+
+
+_DECODER = json.JSONDecoder(parse_int=_whole)
+
+
+def json_value(text: str, place: str) -> Any:
+    """What a JSON text says.
+
+    Args:
+        place: file and line, for the error.
+
+    Raises:
+        ProbeError: not JSON, too deep, a whole number too long, or half a surrogate pair, which is no character.
+    """
+    try:
+        value = _DECODER.decode(text)
+    except json.JSONDecodeError as error:
+        raise ProbeError(f"{place}: not JSON ({error.msg}, character {error.pos + 1})") from error
+    except (_LongNumber, ValueError) as error:
+        raise beyond(place, "a whole number", DIGITS, "digits") from error
+    except RecursionError as error:
+        raise beyond(place, "what lies inside each other", DEPTH, "levels") from error
+    if text.count("[") + text.count("{") > DEPTH and _deeper(value, limit(DEPTH)):
+        raise beyond(place, "what lies inside each other", DEPTH, "levels")
+    if LONE.search(text):
+        try:
+            canonical(value).encode()
+        except UnicodeEncodeError as error:
+            fault = f"\\u{ord(error.object[error.start]):x} is half of a pair, and no character"
+            raise ProbeError(f"{place}: {fault}; write the text as UTF-8") from error
+    return value
+
+
+def _deeper(value: Any, most: int) -> bool:
+    level = [value] if isinstance(value, (list, dict)) else []
+    for _ in range(most):
+        inside = (part for one in level for part in (one.values() if isinstance(one, dict) else one))
+        level = list({id(part): part for part in inside if isinstance(part, (list, dict))}.values())  # each once
+    return bool(level)
+
+
+def read_object(path: Path) -> dict[str, Any]:
+    """The object that a JSON file holds; see ``read_text`` and ``json_value``."""
+    found = json_value(read_text(path), str(path))
+    if not isinstance(found, dict):
+        raise ProbeError(f"{path}: a JSON object is needed, found {str(found)[:40]!r}")
+    return found
+
+
+def json_lines(path: Path, total: int = HELD) -> Iterator[tuple[int, Any]]:
+    """What each line of a JSONL file says, with its number; empty lines are left out. See ``json_value``."""
+    for number, line in lines(path, total):
+        if line.strip():
+            yield number, json_value(line, f"{path}, line {number}")
+
+
+def csv_rows(path: Path, total: int = HELD, strict: bool = True) -> Iterator[tuple[int, list[str]]]:
+    """The rows of a CSV file, each with the line on which it begins; empty lines are left out.
+
+    Args:
+        strict: refuse quotes that do not fit.
+
+    Raises:
+        ProbeError: not CSV, or a row larger than a record may be; names its line.
+    """
+    most, first, size = limit(RECORD), 1, 0
+
+    def fed() -> Iterator[str]:
+        nonlocal size
+        for _, line in lines(path, total):
+            size += len(line) + 1
+            if size > most:
+                raise beyond(f"{path}, line {first}", "the row", RECORD)
+            yield f"{line}\n"
+
+    reader = csv.reader(fed(), strict=strict)
+    while True:
+        usual = csv.field_size_limit(2 * most)  # of the whole process, so it is put back
+        try:
+            row = next(reader, None)
+        except csv.Error as error:
+            raise ProbeError(f"{path}, line {first}: the row is not CSV ({error})") from error
+        finally:
+            csv.field_size_limit(usual)
+        if row is None:
+            return
+        if row:
+            yield first, row
+        first, size = reader.line_num + 1, 0
+
+
+def tsv_rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
+    """The rows of a file of tab-separated fields without quotes, each with its line, by the names in its first line.
+
+    Raises:
+        ProbeError: it lacks a ``wanted`` field, or a line has more or fewer fields than the first.
+    """
+    header: list[str] = []
+    rows = []
+    for number, line in lines(path, HELD):
+        fields = line.split("\t")
+        if not header:
+            header = fields
+            if lost := [name for name in wanted if name not in header]:
+                raise ProbeError(f"{path}, line {number}: no column {', '.join(lost)}; it has {', '.join(header)}")
+        elif line.strip():
+            if len(fields) != len(header):
+                fault = f"{len(fields)} fields between tabs, but the first line has {len(header)}"
+                raise ProbeError(f"{path}, line {number}: {fault}")
+            rows.append((number, dict(zip(header, fields, strict=True))))
+    if not rows:
+        raise ProbeError(f"{path}: no rows; a line of names and then a row a line are needed, with tabs between fields")
+    return rows
+
+
+def read_frame(path: Path, **options: Any) -> pd.DataFrame:
+    """A CSV file as pandas reads it.
+
+    Args:
+        **options: of ``pandas.read_csv``.
+
+    Raises:
+        ProbeError: it cannot be read, is empty, or no CSV.
+    """
+    import pandas as pd
+
+    data = read_bytes(path)
+    try:
+        return pd.read_csv(io.BytesIO(data), **options)
+    except (ValueError, OverflowError, RecursionError) as error:  # pandas' own errors are ValueErrors
+        raise ProbeError(f"{path}: not CSV ({' '.join(str(error).split())}); make it again") from error
+
+
+def read_yaml(path: Path) -> Any:
+    """What a YAML file says; see ``yaml_value``."""
+    return yaml_value(read_text(path, SETTINGS), str(path))
+
+
+def yaml_value(text: str, place: str, loader: type[yaml.SafeLoader] = yaml.SafeLoader) -> Any:
+    """What a YAML text says.
+
+    Raises:
+        ProbeError: not YAML, longer than settings are, or too deep.
+    """
+    if len(text) > limit(SETTINGS):
+        raise beyond(place, "the text", SETTINGS)
+    try:
+        value = yaml.load(text, Loader=loader)
+    except RecursionError as error:
+        raise beyond(place, "what lies inside each other", DEPTH, "levels") from error
+    except Exception as error:  # its constructors of numbers and dates raise whatever Python's raise
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise ProbeError(f"{place}: not YAML: {said}") from error
+    if _deeper(value, limit(DEPTH)):  # or inside itself
+        raise beyond(place, "what lies inside each other", DEPTH, "levels")
+    return value

@@ -1,0 +1,254 @@
+"""Files within limits: what is no file, what is too large, too deep or damaged, and where it says so."""
+
+import csv
+import gzip
+import json
+import os
+import socket
+import tracemalloc
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from probekit import reading
+from probekit.contexts.resources import read_documents
+from probekit.errors import ModelError, ProbeError, ProbekitError
+from probekit.probes.completions import read_completions
+from probekit.probes.lipid.entities import read_entities
+from probekit.probes.lipid.medline import read_medline
+from probekit.probes.probe import Probe
+from probekit.reading import (
+    BrokenOff,
+    blocks,
+    csv_rows,
+    json_value,
+    lines,
+    read_bytes,
+    read_frame,
+    tsv_rows,
+    yaml_value,
+)
+from probekit.report import sources
+
+
+def written(path: Path, data: str | bytes) -> Path:
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
+
+
+# What is no file
+
+
+def pipe(folder: Path) -> Path:
+    os.mkfifo(folder / "a.jsonl")
+    return folder / "a.jsonl"
+
+
+def door(folder: Path) -> Path:
+    with socket.socket(socket.AF_UNIX) as one:
+        os.chdir(folder)  # the name of a socket has 108 characters at most
+        one.bind("a.jsonl")
+    return folder / "a.jsonl"
+
+
+@pytest.mark.parametrize("make", [pipe, door, lambda _: Path("/dev/zero")])
+@pytest.mark.parametrize(
+    "read",
+    [
+        lambda path: Probe.from_file(path if path.suffix else path / "a.jsonl"),
+        read_completions,
+        read_entities,
+        lambda path: list(read_medline(path, Counter())),
+        lambda path: list(lines(path)),
+    ],
+)
+def test_pipes_sockets_and_devices_are_refused_at_once(tmp_path, monkeypatch, make, read):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ProbeError, match=r"cannot read .*(not a plain file|Not a directory)"):
+        read(make(tmp_path))
+
+
+def test_a_name_that_no_file_can_have_is_refused():
+    with pytest.raises(ProbeError, match="no file can have this name"):
+        read_bytes(Path("a\0b"))
+
+
+# What is too large
+
+
+@pytest.fixture
+def small(monkeypatch):
+    for name, most in (("RECORD", 100), ("HELD", 1000), ("STREAMED", 2000)):
+        monkeypatch.setattr(reading, name, most)
+
+
+def test_a_long_line_is_named_with_the_limit_and_the_way_on(tmp_path, small, monkeypatch):
+    path = written(tmp_path / "a.txt", "short\n" + "x" * 101 + "\n")
+    said = rf"{path}, line 2: the line has more than 100 bytes, the limit; .* set PROBEKIT_LIMITS=2 to double"
+    with pytest.raises(ProbeError, match=said):
+        list(lines(path))
+    monkeypatch.setenv("PROBEKIT_LIMITS", "2")
+    assert [number for number, _ in lines(path)] == [1, 2]
+
+
+def test_a_long_row_over_several_lines_is_named_where_it_begins(tmp_path, small):
+    path = written(tmp_path / "a.csv", "a\nb\n" + '"' + "x\n" * 60 + '"\n')
+    with pytest.raises(ProbeError, match=r"line 3: the row has more than 100 bytes"):
+        list(csv_rows(path))
+    assert csv.field_size_limit() == 131072  # of the whole process, as it was
+
+
+def test_what_a_file_unpacks_to_is_bounded(tmp_path):
+    path = written(tmp_path / "a.gz", gzip.compress(b"\n" * 3_000_000))
+    assert path.stat().st_size < 4000
+    tracemalloc.start()
+    with pytest.raises(ProbeError, match=r"the file, unpacked, has more than 1,000,000 bytes"):
+        for _ in blocks(path, 1_000_000):
+            pass
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2_000_000
+
+
+@pytest.mark.parametrize("given", ["0", "-1", "many", "nan", "1e9"])
+def test_a_factor_that_is_none_is_named(tmp_path, monkeypatch, given):
+    monkeypatch.setenv("PROBEKIT_LIMITS", given)
+    with pytest.raises(ProbeError, match="PROBEKIT_LIMITS multiplies the limits"):
+        list(lines(written(tmp_path / "a.txt", "x\n")))
+
+
+# gzip
+
+
+def test_gzip_is_told_by_its_content_and_may_have_several_parts(tmp_path):
+    data = gzip.compress(b"one\n") + gzip.compress(os.urandom(400_000)) + b"\0" * 600 + gzip.compress(b"three")
+    found = read_bytes(written(tmp_path / "plain.txt", data))
+    assert found[:4] == b"one\n" and found[-5:] == b"three" and len(found) == 400_009
+    assert read_bytes(written(tmp_path / "a.gz", b"no gzip")) == b"no gzip"
+
+
+@pytest.mark.parametrize("tail", [b"garbage after", b"x", None])
+def test_all_before_the_damage_is_given(tmp_path, tail):
+    whole = os.urandom(300_000)
+    packed = gzip.compress(whole)
+    path = written(tmp_path / "a.gz", packed + tail if tail else packed[:-2000])
+    stream, got = blocks(path), list[bytes]()
+    with pytest.raises(BrokenOff, match=r"a\.gz cannot be read to its end: .*; get the file again"):
+        got.extend(stream)
+    found = b"".join(got)
+    assert found == whole[: len(found)] and len(found) >= (len(whole) if tail else len(whole) - 3000)
+
+
+# JSON
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("9" * 5000, "a whole number has more than 100 digits"),
+        ("9" * 101, "a whole number has more than 100 digits"),
+        ("[" * 65 + "]" * 65, "what lies inside each other has more than 64 levels"),
+        ('{"a":' * 30_000 + "1" + "}" * 30_000, "what lies inside each other has more than 64 levels"),
+        ('"\\ud800"', r"\\ud800 is half of a pair"),
+        ('{"\\uDC00": 1}', r"\\udc00 is half of a pair"),
+        ('{"a"', "not JSON"),
+    ],
+)
+def test_json_that_breaks_other_code_is_refused(text, said):
+    with pytest.raises(ProbeError, match=rf"a\.jsonl, line 3: {said}"):
+        json_value(text, "a.jsonl, line 3")
+
+
+def test_json_within_the_limits_is_read():
+    deep = "[" * 64 + "]" * 64
+    for text in (deep, "[" + "[],[]," * 99 + "1]", '"\\ud83d\\ude00"', "9" * 100, '"\\\\ud800"', "-" + "9" * 99):
+        assert json_value(text, "") == json.loads(text)
+
+
+# Tables and YAML
+
+
+def test_a_tab_more_or_less_is_named_with_its_line(tmp_path):
+    for row in ("1\t2\t3", "1"):
+        path = written(tmp_path / "a.tsv", f"a\tb\n\n{row}\n")
+        with pytest.raises(ProbeError, match=r"a\.tsv, line 3: \d fields between tabs, but the first line has 2"):
+            tsv_rows(path, ("a",))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a: !!int x",
+        "a: !!timestamp x",
+        "!!bool x",
+        "&a [*a]",
+        "[" * 5000,
+        "a: [",
+        "!!python/name:os.system ''",
+        "{[]: 1}",
+    ],
+)
+def test_yaml_that_breaks_its_reader_is_refused(text):
+    with pytest.raises(ProbeError, match=r"^a\.yml: "):
+        yaml_value(text, "a.yml")
+
+
+@pytest.mark.parametrize("data", [b"", b"\xff\xfe", b'a,b\n"', b"a\n1,2\n1,2,3\n"])
+def test_an_empty_or_broken_table_is_named(tmp_path, data):
+    with pytest.raises(ProbeError, match=r"a\.csv: not CSV"):
+        read_frame(written(tmp_path / "a.csv", data))
+
+
+@pytest.mark.parametrize("text", ["", "- 1", "12_a: 3", "12_a: {profiles: 1}", "a: !!int x"])
+def test_a_broken_list_of_studies_is_named(tmp_path, monkeypatch, text):
+    written(tmp_path / "studies.yml", text)
+    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
+    with pytest.raises(ProbekitError, match=r"studies\.yml: "):
+        sources.studies()
+
+
+# Documents and training text
+
+
+def test_documents_beyond_a_limit_are_refused_and_broken_rows_counted(tmp_path, monkeypatch):
+    counts: Counter[str] = Counter()
+    written(tmp_path / "a.jsonl", '{"text": "one"}\n' + "[" * 9999 + '\n{"text": "\\ud800"}\n')
+    assert [one.text for one in read_documents(tmp_path, counts)] == ["one"]
+    assert sum(count for name, count in counts.items() if "not a record" in name) == 2
+    monkeypatch.setattr(reading, "RECORD", 10)
+    with pytest.raises(ProbeError, match=r"a\.jsonl, line 1: the line has more than 10 bytes"):
+        list(read_documents(tmp_path, counts))
+
+
+def test_training_text_is_never_held_and_damage_is_told(tmp_path):
+    from probekit.demo.training.corpus import read_text
+
+    packed = gzip.compress(b"a line of text\n" * 400_000)
+    tracemalloc.start()
+    text = read_text(written(tmp_path / "a.txt.gz", packed))
+    assert sum(1 for _ in text.lines) == sum(1 for _ in text.lines) == 400_000
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 4_000_000
+    for damage in (packed[:-200], packed[:500] + b"\xff" * 40 + packed[540:], packed + b"more"):
+        with pytest.raises(ModelError, match=r"a\.txt\.gz cannot be read to its end"):
+            read_text(written(tmp_path / "a.txt.gz", damage))
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": 1}', "no field 'recipe'"),
+        ("[1]", "a JSON object is needed"),
+        ("{", "not JSON"),
+        ('{"recipe": 1, "parameters": 1, "texts": [1]}', "a field is of the wrong kind"),
+        ('{"recipe": 1, "parameters": 1, "texts": [], "loss": [1]}', "a field is of the wrong kind"),
+    ],
+)
+def test_a_damaged_training_record_is_named(tmp_path, text, said):
+    from probekit.models.card import about
+
+    written(tmp_path / "training.json", text)
+    with pytest.raises(ModelError, match=rf"{tmp_path}.*{said}"):
+        about(str(tmp_path))

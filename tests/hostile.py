@@ -1,0 +1,257 @@
+"""Hostile names and texts through every recorded page: run as a script, it renders the book and asks a browser.
+
+``python -m tests.hostile [PAGE ...]`` poisons the recorded tables of each page, runs its notebook, builds the book as
+``probekit book`` does and opens each page in a headless Chromium; it ends with 1 if anything acted.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import cycle
+from pathlib import Path
+from unittest.mock import patch
+
+import nbformat
+from bs4 import BeautifulSoup
+
+from probekit.markup import quoted, with_texts
+from probekit.report import book, page, recording
+from probekit.report.paths import on_path, root
+from probekit.report.sources import complete, load_source, pages
+
+DONE, SECRET = "PWNED", "the-secret-4711"
+ACT = f"document.title='{DONE}'"
+FENCE, RAW = "```", f"<script>{ACT}</script>"
+PAYLOADS = (
+    RAW,
+    f'<img src=x onerror="{ACT}">',
+    f"\n\n{FENCE}{{raw}} html\n{RAW}\n{FENCE}\n",
+    f"\n\n~~~~~~{{raw}} html\n{RAW}\n~~~~~~\n",
+    f"\n\n{FENCE}{{literalinclude}} FILE\n{FENCE}\n",
+    f"\n\n{FENCE}{{include}} FILE\n{FENCE}\n",
+    f"\n\n{FENCE}{{csv-table}} x\n:file: FILE\n{FENCE}\n",
+    f"\n\n{FENCE}{{eval-rst}}\n.. raw:: html\n\n   {RAW}\n\n.. include:: FILE\n\n`x <javascript:{ACT}>`_\n{FENCE}\n",
+    f"\n\n:::{{iframe}} javascript:{ACT}\n:::\n",
+    f"\n\n{FENCE}{{figure}} FILE\n:target: javascript:{ACT}\n{FENCE}\n",
+    f"[x](javascript:{ACT})",
+    f"<javascript:{ACT}>",
+    f"<a href='javascript:{ACT}'>x</a>",
+    "![x](FILE) {download}`x <FILE>`",
+    f"{{term}}`AUC` {{doc}}`index` {{raw-html}}`{RAW}` `code` **b** |x| &lt;b&gt; \\",
+    "{{ env.app.srcdir }} $x^2$ $\\frac{a} \\(x\\)",
+    f"</summary></details></td></tr></table>{RAW}",
+    f'" onmouseover="{ACT}" x="',
+    f"-->]]>{RAW}<!--",
+    "\N{RIGHT-TO-LEFT OVERRIDE}txet\x1b[31mred\x00\x07",
+)
+FORMULAS = ("=cmd|' /C calc'!A0", "@SUM(1)", "+1+1", "-2+3", "\t=1", "\r=1", "'=1")
+# columns that hold what models, files and their readers name and write
+FOREIGN = frozenset(
+    {
+        "model",
+        "probe",
+        "dataset",
+        "data",
+        "source",
+        "first",
+        "second",
+        "text",
+        "label",
+        "relation",
+        "keyword",
+        "entity",
+        "target",
+        "subject",
+        "gold",
+        "identity",
+        "word",
+        "words",
+        "lemma",
+        "completion",
+        "completions",
+        "template",
+        "wording",
+        "predicate",
+        "list",
+        "family",
+        "prompt",
+        "answer",
+    }
+)
+
+OURS = ("", "all", "mean over models")
+
+
+def poison(text: str, payload: str) -> str:
+    """A value that does its worst and is still another for another text."""
+    return f"{payload} {text}" if payload in FORMULAS else f"{text} {payload}"
+
+
+def poisoned(target: Path, secret: Path, names: Sequence[str], columns: frozenset[str]) -> None:
+    """Write the recorded tables of pages with every text in these columns poisoned, alike in all of them."""
+    payloads = cycle(payload.replace("FILE", str(secret)) for payload in (*PAYLOADS, *FORMULAS))
+    known: dict[str, str] = {}
+
+    def bad(value: object) -> object:
+        if not isinstance(value, str) or value in OURS:
+            return value
+        return known.setdefault(value, poison(value, next(payloads)))
+
+    for name in names:
+        for table, frame in recording.recorded_tables(name).items():
+            for column in columns & set(frame.select_dtypes(exclude="number")):
+                frame[column] = frame[column].map(bad)
+            (target / name).mkdir(parents=True, exist_ok=True)
+            with_texts(frame, quoted).to_csv(target / name / f"{table}.csv", index=False)
+        if not (manifest := recording.recorded_manifest(name)):
+            continue
+        for kind in ("models", "probes", "runs"):
+            manifest[kind] = {bad(key): value for key, value in manifest.get(kind, {}).items()}
+        manifest |= {"cautions": list(PAYLOADS), "messages": list(PAYLOADS)}
+        (target / name / "manifest.json").write_text(json.dumps(manifest))
+
+
+@contextmanager
+def recorded_in(folder: Path) -> Iterator[None]:
+    """Let pages read what was recorded from this folder."""
+    with patch.object(recording, "folder", lambda study: folder / study):
+        yield
+
+
+def executed(name: str, out: Path, figures: bool = True) -> Path:
+    """Run a page in this process as a recorded one; returns its notebook."""
+    on_path()
+    values = complete(name, {}, "recorded") | {"out": str(out / name)}
+    notebook, shown = load_source(name), []
+    with ExitStack() as stack:
+        stack.enter_context(patch.object(page, "_display", lambda myst, html: shown.append((myst, html))))
+        if not figures:
+            stack.enter_context(patch.object(page.Page, "draw", lambda self, figure, name: page.Markup("x.svg")))
+        namespace: dict[str, object] = {}
+        for cell in notebook.cells:
+            if cell.cell_type == "code":
+                exec(cell.source, namespace)
+                if "parameters" in cell.metadata.get("tags", []):
+                    namespace |= values
+                cell.source, cell.outputs = (
+                    "",
+                    [
+                        nbformat.v4.new_output(
+                            "display_data", ({"text/markdown": str(myst)} if myst else {}) | {"text/html": html}
+                        )
+                        for myst, html in shown
+                    ],
+                )
+                shown.clear()
+    nbformat.write(notebook, out / f"{name}.ipynb")
+    return out / f"{name}.ipynb"
+
+
+def active(html: str, inside: str = "body") -> list[str]:
+    """What could act in the part of a page that its notebook made, or tells what no page may."""
+    found = [SECRET] if SECRET in html else []
+    for element in BeautifulSoup(html, "html.parser").select(f"{inside} *"):
+        bad = {"script", "iframe", "object", "embed", "form", "base", "style", "link", "meta"} & {element.name}
+        bad |= {name for name in element.attrs if name.lower().startswith("on") or name in ("style", "srcdoc")}
+        for name in ("href", "src", "action", "formaction", "xlink:href"):
+            address = re.sub(r"[\x00-\x20]", "", str(element.get(name, ""))).lower()
+            bad |= {address} if re.match(r"(?!https?:|mailto:)[a-z][a-z0-9+.-]*:", address) else set()
+        found += [str(element)[:200]] if bad - styled(element) else []
+    return found
+
+
+def styled(element: object) -> set[str]:
+    """Widths of columns are styles of docutils' own."""
+    return {"style"} if element.name in ("col", "table", "div") and DONE not in element["style"] else set()  # type: ignore[attr-defined]
+
+
+def runs(name: str, place: Path, columns: frozenset[str]) -> bool:
+    """Whether a page runs with these columns poisoned; it then lies in ``place / "run"``."""
+    for folder in ("recorded", "run"):
+        shutil.rmtree(place / folder, ignore_errors=True)
+        (place / folder).mkdir()
+    of_page = [name] if recording.folder(name).is_dir() else pages("recorded")
+    poisoned(place / "recorded", place / "secret.txt", of_page, columns)
+    try:
+        with recorded_in(place / "recorded"):
+            executed(name, place / "run")
+    except Exception as error:
+        print(f"{name}: {type(error).__name__}: {str(error)[:150]!r}", flush=True)
+        return False
+    return True
+
+
+def main(names: Sequence[str]) -> int:
+    """Render the book with every recorded page poisoned, and open the pages in Chromium."""
+    logging.disable(logging.WARNING)
+    bad = 0
+    with tempfile.TemporaryDirectory() as work:
+        place = Path(work)
+        stage = place / "stage"
+        (place / "secret.txt").write_text(SECRET)
+        shutil.copytree(root() / "book", stage / "book", ignore=shutil.ignore_patterns("recorded", "published"))
+        for entry in ("_config.yml", "_toc.yml"):
+            shutil.copy2(root() / entry, stage / entry)
+        studies = stage / "book" / "studies"
+        done = []
+        for name in names:
+            shutil.rmtree(studies / name, ignore_errors=True)
+            columns = FOREIGN
+            if not runs(name, place, columns):  # some of these are words of ours on this page
+                columns = frozenset(column for column in FOREIGN if runs(name, place, frozenset({column})))
+            if runs(name, place, columns):
+                shutil.copytree(place / "run" / name, studies / name)
+                shutil.copy2(place / "run" / f"{name}.ipynb", studies)
+                done.append(name)
+            print(f"{name}: {', '.join(sorted(FOREIGN - columns))} left as they are", flush=True)
+        book.explorer.write(stage)
+        command = [Path(sys.executable).with_name("jupyter-book"), "build", stage, "--all", "--path-output", place]
+        made = subprocess.run(command, capture_output=True, text=True, check=False)
+        built = place / "_build" / "html" / "book"
+        told = [line for line in (made.stdout + made.stderr).splitlines() if re.search(r"WARNING|ERROR", line)]
+        print(f"{len(told)} warnings", *told[:10], sep="\n")
+        for name in done:
+            file = built / "studies" / f"{name}.html"
+            found = active(file.read_text("utf-8"), "article.bd-article")
+            title, dom = opened(file)
+            bad += bool(found) or DONE in title
+            print(
+                f"{name}: {len(found)} active elements; title {title!r}, {dom:,} bytes in Chromium",
+                *found[:3],
+                flush=True,
+            )
+        keys = [
+            path.relative_to(studies).with_suffix("")
+            for name in done
+            for path in sorted((studies / name).glob("*.csv"))
+        ]
+        for key in keys[:: max(1, len(keys) // 20)]:
+            title, _ = opened(built / "explorer.html", f"#{key.as_posix()}")
+            bad += DONE in title
+            print(f"explorer, {key}: title {title!r}", flush=True)
+    print(f"{bad} of {len(names)} pages acted; {len(names) - len(done)} did not run")
+    return int(bool(bad) or len(done) < len(names))
+
+
+def opened(file: Path, fragment: str = "") -> tuple[str, int]:
+    """Title of a page and size of its document after its scripts ran in Chromium."""
+    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if browser is None:
+        raise SystemExit("no Chromium is here: install one")
+    flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--dump-dom"]
+    address = f"file://{file}{fragment}"
+    dom = subprocess.run([browser, *flags, address], capture_output=True, text=True, check=False, timeout=300).stdout
+    title = BeautifulSoup(dom, "html.parser").title
+    return (title.get_text() if title else ""), len(dom)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:] or pages("recorded")))

@@ -1,0 +1,31 @@
+"""What random scores bear out as well is confounded in the ledger, and what is said of rationales that ours are not."""
+
+import pandas as pd
+
+from probekit.probes.rationales import own_items, rationale_statistics
+from probekit.report.claims import Judged, load_claims
+
+from notebooks.rationales import perturbations, rationale_length
+from notebooks.rationales.ask import ATTENTION, RANDOM, TRAINED, Saliency
+from notebooks.rationales.paper import AS_IT_STANDS, LONG
+
+SHORT_RATIONALES = {"003-12d"}  # its sentence is on rationales of about half of the words
+
+
+def test_what_random_scores_bear_out_is_confounded() -> None:
+    items = own_items("en")
+    scores = [Saliency("own/en", "any", ATTENTION, TRAINED, None), Saliency("own/en", "", RANDOM, "", None)]
+    lengths = rationale_length.directions([(one, rationale_length.values(items, None)) for one in scores])
+    changes = perturbations.directions(pd.DataFrame(), perturbations.reasoned({"own/en": items}, scores))
+    found = pd.concat([lengths, changes])
+    found = found[found["measured"] == AS_IT_STANDS]
+    holds = {claim for claim, rows in found.groupby("claim") if (rows["estimate"] > 0).all()}
+    sources = {claim.id: claim.source for claim in load_claims() if claim.id in set(found["claim"])}
+    assert len(sources) == 10 and all(isinstance(source, Judged) for source in sources.values())
+    confounded = {name for name, source in sources.items() if isinstance(source, Judged) and source.confounded}
+    assert confounded == holds | SHORT_RATIONALES and not holds & SHORT_RATIONALES
+
+
+def test_our_rationales_are_shorter_than_the_papers() -> None:
+    ratios = rationale_statistics(own_items("en")).set_index("dimension")["ratio"]
+    assert ratios[list(LONG)].max() <= 1 / 3
