@@ -37,6 +37,7 @@ from typing import Any
 from probekit.cli import main as probekit
 from probekit.errors import ModelError, ProbekitError
 from probekit.files import LEFT, digest, write_atomically
+from probekit.outputs import write_output
 
 ROOT = Path(__file__).resolve().parents[1]
 MODEL = "zoo/bert-tiny"
@@ -108,7 +109,7 @@ def rank(place: Path) -> int:
     found = pk.rank_entities(
         pk.load_model(MODEL, "cpu"), pk.load_probe("demo/natural", limit=100), store=pk.Store(place / "store")
     )
-    write_atomically(place / "ranks.csv", found.to_csv().encode())
+    write_output(place / "ranks.csv", found.to_csv().encode())
     return 0
 
 
