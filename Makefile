@@ -7,7 +7,7 @@ PIP := -m pip --quiet --disable-pip-version-check install
 LOCK := $(TOOLS)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock" --python $(TOOLS)/bin/python
 
-.PHONY: book test fuzz lint audit sbom lock bench pages check zoo clean
+.PHONY: book test fuzz faults lint audit sbom lock bench pages check zoo clean
 
 book: $(READY)          ## run the studies on the embedded default, render _build/html
 	$(BIN)/probekit book
@@ -17,6 +17,8 @@ test: $(READY)          ## run the tests
 
 fuzz: $(READY)          ## damaged files and arguments for an hour, or FUZZ_MINUTES
 	$(BIN)/python tests/fuzz.py
+faults: $(READY)        ## try to break it: kills, full disks, a soak; the table of the book's page
+	$(BIN)/python tests/faults.py --soak 10 --out book/recorded/faults.csv
 
 lint: $(READY)          ## ruff and mypy
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ ORDER = [
     "files",
     "outputs",
     "progress",
+    "workers",
     "reading",
     "lazy",
     "markup",

@@ -15,6 +15,7 @@ from probekit.demo.training.loop import Run, claim, train
 from probekit.demo.training.start import from_folder, from_shape
 from probekit.demo.zoo import ZOO, Member, cached_folder, member_of, recipe_of, text_read
 from probekit.progress import bar
+from probekit.workers import end_with_parent
 
 log = logging.getLogger(__name__)
 
@@ -35,16 +36,17 @@ def train_zoo(names: Sequence[str]) -> list[Path]:
     members = [member_of(name) for name in names]
     if not members:
         return []
-    with ProcessPoolExecutor(min(len(names), os.cpu_count() or 1), get_context("spawn"), _no_bars) as pool:
+    with ProcessPoolExecutor(min(len(names), os.cpu_count() or 1), get_context("spawn"), _begin) as pool:
         asked = [pool.submit(trained_folder, name, member) for name, member in zip(names, members, strict=True)]
         for one in bar("models of the zoo", len(names), " models", items=as_completed(asked)):
             one.result()
     return [one.result() for one in asked]
 
 
-def _no_bars() -> None:
+def _begin() -> None:
     """The bars of two processes would write over each other."""
     os.environ["TQDM_DISABLE"] = "1"
+    end_with_parent()
 
 
 def grown_folder(name: str, epochs: int | None) -> Path:

@@ -25,6 +25,7 @@ from probekit.report.paths import root
 from probekit.report.run import run
 from probekit.report.sources import complete, pages
 from probekit.report.tables import heading
+from probekit.workers import end_with_parent
 
 log = logging.getLogger(__name__)
 
@@ -83,6 +84,7 @@ def _begin() -> None:
     """One thread, for kernels with one on every core each would stand in each other's way; SIGTERM is as Ctrl-C."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_with_parent()
 
 
 def _page(name: str, profile: str) -> Path:

@@ -44,10 +44,13 @@ def within_memory(
                 try:
                     result = run(part)
                 except (torch.OutOfMemoryError, RuntimeError, MemoryError) as error:
-                    if not _out_of_memory(error):
+                    if not out_of_memory(error):
                         raise
                     if len(part) == 1:
-                        raise ModelError(f"{name}: one row of {size} tokens does not fit into memory") from error
+                        raise ModelError(
+                            f"{name}: one row of {size} tokens does not fit into memory; free some, take another "
+                            "device or dtype='bfloat16' in load_model, or ask a smaller model"
+                        ) from error
                     limit = size // 2
                     log.warning("out of memory at %d tokens a batch; going on with %d", size, limit)
                 else:
@@ -57,7 +60,8 @@ def within_memory(
             parts += [part[middle:], part[:middle]]
 
 
-def _out_of_memory(error: BaseException) -> bool:
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that the device, or the machine, has no more memory."""
     import torch
 
     said = str(error).lower()

@@ -20,11 +20,12 @@ from probekit.demo.training.corpus import Corpus
 from probekit.demo.training.objective import objective
 from probekit.demo.training.recipe import Settings
 from probekit.demo.training.start import Start
-from probekit.errors import StoreError
+from probekit.errors import ModelError, StoreError
 from probekit.files import canonical, digest, sweep, unfinished
 from probekit.models.card import RECORD
 from probekit.models.kinds import quiet
 from probekit.progress import bar
+from probekit.scoring.memory import out_of_memory
 
 if TYPE_CHECKING:
     import torch
@@ -101,6 +102,7 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
     the weights of an uninterrupted one. ``out`` appears whole or not at all. The caller holds the lock.
 
     Raises:
+        ModelError: a batch does not fit into memory, or the loss is no longer finite.
         StoreError: checkpoint or folder cannot be written.
     """
     import torch
@@ -128,16 +130,19 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
             for group in optimizer.param_groups:
                 group["lr"] = run.settings.rate * pace((step + 1) / (steps + 1), run.settings.warmup)
             ids, names = run.corpus.rows(batch)
-            with torch.autocast(device.partition(":")[0], dtype=torch.bfloat16, enabled=bfloat16):
-                loss = loss_of(network, ids, names, np.random.default_rng([run.settings.seed, 1, step]))
-            optimizer.zero_grad()
-            loss.backward()
+            with _in_memory(run.settings.batch_tokens):
+                with torch.autocast(device.partition(":")[0], dtype=torch.bfloat16, enabled=bfloat16):
+                    loss = loss_of(network, ids, names, np.random.default_rng([run.settings.seed, 1, step]))
+                optimizer.zero_grad()
+                loss.backward()
             torch.nn.utils.clip_grad_norm_(network.parameters(), 1.0)
             optimizer.step()
             losses[step] = loss.detach()
             shown.update()
             if checkpoint.due():
+                _finite(losses[: step + 1])
                 checkpoint.write(step + 1, network, optimizer, losses)
+    _finite(losses)
     precision = "bfloat16" if bfloat16 else "float32"
     _save(run, network, losses.cpu(), precision, out)
     checkpoint.drop()
@@ -146,6 +151,26 @@ def train(run: Run, out: Path, device: str, title: str) -> None:
 def pace(done: float, warmup: float) -> float:
     """Share of the highest learning rate: a straight rise over ``warmup``, then half a cosine down to zero."""
     return done / warmup if done < warmup else (1 + math.cos(math.pi * (done - warmup) / (1 - warmup))) / 2
+
+
+@contextmanager
+def _in_memory(tokens: int) -> Iterator[None]:
+    """Say what to set where a batch does not fit."""
+    try:
+        yield
+    except (RuntimeError, MemoryError) as error:  # torch's own is a RuntimeError
+        if not out_of_memory(error):
+            raise
+        raise ModelError(
+            f"a batch of {tokens} tokens does not fit into memory; take a recipe of fewer batch_tokens"
+        ) from error
+
+
+def _finite(losses: torch.Tensor) -> None:
+    """Refuse to keep a training that was lost."""
+    wrong = (~losses.isfinite()).nonzero()
+    if len(wrong):
+        raise ModelError(f"the loss is not finite from step {int(wrong[0]) + 1} on; take a recipe of a lower rate")
 
 
 def _bfloat16(device: str, network: Any) -> bool:

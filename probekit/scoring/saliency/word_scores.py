@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, get_args
 
+import numpy as np
 import pandas as pd
 
-from probekit.errors import ProbeError
+from probekit.errors import ModelError, ProbeError
 from probekit.files import canonical, digest
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
@@ -55,7 +56,7 @@ def attribute(
     Raises:
         ValueError: unknown method or option.
         ProbeError: the model's own mask token in a context, a repeated id, or no gold to explain.
-        ModelError: not a masked model, or out of memory at a single row.
+        ModelError: not a masked model, scores that are not finite, or out of memory at a single row.
         StoreError: results cannot be written; finished shards are kept.
     """
     if method not in METHODS:
@@ -83,6 +84,8 @@ def attribute(
             members = shards[number]
             found = compute(model, [inputs[i] for i in members], batch_tokens, options)
             progress.add(len(members) * points(options))
+            if not np.isfinite([score for scores in found["scores"] for score in scores]).all():
+                raise ModelError(f"{model.name} ({model.dtype}) gives weights of words that are not finite")
             return found.assign(number=members)
 
         if store is None:
