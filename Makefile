@@ -17,6 +17,7 @@ test: $(READY)          ## run the tests
 
 fuzz: $(READY)          ## damaged files and arguments for an hour, or FUZZ_MINUTES
 	$(BIN)/python tests/fuzz.py
+
 faults: $(READY)        ## try to break it: kills, full disks, a soak; the table of the book's page
 	$(BIN)/python tests/faults.py --soak 10 --out book/recorded/faults.csv
 
