@@ -50,8 +50,8 @@ def test_counts_of_a_source_add_up(looked: ask.Looked) -> None:
     assert "100.0% of the steps" in contexts.cut(tables)
     told, each = contexts.answer(tables), tables["relations"].set_index("label")["counted"]
     assert f"Of {source['triples']} triples" in told and f"{source['covered']} have a document" in told
-    assert f"{each.max() / each.sum():.0%} of the steps are of one relation, *{each.idxmax()}*" in told
-    assert set(tables["relations"]["kind"]) == {"N-M"} and "100% of N\\-M relations" in contexts.kinds(tables)
+    assert f"{each.max() / each.sum():.0%} of the steps are of one relation, “{each.idxmax()}”" in told
+    assert set(tables["relations"]["kind"]) == {"N-M"} and "100% of N-M relations" in contexts.kinds(tables)
     assert contexts.draw(tables).axes and contexts.described(tables)
     assert contexts.in_short(tables)["Triples asked"].tolist() == [str(source["drawn"])]
 
@@ -63,7 +63,7 @@ def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
     tables = {"sources": pd.DataFrame(rows), "relations": relations}
     told = contexts.answer(tables)
     assert "Of 40 triples" in told and "30 have" in told and "7 one that" in told and "75% of the steps" in told
-    assert contexts.kinds(tables).endswith("these steps are 75% of N\\-M relations and 25% of N\\-1 relations.")
+    assert contexts.kinds(tables).endswith("these steps are 75% of N-M relations and 25% of N\\-1 relations.")
     assert contexts.kinds({**tables, "relations": relations.drop(columns="kind")}) == ""
 
 
