@@ -8,12 +8,15 @@ A text cell of a CSV file that a spreadsheet would run is kept behind an apostro
 from __future__ import annotations
 
 import html
+import json
 import re
 from collections.abc import Callable, Iterable
 from html.parser import HTMLParser
 from typing import Any
 
 import pandas as pd
+
+from probekit.files import digest
 
 # every ASCII punctuation mark but a comma, the point of a number and its sign
 _PUNCTUATION = re.compile(r"(?!,|[.-]\d)([!-/:-@\[-`{-~])")
@@ -45,6 +48,17 @@ def escape(value: Any) -> Markup:
         return value
     text = "".join(c if c.isprintable() or c == "\N{NO-BREAK SPACE}" else " " for c in str(value))
     return Markup(_PUNCTUATION.sub(r"\\\1", text))
+
+
+def file_name(name: str) -> str:
+    """A name of a table or a figure as a file is called; of any other signs than these a digest stands for them."""
+    plain = re.sub(r"[^\w-]", "_", name)
+    return plain if plain == name else f"{plain[:80]}-{digest(name, length=8)}"
+
+
+def option(text: str) -> Markup:
+    """A text as the value of a directive's option."""
+    return Markup(json.dumps(" ".join(text.split()), ensure_ascii=False))
 
 
 def inert(markup: str) -> str:

@@ -6,8 +6,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
+from probekit.markup import option
 from probekit.report.charts import forest, new_figure, told
-from probekit.report.page import Page, option
+from probekit.report.page import Page
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.text import Markup, number, title

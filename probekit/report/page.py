@@ -18,8 +18,8 @@ import pandas as pd
 from probekit import __version__
 from probekit.cautions import listen
 from probekit.errors import ReportError
-from probekit.files import digest, write_atomically
-from probekit.markup import Markup, escape, inert, quoted, with_texts
+from probekit.files import write_atomically
+from probekit.markup import Markup, escape, file_name, inert, option, quoted, with_texts
 from probekit.probes.probe import Probe
 from probekit.report import explorer
 from probekit.report.fingerprint import page_hash
@@ -339,17 +339,6 @@ def provenance(manifest: Mapping[str, Any], title: str, link: Markup) -> Markup:
 def shown_parameters(values: Mapping[str, Any]) -> str:
     """Parameters as options of ``probekit run``."""
     return " ".join(f"-p {key}={shlex.quote(json.dumps(value))}" for key, value in values.items())
-
-
-def file_name(name: str) -> str:
-    """A name of a table or a figure as a file is called; of any other signs than these a digest stands for them."""
-    plain = re.sub(r"[^\w-]", "_", name)
-    return plain if plain == name else f"{plain[:80]}-{digest(name, length=8)}"
-
-
-def option(text: str) -> Markup:
-    """A text as the value of a directive's option."""
-    return Markup(json.dumps(" ".join(text.split()), ensure_ascii=False))
 
 
 def _display(markdown: Markup | None, as_html: str) -> None:

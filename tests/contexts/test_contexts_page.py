@@ -50,8 +50,8 @@ def test_counts_of_a_source_add_up(looked: ask.Looked) -> None:
     assert "100.0% of the steps" in contexts.cut(tables)
     told, each = contexts.answer(tables), tables["relations"].set_index("label")["counted"]
     assert f"of {source['triples']} facts" in told and f"{source['covered']} have a document" in told
-    assert f"{each.max() / each.sum():.0%} are of one relation, *{each.idxmax()}*" in told
-    assert set(tables["relations"]["kind"]) == {"N-M"} and "100% of N\\-M relations" in contexts.kinds(tables)
+    assert f"{each.max() / each.sum():.0%} are of one relation, “{each.idxmax()}”" in told
+    assert set(tables["relations"]["kind"]) == {"N-M"} and "100% of N-M relations" in contexts.kinds(tables)
     assert contexts.draw(tables).axes and contexts.described(tables)
     assert contexts.in_short(tables)["Triples asked"].tolist() == [str(source["drawn"])]
 
@@ -65,7 +65,7 @@ def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
     assert "of 40 facts" in told and "30 have" in told and "7 (18%) one that" in told and "gained 75% are" in told
     even = relations.assign(counted=[9, 4, 4])
     assert "mostly about it" in told and "mostly" not in contexts.answer({**tables, "relations": even})
-    assert contexts.kinds(tables).endswith("these steps are 75% of N\\-M relations and 25% of N\\-1 relations.")
+    assert contexts.kinds(tables).endswith("these steps are 75% of N-M relations and 25% of N-1 relations.")
     assert contexts.kinds({**tables, "relations": relations.drop(columns="kind")}) == ""
 
 

@@ -13,9 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sphinx.application import Sphinx
 
-from probekit.markup import Markup, escape, inert, quoted, unquoted, with_texts
+from probekit.markup import Markup, escape, file_name, inert, option, quoted, unquoted, with_texts
 from probekit.report import Page, new_figure
-from probekit.report.page import file_name, option
 from probekit.report.paths import root
 from probekit.report.recording import read_table
 from probekit.report.sources import complete
