@@ -13,7 +13,7 @@ from typing import Any
 
 from probekit import __version__
 from probekit.endings import explained, stoppable
-from probekit.errors import ProbekitError
+from probekit.errors import ProbekitError, ReportError
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -471,9 +471,17 @@ def _check(options: argparse.Namespace) -> None:
 def _rerun(pages: Sequence[str]) -> None:
     from probekit.report.rerun import rerun
 
+    beyond = []
     for row in rerun(pages):
-        where = f", by at most {row['largest']:.4g}: {row['first']}" if row["differ"] else ""
+        beyond += [row["page"]] * (row["beyond"] > 0)
+        more = f", {row['beyond']} of them beyond the last decimal" * (row["beyond"] > 0)
+        where = f"{more}, by at most {row['largest']:.4g}: {row['first']}" if row["differ"] else ""
         _say(f"{row['page']:20} {row['differ']:5} of {row['numbers']:6,} printed numbers differ{where}")
+    if beyond:
+        raise ReportError(
+            f"printed numbers differ by more than one unit of their last decimal on {', '.join(beyond)}: see 'Check "
+            "this report' in book/rerun.md for what may differ on another machine"
+        )
 
 
 if __name__ == "__main__":

@@ -56,7 +56,11 @@ def test_every_dependency_has_a_use_and_every_import_is_declared():
     assert set(uses) == DECLARED
     folders = ("probekit", "notebooks", "tools", "benchmarks", "tests", "book/_ext")
     sources = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
-    ours = {path.stem for path in sources} | {"probekit", "notebooks", "tools", "benchmarks"} | sys.stdlib_module_names
+    ours = (
+        {path.stem for path in sources}
+        | {"probekit", "notebooks", "tools", "benchmarks", "tests"}
+        | sys.stdlib_module_names
+    )
     modules = {name.split(".")[0] for path in sources for name in imported(path)} - ours
     homes = packages_distributions() | {"unidecode": ["unidecode"], "vaderSentiment": ["vadersentiment"]}
     used = {named(home) for module in modules for home in homes[module]}

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from probekit.metrics.reprinted import compare
 from probekit.report.book import PLACES
 from probekit.report.paths import root
 from probekit.report.run import run
 from probekit.report.sources import pages
 
 LINK = re.compile(r'<a href="[^"]*">')  # depends on where in the book a page stands
-NUMBER = re.compile(r"-?\d[\d,]*\.?\d*(?:e-?\d+)?")
 
 
 def rerun(names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
@@ -25,8 +25,7 @@ def rerun(names: Sequence[str] = ()) -> Iterator[dict[str, Any]]:
         names: pages; by default all that have the profile ``demo``.
 
     Yields:
-        One row per page, as soon as it has run: ``page, numbers`` (printed on the committed page), ``differ`` (how
-        many of them come out otherwise), ``largest`` (difference) and ``first`` (old and new text around it).
+        One row per page, as soon as it has run: ``page`` and what ``compare`` says of it.
     """
     for name in names or pages("demo"):
         committed = root() / "book" / "studies" / PLACES["demo"] / f"{name}.ipynb"
@@ -40,19 +39,3 @@ def printed(page: Path) -> list[str]:
     outputs = [out for cell in json.loads(page.read_text("utf-8"))["cells"] for out in cell.get("outputs", [])]
     texts = ["".join(out.get("data", {}).get("text/markdown", "")) for out in outputs]
     return [LINK.sub("", line) for text in texts if "Page hash" not in text for line in text.splitlines()]
-
-
-def compare(committed: Sequence[str], new: Sequence[str]) -> dict[str, object]:
-    """Numbers of two pages side by side; lines that say something else altogether count all their numbers."""
-    differ, largest, first = 0, 0.0, ""
-    for old, fresh in zip(committed, new, strict=False):
-        if old != fresh:
-            pairs = list(zip(NUMBER.findall(old), NUMBER.findall(fresh), strict=False))
-            changed = [(a, b) for a, b in pairs if a != b]
-            differ += max(1, len(changed))
-            sizes = [abs(float(a.replace(",", "")) - float(b.replace(",", ""))) for a, b in changed]
-            largest = max([largest, *sizes])
-            first = first or f"{old.strip()[:80]} -> {fresh.strip()[:80]}"
-    differ += abs(len(committed) - len(new))
-    numbers = sum(len(NUMBER.findall(line)) for line in committed)
-    return {"numbers": numbers, "differ": differ, "largest": largest, "first": first}

@@ -2,15 +2,36 @@
 
 import json
 
-from probekit.report.rerun import compare, printed
+import pytest
+
+from probekit.metrics.reprinted import compare
+from probekit.report.rerun import printed
 
 
 def test_numbers_are_compared_in_place():
     same = ["Acc@1 is 0.50 of 1,300 facts."]
-    assert compare(same, same) == {"numbers": 3, "differ": 0, "largest": 0.0, "first": ""}
+    assert compare(same, same) == {"numbers": 3, "differ": 0, "beyond": 0, "largest": 0.0, "first": ""}
     found = compare([*same, "| 0.174 [0.157, 0.191] |"], [*same, "| 0.174 [0.158, 0.195] |"])
-    assert (found["numbers"], found["differ"]) == (6, 2) and abs(found["largest"] - 0.004) < 1e-12
+    assert (found["numbers"], found["differ"], found["beyond"]) == (6, 2, 1) and abs(found["largest"] - 0.004) < 1e-12
     assert found["first"] == "| 0.174 [0.157, 0.191] | -> | 0.174 [0.158, 0.195] |"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "beyond"),
+    [
+        ("0.174", "0.175", 0),
+        ("0.174", "0.173", 0),
+        ("0.174", "0.176", 1),
+        ("-0.0 %", "0.1 %", 0),
+        ("2.5e-05", "2.6e-05", 0),
+        ("2.5e-05", "2.5e-04", 1),
+        ("1,300 of 0.5", "1,301 of 0.6", 1),
+        ("0.174 is more", "0.175 is less", 1),
+        ("0.174 and 0.2", "0.174 and", 1),
+    ],
+)
+def test_one_unit_of_the_last_decimal_is_within_the_tolerance(old, new, beyond):
+    assert compare([old], [new])["beyond"] == beyond
 
 
 def test_another_sentence_and_a_missing_line_differ_too():
