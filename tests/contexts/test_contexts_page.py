@@ -63,7 +63,7 @@ def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
     tables = {"sources": pd.DataFrame(rows), "relations": relations}
     told = contexts.answer(tables)
     assert "Of 40 triples" in told and "30 have" in told and "7 one that" in told and "75% of the steps" in told
-    assert contexts.kinds(tables).endswith("these steps are 75% of N-M relations and 25% of N\\-1 relations.")
+    assert contexts.kinds(tables).endswith("these steps are 75% of N-M relations and 25% of N-1 relations.")
     assert contexts.kinds({**tables, "relations": relations.drop(columns="kind")}) == ""
 
 
