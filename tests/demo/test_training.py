@@ -284,7 +284,7 @@ def test_texts_that_cannot_be_used_are_named(tmp_path):
     with pytest.raises(ModelError, match="cannot read "):
         read_text(tmp_path / "absent.txt")
     (tmp_path / "half.gz").write_bytes(gzip.compress(b"text " * 99)[:20])
-    with pytest.raises(ModelError, match=r"cannot read the text .*half\.gz"):
+    with pytest.raises(ModelError, match=r"half\.gz cannot be read to its end"):
         read_text(tmp_path / "half.gz")
 
 
@@ -331,7 +331,7 @@ def test_wrong_starts_are_named(tmp_path):
         ("masked: 0.3", "masked: 1.3", "masked is a share"),
         ("span: 1.5", "span: 4.0", "span is a number from 1.0 to 2.0"),
         ("settings:", "setings:", "a recipe has `settings`"),
-        ("family: bert,", "family: [", "is not YAML"),
+        ("family: bert,", "family: [", "not YAML"),
     ],
 )
 def test_wrong_recipes_are_named(tmp_path, old, new, said):
@@ -389,7 +389,7 @@ def test_cards_of_registered_and_unknown_models(tmp_path):
     assert (about(str(tmp_path)).category, about(str(tmp_path)).family) == ("unknown", "RoBERTa")
     assert about("nobody/nothing").family == "unknown"
     (tmp_path / "training.json").write_text("{")
-    with pytest.raises(ModelError, match=r"cannot read .*training\.json"):
+    with pytest.raises(ModelError, match=r"training\.json: not JSON"):
         about(str(tmp_path))
 
 
