@@ -162,6 +162,8 @@ page.findings()
 # - Held-out facts do not take away the advantage of a familiar style; the control does, for the one encoder that has it.
 # - A mean over models is a mean over the models of this page; its interval speaks of other facts, not of other models.
 # - No p-value or interval of this page is corrected for their number; {doc}`13_rankings` does that.
+# - The encoder of the recorded models has read question and answer pairs of SQuAD, so that Acc@1 there may be high for it.
+# - On PubMed a word that only looks like an entity counts as one; {doc}`/book/studies/19_lipid` takes such homonyms out.
 # - ConceptNet and some relations of T-REx are not at hand ({doc}`11_datasets` counts them).
 #
 # ```{admonition} Exercise
