@@ -53,7 +53,7 @@ class Executed(Parser):
         with Listed():
             super().parse(inputstring, document)
         for node in list(document.findall(nodes.raw)):
-            node.children = [nodes.Text(inert(node.astext()))]
+            node[:] = [nodes.Text(inert(node.astext()))]
         for node in list(document.findall(nodes.image)) + list(document.findall(download_reference)):
             if ELSEWHERE.match(node.get("uri") or node.get("reftarget", "")):
                 refuse(node)

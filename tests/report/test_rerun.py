@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from probekit import cli
 from probekit.metrics.reprinted import compare
 from probekit.report.rerun import printed
 
@@ -44,3 +45,13 @@ def test_links_and_the_making_of_a_page_are_left_out(tmp_path):
     outputs = [{"data": {"text/markdown": text}} for text in (f"Said 1.\n{link}And 2.", "Page hash | 3")]
     (tmp_path / "p.ipynb").write_text(json.dumps({"cells": [{"outputs": outputs}, {}]}))
     assert printed(tmp_path / "p.ipynb") == ["Said 1.", "And 2."]
+
+
+@pytest.mark.parametrize(("new", "status"), [("0.175", 0), ("0.274", 1)])
+def test_the_command_names_a_page_beyond_the_tolerance(monkeypatch, capsys, new, status):
+    row = {"page": "10_page"} | compare(["0.174"], [new])
+    monkeypatch.setattr("probekit.report.rerun.rerun", lambda pages: iter([row]))
+    assert cli.main(["check", "--rerun"]) == status
+    said = capsys.readouterr()
+    assert "1 of      1 printed numbers differ" in said.out
+    assert ("last decimal on 10_page" in said.err) == bool(status)
