@@ -113,7 +113,7 @@ page.findings()
 #
 # ## What this does not show
 #
-# - A word of the lexicon is not always hurtful where it stands, as {cite:t}`fairbelief2024` say too: everyday ones, such as *know* and *do*, make up much of the scores and of the ranking ({doc}`47_lemmas`).
+# - A word of the lexicon is not always hurtful where it stands, as {cite:t}`fairbelief2024` say too: everyday ones, such as *know* and *do*, make up much of the scores and of the ranking ({doc}`/book/studies/47_lemmas`).
 # - The intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon nor of other wordings of the templates.
 # - Models that complete one word and models that write ten are not asked the same.
 # - The models of the release were not run again: their prompts and decoding are the authors'.

@@ -131,7 +131,7 @@ page.findings()
 # - All hundred completions stand near the top of what a model can say; nothing here tells of unlikely text.
 # - Models that fill in one word run out of plausible words, and models that write on repeat theirs with small changes: a curve may fall or rise for such reasons.
 # - The two sets of templates differ in whom they name and in how many templates they repeat, so a difference speaks of the sets as they are.
-# - Intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon, which {doc}`47_lemmas` tries.
+# - Intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon, which {doc}`/book/studies/47_lemmas` tries.
 #
 # ```{admonition} Exercise
 # :class: seealso
