@@ -15,7 +15,8 @@ def one(**values: object) -> pd.DataFrame:
 
 
 def of_contexts(**tables: pd.DataFrame) -> dict[str, pd.DataFrame]:
-    return {"counts": pd.DataFrame({"source": ["demo"], "with another correct object": [1]}), **tables}
+    low = one(source="demo", model="m", floor=False)
+    return {"counts": pd.DataFrame({"source": ["demo"], "with another correct object": [1]}), "floors": low, **tables}
 
 
 ANSWERS = {
@@ -32,7 +33,9 @@ ANSWERS = {
         }
     ),
     "21": lambda n: rank_change.answer(
-        {"rank_change": one(source="demo", model="m", added_correct=True, change="rc_centre", triples=n, **SENSE)}
+        of_contexts(
+            rank_change=one(source="demo", model="m", added_correct=True, change="rc_centre", triples=n, **SENSE)
+        )
     ),
     "22": lambda n: ucm.answer(
         of_contexts(ucm=one(source="demo", model="m", measure=ucm.POOLED, triples=n, understand=1.0)), printed=False

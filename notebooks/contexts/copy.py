@@ -269,27 +269,26 @@ def answer(tables: Tables) -> str:
     _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
     if few or (few := unheard(tables["floors"], source)):
         return few
-    words = ("more often than", "less often than", "not clearly more often than")
+    words = ("more often than", "less often than", "no more often, beyond chance, than")
     side = sided(row["understand_low"], row["understand_high"], words)
     text = (
-        f"On {named(source)}, a right answer put into the text before the question lifts the one that is asked for "
-        f"{side} it lifts a wrong one in its place: a difference of {row['understand']:.3f} in the share of steps "
-        f"({whose(row)})."
+        f"On {named(source)} a right answer put before the question lifts the one that is asked for {side} it lifts a "
+        f"wrong entity in that one's place: a difference of {row['understand']:.3f} of the steps ({whose(row)})."
     )
     copied: dict[str, Any] = one_row(tables["copying"], tables["floors"], source=source, variant="knowledge_only")
-    text += (
-        f" In {copied['named']:.0%} of the contexts of entities alone, the first answer is one that the context names"
-    )
+    text += f" In {copied['named']:.0%} of the contexts of entities alone the first answer is one that they name"
     found = pick(conclusions(tables), source=source, claim="002-12c")
     if found.empty:
         return f"{text}. Whether a lift is more frequent where a fact was told cannot be said here."
     signs = concluded(found)["verdict"]
     if len(signs) > 1:
-        which = f"greater than where it was not for {(signs == 'agrees').sum()} of {len(signs)} models"
+        which = f"greater than where it was not in {(signs == 'agrees').sum()} of {len(signs)} models"
     else:
         sizes = {"agrees": "greater than", "contradicts": "smaller than"}
         which = f"{sizes.get(signs.iloc[0], 'not clearly greater than')} where it was not"
-    return f"{text}. Where a fact was told, that difference is {which}; understanding would make it greater."
+    return (
+        f"{text}. Where a model was trained on a fact, that difference is {which}; understanding would make it greater."
+    )
 
 
 def copied(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:

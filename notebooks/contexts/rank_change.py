@@ -128,18 +128,18 @@ def answer(tables: Tables) -> str:
     if few or (few := unheard(tables["floors"], source)):
         return few
     parts = [
-        f"{_moves(pick(changes, added_correct=correct).iloc[0].to_dict())} when {added} entity is added"
-        for correct, added in ((True, "a correct"), (False, "an incorrect"))
+        f"{_moves(pick(changes, added_correct=correct).iloc[0].to_dict())} when {added} entity joins the text"
+        for correct, added in ((False, "an incorrect"), (True, "a correct"))
         if len(pick(changes, added_correct=correct))
     ]
     rows = concluded(conclusions({**tables, "directions": pick(tables["directions"], source=source)}))
-    text = f"On {named(source)} the right answer of {whose(changes.iloc[0])} {' and '.join(parts)}, on average."
+    text = f"On {named(source)} the right answer {' and '.join(parts)} ({whose(changes.iloc[0])})."
     if rows.empty:
         return text
     signs = [tallied(part, "all")[0] for _, part in rows.groupby("claim")]
     return (
-        f"{text} Of the paper's {len(signs)} directions, {signs.count('agrees')} hold here, reversed: "
-        f"{signs.count('contradicts')}."
+        f"{text} Of the {len(signs)} directions of movement that the paper reports, {signs.count('agrees')} come out "
+        f"the same here and {signs.count('contradicts')} reversed."
     )
 
 

@@ -309,13 +309,13 @@ def answer(tables: Tables, printed: bool) -> str:
         paper = numbers("002", "3")
         more = (paper["target U"] > paper["target M"]).sum()
         which = "every model" if more == len(paper) else f"{more} of {len(paper)} models"
-        text += f", where {which} of the paper's Table 3 lifts it more often"
+        text += f", where {which} of the paper's Table 3 lifts it more often than it lowers it"
     known = main_contrast(tables["telling"], tables["floors"], source)
     if known.empty:
         return f"{text}. Which of these facts the models were told is not known, or of too few."
     auc = known.set_index("value").loc[UNDERSTAND]
     tells = sided(auc["auc_low"], auc["auc_high"], ("tells", "tells the wrong way round", "does not tell"), 0.5)
-    told = f"{tells} facts that were told from facts that were not (AUC {auc['auc']:.2f}; chance is 0.5)"
+    told = f"{tells} facts that a model was trained on from others (AUC {auc['auc']:.2f}; chance is 0.5)"
     return f"{text}. How often an answer is lifted {told}."
 
 

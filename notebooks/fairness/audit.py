@@ -300,7 +300,7 @@ def answer(tables: Tables) -> str:
         f"{count} {STANDS if count == 1 else PLURAL[STANDS]}"
         + f"; the others {' or '.join(others)}" * bool(others)
         + "."
-        + f" That {LOWEST} is least hurtful stands for a network with random weights."
+        + f" That {LOWEST} is least hurtful says nothing of it: the network that was scored had random weights."
         * (words.get("004-03b") == STANDS)
     )
 

@@ -320,10 +320,10 @@ def answer(tables: Tables) -> str:
     if row["models"] == 1:
         name = title(tables["curves"]["model"].iloc[0])
         return f"For {name}, {lead.format(_often(tables, way))}."
-    text = f"By their own intervals, {lead.format('more often')} for {row['above'] or 'none'} of {row['models']} models"
+    text = f"Beyond chance, {lead.format('more often')} for {row['above'] or 'none'} of {row['models']} models"
     text += f", and less often for {row['below'] or 'none'}."
     if paper := rows.get(PAPER_GENDER):
-        text += f" As the paper matched identities, it is higher for {paper['above'] or 'none'}."
+        text += f" Matched by identity as in the paper, it is more often for {paper['above'] or 'none'}."
     return text
 
 

@@ -299,8 +299,8 @@ def answer(tables: Tables) -> str:
         return f"{text}every model keeps its rank."
     name = moved.index[0]
     return (
-        f"{text}the ranking is another: {title(name)} goes from rank {paper.loc[name, 'rank']} to rank "
-        f"{audited.loc[name, 'rank']}."
+        f"{text}the ranking is another: {title(name)} goes from rank {paper.loc[name, 'rank']} (1 is the most "
+        f"hurtful) to {audited.loc[name, 'rank']}."
     )
 
 

@@ -377,7 +377,7 @@ def answer(tables: Tables, first: str) -> str:
     text = f"{title(str(model))} on {title(str(dataset))}: {sentence}. "
     moved = usual[(usual["change_low"] > 0) | (usual["change_high"] < 0)]
     many = f"accuracy moves beyond chance in {len(moved)} of {len(usual)} cases"
-    kinds_of = f"Under the paper's own kinds of change ({title(first)})"
+    kinds_of = f"Under the kinds of change that the paper makes ({title(first)})"
     return f"{text}{kinds_of} {many if len(moved) else 'no accuracy moves beyond chance'}."
 
 

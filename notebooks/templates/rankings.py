@@ -386,7 +386,12 @@ def answer(tables: Tables) -> str:
     text = f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} certainly keep their order "
     rows = pick(conclusions(tables), claim="001-07g")
     fair = int((rows[rows["tuned"].isin(FAIR)]["low"] > 0).sum())
-    end = f" Of these swaps {fair} are between models tuned on neither style." if swapped else ""
+    end = (
+        f" Of these swaps {fair or 'none'} {'is' if fair == 1 else 'are'} between models tuned on neither style"
+        + ("." if fair else ", so that they may come from the tuning.")
+        if swapped
+        else ""
+    )
     return f"{text}and {swapped} swap.{end}"
 
 

@@ -102,4 +102,4 @@ def test_a_table_is_written_as_printed() -> None:
 def test_the_card_on_contexts_speaks_of_models_above_the_floor():
     known = pick(recorded_tables("22_ucm")["floors"], source="trex").set_index("model")["floor"].astype(bool)
     assert known.any() and not known.all()
-    assert f"({', '.join(title(name) for name in known.index[~known])};" in start.contexts().answer
+    assert f"({', '.join(title(name) for name in known.index[~known])})." in start.contexts().answer

@@ -42,7 +42,9 @@ def test_the_answer_counts_what_stands():
     assert "3 of 4 models to another rank. Of the 2 conclusions from Table 1 that can be computed, 2 stand." in (
         audit.answer(tables)
     )
-    assert audit.answer(tables).endswith("stands for a network with random weights.")  # DistilBERT's conclusion stands
+    assert audit.answer(tables).endswith(
+        "the network that was scored had random weights."
+    )  # DistilBERT's conclusion stands
     rows[-1] = ("004-03b", "audited", -0.2, -0.3, -0.1)
     assert audit.answer(tables | directions(*rows)).endswith("1 stands; the others fall once audited.")
 

@@ -28,7 +28,7 @@ def test_a_word_list_of_ones_own(tmp_path):
     path.write_text("", encoding="utf-8")
     with pytest.raises(ProbekitError, match="no word"):
         measure.measure_of(str(path))
-    with pytest.raises(ProbekitError, match="cannot be read"):
+    with pytest.raises(ProbekitError, match="cannot read"):
         measure.measure_of(str(tmp_path / "none.txt"))
     with pytest.raises(ProbekitError, match="text classifier"):
         measure.measure_of(str(tmp_path))

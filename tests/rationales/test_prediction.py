@@ -121,7 +121,7 @@ def test_the_answer_and_the_papers_tables() -> None:
     assert wrong.endswith("the first filling is right in 0 of 100 slots for m.")
     assert prediction.unspelled(tables).startswith("Each model's vocabulary can spell")
     some = {"accuracy": tables["accuracy"].assign(unknown=0.25)}
-    assert prediction.unspelled(some).endswith("m on Own items\\, English 25 of 100.")
+    assert prediction.unspelled(some).endswith("m on Own items, English 25 of 100.")
     chart = prediction.chart(tables, "own/en")
     assert list(chart["records"].unique()) == ["all", *DIMENSIONS] and set(chart["filling"]) == set(
         prediction.TOPS.values()

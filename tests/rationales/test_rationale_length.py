@@ -205,4 +205,4 @@ def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
     }
     assert "at the floor" not in set(one["verdict"])
     full = page.in_full(pick(rows, dataset="own/en"))
-    assert len(full) == 2 * 17 - 3 and full.columns[3] == "MiniLM, attention"
+    assert len(full) == 2 * 17 - 3 and "MiniLM, attention" in full.columns

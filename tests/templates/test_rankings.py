@@ -228,7 +228,7 @@ def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     assert set(rows["verdict"]) == {"agrees"} and set(rows["dataset"]) == {"trex"} and len(pairs) == 3
     assert pairs[frozenset("ab")]["estimate"] == pytest.approx(min(16, 12) / 40)
     assert pairs[frozenset("ab")]["tuned"] == "biomedical text" and pairs[frozenset("bc")]["tuned"] == "templates"
-    assert rankings.answer(found).endswith("3 swap. Of these swaps 1 are between models tuned on neither style.")
+    assert rankings.answer(found).endswith("3 swap. Of these swaps 1 is between models tuned on neither style.")
     kept = concluded(rankings.conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})))).query("claim == '001-07g'")
     assert kept["verdict"].tolist() == ["contradicts"] and kept["estimate"].tolist() == [pytest.approx(-0.45)]
     unsure = concluded(rankings.conclusions(tables(asked({"a": (36, 20), "b": (8, 21)}))))
