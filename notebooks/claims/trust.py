@@ -249,7 +249,8 @@ def answer(found: dict[str, pd.DataFrame]) -> str:
         "Wrong rarely, silent at times: where nothing is to be found, no rule in use decides in more than "
         f"{used['wrong'].max():.1%} of simulated studies, and an effect as large as the papers report is found in "
         f"{used['power'].min():.0%} to {used['power'].max():.0%}, by rule. Six rules that come to mind as easily "
-        f"decide on nothing in {former['wrong'].min():.0%} to {former['wrong'].max():.0%}, so this book does without them."
+        f"decide on nothing in {former['wrong'].min():.0%} to {former['wrong'].max():.0%}, so this book does without "
+        "them."
     )
 
 

@@ -73,7 +73,9 @@ def test_the_answer_says_how_the_target_moves() -> None:
     assert "falls by 3.00 ranks when an incorrect entity joins the text and rises by 4.50 ranks" in rank_change.answer(
         tables
     )
-    assert "6 directions, 4 hold here, reversed: 2." in rank_change.answer(tables)
+    assert "Of the 6 directions of movement that the paper reports, 4 come out the same here" in rank_change.answer(
+        tables
+    )
     mixed = rank_change.tables(asked(steps(10).assign(rc_centre=[-1.0, -1.0, 1.0, 1.0] * 20)))
     assert "neither clearly rises nor falls" in rank_change.answer(mixed)
 
