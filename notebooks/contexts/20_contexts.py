@@ -112,15 +112,13 @@ page.say(" ".join([contexts.kinds(tables), contexts.taught(tables), contexts.cut
 #
 # {func}`probekit.contexts.retrieval.retrieve` reads every document once and finds subjects and entities by whole words, the longest name first.
 # {func}`probekit.contexts.segments.segments` cuts the document, {func}`probekit.contexts.study.steps` builds all inputs, and {func}`probekit.contexts.study.rank_steps` ranks the entities.
-# Candidates are the entities of the target's type; in data sets without types, the objects of the relation.
-# Triples whose context holds another correct object are drawn apart, since only they have steps that {term}`UCM` counts.
+# Candidates are the entities of the target's type, or else the objects of the relation.
 # A document too long for a model is cut to a window around S1 ({func}`probekit.contexts.windows.fitted`); a step whose entity lies beyond it is counted as cut and left out of {term}`UCM`.
 # Where the paper's text and the caption of its Figure 2 differ, on the random context and on the negative target, the text is followed ({mod}`probekit.contexts.variants`).
 #
 # ## What this does not show
 #
 # - Most contexts of the real sources name one or two entities, where the paper's documents give ten segments.
-# - A document that names subject and target need not state the relation between them.
 # - An entity that the data does not list as an answer counts as incorrect, though it may be right.
 # - A synonym that is not listed, or a pronoun, is not found; nor are short names in capitals in the PubMed sentences, which are in small letters.
 #

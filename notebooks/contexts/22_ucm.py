@@ -139,7 +139,14 @@ page.table(
 # %% tags=["hide-input"]
 page.findings()
 page.say(ucm.unstable(tables))
-page.say(ucm.apart(tables))
+numbers, shown = ucm.apart(tables)
+page.table(
+    numbers,
+    "contexts_apart",
+    "Understand in one context less that in another, over the steps whose inputs differ",
+    shown,
+    fold=True,
+)
 
 # %% [markdown]
 # ## How it was computed

@@ -60,7 +60,6 @@ DOMAIN = {GENERAL: GENERAL, BIOMEDICAL: BIOMEDICAL, "biomedical fine-tuned": BIO
 PAIRS = (("real", "knowledge_only"), ("knowledge_only", "knowledge_sorted"))
 FITTING = {"trex": GENERAL, "demo": GENERAL, "demo_bio": BIOMEDICAL, "pubmed": BIOMEDICAL, "medline": BIOMEDICAL}
 GOLDS: tuple[Literal["any", "single"], ...] = ("any", "single")
-SHOWN = ("real", "knowledge_only", "knowledge_sorted")
 CAPTIONS = {
     "ucm": "Shares of steps: UCM_k, in which each triple and relation counts once, and UCM_m, all steps pooled",
     "accuracy": "Acc@k without context and with all of it, of any correct object and of the target alone",
@@ -397,27 +396,19 @@ def unstable(tables: Tables) -> str:
     draws = pick(tables["draws"], source=sources(tables)[0]) if len(tables["draws"]) else tables["draws"]
     if draws.empty:
         return ""
-    groups = pick(tables["groups"], by="variant", source=sources(tables)[0])
-    parts = []
-    for model, part in speaking(draws, tables["floors"]).groupby("model", sort=False):
-        of = pick(groups, model=model).set_index("group")["understand"]
-        others = ", ".join(f"{name.replace('_', '-')} {of[name]:.3f}" for name in SHOWN if name in of)
-        own = part["understand"]
-        parts.append(
-            f"of {title(str(model))} Understand lies between {own.min():.3f} and {own.max():.3f} in "
-            f"{len(own)} draws ({others})"
-        )
-    return f"In the knowledge-random context {'; '.join(parts)}."
+    parts = [
+        f"{part['understand'].min():.3f} and {part['understand'].max():.3f} for {title(str(model))}"
+        for model, part in speaking(draws, tables["floors"]).groupby("model", sort=False)
+    ]
+    count = draws.groupby("model").size().max()
+    return f"In {count} draws of the knowledge-random context Understand lies between {'; '.join(parts)}."
 
 
-def apart(tables: Tables) -> str:
-    """How variants differ in Understand, of the models above the floor, in a sentence."""
+def apart(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """How variants differ in Understand, of the models above the floor; the numbers, and for reading."""
     rows = speaking(pick(tables["between"], source=sources(tables)[0]), tables["floors"])
-    told = "; ".join(
-        f"{title(row['model'])}, {row['pair'].replace('_', '-')}: {cell(row, 'difference')}"
-        for row in rows.to_dict("records")
-    )
-    return f"Understand in one context less that in another, over the steps whose inputs differ: {told}."
+    spoken = rows[["model", "pair"]].assign(pair=rows["pair"].str.replace("_", "-"))
+    return rows, readable(spoken.assign(difference=[cell(row, "difference") for row in rows.to_dict("records")]), {})
 
 
 def floor(tables: Tables) -> str:
