@@ -69,7 +69,7 @@ page.figure(
     "plausibility",
     "F1 of the predicted rationale and the marked words, with 95% bootstrap intervals over originals. "
     "Random scores (their expectation) and the oracle, which scores marked words 1 and others 0, need no model; "
-    "random weights are one draw, which is the same for networks of one shape.",
+    "“random” means the network with random weights, one draw, which is the same for networks of one shape.",
     "Dot plot. " + told(chart, "estimate", "dataset", "model", "method"),
 )
 page.say(saliency.above_controls(tables))

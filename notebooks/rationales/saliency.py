@@ -441,7 +441,7 @@ def chart(tables: Tables, demo: bool) -> pd.DataFrame:
     rows = cells[[demo or like_the_paper(name) for name in cells["dataset"]]]
     order, untrained = [*METHODS, RANDOM, ORACLE], rows["weights"] == RANDOM_WEIGHTS
     place = [order.index(name) + late / 2 for name, late in zip(rows["method"], untrained, strict=True)]
-    named = rows["method"].mask(untrained, rows["method"].astype(str) + f", {RANDOM_WEIGHTS}")
+    named = rows["method"].mask(untrained, rows["method"].astype(str) + ", random")  # weights, as the caption says
     rows = rows.assign(model=rows["model"].replace("", NO_MODEL), method=named, place=place)
     return rows.sort_values("place", kind="stable").drop(columns="place")
 

@@ -93,7 +93,7 @@ def forest(
     lines = list(dict.fromkeys(table[y]))
     names = list(dict.fromkeys(table[series])) if series else [""]
     tint = colours(list(table[colour])) if colour else colours(names)
-    spans = ends(list(table.columns), x)
+    spans, columns = ends(list(table.columns), x), min(columns, max(1, len(panels)))
     deep = -(-len(panels) // columns)
     height = deep * (len(lines) * max(0.26, 0.15 * len(names)) + 0.75) + (0.45 if series else 0.1)
     figure, axes = new_figure(height, columns, deep)
@@ -168,7 +168,7 @@ def lines(
     """
     panels = list(dict.fromkeys(table[panel])) if panel else [""]
     tint = colours([*colours_of, *table[series]])
-    spans = ends(list(table.columns), y)
+    spans, columns = ends(list(table.columns), y), min(columns, max(1, len(panels)))
     deep = -(-len(panels) // columns)
     figure, axes = new_figure(height * deep + 0.5, columns, deep, sharey=sharey)
     for ax in axes[len(panels) :]:

@@ -182,7 +182,7 @@ def test_tables_for_reading() -> None:
     chart = saliency.chart(tables, demo=False)
     assert chart[["method", "model"]].to_numpy().tolist() == [
         [ATTENTION, "m"],
-        [f"{ATTENTION}, random weights", "m"],
+        [f"{ATTENTION}, random", "m"],
         [GRADIENTS, "m"],
         [RANDOM, "no model"],
         [ORACLE, "no model"],
