@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 
 import pytest
 import yaml
@@ -72,7 +73,8 @@ def test_a_cell_that_fails_is_told_in_a_line_and_leaves_nothing(home, capsys):
 def test_a_stopped_run_ends_its_kernel_and_says_so_in_a_line(home, signum, status):
     note = home / "kernel"
     command = [sys.executable, "-m", "probekit.cli", "run", "01_study", "-p", f"note={note}", "--out", "o"]
-    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    heeded = partial(signal.signal, signal.SIGINT, signal.SIG_DFL)  # a shell's background jobs ignore it
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=heeded)
     while not (note.is_file() and note.read_text()):
         assert process.poll() is None
         time.sleep(0.2)
