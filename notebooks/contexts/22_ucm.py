@@ -72,7 +72,8 @@ page.figure(
     ucm.draw(tables),
     "ucm",
     "Shares of steps that lift the target (Understand), leave its rank (Confuse) or lower it (Misunderstand), all steps "
-    "pooled, with 95% bootstrap intervals over documents. A step adds a correct entity other than the target.",
+    "pooled, with 95% bootstrap intervals over documents. A step adds a correct entity other than the target. "
+    "The mean is over the models above the floor alone.",
     ucm.described(tables),
 )
 
