@@ -74,7 +74,7 @@ class Model:
             raise ModelError(
                 f"{self.name} is a {self.kind} model"
                 + ("" if self.kind != "masked" else " whose tokenizer has no mask token")
-                + "; ranks and pseudo-perplexity need a masked language model with a mask token"
+                + "; this needs a masked language model with a mask token"
             )
         return int(self.tokenizer.mask_token_id)
 
