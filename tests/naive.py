@@ -87,7 +87,10 @@ def beams(
 
 
 def statement_scores(model: Model, text: str, entities: list[str], score: str) -> dict[str, float]:
-    """Score of each entity written into the slot: a statement is tokenised whole and run whole, from its beginning."""
+    """Score of each entity written into the slot: a statement is tokenised whole and run whole, from its beginning.
+
+    -inf where the entity leaves no token there, or the unknown one.
+    """
     left, right = text.split("[MASK]")
     return {entity: _statement_score(model, left, entity, right, score) for entity in entities}
 
@@ -99,6 +102,8 @@ def _statement_score(model: Model, left: str, entity: str, right: str, score: st
     signs, space = set(range(len(left), len(left) + len(entity))), {len(left) - 1} if left.endswith(" ") else set()
     inside = [i for i, span in enumerate(spans) if span & signs or (span and span <= space)]
     before, after = map(list, model.special_ids)
+    if not tokenizer.decode([ids[i] for i in inside]).strip() or tokenizer.unk_token_id in [ids[i] for i in inside]:
+        return -math.inf
     assert inside == list(range(inside[0], inside[-1] + 1))
     if model.kind == "masked":
         return sum(_masked_log_prob(model, before, ids, after, i, encoded.word_ids(), score) for i in range(len(ids)))

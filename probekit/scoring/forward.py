@@ -47,7 +47,7 @@ def mask_logits(
     lengths, masks = [len(row.ids) for row in rows], [len(row.masks) for row in rows]
     budget = batch_tokens or BATCH_TOKENS
     for batch, logits in within_memory(
-        model.name, lengths, masks, budget, lambda part: _logits(model, [rows[i] for i in part])
+        model.name, lengths, masks, budget, lambda part: _logits(model, [rows[i] for i in part]), model.minds_padding
     ):
         if not bool(torch.isfinite(logits.sum())):
             raise ModelError(f"{model.name} ({model.dtype}) gives scores that are not finite")
@@ -91,7 +91,7 @@ def mask_places(model: Model, rows: Sequence[Row]) -> torch.Tensor:
 
 @contextmanager
 def head_at(model: Model, where: torch.Tensor) -> Iterator[None]:
-    """Cut the encoder's, or decoder's, output down to these places, shape (2, n), before the head sees it.
+    """Cut the encoder's output down to these places, shape (2, n), before the head sees it.
 
     Inside, a call of the network gives logits of shape (1, n, vocabulary).
 
@@ -104,10 +104,9 @@ def head_at(model: Model, where: torch.Tensor) -> Iterator[None]:
         return output
 
     network: Any = model.network
-    body = network.base_model if network.base_model is not network else network.get_decoder()  # T5 has no base
-    if body is network:
+    if network.base_model is network:
         raise ModelError(f"{model.name}: {type(network).__name__} does not tell its encoder from its head")
-    hook = body.register_forward_hook(cut)
+    hook = network.base_model.register_forward_hook(cut)
     try:
         yield
     finally:

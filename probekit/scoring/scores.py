@@ -1,4 +1,4 @@
-"""What a candidate's score is, for every kind of model (METHODS of the book, "Slot score" and "Scores of statements")."""
+"""Which scores of a candidate there are, by kind of model: see METHODS of the book, "Scores of statements"."""
 
 from __future__ import annotations
 

@@ -5,15 +5,16 @@ import pandas as pd
 import pytest
 import torch
 import transformers
-from conftest import REAL_DATA, SHAPES, TEXT, byte_bpe, small
+from conftest import CAUSAL, small, wordpiece, writer
 from naive import statement_scores
-from transformers import AutoTokenizer
+from tokenizers.processors import TemplateProcessing
 
 import probekit as pk
-from probekit.demo.training.vocabulary import train_tokenizer
 from probekit.errors import ModelError, ProbeError
 from probekit.models import Model
-from probekit.scoring import plan
+from probekit.scoring import plan, shard
+from probekit.scoring.statements.writing import write
+from probekit.store import Store
 
 TEXTS = [
     "[MASK] lies north of the old town.",
@@ -27,54 +28,10 @@ ENTITIES = [
     "town", "Town", "Zürich", "Zurich", "Port Velna", "Port", "Upper Dramoton", "1931", "1931-05-07", "Saint-Étienne",
     "chromosome 21", "Río Negro", "x", "☃ snow", "北京", "Lomese", "the old new town", "the old", "the",
 ]  # fmt: skip
-SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-WIDE = {**SIZES, "max_position_embeddings": 130}
-CAUSAL = {  # how every family counts positions: learned, learned from 2, rotations, ALiBi, with windows
-    "gpt2": (transformers.GPT2Config, {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 130}),
-    "opt": (transformers.OPTConfig, {**WIDE, "ffn_dim": 64, "word_embed_proj_dim": 16, "init_std": 0.3}),
-    "llama": (transformers.LlamaConfig, {**WIDE, "num_key_value_heads": 2}),
-    "gpt_neox": (transformers.GPTNeoXConfig, WIDE),
-    "bloom": (transformers.BloomConfig, {"hidden_size": 32, "n_layer": 2, "n_head": 4}),
-    "falcon": (transformers.FalconConfig, {**WIDE, "alibi": True}),
-    "mpt": (transformers.MptConfig, {"d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 130}),
-    "mistral": (transformers.MistralConfig, {**WIDE, "num_key_value_heads": 2, "sliding_window": 4}),
-    "gptj": (transformers.GPTJConfig, {"n_embd": 32, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "n_positions": 130}),
-}
 CASES = [(family, "own") for family in CAUSAL] + [("llama", "zoo")]
 CASES += [("gpt2", "tokenizers/gpt2"), ("opt", "tokenizers/opt-125m"), ("llama", "models/TinyStories-656K")]
 CASES += [("bloom", "tokenizers/gpt2"), ("llama", "models/stories260K")]
 SEQ2SEQ = [("t5", "zoo"), ("t5", "tokenizers/t5-small"), ("bart", "own"), ("bart", "tokenizers/roberta-base")]
-
-
-def vocabulary(family: str, name: str) -> transformers.PreTrainedTokenizerFast:
-    if name == "own":
-        return byte_bpe()
-    if name == "zoo":
-        return train_tokenizer(SHAPES[family], TEXT)
-    if not (REAL_DATA / name).is_dir():
-        pytest.skip(f"the vocabulary {name} is looked for in PROBEKIT_DATA and is not there")
-    return AutoTokenizer.from_pretrained(REAL_DATA / name)
-
-
-def writer(family: str, name: str) -> Model:
-    """A random network whose scores lie well apart."""
-    tokenizer = vocabulary(family, name)
-    common = {"vocab_size": len(tokenizer), "initializer_range": 0.3, "decoder_start_token_id": 0}
-    common |= {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos")}
-    torch.manual_seed(7)
-    if family == "t5":
-        sizes = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
-        network = transformers.T5ForConditionalGeneration(transformers.T5Config(**sizes, **common))
-    elif family == "bart":
-        sizes = {f"{side}_{what}": n for side in ("encoder", "decoder") for what, n in
-                 {"layers": 2, "attention_heads": 4, "ffn_dim": 64}.items()}  # fmt: skip
-        config = transformers.BartConfig(d_model=32, max_position_embeddings=130, init_std=0.3, **sizes, **common)
-        network = transformers.BartForConditionalGeneration(config)
-    else:
-        config, sizes = CAUSAL[family]
-        network = transformers.AutoModelForCausalLM.from_config(config(**sizes, **common))
-    kind = "seq2seq" if family in ("t5", "bart") else "causal"
-    return Model(f"{family} ({name})", kind, network.float().eval(), tokenizer)
 
 
 def probe(texts: list[str] = TEXTS, entities: list[str] = ENTITIES) -> pk.Probe:
@@ -93,9 +50,9 @@ def equal_the_loop(model: Model, score: str, texts: list[str] = TEXTS, entities:
         rows = found.iloc[number * len(entities) : (number + 1) * len(entities)]
         scores = rows["score"].to_numpy()
         able = np.isfinite(scores)
-        assert scores[able] == pytest.approx([expected[e] for e in rows["target"][able]], abs=1e-4)
-        for entity, can in zip(rows["target"], able, strict=True):
-            assert can != (model.tokenizer.unk_token_id in model.tokens(entity) or not model.tokens(entity))
+        assert able.sum() >= min(5, len(entities)) and scores == pytest.approx(
+            [expected[e] for e in rows["target"]], abs=1e-4
+        )
         spaced = text[: text.index("[MASK]")][-1:] == " " and model.minds_spaces
         distinct = {tuple(model.tokens(" " * spaced + e)): expected[e] for e in rows["target"][able]}
         for target, rank in zip(rows["target"][able], rows["rank"][able], strict=True):
@@ -115,6 +72,114 @@ def test_likelihoods_are_those_of_the_loop(family, name, score):
 
 @pytest.mark.parametrize("score", ["pll", "pll_word_l2r", "pll_sentence_l2r"])
 def test_pseudo_likelihoods_are_those_of_the_loop(any_model, score):
-    entities = [e for e in ENTITIES if any_model.tokens(e)]
-    counts = equal_the_loop(any_model, score, TEXTS[1:4], entities)
+    counts = equal_the_loop(any_model, score, TEXTS[1:4])
     assert 0 < counts["tokens"] <= counts["tokens of a loop over the statements"]
+
+
+def test_of_a_shared_beginning_each_token_is_run_once():
+    model = writer("gpt2", "own")
+    seen = []
+    hook = model.network.transformer.register_forward_hook(lambda _m, given, _o: seen.append(given[0].numel()))
+    counts = pk.rank_entities(model, probe(TEXTS[1:2]), score="sum").attrs["counts"]
+    hook.remove()
+    begin = [model.tokenizer.bos_token_id]
+    statements = [begin + model.tokens(TEXTS[1].replace("[MASK]", entity)) for entity in ENTITIES]
+    beginnings = {tuple(ids[:end]) for ids in statements for end in range(1, len(ids))}  # nothing follows a last token
+    ends = {tuple(ids) for ids in statements} & {tuple(ids[:end]) for ids in statements for end in range(len(ids))}
+    assert counts["tokens"] == len(beginnings | ends) <= sum(seen)
+    assert counts["tokens of a loop over the statements"] == sum(map(len, statements))
+    assert counts["statements"] == len(ENTITIES)
+
+
+def test_candidates_that_join_their_neighbours_are_counted():
+    model = writer("gpt2", "own")
+    counts = equal_the_loop(model, "sum", ["Upper Dra[MASK] lies north."], ["moton", "Dramoton", "town"])
+    assert counts["statements whose candidate shares a token with the text around it"] == 1
+
+
+@pytest.mark.parametrize(("family", "score"), [("llama", "sum"), ("t5", "slot"), ("gpt2", "slot")])
+def test_a_long_prompt_keeps_one_window_for_all_candidates(family, score):
+    model = writer(family, "own" if family == "gpt2" else "zoo")
+    text = "the old town " * 90 + "[MASK] lies north " + "of the new town " * 90
+    found = pk.rank_targets(model, probe([text]), [["town", "Port Velna"]], score=score)
+    assert found.attrs["counts"]["distinct prompts cut to the model's length"] == 1
+    short = "the old town " * 2 + "[MASK] lies north " + "of the new town " * 2
+    uncut = pk.rank_targets(model, probe([short]), [["town", "Port Velna"]], score=score)
+    assert uncut.attrs["counts"]["distinct prompts cut to the model's length"] == 0
+    longest = found.attrs["counts"]["tokens of a loop over the statements"] / len(ENTITIES)
+    assert longest <= 2 * model.max_tokens and np.isfinite(found["score"]).all()
+
+
+def test_the_window_is_around_the_slot():
+    model = writer("gpt2", "own")
+    text = "the old town " * 60 + "[MASK] lies north " + "of the new town " * 60
+    one, other = write(model, text, ["town", "Port Velna"], 40)
+    assert one.cut and other.cut and max(len(one.ids), len(other.ids)) == 40
+    whole = model.tokens(text.replace("[MASK]", "Port Velna"))
+    place = len(model.tokens("the old town " * 60)) - 1  # the last space is the candidate's
+    size = other.stop - other.start
+    left = (40 - size) // 2
+    assert list(other.ids) == whole[place - left : place - left + 40] and other.start == left
+    assert one.ids[: one.start] == other.ids[: other.start] and one.ids[one.stop :] == other.ids[other.stop :]
+    with pytest.raises(ModelError, match="too few for a candidate of"):
+        write(model, text, ["the old new town"], 3)
+
+
+def test_equal_scores_are_ties_and_a_candidate_without_a_token_ranks_last():
+    model = writer("gpt2", "own")
+    network = type(model.network)(model.network.config).eval()
+    for parameter in network.parameters():
+        torch.nn.init.zeros_(parameter)
+    flat = Model("flat", "causal", network, model.tokenizer)
+    asked = probe(["It is in [MASK] ."], ["town", "x", "Port Velna"])
+    assert pk.rank_entities(flat, asked, score="mean")["rank"].tolist() == [3]
+    assert pk.rank_entities(flat, asked, score="mean", ties="mid")["rank"].tolist() == [2]
+    dropping = writer("llama", "models/TinyStories-656K")  # leaves out signs that it does not know
+    asked = probe(["It is in [MASK] ."], ["北京", "town", "Lomese"])
+    row = pk.rank_entities(dropping, asked).iloc[0]
+    assert row["rank"] == 3 and row["score"] == -np.inf
+
+
+def test_results_are_found_again_and_do_not_depend_on_shards(tmp_path, monkeypatch):
+    model, asked, store = writer("llama", "zoo"), probe(), Store(tmp_path)
+    whole = pk.rank_entities(model, asked, store=store)
+    monkeypatch.setattr(plan, "SHARD_STATEMENTS", 20)
+    cut = pk.rank_entities(model, asked, store=store)
+    assert cut["rank"].tolist() == whole["rank"].tolist()
+    assert cut["score"].tolist() == pytest.approx(whole["score"].tolist(), abs=1e-4)
+    other = pk.rank_entities(model, asked, store=store, score="mean")
+    assert other["score"].tolist() != pytest.approx(whole["score"].tolist(), abs=1e-2)
+    monkeypatch.setattr(shard, "score_statements", None)  # nothing is computed again
+    again = pk.rank_entities(model, asked, store=store)
+    assert again["score"].tolist() == cut["score"].tolist() and again.attrs["counts"] == cut.attrs["counts"]
+
+
+def test_ranks_within_lists_are_those_of_each_list_alone():
+    model, asked = writer("gpt2", "own"), probe(TEXTS[:3], ENTITIES[:9])
+    found = pk.rank_within(model, asked, {"few": ENTITIES[:4], "all": ENTITIES}, score="slot")
+    alone = pk.rank_entities(model, probe(TEXTS[:3]), score="slot")
+    assert found[found["list"] == "all"]["rank"].tolist() == alone["rank"].tolist()
+    assert found.attrs["counts"]["statements"] == alone.attrs["counts"]["statements"]
+
+
+def test_what_is_not_defined_is_named():
+    model, asked = writer("gpt2", "own"), probe()
+    with pytest.raises(ModelError, match=r"score='pll' is not defined: take sum, mean, slot"):
+        pk.rank_entities(model, asked, score="pll")
+    with pytest.raises(ModelError, match=r"masked model, for which score='sum' is not defined"):
+        pk.rank_entities(small("bert"), asked, score="sum")
+    with pytest.raises(ValueError, match="score must be one of"):
+        pk.rank_entities(model, asked, score="best")
+    with pytest.raises(ProbeError, match="mask token"):
+        pk.rank_entities(small("roberta"), probe(["a <mask> and a [MASK] ."]), score="pll")
+    bare = wordpiece(lowercase=False)
+    bare.backend_tokenizer.post_processor = TemplateProcessing(single="$A", special_tokens=[])
+    with pytest.raises(ModelError, match="no token that begins a text"):
+        pk.rank_entities(Model("bare", "causal", model.network, bare), asked)
+    with pytest.raises(ModelError, match="fills no slot"):
+        pk.rank_entities(Model("other", "seq2seq", writer("gpt2", "own").network, bare), asked)
+    mamba = transformers.MambaForCausalLM(
+        transformers.MambaConfig(vocab_size=len(model.tokenizer), hidden_size=32, num_hidden_layers=2)
+    )
+    with pytest.raises(ModelError, match="keeps no keys and values"):
+        pk.rank_entities(Model("mamba", "causal", mamba.eval(), model.tokenizer), asked)

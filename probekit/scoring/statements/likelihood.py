@@ -1,7 +1,7 @@
 """Likelihood of candidates under causal and seq2seq models, see METHODS of the book, "Scores of statements".
 
-A causal model reads the statement. A seq2seq model of T5's kind reads the statement with ``<extra_id_0>`` in the slot and
-writes the candidate between the sentinels, as in the span corruption it was trained by (Raffel et al. 2020, section
+A causal model reads the statement. A seq2seq model of T5's kind reads the statement with ``<extra_id_0>`` in the slot
+and writes the candidate between the sentinels, as in the span corruption it was trained by (Raffel et al. 2020, section
 3.1.4); one of BART's kind reads it with one mask there and writes the whole statement, as in text infilling (Lewis et
 al. 2020, section 2.2).
 """

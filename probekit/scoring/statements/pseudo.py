@@ -12,6 +12,8 @@ from probekit.scoring.forward import Row, mask_logits
 from probekit.scoring.scores import Score
 from probekit.scoring.statements.writing import Statement
 
+CHUNK = 512  # statements whose rows are made at a time
+
 
 def pseudo_likelihoods(
     model: Model, statements: Sequence[Statement], score: Score, batch_tokens: int | None = None
@@ -20,7 +22,7 @@ def pseudo_likelihoods(
 
     With it are masked: nothing else (``pll``; Salazar et al. 2020, equation 1), the later tokens of its word
     (``pll_word_l2r``; Kauf and Ivanova 2023, equation 2), or all later tokens (``pll_sentence_l2r``; their section 3).
-    Rows that are alike, as those of the one-token candidates of a prompt are, are run once.
+    Rows that are alike, as those of the one-token candidates of a prompt are, are run once among ``CHUNK`` statements.
 
     Returns:
         Scores, float64 of shape (statements,); tokens run; tokens that a loop over the statements would run.
@@ -28,6 +30,15 @@ def pseudo_likelihoods(
     Raises:
         ProbeError: a statement holds the model's own mask token.
     """
+    parts = [statements[start : start + CHUNK] for start in range(0, len(statements), CHUNK)]
+    found = [_scored(model, part, score, batch_tokens) for part in parts]
+    values = np.concatenate([np.zeros(0), *(one[0] for one in found)])
+    return values, sum(one[1] for one in found), sum(one[2] for one in found)
+
+
+def _scored(
+    model: Model, statements: Sequence[Statement], score: Score, batch_tokens: int | None
+) -> tuple[np.ndarray, int, int]:
     import torch
 
     mask = model.mask_id

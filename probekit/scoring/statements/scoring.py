@@ -27,7 +27,8 @@ def score_statements(
 ) -> tuple[torch.Tensor, dict[str, int]]:
     """Scores of the candidates in each prompt, and ``COUNTS``.
 
-    Candidates that cannot be scored (see ``Candidates``) are not written; their score is -inf.
+    Candidates that cannot be scored (see ``Candidates``) are not written, and one that leaves no token in its statement
+    is not read; their score is -inf.
 
     Returns:
         float32 of shape (prompts, candidates), on the model's device.
@@ -41,12 +42,13 @@ def score_statements(
     strings = [candidates.strings[i] for i in able]
     room = model.max_tokens - specials(model)
     written = [write(model, prompt, strings, room) for prompt in prompts] if strings else []
-    flat = [one for statements in written for one in statements]
+    places = [(i, able[j]) for i, row in enumerate(written) for j, one in enumerate(row) if one.start < one.stop]
+    flat = [one for row in written for one in row if one.start < one.stop]
     reading = pseudo_likelihoods if score.startswith("pll") else likelihoods
     values, tokens, naive = reading(model, flat, score, batch_tokens)
     scores = torch.full((len(prompts), len(candidates.strings)), -torch.inf)
-    if strings:
-        scores[:, able] = torch.from_numpy(values).float().reshape(len(prompts), -1)
-    cut = sum(any(one.cut for one in statements) for statements in written)
+    if places:
+        scores[tuple(torch.tensor(places).T)] = torch.from_numpy(values).float()
+    cut = sum(any(one.cut for one in row) for row in written)
     counts = (len(flat), tokens, naive, sum(one.joined for one in flat), cut)
     return scores.to(model.device), dict(zip(COUNTS, counts, strict=True))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from probekit.errors import ModelError
 from probekit.models.model import Model
 from probekit.probes.probe import MASK
+from probekit.scoring.completions.causal import SPACES
 from probekit.scoring.slots import window
 
 
@@ -36,7 +37,8 @@ def write(model: Model, prompt: str, candidates: Sequence[str], room: int) -> li
 
     A statement is tokenised whole, as a text without a slot would be, so that a candidate has the tokens that it has
     there: with the space before it, and joined with its neighbours where the vocabulary does so. Its tokens are those
-    that hold one of its signs, and those of nothing but the white space before it.
+    that hold one of its signs, and those of nothing but the white space before it; none where the vocabulary leaves out
+    all its signs.
 
     Where the longest statement does not fit, all statements of the prompt keep the same window around the slot.
 
@@ -62,7 +64,8 @@ def write(model: Model, prompt: str, candidates: Sequence[str], room: int) -> li
         begin, end = len(left), len(text) - len(right)
         spaces = len(left.rstrip())
         inside = [i for i, (a, b) in enumerate(spans) if (a < end and b > begin) or (spaces <= a < b <= begin)]
-        start, stop = (inside[0], inside[-1] + 1) if inside else (0, 0)
+        pieces = model.tokenizer.convert_ids_to_tokens([ids[i] for i in inside])
+        start, stop = (inside[0], inside[-1] + 1) if any(piece.strip(SPACES) for piece in pieces) else (0, 0)
         around = [(text[a:begin] if a < begin else "") + (text[end:b] if b > end else "") for a, b in spans[start:stop]]
         words = tuple(-1 if word is None else word for word in encoded.encodings[number].word_ids)
         found.append(Statement(tuple(ids), start, stop, words, any(part.strip() for part in around)))
