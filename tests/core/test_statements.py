@@ -94,7 +94,7 @@ def test_of_a_shared_beginning_each_token_is_run_once():
 def test_candidates_that_join_their_neighbours_are_counted():
     model = writer("gpt2", "own")
     counts = equal_the_loop(model, "sum", ["Upper Dra[MASK] lies north."], ["moton", "Dramoton", "town"])
-    assert counts["statements whose candidate shares a token with the text around it"] == 1
+    assert counts["statements whose candidate shares a token with the text around it"] == 2  # am, at
 
 
 @pytest.mark.parametrize(("family", "score"), [("llama", "sum"), ("t5", "slot"), ("gpt2", "slot")])
