@@ -122,7 +122,8 @@ def ask_all(
             page.used(model, longer.probe)
             asked.append(ask(model, longer, Store()))
             page.ran(model, longer.probe, asked[-1].attrs["counts"])
-            cost += [costs(model, longer)] * by_masks(model, score_of(model, None))
+            if by_masks(model, score_of(model, None)):
+                cost.append(costs(model, longer))
     for frame in asked:
         frame.attrs = {}
     ranks = pd.concat(asked, ignore_index=True)

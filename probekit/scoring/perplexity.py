@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from probekit.errors import ProbeError
+from probekit.errors import ModelError, ProbeError
 from probekit.files import canonical, digest
 from probekit.models.model import Model
 from probekit.scoring.forward import Row, mask_logits
@@ -49,6 +49,8 @@ def pseudo_perplexity(
     """
     distinct = {text: None for text in texts}
     number = {text: i for i, text in enumerate(distinct)}
+    if model.kind not in ("masked", "causal"):
+        raise ModelError(f"{model.name} is a {model.kind} model: perplexity needs a masked or causal language model")
     causal = model.kind == "causal"
     given = {"begin": list(beginning(model))} if causal else {"mask": model.mask_id}
     ids = [model.tokens(text) for text in distinct]
