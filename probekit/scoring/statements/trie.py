@@ -187,7 +187,7 @@ def _forward(model: Model, rows: Sequence[Row], past: Past | None) -> tuple[list
         found[wanted] = logits[places[wanted], tokens[wanted]] - logits.logsumexp(1)[places[wanted]]
     if not bool(torch.isfinite(found.sum())):
         raise ModelError(f"{model.name} ({model.dtype}) gives scores that are not finite")
-    values = iter(np.split(found.double().cpu().numpy(), np.cumsum(_sizes(nodes))[:-1]))
+    values = iter(np.split(found.cpu().double().numpy(), np.cumsum(_sizes(nodes))[:-1]))
     pairs = [[next(values), next(values)] for _ in nodes]
     if not any(node.kids for node in nodes):
         return pairs, None
