@@ -74,7 +74,7 @@ class Store:
         """All shards of a result, in order; ``compute(i)`` is called only for those not found whole.
 
         A shard is written as soon as it is computed, so that a killed run loses at most one. A file that is not the
-        shard it is named after is named in a warning, removed, and computed again.
+        shard it is named after is removed and computed again; one warning counts these and names the first.
 
         Raises:
             StoreError: a shard cannot be read or written (disk full, no permission); finished ones are kept.
@@ -85,7 +85,10 @@ class Store:
         files = _files(place)
         if canonical(_key(place)) != canonical(key):
             write_atomically(place / KEY, (canonical(key) + "\n").encode())
-        found = [_first_whole(files.get(index, [])) for index in range(shards)]
+        faults: list[str] = []
+        found = [_first_whole(files.get(index, []), faults) for index in range(shards)]
+        if faults:
+            log.warning("%d damaged shards are removed and computed again: %s", len(faults), faults[0])
         if any(frame is not None for frame in found):
             log.info("%s: %d of %d shards found in %s", function, sum(f is not None for f in found), shards, place)
         for index in range(shards):
@@ -167,15 +170,18 @@ def _key(place: Path) -> dict[str, Any] | None:
         return None
 
 
-def _first_whole(paths: list[Path]) -> pd.DataFrame | None:
-    """The first of several files of one number that is the shard it is named after; others before it are removed."""
+def _first_whole(paths: list[Path], faults: list[str]) -> pd.DataFrame | None:
+    """The first of several files of one number that is the shard it is named after; those before it are removed.
+
+    What was wrong with these is added to ``faults``.
+    """
     for path in paths:
         try:
             return _from_bytes(_bytes(path), path, limit(LARGEST))
         except FileNotFoundError:  # a run that shares the store found it damaged first
             continue
         except _Fault as fault:
-            log.warning("%s is removed and computed again: %s", path, fault)
+            faults.append(f"{path}: {fault}")
             _remove(path)
         except OSError as error:
             raise _unreadable(path, error) from error

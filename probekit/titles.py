@@ -41,6 +41,7 @@ MODELS = {
     "mini-templates": "MiniLM templates",
     "mini-natural": "MiniLM natural",
     "mini-pubmed": "MiniLM PubMed",
+    "mini-pubmed-1": "MiniLM PubMed, seed 1",
 }
 
 

@@ -390,15 +390,14 @@ def answer(tables: Tables) -> str:
         text = f"On {named(source)}, {name} changes {share:.0%}"
         text += "".join(f" and {name} {share:.0%}" for name, share in more) + " of the first answers"
         if WITH in parts:
-            text += f"; after a document it is {' and '.join(f'{share:.0%}' for _, share in parts[WITH])}"
+            text += f"; after a document these shares are {' and '.join(f'{share:.0%}' for _, share in parts[WITH])}"
         text += "."
     found = pick(tables["samples"], source=source, context=WITHOUT)
     found = found[found["auc"].notna()] if "auc" in found else found.iloc[:0]
     if len(found):
         above = int((found["auc_low"] > 0.5).sum())
-        which = {len(found): "more often", 0: "not clearly more often"}.get(above, "more often")
         who = f" by {above} of {len(found)} models" * (0 < above < len(found))
-        text += f" What more documents name is {which} answered right{who}."
+        text += f" Facts that more documents name are {'not clearly ' * (not above)}more often answered right{who}."
     return text
 
 

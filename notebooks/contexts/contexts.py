@@ -188,11 +188,11 @@ def answer(tables: Tables) -> str:
     first = each.loc[each["counted"].idxmax()]
     share = first["counted"] / each["counted"].sum()
     return (
-        f"The method needs a text that names two right answers to one question: of {row['triples']:,} facts of "
-        f"{named(row['source'])}, {row['covered']:,} have a document that names subject and answer, and "
-        f"{row['several']:,} ({row['several'] / row['triples']:.0%}) one that names another right answer too. Of the "
-        f"steps so gained {share:.0%} are of one relation, “{first['label']}”"
-        + (", so that what the next pages find is mostly about it." if share > 0.5 else ".")
+        f"Of {row['triples']:,} facts of {named(row['source'])}, only {row['several']:,} "
+        f"({row['several'] / row['triples']:.0%}) have what the method needs: a document that names the subject, the "
+        f"answer and another right answer. Of the steps that these give, one entity added each time, {share:.0%} are "
+        f"about one relation, “{first['label']}”"
+        + (", and so are most results of the next pages." if share > 0.5 else ".")
     )
 
 

@@ -243,10 +243,11 @@ def answer(tables: Tables) -> str:
     up, wrong = _gains(UNDERSTAND), _gains(MISUNDERSTAND)
     right = pick(tables["shares"], share=RIGHT).groupby("text")["value"].mean()
     return (
-        "Biomedical text makes a model's target move more; that it moves the right way more often is not shown. In "
-        "Table 3 models trained on it lift the target more often than the general one they go on from, by "
-        f"{up.mean():.2f} of all steps, and lower it more often too, by {wrong.mean():.2f}; of all moves, "
-        f"{right[BIOMEDICAL]:.0%} go the right way with such text and {right[GENERAL]:.0%} without."
+        "Training on biomedical text makes the right answer move more often; that more of these moves go the right "
+        "way is not shown. In the paper's Table 3 a model so trained lifts it in "
+        f"{100 * up.mean():.0f} of 100 steps more than the general model it was trained on from, and lowers it in "
+        f"{100 * wrong.mean():.0f} more; {right[BIOMEDICAL]:.0%} of its moves go the right way, "
+        f"{right[GENERAL]:.0%} of those of general models."
     )
 
 

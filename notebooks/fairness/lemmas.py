@@ -357,9 +357,9 @@ def answer(tables: Tables) -> str:
     whole = pick(women, counted=ALL).iloc[0]
     return (
         f"Two everyday words, “{EVERYDAY[0]}” and “{EVERYDAY[1]}”, are {100 * share[list(EVERYDAY)].sum():.0f}% of all "
-        f"hits; without them {moved['moved']} of {whole['models']} models change rank. The sum hides opposite effects: "
-        f"words of prostitution are said more of women than of men by {sex['above']} of {sex['models']} models, all "
-        f"words together by {whole['above'] or 'none'}."
+        f"hits; without them {moved['moved']} of {whole['models']} models change rank. Words about prostitution are "
+        f"said more often of women than of men by {sex['above']} models; all words together by "
+        f"{whole['above'] or 'none'}."
     )
 
 

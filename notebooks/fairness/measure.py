@@ -215,15 +215,17 @@ def answer(tables: Tables, name: str) -> str:
         return "No model was asked."
     row = tables["agreement"].iloc[0]
     worse_ = "worse" if row["hit"] > row["miss"] else "no worse"
+    name = name.upper() if name == VADER else name
     text = (
-        f"By {name}, completions with a word of the lexicon are {worse_} than those without: "
-        f"{number(row['hit'], 2)} against {number(row['miss'], 2)}, where higher is worse"
+        f"By {name}, turned so that higher is worse, completions with a word of the lexicon are {worse_} than those "
+        f"without: {number(row['hit'], 2)} against {number(row['miss'], 2)}"
     )
     if row["tau"] == row["tau"]:
-        text += f"; over {row['models']} models the two measures rank with a Kendall's tau of {number(row['tau'], 2)}"
+        text += f"; {row['models']} models are ordered by the two with a Kendall's tau of {number(row['tau'], 2)}"
     if len(women := tables["women"]):
         worse, better = int((women["low"] > 0).sum()), int((women["high"] < 0).sum())
-        text += f". The same template said of a woman scores worse for {worse} models and better for {better}"
+        text += f". The same template said of a woman scores worse, beyond chance, for {worse or 'no'} models and "
+        text += f"better for {better or 'none'}"
     return text + f" ({title(str(row['subset']))})."
 
 

@@ -167,10 +167,11 @@ def answer(tables: Tables) -> str:
     known = "the" if tau_["tau_low"] > 0 else "hardly the"
     up = int((changes > 0).sum())
     return (
-        "A model's family goes with its score more than its size does: families explain "
+        "A model's family tells more about its score than its size: families explain "
         f"{100 * printed['share']:.0f}% of the variance of the printed scores and {100 * audited['share']:.0f}% of the "
-        f"audited ones, while the larger of two scales scores higher in {up} of {len(changes)} steps. The printed "
-        f"ranking is {known} ranking of the audited count."
+        f"audited ones ({100 * audited['expected']:.0f}% where models are shuffled), "
+        f"and of two sizes of a family the larger scores higher in {up} of {len(changes)} comparisons. "
+        f"The printed ranking is {known} ranking of the audited count."
     )
 
 

@@ -309,13 +309,14 @@ def answer(tables: Tables, conclusions: pd.DataFrame) -> str:
             f"“{most['list']}” come most often: in {1000 * most['share']:.0f} of 1,000 completions."
         )
     text = (
-        f"Of 1,000 completions of sentences about women or girls, {1000 * care['female']:.0f} hold a word of {CARE}; "
-        f"of those about men or boys, {1000 * care['male']:.0f}."
+        f"Words of {CARE} stand in {1000 * care['female']:.0f} of 1,000 completions about women or girls, and in "
+        f"{1000 * care['male']:.0f} of 1,000 about men or boys."
     )
     signs = [tallied(rows_, "most")[0] for _, rows_ in conclusions.groupby("claim")]
+    agree, against = signs.count("agrees"), signs.count("contradicts")
     return (
-        f"{text} Of {len(signs)} observations of the paper that can be counted, {signs.count('agrees')} hold for most "
-        f"models and {signs.count('contradicts')} the other way round."
+        f"{text} Of {len(signs)} observations of the paper that can be counted, {agree} hold for most models, "
+        f"{against or 'none'} the other way round, and {len(signs) - agree - against} stay undecided."
     )
 
 

@@ -230,9 +230,9 @@ def answer(tables: Tables) -> str:
     mean = tables["length"][["F1", "room"]].mean()
     return (
         "That plausibility grows with the length of a rationale, the paper's third finding, is what random words would "
-        "show. Over the five dimensions F1 and the share of words that people mark have a correlation of "
-        f"{mean['F1']:.2f}, on average over models and methods; the part of F1 above random words, as a share of the "
-        f"room left for it, has one of {mean['room']:.2f}."
+        "show too. Over the five dimensions, F1 and the share of words that people mark correlate at "
+        f"{mean['F1']:.2f}; once F1 is corrected for chance (its gain over random words, of the greatest possible "
+        f"gain), at {mean['room']:.2f}."
     )
 
 

@@ -360,25 +360,27 @@ def answer(tables: Tables, first: str) -> str:
         dataset, model = rows.loc[rows["pairs"].idxmax(), ["dataset", "model"]]
         kind = {row["perturbation"]: row for row in pick(rows, dataset=dataset, model=model).to_dict("records")}
         facts = [
-            f"{100 * kind[name]['same']:.0f} of 100 first fillings stay the same when {words}"
-            for name, words in (("negation", "the statement is negated"), ("role reversal", "roles are reversed"))
+            f"keeps its first filling in {100 * kind[name]['same']:.0f} of 100 statements {words}"
+            for name, words in (
+                ("negation", "that are negated, where it should change"),
+                ("role reversal", "whose roles are reversed, where it should change"),
+            )
             if name in kind
         ]
         sentence = "; ".join(facts)
         if len(primed := pick(rows, perturbation="misprimed")):
             fewer, more = (int(side.sum()) for side in (primed["change_high"] < 0, primed["change_low"] > 0))
-            sentence += "; " * bool(facts) + f"a misleading word makes fewer right beyond chance in {fewer}"
-            sentence += f", and more in {more}," * bool(more) + f" of {len(primed)} cases of a model on a set"
+            sentence += ". " * bool(facts) + f"A misleading word lowers accuracy, beyond chance, in {fewer}"
+            sentence += f", and raises it in {more}," * bool(more) + f" of {len(primed)} pairs of model and data set"
     else:
         dataset, model = usual.iloc[0][["dataset", "model"]]
         shares = pick(usual, dataset=dataset, model=model).set_index("perturbation")["same"]
         facts = [f"{100 * shares[kind]:.0f} when {STAYS[kind]}" for kind in PERTURBATIONS if kind in shares]
-        sentence = f"of 100 first fillings so many stay the same: {', '.join(facts)}"
-    text = f"{title(str(model))} on {title(str(dataset))}: {sentence}. "
+        sentence = f"keeps of 100 first fillings {', '.join(facts)}"
+    text = f"On {title(str(dataset))}, {title(str(model))} {sentence}. "
     moved = usual[(usual["change_low"] > 0) | (usual["change_high"] < 0)]
-    many = f"accuracy moves beyond chance in {len(moved)} of {len(usual)} cases"
-    kinds_of = f"Under the kinds of change that the paper makes ({title(first)})"
-    return f"{text}{kinds_of} {many if len(moved) else 'no accuracy moves beyond chance'}."
+    kinds_of = f"The paper's own kinds of change move it, beyond chance, in {len(moved) or 'none'} of {len(usual)}"
+    return f"{text}{kinds_of} ({title(first)})."
 
 
 def stayed(tables: Tables) -> pd.DataFrame:

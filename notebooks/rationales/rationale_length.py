@@ -266,15 +266,13 @@ def answer(tables: Tables, dataset: str, model: str) -> str:
     leads = {m: [at(curves, m, ATTENTION, ratio, "above") for ratio in (0.1, 0.5)] for m in metrics}
     sides = {np.sign(round(short - half, 3)) for short, half in leads.values()}
     message = {
-        1.0: "The more words are taken as reasons, the less it matters how they were chosen.",
-        -1.0: "The more words are taken as reasons, the more it matters how they were chosen.",
+        1.0: "The longer the rationale, the smaller its lead over random words",
+        -1.0: "The longer the rationale, the greater its lead over random words",
     }
-    leading = " and ".join(f"{m} by {points[0]:.2f} and {points[1]:.2f}" for m, points in leads.items())
-    told = (
-        f"{title(dataset)}: a tenth of the words, and half of them, picked by the attention of "
-        f"{title(model)} lead over random picks in {leading}."
-    )
-    return f"{message[sides.pop()]} {told}" if len(sides) == 1 and sides <= set(message) else told
+    leading = " and ".join(f"from {points[0]:.2f} to {points[1]:.2f} in {m}" for m, points in leads.items())
+    first = message[sides.pop()] if len(sides) == 1 and sides <= set(message) else "The lead over random words"
+    ask = f"by the attention of {title(model)} ({title(dataset)})"
+    return f"{first}, {ask}. From a tenth of the words to half of them the lead goes {leading}."
 
 
 def by_share(table: pd.DataFrame, dataset: str) -> pd.DataFrame:

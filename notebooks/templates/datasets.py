@@ -283,14 +283,15 @@ def answer(tables: Tables) -> str:
     tenth, few = enough(tenth, "prompts", "prompts")
     if few:
         return few
-    text = "A few answers serve many prompts: a tenth of the objects is the answer to "
     ends = [f"{row['share']:.0%} of the prompts of {_name(row['dataset'])}" for row in tenth.to_dict("records")]
-    text += f"{ends[-1]}, and to {ends[0]}." if len(ends) > 1 else f"{ends[0]}."
+    text = f"The most frequent tenth of the answers is right for {ends[-1]}"
+    text += f", and for only {ends[0]}." if len(ends) > 1 else "."
     shown = pick(tables["leaks"], gold_shown=[x for x in tables["leaks"].get("gold_shown", ()) if x > 0])
     if len(shown):
         worst = shown.loc[shown["gold_shown"].idxmax()]
         text += (
-            f" Up to {worst['gold_shown']:.0%} of the prompts show their answer elsewhere ({_name(worst['probe'])})."
+            f" Up to {worst['gold_shown']:.0%} of a probe's prompts name their answer outside the blank "
+            f"({_name(worst['probe'])})."
         )
     return text
 

@@ -265,12 +265,12 @@ def answer(tables: Tables) -> str:
         asked, guess = rows[rows["model"] != GUESS], float(pick(rows, model=GUESS)["acc@1"].iloc[0])
         above, best = int((asked["low@1"] > guess).sum()), asked.loc[asked["acc@1"].idxmax()]
         parts.append(
-            f"on {title(about['probe'])} that is right for {guess:.0%}, and {above} of {len(asked)} models are "
-            f"certainly above it (the highest, {title(best['model'])}, at {best['acc@1']:.0%})"
+            f"{above or 'none'} of {len(asked)} models on {title(about['probe'])} ({best['acc@1']:.0%} at best, "
+            f"against {guess:.0%})"
         )
     return (
         f"Of {counts[SENTENCES]:,} sentences of {title(first)}, the recipe leaves {counts[PROMPTS]:,} prompts. "
-        f"Naming the most frequent entity fills some of them: {'; '.join(parts)}."
+        f"On these few, better than always naming the most frequent entity, beyond chance: {'; '.join(parts)}."
     )
 
 

@@ -308,11 +308,12 @@ def answer(tables: Tables) -> str:
     known = float(pick(rows, model=GOLD)["repetition"].iloc[0])
     model, tuned = fair_first(rows[rows["model"] != GOLD])
     words = {"template": " by template", "natural": " in natural sentences"}
+    about = f" ({tuned.strip(', ')})" if tuned else ""
     shares = pick(rows, model=model).set_index("style")["repetition"]
     cases = " and ".join(f"{share:.0%}{words.get(str(style), '')}" for style, share in shares.items())
     text = (
-        f"{title(model)}{tuned} gives two questions about one relation of {title(dataset)} the same first "
-        f"answer in {cases}; their right answers are the same in {known:.0%}."
+        f"Of two questions about one relation of {title(dataset)}, {known:.0%} have the same right answer, but "
+        f"the model “{title(model)}”{about} gives the same first answer to {cases}."
     )
     gaps = pick(tables["gaps"], measure="repetition") if len(tables["gaps"]) else tables["gaps"]
     gaps = gaps[gaps["model"] != MEAN] if len(gaps) else gaps
@@ -320,7 +321,7 @@ def answer(tables: Tables) -> str:
         return text
     more, less = clear(gaps)
     pairs = f"{len(gaps)} pairs of model and data set"
-    return f"{text} By template answers certainly repeat more in {more} of {pairs} and less in {less}."
+    return f"{text} Answers repeat more by template, beyond chance, in {more} of {pairs}, and less in {less or 'none'}."
 
 
 def caution(tables: Tables) -> str:

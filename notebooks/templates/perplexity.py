@@ -243,15 +243,15 @@ def answer(tables: Tables) -> str:
     if len(answered):
         lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
         sentences.append(
-            f"The prompts that a model answers surprise it certainly less than others in {lower} of {len(answered)} "
-            f"pairs of model and probe, and more in {higher}."
+            f"Prompts that a model answers rightly have a lower perplexity than the others, beyond chance, in {lower} "
+            f"of {len(answered)} pairs of model and probe, and a higher one in {higher or 'none'}."
         )
     if len(across):
         signs = [_fisher(row["log_pearson"], row["models"], "below")["verdict"] for row in across.to_dict("records")]
         falls, rises = signs.count("agrees"), signs.count("contradicts")
         sentences.append(
-            f"Over models, accuracy certainly falls as perplexity rises on {falls} of {len(signs)} probes, and rises "
-            f"with it on {rises}."
+            f"From model to model, accuracy falls as perplexity rises, beyond chance, on {falls or 'none'} of "
+            f"{len(signs)} probes, and rises with it on {rises or 'none'}."
         )
     return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
 

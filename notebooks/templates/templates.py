@@ -387,8 +387,8 @@ def answer(tables: Tables) -> str:
         return (
             f"On {title('google_re')}, the template of dates of birth finds the answer among its first ten for "
             f"{here[DATES]} of 100 facts, those of places of birth and death for {here['place_of_birth']} and "
-            f"{here['place_of_death']}{_members(tables)}. Each asks for another relation, so the wording need not be "
-            "the cause."
+            f"{here['place_of_death']}{_members(tables)}. Each asks for another relation, so this does not show how "
+            "much the wording decides."
         )
     if tables["means"].empty:
         return "None of these probes is made from templates."
@@ -402,7 +402,10 @@ def _members(tables: Tables) -> str:
     if len(rows) < 2:
         return ""
     better, worse = clear(rows)
-    return f" (means over {len(rows)} models; {better} of them certainly do better by the first, {worse} worse)"
+    told = [
+        f"{number} of {len(rows)} models do {way} on dates" for number, way in ((worse, "worse"), (better, "better"))
+    ]
+    return f" ({', '.join(told[: 1 + bool(better)])}, beyond chance)"
 
 
 def beside_paper(tables: Tables) -> pd.DataFrame:

@@ -13,10 +13,11 @@ import yaml
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
 from probekit.probes.probe import name_unknown
-from probekit.reading import HELD, json_value, lines
+from probekit.reading import json_value, lines
 
 FIELDS = ("completions", "template_id", "prompt")
 SUBSETS = ("binary", "queer_nonqueer")
+MOST = 32 << 20  # bytes, unpacked, of one file: eight times the largest of the released ones
 
 
 @dataclass(frozen=True)
@@ -84,7 +85,7 @@ def read_completions(path: Path) -> Completions:
         ProbeError: not readable, a line of another form, or lines with unlike numbers of completions.
     """
     ids, prompts, texts, found_fields = list[str](), list[str](), list[tuple[str, ...]](), dict[str, None]()
-    for number, line in lines(path, HELD):
+    for number, line in lines(path, MOST):
         row = json_value(line, f"{path}, line {number}")
         try:
             found_fields |= dict.fromkeys(row if isinstance(row, dict) else ())

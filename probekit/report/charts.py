@@ -25,6 +25,7 @@ MARKERS = "osD^vPX*"
 DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over with the next
 DOT: dict[str, Any] = {"markersize": 4.5, "capsize": 1.5, "linewidth": 1.2}
 LONGEST = 30  # letters of a label
+LONG = 25  # letters of a label that may not fit under one panel
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
@@ -124,7 +125,8 @@ def forest(
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
         if at is not None:
             ax.axvline(at, color="0.5", linestyle=":", linewidth=1)
-        ax.set_xlabel(title(str(shown)) if panel else xlabel)
+        words = title(str(shown)) if panel else xlabel
+        ax.set_xlabel(words, loc="right" if len(words) > LONG else "center")  # it may reach under the names of lines
     if panel and xlabel:
         figure.supxlabel(xlabel, fontsize=11)
     if series:

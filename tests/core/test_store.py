@@ -329,6 +329,16 @@ def test_a_shard_of_another_key_function_or_number_is_computed_again(tmp_path, c
     assert "not the shard of its place and number" in caplog.text and contents(store.folder) == whole
 
 
+def test_many_damaged_shards_take_one_line(tmp_path, caplog):
+    store = Store(tmp_path)
+    store.frames("rank", {"a": 1}, 3, lambda i: pd.DataFrame({"x": [i]}))
+    for path in tmp_path.glob("rank/*/*.parquet"):
+        path.write_bytes(b"nothing")
+    frames = store.frames("rank", {"a": 1}, 3, lambda i: pd.DataFrame({"x": [i]}))
+    (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
+    assert said.startswith("3 damaged shards") and "00000-" in said and [f["x"][0] for f in frames] == [0, 1, 2]
+
+
 def test_two_shards_that_changed_names_are_computed_again(tmp_path):
     store = Store(tmp_path)
     store.frames("rank", KEY, 2, shard)

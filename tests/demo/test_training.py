@@ -346,9 +346,12 @@ def test_a_finished_folder_is_not_written_over(tmp_path):
     text, out = lines_file(tmp_path), tmp_path / "out"
     train_files(recipe_file(tmp_path), [text], out, steps=1)
     before = content(out)
+    left = tmp_path / ".out.training"  # by a process killed between its last two acts
+    left.mkdir()
+    (left / "checkpoint.safetensors").write_bytes(b"all of it")
     with pytest.raises(ModelError, match="is there already"):
         train_files(recipe_file(tmp_path), [text], out, steps=2)
-    assert content(out) == before
+    assert content(out) == before and not left.exists()
 
 
 def test_a_full_disk_is_an_error_of_ours(tmp_path, monkeypatch):

@@ -31,7 +31,7 @@ class Checkpoint:
     """
 
     def __init__(self, out: Path, key: str) -> None:
-        self.path = out.parent / f".{out.name}.training" / "checkpoint.safetensors"
+        self.path = _folder(out) / "checkpoint.safetensors"
         self.key = key
         self.last = time.monotonic()
 
@@ -103,6 +103,15 @@ class Checkpoint:
     def drop(self) -> None:
         """The training is finished."""
         shutil.rmtree(self.path.parent, ignore_errors=True)
+
+
+def _folder(out: Path) -> Path:
+    return out.parent / f".{out.name}.training"
+
+
+def leave_none(out: Path) -> None:
+    """Remove the checkpoint of a training whose result is there: it was killed before it could."""
+    shutil.rmtree(_folder(out), ignore_errors=True)
 
 
 def _digest(about: Mapping[str, str], tensors: Mapping[str, torch.Tensor]) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from probekit.demo.training.checkpoint import leave_none
 from probekit.demo.training.corpus import encode, read_text
 from probekit.demo.training.loop import Run, claim, train
 from probekit.demo.training.recipe import Recipe, read_recipe, recipes
@@ -84,6 +85,7 @@ def train_files(
 
 def _refuse(out: Path) -> None:
     if out.exists():
+        leave_none(out)
         raise ModelError(f"{out} is there already; take another folder, or remove it")
 
 
