@@ -8,7 +8,7 @@ al. 2020, section 2.2).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -41,7 +41,8 @@ def likelihoods(
     Raises:
         ModelError: nothing begins a text for this model, or it is a seq2seq model of another kind than T5's or BART's.
     """
-    reads = [_read(model, one, score) for one in statements]
+    reader = _reader(model, score)
+    reads = [reader(one) for one in statements]
     paths = [read.path for read in reads]
     found = np.zeros(len(reads))
     for number, values in token_log_probs(model, paths, batch_tokens):
@@ -72,20 +73,28 @@ def specials(model: Model) -> int:
     return 2 + sum(map(len, model.special_ids))
 
 
-def _read(model: Model, one: Statement, score: Score) -> Read:
+def _reader(model: Model, score: Score) -> Callable[[Statement], Read]:
+    """How a statement is read."""
     if model.kind == "causal":
-        return _written((), beginning(model), one, score)
+        begin = beginning(model)
+        return lambda one: _written((), begin, one, score)
     before, after = model.special_ids
-    left, right = one.ids[: one.start], one.ids[one.stop :]
     start = int(model.network.config.decoder_start_token_id)
+
+    def around(one: Statement, mark: int) -> tuple[int, ...]:
+        return (*before, *one.ids[: one.start], mark, *one.ids[one.stop :], *after)
+
     if SENTINELS[0] in model.tokenizer.get_vocab():
         opens, closes = sentinels(model)
-        source = (*before, *left, opens, *right, *after)
-        ids = (start, opens, *one.ids[one.start : one.stop], closes)
-        return Read(Path(ids, 2, source), 2, len(ids) - (score == "slot"), score != "sum")
-    if model.network.config.model_type == "bart" and model.tokenizer.mask_token_id is not None:
-        source = (*before, *left, model.tokenizer.mask_token_id, *right, *after)
-        return _written(source, (start, *before), one, score)
+
+        def span(one: Statement) -> Read:
+            ids = (start, opens, *one.ids[one.start : one.stop], *([] if score == "slot" else [closes]))
+            return Read(Path(ids, 2, around(one, opens)), 2, len(ids), score != "sum")
+
+        return span
+    mask = model.tokenizer.mask_token_id
+    if model.network.config.model_type == "bart" and mask is not None:
+        return lambda one: _written(around(one, int(mask)), (start, *before), one, score)
     raise ModelError(
         f"{model.name} is a seq2seq model that fills no slot: scores are defined for T5's kind, whose vocabulary has "
         f"{' and '.join(SENTINELS)}, and for BART's"
