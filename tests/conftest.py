@@ -146,6 +146,53 @@ def small(family: str, vocabulary: str = "own") -> Model:
     return Model(f"{family} ({vocabulary})", "masked", network(family, tokenizer), tokenizer)
 
 
+SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+WIDE = {**SIZES, "max_position_embeddings": 130}
+CAUSAL = {  # how every family counts positions: learned, learned from 2, rotations, ALiBi, with windows
+    "gpt2": (transformers.GPT2Config, {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 130}),
+    "opt": (transformers.OPTConfig, {**WIDE, "ffn_dim": 64, "word_embed_proj_dim": 16, "init_std": 0.3}),
+    "llama": (transformers.LlamaConfig, {**WIDE, "num_key_value_heads": 2}),
+    "gpt_neox": (transformers.GPTNeoXConfig, WIDE),
+    "bloom": (transformers.BloomConfig, {"hidden_size": 32, "n_layer": 2, "n_head": 4}),
+    "falcon": (transformers.FalconConfig, {**WIDE, "alibi": True}),
+    "mpt": (transformers.MptConfig, {"d_model": 32, "n_layers": 2, "n_heads": 4, "max_seq_len": 130}),
+    "mistral": (transformers.MistralConfig, {**WIDE, "num_key_value_heads": 2, "sliding_window": 4}),
+    "gptj": (transformers.GPTJConfig, {"n_embd": 32, "n_layer": 2, "n_head": 4, "rotary_dim": 4, "n_positions": 130}),
+}
+
+
+def vocabulary(family: str, name: str) -> transformers.PreTrainedTokenizerFast:
+    if name == "own":
+        return byte_bpe()
+    if name == "zoo":
+        return train_tokenizer(SHAPES[family], TEXT)
+    if not (REAL_DATA / name).is_dir():
+        pytest.skip(f"the vocabulary {name} is looked for in PROBEKIT_DATA and is not there")
+    return AutoTokenizer.from_pretrained(REAL_DATA / name)
+
+
+@cache
+def writer(family: str, name: str) -> Model:
+    """A random network whose scores lie well apart."""
+    tokenizer = vocabulary(family, name)
+    common = {"vocab_size": len(tokenizer), "initializer_range": 0.3, "decoder_start_token_id": 0}
+    common |= {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos")}
+    torch.manual_seed(7)
+    if family == "t5":
+        sizes = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}
+        network = transformers.T5ForConditionalGeneration(transformers.T5Config(**sizes, **common))
+    elif family == "bart":
+        sizes = {f"{side}_{what}": n for side in ("encoder", "decoder") for what, n in
+                 {"layers": 2, "attention_heads": 4, "ffn_dim": 64}.items()}  # fmt: skip
+        config = transformers.BartConfig(d_model=32, max_position_embeddings=130, init_std=0.3, **sizes, **common)
+        network = transformers.BartForConditionalGeneration(config)
+    else:
+        config, sizes = CAUSAL[family]
+        network = transformers.AutoModelForCausalLM.from_config(config(**sizes, **common))
+    kind = "seq2seq" if family in ("t5", "bart") else "causal"
+    return Model(f"{family} ({name})", kind, network.float().eval(), tokenizer)
+
+
 ALL_VOCABULARIES = [(f, name) for f in OWN for name in ("own", "zoo")] + [
     (f, name) for f, names in REAL.items() for name in names
 ]

@@ -84,3 +84,67 @@ def beams(
         (model.tokenizer.decode(text).strip(), mean * len(ids), len(ids))
         for text, (mean, ids) in zip(texts, done, strict=True)
     ]
+
+
+def statement_scores(model: Model, text: str, entities: list[str], score: str) -> dict[str, float]:
+    """Score of each entity written into the slot: a statement is tokenised whole and run whole, from its beginning.
+
+    -inf where the entity leaves no token there, or the unknown one.
+    """
+    left, right = text.split("[MASK]")
+    return {entity: _statement_score(model, left, entity, right, score) for entity in entities}
+
+
+def _statement_score(model: Model, left: str, entity: str, right: str, score: str) -> float:
+    tokenizer = model.tokenizer
+    if "TinyStories" in model.name:  # it leaves out signs that it does not know, and its offsets count without them
+        known = set("".join(tokenizer.get_vocab())) | {" "}
+        left, entity, right = ("".join(sign for sign in text if sign in known) for text in (left, entity, right))
+    statement = left + entity + right
+    encoded = tokenizer(statement, add_special_tokens=False, return_offsets_mapping=True)
+    ids, spans = encoded["input_ids"], [set(range(*span)) for span in encoded["offset_mapping"]]
+    signs, space = set(range(len(left), len(left) + len(entity))), {len(left) - 1} if left.endswith(" ") else set()
+    inside = [i for i, span in enumerate(spans) if span & signs or (span and span <= space)]
+    before, after = map(list, model.special_ids)
+    if not tokenizer.decode([ids[i] for i in inside]).strip() or tokenizer.unk_token_id in [ids[i] for i in inside]:
+        return -math.inf
+    assert inside == list(range(inside[0], inside[-1] + 1))
+    if model.kind == "masked":
+        return sum(_masked_log_prob(model, before, ids, after, i, encoded.word_ids(), score) for i in range(len(ids)))
+    if model.kind == "causal":
+        begin = before or [tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id]
+        values = _log_probs(model, [*begin, *ids])[len(begin) :]
+    elif model.network.config.model_type == "t5":
+        opens, closes = tokenizer.convert_tokens_to_ids(["<extra_id_0>", "<extra_id_1>"])
+        source = [*before, *ids[: inside[0]], opens, *ids[inside[-1] + 1 :], *after]
+        written = [ids[i] for i in inside] + [closes] * (score != "slot")
+        values = _log_probs(model, [model.network.config.decoder_start_token_id, opens, *written], source)[2:]
+        inside = range(len(values))
+    else:
+        source = [*before, *ids[: inside[0]], tokenizer.mask_token_id, *ids[inside[-1] + 1 :], *after]
+        begin = [model.network.config.decoder_start_token_id, *before]
+        values = _log_probs(model, [*begin, *ids], source)[len(begin) :]
+    if score == "slot":
+        return sum(values[i] for i in inside) / len(inside)
+    return sum(values) / (len(values) if score == "mean" else 1)
+
+
+def _log_probs(model: Model, ids: list[int], source: list[int] | None = None) -> list[float]:
+    """Of each token given those before it; 0 of the first."""
+    given = {"input_ids": torch.tensor([ids])}
+    if source is not None:
+        given = {"input_ids": torch.tensor([source]), "decoder_input_ids": torch.tensor([ids])}
+    with torch.no_grad():
+        log_probs = model.network(**given).logits[0].float().log_softmax(-1)
+    return [0.0, *(float(log_probs[i, ids[i + 1]]) for i in range(len(ids) - 1))]
+
+
+def _masked_log_prob(model, before, ids, after, place, words, score) -> float:
+    mask, masked = model.tokenizer.mask_token_id, list(ids)
+    for later in range(place, len(ids)):
+        same_word = score == "pll_word_l2r" and words[later] == words[place]
+        if later == place or same_word or score == "pll_sentence_l2r":
+            masked[later] = mask
+    with torch.no_grad():
+        logits = model.network(input_ids=torch.tensor([[*before, *masked, *after]])).logits[0]
+    return float(logits[len(before) + place].float().log_softmax(-1)[ids[place]])

@@ -103,7 +103,7 @@ page.say(entities.weaker(tables))
 # %% [markdown]
 # ## What a longer list costs
 #
-# A prompt costs one forward row for each number of tokens that a candidate may have, whatever the number of candidates.
+# Of a masked model, a prompt costs one forward row for each number of tokens that a candidate may have, whatever the number of candidates.
 
 # %% tags=["hide-input"]
 page.say(entities.cost(tables))

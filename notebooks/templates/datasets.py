@@ -12,7 +12,7 @@ import pandas as pd
 from probekit.metrics.decisions import enough
 from probekit.models import load_model
 from probekit.models.model import Model
-from probekit.probes.probe import Probe
+from probekit.probes.probe import MASK, Probe
 from probekit.report.charts import lines
 from probekit.report.page import Page
 from probekit.report.published import cell as printed
@@ -20,7 +20,7 @@ from probekit.report.published import published
 from probekit.report.tables import by, pick
 from probekit.report.text import shown_name, title
 from probekit.scoring.lengths import entity_lengths
-from probekit.scoring.slots import encode_candidates, encode_slots
+from probekit.scoring.slots import encode_candidates, encode_slots, follows_space
 
 from notebooks.templates import accuracy
 from notebooks.templates.paper_sets import PAPER_SETS, SIZES, ours, sizes
@@ -209,6 +209,13 @@ def kinds(table: pd.DataFrame) -> pd.DataFrame:
     return groups.agg(relations=("relation", "size"), facts=("facts", "sum")).reset_index()
 
 
+def _beside(model: Model, texts: list[str]) -> list[int]:
+    """Tokens of each prompt beside its slot."""
+    if model.kind == "masked":
+        return [len(slot.left) + len(slot.right) for slot in encode_slots(model, texts)]
+    return [sum(len(model.tokens(side)) for side in text.split(MASK)) for text in texts]
+
+
 def lengths(model: Model, probes: Sequence[Probe]) -> pd.DataFrame:
     """Prompts and golds in the tokens of one model.
 
@@ -221,13 +228,13 @@ def lengths(model: Model, probes: Sequence[Probe]) -> pd.DataFrame:
     """
     rows = []
     for probe in probes:
-        slots = encode_slots(model, list(probe.prompts["text"]))
-        spaced = [slot.spaced and model.minds_spaces for slot in slots]
+        texts = list(probe.prompts["text"])
+        spaced = [follows_space(text) and model.minds_spaces for text in texts]
         tables = {kind: encode_candidates(model, probe.entities, kind) for kind in dict.fromkeys(spaced)}
         own = [gold[0] for gold in probe.prompts["gold"]]
         tokens = {kind: entity_lengths(model, probe.entities, kind)["length"].to_dict() for kind in tables}
         gold = np.array([tokens[s][g] for s, g in zip(spaced, own, strict=True)])
-        prompt = np.array([len(slot.left) + len(slot.right) for slot in slots])
+        prompt = np.array(_beside(model, texts))
         main = max(tables.values(), key=lambda table: len(table.strings))
         rows.append(
             {

@@ -32,6 +32,7 @@ from probekit.report.tables import by, pick
 from probekit.report.text import number, plain, shown_name, title
 from probekit.scoring import rank_within
 from probekit.scoring.plan import make_plan
+from probekit.scoring.scores import by_masks, score_of
 from probekit.store import Store
 
 from notebooks.templates.ask import load_probes
@@ -112,7 +113,7 @@ def ask_all(
 
     Returns:
         The rows of ``ask``, each with ``floor`` (whether its model is at the floor of the own list), and those of
-        ``costs``, of all models.
+        ``costs``, of the models that are read at masks.
     """
     asked, cost = [], []
     for name in models:
@@ -121,13 +122,14 @@ def ask_all(
             page.used(model, longer.probe)
             asked.append(ask(model, longer, Store()))
             page.ran(model, longer.probe, asked[-1].attrs["counts"])
-            cost.append(costs(model, longer))
+            if by_masks(model, score_of(model, None)):
+                cost.append(costs(model, longer))
     for frame in asked:
         frame.attrs = {}
     ranks = pd.concat(asked, ignore_index=True)
     known = floors(pick(ranks, share=SHARES[0]))["floor"]
     low = known.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy()
-    return ranks.assign(floor=low), pd.concat(cost, ignore_index=True)
+    return ranks.assign(floor=low), pd.concat(cost, ignore_index=True) if cost else pd.DataFrame()
 
 
 def ask(model: Model, longer: Enlarged, store: Store | None = None) -> pd.DataFrame:
@@ -391,6 +393,8 @@ def arrows(table: pd.DataFrame) -> pd.DataFrame:
 def cost(tables: Tables) -> str:
     """What the list that grows most costs, in forward rows and tokens."""
     whole = tables["costs"]
+    if whole.empty:
+        return "No model of this run is read at masks: of the others, each candidate makes a statement to be read."
     first, last = (pick(whole, share=share).reset_index(drop=True) for share in (whole["share"].min(), SHARES[-1]))
     growth = last[["entities", "rows", "tokens"]] / first[["entities", "rows", "tokens"]]
     widest = growth["entities"].idxmax()

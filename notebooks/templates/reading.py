@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from probekit.cautions import caution
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
@@ -30,12 +31,20 @@ def read_all(page: Page, models: Sequence[str], sampled: Sequence[Probe], device
     Returns:
         The rows of ``read``, all in one table.
     """
-    found = []
+    found, kinds = [], set()
     for name in models:
         model = load_model(name, device=device)
+        kinds.add(model.kind)
         for probe in sampled:
             found.append(read(model, probe, Store()))
-            page.ran(model, probe, found[-1].attrs["counts"], "pseudo-perplexity")
+            page.ran(
+                model, probe, found[-1].attrs["counts"], "pseudo-perplexity" if model.kind == "masked" else "perplexity"
+            )
+    if len(kinds) > 1:
+        caution(
+            "The perplexity of a causal model, which sees what stands before a token, must not be compared with the "
+            "pseudo-perplexity of a masked one, which sees both sides."
+        )
     for frame in found:
         frame.attrs = {}
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)

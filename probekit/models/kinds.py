@@ -21,6 +21,8 @@ def kind_of(config: Any, source: str) -> Kind:
     for architecture in config.architectures or []:
         if architecture.endswith("ForMaskedLM"):
             return "masked"
+        if architecture.endswith("WithLMHeadModel"):  # XLM's and FlauBERT's: one class for either training
+            return "causal" if getattr(config, "causal", False) else "masked"
         if architecture.endswith(("ForCausalLM", "LMHeadModel")):
             return "causal"
         if architecture.endswith("ForConditionalGeneration"):  # BART's one head also fills the mask it was trained on
@@ -32,6 +34,31 @@ def kind_of(config: Any, source: str) -> Kind:
     if config.model_type in auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES:
         return "causal"
     raise ModelError(f"{source}: model type {config.model_type!r} has no language-model head")
+
+
+def check_kind(kind: Kind, config: Any, source: str) -> None:
+    """Refuse a kind that the network of a configuration is not.
+
+    Raises:
+        ModelError: no head of this kind, or a causal model is asked of a network that looks ahead.
+    """
+    from transformers.models.auto import modeling_auto as auto
+
+    heads: dict[str, Any] = {
+        "masked": auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
+        "causal": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,
+        "seq2seq": auto.MODEL_FOR_SEQ_TO_SEQ_CAUSAL_LM_MAPPING_NAMES,
+    }
+    if kind not in heads:
+        raise ModelError(f"{source}: kind must be one of {', '.join(heads)}, not {kind!r}")
+    if config.model_type not in heads[kind]:
+        raise ModelError(f"{source}: a network of type {config.model_type!r} has no head as a {kind} model")
+    both = config.model_type in heads["masked"] and not config.is_encoder_decoder
+    if kind == "causal" and both and not (getattr(config, "is_decoder", False) or getattr(config, "causal", False)):
+        raise ModelError(
+            f"{source}: its network looks ahead (is_decoder is not set in its config.json): as a causal model it would "
+            "see the tokens that it shall predict"
+        )
 
 
 def auto_class(kind: Kind) -> Any:

@@ -6,14 +6,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from probekit.cautions import caution
 from probekit.errors import ModelError, meant
 from probekit.files import cache_folder
 from probekit.lazy import resolve
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
-from probekit.models.kinds import auto_class, kind_of, pick_device, quiet
-from probekit.models.model import Model
+from probekit.models.kinds import auto_class, check_kind, kind_of, pick_device, quiet
+from probekit.models.model import Kind, Model
 from probekit.models.registry import registry
 from probekit.probes.data import data_root
+from probekit.titles import shown_name
 
 ZOO = "zoo/"  # how the names of the small models that come with the package begin
 DTYPES = ("float32", "bfloat16", "float16")
@@ -25,6 +27,7 @@ def load_model(
     dtype: str = "float32",
     revision: str | None = None,
     allow_missing: bool = False,
+    kind: Kind | None = None,
 ) -> Model:
     """Load a model and its tokenizer, ready to be asked.
 
@@ -36,10 +39,12 @@ def load_model(
         revision: commit, branch or tag on the Hub.
         allow_missing: load although weights are missing from the checkpoint, which are then random, or although it has
             weights for which the network has no place.
+        kind: ``masked``, ``causal`` or ``seq2seq``, in place of what the configuration says. A checkpoint of BART is
+            masked by default, one token to each mask; as ``seq2seq`` it fills one mask with text of any length.
 
     Raises:
-        ModelError: not found, no language-model head, weights that are missing, out of place or not finite, a tokenizer
-            that does not fit (see ``check_tokenizer``), or an unknown device or dtype.
+        ModelError: not found, no language-model head of this kind, weights that are missing, out of place or not
+            finite, a tokenizer that does not fit (see ``check_tokenizer``), or an unknown device or dtype.
     """
     entry = registry().get(name_or_path)
     source = find_model(name_or_path)
@@ -52,7 +57,10 @@ def load_model(
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
         config = AutoConfig.from_pretrained(source, **common)
-        kind = kind_of(config, source)
+        if kind is None:
+            kind = kind_of(config, source)
+        else:
+            check_kind(kind, config, source)
         check_layers(name_or_path, config)
         tokenizer = AutoTokenizer.from_pretrained(source, **common)
         with quiet():
@@ -72,7 +80,13 @@ def load_model(
     check_weights(name_or_path, network, sorted(info.get("unexpected_keys", ())), allow_missing)
     check_tokenizer(name_or_path, kind, network, tokenizer)
     licence = (entry.licence or "") if entry else ""
-    return Model(name_or_path, kind, network.eval().to(where), tokenizer, revision, licence)
+    model = Model(name_or_path, kind, network.eval().to(where), tokenizer, revision, licence)
+    if model.minds_padding:
+        caution(
+            f"{shown_name(name_or_path)}: padding changes the scores of its network ({config.model_type}), so it is "
+            "run in batches of one length, and more slowly."
+        )
+    return model
 
 
 def find_model(name: str) -> str:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 Kind = Literal["masked", "causal", "seq2seq", "encoder"]
+MINDS_PADDING = ("convbert", "fnet", "funnel")  # types of networks in which padding changes the scores of a text
 
 
 @dataclass(frozen=True)
@@ -74,7 +75,7 @@ class Model:
             raise ModelError(
                 f"{self.name} is a {self.kind} model"
                 + ("" if self.kind != "masked" else " whose tokenizer has no mask token")
-                + "; ranks and pseudo-perplexity need a masked language model with a mask token"
+                + "; this needs a masked language model with a mask token"
             )
         return int(self.tokenizer.mask_token_id)
 
@@ -100,6 +101,11 @@ class Model:
     def minds_spaces(self) -> bool:
         """Whether a leading space changes a word's tokens (byte-level BPE) or not (WordPiece, SentencePiece)."""
         return self.tokens("x") != self.tokens(" x")
+
+    @property
+    def minds_padding(self) -> bool:
+        """Whether the network mixes a text with the padding behind it, so that a batch must hold one length alone."""
+        return self.network.config.model_type in MINDS_PADDING
 
     def tokens(self, text: str) -> list[int]:
         """Token ids of ``text`` without special tokens."""

@@ -1,4 +1,4 @@
-"""The hot core: slots, batches, forward passes, ranks, pseudo-perplexity, completions, predictions and saliency."""
+"""The hot core: slots, statements, batches, forward passes, ranks, perplexity, completions, predictions, saliency."""
 
 from probekit.scoring.completions import top_completions
 from probekit.scoring.perplexity import pseudo_perplexity

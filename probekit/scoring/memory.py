@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
+from itertools import groupby
 from typing import TypeVar
 
 from probekit.errors import ModelError
@@ -14,7 +15,12 @@ Result = TypeVar("Result")
 
 
 def within_memory(
-    name: str, lengths: Sequence[int], masks: Sequence[int], budget: int, run: Callable[[list[int]], Result]
+    name: str,
+    lengths: Sequence[int],
+    masks: Sequence[int],
+    budget: int,
+    run: Callable[[list[int]], Result],
+    alike: bool = False,
 ) -> Iterator[tuple[list[int], Result]]:
     """Run rows batch by batch, see ``token_batches``.
 
@@ -25,6 +31,7 @@ def within_memory(
         name: of the model, for messages.
         lengths, masks, budget: as in ``token_batches``.
         run: what to do with the rows of a batch.
+        alike: batches hold rows of one length, for networks in which padding changes scores.
 
     Yields:
         Row numbers of the batch, and what ``run`` gave.
@@ -35,7 +42,10 @@ def within_memory(
     import torch
 
     limit = budget
-    for batch in token_batches(lengths, masks, budget):
+    batches = token_batches(lengths, masks, budget)
+    if alike:
+        batches = [list(rows) for batch in batches for _, rows in groupby(batch, key=lengths.__getitem__)]
+    for batch in batches:
         parts = [batch]
         while parts:
             part = parts.pop()

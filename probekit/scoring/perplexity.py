@@ -1,4 +1,5 @@
-"""Pseudo-perplexity of texts under a masked language model (Salazar et al. 2020; paper 001, section 5.5)."""
+"""Pseudo-perplexity of texts under a masked language model (Salazar et al. 2020; paper 001, section 5.5), and the
+perplexity of texts under a causal one."""
 
 from __future__ import annotations
 
@@ -7,12 +8,14 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from probekit.errors import ProbeError
+from probekit.errors import ModelError, ProbeError
 from probekit.files import canonical, digest
 from probekit.models.model import Model
 from probekit.scoring.forward import Row, mask_logits
 from probekit.scoring.progress import Progress
 from probekit.scoring.slots import Slot
+from probekit.scoring.statements.likelihood import beginning
+from probekit.scoring.statements.trie import Path, token_log_probs
 from probekit.store import Store
 
 VERSION = 1
@@ -26,8 +29,12 @@ def pseudo_perplexity(
 
     Texts longer than the model see, for each masked token, the window around it. Repeated texts are scored once.
 
+    Under a causal model it is the perplexity: each token is predicted from those before it and from what begins a text
+    (see ``beginning``), in a text longer than the model from half a window at least. The two say different things, so
+    that values of a causal and a masked model must not be compared.
+
     Args:
-        model: a masked language model.
+        model: a masked or causal language model.
         texts: n texts.
         batch_tokens: padded tokens per batch.
         store: where finished shards are kept and found; None keeps nothing.
@@ -38,21 +45,26 @@ def pseudo_perplexity(
 
     Raises:
         ProbeError: a text without any token.
-        ModelError: not a masked model, or out of memory at a single row.
+        ModelError: a seq2seq model, or out of memory at a single row.
     """
     distinct = {text: None for text in texts}
-    mask, number = model.mask_id, {text: i for i, text in enumerate(distinct)}
+    number = {text: i for i, text in enumerate(distinct)}
+    if model.kind not in ("masked", "causal"):
+        raise ModelError(f"{model.name} is a {model.kind} model: perplexity needs a masked or causal language model")
+    causal = model.kind == "causal"
+    given = {"begin": list(beginning(model))} if causal else {"mask": model.mask_id}
     ids = [model.tokens(text) for text in distinct]
     for text, tokens in zip(distinct, ids, strict=True):
         if not tokens:
             raise ProbeError(f"text {list(texts).index(text)} has no tokens for {model.name}: {text[:40]!r}")
     shards = _shards([len(tokens) for tokens in ids])
-    key = {"scoring": VERSION, "model": model.fingerprint, "texts": digest(canonical(ids)), "mask": mask}
+    key = {"scoring": VERSION, "model": model.fingerprint, "texts": digest(canonical(ids)), **given}
     with Progress(f"perplexity, {model.name}", [sum(len(ids[i]) for i in shard) for shard in shards]) as progress:
 
         def compute(shard: int) -> pd.DataFrame:
             progress.reach(shard)
-            return _log_probs(model, ids, shards[shard], batch_tokens, progress)
+            reading = _likelihoods if causal else _log_probs
+            return reading(model, ids, shards[shard], batch_tokens, progress)
 
         if store is None:
             frames = [compute(i) for i in range(len(shards))]
@@ -64,11 +76,11 @@ def pseudo_perplexity(
     log_prob = found.loc[order].to_numpy()
     result = pd.DataFrame({"text_id": range(len(order)), "perplexity": np.exp(-log_prob / lengths)})
     result["log_prob"], result["tokens"] = log_prob, lengths
-    room = model.max_tokens - sum(map(len, model.special_ids))
+    room = model.max_tokens - (len(beginning(model)) if causal else sum(map(len, model.special_ids)))
     result.attrs["counts"] = {
         "texts": len(order),
         "distinct texts": len(ids),
-        "forward rows": sum(map(len, ids)),
+        "forward rows": sum(len(_windows(model, one)) if causal else len(one) for one in ids),
         "texts seen through a window": sum(len(ids[i]) > room for i in order),
     }
     return result
@@ -107,4 +119,27 @@ def _log_probs(
         found = logits.gather(1, truth[:, None])[:, 0] - logits.logsumexp(1)
         np.add.at(total, [owners[i] for i in batch], found.double().cpu().numpy())
         progress.add(len(batch))
+    return pd.DataFrame({"text": texts, "log_prob": total})
+
+
+def _windows(model: Model, ids: Sequence[int]) -> list[Path]:
+    """A text as a causal model reads it: whole, or in windows that go on by half of what fits."""
+    begin = beginning(model)
+    room = model.max_tokens - len(begin)
+    step = max(1, room // 2)
+    starts = range(0, max(1, len(ids) - room + step), step)
+    done = [0, *(min(start + room, len(ids)) for start in starts)]  # tokens read before each window
+    pairs = zip(starts, done, strict=False)
+    return [Path((*begin, *ids[start : start + room]), len(begin) + before - start) for start, before in pairs]
+
+
+def _likelihoods(
+    model: Model, ids: Sequence[list[int]], texts: list[int], batch_tokens: int | None, progress: Progress
+) -> pd.DataFrame:
+    """As ``_log_probs``, each token given those before it."""
+    paths = [(place, path) for place, text in enumerate(texts) for path in _windows(model, ids[text])]
+    total = np.zeros(len(texts))
+    for number, values in token_log_probs(model, [path for _, path in paths], batch_tokens):
+        total[paths[number][0]] += values.sum()
+    progress.add(sum(len(ids[text]) for text in texts))
     return pd.DataFrame({"text": texts, "log_prob": total})

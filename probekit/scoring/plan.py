@@ -10,10 +10,12 @@ from probekit.cautions import caution
 from probekit.errors import ModelError, ProbeError
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
-from probekit.scoring.slots import Candidates, Slot, Unknown, encode_candidates, encode_slots, window
+from probekit.scoring.scores import Score, by_masks, score_of
+from probekit.scoring.slots import Candidates, Slot, Unknown, encode_candidates, encode_slots, follows_space, window
 from probekit.titles import shown_name
 
 SHARD_ROWS, SHARD_CELLS = 2048, 1 << 25  # forward rows, and float32 scores, that one shard may hold
+SHARD_STATEMENTS, SHARD_PSEUDO = 4096, 512  # statements, read once or masked at each token, that one shard may hold
 MANY_LOST, MOST_LOST = 0.5, 0.9  # of the candidates, not told apart by a tokenizer: worth a warning, worth nothing
 
 Targets = Sequence[Sequence[str | Sequence[str]]]  # per prompt, entities to rank; a list is ranked as its best member
@@ -24,7 +26,9 @@ Competitors = Literal["probe", "relation"] | Mapping[str, Collection[str]]  # a 
 class Plan:
     """Distinct prompts (units), their candidate tables, and the distinct jobs: a unit and a group of candidates."""
 
-    slots: list[Slot]
+    score: Score
+    texts: list[str]  # of each unit
+    slots: list[Slot]  # of each unit, of a score that is read at masks in the slot; else none
     tables: list[Candidates]
     table_of: list[int]  # of each unit
     jobs: list[tuple[int, tuple[int, ...]]]  # unit, candidates of which the best is ranked
@@ -32,40 +36,50 @@ class Plan:
     counts: Mapping[str, int]
 
     def rows(self, units: Sequence[int]) -> int:
-        return sum(len(self.tables[self.table_of[u]].by_length) for u in units)
+        """Forward rows of a score that is read at masks, else statements."""
+        tables = [self.tables[self.table_of[unit]] for unit in units]
+        return sum(len(table.by_length) if self.slots else len(table.strings) for table in tables)
 
     def shards(self) -> list[list[int]]:
         """Units by falling length, cut so that one shard is neither much work to lose nor much memory to hold."""
         shards: list[list[int]] = []
+        most = SHARD_ROWS if self.slots else SHARD_PSEUDO if self.score.startswith("pll") else SHARD_STATEMENTS
+        sizes = [len(s.left) + len(s.right) for s in self.slots] or [len(text) for text in self.texts]
         rows = cells = 0
-        for unit in sorted(range(len(self.slots)), key=lambda u: -len(self.slots[u].left) - len(self.slots[u].right)):
-            table = self.tables[self.table_of[unit]]
-            rows, cells = rows + len(table.by_length), cells + len(table.strings)
-            if not shards or rows > SHARD_ROWS or cells > SHARD_CELLS:
+        for unit in sorted(range(len(sizes)), key=lambda u: -sizes[u]):
+            own, strings = self.rows([unit]), len(self.tables[self.table_of[unit]].strings)
+            rows, cells = rows + own, cells + strings
+            if not shards or rows > most or cells > SHARD_CELLS:
                 shards.append([])
-                rows, cells = len(table.by_length), len(table.strings)
+                rows, cells = own, strings
             shards[-1].append(unit)
         return shards
 
 
-def make_plan(model: Model, probe: Probe, targets: Targets, candidates: Competitors, unknown: Unknown = "last") -> Plan:
+def make_plan(
+    model: Model,
+    probe: Probe,
+    targets: Targets,
+    candidates: Competitors,
+    unknown: Unknown = "last",
+    score: Score | None = None,
+) -> Plan:
     """Find the distinct prompts and jobs; nothing is scored twice.
 
     Raises:
+        ModelError: the score is not defined for this kind of model.
         ProbeError: a target is not among the candidates, or the relation of a prompt is needed and unknown.
     """
     if len(targets) != len(probe.prompts):
         raise ProbeError(f"{len(targets)} lists of targets for the {len(probe.prompts)} prompts of {probe.name}")
+    chosen = score_of(model, score)
     pools = _pools(probe, candidates)
     relations = probe.prompts["relation"] if candidates != "probe" else [""] * len(probe.prompts)
     units: dict[tuple[str, str], int] = {}
     unit_of = [units.setdefault((t, r), len(units)) for t, r in zip(probe.prompts["text"], relations, strict=True)]
-    slots = encode_slots(model, [text for text, _ in units])
+    slots = encode_slots(model, [text for text, _ in units]) if by_masks(model, chosen) else []
     tables: dict[tuple[str, bool], int] = {}
-    table_of = [
-        tables.setdefault((r, s.spaced and model.minds_spaces), len(tables))
-        for (_, r), s in zip(units, slots, strict=True)
-    ]
+    table_of = [tables.setdefault((r, follows_space(text) and model.minds_spaces), len(tables)) for text, r in units]
     encoded = [encode_candidates(model, pools[relation], spaced, unknown) for relation, spaced in tables]
     jobs: dict[tuple[int, tuple[int, ...]], int] = {}
     wanted = []
@@ -78,7 +92,7 @@ def make_plan(model: Model, probe: Probe, targets: Targets, candidates: Competit
                 raise ProbeError(f"{probe.name}, prompt {prompt_id!r}: target {absent or wish!r} is not a candidate")
             job = (unit, tuple(sorted({number[entity] for entity in group})))
             wanted.append(jobs.setdefault(job, len(jobs)))
-    plan = Plan(slots, encoded, table_of, list(jobs), wanted, {})
+    plan = Plan(chosen, [text for text, _ in units], slots, encoded, table_of, list(jobs), wanted, {})
     return replace(plan, counts=_counts(model, plan, unit_of))
 
 
@@ -122,7 +136,7 @@ def _pools(probe: Probe, candidates: Competitors) -> Mapping[str, Collection[str
 
 
 def _counts(model: Model, plan: Plan, unit_of: Sequence[int]) -> dict[str, int]:
-    """What is run, and what METHODS asks to be counted."""
+    """What is run, and what METHODS asks to be counted; of statements, the rest is counted when they are written."""
     specials = sum(map(len, model.special_ids))
     rows = tokens = 0
     cut = set()
@@ -137,11 +151,10 @@ def _counts(model: Model, plan: Plan, unit_of: Sequence[int]) -> dict[str, int]:
     unwritten = {entity for table in plan.tables for entity in table.unknown}
     return {
         "prompts": len(unit_of),
-        "distinct prompts": len(plan.slots),
-        "forward rows": rows,
-        "tokens": tokens,
+        "distinct prompts": len(plan.texts),
+        **({"forward rows": rows, "tokens": tokens} if plan.slots else {}),
         "candidates": max(len(table.strings) for table in plan.tables),
         "entities merged with another of the same tokens": len(merged),
         "candidates holding the unknown token": len(unwritten),
-        "prompts cut to the model's length": sum(unit in cut for unit in unit_of),
+        **({"prompts cut to the model's length": sum(unit in cut for unit in unit_of)} if plan.slots else {}),
     }

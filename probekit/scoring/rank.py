@@ -1,7 +1,9 @@
 """Ranks of entities in the slots of a probe (paper 001, section 3; METHODS of the book, "Slot score").
 
-An entity of L tokens is scored by filling the slot with L masks in one forward pass: the mean over the masks of the
-log-probability of its i-th token. A prompt costs one row per distinct entity length, whatever the number of entities.
+Under a masked model an entity of L tokens is scored by filling the slot with L masks in one forward pass: the mean over
+the masks of the log-probability of its i-th token. A prompt costs one row per distinct entity length, whatever the
+number of entities. Other scores, and other kinds of models, read the statement that an entity makes of the prompt: see
+``probekit.scoring.statements``.
 """
 
 from __future__ import annotations
@@ -16,8 +18,11 @@ from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.plan import Competitors, Plan, Targets, check_candidates, make_plan
 from probekit.scoring.progress import Progress
+from probekit.scoring.scores import Score
 from probekit.scoring.shard import rank_shard
 from probekit.scoring.slots import Unknown
+from probekit.scoring.statements.scoring import COUNTS
+from probekit.scoring.statements.scoring import VERSION as STATEMENTS_VERSION
 from probekit.store import Store
 
 VERSION = 2  # of the scores: raise it whenever any of them can change
@@ -35,11 +40,12 @@ def rank_entities(
     candidates: Literal["probe", "relation"] = "probe",
     unknown: Unknown = "last",
     store: Store | None = None,
+    score: Score | None = None,
 ) -> pd.DataFrame:
     """Rank each prompt's gold among the candidates (Acc@k of paper 001 is the share of ranks up to k).
 
     Args:
-        model: a masked language model.
+        model: a masked, causal or seq2seq language model.
         probe: prompts and candidates.
         top: how many of the best candidates to return.
         ties: ``pessimistic`` gives 1 + competitors that score at least as high; ``mid`` counts equal ones by half.
@@ -50,17 +56,26 @@ def rank_entities(
         unknown: an entity that the tokenizer cannot write without its unknown token ranks ``last``, or may ``compete``;
             then all entities that it writes alike are one, and a model that says the unknown token is right about them.
         store: where finished shards are kept and found; None keeps nothing.
+        score: what is compared; None takes the first that is defined for the kind of model. All are natural logarithms.
+
+            - Masked: ``slot``, mean over the tokens of the entity, all masked at once; or the pseudo-log-likelihood of
+              the statement, each token masked by itself (``pll``, Salazar et al. 2020), with the later tokens of its
+              word (``pll_word_l2r``, Kauf and Ivanova 2023) or with all later ones (``pll_sentence_l2r``).
+            - Causal: log-likelihood of the statement, ``sum`` or ``mean`` over its tokens; or ``slot``, mean over the
+              tokens of the entity, which sees nothing of what follows the slot.
+            - Seq2seq: ``slot``, mean over the tokens of the entity in the decoder; or ``sum`` or ``mean`` over all that
+              the decoder writes: the entity and the sentinel behind it (T5), or the statement (BART).
 
     Returns:
-        One row per prompt, in order: ``prompt_id``, ``rank`` (1 is best), ``score`` (mean log-probability per token, of
-        that gold), ``top`` (candidate strings, best first), ``top_scores``. ``attrs["counts"]`` says what was run.
+        One row per prompt, in order: ``prompt_id``, ``rank`` (1 is best), ``score`` (of that gold), ``top`` (candidate
+        strings, best first), ``top_scores``. ``attrs["counts"]`` says what was run.
 
     Raises:
         ProbeError, ModelError, StoreError: see ``rank_targets``.
     """
     golds = probe.prompts["gold"]
     targets = [[g[0] if gold == "single" else list(g)] for g in golds]
-    table = rank_targets(model, probe, targets, ties, batch_tokens, candidates, top, unknown, store)
+    table = rank_targets(model, probe, targets, ties, batch_tokens, candidates, top, unknown, store, score)
     return table.drop(columns="target")
 
 
@@ -74,6 +89,7 @@ def rank_targets(
     top: int = 0,
     unknown: Unknown = "last",
     store: Store | None = None,
+    score: Score | None = None,
 ) -> pd.DataFrame:
     """Rank any entities in each prompt's slot.
 
@@ -82,23 +98,24 @@ def rank_targets(
             its other members do not compete.
         candidates: as in ``rank_entities``, or lists of entities by the relation of the prompt.
         top: how many of the best candidates to return with every row.
-        model, probe, ties, batch_tokens, unknown, store: as in ``rank_entities``.
+        model, probe, ties, batch_tokens, unknown, store, score: as in ``rank_entities``.
 
     Returns:
         One row per prompt and target, in order: ``prompt_id, target, rank, score``, and with ``top`` also
         ``top, top_scores``. Ranks are whole numbers, or halves with ``ties="mid"``. ``attrs["counts"]`` holds forward
         rows and tokens, candidates, those merged or unknown to the tokenizer, prompts cut, and targets within 1e-4 of a
-        competitor.
+        competitor. Where statements are scored: how many; the tokens run and those that a loop over the statements
+        would run; and the statements whose candidate shares a token with the text around it.
 
     Raises:
         ProbeError: a target is not among the candidates, or candidates by relation without relations.
-        ModelError: not a masked model, one whose tokenizer tells hardly any candidates apart, or out of memory at a
-            single row.
+        ModelError: the score is not defined for this kind of model, its tokenizer tells hardly any candidates apart, or
+            a single row does not fit into memory.
         StoreError: results cannot be written; finished shards are kept.
     """
     if ties not in ("pessimistic", "mid"):
         raise ValueError(f"ties must be 'pessimistic' or 'mid', not {ties!r}")
-    plan = make_plan(model, probe, targets, candidates, unknown)
+    plan = make_plan(model, probe, targets, candidates, unknown, score)
     check_candidates(model, probe, plan)
     return rank_plan(model, probe, targets, plan, ties, batch_tokens, candidates, top, unknown, store)
 
@@ -125,20 +142,33 @@ def rank_plan(
         "top": top,
         "ties": ties,
         "unknown": unknown,
+        **scored_by(plan),
     }
 
     def shard(units: list[int], progress: Progress) -> pd.DataFrame:
         return rank_shard(model, plan, units, ties, top, batch_tokens, progress)
 
     frames = run_plan("rank", key, f"{model.name} on {probe.name}", plan, shard, store)
-    found = pd.concat(frames, ignore_index=True).set_index("job").loc[plan.wanted].reset_index(drop=True)
+    whole, counts = gathered(plan, frames)
+    found = whole.set_index("job").loc[plan.wanted].reset_index(drop=True)
     near = int(found.pop("near").sum())
     for column in ("top", "top_scores") if top else ():
         found[column] = found[column].map(list)  # Parquet gives arrays
     found.insert(0, "prompt_id", [i for i, t in zip(probe.prompts["prompt_id"], targets, strict=True) for _ in t])
     found.insert(1, "target", [x for t in targets for x in t])
-    found.attrs["counts"] = {**plan.counts, "targets within 1e-4 of a competitor": near}
+    found.attrs["counts"] = {**counts, "targets within 1e-4 of a competitor": near}
     return found
+
+
+def scored_by(plan: Plan) -> dict[str, Any]:
+    """What a store's key says of the score: nothing of the one that is read at masks in the slot."""
+    return {} if plan.slots else {"score": plan.score, "statements": STATEMENTS_VERSION}
+
+
+def gathered(plan: Plan, frames: list[pd.DataFrame]) -> tuple[pd.DataFrame, dict[str, int]]:
+    """The rows of all shards, and the counts of the plan with those of the shards."""
+    whole = pd.concat(frames, ignore_index=True)
+    return whole, {**plan.counts, **{name: int(whole.pop(name).sum()) for name in COUNTS if name in whole}}
 
 
 def _listed(candidates: Mapping[str, Collection[str]]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +13,7 @@ from probekit.scoring.forward import mask_logits
 from probekit.scoring.plan import SHARD_CELLS, Plan
 from probekit.scoring.progress import Progress
 from probekit.scoring.slots import Candidates
+from probekit.scoring.statements.scoring import score_statements
 
 if TYPE_CHECKING:
     import torch
@@ -25,13 +26,14 @@ def rank_shard(
 ) -> pd.DataFrame:
     """Ranks of the jobs of some units: columns ``job, rank, score, near`` and, with ``top``, ``top, top_scores``."""
     frames = []
-    for candidates, scores, jobs, rows in _scored(model, plan, units, batch_tokens, progress):
+    counts: dict[str, int] = {}
+    for candidates, scores, jobs, rows in _scored(model, plan, units, batch_tokens, progress, counts):
         frame = _ranked(scores, jobs, rows, [plan.jobs[n][1] for n in jobs], ties)
         if top:
             best = _best(scores, candidates, top)
             frame["top"], frame["top_scores"] = [best[row][0] for row in rows], [best[row][1] for row in rows]
         frames.append(frame)
-    return pd.concat(frames, ignore_index=True)
+    return _with_counts(frames, counts)
 
 
 def rank_shard_within(
@@ -45,24 +47,42 @@ def rank_shard_within(
 ) -> pd.DataFrame:
     """Ranks of the jobs of some units within each list: columns ``job, list, candidates, rank, score, near``."""
     frames = []
-    for candidates, scores, jobs, rows in _scored(model, plan, units, batch_tokens, progress):
+    counts: dict[str, int] = {}
+    for candidates, scores, jobs, rows in _scored(model, plan, units, batch_tokens, progress, counts):
         for number, entities in enumerate(lists):
             chosen = sorted({candidates.number[entity] for entity in entities})
             place = {candidate: i for i, candidate in enumerate(chosen)}
             groups = [tuple(place[candidate] for candidate in plan.jobs[n][1]) for n in jobs]
             frame = _ranked(scores[:, chosen], jobs, rows, groups, ties)
             frames.append(frame.assign(list=number, candidates=len(chosen)))
-    return pd.concat(frames, ignore_index=True)
+    return _with_counts(frames, counts)
+
+
+def _with_counts(frames: Sequence[pd.DataFrame], counts: Mapping[str, int]) -> pd.DataFrame:
+    """All rows of a shard; what was counted in it stands in its first row, and zeros below."""
+    whole = pd.concat(frames, ignore_index=True)
+    for name, count in counts.items():
+        whole[name] = [count, *[0] * (len(whole) - 1)]
+    return whole
 
 
 def _scored(
-    model: Model, plan: Plan, units: list[int], batch_tokens: int | None, progress: Progress
+    model: Model, plan: Plan, units: list[int], batch_tokens: int | None, progress: Progress, counts: dict[str, int]
 ) -> Iterator[tuple[Candidates, torch.Tensor, list[int], list[int]]]:
-    """Table by table: the candidates, their scores in the units of the table, the jobs there, and each job's unit."""
+    """Table by table: the candidates, their scores in the units of the table, the jobs there, and each job's unit.
+
+    What only writing the statements tells is added to ``counts``.
+    """
     for table, members in _by_table(plan, units).items():
         place = {unit: i for i, unit in enumerate(members)}
         jobs = [number for number, (unit, _) in enumerate(plan.jobs) if unit in place]
-        scores = _score(model, plan, table, members, batch_tokens, progress)
+        if plan.slots:
+            scores = _score(model, plan, table, members, batch_tokens, progress)
+        else:
+            texts = [plan.texts[unit] for unit in members]
+            scores, found = score_statements(model, texts, plan.tables[table], plan.score, batch_tokens)
+            counts |= {name: counts.get(name, 0) + count for name, count in found.items()}
+            progress.add(plan.rows(members))
         yield plan.tables[table], scores, jobs, [place[plan.jobs[n][0]] for n in jobs]
 
 

@@ -14,7 +14,8 @@ from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.plan import check_candidates, make_plan
 from probekit.scoring.progress import Progress
-from probekit.scoring.rank import VERSION, Ties, run_plan
+from probekit.scoring.rank import VERSION, Ties, gathered, run_plan, scored_by
+from probekit.scoring.scores import Score
 from probekit.scoring.shard import rank_shard_within
 from probekit.store import Store
 
@@ -26,6 +27,7 @@ def rank_within(
     ties: Ties = "pessimistic",
     batch_tokens: int | None = None,
     store: Store | None = None,
+    score: Score | None = None,
 ) -> pd.DataFrame:
     """Rank each prompt's own object within each of several lists of entities.
 
@@ -34,7 +36,7 @@ def rank_within(
 
     Args:
         lists: name -> entities; each holds the own object of every prompt.
-        model, probe, ties, batch_tokens, store: as in ``rank_entities``; the probe's entities are not used.
+        model, probe, ties, batch_tokens, store, score: as in ``rank_entities``; the probe's entities are not used.
 
     Returns:
         One row per prompt and list, in order: ``prompt_id, list, candidates`` (how many compete, the own object
@@ -53,7 +55,7 @@ def rank_within(
         raise ProbeError(f"{probe.name}: name at least one list of entities")
     prompts = probe.prompts.assign(gold=[[one] for one in own])
     union = replace(probe, prompts=prompts, entities=[e for entities in lists.values() for e in entities])
-    plan = make_plan(model, union, [[one] for one in own], "probe")
+    plan = make_plan(model, union, [[one] for one in own], "probe", score=score)
     check_candidates(model, probe, plan)
     key = {
         "scoring": VERSION,
@@ -61,17 +63,19 @@ def rank_within(
         "probe": union.fingerprint,
         "lists": digest(canonical([list(entities) for entities in lists.values()])),
         "ties": ties,
+        **scored_by(plan),
     }
 
     def shard(units: list[int], progress: Progress) -> pd.DataFrame:
         return rank_shard_within(model, plan, list(lists.values()), units, ties, batch_tokens, progress)
 
     frames = run_plan("rank_within", key, f"{model.name} on {probe.name}, {len(lists)} lists", plan, shard, store)
+    whole, counts = gathered(plan, frames)
     wanted = pd.DataFrame({"job": np.repeat(plan.wanted, len(lists)), "list": list(range(len(lists))) * len(own)})
-    found = wanted.merge(pd.concat(frames), on=["job", "list"], how="left", validate="many_to_one")
+    found = wanted.merge(whole, on=["job", "list"], how="left", validate="many_to_one")
     near = int(found["near"].sum())
     found["list"] = list(lists) * len(own)
     found.insert(0, "prompt_id", [i for i in probe.prompts["prompt_id"] for _ in lists])
     found = found[["prompt_id", "list", "candidates", "rank", "score"]]
-    found.attrs["counts"] = {**plan.counts, "targets within 1e-4 of a competitor": near}
+    found.attrs["counts"] = {**counts, "targets within 1e-4 of a competitor": near}
     return found

@@ -4,14 +4,17 @@ import json
 import os
 import pickle
 
+import pandas as pd
 import pytest
 import torch
 import transformers
 from conftest import NETWORKS, network, small
+from naive import slot_scores
 
 import probekit as pk
 from probekit.errors import ModelError
 from probekit.models import registry
+from probekit.models.kinds import kind_of
 from probekit.models.loading import find_model
 
 
@@ -170,3 +173,58 @@ def test_the_zoo_knows_what_it_was_told():
     often, never = (right[natural.prompts["exposure"].between(*ends)].mean() for ends in ((8, 99), (0, 0)))
     assert often > 5 / len(natural.entities)  # five times chance
     assert often > never
+
+
+def test_the_kind_may_be_said_and_must_fit_the_network(tmp_path):
+    config = transformers.BartConfig(
+        vocab_size=len(small("roberta").tokenizer), d_model=32, encoder_layers=1, decoder_layers=1,
+        encoder_attention_heads=2, decoder_attention_heads=2, encoder_ffn_dim=32, decoder_ffn_dim=32,
+    )  # fmt: skip
+    transformers.BartForConditionalGeneration(config).save_pretrained(tmp_path)
+    small("roberta").tokenizer.save_pretrained(tmp_path)
+    assert pk.load_model(str(tmp_path)).kind == "masked"
+    assert pk.load_model(str(tmp_path), kind="seq2seq").kind == "seq2seq"
+    with pytest.raises(ModelError, match="kind must be one of masked, causal, seq2seq"):
+        pk.load_model(str(tmp_path), kind="other")
+    saved(tmp_path / "bert")
+    with pytest.raises(ModelError, match="looks ahead"):
+        pk.load_model(str(tmp_path / "bert"), kind="causal")
+    with pytest.raises(ModelError, match="'bert' has no head as a seq2seq model"):
+        pk.load_model(str(tmp_path / "bert"), kind="seq2seq")
+
+
+def test_xlm_is_masked_unless_it_was_trained_to_go_on(tmp_path):
+    tokenizer = small("bert").tokenizer
+    config = transformers.XLMConfig(vocab_size=len(tokenizer), emb_dim=32, n_layers=1, n_heads=2, pad_index=0)
+    network = transformers.XLMWithLMHeadModel(config).eval()
+    network.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    model = pk.load_model(str(tmp_path))
+    rows = {"prompt_id": ["a"], "text": ["He was born in [MASK] ."], "gold": [["town"]]}
+    asked = pk.Probe("one", pd.DataFrame(rows), ["town", "clock", "Zürich"])
+    found = pk.rank_targets(model, asked, [asked.entities])
+    expected = slot_scores(model, rows["text"][0], asked.entities)
+    assert found["score"].tolist() == pytest.approx([expected[e] for e in found["target"]], abs=1e-4)
+    config.causal = True
+    assert kind_of(config, "xlm") == "causal" and model.kind == "masked"
+
+
+@pytest.mark.parametrize("family", ["ConvBert", "FNet", "Funnel"])
+def test_where_padding_changes_scores_batches_are_of_one_length(tmp_path, family, caplog):
+    tokenizer = small("bert").tokenizer
+    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
+    if family == "Funnel":
+        sizes = {"d_model": 32, "n_head": 4, "d_head": 8, "d_inner": 64, "block_sizes": [1, 1], "num_decoder_layers": 1}
+    torch.manual_seed(7)
+    config = getattr(transformers, f"{family}Config")(vocab_size=len(tokenizer), initializer_range=0.3, **sizes)
+    getattr(transformers, f"{family}ForMaskedLM")(config).save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    with caplog.at_level("WARNING"):
+        model = pk.load_model(str(tmp_path))
+    assert "batches of one length" in caplog.text
+    texts = ["He was born in [MASK] .", "It is [MASK] .", "The people of the old town , they said , speak [MASK] ."]
+    rows = {"prompt_id": ["a", "b", "c"], "text": texts, "gold": [["town"]] * 3}
+    asked = pk.Probe("three", pd.DataFrame(rows), ["town", "clock maker", "Lomese"])
+    found = pk.rank_targets(model, asked, [asked.entities] * 3)
+    expected = [score for text in texts for score in slot_scores(model, text, asked.entities).values()]
+    assert found["score"].tolist() == pytest.approx(expected, abs=1e-4)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
-from conftest import small
+from conftest import small, writer
 from naive import perplexity
 
 import probekit as pk
@@ -57,8 +57,43 @@ def test_a_long_text_is_seen_through_windows():
     assert found["log_prob"][0] == pytest.approx(total, rel=1e-4)
 
 
+@pytest.mark.parametrize(("family", "name"), [("gpt2", "own"), ("llama", "zoo"), ("opt", "tokenizers/opt-125m")])
+def test_of_a_causal_model_it_is_the_perplexity(family, name):
+    model = writer(family, name)
+    found = pk.pseudo_perplexity(model, TEXTS, batch_tokens=100)
+    for text, row in zip(TEXTS, found.itertuples(), strict=True):
+        start = model.special_ids[0] or (model.tokenizer.bos_token_id or model.tokenizer.eos_token_id,)
+        ids = torch.tensor([[*start, *model.tokens(text)]])
+        labels = ids.clone()
+        labels[0, : len(start)] = -100
+        with torch.no_grad():
+            loss = model.network(input_ids=ids, labels=labels).loss
+        assert row.perplexity == pytest.approx(math.exp(float(loss)), rel=1e-4)
+    assert found.attrs["counts"]["forward rows"] == 4
+
+
+def test_a_causal_model_reads_a_long_text_in_windows_and_each_token_once():
+    model = writer("llama", "zoo")
+    ids = model.tokens("the old town and " * 120)
+    start = list(model.special_ids[0]) or [model.tokenizer.bos_token_id]
+    room = model.max_tokens - len(start)
+    assert len(ids) > 2 * room
+    total, done = 0.0, 0
+    while done < len(ids):
+        begin = 0 if not done else done - room + room // 2  # half a window goes on, the rest is read again
+        row = [*start, *ids[begin : begin + room]]
+        with torch.no_grad():
+            log_probs = model.network(input_ids=torch.tensor([row])).logits[0].log_softmax(-1)
+        end = min(begin + room, len(ids))
+        total += sum(float(log_probs[len(start) + i - begin - 1, ids[i]]) for i in range(done, end))
+        done = end
+    found = pk.pseudo_perplexity(model, ["the old town and " * 120])
+    assert found["log_prob"][0] == pytest.approx(total, rel=1e-4)
+    assert found.attrs["counts"]["texts seen through a window"] == 1
+
+
 def test_what_cannot_be_scored_is_named():
     with pytest.raises(ProbeError, match="text 1 has no tokens"):
         pk.pseudo_perplexity(small("bert"), ["town", "\u200d"])
-    with pytest.raises(ModelError, match="masked language model"):
-        pk.pseudo_perplexity(pk.Model("g", "causal", small("bert").network, small("bert").tokenizer), TEXTS)
+    with pytest.raises(ModelError, match="needs a masked or causal language model"):
+        pk.pseudo_perplexity(pk.Model("g", "seq2seq", small("bert").network, small("bert").tokenizer), TEXTS)

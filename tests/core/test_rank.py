@@ -273,8 +273,8 @@ def test_wrong_requests_are_named():
         pk.rank_entities(model, asked, ties="lucky")
     with pytest.raises(ProbeError, match="mask token <mask>"):
         pk.rank_entities(small("roberta"), probe(["a <mask> and a [MASK] ."]))
-    with pytest.raises(ModelError, match="masked language model"):
-        pk.rank_entities(pk.Model("g", "causal", model.network, model.tokenizer), asked)
+    with pytest.raises(ModelError, match="loaded without a head"):
+        pk.rank_entities(pk.Model("g", "encoder", model.network, model.tokenizer), asked)
 
 
 def test_the_head_sees_the_masks_alone(monkeypatch):

@@ -22,7 +22,7 @@ def rows(model: Model, prompts: Sequence[str], options: Options) -> list[Row]:
         ModelError: the vocabulary has no sentinels, or the model takes too few tokens.
         ProbeError: the text holds the sentinel besides.
     """
-    sentinel = _sentinels(model)[0]
+    sentinel = sentinels(model)[0]
     before, after = model.special_ids
     room = model.max_tokens - len(before) - len(after) - 1
     if room < 0:
@@ -46,12 +46,12 @@ def answer(
     So no two beams differ in what follows the completion alone. The log-probabilities are those given the first
     sentinel.
     """
-    first, second = _sentinels(model)
+    first, second = sentinels(model)
     start = model.network.config.decoder_start_token_id
     yield from beam_search(model, inputs, options, (*ends(model), second), (start, first), batch_tokens)
 
 
-def _sentinels(model: Model) -> tuple[int, int]:
+def sentinels(model: Model) -> tuple[int, int]:
     vocabulary = model.tokenizer.get_vocab()
     if any(sentinel not in vocabulary for sentinel in SENTINELS):
         raise ModelError(

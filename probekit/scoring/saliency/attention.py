@@ -65,7 +65,8 @@ def attention_scores(
         chosen = [rows[i] for i in part]
         return _caught_scores(model, known, chosen, pre_softmax, heads) if known else _returned(model, chosen, heads)
 
-    yield from within_memory(model.name, lengths, masks, batch_tokens or BATCH_TOKENS, compute)
+    budget = batch_tokens or BATCH_TOKENS
+    yield from within_memory(model.name, lengths, masks, budget, compute, model.minds_padding)
 
 
 Known = tuple[Any, tuple[str, str, str]]  # a module of attention, and its names for queries, keys and number of heads

@@ -1,0 +1,39 @@
+"""Which scores of a candidate there are, by kind of model: see METHODS of the book, "Scores of statements"."""
+
+from __future__ import annotations
+
+from typing import Literal, get_args
+
+from probekit.errors import ModelError
+from probekit.models.model import Kind, Model
+
+Score = Literal["slot", "sum", "mean", "pll", "pll_word_l2r", "pll_sentence_l2r"]
+SCORES: dict[Kind, tuple[Score, ...]] = {  # that a kind of model has; the first is its default
+    "masked": ("slot", "pll", "pll_word_l2r", "pll_sentence_l2r"),
+    "causal": ("sum", "mean", "slot"),
+    "seq2seq": ("slot", "sum", "mean"),
+}
+
+
+def score_of(model: Model, score: Score | None) -> Score:
+    """The score asked for, or the default of the model's kind.
+
+    Raises:
+        ValueError: there is no such score.
+        ModelError: it is not defined for this kind of model.
+    """
+    if score is not None and score not in get_args(Score):
+        raise ValueError(f"score must be one of {', '.join(get_args(Score))}, not {score!r}")
+    defined = SCORES.get(model.kind, ())
+    if not defined:
+        raise ModelError(f"{model.name} is loaded without a head (kind {model.kind!r}): load it with load_model")
+    if score is not None and score not in defined:
+        raise ModelError(
+            f"{model.name} is a {model.kind} model, for which score={score!r} is not defined: take {', '.join(defined)}"
+        )
+    return score or defined[0]
+
+
+def by_masks(model: Model, score: Score) -> bool:
+    """Whether the candidates are read at masks in the slot, and no statement is written out."""
+    return model.kind == "masked" and score == "slot"

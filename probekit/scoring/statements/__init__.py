@@ -1,0 +1,1 @@
+"""Scores of whole statements: a prompt with a candidate written in its slot."""

@@ -1,0 +1,111 @@
+"""Likelihood of candidates under causal and seq2seq models, see METHODS of the book, "Scores of statements".
+
+A causal model reads the statement. A seq2seq model of T5's kind reads the statement with ``<extra_id_0>`` in the slot
+and writes the candidate between the sentinels, as in the span corruption it was trained by (Raffel et al. 2020, section
+3.1.4); one of BART's kind reads it with one mask there and writes the whole statement, as in text infilling (Lewis et
+al. 2020, section 2.2).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from probekit.errors import ModelError
+from probekit.models.model import Model
+from probekit.scoring.completions.seq2seq import SENTINELS, sentinels
+from probekit.scoring.scores import Score
+from probekit.scoring.statements.trie import Path, token_log_probs, tokens_run
+from probekit.scoring.statements.writing import Statement
+
+
+class Read(NamedTuple):
+    """What a score reads of a path: its tokens from ``start`` to ``stop``, and whether their mean or their sum."""
+
+    path: Path
+    start: int
+    stop: int
+    mean: bool
+
+
+def likelihoods(
+    model: Model, statements: Sequence[Statement], score: Score, batch_tokens: int | None = None
+) -> tuple[np.ndarray, int, int]:
+    """The score of each statement.
+
+    Returns:
+        Scores, float64 of shape (statements,); tokens run; tokens that a loop over the statements would run.
+
+    Raises:
+        ModelError: nothing begins a text for this model, or it is a seq2seq model of another kind than T5's or BART's.
+    """
+    reader = _reader(model, score)
+    reads = [reader(one) for one in statements]
+    paths = [read.path for read in reads]
+    found = np.zeros(len(reads))
+    for number, values in token_log_probs(model, paths, batch_tokens):
+        part = values[reads[number].start : reads[number].stop]
+        found[number] = part.mean() if reads[number].mean else part.sum()
+    return found, tokens_run(paths), sum(len(path.source) + len(path.ids) for path in paths)
+
+
+def beginning(model: Model) -> tuple[int, ...]:
+    """What stands before a text under a causal model: what its tokenizer puts there, else its token for a beginning,
+    else the one for an end, which GPT-2 was trained with between texts.
+
+    Raises:
+        ModelError: it has none of these, so that the first token of a text has no probability.
+    """
+    if start := model.special_ids[0]:
+        return start
+    for token in (model.tokenizer.bos_token_id, model.tokenizer.eos_token_id):
+        if token is not None:
+            return (int(token),)
+    raise ModelError(f"{model.name}: its tokenizer has no token that begins a text; name one as its bos_token")
+
+
+def specials(model: Model) -> int:
+    """Tokens besides the statement that the network takes at most on one side."""
+    if model.kind == "causal":
+        return len(beginning(model))
+    return 2 + sum(map(len, model.special_ids))
+
+
+def _reader(model: Model, score: Score) -> Callable[[Statement], Read]:
+    """How a statement is read."""
+    if model.kind == "causal":
+        begin = beginning(model)
+        return lambda one: _written((), begin, one, score)
+    before, after = model.special_ids
+    start = int(model.network.config.decoder_start_token_id)
+
+    def around(one: Statement, mark: int) -> tuple[int, ...]:
+        return (*before, *one.ids[: one.start], mark, *one.ids[one.stop :], *after)
+
+    if SENTINELS[0] in model.tokenizer.get_vocab():
+        opens, closes = sentinels(model)
+
+        def span(one: Statement) -> Read:
+            ids = (start, opens, *one.ids[one.start : one.stop], *([] if score == "slot" else [closes]))
+            return Read(Path(ids, 2, around(one, opens)), 2, len(ids), score != "sum")
+
+        return span
+    mask = model.tokenizer.mask_token_id
+    if model.network.config.model_type == "bart" and mask is not None:
+        return lambda one: _written(around(one, int(mask)), (start, *before), one, score)
+    raise ModelError(
+        f"{model.name} is a seq2seq model that fills no slot: scores are defined for T5's kind, whose vocabulary has "
+        f"{' and '.join(SENTINELS)}, and for BART's"
+    )
+
+
+def _written(source: tuple[int, ...], begin: tuple[int, ...], one: Statement, score: Score) -> Read:
+    """The whole statement from left to right, or, of a slot score, as far as the candidate's last token."""
+    size = len(begin)
+    if score == "slot":
+        ids = (*begin, *one.ids[: one.stop])
+        return Read(Path(ids, size + one.start, source), size + one.start, len(ids), True)
+    ids = (*begin, *one.ids)
+    return Read(Path(ids, size, source), size, len(ids), score == "mean")

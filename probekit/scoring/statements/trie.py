@@ -1,0 +1,271 @@
+"""Log-probabilities of the tokens of many texts at once: their trie is walked behind one cache of keys and values.
+
+What texts have in common from their beginning on is run once: the prompt, and what candidates begin with alike. A batch
+holds nodes whose past is equally long and, where others follow them, which are equally long themselves. So nothing is
+padded before a token that is read, and networks need neither an attention mask nor position ids: they count alike by
+learned positions, rotations or ALiBi.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from probekit.errors import ModelError
+from probekit.models.model import Model
+from probekit.scoring.batches import BATCH_TOKENS
+from probekit.scoring.forward import embedded
+from probekit.scoring.memory import within_memory
+
+if TYPE_CHECKING:
+    import torch
+
+
+@dataclass(frozen=True)
+class Path:
+    """A text to be read from left to right.
+
+    Args:
+        ids: token ids that the causal network, or the decoder, is given.
+        first: the first of them whose probability is wanted; at least 1, since the first token has none.
+        source: token ids of the encoder; none for a causal network.
+    """
+
+    ids: tuple[int, ...]
+    first: int
+    source: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True)
+class Node:
+    """Tokens that some paths share, up to where the first of them ends or they part."""
+
+    tokens: tuple[int, ...]
+    depth: int  # tokens before them
+    first: int  # the first token, counted from the beginning, that any of the paths wants
+    ends: tuple[int, ...]  # the paths that end here
+    kids: tuple[Node, ...]
+    source: tuple[int, ...]
+
+    @property
+    def run(self) -> tuple[int, ...]:
+        """The tokens that the network has to see: nothing follows the last token of a leaf."""
+        return self.tokens if self.kids else self.tokens[:-1]
+
+    def places(self) -> list[int]:
+        """The tokens of ``run`` at which the next one is read."""
+        return [i for i in range(len(self.run)) if self.depth + i + 1 >= self.first]
+
+
+def grow(paths: Sequence[Path]) -> list[Node]:
+    """The trie of paths, one root for each source and first token."""
+    order = sorted(range(len(paths)), key=lambda i: (paths[i].source, paths[i].ids))
+    groups = (list(group) for _, group in groupby(order, key=lambda i: paths[i].source))
+    return [node for group in groups for node in _grow(paths, group, 0)]
+
+
+def _grow(paths: Sequence[Path], order: Sequence[int], depth: int) -> tuple[Node, ...]:
+    """Nodes of sorted paths that share their first ``depth`` tokens and go on."""
+    found = []
+    for _, group in groupby(order, key=lambda i: paths[i].ids[depth]):
+        members = list(group)
+        low, high = paths[members[0]].ids, paths[members[-1]].ids
+        end = depth + 1
+        while end < len(low) and low[end] == high[end]:  # of sorted paths, the outermost share the least
+            end += 1
+        on = [i for i in members if len(paths[i].ids) > end]
+        ends = tuple(i for i in members if len(paths[i].ids) == end)
+        first = min(paths[i].first for i in members)
+        found.append(Node(low[depth:end], depth, first, ends, _grow(paths, on, end), paths[members[0]].source))
+    return tuple(found)
+
+
+def tokens_run(paths: Sequence[Path]) -> int:
+    """Tokens that ``token_log_probs`` gives the network; an encoder's are counted too, once for each source."""
+    roots = grow(paths)
+    total = sum(len(source) for source in {root.source for root in roots})
+    while roots:
+        total += sum(len(node.run) for node in roots)
+        roots = [kid for node in roots for kid in node.kids]
+    return total
+
+
+def token_log_probs(
+    model: Model, paths: Sequence[Path], batch_tokens: int | None = None
+) -> Iterator[tuple[int, np.ndarray]]:
+    """Log-probability of each token of each path, given those before it and the source.
+
+    Args:
+        model: a causal or seq2seq model.
+        batch_tokens: padded tokens per batch, those in the cache included.
+
+    Yields:
+        Number of a path, as soon as it is done, and its values, float64 of shape (tokens,); 0 before ``first``.
+
+    Raises:
+        ModelError: the network keeps no keys and values, scores are not finite, or one text does not fit into memory.
+    """
+    rows = [(node, 0, np.zeros(1)) for node in grow(paths)]
+    for number, values in _walk(model, rows, None, batch_tokens or BATCH_TOKENS):
+        values[: paths[number].first] = 0.0
+        yield number, values
+
+
+Row = tuple[Node, int, np.ndarray]  # a node, its parent's row in the cache, values up to the first token of the node
+
+
+@dataclass(frozen=True)
+class Past:
+    """What was run: the cache of keys and values, and the encoder's output, one row for each node of a batch."""
+
+    cache: Any
+    source: torch.Tensor | None
+
+
+def _walk(model: Model, rows: Sequence[Row], past: Past | None, budget: int) -> Iterator[tuple[int, np.ndarray]]:
+    """Run nodes behind their parents, then what follows them: only the caches on the way down are held at a time."""
+    for members in _alike(rows):
+        lengths = [max(1, len(node.source) + node.depth + len(node.run)) for node, _, _ in members]
+        masks = [len(node.places()) for node, _, _ in members]
+
+        def forward(part: list[int], members: list[Row] = members) -> tuple[list[list[np.ndarray]], Past | None]:
+            return _forward(model, [members[i] for i in part], past)
+
+        for part, (read, here) in within_memory(model.name, lengths, masks, budget, forward):
+            kids: list[Row] = []
+            for place, (number, values) in enumerate(zip(part, read, strict=True)):
+                node, _, known = members[number]
+                whole = np.concatenate([known, values[0]])
+                for end in node.ends:
+                    yield end, whole.copy()
+                kids += [(kid, place, np.append(whole, v)) for kid, v in zip(node.kids, values[1], strict=True)]
+            if kids:
+                yield from _walk(model, kids, here, budget)
+
+
+def _alike(rows: Sequence[Row]) -> list[list[Row]]:
+    """Nodes that may share a batch: leaves, or others of one length; at the beginning, also sources of one length."""
+    groups: dict[tuple[int, int], list[Row]] = {}
+    for row in rows:
+        node = row[0]
+        source = len(node.source) if not node.depth else 0
+        groups.setdefault((source, len(node.run) if node.kids else 0), []).append(row)
+    return list(groups.values())
+
+
+def _forward(model: Model, rows: Sequence[Row], past: Past | None) -> tuple[list[list[np.ndarray]], Past | None]:
+    """Of each node the values of its tokens but the first, and those of its kids' first tokens; and the new past."""
+    import torch
+
+    nodes = [node for node, _, _ in rows]
+    width = max(len(node.run) for node in nodes)
+    if not width:  # leaves of one token, which was read at their parents
+        return [[np.zeros(0), np.zeros(0)] for _ in nodes], None
+    ids = torch.tensor([[*node.run, *[0] * (width - len(node.run))] for node in nodes])
+    where = [(row, place) for row, node in enumerate(nodes) for place in node.places()]
+    at = {pair: i for i, pair in enumerate(where)}
+    read = []
+    for row, node in enumerate(nodes):
+        follow = [(i, node.tokens[i + 1]) for i in range(len(node.tokens) - 1)]
+        follow += [(len(node.tokens) - 1, kid.tokens[0]) for kid in node.kids]
+        read += [(at.get((row, place), -1), token) for place, token in follow]
+    network: Any = model.network
+    with _read_at(model, where), torch.inference_mode():
+        given = _given(model, nodes, [parent for _, parent, _ in rows], past)
+        name = "decoder_input_ids" if nodes[0].source else "input_ids"
+        output = network(**{name: embedded(model, ids).to(model.device)}, **given, use_cache=True, return_dict=True)
+        logits = output.logits[0].float()
+        places, tokens = torch.tensor(read, dtype=torch.long, device=model.device).reshape(-1, 2).T
+        wanted = places >= 0
+        found = torch.zeros(len(read), device=model.device)
+        found[wanted] = logits[places[wanted], tokens[wanted]] - logits.logsumexp(1)[places[wanted]]
+    if not bool(torch.isfinite(found.sum())):
+        raise ModelError(f"{model.name} ({model.dtype}) gives scores that are not finite")
+    values = iter(np.split(found.cpu().double().numpy(), np.cumsum(_sizes(nodes))[:-1]))
+    pairs = [[next(values), next(values)] for _ in nodes]
+    if not any(node.kids for node in nodes):
+        return pairs, None
+    return pairs, Past(_kept(model, output), output.encoder_last_hidden_state if nodes[0].source else None)
+
+
+@contextmanager
+def _read_at(model: Model, where: Sequence[tuple[int, int]]) -> Iterator[None]:
+    """Give the head the hidden states at these rows and positions alone: logits are then (1, places, vocabulary).
+
+    Raises:
+        ModelError: a network without a head of its own.
+    """
+    import torch
+
+    rows, places = torch.tensor(where, dtype=torch.long).reshape(-1, 2).T.to(model.device)
+    head: Any = model.network.get_output_embeddings()
+    if head is None:
+        raise ModelError(
+            f"{model.name}: {type(model.network).__name__} has no head that gives scores of its vocabulary"
+        )
+    hook = head.register_forward_pre_hook(lambda _head, given: (given[0][rows, places][None], *given[1:]))
+    try:
+        yield
+    finally:
+        hook.remove()
+
+
+def _sizes(nodes: Sequence[Node]) -> list[int]:
+    return [size for node in nodes for size in (len(node.tokens) - 1, len(node.kids))]
+
+
+def _given(model: Model, nodes: Sequence[Node], parents: Sequence[int], past: Past | None) -> dict[str, Any]:
+    """What the network gets besides token ids: the rows of the past that these nodes go on from, or their sources."""
+    import torch
+    from transformers.modeling_outputs import BaseModelOutput
+
+    if past is None:
+        if not nodes[0].source:
+            return {}
+        sources = embedded(model, torch.tensor([node.source for node in nodes])).to(model.device)
+        return {"input_ids": sources}
+    chosen = torch.tensor(parents, device=model.device)
+    given: dict[str, Any] = {"past_key_values": _picked(past.cache, chosen)}
+    if past.source is not None:
+        given["encoder_outputs"] = BaseModelOutput(last_hidden_state=past.source[chosen])
+    return given
+
+
+def _kept(model: Model, output: Any) -> Any:
+    """The keys and values of all tokens so far.
+
+    Raises:
+        ModelError: the network remembers in another way.
+    """
+    from transformers.cache_utils import EncoderDecoderCache
+
+    cache = getattr(output, "past_key_values", None)
+    own = cache.self_attention_cache if isinstance(cache, EncoderDecoderCache) else cache
+    if not all(getattr(layer, "keys", None) is not None for layer in getattr(own, "layers", [None])):
+        raise ModelError(
+            f"{model.name}: {type(model.network).__name__} keeps no keys and values of each token, as the scores of "
+            "causal models need"
+        )
+    return cache
+
+
+def _picked(cache: Any, rows: torch.Tensor) -> Any:
+    """A copy of some rows of a cache, which goes on by itself."""
+    from transformers.cache_utils import EncoderDecoderCache
+
+    found = copy(cache)
+    if isinstance(cache, EncoderDecoderCache):
+        found.self_attention_cache = _picked(cache.self_attention_cache, rows)
+        found.cross_attention_cache = _picked(cache.cross_attention_cache, rows)
+        found.is_updated = dict(cache.is_updated)
+        return found
+    found.layers = [copy(layer) for layer in cache.layers]
+    for layer in found.layers:
+        layer.keys, layer.values = layer.keys[rows], layer.values[rows]
+    return found

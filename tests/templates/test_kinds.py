@@ -1,0 +1,48 @@
+"""What the pages of study 1 ask causal and seq2seq models, and what they refuse."""
+
+from dataclasses import replace
+
+import pytest
+
+import probekit as pk
+from probekit.errors import ModelError
+from probekit.scoring import rank_entities
+from probekit.scoring.lengths import prompt_lengths, rank_same_length
+
+from notebooks.templates import ask, datasets, reading
+
+
+@pytest.fixture(scope="module")
+def probe():
+    return pk.load_probe("demo/template", limit=4)
+
+
+@pytest.mark.parametrize("name", ["zoo/llama-tiny", "zoo/t5-tiny"])
+def test_ranks_are_asked_of_every_kind(name, probe):
+    model = pk.load_model(name)
+    asked = ask.ask(model, probe)
+    alone = rank_entities(model, probe)
+    assert asked["rank"].tolist() == alone["rank"].tolist() and (asked["rank_any"] <= asked["rank"]).all()
+    assert ask.sanity_faults(name, [asked]) == []
+    lengths = datasets.lengths(model, [probe]).iloc[0]
+    sides = [text.split("[MASK]") for text in probe.prompts["text"]]
+    assert lengths["prompt_max"] == max(len(model.tokens(left)) + len(model.tokens(right)) for left, right in sides)
+
+
+def test_ranks_among_candidates_of_one_length_are_those_of_these_candidates_alone(probe):
+    model = pk.load_model("zoo/llama-tiny")
+    whole = rank_entities(model, probe)
+    lengths = prompt_lengths(model, probe, [top[0] for top in whole["top"]])
+    found = rank_same_length(model, probe, lengths, whole["rank"].tolist())
+    for number, gold in enumerate(probe.prompts["gold"]):
+        spaced = bool(lengths["spaced"][number]) and model.minds_spaces
+        alike = [e for e in probe.entities if len(model.tokens(" " * spaced + e)) == lengths["length"][number]]
+        prompts = probe.prompts.iloc[[number]].assign(gold=[[gold[0]]])
+        assert rank_entities(model, replace(probe, prompts=prompts, entities=alike))["rank"][0] == found[number]
+
+
+def test_perplexity_is_read_of_causal_models_and_refused_of_others(probe):
+    read = reading.read(pk.load_model("zoo/llama-tiny"), probe)
+    assert (read["perplexity"] > 1).all() and len(read) == len(probe.prompts)
+    with pytest.raises(ModelError, match="needs a masked or causal"):
+        reading.read(pk.load_model("zoo/t5-tiny"), probe)
