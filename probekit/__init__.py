@@ -15,6 +15,7 @@ HOMES = {
     "ProbekitError": "probekit.errors",
     "RationaleSet": "probekit.probes.rationales",
     "Store": "probekit.store",
+    "ask": "probekit.scoring",
     "attribute": "probekit.scoring",
     "load_model": "probekit.models",
     "load_probe": "probekit.probes",

@@ -1,4 +1,4 @@
-"""``probekit list | fetch | text | lipid | rationales | train | zoo | run | store | book | check``."""
+"""``probekit list | ask | fetch | text | lipid | rationales | train | zoo | run | store | book | check``."""
 
 from __future__ import annotations
 
@@ -62,6 +62,14 @@ def _parser() -> argparse.ArgumentParser:
     verb = verbs.add_parser("list", help="list models, probes, or studies with their parameters")
     verb.add_argument("what", nargs="?", choices=("models", "probes", "studies"), default="studies")
     verb.set_defaults(call=_list)
+
+    verb = verbs.add_parser("ask", help="put one question to a model: its answers, with their probabilities")
+    verb.add_argument("text", help='with one [MASK], such as "The capital of Portugal is [MASK]."')
+    verb.add_argument("--model", required=True, help="of `probekit list models`, a Hub id, or a folder")
+    verb.add_argument("--candidates", type=Path, metavar="FILE", help="answers to choose from, one a line")
+    verb.add_argument("--top", type=int, default=10, help="answers to show (default: 10)")
+    verb.add_argument("--json", action="store_true", help="as one object")
+    verb.set_defaults(call=_ask)
 
     verb = verbs.add_parser("fetch", help="download public data, its licence shown first")
     verb.add_argument("name", help="data set, such as lama")
@@ -256,6 +264,20 @@ def _list(options: argparse.Namespace) -> None:
             _say(f"{name}  profiles: {', '.join(study['profiles'])}")
             for key, about in parameters(name).items():
                 _say(f"    {key}: {about['type']} = {about['default']!r}  # {about['help']}")
+
+
+def _ask(options: argparse.Namespace) -> None:
+    from probekit.scoring import ask
+
+    if options.top < 1:
+        raise ProbekitError(f"--top is at least 1, not {options.top}")
+    found = ask(options.model, options.text, options.candidates, options.top).to_dict("records")
+    if options.json:
+        told = {"model": options.model, "text": options.text, "answers": found}
+        return _say(json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False))
+    for row in found:
+        answer = row["answer"] if row["answer"].isprintable() else repr(row["answer"])
+        _say(f"{row['rank']:>3}  {row['probability']:.4f}  {answer}")
 
 
 def _fetch(options: argparse.Namespace) -> None:
