@@ -88,7 +88,9 @@ class Store:
         faults: list[str] = []
         found = [_first_whole(files.get(index, []), faults) for index in range(shards)]
         if faults:
-            log.warning("%s: damaged shards removed and computed again: %d, such as %s", function, len(faults), faults[0])
+            log.warning(
+                "%s: damaged shards removed and computed again: %d, such as %s", function, len(faults), faults[0]
+            )
         if any(frame is not None for frame in found):
             log.info("%s: %d of %d shards found in %s", function, sum(f is not None for f in found), shards, place)
         for index in range(shards):

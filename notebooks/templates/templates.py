@@ -402,10 +402,7 @@ def _members(tables: Tables) -> str:
     if len(rows) < 2:
         return ""
     better, worse = clear(rows)
-    told = [
-        f"{number} of {len(rows)} models do {way} on dates" for number, way in ((worse, "worse"), (better, "better"))
-    ]
-    return f" ({', '.join(told[: 1 + bool(better)])}, beyond chance)"
+    return f" ({worse} of {len(rows)} models do worse on dates, {better or 'none'} better, beyond chance)"
 
 
 def beside_paper(tables: Tables) -> pd.DataFrame:
