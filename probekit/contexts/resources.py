@@ -21,6 +21,7 @@ NOT_TEXT, OTHER = "left out: files that are not UTF-8 text", "left out: files of
 EMPTY, BROKEN = "left out: empty documents", "left out: lines that are not a record with a text"
 NO_TEXT = "left out: CSV files without a column 'text'"
 ROWS, XML = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz"), (".xml", ".xml.gz")
+KINDS = (".txt", *ROWS, *XML)
 FIELDS = ("doc_id", "text", "subject")  # of a record
 
 
@@ -56,16 +57,9 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
         ProbeError: the place is not there, a file cannot be opened or read to its end, or holds a record beyond the
             limits of ``probekit.reading``.
     """
-    place = Path(place)
-    if not place.exists():
-        raise ProbeError(
-            f"no folder or file of documents at {place}; {', '.join(('.txt', *ROWS, *XML))} files are read"
-        )
-    root = place if place.is_dir() else place.parent
-    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
     seen = set[str]()
-    for path in files:
-        for document in _read(path, path.relative_to(root).as_posix(), counts):
+    for path, name in files_at(place):
+        for document in read_file(path, name, counts):
             if not document.text.strip():
                 counts[EMPTY] += 1
             elif document.doc_id in seen:
@@ -76,11 +70,31 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
                 yield document
 
 
-def _read(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
+def files_at(place: str | Path) -> list[tuple[Path, str]]:
+    """A file, or all files below a folder in the order of their names; each with its name, seen from the folder.
+
+    Raises:
+        ProbeError: the place is not there.
+    """
+    place = Path(place)
+    if not place.exists():
+        raise ProbeError(f"no folder or file of documents at {place}; {', '.join(KINDS)} files are read")
+    root = place if place.is_dir() else place.parent
+    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+    return [(path, path.relative_to(root).as_posix()) for path in files]
+
+
+def read_file(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
+    """All documents of one file, empty ones and those of an id met before among them.
+
+    Args:
+        name: tells the kind, and goes into the ids of documents without one.
+        counts: see ``read_documents``.
+    """
     if name.endswith(XML):
         for record in read_medline(path, counts):
             yield Document(str(record.pmid), " ".join(filter(None, (record.title, *record.sections))))
-    elif not name.endswith((".txt", *ROWS)):
+    elif not name.endswith(KINDS):
         counts[OTHER] += 1
     else:
         try:
