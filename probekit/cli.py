@@ -1,4 +1,4 @@
-"""``probekit list | fetch | text | lipid | rationales | train | zoo | run | store | book | check``."""
+"""``probekit list | fetch | text | index | lipid | rationales | train | zoo | run | store | book | check``."""
 
 from __future__ import annotations
 
@@ -81,6 +81,9 @@ def _parser() -> argparse.ArgumentParser:
     _add_force(verb)
     verb.set_defaults(call=_text)
 
+    _add_index(
+        verbs.add_parser("index", help="put many documents on disk, so that pages of study 2 look facts up fast")
+    )
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
 
     verb = verbs.add_parser("hits", help="an unfilled CSV sheet for people to judge whether words of HurtLex hurt")
@@ -143,6 +146,18 @@ def _add_train(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
     verb.add_argument("--category", default="unknown", help="general, biomedical, or a word of your own")
     verb.set_defaults(call=_train)
+
+
+def _add_index(parser: argparse.ArgumentParser) -> None:
+    step = parser.add_subparsers(required=True, metavar="STEP").add_parser(
+        "build", help="go on with it after a kill, too"
+    )
+    step.add_argument(
+        "files", nargs="+", type=Path, metavar="FILE", help="documents, or folders of them, in reading order"
+    )
+    step.add_argument("--out", type=Path, required=True, help="folder of the index")
+    _add_force(step)
+    step.set_defaults(call=_index_build)
 
 
 def _add_lipid(parser: argparse.ArgumentParser) -> None:
@@ -289,6 +304,13 @@ def _text(options: argparse.Namespace) -> None:
     for path, data in files.items():
         write_output(path, data, options.force)
     _say(*(f"{count:>12,}  {what}" for what, count in text.counts.items()), str(options.out))
+
+
+def _index_build(options: argparse.Namespace) -> None:
+    from probekit.contexts.index import build_index
+
+    counts = build_index(options.files, options.out, options.force)
+    _say(*(f"{count:>12,}  {what}" for what, count in counts.items()), str(options.out))
 
 
 def _lipid_build(options: argparse.Namespace) -> None:

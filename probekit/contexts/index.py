@@ -136,7 +136,9 @@ def _fill(connection: sqlite3.Connection, files: Sequence[tuple[Path, str]], out
 
 def _add(connection: sqlite3.Connection, number: int, path: Path, name: str, status: Status, place: str) -> None:
     """Add the documents of a file, without those that were added before; each commit holds how far it is."""
-    done, added, told = connection.execute("SELECT read, added, counts FROM files WHERE number = ?", (number,)).fetchone()
+    done, added, told = connection.execute(
+        "SELECT read, added, counts FROM files WHERE number = ?", (number,)
+    ).fetchone()
     if told:
         return
     read, counts = 0, Counter[str]()
@@ -219,11 +221,17 @@ class Index:
                 raise StoreError(f"{error}; build the index again with --force") from error
             counts = told.get("counts")
             if not isinstance(counts, dict) or not all(isinstance(count, int) for count in counts.values()):
-                raise StoreError(f"{about} was not written by `probekit index build`: build the index again with --force")
+                raise StoreError(
+                    f"{about} was not written by `probekit index build`: build the index again with --force"
+                )
             if (told.get("version"), told.get("unicode")) != (VERSION, unicodedata.unidata_version):
-                raise StoreError(f"{folder}: an index of another version, or of another Python; build it again with --force")
+                raise StoreError(
+                    f"{folder}: an index of another version, or of another Python; build it again with --force"
+                )
             if self.database.stat().st_size != told.get("bytes") or _digest(self.database) != told.get("sha256"):
-                raise StoreError(f"{self.database} was changed or damaged since it was built: build it again with --force")
+                raise StoreError(
+                    f"{self.database} was changed or damaged since it was built: build it again with --force"
+                )
         self.counts = Counter[str](counts)
 
     def __len__(self) -> int:
@@ -231,7 +239,9 @@ class Index:
 
     def __iter__(self) -> Iterator[Document]:
         with self._opened() as connection:
-            for doc_id, text, subject in connection.execute("SELECT doc_id, text, subject FROM documents ORDER BY number"):
+            for doc_id, text, subject in connection.execute(
+                "SELECT doc_id, text, subject FROM documents ORDER BY number"
+            ):
                 yield Document(doc_id, _text(text), subject)
 
     @contextmanager
@@ -265,7 +275,8 @@ class Index:
         subjects, forms = matcher.subjects.forms(), {name: finder.forms() for name, finder in pools.items()}
         rows = zip(asked["subject"], asked["pool"], asked["target"], strict=True)
         queries = [
-            f"({_query(subjects.get(s, ()), _subject(s))}) AND ({_query(forms[name].get(t, ()))})" for s, name, t in rows
+            f"({_query(subjects.get(s, ()), _subject(s))}) AND ({_query(forms[name].get(t, ()))})"
+            for s, name, t in rows
         ]
         after = dict.fromkeys((n for n, query in enumerate(queries) if not query.endswith("()")), 0)
         kept: dict[int, dict[int, tuple[int, Found]]] = {}  # triple -> number of a document -> place in it, match

@@ -145,7 +145,9 @@ class Matcher:
         ):
             self.by_subject.setdefault(subject, {}).setdefault(name, {}).setdefault(target, []).append(number)
         others = asked.attrs.get("subjects", {}).items()
-        self.subjects = pool(self.by_subject, {subject: forms for subject, forms in others if subject in self.by_subject})
+        self.subjects = pool(
+            self.by_subject, {subject: forms for subject, forms in others if subject in self.by_subject}
+        )
 
     def find(self, document: Document) -> tuple[bool, list[Found]]:
         """Whether a document holds a subject, and every triple that it holds."""
