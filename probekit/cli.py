@@ -81,9 +81,15 @@ def _parser() -> argparse.ArgumentParser:
     _add_force(verb)
     verb.set_defaults(call=_text)
 
-    _add_index(
-        verbs.add_parser("index", help="put many documents on disk, so that pages of study 2 look facts up fast")
+    verb = verbs.add_parser("index", help="documents on disk, in which the facts of study 2 are looked up fast")
+    step = verb.add_subparsers(required=True, metavar="STEP").add_parser(
+        "build", help="go on with it after a kill, too"
     )
+    step.add_argument("files", nargs="+", type=Path, metavar="FILE", help="documents, or folders of them, in order")
+    step.add_argument("--out", type=Path, required=True, help="folder of the index")
+    _add_force(step)
+    step.set_defaults(call=_index_build)
+
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
 
     verb = verbs.add_parser("hits", help="an unfilled CSV sheet for people to judge whether words of HurtLex hurt")
@@ -148,18 +154,6 @@ def _add_train(verb: argparse.ArgumentParser) -> None:
     verb.set_defaults(call=_train)
 
 
-def _add_index(parser: argparse.ArgumentParser) -> None:
-    step = parser.add_subparsers(required=True, metavar="STEP").add_parser(
-        "build", help="go on with it after a kill, too"
-    )
-    step.add_argument(
-        "files", nargs="+", type=Path, metavar="FILE", help="documents, or folders of them, in reading order"
-    )
-    step.add_argument("--out", type=Path, required=True, help="folder of the index")
-    _add_force(step)
-    step.set_defaults(call=_index_build)
-
-
 def _add_lipid(parser: argparse.ArgumentParser) -> None:
     steps = parser.add_subparsers(required=True, metavar="STEP")
 
@@ -205,7 +199,6 @@ def _add_store(parser: argparse.ArgumentParser) -> None:
 
     step = steps.add_parser("list", help="each result: its function and key, shards, size, and the day it was written")
     step.set_defaults(call=_store_list)
-
     step = steps.add_parser("verify", help="read all shards, and name those that are damaged or of another result")
     step.set_defaults(call=_store_verify)
 
@@ -254,8 +247,7 @@ def _list(options: argparse.Namespace) -> None:
             _say(f"{name:28} {kind:8} {member.category:22} {where}")
         for name, entry in registry().items():
             doubt = "" if entry.certain else "  (checkpoint not certain)"
-            papers = ", ".join(entry.papers)
-            hub = entry.hub or "not on the Hub"
+            papers, hub = ", ".join(entry.papers), entry.hub or "not on the Hub"
             _say(f"{name:28} {entry.kind:8} {entry.category:22} papers {papers:14} {hub}{doubt}")
     elif options.what == "probes":
         import inspect
@@ -283,9 +275,8 @@ def _fetch(options: argparse.Namespace) -> None:
 def _accept(yes: bool) -> Callable[[str], bool]:
     def accept(notice: str) -> bool:
         _say(notice)
-        if yes or not sys.stdin.isatty():
-            return yes
-        return input("Fetch it under this licence? [y/N] ").strip().lower() in ("y", "yes")
+        question = "Fetch it under this licence? [y/N] "
+        return yes or (sys.stdin.isatty() and input(question).strip().lower() in ("y", "yes"))
 
     return accept
 
@@ -462,8 +453,7 @@ def _store_verify(options: argparse.Namespace) -> None:
 def _store_prune(options: argparse.Namespace) -> None:
     from probekit.store import Store
 
-    store = Store()
-    removed = [str(path) for path in store.prune(options.days)]
+    removed = [str(path) for path in (store := Store()).prune(options.days)]
     _say(*removed, f"{len(removed):,} files and folders removed in {store.folder}")
 
 

@@ -28,7 +28,7 @@ from probekit.errors import ProbeError, StoreError
 # Words that trip a tokenizer up: case that changes with place or length, signs, scripts without spaces, short capitals
 WORDS = [
     *("lung", "Lung", "cancer", "IT", "it", "AIDS", "aids", "HMB-45", "hmb", "45", "C++", "+", "beta_2", "_", "'", '"'),
-    *("İzmir", "izmir", "ΟΔΟΣ", "οδος", "οδοσ", "ΟΔΟΣ'Α", "straße", "STRASSE", "ﬁn", "é", "e\u0301", "肺癌", "肺", "癌", "。"),
+    *("İzmir", "izmir", "ΟΔΟΣ", "οδος", "οδοσ", "ΟΔΟΣ'Α", "straße", "STRASSE", "e\u0301", "肺癌", "肺", "癌", "。"),
     *("AND", "OR", "NOT", "NEAR", "*", "a:b", "a\ue02b", "a\x01", "١٢", "𝒜", "of the"),
 ]  # fmt: skip
 name = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
@@ -203,7 +203,7 @@ def test_a_build_killed_again_and_again_ends_as_an_undisturbed_one(tmp_path, mon
     whole = build_index(files, tmp_path / "whole")
     killed, statement = 0, 1
     while killed_at(statement, files, tmp_path / "out"):
-        killed, statement = killed + 1, statement + generator.randint(1, 40)
+        killed, statement = killed + 1, statement + generator.randint(1, 30)
         assert is_index(tmp_path / "out")
         with pytest.raises(StoreError, match="the index is not finished; give the same `probekit index build` again"):
             Index(tmp_path / "out")
@@ -224,9 +224,10 @@ def test_a_full_disk_is_said_and_what_was_finished_is_kept(tmp_path, monkeypatch
         return connection
 
     monkeypatch.setattr(index_module, "AT_ONCE", 50)
-    with monkeypatch.context() as patch, pytest.raises(StoreError, match=r"is full; make room .* finished is kept"):
-        patch.setattr(sqlite3, "connect", small)
+    monkeypatch.setattr(sqlite3, "connect", small)
+    with pytest.raises(StoreError, match=r"is full; make room .* finished is kept"):
         build_index([file], tmp_path / "out")
+    monkeypatch.setattr(sqlite3, "connect", connect)
     with sqlite3.connect(tmp_path / "out" / DATABASE) as connection:
         ((before,),) = connection.execute("SELECT read FROM files")
     assert 0 < before < 400 and before % 50 == 0
