@@ -453,7 +453,7 @@ def _store_verify(options: argparse.Namespace) -> None:
 def _store_prune(options: argparse.Namespace) -> None:
     from probekit.store import Store
 
-    removed = [str(path) for path in (store := Store()).prune(options.days)]
+    removed = list(map(str, (store := Store()).prune(options.days)))
     _say(*removed, f"{len(removed):,} files and folders removed in {store.folder}")
 
 
