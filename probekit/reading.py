@@ -308,9 +308,9 @@ def parquet_rows(path: Path, wanted: Collection[str], total: int = STREAMED) -> 
                 raise beyond(str(path), "the file, unpacked,", total)
             names = {name: name.lower() for name in file.schema_arrow.names if name.lower() in wanted}
             for batch in file.iter_batches(256, columns=list(names), use_threads=False):
-                if batch.nbytes > limit(256 * RECORD):
-                    raise beyond(str(path), "a row", RECORD)
                 for row in batch.to_pylist():
+                    if sum(len(value) for value in row.values() if isinstance(value, str)) > limit(RECORD):
+                        raise beyond(str(path), "a row", RECORD)
                     yield {names[name]: value for name, value in row.items()}
     except (pa.ArrowException, OSError, ValueError) as error:
         if isinstance(error, ProbeError):

@@ -1,4 +1,4 @@
-"""Articles in JATS, the XML of PubMed Central: the text that is read as such, without tables, figures and references."""
+"""Articles in JATS, the XML of PubMed Central: what is read as running text, without tables, figures, references."""
 
 from __future__ import annotations
 
