@@ -29,7 +29,7 @@ from probekit.errors import ProbeError, StoreError
 from probekit.files import digest, write_atomically
 from probekit.probes.lipid.entities import TOKEN, Finder
 from probekit.progress import Status, bar
-from probekit.reading import RECORD, limit, open_regular, read_object
+from probekit.reading import RECORD, beyond, limit, open_regular, read_object
 
 DATABASE, ABOUT = "probekit-index.sqlite", "probekit-index.json"
 VERSION = 1  # raise it with every change of what is stored
@@ -337,7 +337,11 @@ def _document(connection: sqlite3.Connection, number: int) -> Document:
 
 
 def _text(packed: bytes) -> str:
-    return zlib.decompressobj().decompress(packed, 4 * limit(RECORD)).decode()
+    unpacked = zlib.decompressobj()
+    text = unpacked.decompress(packed, 4 * limit(RECORD))
+    if not unpacked.eof:
+        raise beyond("a document of the index", "its text", 4 * RECORD)
+    return text.decode()
 
 
 def _digest(path: Path) -> str:

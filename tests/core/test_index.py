@@ -264,6 +264,13 @@ def test_a_foreign_or_broken_index_is_refused(tmp_path):
         build_index([file], out, force=True)
 
 
+def test_a_text_beyond_the_limit_is_refused_and_not_cut(tmp_path, monkeypatch):
+    build_index([write(tmp_path / "a.jsonl", ["Colchicine for gout. " * 9])], tmp_path / "out")
+    monkeypatch.setattr(index_module, "RECORD", 40)
+    with pytest.raises(ProbeError, match="its text has more than 160 bytes, the limit"):
+        asked_of(tmp_path / "out")
+
+
 def test_one_process_at_a_time_writes_an_index(tmp_path):
     file = write(tmp_path / "a.jsonl", ["Gout."])
     build_index([file], tmp_path / "out")
