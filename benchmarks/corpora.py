@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -78,14 +79,16 @@ def build(documents: Path, out: Path, until: int = 0) -> tuple[float, float, flo
     start = time.perf_counter()
     command = [sys.executable, "-m", "probekit.cli", "index", "build", str(documents), "--out", str(out), "--quiet"]
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-    while until and process.poll() is None:
-        if (out / DATABASE).exists() and (out / DATABASE).stat().st_size >= until:
+    status, peak = Path(f"/proc/{process.pid}/status"), 0
+    while not os.waitid(os.P_PID, process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+        found = re.search(r"VmHWM:\s*(\d+) kB", status.read_text())  # ru_maxrss would count this process, too
+        peak = max(peak, int(found[1]) if found else 0)
+        if until and (out / DATABASE).exists() and (out / DATABASE).stat().st_size >= until:
             process.kill()
-            break
-        time.sleep(0.02)
-    status, usage = os.wait4(process.pid, 0)[1:]
-    assert until or status == 0, "the build failed"
-    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / (1 << 20)
+        time.sleep(0.05)
+    _, ended, usage = os.wait4(process.pid, 0)
+    assert until or ended == 0, "the build failed"
+    return time.perf_counter() - start, usage.ru_utime + usage.ru_stime, peak / (1 << 20)
 
 
 def main(count: int = 30_000, asking: int = 1_000, folder: str = "") -> None:
