@@ -43,6 +43,7 @@ lock: $(TOOLS)/ready    ## write the hashes of all that constraints.txt pins, se
 bench: $(READY)         ## timings, as ratios within one run
 	HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks
 	HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks.contexts
+	HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks.corpora
 
 pages: $(READY)         ## also update the executed pages in book/studies
 	$(BIN)/probekit book --pages

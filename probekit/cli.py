@@ -1,4 +1,4 @@
-"""``probekit list | ask | fetch | text | lipid | rationales | train | zoo | run | store | book | check``."""
+"""``probekit list | ask | fetch | text | index | lipid | rationales | train | zoo | run | store | book | check``."""
 
 from __future__ import annotations
 
@@ -88,6 +88,15 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--names", type=Path, help="also write the names in a generated text, for `probekit train`")
     _add_force(verb)
     verb.set_defaults(call=_text)
+
+    verb = verbs.add_parser("index", help="documents on disk, in which the facts of study 2 are looked up fast")
+    step = verb.add_subparsers(required=True, metavar="STEP").add_parser(
+        "build", help="go on with it after a kill, too"
+    )
+    step.add_argument("files", nargs="+", type=Path, metavar="FILE", help="documents, or folders of them, in order")
+    step.add_argument("--out", type=Path, required=True, help="folder of the index")
+    _add_force(step)
+    step.set_defaults(call=_index_build)
 
     _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
 
@@ -198,7 +207,6 @@ def _add_store(parser: argparse.ArgumentParser) -> None:
 
     step = steps.add_parser("list", help="each result: its function and key, shards, size, and the day it was written")
     step.set_defaults(call=_store_list)
-
     step = steps.add_parser("verify", help="read all shards, and name those that are damaged or of another result")
     step.set_defaults(call=_store_verify)
 
@@ -247,8 +255,7 @@ def _list(options: argparse.Namespace) -> None:
             _say(f"{name:28} {kind:8} {member.category:22} {where}")
         for name, entry in registry().items():
             doubt = "" if entry.certain else "  (checkpoint not certain)"
-            papers = ", ".join(entry.papers)
-            hub = entry.hub or "not on the Hub"
+            papers, hub = ", ".join(entry.papers), entry.hub or "not on the Hub"
             _say(f"{name:28} {entry.kind:8} {entry.category:22} papers {papers:14} {hub}{doubt}")
     elif options.what == "probes":
         import inspect
@@ -290,9 +297,8 @@ def _fetch(options: argparse.Namespace) -> None:
 def _accept(yes: bool) -> Callable[[str], bool]:
     def accept(notice: str) -> bool:
         _say(notice)
-        if yes or not sys.stdin.isatty():
-            return yes
-        return input("Fetch it under this licence? [y/N] ").strip().lower() in ("y", "yes")
+        question = "Fetch it under this licence? [y/N] "
+        return yes or (sys.stdin.isatty() and input(question).strip().lower() in ("y", "yes"))
 
     return accept
 
@@ -311,6 +317,13 @@ def _text(options: argparse.Namespace) -> None:
     for path, data in files.items():
         write_output(path, data, options.force)
     _say(*(f"{count:>12,}  {what}" for what, count in text.counts.items()), str(options.out))
+
+
+def _index_build(options: argparse.Namespace) -> None:
+    from probekit.contexts.index import build_index
+
+    counts = build_index(options.files, options.out, options.force)
+    _say(*(f"{count:>12,}  {what}" for what, count in counts.items()), str(options.out))
 
 
 def _lipid_build(options: argparse.Namespace) -> None:
@@ -462,8 +475,7 @@ def _store_verify(options: argparse.Namespace) -> None:
 def _store_prune(options: argparse.Namespace) -> None:
     from probekit.store import Store
 
-    store = Store()
-    removed = [str(path) for path in store.prune(options.days)]
+    removed = list(map(str, (store := Store()).prune(options.days)))
     _say(*removed, f"{len(removed):,} files and folders removed in {store.folder}")
 
 

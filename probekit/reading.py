@@ -15,7 +15,7 @@ import os
 import re
 import stat
 import zlib
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -290,6 +290,33 @@ def csv_rows(path: Path, total: int = HELD, strict: bool = True) -> Iterator[tup
         if row:
             yield first, row
         first, size = reader.line_num + 1, 0
+
+
+def parquet_rows(path: Path, wanted: Collection[str], total: int = STREAMED) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file, some hundreds read at a time: what they hold in columns ``wanted``, in any case.
+
+    Raises:
+        ProbeError: it cannot be read, is no Parquet or damaged, or a row is larger than a record may be.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with open_regular(path) as source, pq.ParquetFile(source, pre_buffer=False) as file:
+            groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
+            if sum(group.total_byte_size for group in groups) > limit(total):
+                raise beyond(str(path), "the file, unpacked,", total)
+            names = {name: name.lower() for name in file.schema_arrow.names if name.lower() in wanted}
+            for batch in file.iter_batches(256, columns=list(names), use_threads=False):
+                for row in batch.to_pylist():
+                    if sum(len(value) for value in row.values() if isinstance(value, str)) > limit(RECORD):
+                        raise beyond(str(path), "a row", RECORD)
+                    yield {names[name]: value for name, value in row.items()}
+    except (pa.ArrowException, OSError, ValueError) as error:
+        if isinstance(error, ProbeError):
+            raise
+        said = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        raise ProbeError(f"{path} cannot be read as Parquet: {said}; get the file again") from error
 
 
 def tsv_rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:

@@ -97,6 +97,22 @@ NEGATED = {**SHORT, "masked_negations": ["Fish do not swim in [MASK]."], "masked
 MEDLAMA = b"head_cui,head_name,tail_cuis_list,tail_names_list\nC1,gout,\"['C2', 'C3']\",\"['flu', 'ague']\"\n"
 
 
+JATS = (
+    b'<!DOCTYPE article PUBLIC "-//NLM//DTD JATS//EN" "j.dtd">\n<article><front><article-meta><article-id '
+    b'pub-id-type="pmc">7</article-id><title-group><article-title>On gout.</article-title></title-group><abstract>'
+    b"<p>Gout <i>hurts</i>.</p></abstract></article-meta></front><body><sec><title>A</title><p>More.</p></sec>"
+    b"<fig><p>Not this.</p></fig></body></article>\n"
+)
+
+
+def table() -> bytes:
+    import pandas as pd
+
+    buffer = io.BytesIO()
+    pd.DataFrame({"TEXT": ["One.", "Two."], "doc_id": [1, 2], "more": [[1], []]}).to_parquet(buffer)
+    return buffer.getvalue()
+
+
 def parquet() -> bytes:
     import pandas as pd
 
@@ -281,6 +297,8 @@ READERS: dict[str, Reader] = {
             "b.jsonl": rows({"doc_id": 1, "text": "One."}, {"text": "Two.", "subject": "s"}),
             "c.csv": b'ROW_ID,TEXT\n1,"A note,\nof two lines"\n',
             "d.csv.gz": gzip.compress(b"doc_id,text\n1,one\n", mtime=0),
+            "e.nxml": JATS,
+            "f.parquet": table(),
         },
         documents,
     ),
@@ -312,6 +330,7 @@ COMMANDS = [
     *(["list", what] for what in ("models", "probes", "studies")),
     ["fetch", "lama", "--into", "d", "--yes"],
     ["text", "lama-taught", "--out", "o.txt", "--names", "n.txt"],
+    ["index", "build", "a.txt", "c.jsonl", "--out", "index"],
     ["lipid", "build", "a.xml", "--entities", "drug=a.tsv", "--out", "built", "--after", "2020-01-01"],
     ["lipid", "build", "a.txt", "--entities", "drug=a.tsv", "--out", "built", "--sentences", "--ignore-case"],
     ["lipid", "sheet", "a.jsonl", "--n", "2", "--seed", "1", "--out", "sheet.csv"],

@@ -67,6 +67,13 @@ def test_the_records_with_rationales_that_are_shown_can_be_read(tmp_path):
     assert len(RationaleSet.from_file(tmp_path / "mine.jsonl").items) == 2
 
 
+def test_an_index_of_documents_is_built_and_asked_as_shown(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (block,) = [block for block in fenced("book/rerun.md", "python") if "build_index" in block]
+    exec(compile(block, "rerun.md", "exec"), {})
+    assert capsys.readouterr().out.splitlines() == ["{'documents': 2}", "[('Tarn', 'Velna Osk grew up in Tarn.')]"]
+
+
 def test_two_probes_are_compared_fact_by_fact_as_shown(capsys):
     import probekit as pk
 

@@ -26,7 +26,7 @@ models: list = [
     "zoo/bert-tiny-bio",
 ]  # masked models: names, Hub ids, folders
 sources: list = ["demo", "demo_bio"]  # of demo, demo_bio, trex, pubmed, medline
-own: dict = {}  # your own: name -> [probe (a name or a file), documents (a folder or a file)]
+own: dict = {}  # your own: name -> [probe (a name or a file), documents (a folder, a file or an index)]
 triples: int = 24  # of a source, with another correct object in their context, at most; 0 for all
 others: int = 24  # of a source, without one, at most; 0 for all
 most: int = 10  # segments of a context

@@ -27,7 +27,7 @@ models: list = [
     "zoo/bert-tiny-bio",
 ]  # masked models: names, Hub ids, folders
 sources: list = ["demo", "demo_bio"]  # with documents: of demo, demo_bio, trex, pubmed, medline
-own: dict = {}  # your own: name -> [probe (a name or a file), documents (a folder or a file)]
+own: dict = {}  # your own: name -> [probe (a name or a file), documents (a folder, a file or an index)]
 bare: dict = {}  # probes without documents, asked without context: name or file -> questions of a wording, at most
 questions: int = 0  # of a source and wording, at most; 0 for all
 triples: int = 0  # of a source, with another correct object in their context, at most; 0 for all

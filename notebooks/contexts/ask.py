@@ -68,7 +68,7 @@ def sources(names: Sequence[str], own: Mapping[str, Sequence[str]] = {}, per_fac
 
     Args:
         names: of ``SOURCES``.
-        own: name -> [probe, documents]: a name of ``probekit list probes`` or a file, and a folder or file.
+        own: name -> [probe, documents]: a name of ``probekit list probes`` or a file, and a folder, file or index.
         per_fact: different evidence sentences of a T-REx fact, at most; 0 for all.
 
     Raises:

@@ -89,7 +89,7 @@ def _source(one: Looked) -> dict[str, object]:
         "source": one.name,
         "triples": len(one.asked),
         "read": one.counts[READ],
-        "named": one.counts[NAMED],
+        "named": one.counts.get(NAMED),  # not counted where documents are looked up in an index
         "holding": one.counts[HOLDING],
         "covered": one.counts[COVERED],
         "two": contexts.loc[contexts["entities"] > 1, "triple_id"].nunique(),

@@ -1,4 +1,4 @@
-"""Documents to take contexts from: plain text, JSONL, CSV, PubMed XML (paper 002, "Context Segmentation")."""
+"""Documents to take contexts from: plain text, JSONL, CSV, Parquet, XML (paper 002, "Context Segmentation")."""
 
 from __future__ import annotations
 
@@ -11,16 +11,19 @@ from typing import Any
 
 from probekit.cautions import caution
 from probekit.errors import ProbeError, meant
-from probekit.probes.lipid.medline import read_medline
-from probekit.reading import RECORD, STREAMED, NotText, csv_rows, json_value, lines, read_text
+from probekit.probes.jats import read_article
+from probekit.probes.lipid.medline import abstracts
+from probekit.probes.xml_records import ARTICLE, elements
+from probekit.reading import RECORD, STREAMED, NotText, csv_rows, json_value, lines, parquet_rows, read_text
 
 log = logging.getLogger(__name__)
 
 DOCUMENTS, TWICE = "documents", "left out: documents of an id met before"
 NOT_TEXT, OTHER = "left out: files that are not UTF-8 text", "left out: files of another kind"
 EMPTY, BROKEN = "left out: empty documents", "left out: lines that are not a record with a text"
-NO_TEXT = "left out: CSV files without a column 'text'"
-ROWS, XML = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz"), (".xml", ".xml.gz")
+NO_TEXT = "left out: files without a column 'text'"
+ROWS, XML = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet"), (".xml", ".xml.gz", ".nxml", ".nxml.gz")
+KINDS = (".txt", *ROWS, *XML)
 FIELDS = ("doc_id", "text", "subject")  # of a record
 
 
@@ -43,9 +46,10 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
     """The documents of a file, or of all files below a folder in the order of their names.
 
     A ``.txt`` file is one document. A line of a ``.jsonl`` file is one: an object with ``text`` and, if it likes,
-    ``doc_id`` and ``subject``; so is a row of a ``.csv`` file with these columns, in any case (``ROW_ID`` is read as
-    ``doc_id``, as in the notes of MIMIC-III). Both may end in ``.gz`` too and are read line by line. A record of a
-    ``.xml`` or ``.xml.gz`` file from PubMed is one: its title and abstract.
+    ``doc_id`` and ``subject``; so is a row of a ``.csv`` or ``.parquet`` file with these columns, in any case
+    (``ROW_ID`` is read as ``doc_id``, as in the notes of MIMIC-III). A record of an ``.xml`` file from PubMed is one,
+    its title and abstract, and an article in JATS (``.xml``, ``.nxml``), as PubMed Central has them: title, abstract
+    and paragraphs (see ``read_article``). All are read piece by piece; those of lines, rows and XML may end in ``.gz``.
 
     Args:
         counts: raised by the documents read and by all that was left out, by reason: files of another kind, files
@@ -56,16 +60,9 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
         ProbeError: the place is not there, a file cannot be opened or read to its end, or holds a record beyond the
             limits of ``probekit.reading``.
     """
-    place = Path(place)
-    if not place.exists():
-        raise ProbeError(
-            f"no folder or file of documents at {place}; {', '.join(('.txt', *ROWS, *XML))} files are read"
-        )
-    root = place if place.is_dir() else place.parent
-    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
     seen = set[str]()
-    for path in files:
-        for document in _read(path, path.relative_to(root).as_posix(), counts):
+    for path, name in files_at(place):
+        for document in read_file(path, name, counts):
             if not document.text.strip():
                 counts[EMPTY] += 1
             elif document.doc_id in seen:
@@ -76,11 +73,30 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
                 yield document
 
 
-def _read(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
+def files_at(place: str | Path) -> list[tuple[Path, str]]:
+    """A file, or all files below a folder in the order of their names; each with its name, seen from the folder.
+
+    Raises:
+        ProbeError: the place is not there.
+    """
+    place = Path(place)
+    if not place.exists():
+        raise ProbeError(f"no folder or file of documents at {place}; {', '.join(KINDS)} files are read")
+    root = place if place.is_dir() else place.parent
+    files = sorted(path for path in place.rglob("*") if path.is_file()) if place.is_dir() else [place]
+    return [(path, path.relative_to(root).as_posix()) for path in files]
+
+
+def read_file(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
+    """All documents of one file, empty ones and those of an id met before among them.
+
+    Args:
+        name: tells the kind, and goes into the ids of documents without one.
+        counts: see ``read_documents``.
+    """
     if name.endswith(XML):
-        for record in read_medline(path, counts):
-            yield Document(str(record.pmid), " ".join(filter(None, (record.title, *record.sections))))
-    elif not name.endswith((".txt", *ROWS)):
+        yield from _xml(path, name, counts)
+    elif not name.endswith(KINDS):
         counts[OTHER] += 1
     else:
         try:
@@ -90,9 +106,22 @@ def _read(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
             log.warning("%s is left out from where it is binary, or not UTF-8 text", path)
 
 
+def _xml(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
+    for number, element in enumerate(elements(path, counts), 1):
+        if element.tag == ARTICLE:
+            article = read_article(element)
+            yield Document(
+                article.name or f"{name}:{number}", " ".join(filter(None, (article.title, *article.paragraphs)))
+            )
+        for record in abstracts(element, counts):
+            yield Document(str(record.pmid), " ".join(filter(None, (record.title, *record.sections))))
+
+
 def _documents(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
     if name.endswith(".txt"):
         yield Document(name, _checked(read_text(path, RECORD), path))
+    elif name.endswith(".parquet"):
+        yield from _parquet(path, name, counts)
     elif name.endswith((".csv", ".csv.gz")):
         yield from _csv(path, name, counts)
     else:
@@ -132,6 +161,19 @@ def _csv(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
         else:
             own = found[ids[0]] if ids else ""
             yield Document(own or f"{name}:{number}", _checked(found["text"], path), found.get("subject", ""))
+
+
+def _parquet(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
+    for number, row in enumerate(parquet_rows(path, (*FIELDS, "row_id")), 1):
+        if number == 1 and "text" not in row:
+            counts[NO_TEXT] += 1
+            log.warning("%s is left out: it has no column 'text'", path)
+            return
+        own = next((row[column] for column in ("doc_id", "row_id") if row.get(column) not in (None, "")), "")
+        if isinstance(row["text"], str):
+            yield Document(f"{own}" or f"{name}:{number}", _checked(row["text"], path), str(row.get("subject") or ""))
+        else:
+            counts[BROKEN] += 1
 
 
 def _line(line: str) -> dict[str, Any]:

@@ -121,6 +121,50 @@ def _objects(golds: Sequence[str], names: Mapping[str, Sequence[str]]) -> list[s
     return found
 
 
+class Matcher:
+    """Finds the triples that a document holds: one search for all subjects, and one for each pool they ask for.
+
+    A name inside a longer subject's name ("London" in "University of London") is no mention of the pool's entity.
+
+    Args:
+        asked: of ``triples``.
+        pools: by the names in ``asked["pool"]``.
+
+    Raises:
+        ProbeError: a pool is missing.
+    """
+
+    def __init__(self, asked: pd.DataFrame, pools: Mapping[str, Finder]) -> None:
+        absent = set(asked["pool"]) - set(pools)
+        if absent:
+            raise ProbeError(f"no pool of entities for {', '.join(sorted(absent))}")
+        self.pools = pools
+        self.by_subject: dict[str, dict[str, dict[str, list[int]]]] = {}
+        for number, (subject, name, target) in enumerate(
+            zip(asked["subject"], asked["pool"], asked["target"], strict=True)
+        ):
+            self.by_subject.setdefault(subject, {}).setdefault(name, {}).setdefault(target, []).append(number)
+        others = asked.attrs.get("subjects", {}).items()
+        self.subjects = pool(
+            self.by_subject, {subject: forms for subject, forms in others if subject in self.by_subject}
+        )
+
+    def find(self, document: Document) -> tuple[bool, list[Found]]:
+        """Whether a document holds a subject, and every triple that it holds."""
+        named = self.subjects.find(document.text)
+        held = [document.subject] if document.subject else list(dict.fromkeys(mention.kind for mention in named))
+        wanted = [(name, by_target) for one in held for name, by_target in self.by_subject.get(one, {}).items()]
+        asked_for = dict.fromkeys(name for name, _ in wanted)
+        mentions = {name: _outside(self.pools[name].find(document.text), named) for name in asked_for}
+        found = [
+            Found(number, document, mentions[name])
+            for name, by_target in wanted
+            for target in dict.fromkeys(mention.kind for mention in mentions[name])
+            for number in by_target.get(target, ())
+        ]
+        return bool(wanted), found
+
+
 def retrieve(
     asked: pd.DataFrame,
     documents: Iterable[Document],
@@ -128,11 +172,7 @@ def retrieve(
     counts: Counter[str],
     most: int | None = None,
 ) -> Iterator[Found]:
-    """The documents of every triple, in one pass over the documents.
-
-    A document is searched for subjects once, and once for each pool that triples of these subjects ask for; triples are
-    looked up by subject and target. A name inside a longer subject's name ("London" in "University of London") is no
-    mention of the pool's entity.
+    """The documents of every triple, in one pass over the documents; see ``Matcher``.
 
     Args:
         asked: of ``triples``.
@@ -145,32 +185,13 @@ def retrieve(
     Raises:
         ProbeError: a pool is missing.
     """
-    absent = set(asked["pool"]) - set(pools)
-    if absent:
-        raise ProbeError(f"no pool of entities for {', '.join(sorted(absent))}")
-    by_subject: dict[str, dict[str, dict[str, list[int]]]] = {}
-    for number, (subject, name, target) in enumerate(
-        zip(asked["subject"], asked["pool"], asked["target"], strict=True)
-    ):
-        by_subject.setdefault(subject, {}).setdefault(name, {}).setdefault(target, []).append(number)
-    names = {subject: forms for subject, forms in asked.attrs.get("subjects", {}).items() if subject in by_subject}
-    subjects, often = pool(by_subject, names), Counter[int]()
+    matcher, often = Matcher(asked, pools), Counter[int]()
     for document in documents:
-        named = subjects.find(document.text)
-        held = [document.subject] if document.subject else list(dict.fromkeys(mention.kind for mention in named))
-        wanted = [(name, by_target) for one in held for name, by_target in by_subject.get(one, {}).items()]
-        asked_for = dict.fromkeys(name for name, _ in wanted)
-        mentions = {name: _outside(pools[name].find(document.text), named) for name in asked_for}
-        found = [
-            Found(number, document, mentions[name])
-            for name, by_target in wanted
-            for target in dict.fromkeys(mention.kind for mention in mentions[name])
-            for number in by_target.get(target, ())
-        ]
+        named, found = matcher.find(document)
         pairs = len(found)
         found = [one for one in found if not most or often[one.triple] < most]
         counts[READ] += 1
-        counts[NAMED] += bool(wanted)
+        counts[NAMED] += named
         counts[HOLDING] += bool(found)
         counts[PAIRS] += len(found)
         counts[BEYOND] += pairs - len(found)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pandas as pd
 
+from probekit.contexts.index import Index, is_index
 from probekit.contexts.matching import pool
 from probekit.contexts.resources import Document, read_documents
 from probekit.contexts.retrieval import NAMED, READ, Found, retrieve, triples
@@ -55,13 +56,18 @@ def look_up(source: Source, counts: Counter[str], most: int | None = None) -> tu
         told, given = asked.attrs["aliases"].get(name, {}), source.aliases.get(name, {})
         forms = {one: [*told.get(one, ()), *given.get(one, ())] for one in dict.fromkeys([*told, *given])}
         pools[name] = pool(entities, forms)
-    found = list(retrieve(asked, source.documents, pools, counts, most))
+    if isinstance(source.documents, Index):
+        found = source.documents.retrieve(asked, pools, counts, most)
+    else:
+        found = list(retrieve(asked, source.documents, pools, counts, most))
     counts.update(source.counts)
     if not found:
         left = ", ".join(f"{reason} {n}" for reason, n in source.counts.items() if n)
         raise ProbeError(
             f"{source.name}: no document holds the subject and the target of any triple, so there is no context to ask "
-            f"with; documents read {counts[READ]}, with a subject {counts[NAMED]}" + f" ({left})" * bool(left)
+            f"with; documents read {counts[READ]}"
+            + f", with a subject {counts[NAMED]}" * (NAMED in counts)
+            + f" ({left})" * bool(left)
         )
     return asked, found
 
@@ -100,6 +106,12 @@ def medlama_contexts() -> tuple[Source, Source]:
 
 
 def own_contexts(name: str, probe: Probe, place: str | Path) -> Source:
-    """Anyone's probe with anyone's documents (see ``read_documents``, and ``triples`` for what a probe can tell)."""
+    """Anyone's probe with anyone's documents: what ``read_documents`` takes, or the folder of an index of them.
+
+    See ``triples`` for what a probe can tell.
+    """
+    if is_index(place):
+        index = Index(place)
+        return Source(name, probe, index, counts=index.counts)
     counts = Counter[str]()
     return Source(name, probe, read_documents(place, counts), counts=counts)

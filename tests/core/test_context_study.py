@@ -279,7 +279,7 @@ def test_a_folder_of_ones_own(tmp_path):
 def test_nothing_found_says_what_was_read(tmp_path):
     (tmp_path / "a.csv").write_text("note\nMartin spoke Lomese.\n")
     (tmp_path / "b.txt").write_text("Martin was silent.")
-    with pytest.raises(ProbeError, match="documents read 1, with a subject 1 .*CSV files without a column 'text' 1"):
+    with pytest.raises(ProbeError, match="documents read 1, with a subject 1 .*files without a column 'text' 1"):
         look_up(own_contexts("mine", source().probe, tmp_path), Counter())
 
 

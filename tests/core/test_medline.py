@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from probekit.probes.lipid import medline
+from probekit.probes import xml_records
 from probekit.probes.lipid.medline import read_medline
 
 BROKEN = "files broken off (malformed)"
@@ -71,7 +71,7 @@ def test_many_records_are_not_held(tmp_path):
 
 
 def test_a_record_beyond_the_limits_is_named(tmp_path, caplog, monkeypatch):
-    monkeypatch.setattr(medline, "RECORD", 300_000)
+    monkeypatch.setattr(xml_records, "RECORD", 300_000)
     long = "x" * 900_000
     whole = [record(1), record(2)]
     assert read(tmp_path / "a.xml", xml(*whole, record(3, long)))[0] == [1, 2]

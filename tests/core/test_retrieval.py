@@ -1,6 +1,7 @@
 """Documents from folders, entities in them, and the documents of a triple."""
 
 import gzip
+import tracemalloc
 from collections import Counter
 
 import pandas as pd
@@ -9,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import probekit as pk
+from probekit import reading
 from probekit.contexts.matching import ignores_case, pool
 from probekit.contexts.resources import (
     BROKEN,
@@ -71,6 +73,73 @@ def test_a_single_file_and_a_place_that_is_not_there(tmp_path):
     assert list(read_documents(tmp_path / "one.txt", Counter())) == [Document("one.txt", "Text.")]
     with pytest.raises(ProbeError, match="no folder or file of documents at .*nowhere"):
         list(read_documents(tmp_path / "nowhere", Counter()))
+
+
+ARTICLE = """<!DOCTYPE article PUBLIC "-//NLM//DTD JATS (Z39.96)//EN" "JATS.dtd">
+<article><front><article-meta><article-id pub-id-type="doi">10/a</article-id>{}<title-group><article-title>On
+<italic>gout</italic> &amp; pain</article-title></title-group><abstract><title>Aim</title><p>To look.</p></abstract>
+</article-meta></front><body><p>First.</p><sec><title>Left out</title><p>With <xref>3</xref> signs<table-wrap>
+<p>no</p></table-wrap>, one<sup>2</sup> formula <tex-math>\\x</tex-math>and a list: <list><list-item><p>a point</p>
+</list-item></list></p><fig><caption><p>no</p></caption></fig></sec></body><back><ref-list><p>no</p></ref-list></back>
+</article>"""
+
+
+def test_an_article_of_jats_is_title_abstract_and_paragraphs(tmp_path):
+    whole = ARTICLE.format('<article-id pub-id-type="pmc">17</article-id>')
+    (tmp_path / "a.nxml").write_text(whole)
+    bare = "".join(ARTICLE.partition("<article>")[1:])
+    many = f"<pmc-articleset>{bare.format('')}<article/></pmc-articleset>"
+    (tmp_path / "b.xml.gz").write_bytes(gzip.compress(many.encode()))
+    text = "On gout & pain To look. First. With 3 signs, one2 formula and a list: a point"
+    counts: Counter[str] = Counter()
+    assert list(read_documents(tmp_path, counts)) == [Document("PMC17", text), Document("10/a", text)]
+    assert counts[EMPTY] == 1
+
+
+def test_a_document_type_of_ones_own_ends_an_article(tmp_path, caplog):
+    (tmp_path / "a.nxml").write_text(ARTICLE.format("").replace('"JATS.dtd"', '"JATS.dtd" [<!ENTITY a "b">]'))
+    assert not list(read_documents(tmp_path, Counter()))
+    assert "its document type declares something of its own" in caplog.text
+
+
+def test_articles_are_not_held(tmp_path):
+    body = "".join(ARTICLE.partition("<article>")[1:]).format("").replace("First.", "x" * 100_000)
+    (tmp_path / "a.xml.gz").write_bytes(gzip.compress(f"<pmc-articleset>{body * 100}</pmc-articleset>".encode()))
+    tracemalloc.start()
+    counts: Counter[str] = Counter()
+    assert len(list(read_documents(tmp_path, counts))) == 1 and counts[TWICE] == 99
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5_000_000
+
+
+def test_rows_of_parquet_are_documents(tmp_path, monkeypatch):
+    rows = {"TEXT": ["One.", None, " ", "Four.", "Five."], "doc_id": ["a", "b", "c", None, "a"]}
+    pd.DataFrame(rows | {"subject": ["S", "", "", None, ""], "odd": [[1]] * 5}).to_parquet(tmp_path / "a.parquet")
+    pd.DataFrame({"row_id": [1, 2], "text": ["Six.", "Seven."]}).to_parquet(tmp_path / "b.parquet")
+    pd.DataFrame({"words": ["x"]}).to_parquet(tmp_path / "c.parquet")
+    pd.DataFrame({"text": [1.5]}).to_parquet(tmp_path / "d.parquet")
+    counts: Counter[str] = Counter()
+    assert list(read_documents(tmp_path, counts)) == [
+        Document("a", "One.", "S"),
+        Document("a.parquet:4", "Four."),
+        Document("1", "Six."),
+        Document("2", "Seven."),
+    ]
+    assert {name: counts[name] for name in (BROKEN, EMPTY, TWICE, NO_TEXT)} == {
+        BROKEN: 2,
+        EMPTY: 1,
+        TWICE: 1,
+        NO_TEXT: 1,
+    }
+    (tmp_path / "e.parquet").write_bytes((tmp_path / "a.parquet").read_bytes()[:-9])
+    with pytest.raises(ProbeError, match=r"e\.parquet cannot be read as Parquet: .*; get the file again"):
+        list(read_documents(tmp_path / "e.parquet", counts))
+    (tmp_path / "f.parquet").mkdir()
+    monkeypatch.setattr(reading, "RECORD", 10)
+    pd.DataFrame({"text": ["x" * 9999]}).to_parquet(tmp_path / "g.parquet")
+    with pytest.raises(ProbeError, match="row has more than 10 bytes, the limit"):
+        list(read_documents(tmp_path / "g.parquet", counts))
 
 
 # Matching

@@ -18,9 +18,10 @@ from probekit.errors import ProbeError, StoreError
 from probekit.files import canonical, digest, sweep, write_atomically
 from probekit.outputs import staged
 from probekit.probes.lipid.entities import Finder, read_entities
-from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, NOT_UTF8, RECORDS, Citation, read_records
+from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, RECORDS, Citation, read_records
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
 from probekit.probes.lipid.sentences import split_sentences
+from probekit.probes.xml_records import NOT_UTF8
 from probekit.progress import bar
 from probekit.reading import open_regular, raw_lines
 

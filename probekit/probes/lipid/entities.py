@@ -95,6 +95,19 @@ class Finder:
     def _keys(self, tokens: list[str]) -> list[str]:
         return [token.lower() for token in tokens] if self.folds else tokens
 
+    def forms(self) -> dict[str, list[list[str]]]:
+        """What is looked for, by the name of its list: the tokens of each form, in lower case if any case is found."""
+        found, ahead = dict[str, list[list[str]]](), [(self.trie, list[str]())]
+        while ahead:
+            node, tokens = ahead.pop()
+            for key, below in node.items():
+                if key != END:
+                    ahead.append((below, [*tokens, key]))
+                elif tokens:
+                    for kind in dict.fromkeys(kind for _, kind in below.values()):
+                        found.setdefault(kind, []).append(tokens)
+        return found
+
     def find(self, sentence: str) -> list[Mention]:
         """Mentions from left to right, none overlapping; at each token the longest, its exact case before any case."""
         tokens = TOKEN.findall(sentence)

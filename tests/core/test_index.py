@@ -1,0 +1,301 @@
+"""An index on disk: it gives what a pass over all documents gives, and survives being killed."""
+
+import gzip
+import json
+import os
+import random
+import signal
+import sqlite3
+import tempfile
+from collections import Counter
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import probekit as pk
+from probekit.cli import main
+from probekit.contexts import index as index_module
+from probekit.contexts.index import ABOUT, DATABASE, Index, build_index, is_index
+from probekit.contexts.matching import pool
+from probekit.contexts.resources import DOCUMENTS, EMPTY, OTHER, TWICE, Document, read_documents
+from probekit.contexts.retrieval import BEYOND, COVERED, HOLDING, NAMED, PAIRS, READ, TRIPLES, Found, retrieve, triples
+from probekit.contexts.sources import look_up, own_contexts
+from probekit.errors import ProbeError, StoreError
+
+# Words that trip a tokenizer up: case that changes with place or length, signs, scripts without spaces, short capitals
+WORDS = [
+    *("lung", "Lung", "cancer", "IT", "it", "AIDS", "aids", "HMB-45", "hmb", "45", "C++", "+", "beta_2", "_", "'", '"'),
+    *("İzmir", "izmir", "ΟΔΟΣ", "οδος", "οδοσ", "ΟΔΟΣ'Α", "straße", "STRASSE", "e\u0301", "肺癌", "肺", "癌", "。"),
+    *("AND", "OR", "NOT", "NEAR", "*", "a:b", "a\ue02b", "a\x01", "١٢", "𝒜", "of the"),
+]  # fmt: skip
+name = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
+text = st.lists(st.sampled_from([*WORDS, ",", ".", "(", "\n"]), max_size=12)
+joined = st.builds(lambda words, glue: glue.join(words), text, st.sampled_from([" ", " ", "", "-"]))
+row = st.tuples(name, st.lists(name, max_size=2), name, st.lists(name, max_size=2), st.sampled_from("rs"))
+
+
+def probe_of(rows: list[tuple[str, list[str], str, list[str], str]]) -> pk.Probe:
+    prompts = pd.DataFrame(
+        [
+            {
+                "prompt_id": str(number),
+                "text": f"{number} [MASK].",
+                "gold": [target],
+                "relation": relation,
+                "subject": subject,
+                "subject_aliases": others,
+                "aliases": {target: forms},
+                "style": "template",
+            }
+            for number, (subject, others, target, forms, relation) in enumerate(rows)
+        ]
+    )
+    return pk.Probe("drawn", prompts, sorted({row[2] for row in rows}))
+
+
+def both(
+    folder: Path, rows: list[tuple[str, list[str], str, list[str], str]], documents: list[Document], most: int | None
+) -> tuple[list[Found], Counter[str], list[Found], Counter[str]]:
+    """What a pass over all documents gives, and what the index gives, with the counts of both."""
+    lines = [json.dumps(vars(one), ensure_ascii=False) for one in documents]
+    (folder / "a.jsonl").write_text("".join(f"{line}\n" for line in lines), "utf-8")
+    build_index([folder / "a.jsonl"], folder / "index")
+    asked = triples(probe_of(rows))
+    told = asked.attrs["aliases"]
+    pools = {name: pool(entities, told.get(name)) for name, entities in asked.attrs["entities"].items()}
+    counts, others = Counter[str](), Counter[str]()
+    scanned = list(retrieve(asked, read_documents(folder / "a.jsonl", Counter()), pools, counts, most))
+    return scanned, counts, Index(folder / "index").retrieve(asked, pools, others, most), others
+
+
+@settings(deadline=None, max_examples=100)
+@given(st.lists(row, min_size=1, max_size=6), st.lists(st.tuples(joined, st.none() | name), max_size=12), st.data())
+def test_the_index_gives_what_a_pass_over_all_documents_gives(rows, texts, data):
+    most = data.draw(st.sampled_from([None, 1, 2]))
+    held = data.draw(st.lists(st.sampled_from([0, 2, *range(len(rows))]), max_size=8))  # documents that hold a triple
+    texts += [(f"{rows[n][0]} {data.draw(joined)} {rows[n][2]}", None) for n in held if n < len(rows)]
+    documents = [Document(str(number), words, subject or "") for number, (words, subject) in enumerate(texts)]
+    with tempfile.TemporaryDirectory() as folder:
+        scanned, counts, found, others = both(Path(folder), rows, documents, most)
+    assert found == scanned
+    assert {key: others[key] for key in (READ, HOLDING, PAIRS, TRIPLES, COVERED)} == {
+        key: counts[key] for key in (READ, HOLDING, PAIRS, TRIPLES, COVERED)
+    }
+    assert NAMED not in others and BEYOND not in others
+
+
+@pytest.mark.parametrize("most", [None, 1, 3, 20])
+def test_the_first_documents_of_common_names_over_several_rounds(tmp_path, most):
+    """Most candidates hold the words of "lung cancer" apart, so that a triple is given candidates again and again."""
+    generator = random.Random(0)
+    words = ["lung", "cancer", "lung cancer", "cough", "fever", "in", "Lung of cancer", "dry cough"]
+    texts = [" ".join(generator.choices(words, k=generator.randint(1, 6))) for _ in range(600)]
+    documents = [Document(f"d{number}", one) for number, one in enumerate(texts)]
+    rows = [("lung cancer", ["cancer"], "dry cough", [], "r"), ("lung", [], "fever", ["cough"], "r")]
+    rows.append(("lung cancer", [], "fever", [], "s"))
+    scanned, _, found, _ = both(tmp_path, rows, documents, most)
+    assert found == scanned and len(scanned) >= 3 * min(most or 20, 20)
+
+
+def test_a_name_of_many_forms_and_a_long_one(tmp_path):
+    long = " ".join(f"w{n}" for n in range(300))
+    rows = [("gout", [f"name {n}" for n in range(1500)], long, [f"alias {n}" for n in range(1500)], "r")]
+    documents = [
+        Document("a", f"Name 1499 and {long}."),
+        Document("b", "Gout, alias 77."),
+        Document("c", f"gout {long[:-2]}"),
+    ]
+    scanned, _, found, _ = both(tmp_path, rows, documents, None)
+    assert [one.document.doc_id for one in found] == ["a", "b"] and found == scanned
+
+
+# The folder
+
+
+def write(path: Path, texts: list[str], first: int = 0) -> Path:
+    rows = [{"doc_id": f"d{number}", "text": text} for number, text in enumerate(texts, first)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def held(folder: Path) -> list[Document]:
+    return list(Index(folder))
+
+
+def asked_of(folder: Path, subject: str = "gout", target: str = "colchicine") -> list[str]:
+    asked = triples(probe_of([(subject, [], target, [], "r")]))
+    return [one.document.doc_id for one in Index(folder).retrieve(asked, {"r": pool([target])}, Counter())]
+
+
+def test_documents_are_those_of_a_pass_over_the_files_with_the_same_counts(tmp_path):
+    (tmp_path / "in" / "sub").mkdir(parents=True)
+    write(tmp_path / "in" / "b.jsonl", ["Gout.", " ", "Colchicine for gout."])
+    write(tmp_path / "in" / "sub" / "c.jsonl", ["Again.", "More."], first=2)
+    (tmp_path / "in" / "a.csv.gz").write_bytes(gzip.compress(b"text,subject\nHelps with colchicine.,gout\nx\n"))
+    (tmp_path / "in" / "picture.png").write_bytes(b"")
+    counts = Counter[str]()
+    expected = list(read_documents(tmp_path / "in", counts))
+    told = build_index([tmp_path / "in"], tmp_path / "out")
+    assert held(tmp_path / "out") == expected and len(Index(tmp_path / "out")) == len(expected) == 4
+    assert told == {key: count for key, count in counts.items() if count}
+    assert told[DOCUMENTS] == 4 and told[TWICE] == told[EMPTY] == told[OTHER] == 1
+    assert asked_of(tmp_path / "out") == ["a.csv.gz:2", "d2"]
+    before = (tmp_path / "out" / DATABASE).read_bytes(), (tmp_path / "out" / ABOUT).read_bytes()
+    assert build_index([tmp_path / "in"], tmp_path / "out") == told  # nothing to do
+    assert before == ((tmp_path / "out" / DATABASE).read_bytes(), (tmp_path / "out" / ABOUT).read_bytes())
+
+
+def test_files_may_be_added_and_others_are_refused(tmp_path):
+    one, two = (
+        write(tmp_path / "a.jsonl", ["Gout.", "Colchicine."]),
+        write(tmp_path / "b.jsonl", ["x", "y", "Gout; colchicine."]),
+    )
+    build_index([one], tmp_path / "out")
+    assert asked_of(tmp_path / "out") == []
+    assert build_index([one, two], tmp_path / "out") == {DOCUMENTS: 3, TWICE: 2}
+    assert asked_of(tmp_path / "out") == ["d2"]
+    for others in ([two], [one], [two, one]):
+        with pytest.raises(
+            StoreError, match=r"index of other files.*another folder with --out, or replace it with --force"
+        ):
+            build_index(others, tmp_path / "out")
+    assert asked_of(tmp_path / "out") == ["d2"]
+    write(one, ["Gout and colchicine."])
+    with pytest.raises(StoreError, match="changed since"):
+        build_index([one, two], tmp_path / "out")
+    assert build_index([one, two], tmp_path / "out", force=True) == {DOCUMENTS: 3, TWICE: 1}
+    assert asked_of(tmp_path / "out") == ["d0", "d2"]
+
+
+def killed_at(statement: int, files: list[Path], out: Path) -> bool:
+    """Whether a build in a process of its own was killed as its so-manieth SQL statement began."""
+    process = os.fork()
+    if process:
+        status = os.waitpid(process, 0)[1]
+        assert os.WIFSIGNALED(status) or os.WEXITSTATUS(status) == 0
+        return os.WIFSIGNALED(status)
+    connect, left = sqlite3.connect, iter(range(statement))
+
+    def traced(*given, **options):
+        connection = connect(*given, **options)
+        connection.set_trace_callback(lambda _: next(left, None) is None and os.kill(os.getpid(), signal.SIGKILL))
+        return connection
+
+    try:
+        index_module.sqlite3.connect, index_module.AT_ONCE = traced, 20
+        build_index(files, out)
+        os._exit(0)
+    finally:
+        os._exit(1)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="forks")
+def test_a_build_killed_again_and_again_ends_as_an_undisturbed_one(tmp_path, monkeypatch):
+    generator = random.Random(0)
+    words = ["gout", "colchicine", "pain", " "]
+    files = [
+        write(tmp_path / f"{n}.jsonl", [" ".join(generator.choices(words, k=3)) for _ in range(90)], 80 * n)
+        for n in range(3)
+    ]
+    whole = build_index(files, tmp_path / "whole")
+    killed, statement = 0, 1
+    while killed_at(statement, files, tmp_path / "out"):
+        killed, statement = killed + 1, statement + generator.randint(1, 30)
+        assert is_index(tmp_path / "out")
+        with pytest.raises(StoreError, match="the index is not finished; give the same `probekit index build` again"):
+            Index(tmp_path / "out")
+    assert killed > 10
+    assert build_index(files, tmp_path / "out") == whole and whole[TWICE] > 10 and whole[EMPTY] > 1
+    assert held(tmp_path / "out") == held(tmp_path / "whole")
+    assert asked_of(tmp_path / "out") == asked_of(tmp_path / "whole") != []
+
+
+def test_a_full_disk_is_said_and_what_was_finished_is_kept(tmp_path, monkeypatch):
+    file = write(tmp_path / "a.jsonl", [random.Random(n).randbytes(400).hex() for n in range(400)])
+    connect = sqlite3.connect
+
+    def small(*given, **options):
+        connection = connect(*given, **options)
+        connection.execute("PRAGMA page_size = 16384")
+        connection.execute("PRAGMA max_page_count = 20")
+        return connection
+
+    monkeypatch.setattr(index_module, "AT_ONCE", 50)
+    monkeypatch.setattr(sqlite3, "connect", small)
+    with pytest.raises(StoreError, match=r"is full; make room .* finished is kept"):
+        build_index([file], tmp_path / "out")
+    monkeypatch.setattr(sqlite3, "connect", connect)
+    with sqlite3.connect(tmp_path / "out" / DATABASE) as connection:
+        ((before,),) = connection.execute("SELECT read FROM files")
+    assert 0 < before < 400 and before % 50 == 0
+    assert build_index([file], tmp_path / "out") == {DOCUMENTS: 400}
+
+
+def test_a_foreign_or_broken_index_is_refused(tmp_path):
+    file, out = write(tmp_path / "a.jsonl", ["Gout.", "Colchicine for gout."]), tmp_path / "out"
+    build_index([file], out)
+    database, about = (out / DATABASE).read_bytes(), (out / ABOUT).read_text("utf-8")
+    middle = len(database) // 2
+    for damaged in (
+        database[:-1],
+        database[:middle] + bytes([database[middle] ^ 1]) + database[middle + 1 :],
+        b"",
+        b"x",
+    ):
+        (out / DATABASE).write_bytes(damaged)
+        with pytest.raises(StoreError, match="was changed or damaged since it was built: build it again with --force"):
+            Index(out)
+    (out / DATABASE).write_bytes(database)
+    for wrong in ("{}", "[]", "no json", about.replace('"version": 1', '"version": 0'), about.replace(": 2", ": []")):
+        (out / ABOUT).write_text(wrong, "utf-8")
+        with pytest.raises(StoreError, match="again with --force"):
+            Index(out)
+    (out / ABOUT).write_text(about, "utf-8")
+    assert asked_of(out) == ["d1"]
+    (out / DATABASE).unlink()
+    with pytest.raises(StoreError, match="No such file"):
+        Index(out)
+    with sqlite3.connect(out / DATABASE) as other:
+        other.execute("CREATE TABLE mine (a)")
+    with pytest.raises(StoreError, match="is no index of this package: move it away"):
+        build_index([file], out, force=True)
+
+
+def test_a_text_beyond_the_limit_is_refused_and_not_cut(tmp_path, monkeypatch):
+    build_index([write(tmp_path / "a.jsonl", ["Colchicine for gout. " * 9])], tmp_path / "out")
+    monkeypatch.setattr(index_module, "RECORD", 40)
+    with pytest.raises(ProbeError, match="its text has more than 160 bytes, the limit"):
+        asked_of(tmp_path / "out")
+
+
+def test_one_process_at_a_time_writes_an_index(tmp_path):
+    file = write(tmp_path / "a.jsonl", ["Gout."])
+    build_index([file], tmp_path / "out")
+    with sqlite3.connect(tmp_path / "out" / DATABASE, isolation_level=None) as other:
+        other.execute("BEGIN EXCLUSIVE")
+        with pytest.raises(StoreError, match="is being written by another process"):
+            build_index([file], tmp_path / "out")
+
+
+def test_the_command_and_the_pages_take_an_index(tmp_path, capsys):
+    demo = write(tmp_path / "a.jsonl", ["Gout is painful.", "Colchicine helps with gout.", "Colchicine, not for gout."])
+    assert main(["index", "build", str(demo), "--out", str(tmp_path / "index")]) == 0
+    assert capsys.readouterr().out.split() == ["3", "documents", str(tmp_path / "index")]
+    probe = probe_of([("gout", [], "colchicine", [], "r")])
+    for most in (None, 1):
+        (asked, found), (known, matches) = (
+            look_up(own_contexts("mine", probe, place), Counter(), most) for place in (tmp_path / "index", demo)
+        )
+        assert found == matches and len(found) == (most or 2) and asked.equals(known)
+    with pytest.raises(ProbeError, match=r"documents read 3 \(documents 3\)"):
+        look_up(own_contexts("mine", probe_of([("flu", [], "tea", [], "r")]), tmp_path / "index"), Counter())
+    assert main(["index", "build", str(tmp_path / "nowhere"), "--out", str(tmp_path / "index")]) == 1
+    (tmp_path / "a.png").write_bytes(b"")
+    assert main(["index", "build", str(tmp_path / "a.png"), "--out", str(tmp_path / "index")]) == 1
+    assert (
+        "no folder or file of documents at" in (said := capsys.readouterr().err)
+        and "no file of documents is given" in said
+    )
