@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -141,7 +141,7 @@ def _pairs(
             page.used(model)
             if texts := about(name).texts:
                 page.models[shown_name(name)]["texts"] = list(texts)
-            yield replace(model, name=shown_name(name)), known
+            yield model.renamed(shown_name(name)), known
 
 
 def predict_all(
