@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from probekit.elsewhere import later
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
@@ -32,10 +33,12 @@ def read_all(page: Page, models: Sequence[str], sampled: Sequence[Probe], device
     """
     found = []
     for name in models:
-        model = load_model(name, device=device)
-        for probe in sampled:
-            found.append(read(model, probe, Store()))
-            page.ran(model, probe, found[-1].attrs["counts"], "pseudo-perplexity")
+        with later():
+            model = load_model(name, device=device)
+            for probe in sampled:
+                with later():
+                    found.append(read(model, probe, Store()))
+                    page.ran(model, probe, found[-1].attrs["counts"], "pseudo-perplexity")
     for frame in found:
         frame.attrs = {}
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)

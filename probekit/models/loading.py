@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, cast
 
+from probekit import elsewhere
 from probekit.errors import ModelError, meant
 from probekit.files import cache_folder, canonical, digest
 from probekit.lazy import resolve
@@ -61,7 +62,10 @@ def load_model(
     except ModelError:
         raise
     except Exception as error:  # the loaders raise whatever their readers of files and of the Hub raise
-        raise ModelError(_explain(name_or_path, source, error)) from error
+        wrong = ModelError(_explain(name_or_path, source, error))
+        if (taker := elsewhere.taker()) is not None:
+            return cast(Model, taker.absent(name_or_path, wrong))
+        raise wrong from error
 
     def make() -> Any:
         network, info = _read(name_or_path, source, kind, config, dtype, common)
@@ -108,7 +112,7 @@ def opened(
         take=lambda network: fingerprint_of(kind, network, tokenizer),
         recipe=recipe,
     )
-    if made.known is None:
+    if made.known is None and elsewhere.taker() is None:
         made.network  # noqa: B018 - reads, checks and remembers
     check_tokenizer(name, kind, made.outline, tokenizer)
     return Model(name, kind, cast(Any, made), tokenizer, revision, licence)
