@@ -1,4 +1,4 @@
-"""``probekit list | fetch | text | lipid | rationales | train | zoo | run | store | book | check``."""
+"""``probekit list | fetch | text | lipid | rationales | train | zoo | run | plan | store | book | check``."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+RATE = 10_000.0  # tokens a second: a BERT-base on some CPU cores; a GPU runs tens of times as many
 MY_RUN = "my_run"  # where a run goes, if nothing else is said
 
 
@@ -108,7 +109,23 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--out", type=Path, help=f"folder for the page (default: {MY_RUN}, here)")
     _add_force(verb)
     verb.add_argument("--record", action="store_true", help="also keep the tables in book/recorded")
+    verb.add_argument(
+        "--cluster",
+        metavar="WHERE",
+        help="let workers score what is missing: the address of a Dask scheduler, local:N processes here, or "
+        "slurm:FILE.yml, the arguments of dask_jobqueue.SLURMCluster (also pbs, sge, lsf)",
+    )
     verb.set_defaults(call=_run)
+
+    verb = verbs.add_parser("plan", help="list what studies would score, without reading weights")
+    verb.add_argument("name", help="a study, or the beginning of several names, such as 1 for those of paper 001")
+    verb.add_argument(
+        "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
+    )
+    verb.add_argument("--profile", default="demo", help="of studies.yml: demo, lab or paper (default: demo)")
+    verb.add_argument("--rate", type=float, default=RATE, help=f"tokens scored in a second (default: {RATE:,.0f})")
+    verb.add_argument("--json", action="store_true", help="as a list of objects")
+    verb.set_defaults(call=_plan)
 
     _add_store(verbs.add_parser("store", help="see, check or clear what was scored before, in the cache folder"))
 
@@ -382,10 +399,54 @@ def _run(options: argparse.Namespace) -> None:
     out = options.out or Path(MY_RUN)
     if not options.out:
         sys.stderr.write(f"probekit: into {out.resolve()}; --out names another folder\n")
+    if options.cluster:
+        from probekit.cluster import fill
+
+        fill(options.name, given, options.profile, options.cluster, lambda text: sys.stderr.write(f"{text}\n"))
     page = run(options.name, given, out, options.profile, force=options.force)
     _say(str(page))
     if options.record:
         _say(str(record(options.name, out / options.name)))
+
+
+def _plan(options: argparse.Namespace) -> None:
+    from dataclasses import asdict
+
+    from probekit.cells import plan
+    from probekit.report.sources import pages, studies
+
+    given, profile = dict(map(_assignment, options.given)), options.profile
+    names = [options.name] if options.name in studies() else [n for n in pages(profile) if n.startswith(options.name)]
+    if not names:
+        raise ReportError(f"no study {options.name!r}, and none of profile {profile!r} begins so")
+    rows, ended = [], {}
+    for name in names:
+        try:
+            cells, error = plan(name, given, profile)
+        except ProbekitError as fault:
+            cells, error = [], fault
+        rows += [{"study": name, **asdict(one), "seconds": one.seconds(options.rate)} for one in cells]
+        if error:
+            ended[name] = str(error)
+    if options.json:
+        return _say(json.dumps({"results": rows, "ended": ended}, indent=2, ensure_ascii=False))
+    for row in rows:
+        size = "? GB" if row["gigabytes"] is None else f"{row['gigabytes']:.3g} GB"
+        work = "? tokens" if row["tokens"] is None else f"{row['tokens']:,} tokens, {row['seconds']:,.0f} s"
+        pieces = f"{row['missing']:,} of {row['shards']:,} shards missing"
+        note = f" ({row['note']})" if row["note"] else ""
+        _say(f"{row['study']} {row['function']}: {row['title']}: {pieces}, {row['rows']:,} rows, {work}, {size}{note}")
+    for name, said in ended.items():
+        _say(f"{name}: listed up to here: {said}")
+    once = {(row["model"], row["title"], row["function"]): row for row in rows}.values()  # pages share results
+    tokens = sum(row["tokens"] or 0 for row in once)
+    unknown = sum(row["tokens"] is None for row in once)
+    _say(
+        f"{len(once):,} results, {sum(row['missing'] for row in once):,} shards missing, {tokens:,} tokens, "
+        f"{tokens / options.rate / 3600:,.1f} hours at {options.rate:,.0f} tokens a second"
+        + (f"; of {unknown:,} results the tokens are unknown" if unknown else "")
+    )
+    return None
 
 
 def _assignment(text: str) -> tuple[str, Any]:
