@@ -114,7 +114,8 @@ def _queued(kind: str, path: Path) -> Any:
         cluster = getattr(dask_jobqueue, QUEUES[kind])(**options)
         cluster.scale(jobs=jobs)
     except (AttributeError, TypeError, ValueError, OSError) as error:
-        raise ClusterError(f"{path}: {error}; see the arguments of dask_jobqueue.{QUEUES[kind]}") from error
+        said = str(error).partition("\n")[0]
+        raise ClusterError(f"{path}: {said}; see the arguments of dask_jobqueue.{QUEUES[kind]}") from error
     return cluster
 
 
@@ -152,13 +153,13 @@ class _Sender:
             self.files.append(path)
         place = digest(canonical(key))
         for shard in wanted.missing:
-            self._send(f"{wanted.function}-{place}-{shard:05d}", make, path.name, shard)
+            self._send(f"{wanted.function}-{place}-{shard:05d}", "make", path.name, shard)
 
     def weights(self, source: Source) -> str:
         if source.known:
             return source.known
         recipe = _pickled(source.recipe)
-        self._send(f"weights-{digest(source.key)}", weigh, recipe)
+        self._send(f"weights-{digest(source.key)}", "weigh", recipe)
         raise elsewhere.leave(source.name)
 
     def absent(self, name: str, error: Exception) -> Any:
@@ -175,7 +176,7 @@ class _Sender:
         if self.failure is not None:
             raise self.failure
 
-    def _send(self, key: str, task: Callable[..., Any], *arguments: Any) -> None:
+    def _send(self, key: str, task: str, *arguments: Any) -> None:
         threads, gpus = self._workers()
         while len(self.active) >= AHEAD * max(1, threads):
             self._collect()
@@ -183,7 +184,7 @@ class _Sender:
             return
         with self._reachable():
             self.active[key] = self.client.submit(
-                task, __version__, *arguments, key=key, retries=RETRIES, resources={GPU: 1} if gpus else None
+                _task(task), __version__, *arguments, key=key, retries=RETRIES, resources={GPU: 1} if gpus else None
             )
             self.sent += 1
             self.bar.total += 1
@@ -243,6 +244,17 @@ class _Sender:
 
 class _Gone(ClusterError):
     """A task's file is not there."""
+
+
+def _task(name: str) -> Callable[..., Any]:
+    """A function of this module that can be sent where this package is not; it is missed when it runs."""
+
+    def task(*arguments: Any) -> Any:
+        from importlib import import_module
+
+        return getattr(import_module("probekit.cluster"), name)(*arguments)
+
+    return task
 
 
 def make(version: str, cell: str, shard: int) -> bool:

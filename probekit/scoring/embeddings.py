@@ -49,7 +49,7 @@ def embed(
     distinct = sorted(set(ids), key=lambda one: (-len(one), one))
     shards = _shards([len(one) for one in distinct])
     key = {"scoring": VERSION, "model": encoder.fingerprint, "texts": digest(canonical(distinct))}
-    with Progress(f"sentence vectors, {encoder.name}", list(map(len, shards))) as progress:
+    with Progress(f"sentence vectors, {encoder.name}", list(map(len, shards)), sum(map(len, distinct))) as progress:
 
         def compute(shard: int) -> pd.DataFrame:
             progress.reach(shard)

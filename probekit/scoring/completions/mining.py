@@ -81,7 +81,8 @@ def top_completions(
         "prompts": digest(canonical([(row.ids, row.masks) for row in rows])),
         **asdict(options),
     }
-    with Progress(f"completions, {model.name}", [len(shard) * cost for shard in shards]) as progress:
+    read = sum(len(row.ids) for row in rows) if model.kind == "masked" else None  # a beam's end is not known before
+    with Progress(f"completions, {model.name}", [len(shard) * cost for shard in shards], read) as progress:
 
         def compute(shard: int) -> pd.DataFrame:
             progress.reach(shard)
