@@ -6,19 +6,20 @@ import contextlib
 import io
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from probekit import elsewhere
 from probekit.elsewhere import Left, Taker, Wanted
-from probekit.errors import ProbekitError
+from probekit.errors import ProbekitError, ReportError
+from probekit.files import canonical, digest
 from probekit.models import load_model, registry
 from probekit.models.model import Model
 from probekit.models.source import Source
 from probekit.report.run import environment, found_paths
-from probekit.report.sources import complete, load_source
+from probekit.report.sources import complete, load_source, pages, studies
 
 STAND_INS = {"masked": "zoo/bert-tiny", "causal": "zoo/llama-tiny", "seq2seq": "zoo/t5-tiny"}
 BYTES = {"float32": 4, "bfloat16": 2, "float16": 2}
@@ -36,6 +37,7 @@ class Cell:
         shards, missing: pieces of the result, and those not finished; ``missing`` is all where the weights were never
             read, since results are kept by them.
         note: why a number is no more than an estimate; else empty.
+        place: digest of what the result hangs on: the same on all pages that share it.
     """
 
     function: str
@@ -47,6 +49,7 @@ class Cell:
     shards: int
     missing: int
     note: str
+    place: str
 
     def seconds(self, rate: float) -> float | None:
         """At so many tokens a second."""
@@ -65,7 +68,6 @@ def walk(name: str, given: Mapping[str, Any], profile: str, taker: Taker) -> Pro
     values = {key: found_paths(value) for key, value in complete(name, given, profile).items()} | {"out": name}
     codes = [cell for cell in load_source(name).cells if cell.cell_type == "code"]
     page: dict[str, Any] = {"__name__": "__main__"}
-    left = False
     with environment(), _apart(), contextlib.redirect_stdout(io.StringIO()), elsewhere.handing_to(taker):
         try:
             for cell in codes:
@@ -75,8 +77,7 @@ def walk(name: str, given: Mapping[str, Any], profile: str, taker: Taker) -> Pro
         except Left:
             return None
         except Exception as error:
-            left = elsewhere.any_left()
-            if not left:
+            if not elsewhere.any_left():
                 raise
             return error if isinstance(error, ProbekitError) else None
     return None
@@ -107,7 +108,9 @@ class _Listing:
         share = len(wanted.missing) / wanted.shards if wanted.shards else 0
         tokens = None if wanted.tokens is None else round(wanted.tokens * share)
         size, missing = wanted.shards, len(wanted.missing)
-        self.cells.append(Cell(wanted.function, wanted.title, name, gigabytes, rows, tokens, size, missing, note))
+        place = digest(wanted.function, canonical(wanted.key))
+        cell = Cell(wanted.function, wanted.title, name, gigabytes, rows, tokens, size, missing, note, place)
+        self.cells.append(cell)
 
     def weights(self, source: Source) -> str:
         known = source.known or f"not read: {source.key}"
@@ -142,3 +145,49 @@ def plan(name: str, given: Mapping[str, Any], profile: str = "demo") -> tuple[li
     listing = _Listing()
     ended = walk(name, given, profile, listing)
     return listing.cells, ended
+
+
+def as_rows(
+    name: str, given: Mapping[str, Any], profile: str, rate: float
+) -> tuple[list[dict[str, Any]], dict[str, str]]:
+    """The cells of a page, or of all whose names begin so, with ``study`` and ``seconds``; and what ended which list.
+
+    Raises:
+        ReportError: no such page.
+    """
+    names = [name] if name in studies() else [page for page in pages(profile) if page.startswith(name)]
+    if not names:
+        raise ReportError(f"no study {name!r}, and none of profile {profile!r} begins so")
+    rows: list[dict[str, Any]] = []
+    ended: dict[str, str] = {}
+    for page in names:
+        try:
+            cells, error = plan(page, given, profile)
+        except ProbekitError as fault:
+            cells, error = [], fault
+        rows += [{"study": page, **asdict(cell), "seconds": cell.seconds(rate)} for cell in cells]
+        if error:
+            ended[page] = str(error)
+    return rows, ended
+
+
+def as_lines(rows: Sequence[Mapping[str, Any]], ended: Mapping[str, str], rate: float) -> list[str]:
+    """``as_rows`` in words; in the sum a result that several pages share counts once."""
+    lines = []
+    for row in rows:
+        size = "? GB" if row["gigabytes"] is None else f"{row['gigabytes']:.3g} GB"
+        work = "? tokens" if row["tokens"] is None else f"{row['tokens']:,} tokens, {row['seconds']:,.0f} s"
+        pieces = f"{row['missing']:,} of {row['shards']:,} shards missing"
+        note = f" ({row['note']})" if row["note"] else ""
+        lines.append(
+            f"{row['study']} {row['function']}: {row['title']}: {pieces}, {row['rows']:,} rows, {work}, {size}{note}"
+        )
+    lines += [f"{page}: listed up to here: {said}" for page, said in ended.items()]
+    once = {row["place"]: row for row in rows}.values()
+    tokens, unknown = sum(row["tokens"] or 0 for row in once), sum(row["tokens"] is None for row in once)
+    lines.append(
+        f"{len(once):,} results, {sum(row['missing'] for row in once):,} shards missing, {tokens:,} tokens, "
+        f"{tokens / rate / 3600:,.1f} hours at {rate:,.0f} tokens a second"
+        + (f"; of {unknown:,} results the tokens are unknown" if unknown else "")
+    )
+    return lines

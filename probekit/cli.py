@@ -102,27 +102,17 @@ def _parser() -> argparse.ArgumentParser:
 
     verb = verbs.add_parser("run", help="execute a study on your own parameters")
     verb.add_argument("name", help="of `probekit list studies`")
-    verb.add_argument(
-        "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
-    )
-    verb.add_argument("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
+    _add_parameters(verb)
     verb.add_argument("--out", type=Path, help=f"folder for the page (default: {MY_RUN}, here)")
     _add_force(verb)
     verb.add_argument("--record", action="store_true", help="also keep the tables in book/recorded")
-    verb.add_argument(
-        "--cluster",
-        metavar="WHERE",
-        help="let workers score what is missing: the address of a Dask scheduler, local:N processes here, or "
-        "slurm:FILE.yml, the arguments of dask_jobqueue.SLURMCluster (also pbs, sge, lsf)",
-    )
+    where = "a Dask scheduler's address, local:N processes, or slurm:FILE.yml (see the book's page on clusters)"
+    verb.add_argument("--cluster", metavar="WHERE", help=f"let workers score what is missing: {where}")
     verb.set_defaults(call=_run)
 
     verb = verbs.add_parser("plan", help="list what studies would score, without reading weights")
     verb.add_argument("name", help="a study, or the beginning of several names, such as 1 for those of paper 001")
-    verb.add_argument(
-        "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
-    )
-    verb.add_argument("--profile", default="demo", help="of studies.yml: demo, lab or paper (default: demo)")
+    _add_parameters(verb)
     verb.add_argument("--rate", type=float, default=RATE, help=f"tokens scored in a second (default: {RATE:,.0f})")
     verb.add_argument("--json", action="store_true", help="as a list of objects")
     verb.set_defaults(call=_plan)
@@ -231,6 +221,13 @@ def _add_rationales(parser: argparse.ArgumentParser) -> None:
     step.add_argument("--out", type=Path, required=True, help="the records to write (JSONL), for `probekit run`")
     _add_force(step)
     step.set_defaults(call=_rationales_keep)
+
+
+def _add_parameters(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
+    )
+    verb.add_argument("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
 
 
 def _add_force(verb: argparse.ArgumentParser) -> None:
@@ -392,10 +389,11 @@ def _zoo(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
+    from probekit.reading import assignment
     from probekit.report.recording import record
     from probekit.report.run import run
 
-    given = dict(map(_assignment, options.given))
+    given = dict(map(assignment, options.given))
     out = options.out or Path(MY_RUN)
     if not options.out:
         sys.stderr.write(f"probekit: into {out.resolve()}; --out names another folder\n")
@@ -410,65 +408,14 @@ def _run(options: argparse.Namespace) -> None:
 
 
 def _plan(options: argparse.Namespace) -> None:
-    from dataclasses import asdict
+    from probekit.cells import as_lines, as_rows
+    from probekit.reading import assignment
 
-    from probekit.cells import plan
-    from probekit.report.sources import pages, studies
-
-    given, profile = dict(map(_assignment, options.given)), options.profile
-    names = [options.name] if options.name in studies() else [n for n in pages(profile) if n.startswith(options.name)]
-    if not names:
-        raise ReportError(f"no study {options.name!r}, and none of profile {profile!r} begins so")
-    rows, ended = [], {}
-    for name in names:
-        try:
-            cells, error = plan(name, given, profile)
-        except ProbekitError as fault:
-            cells, error = [], fault
-        rows += [{"study": name, **asdict(one), "seconds": one.seconds(options.rate)} for one in cells]
-        if error:
-            ended[name] = str(error)
+    rows, ended = as_rows(options.name, dict(map(assignment, options.given)), options.profile, options.rate)
     if options.json:
-        return _say(json.dumps({"results": rows, "ended": ended}, indent=2, ensure_ascii=False))
-    for row in rows:
-        size = "? GB" if row["gigabytes"] is None else f"{row['gigabytes']:.3g} GB"
-        work = "? tokens" if row["tokens"] is None else f"{row['tokens']:,} tokens, {row['seconds']:,.0f} s"
-        pieces = f"{row['missing']:,} of {row['shards']:,} shards missing"
-        note = f" ({row['note']})" if row["note"] else ""
-        _say(f"{row['study']} {row['function']}: {row['title']}: {pieces}, {row['rows']:,} rows, {work}, {size}{note}")
-    for name, said in ended.items():
-        _say(f"{name}: listed up to here: {said}")
-    once = {(row["model"], row["title"], row["function"]): row for row in rows}.values()  # pages share results
-    tokens = sum(row["tokens"] or 0 for row in once)
-    unknown = sum(row["tokens"] is None for row in once)
-    _say(
-        f"{len(once):,} results, {sum(row['missing'] for row in once):,} shards missing, {tokens:,} tokens, "
-        f"{tokens / options.rate / 3600:,.1f} hours at {options.rate:,.0f} tokens a second"
-        + (f"; of {unknown:,} results the tokens are unknown" if unknown else "")
-    )
-    return None
-
-
-def _assignment(text: str) -> tuple[str, Any]:
-    import datetime
-
-    import yaml
-
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ProbekitError(f"-p takes NAME=VALUE, not {text!r}")
-    try:
-        read = yaml.safe_load(value)
-        if isinstance(read, datetime.date):  # what YAML takes for a date is a text here
-            return name, value
-        json.dumps(read, allow_nan=False)
-    except yaml.YAMLError as error:
-        raise ProbekitError(f"-p {text}: the value is not YAML: {str(error).splitlines()[0]}") from error
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise ProbekitError(
-            f"-p {text}: the value is no number, text, list or mapping: {error}; put a text in quotes"
-        ) from error
-    return name, read
+        _say(json.dumps({"results": rows, "ended": ended}, indent=2, ensure_ascii=False))
+    else:
+        _say(*as_lines(rows, ended, options.rate))
 
 
 def _store_list(options: argparse.Namespace) -> None:

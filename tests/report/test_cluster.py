@@ -20,6 +20,7 @@ from probekit.scoring import plan, rank_entities
 from probekit.scoring.saliency import attribute, randomised
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'probekit[cluster]'")
+dask = pytest.importorskip("dask")
 cluster = pytest.importorskip("probekit.cluster")
 
 PAGE = """# ---
@@ -158,8 +159,6 @@ def test_two_clients_share_the_work(home, two):
 
 
 def test_a_scheduler_that_goes_away_is_named_and_what_was_stored_is_kept(home):
-    import dask
-
     with dask.config.set({"distributed.comm.timeouts.connect": "1s"}):
         two = distributed.LocalCluster(
             n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs=50
