@@ -182,7 +182,7 @@ def as_lines(rows: Sequence[Mapping[str, Any]], ended: Mapping[str, str], rate: 
         lines.append(
             f"{row['study']} {row['function']}: {row['title']}: {pieces}, {row['rows']:,} rows, {work}, {size}{note}"
         )
-    lines += [f"{page}: listed up to here: {said}" for page, said in ended.items()]
+    lines += [f"{page}: what comes next waits for these, or fails: {said}" for page, said in ended.items()]
     once = {row["place"]: row for row in rows}.values()
     tokens, unknown = sum(row["tokens"] or 0 for row in once), sum(row["tokens"] is None for row in once)
     lines.append(

@@ -64,7 +64,10 @@ class Model:
     def renamed(self, name: str) -> Model:
         """The same model under another name; it does not need the weights."""
         network: Any = self.source or self.network
-        return Model(name, self.kind, network, self.tokenizer, self.revision, self.licence)
+        made = Model(name, self.kind, network, self.tokenizer, self.revision, self.licence)
+        if "fingerprint" in self.__dict__:
+            made.__dict__["fingerprint"] = self.fingerprint
+        return made
 
     @property
     def device(self) -> torch.device:
