@@ -1,4 +1,4 @@
-"""``probekit list | ask | fetch | text | index | lipid | rationales | train | zoo | run | store | book | check``."""
+"""The command line: parses, calls, and ends as a program should; ``probekit --help`` lists the commands."""
 
 from __future__ import annotations
 
@@ -39,6 +39,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
+RATE = 10_000.0  # tokens a second: a BERT-base on some CPU cores; a GPU runs tens of times as many
 MY_RUN = "my_run"  # where a run goes, if nothing else is said
 
 
@@ -118,14 +119,20 @@ def _parser() -> argparse.ArgumentParser:
 
     verb = verbs.add_parser("run", help="execute a study on your own parameters")
     verb.add_argument("name", help="of `probekit list studies`")
-    verb.add_argument(
-        "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
-    )
-    verb.add_argument("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
+    _add_parameters(verb)
     verb.add_argument("--out", type=Path, help=f"folder for the page (default: {MY_RUN}, here)")
     _add_force(verb)
     verb.add_argument("--record", action="store_true", help="also keep the tables in book/recorded")
+    where = "a Dask scheduler's address, local:N processes, or slurm:FILE.yml (see the book's page on clusters)"
+    verb.add_argument("--cluster", metavar="WHERE", help=f"let workers score what is missing: {where}")
     verb.set_defaults(call=_run)
+
+    verb = verbs.add_parser("plan", help="list what studies would score, without reading weights")
+    verb.add_argument("name", help="a study, or the beginning of several names, such as 1 for those of paper 001")
+    _add_parameters(verb)
+    verb.add_argument("--rate", type=float, default=RATE, help=f"tokens scored in a second (default: {RATE:,.0f})")
+    verb.add_argument("--json", action="store_true", help="as a list of objects")
+    verb.set_defaults(call=_plan)
 
     _add_store(verbs.add_parser("store", help="see, check or clear what was scored before, in the cache folder"))
 
@@ -230,6 +237,13 @@ def _add_rationales(parser: argparse.ArgumentParser) -> None:
     step.add_argument("--out", type=Path, required=True, help="the records to write (JSONL), for `probekit run`")
     _add_force(step)
     step.set_defaults(call=_rationales_keep)
+
+
+def _add_parameters(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument(
+        "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
+    )
+    verb.add_argument("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
 
 
 def _add_force(verb: argparse.ArgumentParser) -> None:
@@ -410,39 +424,33 @@ def _zoo(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace) -> None:
+    from probekit.reading import assignment
     from probekit.report.recording import record
     from probekit.report.run import run
 
-    given = dict(map(_assignment, options.given))
+    given = dict(map(assignment, options.given))
     out = options.out or Path(MY_RUN)
     if not options.out:
         sys.stderr.write(f"probekit: into {out.resolve()}; --out names another folder\n")
+    if options.cluster:
+        from probekit.cluster import fill
+
+        fill(options.name, given, options.profile, options.cluster, lambda text: sys.stderr.write(f"{text}\n"))
     page = run(options.name, given, out, options.profile, force=options.force)
     _say(str(page))
     if options.record:
         _say(str(record(options.name, out / options.name)))
 
 
-def _assignment(text: str) -> tuple[str, Any]:
-    import datetime
+def _plan(options: argparse.Namespace) -> None:
+    from probekit.cells import as_lines, as_rows
+    from probekit.reading import assignment
 
-    import yaml
-
-    name, equals, value = text.partition("=")
-    if not equals or not name:
-        raise ProbekitError(f"-p takes NAME=VALUE, not {text!r}")
-    try:
-        read = yaml.safe_load(value)
-        if isinstance(read, datetime.date):  # what YAML takes for a date is a text here
-            return name, value
-        json.dumps(read, allow_nan=False)
-    except yaml.YAMLError as error:
-        raise ProbekitError(f"-p {text}: the value is not YAML: {str(error).splitlines()[0]}") from error
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise ProbekitError(
-            f"-p {text}: the value is no number, text, list or mapping: {error}; put a text in quotes"
-        ) from error
-    return name, read
+    rows, ended = as_rows(options.name, dict(map(assignment, options.given)), options.profile, options.rate)
+    if options.json:
+        _say(json.dumps({"results": rows, "ended": ended}, indent=2, ensure_ascii=False))
+    else:
+        _say(*as_lines(rows, ended, options.rate))
 
 
 def _store_list(options: argparse.Namespace) -> None:

@@ -22,6 +22,10 @@ class StoreError(ProbekitError):
     """Results cannot be written or read."""
 
 
+class ClusterError(ProbekitError):
+    """Work cannot be sent to other processes, or one of them could not do it."""
+
+
 class ReportError(ProbekitError):
     """A notebook, its parameters, the book or the ledger cannot be processed."""
 

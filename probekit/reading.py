@@ -7,6 +7,7 @@ and ``PROBEKIT_LIMITS``, by which all of them are multiplied where data are trul
 from __future__ import annotations
 
 import csv
+import datetime
 import errno
 import io
 import json
@@ -395,3 +396,26 @@ def yaml_value(text: str, place: str, loader: type[yaml.SafeLoader] = yaml.SafeL
     if _deeper(value, limit(DEPTH)):  # or inside itself
         raise beyond(place, "what lies inside each other", DEPTH, "levels")
     return value
+
+
+def assignment(text: str) -> tuple[str, Any]:
+    """Name and value of ``NAME=VALUE``, the value in YAML; what YAML takes for a date is a text here.
+
+    Raises:
+        ProbeError: of another form, or a value that is no number, text, list or mapping.
+    """
+    name, equals, value = text.partition("=")
+    if not equals or not name:
+        raise ProbeError(f"-p takes NAME=VALUE, not {text!r}")
+    try:
+        read = yaml.safe_load(value)
+        if isinstance(read, datetime.date):
+            return name, value
+        json.dumps(read, allow_nan=False)
+    except yaml.YAMLError as error:
+        raise ProbeError(f"-p {text}: the value is not YAML: {str(error).splitlines()[0]}") from error
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise ProbeError(
+            f"-p {text}: the value is no number, text, list or mapping: {error}; put a text in quotes"
+        ) from error
+    return name, read

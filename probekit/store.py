@@ -24,6 +24,7 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from probekit import elsewhere
 from probekit.errors import ProbeError, StoreError
 from probekit.files import cache_folder, canonical, digest, sweep, write_atomically
 from probekit.reading import HELD, beyond, limit, open_regular, read_object
@@ -83,23 +84,34 @@ class Store:
         place = self.place(function, key)
         sweep(place)
         files = _files(place)
-        if canonical(_key(place)) != canonical(key):
-            write_atomically(place / KEY, (canonical(key) + "\n").encode())
         faults: list[str] = []
         found = [_first_whole(files.get(index, []), faults) for index in range(shards)]
         if faults:
-            log.warning(
-                "%s: damaged shards removed and computed again: %d, such as %s", function, len(faults), faults[0]
-            )
-        if any(frame is not None for frame in found):
-            log.info("%s: %d of %d shards found in %s", function, sum(f is not None for f in found), shards, place)
-        for index in range(shards):
-            if found[index] is None:
-                data = _to_bytes(compute(index), place, index)
-                path = place / f"{index:05d}-{digest(data)}.parquet"
-                write_atomically(path, data)
-                found[index] = _from_bytes(data, path)
+            log.warning("%s: %d damaged, removed and computed again, such as %s", function, len(faults), faults[0])
+        missing = [index for index in range(shards) if found[index] is None]
+        if len(missing) < shards:
+            log.info("%s: %d of %d shards found in %s", function, shards - len(missing), shards, place)
+        if (taker := elsewhere.taker()) is not None:
+            taker.result(elsewhere.Wanted(function, key, *elsewhere.under_way.get(), shards, missing, compute))
+            if missing:
+                raise elsewhere.leave(function)
+        _note(place, key)
+        for index in missing:
+            found[index] = _made(place, index, compute)
         return [frame for frame in found if frame is not None]
+
+    def finish(self, function: str, key: Mapping[str, Any], index: int, compute: Callable[[int], pd.DataFrame]) -> bool:
+        """Make one shard of a result, unless it is there; ``key`` names the number of shards too. Whether it was made.
+
+        Raises:
+            StoreError: as of ``frames``.
+        """
+        place = self.place(function, key)
+        missing = _first_whole(_files(place).get(index, []), []) is None
+        if missing:
+            _note(place, key)
+            _made(place, index, compute)
+        return missing
 
     def results(self) -> Iterator[Result]:
         """What lies in the store, by function and key.
@@ -170,6 +182,20 @@ def _key(place: Path) -> dict[str, Any] | None:
         return read_object(place / KEY)
     except ProbeError:
         return None
+
+
+def _note(place: Path, key: Mapping[str, Any]) -> None:
+    """Let ``key.json`` spell the key out."""
+    if canonical(_key(place)) != canonical(key):
+        write_atomically(place / KEY, (canonical(key) + "\n").encode())
+
+
+def _made(place: Path, index: int, compute: Callable[[int], pd.DataFrame]) -> pd.DataFrame:
+    """A shard computed, written, and as it will be read."""
+    data = _to_bytes(compute(index), place, index)
+    path = place / f"{index:05d}-{digest(data)}.parquet"
+    write_atomically(path, data)
+    return _from_bytes(data, path)
 
 
 def _first_whole(paths: list[Path], faults: list[str]) -> pd.DataFrame | None:

@@ -23,6 +23,7 @@ ORDER = [
     "files",
     "outputs",
     "progress",
+    "elsewhere",
     "workers",
     "reading",
     "lazy",
@@ -37,6 +38,8 @@ ORDER = [
     "demo",
     "execution",
     "report",
+    "cells",
+    "cluster",
     "endings",
     "cli",
 ]

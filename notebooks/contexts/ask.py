@@ -16,6 +16,7 @@ from probekit.contexts.study import rank_steps, steps
 from probekit.contexts.variants import knowledge_random, real
 from probekit.demo.world.contexts import demo_contexts
 from probekit.demo.world.relation import Domain
+from probekit.elsewhere import later
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
 from probekit.models import load_model
@@ -191,16 +192,18 @@ def ask_all(
     for one in (one for one in looked if one.found):
         page.read(f"documents of {one.name}", _fingerprint(one.found), len({f.document.doc_id for f in one.found}))
     for name in models:
-        model = load_model(name, device=device)
-        page.used(model, *(one.probe for one in looked))
-        for one in looked:
-            done = rank_steps(model, one.steps, one.asked.attrs["entities"], store=Store(), answers=answers)
-            task = f"contexts of {one.name}" + f", {one.wording}" * bool(one.wording)
-            page.ran(model, one.probe, done.attrs["counts"], task)
-            known = halves("trex") if name in halved and one.name == "trex" else {}
-            half = [known.get(fact, "") for fact in done["fact_id"]]
-            asked.append(done.assign(model=shown_name(model.name), half=half))
-            asked[-1].attrs = {}
+        with later():
+            model = load_model(name, device=device)
+            page.used(model, *(one.probe for one in looked))
+            for one in looked:
+                with later():
+                    done = rank_steps(model, one.steps, one.asked.attrs["entities"], store=Store(), answers=answers)
+                    task = f"contexts of {one.name}" + f", {one.wording}" * bool(one.wording)
+                    page.ran(model, one.probe, done.attrs["counts"], task)
+                    known = halves("trex") if name in halved and one.name == "trex" else {}
+                    half = [known.get(fact, "") for fact in done["fact_id"]]
+                    asked.append(done.assign(model=shown_name(model.name), half=half))
+                    asked[-1].attrs = {}
     return pd.concat(asked, ignore_index=True)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
+from probekit.elsewhere import later
 from probekit.errors import ProbekitError
 from probekit.files import canonical, digest
 from probekit.probes.completions import SUBSETS, Completions, read_completions
@@ -149,10 +150,12 @@ def ask_all(
     for name in models:
         from probekit.models import load_model
 
-        model = load_model(name, device=device)
-        page.used(model)
-        for subset, table in questions.sets.items():
-            found[subset][shown_name(name)] = mined(model, list(table["text"]), k)
+        with later():
+            model = load_model(name, device=device)
+            page.used(model)
+            for subset, table in questions.sets.items():
+                with later():
+                    found[subset][shown_name(name)] = mined(model, list(table["text"]), k)
     for file in files:
         said = read_completions(Path(file))
         if len(said.texts[0]) < k:

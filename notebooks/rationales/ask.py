@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +13,7 @@ import pandas as pd
 
 from probekit.demo.world.chinese_rationales import chinese_rationales
 from probekit.demo.world.rationales import demo_rationales
+from probekit.elsewhere import later
 from probekit.errors import ReportError
 from probekit.models import about, load_model
 from probekit.models.model import Model
@@ -137,11 +138,12 @@ def _pairs(
         wanted = [tongue for tongue, group in (("en", models), ("zh", chinese)) if name in group]
         known = {shown: items for shown, items in sets.items() if language(items) in wanted}
         if known:
-            model = load_model(name, device=device)
-            page.used(model)
-            if texts := about(name).texts:
-                page.models[shown_name(name)]["texts"] = list(texts)
-            yield replace(model, name=shown_name(name)), known
+            with later():
+                model = load_model(name, device=device)
+                page.used(model)
+                if texts := about(name).texts:
+                    page.models[shown_name(name)]["texts"] = list(texts)
+                yield model.renamed(shown_name(name)), known
 
 
 def predict_all(
@@ -166,8 +168,9 @@ def predict_all(
     frames = []
     for model, known in _pairs(page, models, chinese, sets, device):
         for name, items in known.items():
-            rows = predict_slots(model, items, top=TOP, store=Store())
-            frames.append(pd.concat({(name, model.name): rows}, names=["dataset", "model"]).reset_index([0, 1]))
+            with later():
+                rows = predict_slots(model, items, top=TOP, store=Store())
+                frames.append(pd.concat({(name, model.name): rows}, names=["dataset", "model"]).reset_index([0, 1]))
     if not frames:
         raise ReportError("no model is asked any set: `models` are asked English sets, `chinese` Chinese ones")
     table = pd.concat(frames, ignore_index=True)
@@ -218,8 +221,9 @@ def attribute_all(
             for name, items in known.items():
                 for method in methods:
                     options = {name: value for name, value in given.items() if name in OPTIONS.get(method, ("target",))}
-                    scores = attribute(copy, items, METHODS[method], store=Store(), **options)
-                    saliencies.append(Saliency(name, model.name, method, kind, scores))
+                    with later():
+                        scores = attribute(copy, items, METHODS[method], store=Store(), **options)
+                        saliencies.append(Saliency(name, model.name, method, kind, scores))
     return saliencies
 
 

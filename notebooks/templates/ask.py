@@ -9,6 +9,7 @@ from typing import get_args
 
 import pandas as pd
 
+from probekit.elsewhere import later
 from probekit.errors import ReportError
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
 from probekit.models import load_model
@@ -161,12 +162,14 @@ def ask_all(
     """
     tables = []
     for name in models:
-        model = load_model(name, device=device)
-        page.used(model, *probes)
-        for probe in probes:
-            tables.append(ask(model, probe, name in halved, Store()))
-            page.ran(model, probe, tables[-1].attrs["counts"])
-        page.checked(model, sanity_faults(model.name, tables[-len(probes) :]))
+        with later():
+            model = load_model(name, device=device)
+            page.used(model, *probes)
+            for probe in probes:
+                with later():
+                    tables.append(ask(model, probe, name in halved, Store()))
+                    page.ran(model, probe, tables[-1].attrs["counts"])
+            page.checked(model, sanity_faults(model.name, tables[-len(probes) :]))
     for table in tables:
         table.attrs = {}
     return with_floors(pd.concat(tables, ignore_index=True))

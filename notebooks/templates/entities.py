@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from probekit.elsewhere import later
 from probekit.errors import ProbeError
 from probekit.metrics import (
     KS,
@@ -117,13 +118,15 @@ def ask_all(
     """
     asked, cost = [], []
     for name in models:
-        model = load_model(name, device=device)
-        for longer in enlarged:
-            page.used(model, longer.probe)
-            asked.append(ask(model, longer, Store()))
-            page.ran(model, longer.probe, asked[-1].attrs["counts"])
-            if by_masks(model, score_of(model, None)):
-                cost.append(costs(model, longer))
+        with later():
+            model = load_model(name, device=device)
+            for longer in enlarged:
+                with later():
+                    page.used(model, longer.probe)
+                    asked.append(ask(model, longer, Store()))
+                    page.ran(model, longer.probe, asked[-1].attrs["counts"])
+                    if by_masks(model, score_of(model, None)):
+                        cost.append(costs(model, longer))
     for frame in asked:
         frame.attrs = {}
     ranks = pd.concat(asked, ignore_index=True)

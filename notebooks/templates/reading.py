@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from probekit.cautions import caution
+from probekit.elsewhere import later
 from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
@@ -33,13 +34,14 @@ def read_all(page: Page, models: Sequence[str], sampled: Sequence[Probe], device
     """
     found, kinds = [], set()
     for name in models:
-        model = load_model(name, device=device)
-        kinds.add(model.kind)
-        for probe in sampled:
-            found.append(read(model, probe, Store()))
-            page.ran(
-                model, probe, found[-1].attrs["counts"], "pseudo-perplexity" if model.kind == "masked" else "perplexity"
-            )
+        with later():
+            model = load_model(name, device=device)
+            kinds.add(model.kind)
+            what = "pseudo-perplexity" if model.kind == "masked" else "perplexity"
+            for probe in sampled:
+                with later():
+                    found.append(read(model, probe, Store()))
+                    page.ran(model, probe, found[-1].attrs["counts"], what)
     if len(kinds) > 1:
         caution(
             "The perplexity of a causal model, which sees what stands before a token, must not be compared with the "

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -288,7 +287,7 @@ def growth(
         training = read_object(folder / "training.json")
         passes = int(training["settings"]["epochs"])
         courses.append(course(folder).assign(epochs=passes))
-        model = replace(load_model(str(folder), device=device), name=f"{name}, {passes} epochs")
+        model = load_model(str(folder), device=device).renamed(f"{name}, {passes} epochs")
         page.used(model)
         for probe in probes:
             ranks = ask(model, probe, store=Store())

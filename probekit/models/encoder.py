@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 from probekit.errors import ModelError
-from probekit.models.fit import POOLER, check_layers, check_tokenizer, check_weights
+from probekit.models.fit import POOLER, check_layers, check_weights
 from probekit.models.kinds import pick_device, quiet
-from probekit.models.loading import find_model, weights_lacking
+from probekit.models.loading import find_model, opened, weights_lacking
 from probekit.models.model import Model
 from probekit.models.registry import registry
 
@@ -40,29 +41,43 @@ def load_encoder(name_or_path: str, device: str = "auto") -> Model:
         ModelError: not found, no encoder, weights that are missing, out of place or not finite, or a tokenizer that
             does not fit.
     """
-    import torch
-    from transformers import AutoModel, AutoTokenizer
+    from transformers import AutoConfig, AutoTokenizer
 
     packaged = name_or_path in PACKAGED
     source = str(packaged_folder(name_or_path)) if packaged else find_model(name_or_path)
     where = pick_device(device)
     try:
+        config = AutoConfig.from_pretrained(source, trust_remote_code=False)
         tokenizer = AutoTokenizer.from_pretrained(source, trust_remote_code=False)
-        with quiet():
-            network, info = AutoModel.from_pretrained(
-                source, dtype=torch.float32, output_loading_info=True, trust_remote_code=False
-            )
     except Exception as error:  # the loaders raise whatever their readers of files and of the Hub raise
-        said = str(error).strip().partition("\n")[0] or type(error).__name__
-        raise ModelError(f"cannot load an encoder from {name_or_path!r}: {said}") from error
-    if network.config.is_encoder_decoder or getattr(network.config, "is_decoder", False):
+        raise _cannot(name_or_path, error) from error
+    if getattr(config, "is_encoder_decoder", False) or getattr(config, "is_decoder", False):
         raise ModelError(f"{name_or_path} is no encoder: sentence vectors need one that sees both sides of a word")
-    check_layers(name_or_path, network.config)
-    missing = sorted(key for key in info["missing_keys"] if POOLER not in key)
-    if missing:
-        raise ModelError(weights_lacking(name_or_path, missing, type(network).__name__))
-    check_weights(name_or_path, network, sorted(info["unexpected_keys"]))
-    check_tokenizer(name_or_path, "encoder", network, tokenizer)
+    check_layers(name_or_path, config)
+
+    def make() -> Any:
+        import torch
+        from transformers import AutoModel
+
+        try:
+            with quiet():
+                network, info = AutoModel.from_pretrained(
+                    source, dtype=torch.float32, output_loading_info=True, trust_remote_code=False
+                )
+        except Exception as error:  # as above
+            raise _cannot(name_or_path, error) from error
+        missing = sorted(key for key in info["missing_keys"] if POOLER not in key)
+        if missing:
+            raise ModelError(weights_lacking(name_or_path, missing, type(network).__name__))
+        check_weights(name_or_path, network, sorted(info["unexpected_keys"]))
+        return network.eval().to(where)
+
     entry = registry().get(name_or_path)
     licence = "Apache-2.0" if packaged else (entry.licence or "") if entry else ""
-    return Model(name_or_path, "encoder", network.eval().to(where), tokenizer, None, licence)
+    recipe = ("probekit.models.encoder:load_encoder", (name_or_path, device))
+    return opened(name_or_path, "encoder", source, config, tokenizer, where, make, recipe, licence)
+
+
+def _cannot(name: str, error: Exception) -> ModelError:
+    said = str(error).strip().partition("\n")[0] or type(error).__name__
+    return ModelError(f"cannot load an encoder from {name!r}: {said}")

@@ -62,10 +62,11 @@ def check_kind(kind: Kind, config: Any, source: str) -> None:
 
 
 def auto_class(kind: Kind) -> Any:
-    """The class of transformers that loads a network of this kind with its head."""
-    from transformers import AutoModelForCausalLM, AutoModelForMaskedLM, AutoModelForSeq2SeqLM
+    """The class of transformers that loads a network of this kind with its head; an encoder's has none."""
+    import transformers
 
-    return {"masked": AutoModelForMaskedLM, "causal": AutoModelForCausalLM, "seq2seq": AutoModelForSeq2SeqLM}[kind]
+    heads = {"masked": "ForMaskedLM", "causal": "ForCausalLM", "seq2seq": "ForSeq2SeqLM", "encoder": ""}
+    return getattr(transformers, f"AutoModel{heads[kind]}")
 
 
 def pick_device(device: str) -> str:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
+from probekit import elsewhere
 from probekit.cautions import caution
 from probekit.errors import ModelError, meant
-from probekit.files import cache_folder
+from probekit.files import cache_folder, canonical, digest
 from probekit.lazy import resolve
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
 from probekit.models.kinds import auto_class, check_kind, kind_of, pick_device, quiet
-from probekit.models.model import Kind, Model
+from probekit.models.model import Kind, Model, fingerprint_of, tokenizer_text
 from probekit.models.registry import registry
+from probekit.models.source import Source
 from probekit.probes.data import data_root
 from probekit.titles import shown_name
 
@@ -31,6 +34,9 @@ def load_model(
 ) -> Model:
     """Load a model and its tokenizer, ready to be asked.
 
+    Of a checkpoint that passed all checks before, and whose files are as they were, the weights are read when a forward
+    pass needs them: what is finished is shown without them. See ``Source``.
+
     Args:
         name_or_path: a name of ``probekit list models``, a Hugging Face id, a folder, or the name of a folder in
             ``models/`` of the data folder or of the cache folder.
@@ -46,9 +52,7 @@ def load_model(
         ModelError: not found, no language-model head of this kind, weights that are missing, out of place or not
             finite, a tokenizer that does not fit (see ``check_tokenizer``), or an unknown device or dtype.
     """
-    entry = registry().get(name_or_path)
     source = find_model(name_or_path)
-    import torch
     from transformers import AutoConfig, AutoTokenizer
 
     if dtype not in DTYPES:
@@ -57,12 +61,83 @@ def load_model(
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
         config = AutoConfig.from_pretrained(source, **common)
-        if kind is None:
-            kind = kind_of(config, source)
-        else:
+        if kind is not None:
             check_kind(kind, config, source)
+        found = kind or kind_of(config, source)
         check_layers(name_or_path, config)
         tokenizer = AutoTokenizer.from_pretrained(source, **common)
+    except ModelError:
+        raise
+    except Exception as error:  # the loaders raise whatever their readers of files and of the Hub raise
+        wrong = ModelError(_explain(name_or_path, source, error))
+        if (taker := elsewhere.taker()) is not None:
+            return cast(Model, taker.absent(name_or_path, wrong))
+        raise wrong from error
+
+    def make() -> Any:
+        network, info = _read(name_or_path, source, found, config, dtype, common)
+        _check(name_or_path, network, info, allow_missing)
+        check_weights(name_or_path, network, sorted(info.get("unexpected_keys", ())), allow_missing)
+        return network.eval().to(where)
+
+    recipe = ("probekit.models.loading:load_model", (name_or_path, device, dtype, revision, allow_missing, kind))
+    entry = registry().get(name_or_path)
+    licence = (entry.licence or "") if entry else ""
+    model = opened(name_or_path, found, source, config, tokenizer, where, make, recipe, licence, dtype, revision)
+    if model.minds_padding:
+        caution(
+            f"{shown_name(name_or_path)}: padding changes the scores of its network ({config.model_type}), so it is "
+            "run in batches of one length, and more slowly."
+        )
+    return model
+
+
+def opened(
+    name: str,
+    kind: Kind,
+    source: str,
+    config: Any,
+    tokenizer: Any,
+    device: str,
+    make: Callable[[], Any],
+    recipe: tuple[str, tuple[Any, ...]],
+    licence: str,
+    dtype: str = "float32",
+    revision: str | None = None,
+) -> Model:
+    """A model of which configuration and tokenizer are read; its weights are, too, unless they are known.
+
+    Args:
+        source: folder or Hugging Face id.
+        make, recipe: as in ``Source``.
+
+    Raises:
+        ModelError: what ``make`` raises, or a tokenizer that does not fit.
+    """
+    where = str(Path(name).resolve()) if Path(name).is_dir() else name
+    made = Source(
+        name=name,
+        key=canonical([where, kind, recipe[1][2:], digest(tokenizer_text(tokenizer)), _configured(config)]),
+        folder=_folder(source, revision),
+        device=device,
+        make=make,
+        frame=lambda: _outline(source, kind, config, dtype, revision),
+        take=lambda network: fingerprint_of(kind, network, tokenizer),
+        recipe=recipe,
+    )
+    if made.known is None and elsewhere.taker() is None:
+        made.network  # noqa: B018 - reads, checks and remembers
+    check_tokenizer(name, kind, made.outline, tokenizer)
+    return Model(name, kind, cast(Any, made), tokenizer, revision, licence)
+
+
+def _read(
+    name: str, source: str, kind: Kind, config: Any, dtype: str, common: Mapping[str, Any]
+) -> tuple[Any, dict[str, Any]]:
+    """The network with its weights, and what the loader found missing or left over."""
+    import torch
+
+    try:
         with quiet():
             network, info = auto_class(kind).from_pretrained(
                 source,
@@ -72,21 +147,37 @@ def load_model(
                 ignore_mismatched_sizes=True,  # so that _check can name them
                 **common,
             )
-    except ModelError:
-        raise
     except Exception as error:  # the loaders raise whatever their readers of files and of the Hub raise
-        raise ModelError(_explain(name_or_path, source, error)) from error
-    _check(name_or_path, network, info, allow_missing)
-    check_weights(name_or_path, network, sorted(info.get("unexpected_keys", ())), allow_missing)
-    check_tokenizer(name_or_path, kind, network, tokenizer)
-    licence = (entry.licence or "") if entry else ""
-    model = Model(name_or_path, kind, network.eval().to(where), tokenizer, revision, licence)
-    if model.minds_padding:
-        caution(
-            f"{shown_name(name_or_path)}: padding changes the scores of its network ({config.model_type}), so it is "
-            "run in batches of one length, and more slowly."
-        )
-    return model
+        raise ModelError(_explain(name, source, error)) from error
+    return network, info
+
+
+def _outline(source: str, kind: Kind, config: Any, dtype: str, revision: str | None) -> Any:
+    """The network without its weights, on the meta device: layers and shapes, and how its texts end."""
+    import torch
+    from transformers import GenerationConfig
+
+    with torch.device("meta"), quiet():
+        network = auto_class(kind).from_config(config, dtype=getattr(torch, dtype), trust_remote_code=False)
+    if network.can_generate():
+        with contextlib.suppress(OSError):  # none beside the checkpoint
+            network.generation_config = GenerationConfig.from_pretrained(source, revision=revision)
+    return network.eval()
+
+
+def _configured(config: Any) -> str:
+    """Digest of a configuration as the checkpoint has it, whatever version of the library reads it."""
+    fields = {key: value for key, value in config.to_dict().items() if key not in ("transformers_version", "dtype")}
+    return digest(canonical([fields, getattr(config, "_commit_hash", None)]))
+
+
+def _folder(source: str, revision: str | None) -> Path:
+    """Where the files of a checkpoint lie: the folder itself, or the Hub's cache."""
+    from transformers.utils import cached_file
+
+    if Path(source).is_dir():
+        return Path(source)
+    return Path(str(cached_file(source, "config.json", revision=revision))).parent
 
 
 def find_model(name: str) -> str:

@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
+from probekit import elsewhere
 from probekit.errors import ModelError
 from probekit.files import digest
+from probekit.models.source import Source
 
 if TYPE_CHECKING:
     import torch
@@ -24,7 +26,7 @@ class Model:
     Args:
         name: as given to ``load_model``.
         kind: ``masked``, ``causal`` or ``seq2seq``; ``encoder`` is one loaded without a head, for sentence vectors.
-        network: in evaluation mode, on its device.
+        network: in evaluation mode, on its device; or its ``Source``, from which it is made when it is first needed.
         tokenizer: the model's own.
         revision: commit or tag on the Hub, where one was asked for.
         licence: as registered, where known.
@@ -37,32 +39,59 @@ class Model:
     revision: str | None = None
     licence: str = ""
 
+    def __post_init__(self) -> None:
+        if isinstance(self.network, Source):
+            self.__dict__["source"] = self.__dict__.pop("network")
+
+    def __getattr__(self, name: str) -> Any:
+        """The network of a source; asked for where no attribute of that name is."""
+        if name != "network" or self.source is None:
+            raise AttributeError(f"a model has no {name!r}")
+        if elsewhere.taker() is not None:  # who hands work in does none of it
+            raise elsewhere.leave(self.name)
+        self.__dict__["network"] = self.source.network
+        return self.source.network
+
+    @property
+    def source(self) -> Source | None:
+        """Where the network comes from; None where it was given."""
+        return self.__dict__.get("source")
+
+    @property
+    def outline(self) -> PreTrainedModel:
+        """The network's configuration, layers and shapes, also where nothing has needed its weights yet."""
+        return self.source.outline if self.source and "network" not in self.__dict__ else self.network
+
+    def renamed(self, name: str) -> Model:
+        """The same model under another name; it does not need the weights."""
+        network: Any = self.source or self.network
+        made = Model(name, self.kind, network, self.tokenizer, self.revision, self.licence)
+        if "fingerprint" in self.__dict__:
+            made.__dict__["fingerprint"] = self.fingerprint
+        return made
+
     @property
     def device(self) -> torch.device:
-        return self.network.device
+        import torch
+
+        return torch.device(self.source.device) if self.source else self.network.device
 
     @property
     def dtype(self) -> str:
         """``float32``, ``bfloat16`` or ``float16``."""
-        return str(self.network.dtype).removeprefix("torch.")
+        return str(self.outline.dtype).removeprefix("torch.")
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of the weights (name, type, shape, bytes) and the tokenizer, equal where answers must be equal.
+        """Digest of the weights and the tokenizer, equal where answers must be equal; see ``fingerprint_of``.
 
-        The tokenizer's truncation and padding are left out: every call sets them anew.
+        Where nothing has needed the weights yet, it is that of the same files before.
         """
-        import torch
-        from tokenizers import Tokenizer
-
-        backend = Tokenizer.from_str(self.tokenizer.backend_tokenizer.to_str())
-        backend.no_truncation()
-        backend.no_padding()
-        parts: list[bytes | str] = [self.kind, backend.to_str()]
-        for name, tensor in sorted(self.network.state_dict().items()):
-            parts += [f"{name} {tensor.dtype} {tuple(tensor.shape)}"]
-            parts += [tensor.detach().contiguous().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()]
-        return digest(*parts)
+        if self.source is None or "network" in self.__dict__:
+            return fingerprint_of(self.kind, self.network, self.tokenizer)
+        if (taker := elsewhere.taker()) is not None:
+            return taker.weights(self.source)
+        return self.source.known or fingerprint_of(self.kind, self.network, self.tokenizer)
 
     @cached_property
     def mask_id(self) -> int:
@@ -83,9 +112,9 @@ class Model:
     def max_tokens(self) -> int:
         """Longest input in tokens, special ones included."""
         limits = [self.tokenizer.model_max_length]
-        positions = getattr(self.network.config, "max_position_embeddings", None)
+        positions = getattr(self.outline.config, "max_position_embeddings", None)
         if positions:
-            padding = position_padding(self.network)
+            padding = position_padding(self.outline)
             limits.append(positions - (0 if padding is None else padding + 1))
         return int(min(limits))
 
@@ -105,11 +134,33 @@ class Model:
     @property
     def minds_padding(self) -> bool:
         """Whether the network mixes a text with the padding behind it, so that a batch must hold one length alone."""
-        return self.network.config.model_type in MINDS_PADDING
+        return self.outline.config.model_type in MINDS_PADDING
 
     def tokens(self, text: str) -> list[int]:
         """Token ids of ``text`` without special tokens."""
         return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+
+def tokenizer_text(tokenizer: PreTrainedTokenizerFast) -> str:
+    """A tokenizer in full, but for truncation and padding, which every call sets anew."""
+    from tokenizers import Tokenizer
+
+    backend = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
+    backend.no_truncation()
+    backend.no_padding()
+    text: str = backend.to_str()
+    return text
+
+
+def fingerprint_of(kind: Kind, network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> str:
+    """Digest of the weights (name, type, shape, bytes) and the tokenizer."""
+    import torch
+
+    parts: list[bytes | str] = [kind, tokenizer_text(tokenizer)]
+    for name, tensor in sorted(network.state_dict().items()):
+        parts += [f"{name} {tensor.dtype} {tuple(tensor.shape)}"]
+        parts += [tensor.detach().contiguous().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()]
+    return digest(*parts)
 
 
 def position_padding(network: Any) -> int | None:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from probekit import __version__
+from probekit import __version__, elsewhere
 from probekit.cautions import listen
 from probekit.errors import ReportError
 from probekit.files import write_atomically
@@ -127,6 +127,8 @@ class Page:
             ReportError: a table without a caption, or a cell with an interval written out in place of its numbers.
         """
         made = recorded_tables(self.study) if self.recorded else compute()
+        if elsewhere.taker() is not None:
+            raise elsewhere.leave(self.study)  # what the page asks for is asked by now
         if unnamed := [name for name in made if name not in captions]:
             raise ReportError(f"{self.study}: table {unnamed[0]!r} has no caption: give it one")
         found, self._made = {}, [name for name in captions if len(made.get(name, ()))]

@@ -46,10 +46,10 @@ def run(
     import papermill  # noqa: F401 - said before anything starts, if it is not there
 
     notebook = load_source(name)
-    values = {key: _found(value) for key, value in complete(name, given, profile).items()} | {"out": name}
+    values = {key: found_paths(value) for key, value in complete(name, given, profile).items()} | {"out": name}
     out, page = Path(out), f"{name}.ipynb"
     key = digest(canonical([name, values]))
-    with staged(out, (page, name), name, key, force) as work, _environment(embedded):
+    with staged(out, (page, name), name, key, force) as work, environment(embedded):
         try:
             done = execute(notebook, values, work, name)
             nbformat.write(done, work / page)
@@ -60,7 +60,7 @@ def run(
 
 
 @contextmanager
-def _environment(embedded: bool) -> Iterator[None]:
+def environment(embedded: bool = False) -> Iterator[None]:
     """What the kernel inherits: fixed dates, no progress bars on pages, and no real data where none is wanted."""
     before = dict(os.environ)
     os.environ.update({"SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1", "PROBEKIT_HOME": str(root())})
@@ -73,11 +73,11 @@ def _environment(embedded: bool) -> Iterator[None]:
         os.environ.update(before)
 
 
-def _found(value: Any) -> Any:
+def found_paths(value: Any) -> Any:
     """Paths of existing files and folders made absolute: the notebook runs in a folder of its own."""
     if isinstance(value, list):
-        return [_found(one) for one in value]
+        return [found_paths(one) for one in value]
     if isinstance(value, dict):
-        return {key: _found(one) for key, one in value.items()}
+        return {key: found_paths(one) for key, one in value.items()}
     is_path = isinstance(value, str) and value and os.path.exists(value)  # Path's may fail, as on a long text
     return str(Path(value).resolve()) if is_path else value

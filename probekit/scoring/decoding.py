@@ -81,7 +81,9 @@ def decode(
         StoreError: results cannot be written; finished shards are kept.
     """
     numbers = {text: number for number, text in enumerate(dict.fromkeys(prompts))}
-    slots, bias = encode_slots(model, list(numbers)), _bias(model)
+    slots = encode_slots(model, list(numbers))
+    if not decodable(model):
+        raise ModelError(f"{model.name}: {type(model.outline).__name__} has no bias over the vocabulary to subtract")
     chunks = [slots[start : start + CHUNK] for start in range(0, len(slots), CHUNK)]
     key = {
         "scoring": VERSION,
@@ -95,6 +97,7 @@ def decode(
 
         def compute(number: int) -> pd.DataFrame:
             progress.reach(number)
+            bias = model.network.get_output_embeddings().bias.detach().float()
             return _decoded(model, chunks[number], bias, beam, masks, batch_tokens, progress)
 
         if store is None:
@@ -116,7 +119,8 @@ def decode(
 
 def decodable(model: Model) -> bool:
     """Whether the head of a model has a bias over the vocabulary, which ``decode`` subtracts."""
-    return _head_bias(model) is not None
+    head: Any = model.outline.get_output_embeddings()
+    return getattr(head, "bias", None) is not None
 
 
 def _decoded(
@@ -145,19 +149,6 @@ def _decoded(
             beams[key] = [Beam(tokens, log_prob) for tokens, log_prob in best]
     found = [_answers(model, [one for n in range(1, masks + 1) for one in beams[i, n]]) for i in range(len(slots))]
     return pd.DataFrame(found, columns=["answers", "log_probs"])
-
-
-def _head_bias(model: Model) -> torch.Tensor | None:
-    network: Any = model.network
-    return getattr(network.get_output_embeddings(), "bias", None)
-
-
-def _bias(model: Model) -> torch.Tensor:
-    """The head's bias over the vocabulary."""
-    bias = _head_bias(model)
-    if bias is None:
-        raise ModelError(f"{model.name}: {type(model.network).__name__} has no bias over the vocabulary to subtract")
-    return bias.detach().float()
 
 
 def _row(masked: Row, tokens: Sequence[int | None], mask: int) -> Row:

@@ -44,12 +44,12 @@ def embed(
     if encoder.kind != "encoder":
         raise ModelError(f"{encoder.name} is a {encoder.kind} model: load it with load_encoder")
     if not texts:
-        return np.zeros((0, encoder.network.config.hidden_size), dtype=np.float32)
+        return np.zeros((0, encoder.outline.config.hidden_size), dtype=np.float32)
     ids = token_ids(encoder, texts)
     distinct = sorted(set(ids), key=lambda one: (-len(one), one))
     shards = _shards([len(one) for one in distinct])
     key = {"scoring": VERSION, "model": encoder.fingerprint, "texts": digest(canonical(distinct))}
-    with Progress(f"sentence vectors, {encoder.name}", list(map(len, shards))) as progress:
+    with Progress(f"sentence vectors, {encoder.name}", list(map(len, shards)), sum(map(len, distinct))) as progress:
 
         def compute(shard: int) -> pd.DataFrame:
             progress.reach(shard)
@@ -89,7 +89,7 @@ def _shards(lengths: Sequence[int]) -> list[list[int]]:
 def _vectors(encoder: Model, rows: Sequence[Ids], budget: int, progress: Progress) -> npt.NDArray[np.float32]:
     import torch
 
-    found = np.zeros((len(rows), encoder.network.config.hidden_size), dtype=np.float32)
+    found = np.zeros((len(rows), encoder.outline.config.hidden_size), dtype=np.float32)
     for batch in token_batches([len(row) for row in rows], [0] * len(rows), budget):
         ids, real = padded(encoder, [Row(rows[i], ()) for i in batch])
         with torch.inference_mode():

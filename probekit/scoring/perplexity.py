@@ -59,7 +59,10 @@ def pseudo_perplexity(
             raise ProbeError(f"text {list(texts).index(text)} has no tokens for {model.name}: {text[:40]!r}")
     shards = _shards([len(tokens) for tokens in ids])
     key = {"scoring": VERSION, "model": model.fingerprint, "texts": digest(canonical(ids)), **given}
-    with Progress(f"perplexity, {model.name}", [sum(len(ids[i]) for i in shard) for shard in shards]) as progress:
+    special = sum(map(len, model.special_ids))
+    read = sum(len(one) * min(len(one) + special, model.max_tokens) for one in ids)
+    sizes = [sum(len(ids[i]) for i in shard) for shard in shards]
+    with Progress(f"perplexity, {model.name}", sizes, read) as progress:
 
         def compute(shard: int) -> pd.DataFrame:
             progress.reach(shard)

@@ -49,7 +49,8 @@ def predict_slots(
     shards = [order[start : start + SHARD_ROWS] for start in range(0, len(order), SHARD_ROWS)]
     jobs = [[list(one.row.ids), list(one.row.masks), gold] for one, gold in zip(inputs, golds, strict=True)]
     key = {"scoring": VERSION, "model": model.fingerprint, "inputs": digest(canonical(jobs)), "top": top}
-    with Progress(f"predictions, {model.name}", [len(shard) for shard in shards]) as progress:
+    tokens = sum(len(one.row.ids) for one in inputs)
+    with Progress(f"predictions, {model.name}", [len(shard) for shard in shards], tokens) as progress:
 
         def compute(number: int) -> pd.DataFrame:
             progress.reach(number)
@@ -59,8 +60,8 @@ def predict_slots(
                 parts = logits.log_softmax(1).split([len(inputs[members[i]].row.masks) for i in batch])
                 for i, log_probs in zip(batch, parts, strict=True):
                     best = best_sequences(log_probs, top)
-                    hits = [n for n, (_, tokens) in enumerate(best, 1) if tokens in golds[members[i]]]
-                    texts = [model.tokenizer.decode(tokens).strip() for _, tokens in best]
+                    hits = [n for n, (_, ids) in enumerate(best, 1) if ids in golds[members[i]]]
+                    texts = [model.tokenizer.decode(ids).strip() for _, ids in best]
                     rows.append((members[i], texts, [score for score, _ in best], hits[0] if hits else 0))
                 progress.add(len(batch))
             return pd.DataFrame(rows, columns=["number", "predictions", "log_probs", "rank"])

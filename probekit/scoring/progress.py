@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from types import TracebackType
 from typing import Any
 
+from probekit.elsewhere import under_way
 from probekit.progress import bar
 
 
@@ -15,11 +16,13 @@ class Progress:
     Args:
         title: what runs.
         sizes: forward rows of each shard.
+        tokens: of all rows; None where unknown.
     """
 
-    def __init__(self, title: str, sizes: Sequence[int]) -> None:
+    def __init__(self, title: str, sizes: Sequence[int], tokens: int | None = None) -> None:
         self.title, self.sizes = title, sizes
         self.bar: Any = None
+        under_way.set((title, sizes, tokens))
 
     def reach(self, shard: int) -> None:
         """Shards before this one are done; those not computed here count as found, not as speed."""

@@ -336,11 +336,8 @@ def test_many_damaged_shards_take_one_line(tmp_path, caplog):
         path.write_bytes(b"nothing")
     frames = store.frames("rank", {"a": 1}, 3, lambda i: pd.DataFrame({"x": [i]}))
     (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
-    assert (
-        said.startswith("rank: damaged shards removed and computed again: 3,")
-        and "00000-" in said
-        and [f["x"][0] for f in frames] == [0, 1, 2]
-    )
+    assert said.startswith("rank: 3 damaged") and "00000-" in said
+    assert [frame["x"][0] for frame in frames] == [0, 1, 2]
 
 
 def test_two_shards_that_changed_names_are_computed_again(tmp_path):

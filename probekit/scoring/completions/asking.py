@@ -34,6 +34,6 @@ def refused(model: Model, options: Options) -> list[int]:
     special = set() if options.special else set(model.tokenizer.all_special_ids)
     return [
         number
-        for number in range(model.network.config.vocab_size)
+        for number in range(model.outline.config.vocab_size)
         if number not in known or number in special or (not options.special and UNUSED.fullmatch(known[number]))
     ]

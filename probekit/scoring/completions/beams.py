@@ -17,7 +17,7 @@ BEAM_TOKENS = 4 * BATCH_TOKENS  # beams x prompts x tokens of one batch
 
 def ends(model: Model) -> tuple[int, ...]:
     """Token ids that end a text, by the tokenizer and by the checkpoint's own settings."""
-    settings = model.network.generation_config
+    settings = model.outline.generation_config
     own = settings.eos_token_id if settings is not None else None
     listed = own if isinstance(own, list) else [own]
     return tuple(sorted({int(t) for t in [model.tokenizer.eos_token_id, *listed] if t is not None}))

@@ -65,7 +65,7 @@ def top_completions(
         if text.count(MASK) != 1:
             raise ProbeError(f"prompt {number} has {text.count(MASK)} slots, write {MASK} once: {text[:80]!r}")
     options, kind = Options(k, tokens, special), KINDS[model.kind]
-    answers = model.network.config.vocab_size - len(refused(model, options))
+    answers = model.outline.config.vocab_size - len(refused(model, options))
     if k > answers:
         raise ModelError(f"{model.name}: k={k} is more than the {answers} tokens that can be answers")
     distinct = sorted(set(prompts))
@@ -81,7 +81,8 @@ def top_completions(
         "prompts": digest(canonical([(row.ids, row.masks) for row in rows])),
         **asdict(options),
     }
-    with Progress(f"completions, {model.name}", [len(shard) * cost for shard in shards]) as progress:
+    read = sum(len(row.ids) for row in rows) if model.kind == "masked" else None  # a beam's end is not known before
+    with Progress(f"completions, {model.name}", [len(shard) * cost for shard in shards], read) as progress:
 
         def compute(shard: int) -> pd.DataFrame:
             progress.reach(shard)

@@ -47,7 +47,7 @@ def answer(
     sentinel.
     """
     first, second = sentinels(model)
-    start = model.network.config.decoder_start_token_id
+    start = model.outline.config.decoder_start_token_id
     yield from beam_search(model, inputs, options, (*ends(model), second), (start, first), batch_tokens)
 
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import copy
-from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 from probekit.errors import ModelError
-from probekit.models.model import Model
+from probekit.files import canonical
+from probekit.models.model import Model, fingerprint_of
+from probekit.models.source import Source
 
 
 def randomised(model: Model, layers: int | Literal["all"] = "all", seed: int = 0) -> Model:
@@ -28,19 +29,37 @@ def randomised(model: Model, layers: int | Literal["all"] = "all", seed: int = 0
     """
     import torch
 
+    chosen = None if layers == "all" else _chosen(model, layers)
+    part = {0: "random head", "all": "all weights random"}.get(layers, f"random head and last {layers} layers")
+    name = f"{model.name}, {part}"
+    source = Source(
+        name=name,
+        key=canonical([model.fingerprint, canonical(model.outline.config.to_dict()), layers, seed, torch.__version__]),
+        folder=None,
+        device=model.device,
+        make=lambda: _copy(model, chosen, seed),
+        frame=lambda: model.outline,
+        take=lambda network: fingerprint_of(model.kind, network, model.tokenizer),
+        recipe=("probekit.scoring.saliency.randomised:randomised", (model, layers, seed)),
+    )
+    return Model(name, model.kind, cast(Any, source), model.tokenizer, model.revision, model.licence)
+
+
+def _copy(model: Model, chosen: set[str] | None, seed: int) -> Any:
+    """A copy of the network with new weights of these names, or of all."""
+    import torch
+
     network: Any = model.network
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         fresh: Any = type(network)(network.config).eval()
     made: Any = copy.deepcopy(network)
     new = dict(fresh.named_parameters())
-    chosen = set(new) if layers == "all" else _chosen(model, layers)
     with torch.no_grad():
         for name, weight in made.named_parameters():
-            if name in chosen:
+            if chosen is None or name in chosen:
                 weight.copy_(new[name])
-    part = {0: "random head", "all": "all weights random"}.get(layers, f"random head and last {layers} layers")
-    return replace(model, name=f"{model.name}, {part}", network=made)
+    return made
 
 
 def layer_count(model: Model) -> int:
@@ -52,7 +71,7 @@ def _layers(model: Model) -> tuple[str, list[str]]:
     """Prefix of the encoder, and of each of its layers, in the network's names of weights."""
     import torch
 
-    network: Any = model.network
+    network: Any = model.outline
     prefix = f"{network.base_model_prefix}."
     for name, module in network.base_model.named_modules():
         if isinstance(module, torch.nn.ModuleList):
@@ -65,5 +84,5 @@ def _chosen(model: Model, layers: int) -> set[str]:
     if not 0 <= layers <= len(every):
         raise ModelError(f"{model.name} has {len(every)} layers with weights of their own, not {layers}")
     last = tuple(every[len(every) - layers :])
-    names = [name for name, _ in model.network.named_parameters()]
+    names = [name for name, _ in model.outline.named_parameters()]
     return {name for name in names if not name.startswith(prefix) or name.startswith(last)}

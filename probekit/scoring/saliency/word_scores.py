@@ -77,13 +77,14 @@ def attribute(
         "method": method,
         "options": options,
     }
-    with Progress(f"{method}, {model.name}", [len(shard) * points(options) for shard in shards]) as progress:
+    passes, tokens = points(options), sum(len(one.row.ids) for one in inputs)
+    with Progress(f"{method}, {model.name}", [len(shard) * passes for shard in shards], passes * tokens) as progress:
 
         def frame(number: int) -> pd.DataFrame:
             progress.reach(number)
             members = shards[number]
             found = compute(model, [inputs[i] for i in members], batch_tokens, options)
-            progress.add(len(members) * points(options))
+            progress.add(len(members) * passes)
             if not np.isfinite([score for scores in found["scores"] for score in scores]).all():
                 raise ModelError(f"{model.name} ({model.dtype}) gives weights of words that are not finite")
             return found.assign(number=members)

@@ -79,7 +79,7 @@ def _reader(model: Model, score: Score) -> Callable[[Statement], Read]:
         begin = beginning(model)
         return lambda one: _written((), begin, one, score)
     before, after = model.special_ids
-    start = int(model.network.config.decoder_start_token_id)
+    start = int(model.outline.config.decoder_start_token_id)
 
     def around(one: Statement, mark: int) -> tuple[int, ...]:
         return (*before, *one.ids[: one.start], mark, *one.ids[one.stop :], *after)
@@ -93,7 +93,7 @@ def _reader(model: Model, score: Score) -> Callable[[Statement], Read]:
 
         return span
     mask = model.tokenizer.mask_token_id
-    if model.network.config.model_type == "bart" and mask is not None:
+    if model.outline.config.model_type == "bart" and mask is not None:
         return lambda one: _written(around(one, int(mask)), (start, *before), one, score)
     raise ModelError(
         f"{model.name} is a seq2seq model that fills no slot: scores are defined for T5's kind, whose vocabulary has "

@@ -1,0 +1,331 @@
+"""Missing shards on a Dask cluster: local processes, a scheduler that runs somewhere, or a queue such as Slurm.
+
+A page's own code says what is missing (see ``probekit.cells``). What makes a result's shards is written once into the
+shared cache folder; a task names that file and a shard, and leaves its table in the store. So neither client nor
+scheduler holds data, and as many tasks are at the scheduler as its workers need.
+"""
+
+from __future__ import annotations
+
+import functools
+import gc
+import io
+import logging
+import re
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from probekit import __version__, elsewhere
+from probekit.cells import walk
+from probekit.elsewhere import Wanted
+from probekit.errors import ClusterError, ModelError
+from probekit.files import cache_folder, canonical, digest, sweep, unfinished, write_atomically
+from probekit.lazy import resolve
+from probekit.models.model import Model
+from probekit.models.source import Source
+from probekit.progress import bar
+from probekit.reading import read_text, yaml_value
+from probekit.store import Store
+
+log = logging.getLogger(__name__)
+QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster", "lsf": "LSFCluster"}
+GPU = "GPU"  # the resource that workers with one declare
+FRESH = 5.0  # seconds for which the number of workers is taken to stay
+AHEAD = 3  # tasks at the scheduler for each thread of a worker
+RETRIES = 2  # of a task whose worker failed
+KEPT = 2  # models that a worker keeps: one, and a copy of it with random weights
+_one = threading.RLock()  # a worker does one task at a time: hooks of a network are its process's
+_models: dict[str, Model] = {}
+
+
+def fill(
+    name: str, given: Mapping[str, Any], profile: str, address: str, say: Callable[[str], object] = log.info
+) -> int:
+    """Let workers make all shards that a page misses; afterwards a run of it finds them.
+
+    Args:
+        name, given, profile: as in ``probekit.report.run.run``.
+        address: of a scheduler; or ``local:N`` for N processes here; or ``slurm:FILE.yml`` with the arguments of
+            ``dask_jobqueue.SLURMCluster`` and ``jobs``, their number (likewise ``pbs``, ``sge``, ``lsf``).
+        say: is told where the dashboard is.
+
+    Returns:
+        How many tasks were done: weights read, and shards.
+
+    Raises:
+        ClusterError: no such cluster, or it is gone; a worker that lacks the package or does not see the cache folder.
+        ProbekitError: what a task, or the page's code, raised. Finished shards are kept in any case.
+    """
+    with connected(address) as client, _Sender(client) as sender:
+        say(f"dashboard: {client.dashboard_link}")
+        while True:
+            sender.sent, before = 0, sender.done
+            ended = walk(name, given, profile, sender)
+            sender.drain()
+            if not sender.sent:
+                return sender.done
+            if sender.done == before:
+                raise sender.gone or ended or ClusterError("the workers finished nothing; see their logs")
+
+
+@contextmanager
+def connected(address: str) -> Iterator[Any]:
+    """A client of a cluster, which is ended afterwards if it was started here.
+
+    Raises:
+        ClusterError: see ``fill``.
+    """
+    try:
+        from distributed import Client, LocalCluster
+    except ModuleNotFoundError as error:
+        raise ClusterError("--cluster needs Dask: pip install 'probekit[cluster]'") from error
+    logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what concerns a user is said by us
+    kind, _, rest = address.partition(":")
+    cluster: Any = None
+    try:
+        if kind == "local":
+            if not re.fullmatch(r"[1-9]\d*", rest):
+                raise ClusterError(f"--cluster local:N takes a number of processes, not {rest!r}")
+            cluster = LocalCluster(n_workers=int(rest), threads_per_worker=1, memory_limit=0)
+        elif kind in QUEUES:
+            cluster = _queued(kind, Path(rest))
+        try:
+            client = Client(cluster or address)
+        except (OSError, TimeoutError, ValueError) as error:
+            raise ClusterError(f"no scheduler answers at {address}: start one with `dask scheduler`") from error
+        with client:
+            yield client
+    finally:
+        if cluster is not None:
+            cluster.close()
+
+
+def _queued(kind: str, path: Path) -> Any:
+    """A cluster whose workers are jobs of a queue."""
+    import dask_jobqueue
+
+    options = yaml_value(read_text(path), str(path))
+    try:
+        jobs = options.pop("jobs", 1)
+        cluster = getattr(dask_jobqueue, QUEUES[kind])(**options)
+        cluster.scale(jobs=jobs)
+    except (AttributeError, TypeError, ValueError, OSError) as error:
+        said = str(error).partition("\n")[0]
+        raise ClusterError(f"{path}: {said}; see the arguments of dask_jobqueue.{QUEUES[kind]}") from error
+    return cluster
+
+
+class _Sender:
+    """Sends what a page misses, as many tasks at a time as the workers need, and takes note of how they end."""
+
+    def __init__(self, client: Any) -> None:
+        self.client, self.sent, self.done = client, 0, 0
+        self.failure: BaseException | None = None  # raised when the page's code has ended, which may catch it
+        self.gone: ClusterError | None = None
+        self.workers, self.asked = (1, False), 0.0
+        self.active: dict[str, Any] = {}
+        self.files: list[Path] = []
+        self.folder = cache_folder() / "cells"
+
+    def __enter__(self) -> _Sender:
+        sweep(self.folder)
+        self.bar = bar("tasks on the cluster", 0, " tasks")
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.bar.close()
+        for path in self.files:
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
+
+    def result(self, wanted: Wanted) -> None:
+        if not wanted.missing:
+            return
+        key = dict(wanted.key)
+        data = _pickled((wanted.function, key, wanted.compute))
+        path = self.folder / f"{unfinished('cell')}{digest(data, length=32)}"
+        if path not in self.files:
+            write_atomically(path, data)
+            self.files.append(path)
+        place = digest(canonical(key))
+        for shard in wanted.missing:
+            self._send(f"{wanted.function}-{place}-{shard:05d}", "make", path.name, shard)
+
+    def weights(self, source: Source) -> str:
+        if source.known:
+            return source.known
+        recipe = _pickled(source.recipe)
+        self._send(f"weights-{digest(source.key)}", "weigh", recipe)
+        raise elsewhere.leave(source.name)
+
+    def absent(self, name: str, error: Exception) -> Any:
+        raise error
+
+    def drain(self) -> None:
+        """Wait for all that was sent.
+
+        Raises:
+            ProbekitError: of a task; or the scheduler is gone.
+        """
+        while self.active:
+            self._collect()
+        if self.failure is not None:
+            raise self.failure
+
+    def _send(self, key: str, task: str, *arguments: Any) -> None:
+        threads, gpus = self._workers()
+        while len(self.active) >= AHEAD * max(1, threads):
+            self._collect()
+        if key in self.active or self.failure is not None:
+            return
+        with self._reachable():
+            self.active[key] = self.client.submit(
+                _task(task), __version__, *arguments, key=key, retries=RETRIES, resources={GPU: 1} if gpus else None
+            )
+            self.sent += 1
+            self.bar.total += 1
+
+    def _workers(self) -> tuple[int, bool]:
+        """Threads of all workers, and whether any declares a GPU; looked up every few seconds."""
+        if time.monotonic() - self.asked > FRESH:
+            with self._reachable():
+                about = self.client.scheduler_info(n_workers=-1)["workers"].values()
+                self.workers = sum(one["nthreads"] for one in about), any(one["resources"].get(GPU) for one in about)
+                self.asked = time.monotonic()
+        return self.workers
+
+    def _collect(self) -> None:
+        """Wait until something ends, and see how."""
+        from distributed import wait
+
+        with self._reachable():
+            wait(list(self.active.values()), return_when="FIRST_COMPLETED")
+            for key, future in [(key, future) for key, future in self.active.items() if future.done()]:
+                del self.active[key]
+                if future.status == "finished":
+                    self.done += 1
+                    self.bar.update(1)
+                elif future.status == "cancelled":
+                    raise ConnectionError
+                else:
+                    self._failed(future.exception())
+
+    def _failed(self, error: BaseException) -> None:
+        from distributed import KilledWorker
+
+        lacking = error if isinstance(error, ModuleNotFoundError) else error.__cause__
+        if isinstance(error, _Gone):  # another run that sent it first has ended: it is sent again
+            self.gone = error
+        elif isinstance(lacking, ModuleNotFoundError):
+            self.failure = ClusterError(
+                f"a worker or the scheduler lacks {lacking.name}: install probekit {__version__} there too"
+            )
+        elif isinstance(error, KilledWorker):
+            self.failure = ClusterError(f"{error} Perhaps its model needs more memory than a worker has")
+        else:
+            self.failure = error
+
+    @contextmanager
+    def _reachable(self) -> Iterator[None]:
+        from distributed import CancelledError
+        from distributed.comm import CommClosedError
+
+        try:
+            yield
+        except (CancelledError, CommClosedError, OSError, TimeoutError) as error:
+            self.active.clear()
+            self.failure = ClusterError("the scheduler is gone; what was stored is kept: run again to go on")
+            raise self.failure from error
+
+
+class _Gone(ClusterError):
+    """A task's file is not there."""
+
+
+def _task(name: str) -> Callable[..., Any]:
+    """A function of this module that can be sent where this package is not; it is missed when it runs."""
+
+    def task(*arguments: Any) -> Any:
+        from importlib import import_module
+
+        return getattr(import_module("probekit.cluster"), name)(*arguments)
+
+    return task
+
+
+def make(version: str, cell: str, shard: int) -> bool:
+    """A worker's task: one shard, by the name of the file that says how. Whether it was missing.
+
+    Raises:
+        ClusterError: another version of this package, or the file is not there or not the one that was sent.
+    """
+    _check(version)
+    with _one:
+        function, key, compute = _cell(cell)
+        return Store().finish(function, key, shard, compute)
+
+
+def weigh(version: str, recipe: bytes) -> str:
+    """A worker's task: read and check the weights of a model, so that its fingerprint is known. The fingerprint."""
+    import cloudpickle
+
+    _check(version)
+    with _one:
+        reference, arguments = cloudpickle.loads(recipe)
+        return str(resolve(reference)(*arguments).fingerprint)
+
+
+def _check(version: str) -> None:
+    if version != __version__:
+        raise ClusterError(f"a worker has probekit {__version__}, but {version} asks it: install the same")
+
+
+@functools.lru_cache(maxsize=1)
+def _cell(name: str) -> tuple[str, dict[str, Any], Callable[[int], Any]]:
+    import cloudpickle
+
+    path = cache_folder() / "cells" / name
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise _Gone(
+            f"a worker does not find {path}: let PROBEKIT_CACHE name the same shared folder for it as for the run"
+        ) from error
+    if digest(data, length=32) != name[-32:]:  # what is not what the run wrote is not unpickled
+        raise _Gone(f"{path} is not what the run wrote")
+    function, key, compute = cloudpickle.loads(data)
+    return function, key, compute
+
+
+def _pickled(value: Any) -> bytes:
+    """A function with all it holds; models by name."""
+    import cloudpickle
+
+    class Pickler(cloudpickle.Pickler):
+        def reducer_override(self, one: Any) -> Any:
+            if isinstance(one, Model):
+                if one.source is None:
+                    raise ClusterError(f"{one.name} was not loaded by name: workers cannot load it")
+                return _again, (one.source.recipe, one.name, one.fingerprint)
+            return super().reducer_override(one)
+
+    buffer = io.BytesIO()
+    Pickler(buffer).dump(value)
+    return buffer.getvalue()
+
+
+def _again(recipe: tuple[str, tuple[Any, ...]], name: str, fingerprint: str) -> Model:
+    """A model on a worker: kept from before, or loaded."""
+    if (model := _models.get(fingerprint)) is None:
+        model = resolve(recipe[0])(*recipe[1])
+        if model.fingerprint != fingerprint:
+            raise ModelError(f"{name} has other weights on a worker than where the run began: share its folder")
+        while len(_models) >= KEPT:
+            del _models[next(iter(_models))]
+        gc.collect()
+        _models[fingerprint] = model
+    return model if model.name == name else model.renamed(name)

@@ -1,0 +1,113 @@
+"""Where a network comes from: it is made when a forward pass needs it, and what it was found to be is remembered.
+
+A fingerprint is over all weights, so that a finished page would need them again only to find its results. It is kept in
+the cache folder under ``fingerprints``, beside a stamp of the files it was taken of.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from probekit.errors import ModelError, ProbeError, StoreError
+from probekit.files import cache_folder, canonical, digest, write_atomically
+from probekit.reading import read_object
+
+if TYPE_CHECKING:
+    from transformers import PreTrainedModel
+
+log = logging.getLogger(__name__)
+CHECKS = 1  # of weights: raise it when they find more, so that what passed before is checked again
+WEIGHTS = (".safetensors", ".bin")
+SAMPLE = 1 << 16  # bytes at the start, the middle and the end of a file of weights
+
+
+@dataclass
+class Source:
+    """How to make a network, and what is known of it before.
+
+    Args:
+        name: of the model.
+        key: all that tells this network from others but its weights.
+        folder: with its files of weights; None of a network that has none of its own.
+        device: where the network will be.
+        make: makes the network, in evaluation mode on the device; raises ``ModelError`` if it fails a check.
+        frame: makes the network without weights, on the meta device.
+        take: fingerprint of a network.
+        recipe: a function's reference (see ``probekit.lazy``) and arguments that make the same model elsewhere.
+    """
+
+    name: str
+    key: str
+    folder: Path | None
+    device: Any
+    make: Callable[[], PreTrainedModel]
+    frame: Callable[[], PreTrainedModel]
+    take: Callable[[PreTrainedModel], str]
+    recipe: tuple[str, tuple[Any, ...]]
+
+    @cached_property
+    def known(self) -> str | None:
+        """The fingerprint, if this network passed all checks before and its files are as they were, or are not here."""
+        try:
+            record = read_object(self._record)
+        except ProbeError:
+            return None
+        now, found, self._stamped = self._stamp(), record.get("fingerprint"), record.get("stamp")
+        return found if isinstance(found, str) and now in (None, self._stamped) else None
+
+    @cached_property
+    def network(self) -> PreTrainedModel:
+        """The network, made and checked at the first call.
+
+        Raises:
+            ModelError: see ``load_model``; or the files were changed since the fingerprint was asked for.
+        """
+        before, network = self._stamp(), self.make()
+        if self.known is None:
+            self._remember(self.take(network), before)
+        elif before != self._stamped:
+            raise ModelError(f"{self.name}: its weights were changed while it was asked; run again")
+        return network
+
+    @cached_property
+    def outline(self) -> PreTrainedModel:
+        """The network's configuration, layers and shapes: the network itself once it is there."""
+        return self.__dict__.get("network") or self.frame()
+
+    @property
+    def _record(self) -> Path:
+        return cache_folder() / "fingerprints" / f"{digest(str(CHECKS), self.key)}.json"
+
+    def _stamp(self) -> str | None:
+        """Names, sizes, times and samples of the files of weights; None where they cannot be read.
+
+        A header alone does not tell weights that were trained on, nor a time those of a reproducible archive.
+        """
+        parts: list[bytes | str] = []
+        if self.folder is None:
+            return ""
+        try:
+            for path in sorted(path for path in self.folder.iterdir() if path.suffix in WEIGHTS):
+                with path.open("rb") as file:
+                    size = file.seek(0, 2)
+                    parts.append(f"{path.name} {size} {path.stat().st_mtime_ns}")
+                    for place in (0, size // 2, max(0, size - SAMPLE)):
+                        file.seek(place)
+                        parts.append(file.read(SAMPLE))
+        except OSError:
+            return None
+        return digest(*parts) if parts else None
+
+    def _remember(self, fingerprint: str, stamp: str | None) -> None:
+        if stamp is not None and stamp == self._stamp():
+            record = {"model": self.name, "fingerprint": fingerprint, "stamp": stamp}
+            try:
+                write_atomically(self._record, canonical(record).encode())
+            except StoreError as error:
+                log.warning("the fingerprint of %s is not remembered: %s", self.name, error)
+            self.known, self._stamped = fingerprint, stamp

@@ -1,0 +1,59 @@
+"""What a page asks for is listed without weights, and what is finished is counted."""
+
+import json
+
+import pytest
+
+import probekit as pk
+from probekit import cells, cli
+from probekit.errors import ProbeError
+from probekit.models.source import Source
+
+ASKED = {"models": ["zoo/bert-tiny", "bert-base-uncased"], "probes": ["demo/template", "demo/natural"], "limit": 10}
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
+    return tmp_path
+
+
+def test_all_results_of_a_page_are_listed_without_reading_weights(cache, monkeypatch):
+    monkeypatch.setattr(Source, "network", property(lambda self: pytest.fail("weights are read")))
+    found, ended = cells.plan("12_accuracy", ASKED)
+    assert ended is None
+    assert [(one.function, one.title) for one in found] == [
+        ("rank", f"{model} on {probe}") for model in ASKED["models"] for probe in ASKED["probes"]
+    ]
+    here, absent = found[0], found[2]
+    assert (here.model, here.missing, here.note) == ("zoo/bert-tiny", 1, "weights were never read here")
+    assert absent.gigabytes == pytest.approx(0.44, abs=0.01) and "not at hand" in absent.note
+    assert here.seconds(100.0) == here.tokens / 100
+    assert not list(cache.rglob("*.parquet"))
+
+
+def test_finished_results_are_counted(cache):
+    model = pk.load_model("zoo/bert-tiny")
+    asked = {**ASKED, "models": ["zoo/bert-tiny"]}
+    probe = pk.load_probe("demo/template", limit=10)
+    golds = [[g[0], list(g)] for g in probe.prompts["gold"]]
+    table = pk.rank_targets(model, probe, golds, top=10, store=pk.Store())
+    found, _ = cells.plan("12_accuracy", asked)
+    assert (found[0].missing, found[0].rows, found[0].tokens, found[0].note) == (0, 0, 0, "")
+    assert found[1].missing == 1 and found[1].rows > 0 and table.attrs["counts"]["forward rows"] > 0
+
+
+def test_what_fails_before_anything_is_asked_is_told(cache):
+    with pytest.raises(ProbeError, match="no probe"):
+        cells.plan("12_accuracy", {**ASKED, "probes": ["nothing"]})
+
+
+def test_the_command_counts_and_writes_objects(cache, capsys):
+    given = ["-p", "models=[zoo/bert-tiny]", "-p", "probes=[demo/template]", "-p", "limit=5", "--rate", "100"]
+    assert cli.main(["plan", "12_accuracy", *given]) == 0
+    said = capsys.readouterr().out
+    assert "12_accuracy rank: zoo/bert-tiny on demo/template: 1 of 1 shards missing" in said
+    assert said.splitlines()[-1].startswith("1 results, 1 shards missing")
+    assert cli.main(["plan", "12_accuracy", *given, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["ended"] == {} and found["results"][0]["seconds"] == found["results"][0]["tokens"] / 100
