@@ -11,7 +11,6 @@ import pandas as pd
 
 from probekit.errors import ReportError
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
-from probekit.models import load_model
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
 from probekit.models.model import Model
 from probekit.probes import PROBES, load_probe
@@ -145,7 +144,6 @@ def ask_all(
     models: Sequence[str],
     probes: Sequence[Probe],
     halved: Collection[str] = (),
-    device: str = "auto",
 ) -> pd.DataFrame:
     """Ranks of every model on every probe, one model in memory at a time, noted on the page.
 
@@ -154,22 +152,24 @@ def ask_all(
         models: names, Hugging Face ids or folders.
         probes: loaded.
         halved: models that were taught half of the LAMA facts.
-        device: as in ``load_model``.
 
     Returns:
         The rows of ``ask``, all in one table.
     """
-    tables = []
-    for name in models:
-        model = load_model(name, device=device)
-        page.used(model, *probes)
+
+    def answers(model: Model) -> list[pd.DataFrame]:
+        page.used(*probes)
+        tables = []
         for probe in probes:
-            tables.append(ask(model, probe, name in halved, Store()))
+            tables.append(ask(model, probe, model.name in halved, Store()))
             page.ran(model, probe, tables[-1].attrs["counts"])
-        page.checked(model, sanity_faults(model.name, tables[-len(probes) :]))
-    for table in tables:
+        page.checked(model, sanity_faults(model.name, tables))
+        return tables
+
+    found = [table for tables in page.each(models, answers) for table in tables]
+    for table in found:
         table.attrs = {}
-    return with_floors(pd.concat(tables, ignore_index=True))
+    return with_floors(pd.concat(found, ignore_index=True))
 
 
 def judged(ranks: pd.DataFrame, by_probe: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -23,7 +23,6 @@ from probekit.metrics import (
     spread,
 )
 from probekit.metrics.decisions import FLOOR, enough
-from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
@@ -104,9 +103,7 @@ def load(
     return found
 
 
-def ask_all(
-    page: Page, models: Sequence[str], enlarged: Sequence[Enlarged], device: str = "auto"
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def ask_all(page: Page, models: Sequence[str], enlarged: Sequence[Enlarged]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Ranks of every own object within every list, one model in memory at a time, noted on the page; and what each
     list alone would cost.
 
@@ -114,14 +111,16 @@ def ask_all(
         The rows of ``ask``, each with ``floor`` (whether its model is at the floor of the own list), and those of
         ``costs``, of all models.
     """
-    asked, cost = [], []
-    for name in models:
-        model = load_model(name, device=device)
+
+    def answers(model: Model) -> list[tuple[pd.DataFrame, pd.DataFrame]]:
+        found = []
         for longer in enlarged:
-            page.used(model, longer.probe)
-            asked.append(ask(model, longer, Store()))
-            page.ran(model, longer.probe, asked[-1].attrs["counts"])
-            cost.append(costs(model, longer))
+            page.used(longer.probe)
+            found.append((ask(model, longer, Store()), costs(model, longer)))
+            page.ran(model, longer.probe, found[-1][0].attrs["counts"])
+        return found
+
+    asked, cost = zip(*(pair for found in page.each(models, answers) for pair in found), strict=True)
     for frame in asked:
         frame.attrs = {}
     ranks = pd.concat(asked, ignore_index=True)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
 from probekit.report.page import Page
@@ -18,24 +17,25 @@ COLUMNS = ["model", "probe", "dataset", "style", "prompt_id", "fact_id"]
 COLUMNS += ["perplexity", "log_prob", "tokens", "characters", "token_ids"]
 
 
-def read_all(page: Page, models: Sequence[str], sampled: Sequence[Probe], device: str = "auto") -> pd.DataFrame:
+def read_all(page: Page, models: Sequence[str], sampled: Sequence[Probe]) -> pd.DataFrame:
     """Perplexities of every model on every sample, one model in memory at a time, noted on the page.
 
     Args:
         page: notes what was run.
         models: names, Hugging Face ids or folders.
         sampled: of ``draws.sample``.
-        device: as in ``load_model``.
 
     Returns:
         The rows of ``read``, all in one table.
     """
-    found = []
-    for name in models:
-        model = load_model(name, device=device)
-        for probe in sampled:
-            found.append(read(model, probe, Store()))
-            page.ran(model, probe, found[-1].attrs["counts"], "pseudo-perplexity")
+
+    def reads(model: Model) -> list[pd.DataFrame]:
+        frames = [read(model, probe, Store()) for probe in sampled]
+        for probe, frame in zip(sampled, frames, strict=True):
+            page.ran(model, probe, frame.attrs["counts"], "pseudo-perplexity")
+        return frames
+
+    found = [frame for frames in page.each(models, reads) for frame in frames] if models else []
     for frame in found:
         frame.attrs = {}
     return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)

@@ -20,8 +20,9 @@ from probekit.metrics import (
     spread,
 )
 from probekit.metrics.decisions import enough
-from probekit.models import load_model
+from probekit.models.model import Model
 from probekit.probes.probe import Probe
+from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import shown_name, title
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, rank_same_length
@@ -64,30 +65,33 @@ def binned(lengths: pd.Series) -> pd.Series:
 
 
 def measure(
-    ranks: pd.DataFrame, models: Sequence[str], probes: Sequence[Probe], device: str = "auto"
+    page: Page, ranks: pd.DataFrame, models: Sequence[str], probes: Sequence[Probe]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tokens of golds, predictions and candidates, and ranks among candidates of the gold's length.
 
     Args:
+        page: loads the models.
         ranks: of ``ask.ask_all`` for the same models and probes.
         models: names, Hugging Face ids or folders; each is loaded once more.
-        device: as in ``load_model``.
 
     Returns:
         ``ranks`` with ``length, unknown, predicted, spaced, rivals`` of ``prompt_lengths`` and ``same_length`` (rank
         among candidates of the gold's length; it costs a forward row a prompt at most); and one row per model, probe
         and candidate with its ``length`` and ``unknown``, as it stands after a space.
     """
-    measured, candidates = [], []
-    for name in models:
-        model = load_model(name, device=device)
+
+    def of(model: Model) -> list[tuple[pd.DataFrame, pd.DataFrame]]:
+        found, name = [], shown_name(model.name)
         for probe in probes:
-            rows = pick(ranks, model=shown_name(name), probe=probe.name).reset_index(drop=True)
+            rows = pick(ranks, model=name, probe=probe.name).reset_index(drop=True)
             lengths = prompt_lengths(model, probe, [top[0] for top in rows["top"]])
             same = rank_same_length(model, probe, lengths, rows["rank"].tolist(), Store())
-            measured.append(pd.concat([rows, lengths], axis=1).assign(same_length=same))
             table = entity_lengths(model, probe.entities, spaced=True).reset_index()
-            candidates.append(table.assign(model=shown_name(name), probe=probe.name))
+            rows = pd.concat([rows, lengths], axis=1).assign(same_length=same)
+            found.append((rows, table.assign(model=name, probe=probe.name)))
+        return found
+
+    measured, candidates = zip(*(pair for found in page.each(models, of) for pair in found), strict=True)
     return pd.concat(measured, ignore_index=True), pd.concat(candidates, ignore_index=True)
 
 

@@ -130,7 +130,7 @@ def test_files_of_completions_that_end_alike_are_counted_apart(home):
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         paths.append(str(path))
     page = page_of(home, completions=paths)
-    found = fairness.ask_all(page, [], paths, questions, 1, "cpu")["set"]
+    found = fairness.ask_all(page, [], paths, questions, 1)["set"]
     assert {name: rows[0] for name, rows in found.items()} == {
         "a/gpt": ["a/gpt.jsonl"], "b/gpt": ["b/gpt.jsonl"], "llama-2.7b": ["llama-2.7b.jsonl"],
         "llama-2.13b": ["llama-2.13b.jsonl"],
