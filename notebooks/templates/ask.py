@@ -12,7 +12,9 @@ import pandas as pd
 from probekit.errors import ReportError
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
+from probekit.models.loading import at_revision
 from probekit.models.model import Model
+from probekit.models.registry import entry_of
 from probekit.probes import PROBES, load_probe
 from probekit.probes.halves import halves
 from probekit.probes.lama import Unit
@@ -234,8 +236,10 @@ def tuned_on(name: str, halved: Collection[str] = ()) -> str:
 
     Returns:
         Joined by ``and`` where the texts that it and its bases read are of several kinds; ``unknown`` where nothing is
-        recorded, or a text is of no kind known here.
+        recorded, or a text is of no kind known here. No model of the papers was tuned on either style.
     """
+    if entry := entry_of(at_revision(name)[0]):
+        return NEITHER if entry.category == "general" else BIOMEDICAL
     card, read = about(name), list[str]()
     while card.texts:
         read += [text.removesuffix(".txt") for text in card.texts]

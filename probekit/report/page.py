@@ -280,7 +280,11 @@ class Page:
         headings = {"claim": "Claim", "statement": "The paper says", "published": "Printed", "here": "Here"}
         ledger = "{doc}`ledger </book/studies/90_claims>`"
         caption = Markup(f"What the paper claims, what came of it here, and the verdict of the {ledger}")
-        if len(found):
+        waiting = (found["verdict"] == "not run") & (found["here"] == "")
+        if waiting.any():
+            names = ", ".join(found.loc[waiting, "claim"])
+            self.say(Markup("Not run: {}; the {} says why.").format(names, Markup(ledger)))
+        if len(found := found[~waiting]):
             file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
             link = file if "conclusions" in self._kept else Markup()
             self._show(found.rename(columns=headings | {"verdict": "Verdict"}), caption, link)

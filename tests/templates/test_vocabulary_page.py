@@ -169,8 +169,8 @@ def test_conclusions_on_vocabulary_and_size():
     listing = pd.concat([listed("m", "n", probe=f"demo/{style}") for style in ("natural", "template")])
     found = vocabulary.tables(measured, listing) | vocabulary.size_tables(SIZES, TEXTS, [("s", "l")])
     table = concluded(vocabulary.conclusions(found))
-    assert table["claim"].tolist() == ["001-07h", "001-07h", "001-08a", "001-08g", "001-12b"]
-    assert table["model"].tolist() == ["m", "n", "l", "l", "l"]  # each model, not their mean
+    assert table["claim"].tolist() == ["001-07h", "001-07h", "001-08a", "001-08g", "001-08h", "001-12b"]
+    assert table["model"].tolist() == ["m", "n", "l", "l", "l", "l"]  # each model, not their mean
     last = table.set_index("claim").loc["001-12b"]
     assert last["verdict"] == "agrees" and last["estimate"] < 0 and last["pair"] == "l over s"
     assert table["estimate"].tolist()[2:4] == [0.5, 0.75]
