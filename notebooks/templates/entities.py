@@ -36,7 +36,7 @@ from probekit.store import Store
 from notebooks.templates.ask import load_probes
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper_tables import MEAN as AVERAGE
-from notebooks.templates.paper_tables import PAPER, table6
+from notebooks.templates.paper_tables import PAPER, row_of, table6
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -44,6 +44,8 @@ if TYPE_CHECKING:
 SHARES = (0.0, 0.25, 0.5, 1.0)  # of the added entities; the first is the probe's own list, the last holds all
 MEAN = "mean of all models"
 KEYS = ["model", "probe"]
+SIX = {"squad": "SQuAD", "biolama/wikidata": "Biomed-Wikidata", "biolama/ctd": "CTD"}  # probe -> as Table 6 names it
+STATES = {"before": "Original", "after": "Modified"}  # of the list, as Table 6 names them
 CAPTIONS = {
     "falls": "Acc@k with the own list of entities and with the enlarged one, and the difference",
     "relative": "The fall as a share of the accuracy before",
@@ -358,7 +360,7 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
         for column, state in (("entities_before", "original"), ("entities_after", "enlarged")):
             row[column] = int(printed(PAPER, "text", f"{dataset}, {state}", "entities", "5.6"))
         for k in KS:
-            for name, state in (("before", "Original"), ("after", "Modified")):
+            for name, state in STATES.items():
                 row[f"{name}@{k}"] = float(printed(PAPER, "6", AVERAGE, f"{dataset} {state} A@{k}"))
         rows.append(row)
     above = each(tables["falls"])
@@ -370,6 +372,20 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
         for fall in group.to_dict("records"):
             row |= {f"before@{fall['k']}": fall["before"], f"after@{fall['k']}": fall["after"]}
         rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def model_by_model(tables: Tables) -> pd.DataFrame:
+    """Table 6 of the paper's models that the run asked, on its data sets: ``model, data, k``, the printed Acc@k
+    (``printed_before, printed_after``) and ours (``before, after``); empty without any."""
+    rows, known = [], table6()
+    for row in each(tables["falls"]).to_dict("records"):
+        name, data = row_of(row["model"]), SIX.get(row["probe"], "")
+        if name and data:
+            cells = {
+                f"printed_{side}": known.loc[name, f"{data} {state} A@{row['k']}"] for side, state in STATES.items()
+            }
+            rows.append({"model": row["model"], "data": data, "k": row["k"]} | cells | {s: row[s] for s in STATES})
     return pd.DataFrame(rows)
 
 

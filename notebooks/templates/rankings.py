@@ -371,7 +371,7 @@ def _led(claim: str, pairs: pd.DataFrame, leaders: Sequence[Sequence[str]]) -> I
         (row["ahead"], row["behind"]): (row["difference"], row["low"], row["high"]) for row in pairs.to_dict("records")
     }
     gaps |= {(b, a): (-d, -high, -low) for (a, b), (d, low, high) in gaps.items()}
-    rest, order = names, list[str]()
+    order = list[str]()
     for group in leaders:
         there = [name for name in group if name in names]
         if len(there) < len(group):
