@@ -70,7 +70,7 @@ def probes(home: Path) -> list[dict[str, str]]:
         paper_models.written(home, "demo/template", "google_re/template"),
         paper_models.written(home, "demo/natural", "google_re/natural"),
         paper_models.written(home, "demo_bio/template", "biolama/ctd", "biomedical"),
-        paper_models.written(home, "demo_bio/template", "biolama/wikidata", "biomedical", facts=50),
+        paper_models.written(home, "demo_bio/template", "biolama/wikidata", "biomedical", facts=30),
     ]
 
 

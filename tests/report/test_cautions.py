@@ -9,7 +9,7 @@ from conftest import small
 
 from probekit import titles
 from probekit.cautions import caution
-from probekit.errors import ReportError
+from probekit.errors import ModelError, ReportError
 from probekit.report.page import Page
 from probekit.report.run import run
 
@@ -118,6 +118,39 @@ def test_models_and_probes_that_end_alike_are_asked_apart(home):
     assert found.to_dict() == {(m, p): 6 for m in ("exp1/last", "exp2/last") for p in ("a/facts", "b/facts")}
     assert list(page.models) == ["exp1/last", "exp2/last"] and list(page.probes) == ["a/facts", "b/facts"]
     assert ask.cards(models)["model"].tolist() == ["exp1/last", "exp2/last"]
+
+
+def test_a_model_that_fails_is_named_in_the_first_lines_and_is_in_nothing(home, monkeypatch):
+    good, broken = folders(home)
+    (home / "exp2" / "last" / "model.safetensors").write_bytes(b"none")
+    page, probes, shown = page_of(home, models=[good, broken]), ask.load_probes(files(home)), []
+    monkeypatch.setattr("probekit.report.page._display", lambda markdown, _: shown.append(markdown))
+    page.tables(lambda: {"ranks": ask.ask_all(page, [good, broken], probes)[["model", "rank"]]}, {"ranks": "Ranks"})
+    assert shown[0].startswith("```{admonition} Take care") and r"exp2/last could not be asked" in shown[0]
+    page.close()
+    manifest = json.loads((home / "out" / "manifest.json").read_text())
+    assert list(manifest["models"]) == ["exp1/last"] and list(manifest["failed"]) == ["exp2/last"]
+    assert str(home) not in json.dumps([manifest["failed"], manifest["cautions"]])
+    with pytest.raises(ModelError, match="no model could be asked. exp2/last: "):
+        page_of(home, models=[broken]).tables(lambda: ask.ask_all(page_of(home), [broken], probes), {})
+
+
+def test_a_model_that_fails_late_leaves_no_trace(home, monkeypatch):
+    models, probes = folders(home), ask.load_probes(files(home))
+    page = page_of(home, models=models)
+
+    def full(model):
+        if model.name == models[1]:
+            raise ModelError("one row does not fit into memory")
+        return model.name
+
+    def compute():
+        ranks = ask.ask_all(page, models, probes)
+        return {"rows": ranks[["model"]].drop_duplicates(), "second": pd.DataFrame({"n": page.each(models, full)})}
+
+    found = page.tables(compute, {"rows": "Rows", "second": "Second"})
+    assert found["rows"]["model"].tolist() == ["exp1/last"] == list(page.models) and len(found["second"]) == 1
+    assert page.runs and all(run.startswith("exp1/last on ") for run in page.runs)
 
 
 def test_files_of_completions_that_end_alike_are_counted_apart(home):
