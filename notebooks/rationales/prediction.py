@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -28,8 +29,16 @@ CAPTIONS = {
     "floors": "Accuracy of first fillings beside that of the best constant answer",
     "statistics": "Sizes of the sets, and length of rationales over length of input",
 }
+_BERT, _ROBERTA, _ERNIE, _LARGE = (
+    "bert-base-chinese",
+    "chinese-roberta-wwm-ext",
+    "ernie-base-chinese",
+    "ernie-large-chinese",
+)
 PAIRS = {  # claim -> pairs of the paper's models, the better first, and in which dimensions
-    "003-05b": ((("ernie-large-chinese", "ernie-base-chinese"),), ("grammar", "semantics", "reasoning")),
+    "003-05a": (((_ROBERTA, _BERT), (_ERNIE, _BERT), (_LARGE, _BERT)), ("grammar", "semantics", "reasoning")),
+    "003-05b": (((_LARGE, _ERNIE),), ("grammar", "semantics", "reasoning")),
+    "003-06a": (tuple(product((_BERT, _ERNIE), (_ROBERTA, _LARGE))), ("knowledge", "computation")),
     "003-17a": ((("bert-large-uncased", "bert-base-uncased"), ("roberta-large", "roberta-base")), (ALL,)),
     "003-17b": ((("roberta-base", "bert-base-uncased"), ("roberta-large", "bert-large-uncased")), DIMENSIONS),
 }
