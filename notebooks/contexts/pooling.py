@@ -262,8 +262,8 @@ def conclusions_from(directions: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFr
     if directions.empty:
         return pd.DataFrame(columns=[*DIRECTION, "unit", "verdict"])
     low = set(pick(floor, floor=True)[["source", "model"]].itertuples(index=False, name=None))
-    named = zip(directions["source"], directions["model"], strict=True)
-    at = [FLOOR if low & {(source, one) for one in model.split(" less ")} else "" for source, model in named]
+    compared = zip(directions["source"], directions["model"], strict=True)
+    at = [FLOOR if low & {(source, one) for one in model.split(" less ")} else "" for source, model in compared]
     return directions[DIRECTION].assign(unit="document", verdict=at)
 
 

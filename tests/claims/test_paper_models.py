@@ -86,7 +86,8 @@ def test_study_1_compares_sizes(home, ran):
 
 
 def test_study_1_stands_beside_table_6(home, ran):
-    said, _ = ran("17_entities", "001", probes=probes(home)[2:])
+    lent = {"biolama/ctd": ["demo/template"], "biolama/wikidata": ["demo/template"]}
+    said, _ = ran("17_entities", "001", probes=probes(home)[2:], enlarge=lent)
     assert "Table 6 model by model" in said
     cells = (home / "out" / "17_entities" / "model_by_model.csv").read_text("utf-8").splitlines()
     assert len(cells) == 1 + 16 * 2 * 3 and cells[0].startswith("model,data,k,printed_before,before")
