@@ -34,6 +34,7 @@ from probekit.report.text import title
 from notebooks.templates.accuracy import ALL, pairs
 from notebooks.templates.ask import FAIR, least_fair
 from notebooks.templates.draws import unit_of
+from notebooks.templates.leaders import LEADERS, led
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -56,15 +57,6 @@ CAPTIONS = {
     "gaps": "One model less a model of another category, both above the floor",
 }
 Tables = Mapping[str, pd.DataFrame]
-
-
-_LEADS = (("pubmedbert",), ("bioformer",), ("biom-electra",))
-_GENERAL = ("google_re/template", "google_re/natural", "trex/template", "trex/natural", "conceptnet", "squad")
-LEADERS = {  # section 4: claim -> probes, and which models of the paper lead there
-    "001-05a": (("biolama/ctd",), _LEADS),
-    "001-05b": (("biolama/wikidata",), _LEADS),
-    "001-06a": (_GENERAL, (("bert-large-uncased",), ("bert-base-uncased", "distilbert"))),
-}
 
 
 class Pairing(NamedTuple):
@@ -336,7 +328,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             rows += [about | row for row in _swaps(tables, one["probe"], other["probe"])]
     rows += _lead("001-05d", pick(tables["gaps"], domain=BIOMEDICAL), [BIOMEDICAL])
     for claim, (probes, leaders) in LEADERS.items():
-        rows += [row for probe in probes for row in _led(claim, pick(tables["stability"], probe=probe), leaders)]
+        rows += [row for probe in probes for row in led(claim, pick(tables["stability"], probe=probe), leaders)]
     rows += _lead("001-05e", tables["gaps"], [BIOMEDICAL, f"{BIOMEDICAL} fine-tuned"])
     for row in rows:
         row["tuned"] = least_fair(*(tuned.get(row[name], UNKNOWN) for name in ("model", "less")))
@@ -357,34 +349,6 @@ def _swaps(tables: Tables, first: str, second: str) -> Iterator[dict[str, Any]]:
             found = opposed((here["difference"], here["low"], here["high"]), then)
             about = {"measured": "one model before another", "model": pair[0], "less": pair[1], "unit": unit_of(first)}
             yield about | dict(zip(("estimate", "low", "high"), found, strict=True))
-
-
-def _led(claim: str, pairs: pd.DataFrame, leaders: Sequence[Sequence[str]]) -> Iterator[dict[str, Any]]:
-    """That models lead a probe in this order: each less every one that should follow it; none where one is missing.
-
-    Args:
-        pairs: rows of ``stability`` on one probe.
-        leaders: first, second and so on; of several models in one place the one with the highest Acc@1 is meant.
-    """
-    names = list(dict.fromkeys([*pairs.get("ahead", ()), *pairs.get("behind", ())]))
-    gaps = {
-        (row["ahead"], row["behind"]): (row["difference"], row["low"], row["high"]) for row in pairs.to_dict("records")
-    }
-    gaps |= {(b, a): (-d, -high, -low) for (a, b), (d, low, high) in gaps.items()}
-    order = list[str]()
-    for group in leaders:
-        there = [name for name in group if name in names]
-        if len(there) < len(group):
-            return
-        best = next(one for one in there if all(gaps[one, other][0] >= 0 for other in there if other != one))
-        order.append(best)
-    for place, one in enumerate(order):
-        rest = [name for name in names if name not in order[: place + 1]]
-        for other in rest:
-            estimate, low, high = (value + 0.0 for value in gaps[one, other])  # never minus zero
-            about = {"claim": claim, "measured": "leader, less who follows", "dataset": pairs["probe"].iloc[0]}
-            about |= {"model": one, "less": other, "unit": unit_of(about["dataset"])}
-            yield about | {"estimate": estimate, "low": low, "high": high}
 
 
 def _lead(claim: str, gaps: pd.DataFrame, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
