@@ -367,7 +367,7 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
     above = above[~above["floor"].astype(bool)]
     for about, group in by(of_mean(tables["falls"]), ["probe"]):
         models = pick(above, probe=about["probe"])["model"].unique()
-        row = {"who": f"ours, {len(models)} models above the floor" if len(models) > 1 else title(models[0])}
+        row = {"who": title(models[0]) if len(models) == 1 else f"ours, {len(models)} models above the floor"}
         row |= {"data": title(about["probe"])} | group.iloc[0][["entities_before", "entities_after"]].to_dict()
         for fall in group.to_dict("records"):
             row |= {f"before@{fall['k']}": fall["before"], f"after@{fall['k']}": fall["after"]}

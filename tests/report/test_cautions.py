@@ -126,7 +126,9 @@ def test_a_model_that_fails_is_named_in_the_first_lines_and_is_in_nothing(home, 
     page, probes, shown = page_of(home, models=[good, broken]), ask.load_probes(files(home)), []
     monkeypatch.setattr("probekit.report.page._display", lambda markdown, _: shown.append(markdown))
     page.tables(lambda: {"ranks": ask.ask_all(page, [good, broken], probes)[["model", "rank"]]}, {"ranks": "Ranks"})
-    assert shown[0].startswith("```{admonition} Take care") and "exp2/last could not be asked" in shown[0].replace("\\", "")
+    assert shown[0].startswith("```{admonition} Take care") and "exp2/last could not be asked" in shown[0].replace(
+        "\\", ""
+    )
     page.close()
     manifest = json.loads((home / "out" / "manifest.json").read_text())
     assert list(manifest["models"]) == ["exp1/last"] and list(manifest["failed"]) == ["exp2/last"]
