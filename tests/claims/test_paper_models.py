@@ -97,7 +97,7 @@ def test_study_1_stands_beside_table_6(home, ran):
     said, _ = ran("17_entities", "001", models=LEADERS, probes=known, enlarge=lent)
     assert "Table 6 model by model" in said
     cells = (home / "out" / "17_entities" / "model_by_model.csv").read_text("utf-8").splitlines()
-    assert len(cells) == 1 + len(LEADERS) * 2 * 3 and cells[0].startswith("model,data,k,printed_before,before")
+    assert len(cells) == 1 + len(LEADERS) * 2 * 3 and cells[0].startswith("model,data,k,printed_before,printed_after,")
 
 
 def test_study_2_compares_sizes_and_stands_beside_tables_2_and_3(home, ran):
