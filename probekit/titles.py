@@ -59,6 +59,7 @@ def title(name: str) -> str:
 
 
 DATA_FILE = re.compile(r"\.(jsonl|json|csv|txt|xml)(\.gz)?$")
+FOLDERS = re.compile(r"(?<![\w.:/~])(?:/[^\s/'\":]+)+/(?=[^\s/])")  # that an absolute path begins with; no address
 _endings: dict[str, tuple[str, str]] = {}  # path of this run -> its shortest ending of its own, and that of a data file
 
 
@@ -102,6 +103,11 @@ def shown_values(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [shown_values(one) for one in value]
     return shown_name(value) if isinstance(value, str) and _is_path(value) else value
+
+
+def without_folders(text: str) -> str:
+    """A message with only the last part of each absolute path in it, so that it names no machine."""
+    return FOLDERS.sub("", text)
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -36,6 +36,8 @@ documents: int = 20  # of a triple, the first that are read, at most; 0 for all
 halved: list = []  # models that were taught half of the T-REx facts
 seed: int = 0  # of the draw of triples, the random variants, and the bootstrap
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "20_contexts"  # folder for tables and figures
 
@@ -51,7 +53,7 @@ examples = {}  # source -> a triple whose context grows, with the ranks that the
 def compute():
     """Search each source for documents, grow the contexts, rank the entities at each step; count what there is."""
     looked = ask.look_all(sources, own, triples, others, most, per_fact, documents, seed)
-    ranked = ask.ask_all(page, models, looked, halved, device)
+    ranked = ask.ask_all(page, models, looked, halved)
     examples.update({one.name: contexts.example(one, most, ranked) for one in looked})
     return contexts.tables(looked, ranked)
 

@@ -35,6 +35,8 @@ documents: int = 20  # of a triple, the first that are read, at most; 0 for all
 halved: list = []  # models that were taught half of the T-REx facts
 seed: int = 0  # of the draw of triples, the random variants, and the bootstrap
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "21_rank_change"  # folder for tables and figures
 
@@ -49,7 +51,7 @@ page = Page("21_rank_change", globals())
 def compute():
     """Rank all entities before and after each step; average the changes by what was added."""
     looked = ask.look_all(sources, own, triples, others, most, per_fact, documents, seed)
-    return rank_change.tables(ask.ask_all(page, models, looked, halved, device), seed)
+    return rank_change.tables(ask.ask_all(page, models, looked, halved), seed)
 
 
 tables = page.tables(compute, rank_change.CAPTIONS)

@@ -40,6 +40,8 @@ categories: dict = {}  # what a model was trained on, where the registry does no
 seeds: int = 5  # draws of the knowledge-random context; 0 for none besides the first
 seed: int = 0  # of the draw of triples, the random variants, and the bootstrap
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "22_ucm"  # folder for tables and figures
 
@@ -56,11 +58,11 @@ page = Page("22_ucm", globals())
 def compute():
     """Rank before and after each step; share out the steps; judge facts that were told against those that were not."""
     looked = ask.look_all(sources, own, triples, others, most, per_fact, documents, seed)
-    ranked = ask.ask_all(page, models, looked, halved, device)
+    ranked = ask.ask_all(page, models, looked, halved)
     known = {name: categories.get(name, about(name).category) for name in ranked["model"].unique()}
-    answers = decoding.tables(page, models, looked, ranked, decoded, seed, device)
+    answers = decoding.tables(page, models, looked, ranked, decoded, seed)
     redrawn = ask.redrawn(looked, seeds, most, seed)
-    drawn = ask.ask_all(page, models, redrawn, halved, device) if redrawn else None
+    drawn = ask.ask_all(page, models, redrawn, halved) if redrawn else None
     found = ucm.tables(ranked, known, drawn)
     return {**found, "telling": telling.telling(ranked, found["floors"]), **answers}
 

@@ -36,6 +36,8 @@ documents: int = 20  # of a triple, the first that are read, at most; 0 for all
 halved: list = []  # models that were taught half of the T-REx facts
 seed: int = 0  # of the draw of triples, the random variants, and the bootstrap
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "23_copy"  # folder for tables and figures
 
@@ -50,7 +52,7 @@ page = Page("23_copy", globals())
 def compute():
     """Rank around the target and around an incorrect entity; compare the two on the same contexts."""
     looked = ask.look_all(sources, own, triples, others, most, per_fact, documents, seed)
-    return copy.tables(ask.ask_all(page, models, looked, halved, device))
+    return copy.tables(ask.ask_all(page, models, looked, halved))
 
 
 tables = page.tables(compute, copy.CAPTIONS)

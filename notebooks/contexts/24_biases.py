@@ -37,6 +37,8 @@ documents: int = 20  # of a triple, the first that are read, at most; 0 for all
 halved: list = []  # models that were taught half of the T-REx facts
 seed: int = 0  # of the draws, the random variants, and the bootstrap
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "24_biases"  # folder for tables and figures
 
@@ -56,7 +58,7 @@ def compute():
         looked += wordings.reworded(source, questions, triples, most, seed, documents)
     for probe, size in bare.items():
         looked += wordings.bare(load_probe(probe), size, seed)
-    return biases.tables(ask.ask_all(page, models, looked, halved, device, answers=True))
+    return biases.tables(ask.ask_all(page, models, looked, halved, answers=True))
 
 
 tables = page.tables(compute, biases.CAPTIONS)

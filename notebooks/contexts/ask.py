@@ -19,7 +19,7 @@ from probekit.demo.world.relation import Domain
 from probekit.elsewhere import later
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
-from probekit.models import load_model
+from probekit.models.model import Model
 from probekit.probes import load_probe
 from probekit.probes.halves import halves
 from probekit.probes.probe import Probe
@@ -170,7 +170,6 @@ def ask_all(
     models: Sequence[str],
     looked: Sequence[Looked],
     halved: Collection[str] = (),
-    device: str = "auto",
     answers: bool = False,
 ) -> pd.DataFrame:
     """Rank changes of every model at every step, one model in memory at a time, noted on the page.
@@ -180,7 +179,6 @@ def ask_all(
         models: names, Hugging Face ids or folders of masked models.
         looked: of ``look_all``.
         halved: models that were taught half of the T-REx facts.
-        device: as in ``load_model``.
         answers: as in ``rank_steps``.
 
     Returns:
@@ -188,23 +186,24 @@ def ask_all(
         and missing where unknown ``relation_label``, ``kind`` and ``exposure``) and ``half`` (of the fact, see
         ``halves``; empty where the model was not halved). ``candidates`` are the size of the pool.
     """
-    asked = []
     for one in (one for one in looked if one.found):
         page.read(f"documents of {one.name}", _fingerprint(one.found), len({f.document.doc_id for f in one.found}))
-    for name in models:
-        with later():
-            model = load_model(name, device=device)
-            page.used(model, *(one.probe for one in looked))
-            for one in looked:
-                with later():
-                    done = rank_steps(model, one.steps, one.asked.attrs["entities"], store=Store(), answers=answers)
-                    task = f"contexts of {one.name}" + f", {one.wording}" * bool(one.wording)
-                    page.ran(model, one.probe, done.attrs["counts"], task)
-                    known = halves("trex") if name in halved and one.name == "trex" else {}
-                    half = [known.get(fact, "") for fact in done["fact_id"]]
-                    asked.append(done.assign(model=shown_name(model.name), half=half))
-                    asked[-1].attrs = {}
-    return pd.concat(asked, ignore_index=True)
+    page.used(*(one.probe for one in looked))
+
+    def ranks(model: Model) -> list[pd.DataFrame]:
+        asked = []
+        for one in looked:
+            with later():
+                done = rank_steps(model, one.steps, one.asked.attrs["entities"], store=Store(), answers=answers)
+                task = f"contexts of {one.name}" + f", {one.wording}" * bool(one.wording)
+                page.ran(model, one.probe, done.attrs["counts"], task)
+                known = halves("trex") if model.name in halved and one.name == "trex" else {}
+                half = [known.get(fact, "") for fact in done["fact_id"]]
+                asked.append(done.assign(model=shown_name(model.name), half=half))
+                asked[-1].attrs = {}
+        return asked
+
+    return pd.concat([table for asked in page.each(models, ranks) for table in asked], ignore_index=True)
 
 
 def draw(names: Sequence[str], size: int, seed: str) -> list[str]:

@@ -9,7 +9,7 @@ from functools import partial
 import pandas as pd
 
 from probekit.metrics.context import context_accuracy
-from probekit.models import load_model
+from probekit.models.model import Model
 from probekit.report.page import Page
 from probekit.report.text import shown_name, title
 from probekit.scoring.decoding import decodable, decode, normalised
@@ -62,7 +62,6 @@ def tables(
     ranked: pd.DataFrame,
     size: int,
     seed: int = 0,
-    device: str = "auto",
 ) -> dict[str, pd.DataFrame]:
     """Decode the answers to some triples, and judge them beside the ranks of the same contexts.
 
@@ -73,7 +72,6 @@ def tables(
         ranked: of ``ask.ask_all``.
         size: triples of a source, at most; 0 for none.
         seed: of their draw.
-        device: as in ``load_model``.
 
     Returns:
         ``decoded``: rows of ``context_accuracy`` by ``source``, ``model`` and ``judged``: ``CANDIDATES`` (ranks of the
@@ -82,7 +80,7 @@ def tables(
         nothing to decode.
     """
     contexts = chosen(looked, size, seed)
-    done = [_decoded(page, name, looked, contexts, device) for name in models] if len(contexts) else []
+    done = page.each(models, lambda model: _decoded(page, model, looked, contexts)) if len(contexts) else []
     calls = pd.DataFrame([call for call, _ in done], columns=CALLS)
     answered = [rows for _, rows in done if len(rows)]
     if not answered:
@@ -100,10 +98,9 @@ def tables(
 
 
 def _decoded(
-    page: Page, name: str, looked: Sequence[Looked], contexts: pd.DataFrame, device: str
+    page: Page, model: Model, looked: Sequence[Looked], contexts: pd.DataFrame
 ) -> tuple[dict[str, object], pd.DataFrame]:
     """What a model had to run, and a row per context and way to judge; no row where it cannot be decoded."""
-    model = load_model(name, device=device)
     shown = shown_name(model.name)
     if not decodable(model):
         return dict.fromkeys(CALLS, 0) | {"model": shown}, pd.DataFrame()

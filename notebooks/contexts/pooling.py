@@ -257,12 +257,13 @@ def sided(low: float, high: float, words: tuple[str, str, str], at: float = 0.0)
 def conclusions_from(directions: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
     """Rows of ``DIRECTION``, each above zero where the paper's claim holds, as conclusions.
 
-    Those of models at the floor (of ``floors``) say so.
+    Those of models at the floor (of ``floors``) say so, also of a pair, ``one less other``.
     """
     if directions.empty:
         return pd.DataFrame(columns=[*DIRECTION, "unit", "verdict"])
     low = set(pick(floor, floor=True)[["source", "model"]].itertuples(index=False, name=None))
-    at = [FLOOR if pair in low else "" for pair in zip(directions["source"], directions["model"], strict=True)]
+    compared = zip(directions["source"], directions["model"], strict=True)
+    at = [FLOOR if low & {(source, one) for one in model.split(" less ")} else "" for source, model in compared]
     return directions[DIRECTION].assign(unit="document", verdict=at)
 
 

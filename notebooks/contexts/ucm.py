@@ -26,6 +26,7 @@ from notebooks.contexts.pooling import (
     by_model,
     classes,
     conclusions_from,
+    falls,
     floors,
     less,
     lowest,
@@ -57,6 +58,14 @@ GROUPS = {
 }
 GENERAL, BIOMEDICAL = "general", "biomedical"
 DOMAIN = {GENERAL: GENERAL, BIOMEDICAL: BIOMEDICAL, "biomedical fine-tuned": BIOMEDICAL}  # of a model's last text
+Row = tuple[object, ...]
+_SIZES = {"002-08a": 1, "002-08b": -1}  # a larger model has a higher U and a lower M
+PAPER_PAIRS: tuple[tuple[Mapping[str, int], str, str], ...] = (
+    (_SIZES, "bert-large-cased", "bert-base-cased"),
+    (_SIZES, "roberta-large", "roberta-base"),
+    (_SIZES, "roberta-large-pm-m3", "roberta-base-pm-m3"),
+    (_SIZES, "bluebert-large-pm-m3", "bluebert-base-pm-m3"),
+)
 PAIRS = (("real", "knowledge_only"), ("knowledge_only", "knowledge_sorted"))
 FITTING = {"trex": GENERAL, "demo": GENERAL, "demo_bio": BIOMEDICAL, "pubmed": BIOMEDICAL, "medline": BIOMEDICAL}
 GOLDS: tuple[Literal["any", "single"], ...] = ("any", "single")
@@ -222,6 +231,7 @@ def directions(
                 name = f"{one} less {other}"
                 ends = measured(pair, cells, less)
                 rows.append(("002-09a", source, name, "Understand", *ends, pair["doc_id"].nunique()))
+        rows += [row for pair in PAPER_PAIRS for row in _of_pair(str(source), every, *pair)]
     return pd.DataFrame(rows, columns=DIRECTION)
 
 
@@ -237,6 +247,17 @@ def _of_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, tuple[float, float
             ends = [group == names[0], group == names[-1]]
             four = [(up, kept & which) for which in ends] + [(rows["any_before"] == 1, first & which) for which in ends]
             yield claim, "Understand less Acc@1", measured(rows, four, _doubly)
+
+
+def _of_pair(source: str, every: pd.DataFrame, claims: Mapping[str, int], one: str, other: str) -> Iterator[Row]:
+    """UCM_m of one of the paper's models less that of another, both of the run; the sign is 1 where more is claimed."""
+    pair = pick(every, model=[one, other])
+    if pair["model"].nunique() < 2:
+        return
+    shares = {"Understand": rises(pair), "Misunderstand": falls(pair)}
+    for (claim, sign), (name, share) in zip(claims.items(), shares.items(), strict=False):
+        cells = [(sign * share, counted(pair) & (pair["model"] == model)) for model in (one, other)]
+        yield claim, source, f"{one} less {other}", name, *measured(pair, cells, less), pair["doc_id"].nunique()
 
 
 def _doubly(means: Array) -> Array:

@@ -35,6 +35,8 @@ unidecode: list = []  # further versions of Unidecode to count Table 1 with, bes
 released: bool = False  # score all released completions of the paper; takes a minute or two
 k: int = 100  # completions per template, and beams of models that write
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "41_hurtfulness"  # folder for tables and figures
 
@@ -51,7 +53,7 @@ def compute():
     """Match the completions of the release, and of one's own models and files, with the words of the lexicon."""
     made = hurtfulness.tables(page, unidecode) if released else {}
     questions = ask.load(page, templates, models, completions, language)
-    found = ask.ask_all(page, models, completions, questions, k, device)
+    found = ask.ask_all(page, models, completions, questions, k)
     return made | {"own": hurtfulness.own(ask.score_all(found, questions))}
 
 

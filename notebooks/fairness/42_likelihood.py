@@ -31,6 +31,8 @@ categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in t
 released: bool = False  # score the released completions of the 21 models of the paper; takes a minute or two
 k: int = 100  # completions per template, at least 40
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "42_likelihood"  # folder for tables and figures
 
@@ -48,7 +50,7 @@ def compute():
     """Match completions, and compare the shares of hurtful ones over ranges of ranks, on one draw of templates."""
     ranks.contrast_weights(k)  # too few completions are refused before any model is asked
     questions = ask.load(page, templates, models, completions, language)
-    found = ask.ask_all(page, models, completions, questions, k, device)
+    found = ask.ask_all(page, models, completions, questions, k)
     past = likelihood.score_released(page) if released else {}
     return likelihood.tables(past | ask.score_all(found, questions))
 

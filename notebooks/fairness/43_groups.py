@@ -31,6 +31,8 @@ categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in t
 released: bool = False  # score the released completions of the paper's 21 models in place of others; takes a minute
 k: int = 100  # completions per template
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "43_groups"  # folder for tables and figures
 
@@ -48,7 +50,7 @@ def compute():
     if released:
         return groups.released_tables(page)
     questions = ask.load(page, templates, models, completions, language)
-    found = ask.ask_all(page, models, completions, questions, k, device)
+    found = ask.ask_all(page, models, completions, questions, k)
     return groups.tables(ask.score_all(found, questions), questions)
 
 

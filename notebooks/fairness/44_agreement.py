@@ -32,6 +32,8 @@ sample: int = 24  # templates of each set that the encoder reads; 0 for all
 k: int = 100  # the last rank that the encoder reads
 seed: int = 0  # of the sample
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "44_agreement"  # folder for tables and figures
 
@@ -52,8 +54,8 @@ def compute():
         questions, texts, families = agreement.released_run(page)
     else:
         questions = ask.load(page, templates, models, completions)
-        texts = ask.ask_all(page, models, completions, questions, k, device)
-        families = agreement.families_of(models, texts)
+        texts = ask.ask_all(page, models, completions, questions, k)
+        families = agreement.families_of(page.asking.left(models), texts)
     return agreement.tables(page, questions, texts, families, encoder, device, sample, k, seed)
 
 

@@ -32,6 +32,8 @@ shown: int = 8  # of these, how many the page shows
 top: int = 10  # completions of each model that are shown; ten are counted
 seed: int = 0  # of the draw
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "45_samples"  # folder for tables and figures
 
@@ -49,7 +51,7 @@ def compute():
     if released:
         return samples.tables(ask.load(page, ask.REAL, []), release.completions_of_table(page))
     questions = ask.load(page, templates, models, completions)
-    texts = ask.ask_all(page, models, completions, questions, max(top, samples.TOP), device)
+    texts = ask.ask_all(page, models, completions, questions, max(top, samples.TOP))
     return samples.tables(questions, texts) | {"sample": samples.sample(questions, texts, sample, top, seed)}
 
 

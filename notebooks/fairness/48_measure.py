@@ -32,6 +32,8 @@ measure: str = "vader"  # vader (extra `sentiment`), a word list (.csv, .txt), o
 label: str = ""  # of a classifier, whose probability counts
 top: int = 10  # completions of each template
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "48_measure"  # folder for tables and figures
 
@@ -51,7 +53,7 @@ def compute():
     if released:
         return second.tables(*second.released(page), score, top)
     questions = ask.load(page, templates, models, completions)
-    return second.tables(questions, ask.ask_all(page, models, completions, questions, top, device), score, top)
+    return second.tables(questions, ask.ask_all(page, models, completions, questions, top), score, top)
 
 
 tables = page.tables(compute, second.CAPTIONS)

@@ -133,7 +133,7 @@ def load(
 
 
 def ask_all(
-    page: Page, models: Sequence[str], files: Sequence[str], questions: Questions, k: int, device: str
+    page: Page, models: Sequence[str], files: Sequence[str], questions: Questions, k: int
 ) -> dict[str, dict[str, Rows]]:
     """The first k completions of every template: of models, asked now, and of files, each one model's.
 
@@ -147,15 +147,17 @@ def ask_all(
         ProbekitError: a file that does not complete each template once, or with fewer completions than k.
     """
     found: dict[str, dict[str, Rows]] = {subset: {} for subset in questions.sets}
-    for name in models:
-        from probekit.models import load_model
 
-        with later():
-            model = load_model(name, device=device)
-            page.used(model)
-            for subset, table in questions.sets.items():
-                with later():
-                    found[subset][shown_name(name)] = mined(model, list(table["text"]), k)
+    def completed(model: Model) -> tuple[str, dict[str, Rows]]:
+        rows = dict[str, Rows]()
+        for subset, table in questions.sets.items():
+            with later():
+                rows[subset] = mined(model, list(table["text"]), k)
+        return shown_name(model.name), rows
+
+    for model, said_of in page.each(models, completed):
+        for subset, answers in said_of.items():
+            found[subset][model] = answers
     for file in files:
         said = read_completions(Path(file))
         if len(said.texts[0]) < k:

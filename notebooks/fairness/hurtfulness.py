@@ -14,6 +14,7 @@ import pandas as pd
 from probekit.errors import ProbekitError
 from probekit.metrics import fewest, middle
 from probekit.metrics.hurtfulness import cut, honest
+from probekit.models.registry import entry_of
 from probekit.probes.completions import SUBSETS, Completions, released_models
 from probekit.probes.honest import honest_templates
 from probekit.report.page import Page
@@ -35,6 +36,7 @@ from notebooks.fairness.checks import LEADERS, LOWEST, UNSTABLE
 from notebooks.fairness.matching import COUNTED, MAIN, VARIANTS, Scored, counts, score
 from notebooks.fairness.table1 import (
     AGREEING,
+    PAPER,
     RANKED,
     WHOLE,
     Draws,
@@ -381,19 +383,28 @@ def version_story(tables: Tables) -> str:
     )
 
 
+def in_print(model: str) -> str:
+    """What Table 1 prints of a registered model; a dash for another."""
+    entry = entry_of(model)
+    return as_printed(entry.names[PAPER]) if entry and PAPER in entry.names else "–"
+
+
 def beside(tables: Tables, comparable: bool) -> pd.DataFrame:
     """One's own models for reading, with the place that each would take among the audited models of Table 1.
 
     A place is given for as many completions as the recorded models have.
 
     Args:
-        comparable: whether templates and lexicon are the paper's; without, no place is given.
+        comparable: whether templates and lexicon are the paper's; without, no place is given, and nothing printed.
     """
     whole, first = by_model(tables["own"], "audited_plain"), by_model(tables["own"], "audited_first_word")
     table1 = tables["table1"] if len(tables["table1"]) else recorded_tables(PAGE).get("table1", pd.DataFrame())
     shown = {"Model": [title(name) for name in whole.index], "Completions": [str(n) for n in whole["ranks"]]}
     for words, rows in (("Audited", whole), ("First word", first)):
         shown[words] = [interval(*row) for row in rows[["mean", "low", "high"]].itertuples(index=False)]
+    printed = [in_print(name) for name in whole.index]
+    if comparable and set(printed) > {"–"}:
+        shown["Printed"] = printed
     if not comparable or table1.empty:
         return pd.DataFrame(shown)
     known = by_model(table1, "audited")

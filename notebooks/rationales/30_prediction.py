@@ -26,6 +26,8 @@ sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `notebooks.rationales.
 limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
 seed: int = 0  # of the draw and of the demo worlds
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "30_prediction"  # folder for tables and figures
 
@@ -41,7 +43,7 @@ page = Page("30_prediction", globals())
 def compute():
     """Take the best fillings of every slot, count those that are golds, by dimension and by kind of record."""
     records = ask.load_sets(page, sets, limit, seed)
-    fillings = ask.predict_all(page, models, chinese, records, device)
+    fillings = ask.predict_all(page, models, chinese, records)
     return prediction.tables(records, fillings)
 
 

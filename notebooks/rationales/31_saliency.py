@@ -32,6 +32,8 @@ target: str = "predicted"  # what all methods but attention explain: predicted, 
 limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
 seed: int = 0  # of the draw, the demo worlds, the draws of random scores and random weights
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "31_saliency"  # folder for tables and figures
 
@@ -48,10 +50,10 @@ def compute():
     """Score the words by each method, trained and not; compare them with the marks and across perturbed pairs; take
     the best-scored words out."""
     records = ask.load_sets(page, sets, limit, seed)
-    fillings = ask.predict_all(page, models, chinese, records, device)
-    how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed, "device": device}
+    fillings = ask.predict_all(page, models, chinese, records)
+    how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed}
     scores = ask.attribute_all(page, models, chinese, records, methods, weights, **how)
-    losses = ask.erase_all(page, models, chinese, records, scores, seed, device)
+    losses = ask.erase_all(page, models, chinese, records, scores, seed)
     return saliency.tables(records, fillings, scores, losses, seed)
 
 

@@ -31,6 +31,8 @@ baseline: str = "pad"  # of integrated gradients: pad, or zero
 target: str = "predicted"  # what all methods but attention explain: predicted, or gold
 seed: int = 0  # of the demo worlds and of the draw
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "32_rationale_length"  # folder for tables and figures
 
@@ -45,8 +47,8 @@ page = Page("32_rationale_length", globals())
 def compute():
     """Score the words by each method, take a tenth to all of them, and average F1 and MAP by dimension."""
     records = ask.load_sets(page, sets, limit, seed)
-    fillings = ask.predict_all(page, models, chinese, records, device)
-    how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed, "device": device}
+    fillings = ask.predict_all(page, models, chinese, records)
+    how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed}
     scores = ask.attribute_all(page, models, chinese, records, methods, **how)
     return rationale_length.tables(records, fillings, scores)
 

@@ -31,6 +31,8 @@ baseline: str = "pad"  # of integrated gradients: pad, or zero
 target: str = "predicted"  # what all methods but attention explain: predicted, or gold
 seed: int = 0  # of the demo worlds and of the draw
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "33_perturbations"  # folder for tables and figures
 
@@ -46,9 +48,9 @@ page = Page("33_perturbations", globals())
 def compute():
     """Fill every slot; score the words where some are marked; put each changed text beside its original."""
     records = ask.load_sets(page, sets, limit, seed)
-    fillings = ask.predict_all(page, models, chinese, records, device)
+    fillings = ask.predict_all(page, models, chinese, records)
     marked = perturbations.with_marks(records)
-    how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed, "device": device}
+    how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed}
     scores = ask.attribute_all(page, models, chinese, marked, methods, **how)
     return perturbations.tables(records, fillings, scores)
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from probekit.demo.world.chinese_rationales import chinese_rationales
 from probekit.demo.world.rationales import demo_rationales
 from probekit.elsewhere import later
 from probekit.errors import ReportError
-from probekit.models import about, load_model
+from probekit.models import about
 from probekit.models.model import Model
 from probekit.probes.rationales import (
     RationaleSet,
@@ -32,6 +32,8 @@ from probekit.scoring import attribute, predict_slots
 from probekit.scoring.saliency import erasure, oracle_saliency, random_saliency, randomised
 from probekit.scoring.saliency.word_scores import Method
 from probekit.store import Store
+
+Result = TypeVar("Result")
 
 
 def _primed(source: str, _: int) -> RationaleSet:
@@ -130,24 +132,30 @@ def language(items: RationaleSet) -> str:
     return str(items.items["language"].iloc[0])
 
 
-def _pairs(
-    page: Page, models: Sequence[str], chinese: Sequence[str], sets: Mapping[str, RationaleSet], device: str
-) -> Iterator[tuple[Model, dict[str, RationaleSet]]]:
-    """Each model with the sets of its language, one model in memory at a time, noted on the page."""
+def _each(
+    page: Page,
+    models: Sequence[str],
+    chinese: Sequence[str],
+    sets: Mapping[str, RationaleSet],
+    ask: Callable[[Model, dict[str, RationaleSet]], list[Result]],
+) -> list[Result]:
+    """What ``ask`` finds of each model and the sets of its language, one model in memory at a time."""
+    wanted: dict[str, dict[str, RationaleSet]] = {}
     for name in dict.fromkeys([*models, *chinese]):
-        wanted = [tongue for tongue, group in (("en", models), ("zh", chinese)) if name in group]
-        known = {shown: items for shown, items in sets.items() if language(items) in wanted}
-        if known:
-            with later():
-                model = load_model(name, device=device)
-                page.used(model)
-                if texts := about(name).texts:
-                    page.models[shown_name(name)]["texts"] = list(texts)
-                yield model.renamed(shown_name(name)), known
+        tongues = [tongue for tongue, group in (("en", models), ("zh", chinese)) if name in group]
+        if known := {shown: items for shown, items in sets.items() if language(items) in tongues}:
+            wanted[name] = known
+
+    def answers(model: Model) -> list[Result]:
+        if texts := about(model.name).texts:
+            page.models[shown_name(model.name)]["texts"] = list(texts)
+        return ask(model.renamed(shown_name(model.name)), wanted[model.name])
+
+    return [result for found in page.each(list(wanted), answers) for result in found]
 
 
 def predict_all(
-    page: Page, models: Sequence[str], chinese: Sequence[str], sets: Mapping[str, RationaleSet], device: str = "auto"
+    page: Page, models: Sequence[str], chinese: Sequence[str], sets: Mapping[str, RationaleSet]
 ) -> pd.DataFrame:
     """The best fillings of every slot by every model.
 
@@ -156,7 +164,6 @@ def predict_all(
         models: asked the English sets; names, Hub ids or folders.
         chinese: models asked the Chinese sets; a model may be in both lists.
         sets: of ``load_sets``.
-        device: as in ``load_model``.
 
     Returns:
         The rows of ``predict_slots`` with ``dataset`` and ``model`` before them, and ``original``: the id of the
@@ -165,12 +172,16 @@ def predict_all(
     Raises:
         ReportError: no model for any set.
     """
-    frames = []
-    for model, known in _pairs(page, models, chinese, sets, device):
+
+    def predictions(model: Model, known: Mapping[str, RationaleSet]) -> list[pd.DataFrame]:
+        frames = []
         for name, items in known.items():
             with later():
                 rows = predict_slots(model, items, top=TOP, store=Store())
                 frames.append(pd.concat({(name, model.name): rows}, names=["dataset", "model"]).reset_index([0, 1]))
+        return frames
+
+    frames = _each(page, models, chinese, sets, predictions)
     if not frames:
         raise ReportError("no model is asked any set: `models` are asked English sets, `chinese` Chinese ones")
     table = pd.concat(frames, ignore_index=True)
@@ -188,12 +199,11 @@ def attribute_all(
     baseline: str = "pad",
     target: str = "predicted",
     seed: int = 0,
-    device: str = "auto",
 ) -> list[Saliency]:
     """Word scores of every set by every method and model, and by the controls.
 
     Args:
-        page, models, chinese, sets, device: as in ``predict_all``.
+        page, models, chinese, sets: as in ``predict_all``.
         methods: of ``METHODS``.
         weights: which copies of each model are asked: ``TRAINED``, ``RANDOM_HEAD``, ``RANDOM_WEIGHTS``.
         steps, baseline: of integrated gradients.
@@ -215,7 +225,9 @@ def attribute_all(
     for name, items in sets.items():
         saliencies.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
         saliencies.append(Saliency(name, "", RANDOM, "", None))
-    for model, known in _pairs(page, models, chinese, sets, device):
+
+    def scored(model: Model, known: Mapping[str, RationaleSet]) -> list[Saliency]:
+        found = []
         for kind in weights:
             copy = model if kind == TRAINED else randomised(model, LAYERS[kind], seed)
             for name, items in known.items():
@@ -223,8 +235,10 @@ def attribute_all(
                     options = {name: value for name, value in given.items() if name in OPTIONS.get(method, ("target",))}
                     with later():
                         scores = attribute(copy, items, METHODS[method], store=Store(), **options)
-                        saliencies.append(Saliency(name, model.name, method, kind, scores))
-    return saliencies
+                        found.append(Saliency(name, model.name, method, kind, scores))
+        return found
+
+    return saliencies + _each(page, models, chinese, sets, scored)
 
 
 def erase_all(
@@ -234,12 +248,11 @@ def erase_all(
     sets: Mapping[str, RationaleSet],
     saliencies: Sequence[Saliency],
     seed: int = 0,
-    device: str = "auto",
 ) -> pd.DataFrame:
     """What each trained model's predictions lose without the words that each method, and each control, ranks first.
 
     Args:
-        page, models, chinese, sets, device: as in ``predict_all``.
+        page, models, chinese, sets: as in ``predict_all``.
         saliencies: of ``attribute_all``.
         seed: of ``DRAWS`` draws of random scores, over which their loss is the mean.
 
@@ -247,8 +260,9 @@ def erase_all(
         ``dataset, model, method, original`` (id), ``dimension, erased`` (``deleted`` or ``masked``), ``share,
         comprehensiveness, sufficiency`` of every record (see ``erasure``).
     """
-    frames = []
-    for model, known in _pairs(page, models, chinese, sets, device):
+
+    def losses(model: Model, known: Mapping[str, RationaleSet]) -> list[pd.DataFrame]:
+        frames = []
         for name, items in known.items():
             mine = [one for one in saliencies if one.dataset == name and one.model in ("", model.name)]
             tables = {one.method: one.table for one in mine if one.table is not None and one.weights in ("", TRAINED)}
@@ -261,4 +275,7 @@ def erase_all(
             original = about["original_id"].where(about["original_id"] != "", about.index.to_series())
             lost = lost.assign(dataset=name, model=model.name, original=lost["id"].map(original))
             frames.append(lost.assign(dimension=lost["id"].map(about["dimension"])))
+        return frames
+
+    frames = _each(page, models, chinese, sets, losses)
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -23,9 +24,23 @@ CAPTIONS = {
     "accuracy": "Share of right fillings by dimension, of originals and of perturbed records",
     "changes": "Accuracy of perturbed less that of original records",
     "directions": "Accuracy in grammar and in semantics less that in each other dimension",
+    "pairs": "Accuracy of one model of the paper less that of another",
     "outcomes": "What the first filling is: a gold, a word that the text already holds, or another wrong one",
     "floors": "Accuracy of first fillings beside that of the best constant answer",
     "statistics": "Sizes of the sets, and length of rationales over length of input",
+}
+_BERT, _ROBERTA, _ERNIE, _LARGE = (
+    "bert-base-chinese",
+    "chinese-roberta-wwm-ext",
+    "ernie-base-chinese",
+    "ernie-large-chinese",
+)
+PAIRS = {  # claim -> pairs of the paper's models, the better first, and in which dimensions
+    "003-05a": (((_ROBERTA, _BERT), (_ERNIE, _BERT), (_LARGE, _BERT)), ("grammar", "semantics", "reasoning")),
+    "003-05b": (((_LARGE, _ERNIE),), ("grammar", "semantics", "reasoning")),
+    "003-06a": (tuple(product((_BERT, _ERNIE), (_ROBERTA, _LARGE))), ("knowledge", "computation")),
+    "003-17a": ((("bert-large-uncased", "bert-base-uncased"), ("roberta-large", "roberta-base")), (ALL,)),
+    "003-17b": ((("roberta-base", "bert-base-uncased"), ("roberta-large", "bert-large-uncased")), DIMENSIONS),
 }
 Tables = Mapping[str, pd.DataFrame]
 
@@ -42,6 +57,7 @@ def tables(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> dict[
         "accuracy": accuracy(kept),
         "changes": changes(kept),
         "directions": directions(kept),
+        "pairs": pairs(kept),
         "outcomes": shares(sets, kept),
         "floors": floors(sets, kept),
         "statistics": statistics(sets),
@@ -162,9 +178,35 @@ def shares(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> pd.Da
     return pd.DataFrame(table)
 
 
+def pairs(predictions: pd.DataFrame) -> pd.DataFrame:
+    """Whether one model of the paper predicts better than another, at top 1, on the sets that both were asked.
+
+    Returns:
+        The columns of ``directions``; ``against`` is the other model.
+    """
+    table = []
+    for dataset in [name for name in predictions["dataset"].unique() if like_the_paper(name)]:
+        for claim, (names, dimensions) in PAIRS.items():
+            for one, other in names:
+                both = pick(predictions, dataset=dataset, model=[one, other])
+                if both["model"].nunique() < 2:
+                    continue
+                for dimension in dimensions:
+                    rows = both if dimension == ALL else pick(both, dimension=dimension)
+                    gap = _difference(rows, _hits(rows, 1), (rows["model"] == one).to_numpy())
+                    named = {"claim": claim, "dataset": dataset, "model": one, "dimension": dimension, "against": other}
+                    table.append(named | gap | {"n": rows["original"].nunique()})
+    return pd.DataFrame(table)
+
+
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The finding of section 5.2 as differences that lie above zero where it holds, per set and model."""
-    return judged(tables["directions"].assign(unit="original"), tables["floors"])
+    """The findings of section 5.2 and appendix D as differences that lie above zero where they hold, per set and model
+    or pair of models."""
+    rows = [judged(tables[name].assign(unit="original"), tables["floors"]) for name in ("directions", "pairs")]
+    if len(rows[1]):  # of one pair its dimensions are the voices
+        alone = rows[1].groupby("claim")["model"].transform("nunique") == 1
+        rows[1] = rows[1].assign(model=rows[1]["model"].mask(alone, ""))
+    return pd.concat([table for table in rows if len(table)] or rows[:1], ignore_index=True)
 
 
 def echoes(tables: Tables, dataset: str) -> str:

@@ -50,6 +50,7 @@ ABOUT = ["dataset", "model", "method", "weights"]
 BETTER, LEARNED, SENSIBLE = "003-08c", "method above random scores", "trained above random weights"
 FAITHFUL = {"more": ATTENTION, "less": GRADIENTS, "undecided": "neither beyond chance"}
 CLAIMS = {F1: BETTER, MAP: "003-08e"}  # of attention less integrated gradients
+CHINESE, CHINESE_CLAIMS = "own/zh", {F1: "003-08a", MAP: "003-08b"}
 BOUND = 0.01  # of the change that integrated gradients explain
 EXACT = (F1, F1_MARKS, MAP, MAP_WORDS)  # metrics of which random scores have an expectation by formula
 NO_MODEL = "no model"
@@ -356,7 +357,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     if rows.empty:
         return rows
     columns = ["claim", "dataset", "model", "metric", "dimension", "estimate", "low", "high"]
-    rows = rows.assign(claim=rows["metric"].map(CLAIMS))[columns].assign(unit="original")
+    claims = rows["metric"].map(CHINESE_CLAIMS).where(rows["dataset"] == CHINESE, rows["metric"].map(CLAIMS))
+    rows = rows.assign(claim=claims)[columns].assign(unit="original")
     return judged(rows, tables["floors"])
 
 

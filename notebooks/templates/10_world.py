@@ -28,6 +28,8 @@ epochs: list = [3, 10]  # passes over its text after which it is asked too
 limit: int = 0  # facts per probe, 0 for all
 seed: int = 0  # of the world; the zoo has read the text of world 0
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 out: str = "10_world"  # folder for tables and figures
 
 # %% tags=["hide-input"]
@@ -45,9 +47,9 @@ def compute():
     facts = world.facts_of(asked)
     found = {"relations": world.relations(facts), "exposures": world.exposures(facts)}
     found |= {f"examples_{domain}": world.examples(domain, 4, seed) for domain in ("general", "biomedical")}
-    found |= world.calibration(ask.ask_all(page, models, asked, device=device))
+    found |= world.calibration(ask.ask_all(page, models, asked))
     its_own = [probe for probe in asked if world.reads(grown, probe.domain) == world.YES]
-    return found | world.growth(page, grown, epochs, its_own, device)
+    return found | world.growth(page, grown, epochs, its_own)
 
 
 tables = page.tables(compute, world.CAPTIONS)

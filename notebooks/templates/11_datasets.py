@@ -26,6 +26,8 @@ per_fact: int = 5  # natural sentences per T-REx fact, at most
 limit: int = 0  # facts per probe, 0 for all
 seed: int = 0  # of all sampling
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and read no data
 out: str = "11_datasets"  # folder for tables and figures
 
@@ -40,7 +42,7 @@ page = Page("11_datasets", globals())
 
 def compute():
     """Read the probes; count facts, objects, leaks and relations, and lengths in the tokens of each model."""
-    return datasets.tables(page, models, ask.load_probes(probes, limit, seed, per_fact), device)
+    return datasets.tables(page, models, ask.load_probes(probes, limit, seed, per_fact))
 
 
 tables = page.tables(compute, datasets.CAPTIONS)

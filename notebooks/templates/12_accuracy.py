@@ -29,6 +29,8 @@ limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "12_accuracy"  # folder for tables and figures
 
@@ -44,8 +46,9 @@ page = Page("12_accuracy", globals())
 def compute():
     """Rank all entities of each data set at each prompt; compare the two styles fact by fact."""
     asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
-    cards = ask.cards(models, halved)
-    ranks = ask.ask_all(page, models, asked, halved, device).merge(cards[["model", "tuned"]], how="left")
+    ranks = ask.ask_all(page, models, asked, halved)
+    cards = ask.cards(page.asking.left(models), halved)
+    ranks = ranks.merge(cards[["model", "tuned"]], how="left")
     return accuracy.tables(ranks) | {"datasets": accuracy.datasets(asked), "models": cards}
 
 

@@ -30,6 +30,8 @@ limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "13_rankings"  # folder for tables and figures
 
@@ -47,9 +49,9 @@ page = Page("13_rankings", globals())
 def compute():
     """Rank all entities at each prompt; draw facts anew, for all models at once, and rank the models on each draw."""
     asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
-    ranks = ask.ask_all(page, models, asked, halved, device)
-    trained_on = {shown_name(name): categories.get(name, about(name).category) for name in models}
-    tuned = dict(ask.cards(models, halved)[["model", "tuned"]].itertuples(index=False))
+    ranks = ask.ask_all(page, models, asked, halved)
+    trained_on = {shown_name(name): categories.get(name, about(name).category) for name in page.asking.left(models)}
+    tuned = dict(ask.cards(page.asking.left(models), halved)[["model", "tuned"]].itertuples(index=False))
     return rankings.tables(ranks, trained_on, tuned, seed)
 
 

@@ -28,6 +28,8 @@ limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "14_templates"  # folder for tables and figures
 
@@ -44,7 +46,7 @@ def compute():
     """Rank all entities at each prompt, in every wording that a relation has; compare wordings fact by fact."""
     asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
     asked += ask.further_wordings(asked, limit, seed, limits)
-    ranks, floors = ask.judged(ask.ask_all(page, models, asked, device=device))
+    ranks, floors = ask.judged(ask.ask_all(page, models, asked))
     return templates.tables(ranks, asked) | {"floors": floors}
 
 

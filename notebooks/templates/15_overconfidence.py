@@ -29,6 +29,8 @@ limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "15_overconfidence"  # folder for tables and figures
 
@@ -44,9 +46,9 @@ page = Page("15_overconfidence", globals())
 def compute():
     """Keep the ten best answers to every prompt; compare the styles on one prompt a fact, the same facts in both."""
     asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
-    ranks, floors = ask.judged(ask.ask_all(page, models, asked, device=device))
+    ranks, floors = ask.judged(ask.ask_all(page, models, asked))
     found = overconfidence.tables(ranks, asked, seed) | {"floors": floors}
-    return ask.with_tuned(found, ask.cards(models, halved), "gaps", "variety")
+    return ask.with_tuned(found, ask.cards(page.asking.left(models), halved), "gaps", "variety")
 
 
 tables = page.tables(compute, overconfidence.CAPTIONS)

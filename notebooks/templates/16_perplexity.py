@@ -31,6 +31,8 @@ limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "16_perplexity"  # folder for tables and figures
 
@@ -46,10 +48,12 @@ page = Page("16_perplexity", globals())
 def compute():
     """Rank the candidates at all prompts; read a sample of them, one a fact, the same facts in both styles."""
     asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
-    ranks, floors = ask.judged(ask.ask_all(page, models, asked, device=device), by_probe=True)
-    read = reading.read_all(page, models, draws.sample(asked, texts, seed), device)
+    ranks, floors = ask.judged(ask.ask_all(page, models, asked), by_probe=True)
+    read = reading.read_all(page, models, draws.sample(asked, texts, seed))
     read = read.merge(ranks[["model", "probe"]].drop_duplicates(), on=["model", "probe"])
-    return ask.with_tuned(perplexity.tables(ranks, read) | {"floors": floors}, ask.cards(models, halved), "points")
+    return ask.with_tuned(
+        perplexity.tables(ranks, read) | {"floors": floors}, ask.cards(page.asking.left(models), halved), "points"
+    )
 
 
 tables = page.tables(compute, perplexity.CAPTIONS)

@@ -27,6 +27,8 @@ limit: int = 0  # facts per probe, 0 for all; lists of entities stay whole
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "17_entities"  # folder for tables and figures
 
@@ -42,7 +44,7 @@ page = Page("17_entities", globals())
 def compute():
     """Rank the right answer within each probe's own list, and while the entities of other data sets join it."""
     enlarged = entities.load(probes, enlarge, limit, seed, limits)
-    ranks, costs = entities.ask_all(page, models, enlarged, device)
+    ranks, costs = entities.ask_all(page, models, enlarged)
     return entities.tables(ranks, costs)
 
 
@@ -82,6 +84,8 @@ page.figure(
 paper = entities.as_in_paper(tables, paper=not page.demo)
 caption = "Acc@k with the own and with the enlarged list, means over models" + ", printed and ours" * (not page.demo)
 page.table(paper, "paper", caption, entities.arrows(paper))
+if len(cells := entities.model_by_model(tables)):
+    page.table(cells, "model_by_model", "Table 6 model by model: Acc@k as printed, and ours", fold=True)
 
 # %% [markdown]
 # ## Are the added entities rivals?

@@ -31,6 +31,8 @@ limit: int = 0  # facts per probe, 0 for all
 limits: dict = {}  # facts of single probes in place of `limit`, such as {"medlama/template": 300}
 seed: int = 0  # of all sampling
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "18_vocabulary"  # folder for tables and figures
 
@@ -46,16 +48,16 @@ page = Page("18_vocabulary", globals())
 def compute():
     """Count the tokens of every answer; compare answers of one token with longer ones, and sizes fact by fact."""
     asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
-    ranks = ask.ask_all(page, models, asked, device=device)
-    measured, candidates = vocabulary.measure(ranks, models, asked, device)
+    ranks = ask.ask_all(page, models, asked)
+    measured, candidates = vocabulary.measure(page, ranks, models, asked)
     above, floors = ask.judged(measured)
     kept = above[["model", "probe"]].drop_duplicates()
     found = vocabulary.tables(above, candidates.merge(kept, on=["model", "probe"])) | {"floors": floors}
-    sizes = vocabulary.known_pairs(pairs, models)
+    sizes = vocabulary.known_pairs(pairs, page.asking.left(models))
     names = list(dict.fromkeys(name for pair in sizes for name in pair))
-    read = reading.read_all(page, names, draws.sample(asked, texts, seed), device)
+    read = reading.read_all(page, names, draws.sample(asked, texts, seed))
     found |= vocabulary.size_tables(ranks, read, sizes)
-    return ask.with_tuned(found, ask.cards(models, halved), "gaps")
+    return ask.with_tuned(found, ask.cards(page.asking.left(models), halved), "gaps")
 
 
 tables = page.tables(compute, vocabulary.CAPTIONS)

@@ -31,6 +31,8 @@ probes: list = ["demo_lipid/chemical", "demo_lipid/gene"]  # names of `probekit 
 limit: int = 0  # prompts per probe, 0 for all
 seed: int = 0  # of all sampling
 device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+device_map: str = ""  # "auto" divides each model among several GPUs (package accelerate)
 recorded: bool = False  # show the recorded results and ask no model
 out: str = "19_lipid"  # folder for tables and figures
 
@@ -46,7 +48,7 @@ page = Page("19_lipid", globals())
 def compute():
     """Run the recipe on the texts; rank the masked entity of each prompt among all that its probe masks."""
     made, sheet, judged = lipid.make(texts)
-    ranks = ask.ask_all(page, models, ask.load_probes(probes, limit, seed), device=device)
+    ranks = ask.ask_all(page, models, ask.load_probes(probes, limit, seed))
     found = {
         "accuracy": lipid.accuracy(ranks),
         "homonyms": lipid.homonym_table(ranks),

@@ -12,9 +12,10 @@ import pandas as pd
 from probekit.elsewhere import later
 from probekit.errors import ReportError
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
-from probekit.models import load_model
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
+from probekit.models.loading import at_revision
 from probekit.models.model import Model
+from probekit.models.registry import entry_of
 from probekit.probes import PROBES, load_probe
 from probekit.probes.halves import halves
 from probekit.probes.lama import Unit
@@ -146,7 +147,6 @@ def ask_all(
     models: Sequence[str],
     probes: Sequence[Probe],
     halved: Collection[str] = (),
-    device: str = "auto",
 ) -> pd.DataFrame:
     """Ranks of every model on every probe, one model in memory at a time, noted on the page.
 
@@ -155,24 +155,25 @@ def ask_all(
         models: names, Hugging Face ids or folders.
         probes: loaded.
         halved: models that were taught half of the LAMA facts.
-        device: as in ``load_model``.
 
     Returns:
         The rows of ``ask``, all in one table.
     """
-    tables = []
-    for name in models:
-        with later():
-            model = load_model(name, device=device)
-            page.used(model, *probes)
-            for probe in probes:
-                with later():
-                    tables.append(ask(model, probe, name in halved, Store()))
-                    page.ran(model, probe, tables[-1].attrs["counts"])
-            page.checked(model, sanity_faults(model.name, tables[-len(probes) :]))
-    for table in tables:
+
+    def answers(model: Model) -> list[pd.DataFrame]:
+        page.used(*probes)
+        tables = []
+        for probe in probes:
+            with later():
+                tables.append(ask(model, probe, model.name in halved, Store()))
+                page.ran(model, probe, tables[-1].attrs["counts"])
+        page.checked(model, sanity_faults(model.name, tables))
+        return tables
+
+    found = [table for tables in page.each(models, answers) for table in tables]
+    for table in found:
         table.attrs = {}
-    return with_floors(pd.concat(tables, ignore_index=True))
+    return with_floors(pd.concat(found, ignore_index=True))
 
 
 def judged(ranks: pd.DataFrame, by_probe: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -237,8 +238,10 @@ def tuned_on(name: str, halved: Collection[str] = ()) -> str:
 
     Returns:
         Joined by ``and`` where the texts that it and its bases read are of several kinds; ``unknown`` where nothing is
-        recorded, or a text is of no kind known here.
+        recorded, or a text is of no kind known here. No model of the papers was tuned on either style.
     """
+    if entry := entry_of(at_revision(name)[0]):
+        return NEITHER if entry.category == "general" else BIOMEDICAL
     card, read = about(name), list[str]()
     while card.texts:
         read += [text.removesuffix(".txt") for text in card.texts]

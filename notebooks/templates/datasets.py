@@ -10,7 +10,6 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics.decisions import enough
-from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
 from probekit.report.charts import lines
@@ -45,20 +44,16 @@ CAPTIONS = {
 Tables = Mapping[str, pd.DataFrame]
 
 
-def tables(page: Page, models: Sequence[str], probes: Sequence[Probe], device: str = "auto") -> dict[str, pd.DataFrame]:
+def tables(page: Page, models: Sequence[str], probes: Sequence[Probe]) -> dict[str, pd.DataFrame]:
     """All tables of the page; one that does not apply is empty. Models are asked for their tokens alone.
 
     Args:
         page: notes models and probes.
         models: names, Hugging Face ids or folders.
         probes: loaded.
-        device: as in ``load_model``.
     """
-    measured = []
-    for name in models:
-        model = load_model(name, device=device)
-        page.used(model, *probes)
-        measured.append(lengths(model, probes))
+    measured = page.each(models, lambda model: lengths(model, probes))
+    page.used(*probes)
     counted = relations(probes)
     return {
         "datasets": accuracy.datasets(probes),

@@ -24,7 +24,6 @@ from probekit.metrics import (
     spread,
 )
 from probekit.metrics.decisions import FLOOR, enough
-from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
@@ -39,7 +38,7 @@ from probekit.store import Store
 from notebooks.templates.ask import load_probes
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper_tables import MEAN as AVERAGE
-from notebooks.templates.paper_tables import PAPER, table6
+from notebooks.templates.paper_tables import PAPER, row_of, table6
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,6 +46,8 @@ if TYPE_CHECKING:
 SHARES = (0.0, 0.25, 0.5, 1.0)  # of the added entities; the first is the probe's own list, the last holds all
 MEAN = "mean of all models"
 KEYS = ["model", "probe"]
+SIX = {"squad": "SQuAD", "biolama/wikidata": "Biomed-Wikidata", "biolama/ctd": "CTD"}  # probe -> as Table 6 names it
+STATES = {"before": "Original", "after": "Modified"}  # of the list, as Table 6 names them
 CAPTIONS = {
     "falls": "Acc@k with the own list of entities and with the enlarged one, and the difference",
     "relative": "The fall as a share of the accuracy before",
@@ -106,9 +107,7 @@ def load(
     return found
 
 
-def ask_all(
-    page: Page, models: Sequence[str], enlarged: Sequence[Enlarged], device: str = "auto"
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def ask_all(page: Page, models: Sequence[str], enlarged: Sequence[Enlarged]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Ranks of every own object within every list, one model in memory at a time, noted on the page; and what each
     list alone would cost.
 
@@ -116,17 +115,19 @@ def ask_all(
         The rows of ``ask``, each with ``floor`` (whether its model is at the floor of the own list), and those of
         ``costs``, of the models that are read at masks.
     """
-    asked, cost = [], []
-    for name in models:
-        with later():
-            model = load_model(name, device=device)
-            for longer in enlarged:
-                with later():
-                    page.used(model, longer.probe)
-                    asked.append(ask(model, longer, Store()))
-                    page.ran(model, longer.probe, asked[-1].attrs["counts"])
-                    if by_masks(model, score_of(model, None)):
-                        cost.append(costs(model, longer))
+
+    def answers(model: Model) -> list[tuple[pd.DataFrame, pd.DataFrame | None]]:
+        found = []
+        for longer in enlarged:
+            with later():
+                page.used(longer.probe)
+                asked = ask(model, longer, Store())
+                page.ran(model, longer.probe, asked.attrs["counts"])
+                found.append((asked, costs(model, longer) if by_masks(model, score_of(model, None)) else None))
+        return found
+
+    pairs = [pair for found in page.each(models, answers) for pair in found]
+    asked, cost = [one for one, _ in pairs], [one for _, one in pairs if one is not None]
     for frame in asked:
         frame.attrs = {}
     ranks = pd.concat(asked, ignore_index=True)
@@ -364,18 +365,32 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
         for column, state in (("entities_before", "original"), ("entities_after", "enlarged")):
             row[column] = int(printed(PAPER, "text", f"{dataset}, {state}", "entities", "5.6"))
         for k in KS:
-            for name, state in (("before", "Original"), ("after", "Modified")):
+            for name, state in STATES.items():
                 row[f"{name}@{k}"] = float(printed(PAPER, "6", AVERAGE, f"{dataset} {state} A@{k}"))
         rows.append(row)
     above = each(tables["falls"])
     above = above[~above["floor"].astype(bool)]
     for about, group in by(of_mean(tables["falls"]), ["probe"]):
         models = pick(above, probe=about["probe"])["model"].unique()
-        row = {"who": f"ours, {len(models)} models above the floor" if len(models) > 1 else title(models[0])}
+        row = {"who": title(models[0]) if len(models) == 1 else f"ours, {len(models)} models above the floor"}
         row |= {"data": title(about["probe"])} | group.iloc[0][["entities_before", "entities_after"]].to_dict()
         for fall in group.to_dict("records"):
             row |= {f"before@{fall['k']}": fall["before"], f"after@{fall['k']}": fall["after"]}
         rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def model_by_model(tables: Tables) -> pd.DataFrame:
+    """Table 6 of the paper's models that the run asked, on its data sets: ``model, data, k``, the printed Acc@k
+    (``printed_before, printed_after``) and ours (``before, after``); empty without any."""
+    rows, known = [], table6()
+    for row in each(tables["falls"]).to_dict("records"):
+        name, data = row_of(row["model"]), SIX.get(row["probe"], "")
+        if name and data:
+            cells = {
+                f"printed_{side}": known.loc[name, f"{data} {state} A@{row['k']}"] for side, state in STATES.items()
+            }
+            rows.append({"model": row["model"], "data": data, "k": row["k"]} | cells | {s: row[s] for s in STATES})
     return pd.DataFrame(rows)
 
 

@@ -34,6 +34,7 @@ from probekit.report.text import title
 from notebooks.templates.accuracy import ALL, pairs
 from notebooks.templates.ask import FAIR, least_fair
 from notebooks.templates.draws import unit_of
+from notebooks.templates.leaders import LEADERS, led
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -326,6 +327,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             about = {"claim": claim, "dataset": sets[0] if same_facts else " and ".join(names)}
             rows += [about | row for row in _swaps(tables, one["probe"], other["probe"])]
     rows += _lead("001-05d", pick(tables["gaps"], domain=BIOMEDICAL), [BIOMEDICAL])
+    for claim, (probes, leaders) in LEADERS.items():
+        rows += [row for probe in probes for row in led(claim, pick(tables["stability"], probe=probe), leaders)]
     rows += _lead("001-05e", tables["gaps"], [BIOMEDICAL, f"{BIOMEDICAL} fine-tuned"])
     for row in rows:
         row["tuned"] = least_fair(*(tuned.get(row[name], UNKNOWN) for name in ("model", "less")))

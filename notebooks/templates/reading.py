@@ -8,7 +8,6 @@ import pandas as pd
 
 from probekit.cautions import caution
 from probekit.elsewhere import later
-from probekit.models import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
 from probekit.report.page import Page
@@ -20,28 +19,30 @@ COLUMNS = ["model", "probe", "dataset", "style", "prompt_id", "fact_id"]
 COLUMNS += ["perplexity", "log_prob", "tokens", "characters", "token_ids"]
 
 
-def read_all(page: Page, models: Sequence[str], sampled: Sequence[Probe], device: str = "auto") -> pd.DataFrame:
+def read_all(page: Page, models: Sequence[str], sampled: Sequence[Probe]) -> pd.DataFrame:
     """Perplexities of every model on every sample, one model in memory at a time, noted on the page.
 
     Args:
         page: notes what was run.
         models: names, Hugging Face ids or folders.
         sampled: of ``draws.sample``.
-        device: as in ``load_model``.
 
     Returns:
         The rows of ``read``, all in one table.
     """
-    found, kinds = [], set()
-    for name in models:
-        with later():
-            model = load_model(name, device=device)
-            kinds.add(model.kind)
-            what = "pseudo-perplexity" if model.kind == "masked" else "perplexity"
-            for probe in sampled:
-                with later():
-                    found.append(read(model, probe, Store()))
-                    page.ran(model, probe, found[-1].attrs["counts"], what)
+    kinds = set()
+
+    def reads(model: Model) -> list[pd.DataFrame]:
+        kinds.add(model.kind)
+        what = "pseudo-perplexity" if model.kind == "masked" else "perplexity"
+        frames = []
+        for probe in sampled:
+            with later():
+                frames.append(read(model, probe, Store()))
+                page.ran(model, probe, frames[-1].attrs["counts"], what)
+        return frames
+
+    found = [frame for frames in page.each(models, reads) for frame in frames] if models else []
     if len(kinds) > 1:
         caution(
             "The perplexity of a causal model, which sees what stands before a token, must not be compared with the "

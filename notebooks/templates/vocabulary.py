@@ -20,8 +20,9 @@ from probekit.metrics import (
     spread,
 )
 from probekit.metrics.decisions import enough
-from probekit.models import load_model
+from probekit.models.model import Model
 from probekit.probes.probe import Probe
+from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import shown_name, title
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, rank_same_length
@@ -58,36 +59,47 @@ Row = dict[str, Any]
 Tables = Mapping[str, pd.DataFrame]
 
 
+SMALLER_WINS = {  # section 4: claim -> where a smaller model of the paper beats the larger
+    "001-08b": {"probe": "biolama/ctd", "larger": "albert-large"},
+    "001-08c": {"probe": "biolama/wikidata", "larger": "albert-large"},
+    "001-08d": {"probe": "google_re/template", "larger": "roberta-large"},
+    "001-08e": {"probe": "biolama/wikidata", "larger": "bert-large-uncased"},
+}
+
+
 def binned(lengths: pd.Series) -> pd.Series:
     """Token counts as ``1``, ``2``, ``3`` or ``4+``; an entity without tokens counts as the shortest."""
     return lengths.clip(1, len(BINS)).map(lambda length: BINS[int(length) - 1])
 
 
 def measure(
-    ranks: pd.DataFrame, models: Sequence[str], probes: Sequence[Probe], device: str = "auto"
+    page: Page, ranks: pd.DataFrame, models: Sequence[str], probes: Sequence[Probe]
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tokens of golds, predictions and candidates, and ranks among candidates of the gold's length.
 
     Args:
+        page: loads the models.
         ranks: of ``ask.ask_all`` for the same models and probes.
         models: names, Hugging Face ids or folders; each is loaded once more.
-        device: as in ``load_model``.
 
     Returns:
         ``ranks`` with ``length, unknown, predicted, spaced, rivals`` of ``prompt_lengths`` and ``same_length`` (rank
         among candidates of the gold's length; it costs a forward row a prompt at most); and one row per model, probe
         and candidate with its ``length`` and ``unknown``, as it stands after a space.
     """
-    measured, candidates = [], []
-    for name in models:
-        model = load_model(name, device=device)
+
+    def of(model: Model) -> list[tuple[pd.DataFrame, pd.DataFrame]]:
+        found, name = [], shown_name(model.name)
         for probe in probes:
-            rows = pick(ranks, model=shown_name(name), probe=probe.name).reset_index(drop=True)
+            rows = pick(ranks, model=name, probe=probe.name).reset_index(drop=True)
             lengths = prompt_lengths(model, probe, [top[0] for top in rows["top"]])
             same = rank_same_length(model, probe, lengths, rows["rank"].tolist(), Store())
-            measured.append(pd.concat([rows, lengths], axis=1).assign(same_length=same))
             table = entity_lengths(model, probe.entities, spaced=True).reset_index()
-            candidates.append(table.assign(model=shown_name(name), probe=probe.name))
+            rows = pd.concat([rows, lengths], axis=1).assign(same_length=same)
+            found.append((rows, table.assign(model=name, probe=probe.name)))
+        return found
+
+    measured, candidates = zip(*(pair for found in page.each(models, of) for pair in found), strict=True)
     return pd.concat(measured, ignore_index=True), pd.concat(candidates, ignore_index=True)
 
 
@@ -450,6 +462,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         ("001-07h", single(tables), "difference", "above"),
         ("001-08a", pick(tables["accuracy_pairs"], style="natural"), "difference", "above"),
         ("001-08g", tables["style_pairs"], "difference", "above"),
+        ("001-08h", pick(tables["accuracy_pairs"], style="template"), "difference", "above"),
+        *((claim, pick(tables["accuracy_pairs"], **of), "difference", "below") for claim, of in SMALLER_WINS.items()),
         ("001-12a", pick(comparable(tables["perplexity_pairs"]), style="template"), "ratio", "above"),
         ("001-12b", pick(comparable(tables["perplexity_pairs"]), style="natural"), "ratio", "below"),
     )

@@ -18,7 +18,6 @@ from probekit.demo.world.text import tellings
 from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
 from probekit.metrics import accuracy_table, auc_interval, bootstrap_ci, hits_at_k, spread
-from probekit.models import load_model
 from probekit.probes.probe import Probe
 from probekit.reading import read_object
 from probekit.report.charts import colours, log_numbers, new_figure
@@ -258,9 +257,7 @@ def _wide(part: pd.DataFrame, value: str, sign: int) -> pd.DataFrame:
 # ---- growth with training -------------------------------------------------------------------------------------------
 
 
-def growth(
-    page: Page, name: str, epochs: Sequence[int], probes: Sequence[Probe], device: str = "auto"
-) -> dict[str, pd.DataFrame]:
+def growth(page: Page, name: str, epochs: Sequence[int], probes: Sequence[Probe]) -> dict[str, pd.DataFrame]:
     """Train a zoo model for several numbers of passes over its text and ask each the probes.
 
     Each is trained from the start with its own course of the learning rate, so none is a snapshot of another.
@@ -270,7 +267,6 @@ def growth(
         name: of the zoo.
         epochs: passes over the text, besides the recipe's own number.
         probes: of the domain whose text it reads.
-        device: as in ``load_model``.
 
     Returns:
         ``growth``, Acc@1 with intervals: ``epochs, probe, style, told, prompts, facts, acc@1, low@1, high@1``; and
@@ -287,7 +283,7 @@ def growth(
         training = read_object(folder / "training.json")
         passes = int(training["settings"]["epochs"])
         courses.append(course(folder).assign(epochs=passes))
-        model = load_model(str(folder), device=device).renamed(f"{name}, {passes} epochs")
+        model = page.asking.load(str(folder)).renamed(f"{name}, {passes} epochs")
         page.used(model)
         for probe in probes:
             ranks = ask(model, probe, store=Store())

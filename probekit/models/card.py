@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ModelError, ProbeError
-from probekit.models.loading import find_model
-from probekit.models.registry import registry
+from probekit.models.loading import at_revision, find_model
+from probekit.models.registry import entry_of
 from probekit.reading import read_object
 
 UNKNOWN = "unknown"
@@ -58,7 +58,7 @@ def about(name: str) -> ModelCard:
     Raises:
         ModelError: ``training.json`` or ``config.json`` is damaged.
     """
-    if entry := registry().get(name):
+    if entry := entry_of(at_revision(name)[0]):
         return ModelCard(entry.category, entry.family, entry.size, entry.parameters)
     folder = Path(find_model(name))
     if table := _read(folder / RECORD):

@@ -88,6 +88,16 @@ def pick_device(device: str) -> str:
     return device
 
 
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an error says that the device, or the machine, has no more memory."""
+    import torch
+
+    said = str(error).lower()
+    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or (
+        "allocate memory" in said or "out of memory" in said
+    )
+
+
 @contextmanager
 def quiet() -> Iterator[None]:
     """No progress bars and no load report of transformers: loading is brief, and what is missing is named by us."""

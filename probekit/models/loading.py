@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Mapping, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
@@ -13,15 +14,16 @@ from probekit.errors import ModelError, meant
 from probekit.files import cache_folder, canonical, digest
 from probekit.lazy import resolve
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
-from probekit.models.kinds import auto_class, check_kind, kind_of, pick_device, quiet
+from probekit.models.kinds import auto_class, check_kind, kind_of, out_of_memory, pick_device, quiet
 from probekit.models.model import Kind, Model, fingerprint_of, tokenizer_text
-from probekit.models.registry import registry
+from probekit.models.registry import Entry, entry_of, registry
 from probekit.models.source import Source
 from probekit.probes.data import data_root
 from probekit.titles import shown_name
 
 ZOO = "zoo/"  # how the names of the small models that come with the package begin
 DTYPES = ("float32", "bfloat16", "float16")
+AT = "@"  # between the name of a model and its revision
 
 
 def load_model(
@@ -31,6 +33,7 @@ def load_model(
     revision: str | None = None,
     allow_missing: bool = False,
     kind: Kind | None = None,
+    device_map: str = "",
 ) -> Model:
     """Load a model and its tokenizer, ready to be asked.
 
@@ -39,33 +42,41 @@ def load_model(
 
     Args:
         name_or_path: a name of ``probekit list models``, a Hugging Face id, a folder, or the name of a folder in
-            ``models/`` of the data folder or of the cache folder.
+            ``models/`` of the data folder or of the cache folder; a revision on the Hub as ``NAME@REVISION``.
         device: ``auto`` is CUDA where there is one, else the CPU; or any torch device.
         dtype: ``float32`` (published tables), ``bfloat16`` or ``float16``.
-        revision: commit, branch or tag on the Hub.
+        revision: commit, branch or tag on the Hub, where the name says none.
         allow_missing: load although weights are missing from the checkpoint, which are then random, or although it has
             weights for which the network has no place.
         kind: ``masked``, ``causal`` or ``seq2seq``, in place of what the configuration says. A checkpoint of BART is
             masked by default, one token to each mask; as ``seq2seq`` it fills one mask with text of any length.
+        device_map: how ``accelerate`` divides the layers of one model among several GPUs, such as ``auto`` or
+            ``balanced``; empty for one device.
 
     Raises:
         ModelError: not found, no language-model head of this kind, weights that are missing, out of place or not
-            finite, a tokenizer that does not fit (see ``check_tokenizer``), or an unknown device or dtype.
+            finite, a tokenizer that does not fit (see ``check_tokenizer``), an unknown device or dtype, a revision of
+            what has none, or a model that does not fit where ``device_map`` divides it.
     """
-    source = find_model(name_or_path)
-    from transformers import AutoConfig, AutoTokenizer
+    name, at = at_revision(name_or_path)
+    entry, source = entry_of(name), find_model(name)
+    from transformers import AutoTokenizer
 
     if dtype not in DTYPES:
         raise ModelError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
+    if at and revision:
+        raise ModelError(f"{name_or_path} names its revision: leave revision={revision!r} out, or {AT}{at}")
+    revision = at or revision
+    _told(name_or_path, name, source, entry, revision)
     where = pick_device(device)
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
-        config = AutoConfig.from_pretrained(source, **common)
+        config = _config(source, entry, common)
         if kind is not None:
             check_kind(kind, config, source)
         found = kind or kind_of(config, source)
         check_layers(name_or_path, config)
-        tokenizer = AutoTokenizer.from_pretrained(source, **common)
+        tokenizer = AutoTokenizer.from_pretrained(source, config=config, **common)
     except ModelError:
         raise
     except Exception as error:  # the loaders raise whatever their readers of files and of the Hub raise
@@ -74,14 +85,19 @@ def load_model(
             return cast(Model, taker.absent(name_or_path, wrong))
         raise wrong from error
 
+    divided = _divided(name_or_path, device, device_map)
+
     def make() -> Any:
-        network, info = _read(name_or_path, source, found, config, dtype, common)
+        network, info = _read(name_or_path, source, found, config, dtype, {**common, **divided})
         _check(name_or_path, network, info, allow_missing)
         check_weights(name_or_path, network, sorted(info.get("unexpected_keys", ())), allow_missing)
-        return network.eval().to(where)
+        try:
+            return network.eval() if device_map else network.eval().to(where)
+        except RuntimeError as error:
+            raise ModelError(_explain(name_or_path, source, error)) from error
 
-    recipe = ("probekit.models.loading:load_model", (name_or_path, device, dtype, revision, allow_missing, kind))
-    entry = registry().get(name_or_path)
+    given = (name_or_path, device, dtype, None if at else revision, allow_missing, kind, device_map)
+    recipe = ("probekit.models.loading:load_model", given)
     licence = (entry.licence or "") if entry else ""
     model = opened(name_or_path, found, source, config, tokenizer, where, make, recipe, licence, dtype, revision)
     if model.minds_padding:
@@ -149,6 +165,11 @@ def _read(
             )
     except Exception as error:  # the loaders raise whatever their readers of files and of the Hub raise
         raise ModelError(_explain(name, source, error)) from error
+    if away := sorted(key for key, weight in network.named_parameters() if weight.is_meta):
+        raise ModelError(
+            f"{name}: {len(away)} weights found no room on the devices ({some(away)}): take dtype='bfloat16', "
+            "more devices or a smaller model"
+        )
     return network, info
 
 
@@ -180,6 +201,45 @@ def _folder(source: str, revision: str | None) -> Path:
     return Path(str(cached_file(source, "config.json", revision=revision))).parent
 
 
+def at_revision(name: str) -> tuple[str, str | None]:
+    """The parts of ``NAME@REVISION``; what lies here under that very name is a folder without one."""
+    model, _, revision = name.rpartition(AT)
+    return (name, None) if not model or not revision or Path(name).exists() else (model, revision)
+
+
+def _told(given: str, name: str, source: str, entry: Entry | None, revision: str | None) -> None:
+    """Say that a folder is asked in place of the registered model of its name; refuse a revision of a folder."""
+    if not Path(source).is_dir():
+        return
+    if revision:
+        raise ModelError(
+            f"{given}: {name} lies in the folder {source}, which has no revisions: take it away from there"
+        )
+    if entry is not None and entry.hub and name in registry():
+        caution(f"{name}: a folder of that name in models/ was asked, and not {entry.hub} on the Hub.")
+
+
+def _config(source: str, entry: Entry | None, common: dict[str, Any]) -> Any:
+    """The configuration; where it lacks the model's type, as BlueBERT's, a registered model has that of its family."""
+    from transformers import AutoConfig, PreTrainedConfig
+
+    values, _ = PreTrainedConfig.get_config_dict(source, **common)
+    if entry is None or "model_type" in values:
+        return AutoConfig.from_pretrained(source, **common)
+    return AutoConfig.for_model(entry.model_type, **values)
+
+
+def _divided(name: str, device: str, device_map: str) -> dict[str, str]:
+    """What the loader is told of several devices."""
+    if not device_map:
+        return {}
+    if device != "auto":
+        raise ModelError(f"{name}: give device={device!r} or device_map={device_map!r}, not both")
+    if find_spec("accelerate") is None:
+        raise ModelError(f"device_map={device_map!r} needs the package accelerate: pip install 'probekit[large]'")
+    return {"device_map": device_map}
+
+
 def find_model(name: str) -> str:
     """Folder or Hugging Face id of a name, as ``load_model`` takes it; a zoo model lies with the package.
 
@@ -189,6 +249,7 @@ def find_model(name: str) -> str:
     Raises:
         ModelError: a registered model that is not on the Hub, or an unknown one of the zoo.
     """
+    name = at_revision(name)[0]
     if name.startswith(ZOO) and not Path(name).is_dir():
         return str(resolve("probekit.demo.shipped:zoo_folder")(name))
     entry = registry().get(name)
@@ -204,6 +265,11 @@ def find_model(name: str) -> str:
 
 def _explain(name: str, source: str, error: Exception) -> str:
     said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
+    if out_of_memory(error):
+        return (
+            f"{name} does not fit into memory ({said}): free some, take dtype='bfloat16', another device or several by "
+            "device_map, or a smaller model"
+        )
     if Path(source).is_dir():
         return f"cannot load the model in {source}: {said}"
     if "trust_remote_code" in str(error):

@@ -33,9 +33,20 @@ class Entry:
     def papers(self) -> tuple[str, ...]:
         return tuple(sorted(self.names))
 
+    @property
+    def model_type(self) -> str:
+        """The type that transformers gives the family."""
+        return self.family.replace("-", "").lower()
+
 
 @lru_cache(maxsize=1)
 def registry() -> dict[str, Entry]:
     """Registered name -> entry, in the order of ``models.yml``."""
     text = (files("probekit.models") / "models.yml").read_text("utf-8")
     return {name: Entry(**fields) for name, fields in yaml.safe_load(text).items()}
+
+
+def entry_of(name: str) -> Entry | None:
+    """The entry of a registered name or of the Hugging Face id behind it."""
+    entries = registry()
+    return entries.get(name) or next((entry for entry in entries.values() if entry.hub == name), None)

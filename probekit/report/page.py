@@ -11,7 +11,7 @@ import shlex
 from collections.abc import Callable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pandas as pd
 
@@ -20,6 +20,7 @@ from probekit.cautions import listen
 from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.markup import Markup, escape, file_name, inert, option, quoted, with_texts
+from probekit.models.each import Each
 from probekit.probes.probe import Probe
 from probekit.report import explorer
 from probekit.report.fingerprint import page_hash
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from probekit.models.model import Model
 
+Result = TypeVar("Result")
 LONG = 20  # rows from which on a table is folded
 VERSIONS = ("torch", "transformers", "tokenizers", "numpy", "pandas", "scipy")
 BANNER = Markup("""```{admonition} Demo world
@@ -68,12 +70,30 @@ class Page:
         self.hash = page_hash(study, given)
         self.models, self.probes = dict[str, dict[str, Any]](), dict[str, dict[str, Any]]()
         self.runs: dict[str, dict[str, int]] = {}
+        self.asking = Each(given)
         self.libraries = {name: version(name) for name in VERSIONS}  # and their versions; a run adds those of its own
         self.messages = listen()
         self.conclusions = pd.DataFrame(columns=["claim"])
         self._kept: dict[str, tuple[str, int]] = {}
         self._warned: list[str] = []
         self._made: list[str] = []  # tables of the run, which can be recorded
+
+    def each(self, names: Sequence[str], ask: Callable[[Model], Result]) -> list[Result]:
+        """What ``ask`` finds of every model, noted; of one that fails nothing stays (see ``Each``)."""
+
+        def noted(model: Model) -> Result:
+            self.used(model)
+            return ask(model)
+
+        found = self.asking.ask(names, noted)
+        for name in map(shown_name, self.asking.failed):
+            self.models.pop(name, None)
+            self.runs = {run: counts for run, counts in self.runs.items() if not run.startswith(f"{name} on ")}
+        return found
+
+    def _forget(self) -> None:
+        for noted in (self.models, self.probes, self.runs):
+            noted.clear()
 
     def used(self, *things: Model | Probe) -> None:
         """Note models and probes for the provenance table."""
@@ -126,7 +146,7 @@ class Page:
         Raises:
             ReportError: a table without a caption, or a cell with an interval written out in place of its numbers.
         """
-        made = recorded_tables(self.study) if self.recorded else compute()
+        made = recorded_tables(self.study) if self.recorded else self.asking.settled(compute, self._forget)
         if elsewhere.taker() is not None:
             raise elsewhere.leave(self.study)  # what the page asks for is asked by now
         if unnamed := [name for name in made if name not in captions]:
@@ -262,7 +282,11 @@ class Page:
         headings = {"claim": "Claim", "statement": "The paper says", "published": "Printed", "here": "Here"}
         ledger = "{doc}`ledger </book/studies/90_claims>`"
         caption = Markup(f"What the paper claims, what came of it here, and the verdict of the {ledger}")
-        if len(found):
+        waiting = (found["verdict"] == "not run") & (found["here"] == "")
+        if waiting.any():
+            names = ", ".join(found.loc[waiting, "claim"])
+            self.say(Markup("Not run: {}; the {} says why.").format(names, Markup(ledger)))
+        if len(found := found[~waiting]):
             file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
             link = file if "conclusions" in self._kept else Markup()
             self._show(found.rename(columns=headings | {"verdict": "Verdict"}), caption, link)
@@ -297,6 +321,7 @@ class Page:
             "models": self.models,
             "probes": self.probes,
             "runs": self.runs,
+            "failed": {shown_name(name): reason for name, reason in self.asking.failed.items()},
             "cautions": self.messages.cautions,
             "messages": self.messages.texts,
             "tables": self._made,

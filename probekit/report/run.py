@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -11,9 +12,12 @@ from typing import Any
 from probekit.errors import ReportError
 from probekit.execution import execute
 from probekit.files import canonical, digest
+from probekit.models.registry import registry
 from probekit.outputs import staged
 from probekit.report.paths import root
 from probekit.report.sources import complete, load_source
+
+log = logging.getLogger(__name__)
 
 
 def run(
@@ -74,10 +78,14 @@ def environment(embedded: bool = False) -> Iterator[None]:
 
 
 def found_paths(value: Any) -> Any:
-    """Paths of existing files and folders made absolute: the notebook runs in a folder of its own."""
+    """Paths made absolute, for a notebook that runs elsewhere; not of what has the name of a registered model."""
     if isinstance(value, list):
         return [found_paths(one) for one in value]
     if isinstance(value, dict):
         return {key: found_paths(one) for key, one in value.items()}
-    is_path = isinstance(value, str) and value and os.path.exists(value)  # Path's may fail, as on a long text
-    return str(Path(value).resolve()) if is_path else value
+    if not isinstance(value, str) or not value or not os.path.exists(value):  # Path's may fail, as on a long text
+        return value
+    if value in registry():
+        log.warning("%s is the registered model here; for the folder of that name write ./%s", value, value)
+        return value
+    return str(Path(value).resolve())

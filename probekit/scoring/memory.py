@@ -8,6 +8,7 @@ from itertools import groupby
 from typing import TypeVar
 
 from probekit.errors import ModelError
+from probekit.models.kinds import out_of_memory
 from probekit.scoring.batches import token_batches
 
 log = logging.getLogger(__name__)
@@ -68,13 +69,3 @@ def within_memory(
                     continue
             middle = len(part) // 2
             parts += [part[middle:], part[:middle]]
-
-
-def out_of_memory(error: BaseException) -> bool:
-    """Whether an error says that the device, or the machine, has no more memory."""
-    import torch
-
-    said = str(error).lower()
-    return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or (
-        "allocate memory" in said or "out of memory" in said
-    )

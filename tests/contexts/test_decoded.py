@@ -25,8 +25,7 @@ def page(tmp_path, monkeypatch) -> Page:
 
 
 def models(monkeypatch: pytest.MonkeyPatch, **of: Model) -> None:
-    for module in (ask, decoded):
-        monkeypatch.setattr(module, "load_model", lambda name, device: of[name])
+    monkeypatch.setattr("probekit.models.each.load_model", lambda name, **loading: of[name])
 
 
 def test_the_first_right_answer_counts_as_squad_compares_it():

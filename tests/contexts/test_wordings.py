@@ -94,7 +94,7 @@ def test_wordings_are_noted_apart_and_nothing_is_scored_twice(
     probe: pk.Probe, monkeypatch: pytest.MonkeyPatch, tmp_path
 ) -> None:
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
-    monkeypatch.setattr(ask, "load_model", lambda name, device: small("bert"))
+    monkeypatch.setattr("probekit.models.each.load_model", lambda name, **loading: small("bert"))
     page, looked = a_page(tmp_path / "out", "24_biases"), [*reworded(Source("own", probe, DOCUMENTS)), *bare(probe)]
     ranked = ask.ask_all(page, ["one"], looked, answers=True)
     tasks = [f"contexts of own, {wording}" for wording in (FIRST, PROMPT, NAME)]

@@ -45,15 +45,15 @@ def test_files_are_scored_template_by_template(tmp_path, page):
     ]
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(lines[::-1]), encoding="utf-8")  # in another order than the templates
-    found = ask.ask_all(page, [], [str(path)], questions, 2, "cpu")
+    found = ask.ask_all(page, [], [str(path)], questions, 2)
     assert list(found) == ["demo"] and found["demo"]["mine"][0] == [word, "x"]  # the first k
     table = hurtfulness.own(ask.score_all(found, questions))
     assert by_model(table, "audited_plain").loc["mine", "mean"] == pytest.approx(24 / len(texts) / 2)
     with pytest.raises(ProbekitError, match="3 completions of a template, but k=4"):
-        ask.ask_all(page, [], [str(path)], questions, 4, "cpu")
+        ask.ask_all(page, [], [str(path)], questions, 4)
     path.write_text(lines[0], encoding="utf-8")
     with pytest.raises(ProbekitError, match="has 1 lines"):
-        ask.ask_all(page, [], [str(path)], questions, 2, "cpu")
+        ask.ask_all(page, [], [str(path)], questions, 2)
 
 
 def test_lines_are_found_by_id_or_by_prompt_and_a_mismatch_is_an_error():

@@ -222,6 +222,11 @@ def test_a_place_among_the_recorded_models_is_given_for_as_many_completions():
         "–",
     ]
     assert "Place" not in hurtfulness.beside(made, comparable=False)
+    assert "Printed" not in hurtfulness.beside(made, comparable=True)  # neither is a model of the paper
+    names = dict(zip(own["model"].unique(), ["llama2-70b", "mine"], strict=True))
+    same = {"own": own.assign(model=own["model"].map(names)), "table1": recorded}
+    assert hurtfulness.beside(same, comparable=True)["Printed"].tolist() == [table1.as_printed("LLAMA2 70b"), "–"]
+    assert "Printed" not in hurtfulness.beside(same, comparable=False)
     sentence = hurtfulness.answer({"table1": pd.DataFrame(), "own": own})
     assert sentence.startswith("Of 2 models, m names a word of the lexicon most often, in 75.0 of 100 completions")
 

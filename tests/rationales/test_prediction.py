@@ -42,6 +42,29 @@ def test_a_change_is_of_perturbed_records_less_their_originals() -> None:
     assert table[["estimate", "low", "high"]].to_numpy().tolist() == [[-1, -1, -1]]
 
 
+def test_models_of_the_paper_are_compared_on_the_same_records() -> None:
+    items = own_items("en")
+    right = {name: 1 for name in items.items["id"]}
+    part = {name: 1 for name in items.items.loc[items.items["dimension"] == "grammar", "id"]}
+    models = {"bert-large-uncased": right, "bert-base-uncased": part, "roberta-base": part}
+    asked = pd.concat([answers(ranks, items, name) for name, ranks in models.items()], ignore_index=True)
+    rows = prediction.pairs(asked)
+    size = rows[rows["claim"] == "003-17a"].to_dict("records")
+    assert [(row["model"], row["against"], row["dimension"]) for row in size] == [
+        ("bert-large-uncased", "bert-base-uncased", "all")
+    ]
+    assert size[0]["estimate"] == pytest.approx(1 - len(part) / len(right)) and size[0]["low"] > 0
+    kinds = rows[rows["claim"] == "003-17b"]
+    assert set(kinds["model"]) == {"roberta-base"} and (kinds["estimate"] == 0).all() and len(kinds) == len(DIMENSIONS)
+    assert set(rows["claim"]) == {"003-17a", "003-17b"} and prediction.pairs(answers(right, items)).empty
+    chinese = {"ernie-large-chinese": right, "ernie-base-chinese": part}
+    tables = prediction.tables(
+        {"own/en": items}, pd.concat([answers(ranks, items, name) for name, ranks in chinese.items()])
+    )
+    one = concluded(prediction.conclusions(tables)).query("claim == '003-05b'")
+    assert one["verdict"].tolist() == ["undecided", "agrees", "agrees"] and set(one["model"]) == {""}
+
+
 @pytest.mark.parametrize(
     ("dimensions", "verdicts"),
     [
@@ -147,5 +170,6 @@ def test_sizes_stand_beside_the_papers() -> None:
 def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
     recorded = recorded_tables("30_prediction")
     assert set(recorded) <= set(prediction.CAPTIONS)
+    recorded = {name: recorded.get(name, pd.DataFrame()) for name in prediction.CAPTIONS}
     rows = concluded(prediction.conclusions(recorded)).set_index(["dataset", "model"])["verdict"]
     assert set(rows["own/en", "minilm-mlm"]) <= {"agrees", "undecided"}

@@ -85,6 +85,8 @@ def test_a_claim_goes_by_its_metric() -> None:
     rows = concluded(saliency.conclusions(tables)).set_index("claim")
     assert rows["metric"].to_dict() == {"003-08c": "F1", "003-08e": "MAP"}
     assert (rows["verdict"] == "agrees").all() and (rows["dataset"] == "own/en").all() and (rows["model"] == "m").all()
+    chinese = tables | {"contrasts": tables["contrasts"].assign(dataset="own/zh")}
+    assert list(saliency.conclusions(chinese)["claim"]) == ["003-08a", "003-08b"]
     low = made(items, right=0)
     assert set(concluded(saliency.conclusions(low))["verdict"]) == {"at the floor"}
     both = tables | {"contrasts": tables["contrasts"].assign(low=-0.3, high=-0.1)}

@@ -9,7 +9,7 @@ from conftest import small
 
 from probekit import titles
 from probekit.cautions import caution
-from probekit.errors import ReportError
+from probekit.errors import ModelError, ReportError
 from probekit.report.page import Page
 from probekit.report.run import run
 
@@ -120,6 +120,41 @@ def test_models_and_probes_that_end_alike_are_asked_apart(home):
     assert ask.cards(models)["model"].tolist() == ["exp1/last", "exp2/last"]
 
 
+def test_a_model_that_fails_is_named_in_the_first_lines_and_is_in_nothing(home, monkeypatch):
+    good, broken = folders(home)
+    (home / "exp2" / "last" / "model.safetensors").write_bytes(b"none")
+    page, probes, shown = page_of(home, models=[good, broken]), ask.load_probes(files(home)), []
+    monkeypatch.setattr("probekit.report.page._display", lambda markdown, _: shown.append(markdown))
+    page.tables(lambda: {"ranks": ask.ask_all(page, [good, broken], probes)[["model", "rank"]]}, {"ranks": "Ranks"})
+    assert shown[0].startswith("```{admonition} Take care") and "exp2/last could not be asked" in shown[0].replace(
+        "\\", ""
+    )
+    page.close()
+    manifest = json.loads((home / "out" / "manifest.json").read_text())
+    assert list(manifest["models"]) == ["exp1/last"] and list(manifest["failed"]) == ["exp2/last"]
+    assert str(home) not in json.dumps([manifest["failed"], manifest["cautions"]])
+    with pytest.raises(ModelError, match="no model could be asked. last: "):
+        page_of(home, models=[broken]).tables(lambda: ask.ask_all(page_of(home), [broken], probes), {})
+
+
+def test_a_model_that_fails_late_leaves_no_trace(home, monkeypatch):
+    models, probes = folders(home), ask.load_probes(files(home))
+    page = page_of(home, models=models)
+
+    def full(model):
+        if model.name == models[1]:
+            raise ModelError("one row does not fit into memory")
+        return model.name
+
+    def compute():
+        ranks = ask.ask_all(page, models, probes)
+        return {"rows": ranks[["model"]].drop_duplicates(), "second": pd.DataFrame({"n": page.each(models, full)})}
+
+    found = page.tables(compute, {"rows": "Rows", "second": "Second"})
+    assert found["rows"]["model"].tolist() == ["exp1/last"] == list(page.models) and len(found["second"]) == 1
+    assert page.runs and all(run.startswith("exp1/last on ") for run in page.runs)
+
+
 def test_files_of_completions_that_end_alike_are_counted_apart(home):
     paths = []
     questions = fairness.Questions("mine", {"set": pd.DataFrame({"text": ["She is [MASK].", "He is [MASK]."]})}, [])
@@ -130,7 +165,7 @@ def test_files_of_completions_that_end_alike_are_counted_apart(home):
         path.write_text("".join(json.dumps(row) + "\n" for row in rows))
         paths.append(str(path))
     page = page_of(home, completions=paths)
-    found = fairness.ask_all(page, [], paths, questions, 1, "cpu")["set"]
+    found = fairness.ask_all(page, [], paths, questions, 1)["set"]
     assert {name: rows[0] for name, rows in found.items()} == {
         "a/gpt": ["a/gpt.jsonl"], "b/gpt": ["b/gpt.jsonl"], "llama-2.7b": ["llama-2.7b.jsonl"],
         "llama-2.13b": ["llama-2.13b.jsonl"],

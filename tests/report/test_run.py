@@ -19,7 +19,7 @@ from probekit.report.book import by_turns
 from probekit.report.fingerprint import files, page_hash
 from probekit.report.page import Page
 from probekit.report.recording import record, recorded_manifest, recorded_tables
-from probekit.report.run import run
+from probekit.report.run import _found, run
 from probekit.report.sources import complete, parameters
 from probekit.report.text import shown_name
 
@@ -301,6 +301,14 @@ def test_a_page_ends_with_its_tables_and_its_making(page):
     assert "| Two rows | 2 | {download}`CSV <t/t.csv>` |" in tables
     assert 'href="../explorer.html#01_study/t"' in tables
     assert "Page hash" in making and "Make it again" in making and "manifest.json" in making
+
+
+def test_a_registered_name_is_no_folder_here(tmp_path, monkeypatch, caplog):
+    monkeypatch.chdir(tmp_path)
+    for name in ("gpt2", "mine"):
+        (tmp_path / name).mkdir()
+    assert _found(["gpt2", "./gpt2", "mine"]) == ["gpt2", str(tmp_path / "gpt2"), str(tmp_path / "mine")]
+    assert "gpt2 is the registered model here; for the folder of that name write ./gpt2" in caplog.text
 
 
 def test_numbers_of_the_demo_world_stand_under_a_banner_and_beside_no_claim(page):

@@ -8,11 +8,13 @@ from conftest import small
 
 import probekit as pk
 from probekit.errors import ProbeError
+from probekit.models.registry import registry
 from probekit.report import Page, recorded_tables, title
 from probekit.report.sources import parameters
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import entities
+from notebooks.templates.paper_tables import row_of, table6
 
 
 def ranks(model: str, before: list[int], after: list[int], probe: str = "squad") -> pd.DataFrame:
@@ -40,6 +42,20 @@ def test_the_fall_is_that_of_the_same_prompts():
     assert found["falls"].query("k == 10")["difference"].iloc[0] == 0.25  # rank 6 to 26
     assert set(found["accuracy"]["share"]) == set(entities.SHARES)
     assert entities.MEAN not in set(found["falls"]["model"])
+
+
+def test_a_model_of_the_paper_stands_beside_its_row_of_table_6():
+    found = made(ranks("biom-electra", [1, 1, 1, 6], [1, 2, 1, 26]), ranks("mine", [1, 1, 1, 6], [1, 2, 1, 26]))
+    rows = entities.model_by_model(found)
+    assert set(rows["model"]) == {"biom-electra"} and set(rows["data"]) == {"SQuAD"} and len(rows) == len(entities.KS)
+    first = rows[rows["k"] == 1].iloc[0]
+    assert (first["before"], first["after"]) == (0.75, 0.5)
+    printed = table6().loc["BioM-ELECTRA"]
+    assert first["printed_before"] == printed["SQuAD Original A@1"]
+    assert first["printed_after"] == printed["SQuAD Modified A@1"]
+    assert entities.model_by_model(made(ranks("mine", [1], [2]))).empty
+    models = [name for name, entry in registry().items() if "001" in entry.names]
+    assert sorted(map(row_of, models)) == sorted(table6().index)
 
 
 def test_rivals_compare_shares_of_what_could_come_before():
@@ -129,7 +145,7 @@ def test_a_run_of_ones_own_file_asks_every_list(tmp_path, monkeypatch):
     file = tmp_path / "my.jsonl"
     file.write_text('{"text": "It is [MASK] .", "gold": ["town"]}\n{"text": "[MASK] is", "gold": ["x"]}\n')
     model = small("bert")
-    monkeypatch.setattr(entities, "load_model", lambda name, device: model)
+    monkeypatch.setattr("probekit.models.each.load_model", lambda name, **loading: model)
     loaded = entities.load([str(file)], {"my": ["demo/natural"]})
     given = {key: entry["default"] for key, entry in parameters("17_entities").items()}
     page = Page("17_entities", given | {"out": str(tmp_path / "out")})

@@ -7,7 +7,8 @@ import pytest
 from conftest import small
 
 import probekit as pk
-from probekit.report import recorded_tables
+from probekit.report import Page, recorded_tables
+from probekit.report.sources import complete
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import ask, reading, vocabulary
@@ -109,7 +110,8 @@ def test_measuring_asks_a_loaded_model_for_its_own_tokens(tmp_path):
     probe = pk.load_probe("demo/natural", limit=12)
     model = pk.load_model(str(tmp_path / "mine"))
     ranks = ask.ask(model, probe)
-    measured, candidates = vocabulary.measure(ranks, [str(tmp_path / "mine")], [probe])
+    page = Page("18_vocabulary", complete("18_vocabulary", {"out": str(tmp_path / "out")}))
+    measured, candidates = vocabulary.measure(page, ranks, [str(tmp_path / "mine")], [probe])
     assert len(measured) == 12 and len(candidates) == len(probe.entities)
     for gold, top, length, predicted in zip(
         measured["object"], measured["top"], measured["length"], measured["predicted"], strict=True
@@ -167,8 +169,8 @@ def test_conclusions_on_vocabulary_and_size():
     listing = pd.concat([listed("m", "n", probe=f"demo/{style}") for style in ("natural", "template")])
     found = vocabulary.tables(measured, listing) | vocabulary.size_tables(SIZES, TEXTS, [("s", "l")])
     table = concluded(vocabulary.conclusions(found))
-    assert table["claim"].tolist() == ["001-07h", "001-07h", "001-08a", "001-08g", "001-12b"]
-    assert table["model"].tolist() == ["m", "n", "l", "l", "l"]  # each model, not their mean
+    assert table["claim"].tolist() == ["001-07h", "001-07h", "001-08a", "001-08g", "001-08h", "001-12b"]
+    assert table["model"].tolist() == ["m", "n", "l", "l", "l", "l"]  # each model, not their mean
     last = table.set_index("claim").loc["001-12b"]
     assert last["verdict"] == "agrees" and last["estimate"] < 0 and last["pair"] == "l over s"
     assert table["estimate"].tolist()[2:4] == [0.5, 0.75]

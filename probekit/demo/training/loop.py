@@ -23,9 +23,8 @@ from probekit.demo.training.start import Start
 from probekit.errors import ModelError, StoreError
 from probekit.files import canonical, digest, sweep, unfinished
 from probekit.models.card import RECORD
-from probekit.models.kinds import quiet
+from probekit.models.kinds import out_of_memory, quiet
 from probekit.progress import bar
-from probekit.scoring.memory import out_of_memory
 
 if TYPE_CHECKING:
     import torch
