@@ -12,6 +12,7 @@ from probekit.lazy import resolve
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
 from probekit.models.kinds import auto_class, kind_of, pick_device, quiet
 from probekit.models.model import Model
+from probekit.models.precision import check_precision
 from probekit.models.registry import registry
 from probekit.probes.data import data_root
 
@@ -32,7 +33,7 @@ def load_model(
         name_or_path: a name of ``probekit list models``, a Hugging Face id, a folder, or the name of a folder in
             ``models/`` of the data folder or of the cache folder.
         device: ``auto`` is CUDA where there is one, else the CPU; or any torch device.
-        dtype: ``float32`` (published tables), ``bfloat16`` or ``float16``.
+        dtype: ``float32`` (published tables), ``bfloat16`` or ``float16``; a caution says where bfloat16 is slower.
         revision: commit, branch or tag on the Hub.
         allow_missing: load although weights are missing from the checkpoint, which are then random, or although it has
             weights for which the network has no place.
@@ -49,6 +50,7 @@ def load_model(
     if dtype not in DTYPES:
         raise ModelError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
     where = pick_device(device)
+    check_precision(name_or_path, dtype, where)
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
         config = AutoConfig.from_pretrained(source, **common)

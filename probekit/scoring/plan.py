@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from probekit.cautions import caution
@@ -33,6 +34,14 @@ class Plan:
 
     def rows(self, units: Sequence[int]) -> int:
         return sum(len(self.tables[self.table_of[u]].by_length) for u in units)
+
+    @cached_property
+    def jobs_of(self) -> dict[int, list[int]]:
+        """Numbers of the jobs of each unit; a unit may have none."""
+        found: dict[int, list[int]] = {unit: [] for unit in range(len(self.slots))}
+        for number, (unit, _) in enumerate(self.jobs):
+            found[unit].append(number)
+        return found
 
     def shards(self) -> list[list[int]]:
         """Units by falling length, cut so that one shard is neither much work to lose nor much memory to hold."""

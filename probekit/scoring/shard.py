@@ -61,7 +61,7 @@ def _scored(
     """Table by table: the candidates, their scores in the units of the table, the jobs there, and each job's unit."""
     for table, members in _by_table(plan, units).items():
         place = {unit: i for i, unit in enumerate(members)}
-        jobs = [number for number, (unit, _) in enumerate(plan.jobs) if unit in place]
+        jobs = sorted(number for unit in members for number in plan.jobs_of[unit])
         scores = _score(model, plan, table, members, batch_tokens, progress)
         yield plan.tables[table], scores, jobs, [place[plan.jobs[n][0]] for n in jobs]
 
