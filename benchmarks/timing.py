@@ -44,7 +44,11 @@ def seconds(run: Run) -> float:
 
 
 def compare(
-    task: str, network: Any, runs: Mapping[str, Run], agree: Callable[[Any, Any], str] | None = None, rounds: int = ROUNDS
+    task: str,
+    network: Any,
+    runs: Mapping[str, Run],
+    agree: Callable[[Any, Any], str] | None = None,
+    rounds: int = ROUNDS,
 ) -> pd.DataFrame:
     """One row a run: its rows and tokens, median and extremes of its seconds, and its time over that of the first run.
 
@@ -58,11 +62,18 @@ def compare(
     """
     torch.set_num_threads(1)
     first = next(iter(runs))
-    counted = {name: passes(network, run) if network is not None else (0, 0, run()) for name, run in runs.items()}
-    spent: dict[str, list[float]] = {name: [] for name in runs}
+    counted = {}
+    for name, run in runs.items():
+        try:
+            counted[name] = passes(network, run) if network is not None else (0, 0, run())
+        except ModuleNotFoundError as error:
+            print(f"{task}: without {name}: {error}")
+    if first not in counted:
+        return pd.DataFrame(columns=COLUMNS)
+    spent: dict[str, list[float]] = {name: [] for name in counted}
     for _ in range(rounds):
-        for name, run in runs.items():
-            spent[name].append(seconds(run))
+        for name in counted:
+            spent[name].append(seconds(runs[name]))
     table = []
     for name, (rows, tokens, answer) in counted.items():
         times = [a / b for a, b in zip(spent[name], spent[first], strict=True)]

@@ -90,8 +90,8 @@ def bear(
             rows.append((f"{fact}/{n}", text, [option], fact, relation, subject, f"{relation}/{n}"))
     columns = ["prompt_id", "text", "gold", "fact_id", "relation", "subject", "template_id"]
     entities = list(dict.fromkeys(option for *_, option in facts))
-    about = {"domain": "general", "licence": "none stated", "citation": "wiland2024"}
-    return Probe("bear", pd.DataFrame(rows, columns=columns), entities, style="template", **about)
+    prompts = pd.DataFrame(rows, columns=columns)
+    return Probe("bear", prompts, entities, "template", "general", licence="none stated", citation="wiland2024")
 
 
 def bear_options() -> dict[str, list[str]]:

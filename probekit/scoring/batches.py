@@ -13,9 +13,9 @@ FILLED, SHORTER = 8, 0.9  # a batch filled by an eighth ends before a row that i
 def token_batches(lengths: Sequence[int], masks: Sequence[int], budget: int) -> list[list[int]]:
     """Cut rows into batches whose padded size, rows x longest row, stays within ``budget`` tokens.
 
-    A batch holds at most ``budget / 8`` masks too, since each mask costs a whole vocabulary of scores, and it ends early
-    where padding would grow: see ``FILLED`` and ``SHORTER``. A row larger than the budget is a batch of its own. The
-    batches are a function of the arguments alone.
+    A batch holds at most ``budget / 8`` masks too, since each mask costs a whole vocabulary of scores, and it ends
+    early where padding would grow: see ``FILLED`` and ``SHORTER``. A row larger than the budget is a batch of its own.
+    The batches are a function of the arguments alone.
 
     Args:
         lengths: tokens of each row.

@@ -18,9 +18,10 @@ MOST_TIMES = 32  # BATCH_TOKENS: a GPU gains nothing from still larger batches
 
 
 def device_budget(device: torch.device, run: Callable[[int], object]) -> int:
-    """Padded tokens per batch for a device: of CUDA what takes half of its free memory, by one batch; else BATCH_TOKENS.
+    """Padded tokens per batch for a device: of CUDA what takes half of its free memory, else BATCH_TOKENS.
 
-    It is a power of two times BATCH_TOKENS, so that a little more or less of free memory seldom moves a batch.
+    It is found by one batch, and is a power of two times BATCH_TOKENS, so that a little more or less of free memory
+    seldom moves a batch.
 
     Args:
         run: a forward pass over so many tokens.

@@ -42,7 +42,7 @@ def test_a_network_is_tried_once_with_as_many_masks_as_a_batch_may_hold(monkeypa
         return 512
 
     monkeypatch.setattr(forward, "device_budget", budget)
+    monkeypatch.setattr(forward, "_BUDGETS", {})
     assert forward._budget(model) == forward._budget(model) == 512
     length = min(128, model.max_tokens)
     assert sizes == [1024 // length * (length // 8)]
-    forward._BUDGETS.clear()
