@@ -29,7 +29,7 @@ FEW = 10  # candidates while prompts grow, and prompts while candidates do
 
 
 def main(models: Iterable[str] = MODELS) -> pd.DataFrame:
-    """Columns ``model, grows, number, seconds, mebibytes, rows, tokens``: what a ranking takes beyond model and probe."""
+    """Columns ``model, grows, number, seconds, mebibytes, rows, tokens``; memory is that beyond model and probe."""
     torch.set_num_threads(1)  # a child that is forked has one
     points = [("prompts", number) for number in PROMPTS] + [("candidates", number) for number in CANDIDATES]
     table = []
