@@ -38,7 +38,7 @@ class Plan:
     @cached_property
     def jobs_of(self) -> dict[int, list[int]]:
         """Numbers of the jobs of each unit; a unit may have none."""
-        found: dict[int, list[int]] = {unit: [] for unit in range(len(self.slots))}
+        found: dict[int, list[int]] = {unit: [] for unit in range(len(self.table_of))}
         for number, (unit, _) in enumerate(self.jobs):
             found[unit].append(number)
         return found
