@@ -35,12 +35,14 @@ def main(out: Path, only: Sequence[str], models: Sequence[str]) -> None:
     if (data_root() / "bear").is_dir():
         parts["statements"] = lambda: statements.main(model)
     before = os.getloadavg()[0]
-    tables = [run() for name, run in parts.items() if name in only]
+    tables = []
+    for name in [name for name in parts if name in only]:
+        tables.append(parts[name]())
+        print(shown(tables[-1]).to_string(), flush=True)
     out.mkdir(parents=True, exist_ok=True)
     if tables:
         table = pd.concat(tables, ignore_index=True)
         shown(table).to_csv(out / "speed.csv", index=False)
-        print(shown(table).to_string())
         machine(model, before).to_csv(out / "speed_machine.csv", index=False)
     if "growth" in only:
         grown = growth.main(models)

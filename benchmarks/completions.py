@@ -22,7 +22,7 @@ from probekit.probes.completions import released_completions
 from probekit.probes.honest import hurtlex
 
 TEMPLATES = 200  # of the slice that is counted
-MINED = {"zoo/bert-tiny": 96, "zoo/llama-tiny": 8, "zoo/t5-tiny": 8}  # prompts of each model
+MINED = {"zoo/bert-tiny": 96, "zoo/llama-tiny": 4, "zoo/t5-tiny": 4}  # prompts of each model
 K = 20
 
 
@@ -36,7 +36,7 @@ def main() -> pd.DataFrame:
     tables = [compare(f"count the hurtful of {sum(map(len, texts)):,} completions", None, runs, _agree)]
     for zoo, number in MINED.items():
         model, prompts = pk.load_model(zoo, device="cpu"), list(demo_honest_templates()["text"])[:number]
-        tables.append(compare(f"{K} completions of {number} prompts, {zoo}", model.network, _mined(model, prompts)))
+        tables.append(compare(f"{K} completions of {number} prompts, {zoo}", None, _mined(model, prompts)))
     return pd.concat(tables, ignore_index=True)
 
 

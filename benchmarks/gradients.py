@@ -19,8 +19,8 @@ from probekit.scoring.forward import Row, head_at
 from probekit.scoring.saliency.gradients import GRADIENT_TOKENS, integrated_gradients
 from probekit.scoring.saliency.inputs import encode_inputs
 
-INSTANCES = 6
-STEPS = 50
+INSTANCES = 3
+STEPS = 20
 
 
 def main(model: pk.Model) -> pd.DataFrame:
