@@ -47,7 +47,7 @@ def test_answers_that_differ_stop_a_benchmark_and_absent_packages_are_left_out(c
 
 
 def test_the_plain_loop_of_the_benchmark_ranks_alike() -> None:
-    model, asked = small("bert", "zoo"), growth.made(4, 40)
+    model, asked = pk.load_model("zoo/bert-tiny", device="cpu"), growth.made(4, 40)
     single = [entity for entity in asked.entities if len(model.tokens(entity)) == 1]
     asked = Probe("single", asked.prompts.assign(gold=[single[:1]] * 4), single)
     assert ranking._agree(ranking._ranked(model, asked), ranking._looped(model, asked))
