@@ -15,7 +15,7 @@ from probekit.scoring.batches import BATCH_TOKENS, token_batches
 from probekit.scoring.forward import Row, head_at, mask_places, padded
 from probekit.scoring.plan import make_plan
 
-PROMPTS, FEW, CANDIDATES = 100, 3, 60  # the few with few candidates are for who runs a row per candidate
+PROMPTS, FEW, CANDIDATES = 100, 2, 30  # the few with few candidates are for who runs a row per candidate
 
 
 def main(model: pk.Model, probe: pk.Probe) -> pd.DataFrame:

@@ -32,7 +32,12 @@ def device_budget(device: torch.device, run: Callable[[int], object]) -> int:
         return BATCH_TOKENS
     torch.cuda.reset_peak_memory_stats(device)
     held = torch.cuda.memory_allocated(device)
-    run(BATCH_TOKENS)
+    try:
+        run(BATCH_TOKENS)
+    except (torch.OutOfMemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        return BATCH_TOKENS  # which will be halved
     took = torch.cuda.max_memory_allocated(device) - held
     free = torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - held
     times = min(MOST_TIMES, max(1, free // 2 // max(1, took)))

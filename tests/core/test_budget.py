@@ -29,6 +29,21 @@ def test_half_of_the_free_memory_in_powers_of_two(monkeypatch, free, times):
     assert device_budget(GPU, tried.append) == times * BATCH_TOKENS and tried == [BATCH_TOKENS]
 
 
+def test_a_gpu_too_small_for_one_batch_takes_the_constant(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "reset_peak_memory_stats", lambda device: None)
+    monkeypatch.setattr(torch.cuda, "memory_allocated", lambda device: 0)
+
+    def full(tokens: int) -> None:
+        raise torch.OutOfMemoryError("CUDA out of memory")
+
+    def broken(tokens: int) -> None:
+        raise RuntimeError("shapes do not match")
+
+    assert device_budget(GPU, full) == BATCH_TOKENS
+    with pytest.raises(RuntimeError, match="shapes"):
+        device_budget(GPU, broken)
+
+
 def test_a_cpu_takes_the_constant():
     assert device_budget(torch.device("cpu"), no_run) == BATCH_TOKENS
 
