@@ -113,7 +113,7 @@ def chart(table: pd.DataFrame) -> Figure:
 
 def save(table: pd.DataFrame, folder: Path) -> None:
     """The table and its chart, the same bytes for the same numbers."""
-    table.to_csv(folder / "speed_growth.csv", index=False)
+    table.round({"seconds": 3, "mebibytes": 1}).to_csv(folder / "speed_growth.csv", index=False)
     chart(table).savefig(folder / "speed_growth.svg", format="svg", metadata={"Date": None, "Creator": None})
 
 
