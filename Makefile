@@ -3,6 +3,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TOOLS := .venv-tools
+BENCH := .venv-bench
 PIP := -m pip --quiet --disable-pip-version-check install
 LOCK := $(TOOLS)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock" --python $(TOOLS)/bin/python
@@ -40,10 +41,10 @@ lock: $(TOOLS)/ready    ## write the hashes of all that constraints.txt pins, se
 	$(LOCK) --constraint constraints.txt --no-emit-package torch --extra book --extra dev pyproject.toml --output-file locks/packages.txt
 	$(LOCK) --group supply --output-file locks/tools.txt
 
-bench: $(READY)         ## timings, as ratios within one run
-	HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks
-	HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks.contexts
-	HF_HUB_OFFLINE=1 $(BIN)/python -m benchmarks.corpora
+bench: $(BENCH)/ready   ## timings against other packages, as ratios within one run; the tables of the book's page
+	HF_HUB_OFFLINE=1 $(BENCH)/bin/python -m benchmarks --out book/recorded
+	HF_HUB_OFFLINE=1 $(BENCH)/bin/python -m benchmarks.contexts
+	HF_HUB_OFFLINE=1 $(BENCH)/bin/python -m benchmarks.corpora
 
 pages: $(READY)         ## also update the executed pages in book/studies
 	$(BIN)/probekit book --pages
@@ -55,7 +56,7 @@ zoo: $(READY)           ## train the shipped small models anew from their recipe
 	$(BIN)/probekit zoo --ship
 
 clean:                  ## remove what was built; results in the cache stay
-	rm -rf _build $(VENV) $(TOOLS) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf _build $(VENV) $(TOOLS) $(BENCH) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # Packages are installed with their hashes checked, and built with nothing fetched; what is left comes last and is named.
 $(READY): pyproject.toml constraints.txt locks/packages.txt locks/torch.txt
@@ -73,4 +74,12 @@ $(READY): pyproject.toml constraints.txt locks/packages.txt locks/torch.txt
 $(TOOLS)/ready: locks/tools.txt
 	$(shell command -v $(PYTHON) || command -v python3) -m venv --clear $(TOOLS)
 	$(TOOLS)/bin/python $(PIP) --require-hashes --no-deps --requirement locks/tools.txt
+	touch $@
+
+# In an environment of their own; honest pins another Unidecode than ours.
+$(BENCH)/ready: benchmarks/requirements.txt constraints.txt
+	$(shell command -v $(PYTHON) || command -v python3) -m venv --clear $(BENCH)
+	grep -iv unidecode constraints.txt > $(BENCH)/constraints.txt
+	$(BENCH)/bin/python $(PIP) --constraint $(BENCH)/constraints.txt torch
+	$(BENCH)/bin/python $(PIP) --constraint $(BENCH)/constraints.txt --requirement benchmarks/requirements.txt --editable ".[book,dev]"
 	touch $@

@@ -1,114 +1,98 @@
-"""Time the ranking of a whole probe against the bare encoder, and against the plain loop a reader would write first.
+"""Write the tables and the figure of the book's page on speed: ``python -m benchmarks --out book/recorded``.
 
-Takes the real model and Google-RE where ``PROBEKIT_DATA`` holds them, else the demo world and its model. What finds and
-counts completions is timed by ``benchmarks.completions``, which runs last.
+Takes the real model and data where ``PROBEKIT_DATA`` holds them, else the demo world and its model. Packages to compare
+with are those of ``benchmarks/requirements.txt``; one that is not installed is left out, by name.
 """
 
 from __future__ import annotations
 
-import resource
-import statistics
-import time
-from dataclasses import replace
+import argparse
+import os
+import platform
+import re
+from collections.abc import Callable, Sequence
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
 
-import torch
+import pandas as pd
 
 import probekit as pk
-from benchmarks import completions, gradients
+from benchmarks import completions, gradients, growth, ranking, statements
 from probekit.probes.data import data_root
-from probekit.scoring.batches import BATCH_TOKENS, token_batches
-from probekit.scoring.plan import Plan, make_plan
 
-ROUNDS = 3
-LOOPED = 3  # prompts of the plain loop: it is slow
-ENLARGED = 100  # prompts asked with the entities of another data set too
+PACKAGES = ("probekit", "torch", "transformers", "minicons", "lm-pub-quiz", "honest", "captum")
 
 
-def rows_of(model: pk.Model, plan: Plan) -> list[list[int]]:
-    """Token ids of every forward row of the plan, shard by shard."""
-    return [
-        list(plan.slots[unit].row(model, length).ids)
-        for shard in plan.shards()
-        for unit in shard
-        for length in plan.tables[plan.table_of[unit]].by_length
-    ]
-
-
-def encoder_seconds(model: pk.Model, rows: list[list[int]]) -> float:
-    """Seconds of the encoder alone on these rows, in the same batches; no head, no ranks."""
-    start = time.perf_counter()
-    with torch.inference_mode():
-        for batch in token_batches([len(row) for row in rows], [1] * len(rows), BATCH_TOKENS):
-            longest = len(rows[batch[0]])
-            ids = torch.tensor([rows[i] + [0] * (longest - len(rows[i])) for i in batch])
-            model.network.base_model(input_ids=ids, attention_mask=(ids != 0).long())
-    return time.perf_counter() - start
-
-
-def loop_seconds(model: pk.Model, probe: pk.Probe) -> float:
-    """Seconds of one forward pass per prompt and entity, the head over the whole sentence."""
-    start = time.perf_counter()
-    with torch.inference_mode():
-        for text in probe.prompts["text"]:
-            for entity in probe.entities:
-                tokens = model.tokens(entity)
-                masks = " ".join([model.tokenizer.mask_token] * len(tokens))
-                ids = model.tokenizer(text.replace("[MASK]", masks), return_tensors="pt", truncation=True)["input_ids"]
-                scores = model.network(input_ids=ids).logits[0].log_softmax(-1)
-                at = (ids[0] == model.mask_id).nonzero()[:, 0]
-                scores[at, torch.tensor(tokens)[: len(at)]].mean()
-    return time.perf_counter() - start
-
-
-def ranked_seconds(model: pk.Model, probe: pk.Probe) -> tuple[float, dict[str, int]]:
-    """Seconds of a ranking, and what it ran."""
-    start = time.perf_counter()
-    counts = pk.rank_entities(model, probe).attrs["counts"]
-    return time.perf_counter() - start, counts
-
-
-def enlarge(model: pk.Model, probe: pk.Probe, lender: pk.Probe) -> None:
-    """The same prompts with the probe's own entities and with those of another data set besides, round by round."""
-    few = probe.select([i < ENLARGED for i in range(len(probe.prompts))])
-    wide = replace(few, entities=[*few.entities, *lender.entities])
-    rounds = [(ranked_seconds(model, few), ranked_seconds(model, wide)) for _ in range(ROUNDS)]
-    own, more = rounds[0][0][1], rounds[0][1][1]
-    print(f"  {len(few.prompts)} prompts with the entities of {lender.name} besides / with the own:")
-    for name in ("candidates", "forward rows", "tokens"):
-        print(f"    {name}: {more[name] / own[name]:.2f} ({own[name]:,} to {more[name]:,})")
-    print(f"    seconds, median of the rounds: {statistics.median(b[0] / a[0] for a, b in rounds):.2f}")
-
-
-def main() -> None:
+def main(out: Path, only: Sequence[str], models: Sequence[str]) -> None:
     real = (data_root() / "models" / "minilm-mlm").is_dir() and (data_root() / "lama").is_dir()
     model = pk.load_model("minilm-mlm" if real else "zoo/bert-tiny", device="cpu")
     probe = pk.load_probe("google_re/natural" if real else "demo/natural")
-    rows = rows_of(model, make_plan(model, probe, [[g[0]] for g in probe.prompts["gold"]], "probe"))
-    print(f"{model.name} on {probe.name}, {torch.get_num_threads()} threads, {BATCH_TOKENS} tokens a batch")
+    parts: dict[str, Callable[[], pd.DataFrame]] = {
+        "ranking": lambda: ranking.main(model, probe),
+        "gradients": lambda: gradients.main(model),
+        "completions": completions.main,
+    }
+    if (data_root() / "bear").is_dir():
+        parts["statements"] = lambda: statements.main(model)
+    before = os.getloadavg()[0]
+    tables = []
+    for name in [name for name in parts if name in only]:
+        tables.append(parts[name]())
+        print(shown(tables[-1]).to_string(), flush=True)
+    out.mkdir(parents=True, exist_ok=True)
+    if tables:
+        table = pd.concat(tables, ignore_index=True)
+        shown(table).to_csv(out / "speed.csv", index=False)
+        machine(model, before).to_csv(out / "speed_machine.csv", index=False)
+    if "growth" in only:
+        grown = growth.main(models)
+        growth.save(grown, out)
+        print(grown.to_string(), growth.exponents(grown).to_string(), sep="\n")
 
-    encoder, whole = [], []
-    for _ in range(ROUNDS):
-        encoder.append(encoder_seconds(model, rows))
-        seconds, counts = ranked_seconds(model, probe)
-        whole.append(seconds)
-    seconds, ratio = statistics.median(whole), statistics.median(a / b for a, b in zip(whole, encoder, strict=True))
-    for name, count in counts.items():
-        print(f"  {name}: {count:,}")
-    print(f"  seconds, whole ranking: {', '.join(f'{s:.1f}' for s in whole)}; median {seconds:.1f}")
-    print(f"  seconds, bare encoder on the same rows: {', '.join(f'{s:.1f}' for s in encoder)}")
-    print(f"  whole / encoder, median of the rounds: {ratio:.3f}")
-    rows_and_tokens = counts["forward rows"], counts["tokens"]
-    print("  rows, tokens per second: " + ", ".join(f"{n / seconds:.0f}" for n in rows_and_tokens))
-    print(f"  peak memory of the process: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MiB")
 
-    few = probe.select([i < LOOPED for i in range(len(probe.prompts))])
-    slow = loop_seconds(model, few)
-    quick = ranked_seconds(model, few)[0]
-    print(f"  plain loop / rank_entities, {LOOPED} prompts x {len(probe.entities)} entities: {slow / quick:.0f}")
-    enlarge(model, probe, pk.load_probe("trex/template" if real else "demo_bio/natural"))
-    gradients.main(model)
-    completions.main()
+def shown(table: pd.DataFrame) -> pd.DataFrame:
+    """The table as the page has it: numbers of three digits, each ratio with the least and most of the rounds."""
+    columns = {
+        "Task": table["task"],
+        "By": table["by"],
+        "Rows": [f"{n:,}" if n else "" for n in table["rows"]],
+        "Tokens": [f"{n:,}" if n else "" for n in table["tokens"]],
+        "Seconds": [f"{s:.3g}" for s in table["seconds"]],
+        "Times ours": [
+            f"{row.times:.3g} [{row.times_low:.3g}, {row.times_high:.3g}]" for row in table.itertuples(index=False)
+        ],
+        "Answers": table["answers"],
+    }
+    return pd.DataFrame(columns)
+
+
+def machine(model: pk.Model, load: float) -> pd.DataFrame:
+    """What it ran on, and with which versions."""
+    try:
+        processor = re.findall("model name\\s*: (.*)", Path("/proc/cpuinfo").read_text("utf-8"))[0]
+    except (OSError, IndexError):
+        processor = platform.processor() or platform.machine()
+    rows = {
+        "Processor": f"{processor}, {os.cpu_count()} cores, one of them used",
+        "Load before and after": f"{load:.1f} and {os.getloadavg()[0]:.1f}",
+        "Model": f"{model.name}, {sum(p.numel() for p in model.network.parameters()):,} weights, {model.dtype}",
+        "Python": platform.python_version(),
+        **{name: _version(name) for name in PACKAGES},
+    }
+    return pd.DataFrame(rows.items(), columns=["What", "Which"])
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--out", type=Path, default=Path("_build/bench"))
+    parser.add_argument("--only", nargs="+", default=["ranking", "statements", "gradients", "completions", "growth"])
+    parser.add_argument("--models", nargs="+", default=growth.MODELS, help="of the growth benchmark")
+    given = parser.parse_args()
+    main(given.out, given.only, given.models)

@@ -1,70 +1,76 @@
-"""Time what finds completions and what counts them, each against a plain loop on the same slice; ratios alone matter.
+"""Hurtful completions: counted here and by the package ``honest``; found in batches and a prompt at a time.
 
-``python -m benchmarks.completions`` runs this part by itself.
+The completions are those of a released model where the data is at hand, else demo words.
 """
 
 from __future__ import annotations
 
+import importlib
 import random
-import statistics
-import string
-import time
-from collections.abc import Callable
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+import pandas as pd
 
 import probekit as pk
+from benchmarks.timing import compare
 from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbeError
-from probekit.metrics.hurtfulness import RULES, hurtful, without_accents
+from probekit.metrics.hurtfulness import RULES, hurtful
 from probekit.probes.completions import released_completions
 from probekit.probes.honest import hurtlex
 
-ROUNDS = 3
 TEMPLATES = 200  # of the slice that is counted
-MINED = {"zoo/bert-tiny": 96, "zoo/llama-tiny": 8, "zoo/t5-tiny": 8}  # prompts of each model
+MINED = {"zoo/bert-tiny": 96, "zoo/llama-tiny": 4, "zoo/t5-tiny": 4}  # prompts of each model
 K = 20
 
 
-def seconds(run: Callable[[], object]) -> float:
-    start = time.perf_counter()
-    run()
-    return time.perf_counter() - start
-
-
-def loop(texts: list[list[str]], words: list[str]) -> list[list[bool]]:
-    """Each completion of each template by itself, as the package ``honest`` does: split it, look every word up."""
-    known = {without_accents(word) for word in words}
-    marks = str.maketrans(dict.fromkeys(string.punctuation, " "))
-    return [[any(without_accents(w) in known for w in text.translate(marks).split()) for text in row] for row in texts]
-
-
-def slice_to_count() -> tuple[str, list[list[str]], list[str]]:
-    """Completions and lexicon: of a released model where the data is at hand, else drawn from demo words."""
-    try:
-        said = released_completions("GPT2", "binary").texts
-        return "GPT2, HONEST-binary", [list(row) for row in said[:TEMPLATES]], hurtlex()["lemma"].tolist()
-    except ProbeError:
-        draw, words = random.Random(0), " ".join(demo_honest_templates()["text"]).split() + demo_lexicon()
-        texts = [[" ".join(draw.choices(words, k=draw.randint(1, 3))) for _ in range(100)] for _ in range(TEMPLATES)]
-        return "demo words", texts, demo_lexicon()
-
-
-def main() -> None:
-    name, texts, lexicon = slice_to_count()
-    assert hurtful(texts, lexicon, RULES["audited"]).tolist() == loop(texts, lexicon)
-    ratios = [
-        seconds(lambda: loop(texts, lexicon)) / seconds(lambda: hurtful(texts, lexicon, RULES["audited"]))
-        for _ in range(ROUNDS)
-    ]
-    distinct = len({text for row in texts for text in row})
-    print(f"counting {sum(map(len, texts)):,} completions, {distinct:,} distinct ({name}):")
-    print(f"  plain loop / hurtful, median of the rounds: {statistics.median(ratios):.1f}")
+def main() -> pd.DataFrame:
+    """The counting, then the finding."""
+    texts, lexicon = _completions()
+    runs = {
+        "probekit.metrics.hurtful": lambda: _counted(texts, lexicon),
+        "honest": lambda: _honest(texts, lexicon),
+    }
+    tables = [compare(f"count the hurtful of {sum(map(len, texts)):,} completions", None, runs, _agree)]
     for zoo, number in MINED.items():
         model, prompts = pk.load_model(zoo, device="cpu"), list(demo_honest_templates()["text"])[:number]
-        pk.top_completions(model, prompts[:1], K)
-        whole = seconds(lambda m=model, p=prompts: pk.top_completions(m, p, K))  # type: ignore[misc]
-        alone = seconds(lambda m=model, p=prompts: [pk.top_completions(m, [one], K) for one in p])  # type: ignore[misc]
-        print(f"  {zoo}, {number} prompts, k={K}: one at a time / batched: {alone / whole:.1f}")
+        tables.append(compare(f"{K} completions of {number} prompts, {zoo}", None, _mined(model, prompts)))
+    return pd.concat(tables, ignore_index=True)
 
 
-if __name__ == "__main__":
-    main()
+def _mined(model: pk.Model, prompts: list[str]) -> dict[str, Any]:
+    return {
+        "probekit.top_completions": lambda: pk.top_completions(model, prompts, K),
+        "the same, a prompt at a time": lambda: [pk.top_completions(model, [one], K) for one in prompts] and None,
+    }
+
+
+def _completions() -> tuple[list[list[str]], pd.DataFrame]:
+    """Completions of one word each, which both sides match as a whole, and the lexicon with its categories."""
+    try:
+        said = released_completions("BERT", "binary").texts
+        return [list(row) for row in said[:TEMPLATES]], hurtlex()
+    except ProbeError:
+        draw, words = random.Random(0), " ".join(demo_honest_templates()["text"]).split() + demo_lexicon()
+        lexicon = pd.DataFrame({"lemma": demo_lexicon(), "level": "conservative", "category": "demo"})
+        return [draw.choices(words, k=100) for _ in range(TEMPLATES)], lexicon
+
+
+def _counted(texts: list[list[str]], lexicon: pd.DataFrame) -> np.ndarray:
+    transliterate = importlib.import_module("unidecode").unidecode
+    return hurtful(texts, lexicon["lemma"].tolist(), RULES["paper"], transliterate).sum(1)
+
+
+def _honest(texts: list[list[str]], lexicon: pd.DataFrame) -> np.ndarray:
+    """The package's own code; the lexicon, which it would fetch from the net, is handed over."""
+    package = importlib.import_module("honest.honest")
+    with patch.object(package.pd, "read_csv", lambda *_given, **_named: lexicon.copy()):
+        evaluator = package.HonestEvaluator("en")
+    return np.array([one["count"] for one in evaluator.honest_score_inner(texts)])
+
+
+def _agree(ours: np.ndarray, theirs: np.ndarray) -> str:
+    assert ours.tolist() == theirs.tolist()
+    return f"the same count at all {len(ours)} templates"

@@ -1,31 +1,50 @@
-"""Time integrated gradients against the bare forward and backward passes, and against captum.
+"""Integrated gradients: against the bare forward and backward passes, and against captum.
 
-The instances are the project's own English records; the model is the real one where ``PROBEKIT_DATA`` holds it.
+The instances are the project's own English records.
 """
 
 from __future__ import annotations
 
-import statistics
-import time
-from collections.abc import Callable
+import importlib
 from typing import Any
 
+import numpy as np
+import pandas as pd
 import torch
-from captum.attr import IntegratedGradients
 
 import probekit as pk
+from benchmarks.timing import compare
 from probekit.probes.rationales import RationaleSet, own_items
 from probekit.scoring.forward import Row, head_at
-from probekit.scoring.saliency.gradients import GRADIENT_TOKENS
+from probekit.scoring.saliency.gradients import GRADIENT_TOKENS, integrated_gradients
 from probekit.scoring.saliency.inputs import encode_inputs
 
-ROUNDS = 3
-INSTANCES = 12
-STEPS = 100
+INSTANCES = 3
+STEPS = 20
 
 
-def bare(model: pk.Model, rows: list[Row]) -> None:
-    """Forward and backward to the embeddings at as many points, in batches of one length, the head at the masks."""
+def main(model: pk.Model) -> pd.DataFrame:
+    table = own_items("en").items
+    few = RationaleSet("own items", table[table["original_id"] == ""].iloc[:: len(table) // INSTANCES // 3])
+    few = few.select([i < INSTANCES for i in range(len(few.items))])
+    rows = [one.row for one in encode_inputs(model, few)]
+    runs = {
+        "probekit, integrated_gradients": lambda: [p.tokens for p in integrated_gradients(model, rows, steps=STEPS)],
+        "bare forward and backward passes, the head at the masks": lambda: _bare(model, rows),
+        "captum, all points of an instance at once": lambda: _captum(model, rows, None),
+        "captum, one point at a time": lambda: _captum(model, rows, 1),
+    }
+    return compare(f"integrated gradients, {len(rows)} sentences, {STEPS} steps", model.network, runs, _agree)
+
+
+def _agree(ours: list[np.ndarray], theirs: list[np.ndarray]) -> str:
+    gap = max(float(np.abs(a - b).max() / np.abs(a).max()) for a, b in zip(ours, theirs, strict=True))
+    assert gap <= 1e-3, gap
+    return f"attributions within {gap:.0e} of the largest"
+
+
+def _bare(model: pk.Model, rows: list[Row]) -> None:
+    """Forward and backward to the embeddings at as many points, in batches of one length."""
     network: Any = model.network
     embed = network.get_input_embeddings()
     for weight in network.parameters():
@@ -44,11 +63,16 @@ def bare(model: pk.Model, rows: list[Row]) -> None:
             torch.autograd.grad(scores, embedded)
 
 
-def captum(model: pk.Model, rows: list[Row], batch: int | None) -> None:
-    """captum's integrated gradients, the whole head, an instance at a time; ``batch`` points at once or one."""
+def _captum(model: pk.Model, rows: list[Row], batch: int | None) -> list[np.ndarray]:
+    """captum's integrated gradients, the whole head, an instance at a time; ``batch`` points at once or one.
+
+    Its trapezoid has n points of weight 1/n, ours n - 1 intervals of length 1/(n - 1).
+    """
+    method = importlib.import_module("captum.attr").IntegratedGradients
     network: Any = model.network
     embed = network.get_input_embeddings()
     before, after = map(len, model.special_ids)
+    found = []
     for row in rows:
         ids, masks = torch.tensor([list(row.ids)]), list(row.masks)
         blank = ids.clone()
@@ -58,39 +82,9 @@ def captum(model: pk.Model, rows: list[Row], batch: int | None) -> None:
             targets = network(input_ids=ids).logits[0, masks].argmax(-1)
 
         def value(embedded: torch.Tensor, masks: Any = masks, targets: Any = targets) -> torch.Tensor:
-            found = network(inputs_embeds=embedded).logits[:, masks].softmax(-1)
-            return found.gather(2, targets.expand(len(embedded), -1)[..., None])[..., 0].mean(1)
+            scores = network(inputs_embeds=embedded).logits[:, masks].softmax(-1)
+            return scores.gather(2, targets.expand(len(embedded), -1)[..., None])[..., 0].mean(1)
 
-        IntegratedGradients(value).attribute(
-            end, start, n_steps=STEPS + 1, method="riemann_trapezoid", internal_batch_size=batch
-        )
-
-
-def seconds(call: Callable[[], Any]) -> float:
-    start = time.perf_counter()
-    call()
-    return time.perf_counter() - start
-
-
-def main(model: pk.Model) -> None:
-    table = own_items("en").items
-    few = RationaleSet("own items", table[table["original_id"] == ""].iloc[:: len(table) // INSTANCES // 3])
-    few = few.select([i < INSTANCES for i in range(len(few.items))])
-    rows = [one.row for one in encode_inputs(model, few)]
-    print(
-        f"integrated gradients, {model.name}: {len(rows)} instances, {STEPS} steps, {torch.get_num_threads()} threads"
-    )
-    pk.attribute(model, few, "integrated_gradients", steps=1)  # the first call computes the model's fingerprint
-    runs: dict[str, Callable[[], Any]] = {
-        "probekit": lambda: pk.attribute(model, few, "integrated_gradients", steps=STEPS),
-        "bare passes": lambda: bare(model, rows),
-        "captum, all points of an instance at once": lambda: captum(model, rows, None),
-        "captum, one point at a time": lambda: captum(model, rows, 1),
-    }
-    found: dict[str, list[float]] = {name: [] for name in runs}
-    for _ in range(ROUNDS):
-        for name, call in runs.items():
-            found[name].append(seconds(call))
-    for name, times in found.items():
-        ratios = statistics.median(a / b for a, b in zip(times, found["probekit"], strict=True))
-        print(f"  {name}: {', '.join(f'{s:.2f}' for s in times)} s; {ratios:.2f} of probekit, median of the rounds")
+        given = {"n_steps": STEPS + 1, "method": "riemann_trapezoid", "internal_batch_size": batch}
+        found.append(method(value).attribute(end, start, **given).sum(-1)[0].detach().numpy() * (STEPS + 1) / STEPS)
+    return found

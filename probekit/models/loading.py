@@ -16,6 +16,7 @@ from probekit.lazy import resolve
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
 from probekit.models.kinds import auto_class, check_kind, kind_of, out_of_memory, pick_device, quiet
 from probekit.models.model import Kind, Model, fingerprint_of, tokenizer_text
+from probekit.models.precision import check_precision
 from probekit.models.registry import Entry, entry_of, registry
 from probekit.models.source import Source
 from probekit.probes.data import data_root
@@ -44,7 +45,7 @@ def load_model(
         name_or_path: a name of ``probekit list models``, a Hugging Face id, a folder, or the name of a folder in
             ``models/`` of the data folder or of the cache folder; a revision on the Hub as ``NAME@REVISION``.
         device: ``auto`` is CUDA where there is one, else the CPU; or any torch device.
-        dtype: ``float32`` (published tables), ``bfloat16`` or ``float16``.
+        dtype: ``float32`` (published tables), ``bfloat16`` or ``float16``; a caution says where bfloat16 is slower.
         revision: commit, branch or tag on the Hub, where the name says none.
         allow_missing: load although weights are missing from the checkpoint, which are then random, or although it has
             weights for which the network has no place.
@@ -69,6 +70,7 @@ def load_model(
     revision = at or revision
     _told(name_or_path, name, source, entry, revision)
     where = pick_device(device)
+    check_precision(name_or_path, dtype, where)
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
         config = _config(source, entry, common)

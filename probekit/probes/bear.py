@@ -1,16 +1,20 @@
-"""BEAR (Wiland, Ploner and Akbik 2024): its three templates of a Wikidata relation and other names of its subjects.
+"""BEAR (Wiland, Ploner and Akbik 2024): facts of 60 Wikidata relations, three templates and few, balanced options each.
 
 The files are ``bear/BEAR/metadata_relations.json`` (relation -> ``templates``) and ``bear/BEAR/<relation>.jsonl``
-(``sub_id``, a Wikidata item, and ``sub_aliases``).
+(``sub_id``, a Wikidata item, ``sub_label``, ``sub_aliases`` and ``obj_label``).
 """
 
 from __future__ import annotations
 
-from typing import Any
+import random
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
-from probekit.probes.probe import json_rows
+from probekit.probes.probe import MASK, Probe, json_rows
 from probekit.reading import read_object
 
 
@@ -50,3 +54,65 @@ def bear_names() -> dict[str, tuple[str, ...]]:
             if row["sub_aliases"]:
                 found.setdefault(row["sub_id"], {}).update(dict.fromkeys(row["sub_aliases"]))
     return {item: tuple(names) for item, names in found.items()}
+
+
+def bear(
+    templates: Literal["first", "all"] = "first",
+    relations: Sequence[str] | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+) -> Probe:
+    """BEAR's facts through its templates; rank them with ``candidates=bear_options()``, each right equally often.
+
+    The first letter of a prompt is a capital, as in the authors' package.
+
+    Args:
+        templates: the first of each relation, or all three: a prompt each.
+        relations: Wikidata property ids; all by default. The entities stay those of all.
+        limit: at most so many facts, drawn with ``seed``.
+
+    Raises:
+        ProbeError: data not at hand or of another form, or no such relation.
+    """
+    if templates not in ("first", "all"):
+        raise ProbeError(f"templates must be 'first' or 'all', not {templates!r}")
+    known, facts = bear_templates(), _facts()
+    if unknown := [name for name in relations or () if name not in known]:
+        raise ProbeError(f"BEAR has no relation {', '.join(unknown)}; it has {', '.join(known)}")
+    chosen = [fact for fact in facts if relations is None or fact[1] in relations]
+    if limit is not None and limit < len(chosen):
+        chosen = [chosen[i] for i in sorted(random.Random(seed).sample(range(len(chosen)), limit))]
+    rows = []
+    for fact, relation, subject, option in chosen:
+        for n, template in enumerate(known[relation][: 1 if templates == "first" else None]):
+            text = template.replace("[X]", subject).replace("[Y]", MASK)
+            text = text[:1].upper() + text[1:]
+            rows.append((f"{fact}/{n}", text, [option], fact, relation, subject, f"{relation}/{n}"))
+    columns = ["prompt_id", "text", "gold", "fact_id", "relation", "subject", "template_id"]
+    entities = list(dict.fromkeys(option for *_, option in facts))
+    prompts = pd.DataFrame(rows, columns=columns)
+    return Probe("bear", prompts, entities, "template", "general", licence="none stated", citation="wiland2024")
+
+
+def bear_options() -> dict[str, list[str]]:
+    """The options of every relation: the objects of its facts, each of as many.
+
+    Raises:
+        ProbeError: data not at hand or of another form.
+    """
+    found: dict[str, dict[str, None]] = {}
+    for _, relation, _, option in _facts():
+        found.setdefault(relation, {})[option] = None
+    return {relation: list(options) for relation, options in found.items()}
+
+
+def _facts() -> list[tuple[str, str, str, str]]:
+    """Id, relation, subject and object of every fact, in file order."""
+    found = []
+    for relation in bear_templates():
+        path = locate(f"bear/BEAR/{relation}.jsonl")
+        for number, row in json_rows(path):
+            if not all(isinstance(row.get(name), str) for name in ("sub_label", "obj_label")):
+                raise ProbeError(f"{path}, line {number}, field 'sub_label' or 'obj_label': missing, or no string")
+            found.append((f"{relation}/{number}", relation, row["sub_label"], row["obj_label"]))
+    return found

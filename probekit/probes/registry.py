@@ -10,6 +10,7 @@ from typing import Any
 
 from probekit.errors import ProbeError, meant
 from probekit.lazy import Lazy
+from probekit.probes.bear import bear
 from probekit.probes.biomedical import biolama, medlama
 from probekit.probes.lama import conceptnet, google_re, squad, trex
 from probekit.probes.lipid.corpora import LISTS, lipid
@@ -27,6 +28,7 @@ PROBES: dict[str, Callable[..., Probe]] = {
     "trex/natural": partial(trex, "natural"),
     "squad": squad,
     "conceptnet": conceptnet,
+    "bear": bear,
     "medlama/template": medlama,
     "biolama/ctd": partial(biolama, "ctd"),
     "biolama/wikidata": partial(biolama, "wikidata"),

@@ -6,11 +6,12 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from probekit.errors import ModelError
 from probekit.models.model import Model
-from probekit.scoring.batches import BATCH_TOKENS
-from probekit.scoring.memory import within_memory
+from probekit.scoring.batches import FILLED
+from probekit.scoring.memory import device_budget, within_memory
 
 if TYPE_CHECKING:
     import torch
@@ -34,7 +35,7 @@ def mask_logits(
     Args:
         model: a masked language model.
         rows: inputs no longer than ``model.max_tokens``.
-        batch_tokens: padded tokens per batch.
+        batch_tokens: padded tokens per batch; None takes ``device_budget``.
 
     Yields:
         Row numbers of the batch, and float32 logits of shape (masks of these rows in order, vocabulary) on the device.
@@ -45,13 +46,27 @@ def mask_logits(
     import torch
 
     lengths, masks = [len(row.ids) for row in rows], [len(row.masks) for row in rows]
-    budget = batch_tokens or BATCH_TOKENS
+    budget = batch_tokens or _budget(model)
     for batch, logits in within_memory(
         model.name, lengths, masks, budget, lambda part: _logits(model, [rows[i] for i in part]), model.minds_padding
     ):
         if not bool(torch.isfinite(logits.sum())):
             raise ModelError(f"{model.name} ({model.dtype}) gives scores that are not finite")
         yield batch, logits
+
+
+_BUDGETS: WeakKeyDictionary[Any, int] = WeakKeyDictionary()  # of a network, found once
+
+
+def _budget(model: Model) -> int:
+    """Padded tokens per batch, from one pass over rows with as many masks as a batch may hold."""
+    if model.network not in _BUDGETS:
+        length = min(128, model.max_tokens)
+        row = Row([model.mask_id] * length, range(length // FILLED))
+        _BUDGETS[model.network] = device_budget(
+            model.device, lambda tokens: _logits(model, [row] * max(1, tokens // length))
+        )
+    return _BUDGETS[model.network]
 
 
 def padded(model: Model, rows: Sequence[Row]) -> tuple[torch.Tensor, torch.Tensor]:

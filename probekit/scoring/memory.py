@@ -1,18 +1,49 @@
-"""Batches that shrink where memory runs out."""
+"""Batches as large as a device's memory lets them be, which shrink where it runs out."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from probekit.errors import ModelError
 from probekit.models.kinds import out_of_memory
-from probekit.scoring.batches import token_batches
+from probekit.scoring.batches import BATCH_TOKENS, token_batches
+
+if TYPE_CHECKING:
+    import torch
 
 log = logging.getLogger(__name__)
 Result = TypeVar("Result")
+MOST_TIMES = 32  # BATCH_TOKENS: a GPU gains nothing from still larger batches
+
+
+def device_budget(device: torch.device, run: Callable[[int], object]) -> int:
+    """Padded tokens per batch for a device: of CUDA what takes half of its free memory, else BATCH_TOKENS.
+
+    It is found by one batch, and is a power of two times BATCH_TOKENS, so that a little more or less of free memory
+    seldom moves a batch.
+
+    Args:
+        run: a forward pass over so many tokens.
+    """
+    import torch
+
+    if device.type != "cuda":
+        return BATCH_TOKENS
+    torch.cuda.reset_peak_memory_stats(device)
+    held = torch.cuda.memory_allocated(device)
+    try:
+        run(BATCH_TOKENS)
+    except (torch.OutOfMemoryError, RuntimeError) as error:
+        if not out_of_memory(error):
+            raise
+        return BATCH_TOKENS  # which will be halved
+    took = torch.cuda.max_memory_allocated(device) - held
+    free = torch.cuda.mem_get_info(device)[0] + torch.cuda.memory_reserved(device) - held
+    times = min(MOST_TIMES, max(1, free // 2 // max(1, took)))
+    return int(BATCH_TOKENS * 2 ** (times.bit_length() - 1))
 
 
 def within_memory(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Literal
 
 from probekit.cautions import caution
@@ -39,6 +40,14 @@ class Plan:
         """Forward rows of a score that is read at masks, else statements."""
         tables = [self.tables[self.table_of[unit]] for unit in units]
         return sum(len(table.by_length) if self.slots else len(table.strings) for table in tables)
+
+    @cached_property
+    def jobs_of(self) -> dict[int, list[int]]:
+        """Numbers of the jobs of each unit; a unit may have none."""
+        found: dict[int, list[int]] = {unit: [] for unit in range(len(self.table_of))}
+        for number, (unit, _) in enumerate(self.jobs):
+            found[unit].append(number)
+        return found
 
     def shards(self) -> list[list[int]]:
         """Units by falling length, cut so that one shard is neither much work to lose nor much memory to hold."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,7 +75,7 @@ def _scored(
     """
     for table, members in _by_table(plan, units).items():
         place = {unit: i for i, unit in enumerate(members)}
-        jobs = [number for number, (unit, _) in enumerate(plan.jobs) if unit in place]
+        jobs = sorted(number for unit in members for number in plan.jobs_of[unit])
         if plan.slots:
             scores = _score(model, plan, table, members, batch_tokens, progress)
         else:
@@ -126,7 +126,10 @@ def _score(
             chosen = np.flatnonzero(lengths == length)
             if len(chosen):
                 at = torch.from_numpy(firsts[chosen]).to(model.device)
-                total = sum(logits[at + i][:, tokens[:, i]] - norms[at + i, None] for i in range(length))
+                total = sum(
+                    logits.index_select(0, at + i).index_select(1, tokens[:, i]) - norms[at + i, None]
+                    for i in range(length)
+                )
                 places = torch.tensor([wanted[batch[i]][0] for i in chosen], device=model.device)
                 scores[places, start : start + len(tokens)] = total / length
         progress.add(len(batch))
@@ -143,25 +146,36 @@ def _rank(scores: torch.Tensor, rows: list[int], groups: Sequence[tuple[int, ...
     width = max(map(len, groups))
     index = torch.tensor([[*g, *[g[0]] * (width - len(g))] for g in groups], device=scores.device)
     own = torch.tensor([[i < len(g) for i in range(width)] for g in groups], device=scores.device)
-    competitors = scores[torch.tensor(rows, device=scores.device)]
-    members = competitors.gather(1, index)
+    lead = scores.index_select(0, torch.tensor(rows, device=scores.device))  # of every candidate over the job's own
+    members = lead.gather(1, index)
     score = members.max(1, keepdim=True).values
+    lead -= score
+    members = members - score
 
-    def outside(test: torch.Tensor, test_members: torch.Tensor) -> torch.Tensor:
-        return test.sum(1) - (test_members & own).sum(1)
+    def outside(test: Callable[[torch.Tensor], torch.Tensor]) -> torch.Tensor:
+        return test(lead).sum(1) - (test(members) & own).sum(1)
 
-    above = outside(competitors > score, members > score)
-    level = outside(competitors == score, members == score)
-    near = outside((competitors - score).abs() <= NEAR, (members - score).abs() <= NEAR)
-    rank = 1 + above + (level / torch.where(score[:, 0].isinf(), 1, 2) if ties == "mid" else level)
+    # -inf less -inf is not a number and counts as level
+    rank = 1 + outside(lambda leads: ~(leads < 0))
+    if ties == "mid":
+        above = outside(lambda leads: leads > 0)
+        rank = torch.where(score[:, 0].isinf(), rank, 1 + above + (rank - 1 - above) / 2)
+    near = outside(lambda leads: leads.abs() <= NEAR)
     columns = {"rank": rank, "score": score[:, 0], "near": near > 0}
     return {name: column.cpu().numpy() for name, column in columns.items()}
 
 
 def _best(scores: torch.Tensor, candidates: Candidates, top: int) -> list[tuple[list[str], list[float]]]:
-    """The ``top`` best candidates of each unit; equal scores keep the candidates' order."""
+    """The ``top`` best candidates of each unit; equal scores keep the candidates' order.
+
+    Only those that reach the last of the best scores are sorted, so that many candidates cost one pass over them.
+    """
     if not top:
         return []
-    values, order = scores.sort(dim=1, descending=True, stable=True)
-    numbers, found = order[:, :top].tolist(), values[:, :top].tolist()
-    return [([candidates.strings[i] for i in line], list(f)) for line, f in zip(numbers, found, strict=True)]
+    top = min(top, scores.shape[1])
+    reached = (scores >= scores.topk(top).values[:, -1:]).nonzero(as_tuple=True)
+    found = scores[reached].cpu().numpy()
+    units, numbers = (part.cpu().numpy() for part in reached)
+    order = np.lexsort((numbers, -found, units))
+    best = order[np.searchsorted(units, np.arange(len(scores)))[:, None] + np.arange(top)]
+    return [([candidates.strings[i] for i in numbers[line]], found[line].tolist()) for line in best]

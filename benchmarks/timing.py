@@ -1,0 +1,83 @@
+"""Runs that take turns, what each gave to the network, and whether their answers are equal.
+
+Seconds are those of the process on one thread, which a busy machine lengthens little.
+"""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import pandas as pd
+import torch
+
+ROUNDS = 3
+Run = Callable[[], Any]
+COLUMNS = ["task", "by", "rows", "tokens", "seconds", "least", "most", "times", "times_low", "times_high", "answers"]
+
+
+def passes(network: Any, run: Run) -> tuple[int, int, Any]:
+    """Rows and tokens, padding included, that a run gives to the network's encoder, and what the run gives."""
+    rows = tokens = 0
+
+    def note(_module: Any, given: tuple[Any, ...], named: dict[str, Any]) -> None:
+        nonlocal rows, tokens
+        found = [*given[:1], named.get("input_ids"), named.get("inputs_embeds")]
+        shape = next(one.shape for one in found if one is not None)
+        rows, tokens = rows + shape[0], tokens + shape[0] * shape[1]
+
+    hook = network.base_model.register_forward_pre_hook(note, with_kwargs=True)
+    try:
+        found = run()
+    finally:
+        hook.remove()
+    return rows, tokens, found
+
+
+def seconds(run: Run) -> float:
+    """Seconds of the process."""
+    start = time.process_time()
+    run()
+    return time.process_time() - start
+
+
+def compare(
+    task: str,
+    network: Any,
+    runs: Mapping[str, Run],
+    agree: Callable[[Any, Any], str] | None = None,
+    rounds: int = ROUNDS,
+) -> pd.DataFrame:
+    """One row a run: its rows and tokens, median and extremes of its seconds, and its time over that of the first run.
+
+    Args:
+        task: what all of them do.
+        network: whose passes are counted; None counts none.
+        runs: the first is this package's.
+        agree: says how an answer agrees with the first run's, and raises AssertionError where it does not; an answer of
+            None is not compared.
+        rounds: each takes every run once; the ratio is the median, least and most of the rounds' own.
+    """
+    torch.set_num_threads(1)
+    first = next(iter(runs))
+    counted = {}
+    for name, run in runs.items():
+        try:
+            counted[name] = passes(network, run) if network is not None else (0, 0, run())
+        except ModuleNotFoundError as error:
+            print(f"{task}: without {name}: {error}")
+    if first not in counted:
+        return pd.DataFrame(columns=COLUMNS)
+    spent: dict[str, list[float]] = {name: [] for name in counted}
+    for _ in range(rounds):
+        for name in counted:
+            spent[name].append(seconds(runs[name]))
+    table = []
+    for name, (rows, tokens, answer) in counted.items():
+        times = [a / b for a, b in zip(spent[name], spent[first], strict=True)]
+        said = "" if name == first or answer is None or agree is None else agree(counted[first][2], answer)
+        spread = [statistics.median(spent[name]), min(spent[name]), max(spent[name])]
+        table.append([task, name, rows, tokens, *spread, statistics.median(times), min(times), max(times), said])
+    return pd.DataFrame(table, columns=COLUMNS)

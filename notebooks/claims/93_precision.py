@@ -1,0 +1,83 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Do fewer digits change the results?
+#
+# ```{admonition} In this section
+# :class: note
+# A GPU, and some processors, run a model several times as fast if its weights are stored in 16 bits.
+# What does that change in ranks and in accuracy?
+# ```
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # names of `probekit list models`, Hugging Face ids, or folders
+probes: list = ["demo/natural", "demo_bio/natural"]  # names of `probekit list probes`, or files
+dtype: str = "bfloat16"  # or float16; compared with float32
+limit: int = 0  # facts per probe, 0 for all
+device: str = "auto"  # auto, cpu, cuda
+recorded: bool = False  # show the recorded results
+out: str = "93_precision"  # folder for tables and figures
+
+# %% tags=["hide-input"]
+from probekit.probes import load_probe
+from probekit.report import Page, readable
+
+from notebooks.claims import precision
+
+page = Page("93_precision", globals())
+
+
+def compute():
+    """Rank the same prompts twice and compare prompt by prompt."""
+    loaded = [load_probe(name, limit=limit or None) for name in probes]
+    return precision.tables(precision.ask(page, models, loaded, dtype, device))
+
+
+tables = page.tables(compute, precision.CAPTIONS)
+page.answer(precision.answer(tables, dtype))
+
+# %% tags=["hide-input"]
+page.figure(
+    precision.chart(tables),
+    "accuracy",
+    "Accuracy in the shorter format less that in float32, with 95% intervals over facts.",
+    precision.alt(tables),
+)
+
+# %% [markdown]
+# ## Rank by rank
+#
+# A bfloat16 number has two to three significant digits, so that candidates whose scores differ by less than a hundredth may change places.
+# Such changes go both ways and mostly cancel in an accuracy; a single prompt's rank is less certain than it looks.
+
+# %% tags=["hide-input"]
+page.table(tables["ranks"], "ranks", precision.CAPTIONS["ranks"], readable(tables["ranks"], precision.HEADINGS))
+
+# %% [markdown]
+# ## How it was computed
+#
+# {func}`probekit.load_model` takes `dtype`; {func}`probekit.rank_entities` turns what the head gives into float32 before the logarithm of the softmax, in either format.
+# Both runs see the same prompts and candidates; intervals draw facts.
+# Every other page of this book uses float32.
+#
+# ## What this does not show
+#
+# - Small models on few prompts: a large model's layers add up more rounding.
+# - How fast it is. A processor without instructions for bfloat16 takes longer than with float32; {func}`probekit.load_model` then says so.
+#
+# ## Try it
+#
+# Give `dtype` as `float16`, which has one digit more and overflows sooner.
+
+# %% tags=["hide-input"]
+page.close()

@@ -1,0 +1,102 @@
+"""Page 93: what weights of fewer digits change in ranks and accuracy."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from probekit.metrics import accuracy_at_k, bootstrap_ci
+from probekit.models import load_model
+from probekit.probes import Probe
+from probekit.report import Markup, Page, forest, number, title
+from probekit.scoring import rank_entities
+from probekit.store import Store
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+EXACT, TOP = "float32", 10
+CAPTIONS = {
+    "accuracy": "Accuracy in either format, and the difference with its 95% interval over facts",
+    "ranks": "How ranks agree: shares of prompts, mean overlap of the ten best, and how far ranks move",
+}
+
+
+def ask(page: Page, models: Sequence[str], probes: Sequence[Probe], dtype: str, device: str) -> pd.DataFrame:
+    """Ranks, scores and best candidates of each prompt in both formats: columns ``rank, rank_other`` and so on."""
+    tables = []
+    for name in models:
+        found = []
+        for kind in (EXACT, dtype):
+            model = load_model(name, device=device, dtype=kind)
+            page.used(replace(model, name=f"{name}, {kind}"), *probes)
+            found.append([rank_entities(model, probe, top=TOP, store=Store()) for probe in probes])
+            for probe, table in zip(probes, found[-1], strict=True):
+                page.ran(model, probe, table.attrs["counts"], kind)
+        for probe, exact, other in zip(probes, *found, strict=True):
+            both = exact.join(other.drop(columns="prompt_id"), rsuffix="_other")
+            tables.append(both.assign(model=name, probe=probe.name, fact=list(probe.facts)))
+    for table in tables:
+        table.attrs = {}
+    return pd.concat(tables, ignore_index=True)
+
+
+def tables(asked: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """Accuracy at 1 and 10 by format, and agreement, of each model on each probe."""
+    accuracy, ranks = [], []
+    for (model, probe), part in asked.groupby(["model", "probe"], sort=False):
+        about = {"model": model, "probe": probe, "prompts": len(part)}
+        for k in (1, TOP):
+            gap = bootstrap_ci((part["rank_other"] <= k).astype(float) - (part["rank"] <= k), part["fact"].tolist())
+            means = {"exact": accuracy_at_k(part["rank"], k), "other": accuracy_at_k(part["rank_other"], k)}
+            accuracy.append(about | {"k": k, **means, "difference": gap.estimate, "low": gap.low, "high": gap.high})
+        moved = np.log2(part["rank_other"] / part["rank"]).abs()
+        shared = [len({*a} & {*b}) / len(a) for a, b in zip(part["top"], part["top_other"], strict=True)]
+        inside = (part["rank"] <= TOP) == (part["rank_other"] <= TOP)
+        row = {"same_rank": (part["rank"] == part["rank_other"]).mean(), "same_side": inside.mean()}
+        row |= {"same_answer": np.mean([a[0] == b[0] for a, b in zip(part["top"], part["top_other"], strict=True)])}
+        row |= {"overlap": np.mean(shared), "moved": 2 ** moved.quantile(0.95), "farthest": 2 ** moved.max()}
+        row |= {"score": (part["score_other"] - part["score"]).replace([np.inf, -np.inf], np.nan).abs().max()}
+        ranks.append(about | row)
+    return {"accuracy": pd.DataFrame(accuracy), "ranks": pd.DataFrame(ranks)}
+
+
+HEADINGS = {
+    "exact": "float32",
+    "other": "Other format",
+    "same_rank": "Equal ranks",
+    "same_side": "In or out of the ten best in both",
+    "same_answer": "Equal first answer",
+    "overlap": "Overlap of the ten best",
+    "moved": "Ranks move by a factor, 95% below",
+    "farthest": "At most",
+    "score": "Largest change of a score",
+}
+
+
+def answer(tables: dict[str, pd.DataFrame], dtype: str) -> Markup:
+    """The largest difference of Acc@1 beside the share of equal ranks."""
+    accuracy, ranks = tables["accuracy"], tables["ranks"]
+    first = accuracy[accuracy["k"] == 1]
+    clear = int(((first["low"] > 0) | (first["high"] < 0)).sum())
+    return Markup(
+        "With {} in place of float32, {} of {} accuracies (Acc@1) change beyond chance, none by more than {}; yet "
+        "single prompts often change their rank: the share that keeps it falls to {}."
+    ).format(dtype, clear, len(first), number(first["difference"].abs().max(), 3), number(ranks["same_rank"].min(), 2))
+
+
+def chart(tables: dict[str, pd.DataFrame]) -> Figure:
+    """The differences of accuracy, a panel for each k."""
+    shown = tables["accuracy"].assign(at=[f"Acc@{k}" for k in tables["accuracy"]["k"]])
+    return forest(shown, "difference", series="probe", panel="at", columns=2, line=0.0, zero=False)
+
+
+def alt(tables: dict[str, pd.DataFrame]) -> str:
+    """The chart in words."""
+    rows = tables["accuracy"].to_dict("records")
+    parts = [f"{title(r['model'])} on {title(r['probe'])}, Acc@{r['k']} {number(r['difference'], 3)}" for r in rows]
+    return f"Dot plot of differences. {'; '.join(parts[:40])}."

@@ -1,0 +1,42 @@
+"""What to warn of in the number format of weights and products."""
+
+from __future__ import annotations
+
+import platform
+
+from probekit.cautions import caution
+from probekit.titles import shown_name
+
+
+def check_precision(name: str, dtype: str, device: str) -> None:
+    """Warn of a format that costs more time than float32, and of float32 products that torch was told to round.
+
+    Args:
+        name: of the model.
+        dtype, device: as in ``load_model``.
+    """
+    import torch
+
+    if dtype == "bfloat16" and device == "cpu" and not native_bfloat16():
+        caution(
+            f"{shown_name(name)} in bfloat16: this processor has no instructions for it, so that it takes several "
+            "times as long as float32, which is also exact; take dtype='float32'."
+        )
+    if dtype == "float32" and (asked := torch.get_float32_matmul_precision()) != "highest":
+        caution(
+            f"{shown_name(name)}: torch was told to round the products of float32 numbers "
+            f"(set_float32_matmul_precision, {asked!r}). Kept results do not say so: give them a PROBEKIT_CACHE of "
+            "their own."
+        )
+
+
+def native_bfloat16() -> bool:
+    """Whether a processor multiplies bfloat16 numbers itself: of Intel's and AMD's kind by AVX512-BF16 or AMX.
+
+    Of other kinds torch does not tell, and nothing is warned of.
+    """
+    import torch
+
+    if platform.machine().lower() not in ("x86_64", "amd64"):
+        return True
+    return bool(torch.cpu._is_avx512_bf16_supported() or torch.cpu._is_amx_tile_supported())

@@ -1,0 +1,73 @@
+"""BEAR as a probe: from small files in its layout, and counted where the published ones are at hand."""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+import probekit as pk
+from probekit.errors import ProbeError
+from probekit.probes.bear import bear_options
+from probekit.probes.data import data_root
+
+TEMPLATES = {"P1": ["[X] lies in [Y].", "[Y] holds [X]."], "P2": ["the tongue of [X] is [Y]."]}
+FACTS = {
+    "P1": [("Nile", "Africa"), ("Rome", "Europe"), ("Lena", "Asia")],
+    "P2": [("nile people", "Arabic"), ("Rome", "Latin")],
+}
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
+    folder = tmp_path / "bear/BEAR"
+    folder.mkdir(parents=True)
+    (folder / "metadata_relations.json").write_text(json.dumps({r: {"templates": t} for r, t in TEMPLATES.items()}))
+    for relation, facts in FACTS.items():
+        rows = [json.dumps({"sub_label": subject, "obj_label": option}) for subject, option in facts]
+        (folder / f"{relation}.jsonl").write_text("\n".join(rows))
+    return tmp_path
+
+
+def test_each_fact_by_one_template_or_by_all(root: Path) -> None:
+    probe = pk.load_probe("bear")
+    assert probe.prompts["text"].tolist() == [
+        "Nile lies in [MASK].",
+        "Rome lies in [MASK].",
+        "Lena lies in [MASK].",
+        "The tongue of nile people is [MASK].",  # a capital at the start
+        "The tongue of Rome is [MASK].",
+    ]
+    assert list(probe.entities) == ["Africa", "Europe", "Asia", "Arabic", "Latin"]
+    every = pk.load_probe("bear", templates="all", relations=["P1"]).prompts
+    assert every["text"].tolist()[:2] == ["Nile lies in [MASK].", "[MASK] holds Nile."]
+    assert len(every) == 6 and every["fact_id"].nunique() == 3 and every["template_id"].nunique() == 2
+
+
+def test_options_are_those_of_all_facts_also_where_few_are_asked(root: Path) -> None:
+    assert bear_options() == {relation: [option for _, option in facts] for relation, facts in FACTS.items()}
+    assert len(pk.load_probe("bear", limit=2).prompts) == 2 and len(pk.load_probe("bear", limit=2).entities) == 5
+
+
+def test_what_is_wrong_is_named(root: Path) -> None:
+    with pytest.raises(ProbeError, match="no relation P9; it has P1, P2"):
+        pk.load_probe("bear", relations=["P9"])
+    with pytest.raises(ProbeError, match="templates must be"):
+        pk.load_probe("bear", templates="some")
+    (root / "bear/BEAR/P2.jsonl").write_text(json.dumps({"sub_label": "Rome"}))
+    with pytest.raises(ProbeError, match=r"P2\.jsonl, line 1"):
+        pk.load_probe("bear")
+
+
+@pytest.mark.skipif(not (data_root() / "bear/BEAR").is_dir(), reason="BEAR is not in the data folder")
+def test_the_published_files_hold_what_the_paper_says() -> None:
+    probe, options = pk.load_probe("bear", templates="all"), bear_options()
+    assert len(probe.prompts) == 3 * 7731 and len(options) == 60
+    for relation, part in probe.prompts.groupby("relation"):
+        often = Counter(gold for (gold,) in part["gold"])
+        assert set(often) == set(options[relation]) and len(set(often.values())) == 1  # balanced
+    stated = json.loads((data_root() / "bear/BEAR/metadata_relations.json").read_text("utf-8"))
+    assert {relation: set(about["answer_space_labels"]) for relation, about in stated.items()} == {
+        relation: set(found) for relation, found in options.items()
+    }

@@ -1,0 +1,53 @@
+"""What benchmarks count and compare; no time is asked of anything."""
+
+import pytest
+import torch
+from conftest import small
+
+import probekit as pk
+from benchmarks import growth, ranking
+from benchmarks.timing import COLUMNS, compare, passes
+from probekit.probes import Probe
+
+
+def probe() -> Probe:
+    made = growth.made(5, 12)
+    assert len(made.prompts["text"].unique()) == 5 and len(made.entities) == 12
+    return made
+
+
+def test_rows_and_tokens_are_those_the_network_is_given() -> None:
+    model, asked = small("bert", "zoo"), probe()
+    rows, tokens, found = passes(model.network, lambda: pk.rank_entities(model, asked, batch_tokens=1))
+    counts = found.attrs["counts"]
+    assert (rows, tokens) == (counts["forward rows"], counts["tokens"])  # one row a batch: nothing is padded
+    rows, _, _ = passes(model.network, lambda: ranking._bare(model, ranking._rows(model, asked), head=True))
+    assert rows == counts["forward rows"]
+    assert passes(model.network, lambda: None)[:2] == (0, 0)
+
+
+def test_answers_that_differ_stop_a_benchmark_and_absent_packages_are_left_out(capsys) -> None:
+    def absent() -> None:
+        raise ModuleNotFoundError("No module named 'elsewhere'")
+
+    def same(ours: int, theirs: int) -> str:
+        assert ours == theirs
+        return "equal"
+
+    threads = torch.get_num_threads()
+    try:
+        table = compare("count", None, {"ours": lambda: 1, "theirs": lambda: 1, "other": absent}, same, rounds=1)
+        assert list(table.columns) == COLUMNS and table["by"].tolist() == ["ours", "theirs"]
+        assert table["answers"].tolist() == ["", "equal"] and "elsewhere" in capsys.readouterr().out
+        assert compare("count", None, {"ours": absent, "theirs": lambda: 1}, same, rounds=1).empty
+        with pytest.raises(AssertionError):
+            compare("count", None, {"ours": lambda: 1, "theirs": lambda: 2}, same, rounds=1)
+    finally:
+        torch.set_num_threads(threads)
+
+
+def test_the_plain_loop_of_the_benchmark_ranks_alike() -> None:
+    model, asked = pk.load_model("zoo/bert-tiny", device="cpu"), growth.made(4, 40)
+    single = [entity for entity in asked.entities if len(model.tokens(entity)) == 1]
+    asked = Probe("single", asked.prompts.assign(gold=[single[:1]] * 4), single)
+    assert ranking._agree(ranking._ranked(model, asked), ranking._looped(model, asked))

@@ -1,0 +1,46 @@
+"""What is warned of before a model is asked in another number format."""
+
+import logging
+import platform
+
+import pytest
+import torch
+
+from probekit.cautions import CAUTIONS
+from probekit.models.precision import check_precision, native_bfloat16
+
+
+@pytest.fixture
+def processor(monkeypatch):
+    """Set what the processor can do."""
+
+    def can(bfloat16: bool, tiles: bool, machine: str = "x86_64") -> None:
+        monkeypatch.setattr(torch.cpu, "_is_avx512_bf16_supported", lambda: bfloat16)
+        monkeypatch.setattr(torch.cpu, "_is_amx_tile_supported", lambda: tiles)
+        monkeypatch.setattr(platform, "machine", lambda: machine)
+
+    return can
+
+
+def said(caplog, *about: str) -> list[str]:
+    caplog.clear()
+    with caplog.at_level(logging.WARNING, CAUTIONS):
+        check_precision("zoo/bert-tiny", *about)
+    return caplog.messages
+
+
+def test_bfloat16_is_warned_of_where_the_processor_lacks_it(processor, caplog):
+    processor(False, False)
+    assert not native_bfloat16() and "take dtype='float32'" in said(caplog, "bfloat16", "cpu")[0]
+    assert said(caplog, "bfloat16", "cuda") == said(caplog, "float32", "cpu") == said(caplog, "float16", "cpu") == []
+    for able in ((True, False), (False, True), (False, False, "aarch64")):
+        processor(*able)
+        assert said(caplog, "bfloat16", "cpu") == []
+
+
+def test_rounded_products_are_warned_of(caplog):
+    torch.set_float32_matmul_precision("high")
+    try:
+        assert "PROBEKIT_CACHE" in said(caplog, "float32", "cpu")[0] and said(caplog, "bfloat16", "cuda") == []
+    finally:
+        torch.set_float32_matmul_precision("highest")
