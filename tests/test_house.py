@@ -41,6 +41,7 @@ ORDER = [
     "cells",
     "cluster",
     "endings",
+    "commands",
     "cli",
 ]
 MODULES = sorted(PACKAGE.rglob("*.py"))

@@ -1,0 +1,289 @@
+"""What the commands of ``probekit`` do; ``probekit.cli`` reads their arguments and explains their errors."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from probekit.errors import ProbekitError, ReportError
+
+MY_RUN = "my_run"  # where a run goes, if nothing else is said
+
+
+def _say(*lines: str) -> None:
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
+
+
+def list_(options: argparse.Namespace) -> None:
+    if options.what == "models":
+        from probekit.demo.shipped import manifest
+        from probekit.demo.training.recipe import recipes
+        from probekit.demo.zoo import ZOO
+        from probekit.models import registry
+
+        for name, member in ZOO.items():
+            shape = recipes()[member.recipe].shape
+            kind = {"llama": "causal", "t5": "seq2seq"}.get(shape.family if shape else "", "masked")
+            where = "comes with the package" if name in manifest() else f"trained by `probekit zoo {name}`"
+            _say(f"{name:28} {kind:8} {member.category:22} {where}")
+        for name, entry in registry().items():
+            doubt = "" if entry.certain else "  (checkpoint not certain)"
+            papers, hub = ", ".join(entry.papers), entry.hub or "not on the Hub"
+            _say(f"{name:28} {entry.kind:8} {entry.category:22} papers {papers:14} {hub}{doubt}")
+    elif options.what == "probes":
+        import inspect
+
+        from probekit.probes import PROBES
+
+        for name, loader in PROBES.items():
+            _say(f"{name:20} options: {', '.join(inspect.signature(loader).parameters)}")
+    else:
+        from probekit.report.sources import parameters, studies
+
+        for name, study in studies().items():
+            _say(f"{name}  profiles: {', '.join(study['profiles'])}")
+            for key, about in parameters(name).items():
+                _say(f"    {key}: {about['type']} = {about['default']!r}  # {about['help']}")
+
+
+def ask(options: argparse.Namespace) -> None:
+    from probekit.scoring import ask
+
+    if options.top < 1:
+        raise ProbekitError(f"--top is at least 1, not {options.top}")
+    found = ask(options.model, options.text, options.candidates, options.top).to_dict("records")
+    if options.json:
+        told = {"model": options.model, "text": options.text, "answers": found}
+        return _say(json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False))
+    for row in found:
+        answer = row["answer"] if row["answer"].isprintable() else repr(row["answer"])
+        _say(f"{row['rank']:>3}  {row['probability']:.4f}  {answer}")
+
+
+def fetch(options: argparse.Namespace) -> None:
+    from probekit.probes.fetch import fetch
+
+    paths = fetch(options.name, _accept(options.yes), options.into, options.base)
+    _say(f"{len(paths)} files in {paths[0].parents[1]}")
+
+
+def _accept(yes: bool) -> Callable[[str], bool]:
+    def accept(notice: str) -> bool:
+        _say(notice)
+        question = "Fetch it under this licence? [y/N] "
+        return yes or (sys.stdin.isatty() and input(question).strip().lower() in ("y", "yes"))
+
+    return accept
+
+
+def text(options: argparse.Namespace) -> None:
+    from probekit.outputs import refuse_other, write_output
+    from probekit.probes.texts import load_text
+
+    text = load_text(options.name)
+    if options.names and not text.names:
+        raise ProbekitError(f"the names in {text.name} are not known; --names goes with a generated text")
+    given = ((options.out, text.sentences), (options.names, text.names))
+    files = {path: "".join(f"{line}\n" for line in lines).encode() for path, lines in given if path}
+    for path, data in files.items():
+        refuse_other(path, options.force, data)
+    for path, data in files.items():
+        write_output(path, data, options.force)
+    _say(*(f"{count:>12,}  {what}" for what, count in text.counts.items()), str(options.out))
+
+
+def index_build(options: argparse.Namespace) -> None:
+    from probekit.contexts.index import build_index
+
+    counts = build_index(options.files, options.out, options.force)
+    _say(*(f"{count:>12,}  {what}" for what, count in counts.items()), str(options.out))
+
+
+def lipid_build(options: argparse.Namespace) -> None:
+    from probekit.probes.lipid import build
+
+    lists: dict[str, list[Path]] = {}
+    for given in options.entities:
+        name, _, path = given.partition("=")
+        if not name or not path:
+            raise ProbekitError(f"--entities takes NAME=FILE, not {given!r}")
+        lists.setdefault(name, []).append(Path(path))
+    given = {name: getattr(options, name) for name in ("after", "before", "ignore_case", "force")}
+    made = build(options.files, lists, options.out, plain=options.sentences, **given)
+    _say(*(f"{count:>12,}  {step}" for step, count in made["counts"].items()))
+    for name, found in made["statistics"].items():
+        _say(f"{name}: " + ", ".join(f"{key} {value:,.4g}" for key, value in found.items() if key != "prompts"))
+    _say(*(str(options.out / f"{name}.jsonl") for name in lists))
+
+
+def lipid_fetch(options: argparse.Namespace) -> None:
+    from probekit.probes.lipid.fetch import BASE, fetch_updates
+
+    paths = fetch_updates(options.after, options.into, _accept(options.yes), options.base or BASE)
+    _say(f"{len(paths)} files in {options.into}")
+
+
+def hits(options: argparse.Namespace) -> None:
+    from probekit.probes.hits import write_hits
+
+    _say(str(write_hits(options.file, options.n, options.seed, options.out, options.language)))
+
+
+def lipid_sheet(options: argparse.Namespace) -> None:
+    from probekit.probes.lipid import write_sheet
+
+    _say(str(write_sheet(options.files, options.n, options.seed, options.out)))
+
+
+def lipid_agree(options: argparse.Namespace) -> None:
+    from probekit.probes.lipid import agreement
+
+    for row in agreement(options.first, options.second):
+        kappa = "not defined" if row["kappa"] is None else f"{row['kappa']:.2f}"
+        alike = f"{row['same']} of {row['judged']} alike ({row['percent']:.1f}%), Cohen's kappa {kappa}"
+        yes = f"yes {row['yes_first']:.1f}% and {row['yes_second']:.1f}%"
+        _say(f"{row['question']}, {row['list'] or 'all'}: {alike}; {yes}")
+
+
+def rationales_build(options: argparse.Namespace) -> None:
+    from probekit.probes.rationales.recipe import build_records
+    from probekit.probes.rationales.sheet import write_sheet
+
+    records, counts = build_records(options.file, options.source)
+    _say(
+        *(f"{count:>8,}  {name}" for name, count in counts.items()),
+        str(write_sheet(records, options.out, options.force)),
+    )
+
+
+def rationales_keep(options: argparse.Namespace) -> None:
+    from probekit.outputs import write_output
+    from probekit.probes.rationales.sheet import read_sheet
+
+    items, counts = read_sheet(options.sheet)
+    lines = items.items.to_json(orient="records", lines=True, force_ascii=False)
+    write_output(options.out, lines.encode(), options.force)
+    _say(*(f"{count:>8,}  {name}" for name, count in counts.items()), str(options.out))
+
+
+def train(options: argparse.Namespace) -> None:
+    from probekit.demo.training.own import train_files
+
+    given = {name: value for name, value in vars(options).items() if name not in ("call", "text", "debug", "quiet")}
+    _say(str(train_files(texts=options.text, **given)))
+
+
+def zoo(options: argparse.Namespace) -> None:
+    from probekit.demo.retrain import train_zoo
+    from probekit.demo.shipped import manifest, ship
+
+    names = options.names or list(manifest())
+    for name, folder in zip(names, train_zoo(names), strict=True):
+        _say(str(ship(name, folder) if options.ship else folder))
+
+
+def run(options: argparse.Namespace) -> None:
+    from probekit.reading import assignment
+    from probekit.report.recording import record
+    from probekit.report.run import run
+
+    given = dict(map(assignment, options.given))
+    out = options.out or Path(MY_RUN)
+    if not options.out:
+        sys.stderr.write(f"probekit: into {out.resolve()}; --out names another folder\n")
+    if options.cluster:
+        from probekit.cluster import fill
+
+        fill(options.name, given, options.profile, options.cluster, lambda text: sys.stderr.write(f"{text}\n"))
+    page = run(options.name, given, out, options.profile, force=options.force)
+    _say(str(page))
+    if options.record:
+        _say(str(record(options.name, out / options.name)))
+
+
+def plan(options: argparse.Namespace) -> None:
+    from probekit.cells import as_lines, as_rows
+    from probekit.reading import assignment
+
+    rows, ended = as_rows(options.name, dict(map(assignment, options.given)), options.profile, options.rate)
+    if options.json:
+        _say(json.dumps({"results": rows, "ended": ended}, indent=2, ensure_ascii=False))
+    else:
+        _say(*as_lines(rows, ended, options.rate))
+
+
+def store_list(options: argparse.Namespace) -> None:
+    import datetime
+
+    from probekit.store import Store
+
+    store = Store()
+    results = list(store.results())
+    for one in results:
+        day = datetime.date.fromtimestamp(one.written).isoformat()
+        shards = f"{len(one.shards):,} of {one.key.get('shards', '?')} shards"
+        _say(f"{one.place.parent.name}/{one.place.name}  {shards:>18}  {one.size:>13,} bytes  {day}")
+    _say(f"{len(results):,} results, {sum(one.size for one in results):,} bytes in {store.folder}")
+
+
+def store_verify(options: argparse.Namespace) -> None:
+    from probekit.store import Store
+
+    store = Store()
+    shards, faults = sum(len(one.shards) for one in store.results()), list(store.faults())
+    _say(*(f"{path}: {fault}" for path, fault in faults), f"{shards:,} shards read in {store.folder}")
+    if faults:
+        raise ProbekitError(
+            f"{len(faults):,} files are not used: the runs that need them make them again; "
+            "`probekit store prune` removes them now"
+        )
+
+
+def store_prune(options: argparse.Namespace) -> None:
+    from probekit.store import Store
+
+    removed = list(map(str, (store := Store()).prune(options.days)))
+    _say(*removed, f"{len(removed):,} files and folders removed in {store.folder}")
+
+
+def book(options: argparse.Namespace) -> None:
+    from probekit.report.book import build
+
+    _say(str(build(options.pages, options.runs)))
+
+
+def check(options: argparse.Namespace) -> None:
+    from probekit.report.verdicts import by_verdict, ledger
+
+    if options.rerun is not None:
+        return _rerun(options.rerun)
+    rows = ledger()
+    if options.json:
+        _say(json.dumps(rows, indent=2, ensure_ascii=False))
+        return
+    for row in rows:
+        ours = "" if row["ours"] is None else f", ours {row['ours']}"
+        related = f"          ours, other models: {row['related']} ({row['related_note']})"
+        _say(f"{row['id']:9} {row['verdict']:11} own numbers: {row['own_table']:14} published {row['published']}{ours}")
+        _say(f"          {row['statement']}", f"          {row['reason']}", *[related] * (row["related"] is not None))
+    _say(by_verdict(rows))
+
+
+def _rerun(pages: Sequence[str]) -> None:
+    from probekit.report.rerun import rerun
+
+    beyond = []
+    for row in rerun(pages):
+        beyond += [row["page"]] * (row["beyond"] > 0)
+        more = f", {row['beyond']} of them beyond the last decimal" * (row["beyond"] > 0)
+        where = f"{more}, by at most {row['largest']:.4g}: {row['first']}" if row["differ"] else ""
+        _say(f"{row['page']:20} {row['differ']:5} of {row['numbers']:6,} printed numbers differ{where}")
+    if beyond:
+        raise ReportError(
+            f"printed numbers differ by more than one unit of their last decimal on {', '.join(beyond)}: see 'Check "
+            "this report' in book/rerun.md for what may differ on another machine"
+        )
