@@ -246,8 +246,8 @@ def answer(tables: Tables) -> str:
         "Training on biomedical text makes the right answer move more often; that more of these moves go the right "
         "way is not shown. In the paper's Table 3 a model so trained lifts it in "
         f"{100 * up.mean():.0f} of 100 steps more than the general model it was trained on from, and lowers it in "
-        f"{100 * wrong.mean():.0f} more; {right[BIOMEDICAL]:.0%} of its moves go the right way, "
-        f"{right[GENERAL]:.0%} of those of general models."
+        f"{100 * wrong.mean():.0f} more; {right[BIOMEDICAL]:.0%} of such models' moves go the right way, and "
+        f"{right[GENERAL]:.0%} of general ones'."
     )
 
 

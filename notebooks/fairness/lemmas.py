@@ -358,8 +358,8 @@ def answer(tables: Tables) -> str:
     return (
         f"Two everyday words, “{EVERYDAY[0]}” and “{EVERYDAY[1]}”, are {100 * share[list(EVERYDAY)].sum():.0f}% of all "
         f"hits; without them {moved['moved']} of {whole['models']} models change rank. Words about prostitution are "
-        f"said more often of women than of men by {sex['above']} models; all words together by "
-        f"{whole['above'] or 'none'}."
+        f"said more often of women than of men by {sex['above']} models; of all words together this holds "
+        f"for {whole['above'] or 'no'} model."
     )
 
 

@@ -279,8 +279,8 @@ def answer(tables: Tables) -> str:
     if few:
         return few
     ends = [f"{row['share']:.0%} of the prompts of {_name(row['dataset'])}" for row in tenth.to_dict("records")]
-    text = f"The most frequent tenth of the answers is right for {ends[-1]}"
-    text += f", and for only {ends[0]}." if len(ends) > 1 else "."
+    text = f"The most frequent tenth of the different answers covers {ends[-1]}"
+    text += f", and only {ends[0]}." if len(ends) > 1 else "."
     shown = pick(tables["leaks"], gold_shown=[x for x in tables["leaks"].get("gold_shown", ()) if x > 0])
     if len(shown):
         worst = shown.loc[shown["gold_shown"].idxmax()]

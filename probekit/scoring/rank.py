@@ -185,7 +185,7 @@ def run_plan(
 ) -> list[pd.DataFrame]:
     """All shards of a plan, in order: found in the store, or made by ``shard`` of their units and kept there."""
     shards = plan.shards()
-    with Progress(title, [plan.rows(units) for units in shards], plan.counts["tokens"]) as progress:
+    with Progress(title, [plan.rows(units) for units in shards], plan.counts.get("tokens")) as progress:
 
         def compute(number: int) -> pd.DataFrame:
             progress.reach(number)
