@@ -270,7 +270,7 @@ def answer(tables: Tables) -> str:
         )
     return (
         f"Of {counts[SENTENCES]:,} sentences of {title(first)}, the recipe leaves {counts[PROMPTS]:,} prompts. "
-        f"On these few, it is better than always naming the most frequent entity, beyond chance, for {'; '.join(parts)}."
+        f"On these few, better than always naming the most frequent entity, beyond chance, are {'; '.join(parts)}."
     )
 
 

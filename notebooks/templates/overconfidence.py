@@ -312,7 +312,7 @@ def answer(tables: Tables) -> str:
     shares = pick(rows, model=model).set_index("style")["repetition"]
     cases = " and ".join(f"{share:.0%}{words.get(str(style), '')}" for style, share in shares.items())
     text = (
-        f"Of all pairs of questions about one relation of {title(dataset)}, {known:.0%} have the same right answer, but "
+        f"Of pairs of questions about one relation of {title(dataset)}, {known:.0%} have the same right answer, but "
         f"the model “{title(model)}”{about} gives the same first answer to {cases}."
     )
     gaps = pick(tables["gaps"], measure="repetition") if len(tables["gaps"]) else tables["gaps"]
