@@ -17,14 +17,14 @@ from probekit.errors import ModelError
 from probekit.models.model import Model
 from probekit.scoring.completions.seq2seq import SENTINELS, sentinels
 from probekit.scoring.scores import Score
-from probekit.scoring.statements.trie import Path, token_log_probs, tokens_run
+from probekit.scoring.statements.trie import Branch, token_log_probs, tokens_run
 from probekit.scoring.statements.writing import Statement
 
 
 class Read(NamedTuple):
     """What a score reads of a path: its tokens from ``start`` to ``stop``, and whether their mean or their sum."""
 
-    path: Path
+    path: Branch
     start: int
     stop: int
     mean: bool
@@ -89,7 +89,7 @@ def _reader(model: Model, score: Score) -> Callable[[Statement], Read]:
 
         def span(one: Statement) -> Read:
             ids = (start, opens, *one.ids[one.start : one.stop], *([] if score == "slot" else [closes]))
-            return Read(Path(ids, 2, around(one, opens)), 2, len(ids), score != "sum")
+            return Read(Branch(ids, 2, around(one, opens)), 2, len(ids), score != "sum")
 
         return span
     mask = model.tokenizer.mask_token_id
@@ -106,6 +106,6 @@ def _written(source: tuple[int, ...], begin: tuple[int, ...], one: Statement, sc
     size = len(begin)
     if score == "slot":
         ids = (*begin, *one.ids[: one.stop])
-        return Read(Path(ids, size + one.start, source), size + one.start, len(ids), True)
+        return Read(Branch(ids, size + one.start, source), size + one.start, len(ids), True)
     ids = (*begin, *one.ids)
-    return Read(Path(ids, size, source), size, len(ids), score == "mean")
+    return Read(Branch(ids, size, source), size, len(ids), score == "mean")

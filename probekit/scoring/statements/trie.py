@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Path:
+class Branch:
     """A text to be read from left to right.
 
     Args:
@@ -63,14 +63,14 @@ class Node:
         return [i for i in range(len(self.run)) if self.depth + i + 1 >= self.first]
 
 
-def grow(paths: Sequence[Path]) -> list[Node]:
+def grow(paths: Sequence[Branch]) -> list[Node]:
     """The trie of paths, one root for each source and first token."""
     order = sorted(range(len(paths)), key=lambda i: (paths[i].source, paths[i].ids))
     groups = (list(group) for _, group in groupby(order, key=lambda i: paths[i].source))
     return [node for group in groups for node in _grow(paths, group, 0)]
 
 
-def _grow(paths: Sequence[Path], order: Sequence[int], depth: int) -> tuple[Node, ...]:
+def _grow(paths: Sequence[Branch], order: Sequence[int], depth: int) -> tuple[Node, ...]:
     """Nodes of sorted paths that share their first ``depth`` tokens and go on."""
     found = []
     for _, group in groupby(order, key=lambda i: paths[i].ids[depth]):
@@ -86,7 +86,7 @@ def _grow(paths: Sequence[Path], order: Sequence[int], depth: int) -> tuple[Node
     return tuple(found)
 
 
-def tokens_run(paths: Sequence[Path]) -> int:
+def tokens_run(paths: Sequence[Branch]) -> int:
     """Tokens that ``token_log_probs`` gives the network; an encoder's are counted too, once for each source."""
     roots = grow(paths)
     total = sum(len(source) for source in {root.source for root in roots})
@@ -97,7 +97,7 @@ def tokens_run(paths: Sequence[Path]) -> int:
 
 
 def token_log_probs(
-    model: Model, paths: Sequence[Path], batch_tokens: int | None = None
+    model: Model, paths: Sequence[Branch], batch_tokens: int | None = None
 ) -> Iterator[tuple[int, np.ndarray]]:
     """Log-probability of each token of each path, given those before it and the source.
 
