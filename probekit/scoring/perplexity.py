@@ -15,7 +15,7 @@ from probekit.scoring.forward import Row, mask_logits
 from probekit.scoring.progress import Progress
 from probekit.scoring.slots import Slot
 from probekit.scoring.statements.likelihood import beginning
-from probekit.scoring.statements.trie import Path, token_log_probs
+from probekit.scoring.statements.trie import Branch, token_log_probs
 from probekit.store import Store
 
 VERSION = 1
@@ -125,7 +125,7 @@ def _log_probs(
     return pd.DataFrame({"text": texts, "log_prob": total})
 
 
-def _windows(model: Model, ids: Sequence[int]) -> list[Path]:
+def _windows(model: Model, ids: Sequence[int]) -> list[Branch]:
     """A text as a causal model reads it: whole, or in windows that go on by half of what fits."""
     begin = beginning(model)
     room = model.max_tokens - len(begin)
@@ -133,7 +133,7 @@ def _windows(model: Model, ids: Sequence[int]) -> list[Path]:
     starts = range(0, max(1, len(ids) - room + step), step)
     done = [0, *(min(start + room, len(ids)) for start in starts)]  # tokens read before each window
     pairs = zip(starts, done, strict=False)
-    return [Path((*begin, *ids[start : start + room]), len(begin) + before - start) for start, before in pairs]
+    return [Branch((*begin, *ids[start : start + room]), len(begin) + before - start) for start, before in pairs]
 
 
 def _likelihoods(

@@ -15,7 +15,7 @@ import probekit as pk
 from probekit.errors import ModelError, ProbeError
 from probekit.models import Model
 from probekit.scoring import plan, shard
-from probekit.scoring.statements.trie import Path, grow, tokens_run
+from probekit.scoring.statements.trie import Branch, grow, tokens_run
 from probekit.scoring.statements.writing import write
 from probekit.store import Store
 
@@ -81,7 +81,7 @@ def test_pseudo_likelihoods_are_those_of_the_loop(any_model, score):
 
 @given(st.lists(st.lists(st.integers(0, 3), min_size=1, max_size=6), max_size=12))
 def test_a_trie_holds_every_path_once_and_runs_each_beginning_once(texts):
-    paths = [Path(tuple(ids), 1) for ids in texts]
+    paths = [Branch(tuple(ids), 1) for ids in texts]
     found, open_nodes = {}, [((), node) for node in grow(paths)]
     while open_nodes:
         before, node = open_nodes.pop()
