@@ -240,5 +240,5 @@ def test_candidates_without_a_token_are_warned_of(caplog):
 def test_a_model_of_another_kind_is_named_before_it_is_asked():
     probe = asking(WORDS)
     for name, kind in (("zoo/llama-tiny", "causal"), ("zoo/t5-tiny", "seq2seq")):
-        with pytest.raises(ModelError, match=f"{name} is a {kind} model; ranks and pseudo-perplexity need a masked"):
-            pk.rank_entities(pk.load_model(name), probe)
+        with pytest.raises(ModelError, match=f"{name} is a {kind} model, for which score='pll' is not defined"):
+            pk.rank_entities(pk.load_model(name), probe, score="pll")

@@ -19,7 +19,7 @@ from probekit.report.book import by_turns
 from probekit.report.fingerprint import files, page_hash
 from probekit.report.page import Page
 from probekit.report.recording import record, recorded_manifest, recorded_tables
-from probekit.report.run import _found, run
+from probekit.report.run import found_paths, run
 from probekit.report.sources import complete, parameters
 from probekit.report.text import shown_name
 
@@ -307,7 +307,7 @@ def test_a_registered_name_is_no_folder_here(tmp_path, monkeypatch, caplog):
     monkeypatch.chdir(tmp_path)
     for name in ("gpt2", "mine"):
         (tmp_path / name).mkdir()
-    assert _found(["gpt2", "./gpt2", "mine"]) == ["gpt2", str(tmp_path / "gpt2"), str(tmp_path / "mine")]
+    assert found_paths(["gpt2", "./gpt2", "mine"]) == ["gpt2", str(tmp_path / "gpt2"), str(tmp_path / "mine")]
     assert "gpt2 is the registered model here; for the folder of that name write ./gpt2" in caplog.text
 
 
