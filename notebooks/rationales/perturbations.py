@@ -367,20 +367,19 @@ def answer(tables: Tables, first: str) -> str:
             )
             if name in kind
         ]
-        sentence = "; ".join(facts)
+        text = f"On {title(str(dataset))}, {title(str(model))} {'; '.join(facts)}. " if facts else ""
         if len(primed := pick(rows, perturbation="misprimed")):
             fewer, more = (int(side.sum()) for side in (primed["change_high"] < 0, primed["change_low"] > 0))
-            sentence += ". " * bool(facts) + f"A misleading word lowers accuracy, beyond chance, in {fewer}"
-            sentence += f", and raises it in {more}," * bool(more) + f" of {len(primed)} pairs of model and data set"
+            text += f"A misleading word lowers accuracy, beyond chance, in {fewer or 'none'}"
+            text += f", and raises it in {more}," * bool(more) + f" of {len(primed)} pairs of model and data set. "
     else:
         dataset, model = usual.iloc[0][["dataset", "model"]]
         shares = pick(usual, dataset=dataset, model=model).set_index("perturbation")["same"]
         facts = [f"{100 * shares[kind]:.0f} when {STAYS[kind]}" for kind in PERTURBATIONS if kind in shares]
-        sentence = f"keeps of 100 first fillings {', '.join(facts)}"
-    text = f"On {title(str(dataset))}, {title(str(model))} {sentence}. "
+        text = f"On {title(str(dataset))}, {title(str(model))} keeps of 100 first fillings {', '.join(facts)}. "
     moved = usual[(usual["change_low"] > 0) | (usual["change_high"] < 0)]
-    kinds_of = f"The paper's own kinds of change move it, beyond chance, in {len(moved) or 'none'} of {len(usual)}"
-    return f"{text}{kinds_of} ({title(first)})."
+    cases = f"{len(moved) or 'none'} of {len(usual)} cases ({title(first)})"
+    return f"{text}The kinds of change that the paper makes move accuracy, beyond chance, in {cases}."
 
 
 def stayed(tables: Tables) -> pd.DataFrame:

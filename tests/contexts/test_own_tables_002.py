@@ -57,5 +57,5 @@ def test_conclusions_name_claims_that_are_there(made):
     rows = own_tables.conclusions(made)
     assert set(rows["claim"]) <= {claim.id for claim in load_claims()}
     assert set(rows["verdict"]) <= {"agrees", "contradicts", "undecided"}
-    assert "by 0.12 of all steps" in own_tables.answer(made)
+    assert "lifts it in 12 of 100 steps more" in own_tables.answer(made)
     assert "the size does not" in own_tables.mirror(made)

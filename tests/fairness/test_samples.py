@@ -129,4 +129,4 @@ def test_recorded_tables_have_captions_every_claim_its_row_and_every_code_its_wo
     assert len(claims) == 13 and {judge(claim, found)[0] for claim in claims} <= {"reproduced", "differs", "undecided"}
     assert set(tables["categories"]["list"]) == set(CATEGORIES)
     answer = samples.answer(tables, found)
-    assert "87 hold" in answer and "23" in answer and "13 observations" in answer
+    assert "87 of 1,000" in answer and "23 of 1,000" in answer and "13 observations" in answer

@@ -206,19 +206,20 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
     ]
     said = page.answer({"accuracy": pd.DataFrame(usual)}, "own/en")
     assert "80 when dispensable words change, 60 when the form does" in said
-    assert said.endswith("accuracy moves beyond chance in 1 of 2 cases.")
+    assert said.endswith("beyond chance, in 1 of 2 cases (Own items, English).")
     primed = [
         filled("primed/TREx", "negation", (0.4, 0.38, -0.02, 0.7)) | {"pairs": 900},
         filled("primed/TREx", "misprimed", (0.4, 0.3, -0.1, 0.5)) | {"pairs": 900},
     ]
     tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
     said = page.answer(tables, "own/en")
-    assert "70 of 100 first fillings stay the same when the statement is negated; a misleading word makes" in said
-    assert "fewer right beyond chance in 1 of 1 cases" in said and said.endswith("no accuracy moves beyond chance.")
+    assert "keeps its first filling in 70 of 100 statements that are negated, where it should change. A mis" in said
+    assert "lowers accuracy, beyond chance, in 1 of 1 pairs" in said
+    assert said.endswith("beyond chance, in none of 1 cases (Own items, English).")
     primed.append(primed[1] | {"dataset": "primed/GoogleRE", "change_low": -0.15, "change_high": -0.05})
     primed.append(primed[1] | {"dataset": "primed/SQUAD", "change_low": 0.05, "change_high": 0.15})
     said = page.answer({"accuracy": pd.DataFrame([usual[0], *primed])}, "own/en")
-    assert "fewer right beyond chance in 2, and more in 1, of 3 cases of a model on a set." in said
+    assert "A misleading word lowers accuracy, beyond chance, in 2, and raises it in 1, of 3 pairs of model" in said
     assert page.stayed(tables)["change_of_text"].tolist() == ["negated", "misleading word before it"]
     assert page.stayed({"accuracy": pd.DataFrame(usual)}).empty
 

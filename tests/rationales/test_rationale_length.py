@@ -174,12 +174,12 @@ def test_the_answer_tells_the_lead_over_random_scores() -> None:
     tables = {"lengths": curves()}
     assert page.first_model(tables, "own/en") == "m"
     said = page.answer(tables, "own/en", "m")
-    assert said.endswith("lead over random picks in F1 by 0.18 and 0.10 and MAP by 0.18 and 0.10.")
-    assert said.startswith("The more words are taken as reasons, the less it matters how they were chosen.")
+    assert said.endswith("the lead goes from 0.18 to 0.10 in F1 and from 0.18 to 0.10 in MAP.")
+    assert said.startswith("The longer the rationale, the smaller its lead over random words, by the attention of m")
     rising = {"lengths": curves().assign(above=lambda table: table["ratio"])}
-    assert page.answer(rising, "own/en", "m").startswith("The more words are taken as reasons, the more it matters")
+    assert page.answer(rising, "own/en", "m").startswith("The longer the rationale, the greater its lead")
     level = {"lengths": curves().assign(above=0.1)}
-    assert page.answer(level, "own/en", "m").startswith("Own items")
+    assert page.answer(level, "own/en", "m").startswith("The lead over random words, by")
     bare = {"lengths": pick(curves(), metric="MAP")}
     assert "F1" not in page.answer(bare, "own/en", "m")
 

@@ -140,6 +140,6 @@ def test_the_answer_holds_for_one_model_and_a_probe_of_ones_own(monkeypatch):
     }  # fmt: skip
     assert datasets.answer(tables) == "Nothing can be said from 1 prompts: it takes 5 at least."
     monkeypatch.setattr(decisions, "FEWEST", 1)
-    assert "the answer to 100% of the prompts of mine" in datasets.answer(tables)
+    assert "covers 100% of the prompts of mine." in datasets.answer(tables)
     assert datasets.token_sentence(tables).count("mine") == 1 and tables["relations"].empty
     assert datasets.kinds_sentence(tables).startswith("No probe") and datasets.conclusions(tables).empty

@@ -151,5 +151,5 @@ def test_the_answer_counts_the_models_above_frequency_alone():
     accuracy = pd.DataFrame(rows, columns=["probe", "model", "acc@1", "low@1"]).assign(prompts=9)
     text = lipid.answer(lipid.recipe_tables({"a": counted()}) | {"accuracy": accuracy})
     assert text.startswith("Of 10 sentences of a, the recipe leaves 4 prompts.")
-    assert "right for 10%, and 1 of 2 models are certainly above it (the highest, m, at 30%)" in text
-    assert "right for 20%, and 0 of 1 models" in text
+    assert "are 1 of 2 models on " in text and "(30% at best, against 10%)" in text
+    assert "none of 1 models on " in text and "against 20%)." in text

@@ -78,7 +78,8 @@ def test_gaps_and_agreement_over_models():
     assert set(rows["claim"]) == {"001-14a"}  # of three models no order shows anything
     shown, golds = overconfidence.repetitions(tables)
     assert len(shown) == 6 and set(shown["style"]) == {"template", "natural"} and list(golds) == ["d"]
-    assert "certainly repeat more in" in overconfidence.answer(tables) and "of 3 pairs" in overconfidence.answer(tables)
+    told = overconfidence.answer(tables)
+    assert "repeat more by template, beyond chance, in" in told and "of 3 pairs" in told
 
 
 def variety(
@@ -110,9 +111,11 @@ def test_the_answer_names_the_control_and_counts_all():
     gaps = pd.DataFrame({"model": ["n", "c", MEAN], "low": [-0.2, 0.1, 0.1], "high": [-0.1, 0.3, 0.2]})
     gaps = gaps.assign(dataset="trex", measure="repetition", difference=gaps["low"])
     text = overconfidence.answer({"variety": pd.DataFrame(rows), "gaps": gaps})
-    assert text.startswith("c, tuned on neither style, gives two questions about one relation of")
-    assert "in 30% by template and 10% in natural sentences; their right answers are the same in 10%." in text
-    assert text.endswith("certainly repeat more in 1 of 2 pairs of model and data set and less in 1.")
+    assert text.startswith(
+        "Of pairs of questions about one relation of T\N{NON-BREAKING HYPHEN}REx, 10% have the same right"
+    )
+    assert "“c” (tuned on neither style) gives the same first answer to 30% by template and 10% in natural" in text
+    assert text.endswith("beyond chance, in 1 of 2 pairs of model and data set, and less in 1.")
     wrong = gaps.assign(measure="margin_wrong")
     assert "larger by template in 1 of 2" in overconfidence.surer({"gaps": wrong})
     assert overconfidence.surer({"gaps": gaps[:0]}).startswith("No data set")

@@ -167,8 +167,8 @@ def test_the_answer_counts_cases_on_either_side():
     across = pd.DataFrame({"log_pearson": [-0.99, 0.99, 0.5], "models": [6, 6, 6]})
     read = pd.DataFrame({"texts": [20]})
     text = perplexity.answer({"perplexity": read, "answered": answered, "across": across})
-    assert "less than others in 1 of 3 pairs of model and probe, and more in 1." in text
-    assert "falls as perplexity rises on 1 of 3 probes, and rises with it on 1." in text
+    assert "beyond chance, in 1 of 3 pairs of model and probe, and a higher one in 1." in text
+    assert "falls as perplexity rises, beyond chance, on 1 of 3 probes, and rises with it on 1." in text
     assert "too few" in perplexity.answer({"perplexity": read, "answered": pd.DataFrame(), "across": pd.DataFrame()})
 
 

@@ -177,11 +177,11 @@ def test_google_re_dates_against_places_beside_the_printed_numbers(monkeypatch):
     assert (gap["model"], gap["verdict"]) == (row["model"], "agrees" if gap["low"] > 0 else "undecided")
     assert "cannot be compared" in templates.answer(tables)
     monkeypatch.setattr(decisions, "FEWEST", 2)
-    assert "for 100 of 100 facts" in templates.answer(tables) and "means over" not in templates.answer(tables)
+    assert "for 100 of 100 facts" in templates.answer(tables) and "beyond chance" not in templates.answer(tables)
     two = tables["google_re"].query("model != @MEAN")
     two = pd.concat([two.assign(low=0.1, high=0.2), two.assign(model="n", low=-0.2, high=-0.1)])
     told = templates.answer({**tables, "google_re": two})
-    assert "(means over 2 models; 1 of them certainly do better by the first, 1 worse)" in told
+    assert "(1 of 2 models do worse on dates, 1 better, beyond chance)" in told
     assert set(templates.conclusions({**tables, "google_re": two})["model"]) == {"", row["model"], "n"}
 
 
