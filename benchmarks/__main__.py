@@ -51,16 +51,16 @@ def main(out: Path, only: Sequence[str], models: Sequence[str]) -> None:
 
 
 def shown(table: pd.DataFrame) -> pd.DataFrame:
-    """The table as the page has it: numbers of three digits, each ratio with the least and most of the rounds."""
+    """The table as the page has it: numbers of three digits, the least and the most ratio of the rounds beside it."""
     columns = {
         "Task": table["task"],
         "By": table["by"],
-        "Rows": [f"{n:,}" if n else "" for n in table["rows"]],
-        "Tokens": [f"{n:,}" if n else "" for n in table["tokens"]],
+        "Rows": [str(n) if n else "" for n in table["rows"]],
+        "Tokens": [str(n) if n else "" for n in table["tokens"]],
         "Seconds": [f"{s:.3g}" for s in table["seconds"]],
-        "Times ours": [
-            f"{row.times:.3g} [{row.times_low:.3g}, {row.times_high:.3g}]" for row in table.itertuples(index=False)
-        ],
+        "Times ours": [f"{x:.3g}" for x in table["times"]],
+        "Least": [f"{x:.3g}" for x in table["times_low"]],
+        "Most": [f"{x:.3g}" for x in table["times_high"]],
         "Answers": table["answers"],
     }
     return pd.DataFrame(columns)
