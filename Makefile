@@ -4,7 +4,7 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 TOOLS := .venv-tools
 BENCH := .venv-bench
-PIP := -m pip --quiet --disable-pip-version-check install
+PIP := -m pip --quiet --disable-pip-version-check install --no-compile
 LOCK := $(TOOLS)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock" --python $(TOOLS)/bin/python
 
@@ -59,14 +59,15 @@ clean:                  ## remove what was built; results in the cache stay
 	rm -rf _build $(VENV) $(TOOLS) $(BENCH) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # Packages are installed with their hashes checked, and built with nothing fetched; what is left comes last and is named.
+# Python compiles the modules that it imports; to compile them all takes as long as to install them.
 $(READY): pyproject.toml constraints.txt locks/packages.txt locks/torch.txt
 	$(shell command -v $(PYTHON) || command -v python3) -m venv --clear $(VENV)
 	$(BIN)/python $(PIP) --require-hashes --no-deps --requirement locks/packages.txt
-	$(BIN)/python $(PIP:install=download) --no-deps --constraint constraints.txt --dest $(VENV)/torch torch
+	$(BIN)/python $(subst install --no-compile,download,$(PIP)) --no-deps --constraint constraints.txt --dest $(VENV)/torch torch
 	$(BIN)/python $(PIP) --require-hashes --no-deps --no-index --find-links $(VENV)/torch --requirement locks/torch.txt \
 	|| echo "*** NOT CHECKED: the torch to be had here is no build that locks/torch.txt lists; it is installed all the same"
 	rm -r $(VENV)/torch
-	$(BIN)/python -m pip --disable-pip-version-check install --constraint constraints.txt --no-build-isolation --editable ".[book,cluster,dev]" \
+	$(BIN)/python -m pip --disable-pip-version-check install --no-compile --constraint constraints.txt --no-build-isolation --editable ".[book,cluster,dev]" \
 	> $(VENV)/pip.log || { cat $(VENV)/pip.log; exit 1; }
 	@sed -n -e 's/ probekit-[^ ]*//' -e 's/^Successfully installed /*** NOT CHECKED, for no lock file has it: /p' $(VENV)/pip.log
 	touch $@

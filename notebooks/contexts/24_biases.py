@@ -22,7 +22,6 @@
 # %% tags=["parameters", "hide-input"]
 models: list = [
     "zoo/bert-tiny",
-    "zoo/bert-small",
     "zoo/bert-tiny-then-bio",
     "zoo/bert-tiny-bio",
 ]  # masked models: names, Hub ids, folders

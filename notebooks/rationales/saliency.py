@@ -109,13 +109,15 @@ def values(items: RationaleSet, saliency: pd.DataFrame | None, seed: int = 0) ->
             originals = plausible["original_id"].where(plausible["original_id"] != "", plausible["id"])
             every, dimensions = np.ones(len(plausible), bool), plausible["dimension"].to_numpy()
             metrics[name] = Values(plausible["f1"].to_numpy(float), every, originals.to_numpy(), dimensions)
-    for name, counted in ((MAP, True), (MAP_WORDS, False)):
-        faithful = faithfulness(items, saliency, punctuation=counted)
+    compared = faithfulness(items, saliency)
+    for name, faithful in ((MAP, compared), (MAP_WORDS, faithfulness(items, saliency, punctuation=False))):
         if len(faithful):
             every, about = np.ones(len(faithful), bool), (faithful["original_id"], faithful["dimension"])
             metrics[name] = Values(faithful["ap"].to_numpy(float), every, *(one.to_numpy() for one in about))
-    tables = [random_saliency(items, seed + n) for n in range(DRAWS)] if saliency is None else [saliency]
-    pairs = pd.concat([faithfulness(items, table) for table in tables], ignore_index=True)
+    pairs = compared
+    if saliency is None:
+        drawn = [faithfulness(items, random_saliency(items, seed + n)) for n in range(DRAWS)]
+        pairs = pd.concat(drawn, ignore_index=True)
     if len(pairs):
         kept, eligible = pairs["kept"].to_numpy(bool), pairs["eligible"].to_numpy(bool)
         ap, pcc = pairs["ap"].to_numpy(float), pairs["pcc"].to_numpy(float)

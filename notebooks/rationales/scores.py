@@ -53,7 +53,7 @@ def plausibility(
         ``id, original_id, language, dimension, perturbation, k`` (words of the predicted rationale), ``f1``.
     """
     given = dimension_ratios(items) if ratios is None else ratios
-    scores = None if saliency is None else saliency.set_index("id")
+    scores = None if saliency is None else saliency.set_index("id")[["positions", "scores"]].to_dict("index")
     rows = []
     for item in items.items.itertuples():
         if not item.rationales:
@@ -65,7 +65,7 @@ def plausibility(
         if scores is None:
             f1 = expected_f1(k, open_to, item.rationales)
         else:
-            scored = scores.loc[item.id]
+            scored = scores[str(item.id)]
             ranked = [scored["positions"][place] for place in ranked_words(scored["scores"])]
             f1 = instance_f1([place for place in ranked if place in open_to][:k], item.rationales)
         rows.append((item.id, item.original_id, item.language, item.dimension, item.perturbation, k, f1))
@@ -90,7 +90,7 @@ def faithfulness(
         for this kind of perturbation), ``kept`` (p below 0.05: the pairs of the paper's PCC and MAP*).
     """
     words = dict(zip(items.items["id"], items.items["words"], strict=True))
-    scores = None if saliency is None else saliency.set_index("id")
+    scores = None if saliency is None else saliency.set_index("id")[["words", "scores"]].to_dict("index")
     table = items.pairs
     found = []
     for pair in table.itertuples():
@@ -101,7 +101,7 @@ def faithfulness(
         if scores is None:
             ap = expected_average_precision(counted[0], counted[1], upto)
         else:
-            first, second = scores.loc[pair.original_id], scores.loc[pair.id]
+            first, second = scores[str(pair.original_id)], scores[str(pair.id)]
             ranked = [
                 [
                     one["words"][n]

@@ -223,7 +223,8 @@ def _measured(answers: list[Answers]) -> tuple[list[Row], list[Row]]:
         table = np.array([measure(one, chosen) for one in everyone])
         numbers = [table.ravel()]
         if sides:
-            differences = table[sides[0]] - table[sides[1]]
+            with np.errstate(invalid="ignore"):  # of two that are infinite there is none
+                differences = table[sides[0]] - table[sides[1]]
             numbers += [differences.ravel(), differences.mean(0)]
         return np.concatenate(numbers)
 

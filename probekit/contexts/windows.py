@@ -39,12 +39,12 @@ def fitted(model: Model, taken: pd.DataFrame, entities: Mapping[str, Sequence[st
     rooms = {str(pool): _room(model, entities[pool]) for pool in taken["pool"].unique()}
     texts = list(dict.fromkeys([*taken["before"], *taken["text"]]))
     length = dict(zip(texts, _lengths(model, texts), strict=True))
-    found: dict[Any, dict[str, Any]] = {}
+    found: dict[int, dict[str, Any]] = {}
     draws = taken.groupby([*CONTEXT, "pool", "step"], sort=False).cumcount()  # several draws of one context
-    for _, context in taken.groupby([*CONTEXT, "pool", draws], sort=False):
-        room = rooms[context["pool"].iloc[0]]
-        rows = context.to_dict("records")
-        bare = rows[0]["before"]
+    records = taken.to_dict("records")
+    for places in taken.groupby([*CONTEXT, "pool", draws], sort=False).indices.values():
+        rows = [records[place] for place in places]
+        room, bare = rooms[rows[0]["pool"]], rows[0]["before"]
         if max(length[row["text"]] for row in rows) <= room:
             fits = [{"before": row["before"], "text": row["text"], "cut": False} for row in rows]
         elif _is_stretch(rows, bare):
@@ -52,14 +52,14 @@ def fitted(model: Model, taken: pd.DataFrame, entities: Mapping[str, Sequence[st
         else:
             fits = _stopped(rows, [length[row["text"]] <= room for row in rows])
         missing = {row["added"] for row, fit in zip(rows, fits, strict=True) if fit["cut"]}
-        for index, row, fit in zip(context.index, rows, fits, strict=True):
+        for place, row, fit in zip(places, rows, fits, strict=True):
             lists = {
                 name: [entity for entity in row[name] if entity not in missing]
                 for name in ("present_correct", "present_incorrect")
             }
             same = not fit["cut"] and fit["before"] == fit["text"]
-            found[index] = fit | lists | {"bare": bare, "same": same}
-    return taken.assign(**pd.DataFrame.from_dict(found, orient="index").loc[taken.index].to_dict("series"))
+            found[place] = fit | lists | {"bare": bare, "same": same}
+    return taken.assign(**pd.DataFrame([found[n] for n in range(len(taken))], index=taken.index).to_dict("series"))
 
 
 def _room(model: Model, pool: Sequence[str]) -> int:

@@ -19,6 +19,7 @@ from probekit.report.sources import RECORDED, studies
 PACKAGE = Path(probekit.__file__).parent
 LIBRARIES = ("numpy", "pandas", "scipy", "torch", "transformers", "tokenizers", "matplotlib", "seaborn")
 OURS = re.compile(r"(probekit|notebooks)(\.\w+)+(:\w+)?")  # a name of ours, also as a text that is imported later
+BESIDE = re.compile(r"[\w-]+(\.(yml|json|jsonl|csv))?")
 
 
 def page_hash(name: str, parameters: Mapping[str, Any]) -> str:
@@ -56,16 +57,15 @@ def files(start: Path) -> list[Path]:
 
 
 def _imports(file: Path) -> set[Path]:
-    names = _names(file.read_text("utf-8"))
-    return {home for name in names for home in _homes(name)} - {file}
+    return {home for name in _names(file) for home in _homes(name)} - {file}
 
 
 @cache
-def _names(text: str) -> frozenset[str]:
-    """Dotted names of ours that a source imports or, as a text, will; kept, since pages rest on the same files."""
-    tree = ast.parse(text)
-    found: set[str] = set()
-    for node in ast.walk(tree):
+def _words(text: str) -> tuple[frozenset[str], tuple[str, ...]]:
+    """Dotted names of ours that a source imports or, as a text, will, and those of its texts that can name a file
+    beside it, sorted; kept, since pages rest on the same files."""
+    found, beside = set(), set()
+    for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -73,17 +73,22 @@ def _names(text: str) -> frozenset[str]:
         elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
             if node.value.id in ("pk", "probekit"):
                 found.add(f"probekit.{node.attr}")
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and OURS.fullmatch(node.value):
-            found.add(node.value.replace(":", "."))
-    return frozenset(name for name in found if OURS.fullmatch(name))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            if OURS.fullmatch(node.value):
+                found.add(node.value.replace(":", "."))
+            if BESIDE.fullmatch(node.value):
+                beside.add(node.value)
+    return frozenset(name for name in found if OURS.fullmatch(name)), tuple(sorted(beside))
+
+
+def _names(file: Path) -> frozenset[str]:
+    return _words(file.read_text("utf-8"))[0]
 
 
 @cache
 def _data(file: Path) -> tuple[bytes | str, ...]:
     """Names and bytes of what lies beside a module and is named in it, such as ``models.yml`` or a folder of items."""
-    texts = (node.value for node in ast.walk(ast.parse(file.read_text("utf-8"))) if isinstance(node, ast.Constant))
-    names = {text for text in texts if isinstance(text, str) and re.fullmatch(r"[\w-]+(\.(yml|json|jsonl|csv))?", text)}
-    places = [file.parent / name for name in sorted(names)]
+    places = [file.parent / name for name in _words(file.read_text("utf-8"))[1]]
     beside = [place for place in places if place.is_file() or (place.is_dir() and not any(place.rglob("*.py")))]
     return tuple(part for place in beside for part in contents(place))
 
@@ -106,7 +111,7 @@ def _homes(name: str) -> set[Path]:
 
 def _passed_on(package: Path, name: list[str]) -> set[Path]:
     """Where a package has a name from; its own file where it defines it, and all it imports where none is asked."""
-    passed = {node.rpartition(".")[2]: node for node in _names(package.read_text("utf-8"))}
+    passed = {node.rpartition(".")[2]: node for node in _names(package)}
     if name and name[0] in passed:
         return _homes(passed[name[0]])
     return {package} | ({home for node in passed.values() for home in _homes(node)} if not name else set())

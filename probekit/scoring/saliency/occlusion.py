@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from probekit.models.model import Model
 from probekit.scoring.forward import Row, mask_logits
 from probekit.scoring.saliency.inputs import Input
@@ -41,11 +39,13 @@ def occlusion(
 
 def without(model: Model, one: Input, words: Sequence[int], delete: bool = False) -> Row:
     """An input whose words at these positions are masked, or deleted; the slot and special tokens stay."""
-    gone = np.isin(one.word_of, list(words))
-    ids = np.where(gone, model.mask_id, np.asarray(one.row.ids))
-    slot = np.isin(np.arange(len(ids)), list(one.row.masks))
-    kept = ~gone if delete else np.ones(len(ids), bool)
-    return Row(ids[kept].tolist(), np.flatnonzero(slot[kept]).tolist())
+    gone, masks = set(words), set(one.row.masks)
+    kept = [
+        (model.mask_id if word in gone else token, place in masks)
+        for place, (token, word) in enumerate(zip(one.row.ids, one.word_of.tolist(), strict=True))
+        if not (delete and word in gone)
+    ]
+    return Row([token for token, _ in kept], [place for place, (_, slot) in enumerate(kept) if slot])
 
 
 def probabilities(
