@@ -8,6 +8,8 @@ PIP := -m pip --quiet --disable-pip-version-check install --no-compile
 LOCK := $(TOOLS)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock" --python $(TOOLS)/bin/python
 
+export PYTHONDONTWRITEBYTECODE :=  # what is imported is compiled once, not once a page
+
 .PHONY: book test fuzz faults lint audit sbom lock bench pages check zoo clean
 
 book: $(READY)          ## run the studies on the embedded default, render _build/html

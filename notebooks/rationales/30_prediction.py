@@ -23,7 +23,7 @@
 models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked English sets: `probekit list models`, Hub ids, folders
 chinese: list = ["zoo/bert-tiny-zh"]  # models that are asked Chinese sets; a model may be in both lists
 sets: list = ["own/en", "demo/en", "demo/zh"]  # names of `notebooks.rationales.ask.SETS`, or JSONL files of records
-limit: int = 8  # originals of each set that is neither the own items nor a file, 0 for all
+limit: int = 12  # originals of each set that is neither the own items nor a file, 0 for all
 seed: int = 0  # of the draw and of the demo worlds
 device: str = "auto"  # auto, cpu, cuda
 dtype: str = "float32"  # or bfloat16, float16
