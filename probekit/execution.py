@@ -68,9 +68,12 @@ async def _execute(node: Any, folder: Path, name: str, place: Path, status: Stat
     from nbclient.exceptions import CellExecutionError, DeadKernelError
     from traitlets.config import Config
 
+    from probekit.kernels import provisioner
+
     config = Config({"KernelManager": {"transport_encryption": "auto"}})
     client = NotebookClient(node, timeout=TIMEOUT, kernel_name="python3", config=config)
     client.km = client.create_kernel_manager()
+    client.km.provisioner = provisioner(client.km)
     client.extra_arguments = ["--log-level=CRITICAL"]  # a kernel asked to end calls the interrupt an error
     codes = sum(cell.cell_type == "code" for cell in node.cells)
     environment = dict(os.environ) | ({} if quiet() else {PLACE: str(place.resolve())})

@@ -18,6 +18,7 @@ import yaml
 
 from probekit.errors import ReportError
 from probekit.files import digest
+from probekit.kernels import fork_kernels
 from probekit.progress import bar
 from probekit.report import explorer
 from probekit.report.fingerprint import PACKAGE, contents, page_hash
@@ -85,6 +86,7 @@ def _begin() -> None:
     os.environ.setdefault("OMP_NUM_THREADS", "1")
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     end_with_parent()
+    fork_kernels()
 
 
 def _page(name: str, profile: str) -> Path:
