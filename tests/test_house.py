@@ -36,6 +36,7 @@ ORDER = [
     "scoring",
     "contexts",
     "demo",
+    "kernels",
     "execution",
     "report",
     "cells",

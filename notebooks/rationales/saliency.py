@@ -114,10 +114,8 @@ def values(items: RationaleSet, saliency: pd.DataFrame | None, seed: int = 0) ->
         if len(faithful):
             every, about = np.ones(len(faithful), bool), (faithful["original_id"], faithful["dimension"])
             metrics[name] = Values(faithful["ap"].to_numpy(float), every, *(one.to_numpy() for one in about))
-    pairs = compared
-    if saliency is None:
-        drawn = [faithfulness(items, random_saliency(items, seed + n)) for n in range(DRAWS)]
-        pairs = pd.concat(drawn, ignore_index=True)
+    drawn = [faithfulness(items, random_saliency(items, seed + n)) for n in range(DRAWS if saliency is None else 0)]
+    pairs = pd.concat(drawn, ignore_index=True) if drawn else compared
     if len(pairs):
         kept, eligible = pairs["kept"].to_numpy(bool), pairs["eligible"].to_numpy(bool)
         ap, pcc = pairs["ap"].to_numpy(float), pairs["pcc"].to_numpy(float)

@@ -57,22 +57,20 @@ def files(start: Path) -> list[Path]:
 
 
 def _imports(file: Path) -> set[Path]:
-    return {home for name in _names(file) for home in _homes(name)} - {file}
+    return {home for name in _words(file.read_text("utf-8"))[0] for home in _homes(name)} - {file}
 
 
 @cache
 def _words(text: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Dotted names of ours that a source imports or, as a text, will, and those of its texts that can name a file
-    beside it, sorted; kept, since pages rest on the same files."""
+    """Dotted names of ours that a source imports or, as a text, will, and its texts that can name a file beside it."""
     found, beside = set(), set()
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
             found |= {f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-            if node.value.id in ("pk", "probekit"):
-                found.add(f"probekit.{node.attr}")
+        elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in ("pk", "probekit"):
+            found.add(f"probekit.{node.attr}")
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             if OURS.fullmatch(node.value):
                 found.add(node.value.replace(":", "."))
@@ -81,15 +79,11 @@ def _words(text: str) -> tuple[frozenset[str], tuple[str, ...]]:
     return frozenset(name for name in found if OURS.fullmatch(name)), tuple(sorted(beside))
 
 
-def _names(file: Path) -> frozenset[str]:
-    return _words(file.read_text("utf-8"))[0]
-
-
 @cache
 def _data(file: Path) -> tuple[bytes | str, ...]:
     """Names and bytes of what lies beside a module and is named in it, such as ``models.yml`` or a folder of items."""
-    places = [file.parent / name for name in _words(file.read_text("utf-8"))[1]]
-    beside = [place for place in places if place.is_file() or (place.is_dir() and not any(place.rglob("*.py")))]
+    beside = [file.parent / name for name in _words(file.read_text("utf-8"))[1]]
+    beside = [place for place in beside if place.is_file() or (place.is_dir() and not any(place.rglob("*.py")))]
     return tuple(part for place in beside for part in contents(place))
 
 
@@ -111,7 +105,7 @@ def _homes(name: str) -> set[Path]:
 
 def _passed_on(package: Path, name: list[str]) -> set[Path]:
     """Where a package has a name from; its own file where it defines it, and all it imports where none is asked."""
-    passed = {node.rpartition(".")[2]: node for node in _names(package)}
+    passed = {node.rpartition(".")[2]: node for node in _words(package.read_text("utf-8"))[0]}
     if name and name[0] in passed:
         return _homes(passed[name[0]])
     return {package} | ({home for node in passed.values() for home in _homes(node)} if not name else set())
