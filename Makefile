@@ -22,7 +22,7 @@ fuzz: $(READY)          ## damaged files and arguments for an hour, or FUZZ_MINU
 	$(BIN)/python tests/fuzz.py
 
 faults: $(READY)        ## try to break it: kills, full disks, a soak; the table of the book's page
-	$(BIN)/python tests/faults.py --soak 10 --out book/recorded/faults.csv
+	$(BIN)/python tests/faults.py --soak 60 --out book/recorded/faults.csv
 
 lint: $(READY)          ## ruff and mypy
 	$(BIN)/ruff check .

@@ -237,14 +237,14 @@ class Case:
         os.waitpid(process, 0)
 
     def finish(
-        self, do: Do, whole: Whole | None = None, before: Callable[[], object] = lambda: None
+        self, do: Do, whole: Whole | None = None, before: Callable[[], object] = lambda: None, meant: float = 0
     ) -> tuple[int, str]:
-        """Make a run to its end: exit status and what it said."""
-        return self.ended(self.start(do, before), whole)
+        """Make a run to its end, which is meant to take so many seconds: exit status and what it said."""
+        return self.ended(self.start(do, before), whole, meant)
 
-    def ended(self, process: int, whole: Whole | None = None) -> tuple[int, str]:
+    def ended(self, process: int, whole: Whole | None = None, meant: float = 0) -> tuple[int, str]:
         """The end of a run that was started: exit status and what it said."""
-        status = self.wait(process, PATIENCE + 20 * (whole.seconds if whole else 0))
+        status = self.wait(process, PATIENCE + meant + 20 * (whole.seconds if whole else 0))
         if status is None:
             self.kill(process)
             return BROKEN, "did not end"
@@ -543,15 +543,15 @@ def _move_clock(seconds: float) -> None:
     time.time = lambda: now() + seconds
 
 
-def answers(case: Case, function: Callable[[], dict[str, Any]]) -> dict[str, Any]:
-    """What a function gives in a process of its own."""
+def answers(case: Case, function: Callable[[], dict[str, Any]], meant: float = 0) -> dict[str, Any]:
+    """What a function gives in a process of its own, which is meant to take so many seconds."""
     told = case.temporary / "told.json"
 
     def do(_place: Path) -> int:
         told.write_text(json.dumps(function()), "utf-8")
         return 0
 
-    status, said = case.finish(do)
+    status, said = case.finish(do, meant=meant)
     if status:
         raise SystemExit(f"status {status}:\n{said}")
     return dict(json.loads(told.read_text("utf-8")))
@@ -740,7 +740,8 @@ def soak(options: Options) -> Iterator[Row]:
     if not options.soak:
         return
     case = Case()
-    found = answers(case, lambda: _again_and_again(case.place, options.soak * 60))
+    seconds = options.soak * 60
+    found = answers(case, lambda: _again_and_again(case.place, seconds), seconds)
     third = len(found["memory"]) // 3
     early, late = found["memory"][third : 2 * third], found["memory"][2 * third :]
     grown = statistics.median(late) / statistics.median(early)
