@@ -178,7 +178,7 @@ def figure(table: pd.DataFrame) -> Figure:
             one = pick(rows, curve=name)
             ax.plot(one["k"], one["ours"], color=tint[name], linewidth=1, label=title(name))
             ax.plot(one["k"], one["theirs"], ".", color=tint[name], markersize=3)
-        ax.set_title(f"{about['figure']}, {title(about['set'])}", fontsize=10)
+        ax.set_title(f"{about['figure']}\n{title(about['set'])}", fontsize=10)
         ax.set_xlabel("k")
         ax.legend(fontsize=8)
         ax.grid(axis="y", linewidth=0.4)

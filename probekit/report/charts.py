@@ -125,9 +125,9 @@ def forest(
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
         if at is not None:
             ax.axvline(at, color="0.5", linestyle=":", linewidth=1)
-        words = title(str(shown)) if panel else xlabel
+        words = "\n".join([title(str(shown))] * bool(panel) + [xlabel] * (not panel or columns == 1)).strip()
         ax.set_xlabel(words, loc="right" if len(words) > LONG else "center")  # it may reach under the names of lines
-    if panel and xlabel:
+    if panel and xlabel and columns > 1:
         figure.supxlabel(xlabel, fontsize=11)
     if series:
         paints = [GREY if colour else tint[name] for name in names]
