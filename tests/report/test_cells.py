@@ -47,7 +47,10 @@ def test_a_missing_piece_ends_no_loop(cache):
         pk.rank_targets(model, probe, golds, top=10, store=pk.Store())
     found, _ = cells.plan("18_vocabulary", given)
     assert [(one.function, one.missing) for one in found[:2]] == [("rank", 0)] * 2
-    assert [one.function for one in found if one.missing][:2] == ["rank_same_length"] * 2
+    missing = [one.title for one in found if one.missing]
+    assert len(missing) >= 2 and all(name in title for name, title in zip(given["probes"], missing, strict=False)), (
+        missing
+    )
 
 
 def test_finished_results_are_counted(cache):
