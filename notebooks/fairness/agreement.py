@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from probekit.elsewhere import later
 from probekit.errors import ProbekitError
 from probekit.metrics import fewest, middle
 from probekit.metrics.hurtfulness import hurtful
@@ -146,8 +147,9 @@ def tables(
             some = drawn_rows(templates, sample, seed)
             vector_groups[subset] = _groups_at(templates, some)
             of_sample = _at(completions[subset], some)
-            vector_curves.append(by_vectors(reader, subset, templates.iloc[some], of_sample, families, ks, store))
-            conclusions_ += of_vectors(vector_curves[-1], vector_groups[subset])
+            with later():
+                vector_curves.append(by_vectors(reader, subset, templates.iloc[some], of_sample, families, ks, store))
+                conclusions_ += of_vectors(vector_curves[-1], vector_groups[subset])
     beside = pd.DataFrame()
     if reader is not None and set(SUBSETS) <= set(questions.sets):
         beside = stored.beside(reader, store, questions.sets)

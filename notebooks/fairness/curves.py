@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from probekit.elsewhere import later
 from probekit.metrics import (
     Drawn,
     agreement_across,
@@ -144,9 +145,10 @@ def by_vectors(
     parts: dict[tuple[str, str], list[Array]] = {}
     for row, text in enumerate(templates["text"]):  # a key of the store each: a greater sample finds the smaller one's
         texts = [one for said in completions.values() for one in write(text, [said[row][k - 1] for k in ks])]
-        vectors = embed(encoder, texts, store=store).reshape(len(completions), len(ks), -1)
-        for name, values in measured(vectors[kept], names).items():
-            parts.setdefault(name, []).append(values)
+        with later():
+            vectors = embed(encoder, texts, store=store).reshape(len(completions), len(ks), -1)
+            for name, values in measured(vectors[kept], names).items():
+                parts.setdefault(name, []).append(values)
     return Curves(subset, templates.reset_index(drop=True), {name: np.array(rows) for name, rows in parts.items()}, ks)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from probekit.elsewhere import later
 from probekit.errors import ProbekitError
 from probekit.probes.completions import SUBSETS, released_completions, released_models
 from probekit.probes.data import locate
@@ -135,11 +136,12 @@ def beside(encoder: Model, store: Store, sets: Mapping[str, pd.DataFrame]) -> pd
     found: dict[tuple[str, str, str], Array] = {}
     for subset in SUBSETS:
         said = {model.name: released_completions(model.name, subset).texts for model in models}
-        values = by_vectors(encoder, subset, sets[subset], said, families, RANKS, store, behind).values
-        found |= {("Figure 4", subset, family): values[family, RANK] for family in FAMILIES.values()}
-        if subset == SUBSETS[0]:
-            for group, rows in first_of_each(sets[subset], len(models)).items():
-                found["Figure 5", subset, group] = values[TOGETHER, RANK][rows]
+        with later():
+            values = by_vectors(encoder, subset, sets[subset], said, families, RANKS, store, behind).values
+            found |= {("Figure 4", subset, family): values[family, RANK] for family in FAMILIES.values()}
+            if subset == SUBSETS[0]:
+                for group, rows in first_of_each(sets[subset], len(models)).items():
+                    found["Figure 5", subset, group] = values[TOGETHER, RANK][rows]
     frames = []
     for about, curve in by(theirs, ["figure", "set", "curve"]):
         ours = found[about["figure"], about["set"], about["curve"]]

@@ -13,7 +13,7 @@ import pandas as pd
 
 from probekit.demo.world.chinese_rationales import chinese_rationales
 from probekit.demo.world.rationales import demo_rationales
-from probekit.elsewhere import later
+from probekit.elsewhere import any_left, later, leave
 from probekit.errors import ReportError
 from probekit.models import about
 from probekit.models.model import Model
@@ -261,20 +261,26 @@ def erase_all(
         comprehensiveness, sufficiency`` of every record (see ``erasure``).
     """
 
+    def told(lost: pd.DataFrame, name: str, items: RationaleSet, model: Model) -> pd.DataFrame:
+        lost["method"] = lost["source"].str.replace(rf"^{RANDOM} \d+$", RANDOM, regex=True)
+        keys = ["method", "erased", "id", "share"]
+        lost = lost.groupby(keys, sort=False)[["comprehensiveness", "sufficiency"]].mean().reset_index()
+        about = items.items.set_index("id")
+        original = about["original_id"].where(about["original_id"] != "", about.index.to_series())
+        lost = lost.assign(dataset=name, model=model.name, original=lost["id"].map(original))
+        return lost.assign(dimension=lost["id"].map(about["dimension"]))
+
     def losses(model: Model, known: Mapping[str, RationaleSet]) -> list[pd.DataFrame]:
         frames = []
         for name, items in known.items():
             mine = [one for one in saliencies if one.dataset == name and one.model in ("", model.name)]
             tables = {one.method: one.table for one in mine if one.table is not None and one.weights in ("", TRAINED)}
             tables |= {f"{RANDOM} {n}": random_saliency(items, seed + n) for n in range(DRAWS)}
-            lost = erasure(model, items, tables)
-            lost["method"] = lost["source"].str.replace(rf"^{RANDOM} \d+$", RANDOM, regex=True)
-            keys = ["method", "erased", "id", "share"]
-            lost = lost.groupby(keys, sort=False)[["comprehensiveness", "sufficiency"]].mean().reset_index()
-            about = items.items.set_index("id")
-            original = about["original_id"].where(about["original_id"] != "", about.index.to_series())
-            lost = lost.assign(dataset=name, model=model.name, original=lost["id"].map(original))
-            frames.append(lost.assign(dimension=lost["id"].map(about["dimension"])))
+            with later():
+                if any_left():  # a method may be missing
+                    raise leave("erasure")
+                lost = erasure(model, items, tables, store=Store())
+                frames.append(told(lost, name, items, model))
         return frames
 
     frames = _each(page, models, chinese, sets, losses)

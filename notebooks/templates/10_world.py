@@ -33,6 +33,7 @@ device_map: str = ""  # "auto" divides each model among several GPUs (package ac
 out: str = "10_world"  # folder for tables and figures
 
 # %% tags=["hide-input"]
+from probekit.elsewhere import later
 from probekit.report import Page, pick, readable
 from probekit.report.charts import told
 
@@ -47,7 +48,8 @@ def compute():
     facts = world.facts_of(asked)
     found = {"relations": world.relations(facts), "exposures": world.exposures(facts)}
     found |= {f"examples_{domain}": world.examples(domain, 4, seed) for domain in ("general", "biomedical")}
-    found |= world.calibration(ask.ask_all(page, models, asked))
+    with later():
+        found |= world.calibration(ask.ask_all(page, models, asked))
     its_own = [probe for probe in asked if world.reads(grown, probe.domain) == world.YES]
     return found | world.growth(page, grown, epochs, its_own)
 

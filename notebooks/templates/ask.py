@@ -33,6 +33,7 @@ TOP = 10  # best candidates kept with every prompt
 SEVERAL_WORDINGS = ("demo/template", "demo_bio/template")  # probes with the option ``templates``
 FURTHER = ", further wordings"
 PARALLEL = ("google_re", "trex")  # data sets that ask each fact in both styles
+NOTHING = "no model of this run is above the floor on any probe: ask models that know something of it"
 FLOORS = "Acc@1 beside the best constant answer and a uniform guess"
 MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
 PLATEAU = 0.5  # nats below what word frequencies give, that a training must have come down
@@ -187,7 +188,7 @@ def judged(ranks: pd.DataFrame, by_probe: bool = False) -> tuple[pd.DataFrame, p
     """
     low = at_floor(ranks) if by_probe else at_floor_in_both(ranks)
     if low.all():
-        raise ReportError("no model of this run is above the floor on any probe: ask models that know something of it")
+        raise ReportError(NOTHING)
     return ranks[~low].reset_index(drop=True), floors(ranks).reset_index()
 
 

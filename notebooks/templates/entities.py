@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 
 from probekit.elsewhere import later
-from probekit.errors import ProbeError
+from probekit.errors import ProbeError, ReportError
 from probekit.metrics import (
     KS,
     Drawn,
@@ -35,7 +35,7 @@ from probekit.scoring.plan import make_plan
 from probekit.scoring.scores import by_masks, score_of
 from probekit.store import Store
 
-from notebooks.templates.ask import load_probes
+from notebooks.templates.ask import NOTHING, load_probes
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper_tables import MEAN as AVERAGE
 from notebooks.templates.paper_tables import PAPER, row_of, table6
@@ -189,8 +189,13 @@ def tables(ranks: pd.DataFrame, cost: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
     Args:
         ranks, cost: of ``ask_all``.
+
+    Raises:
+        ReportError: no model is above the floor anywhere, so that there is nothing to lose.
     """
     ranks = ranks.assign(floor=at_floor(ranks))
+    if ranks["floor"].all():
+        raise ReportError(NOTHING)
     groups = list(_groups(ranks))
     steps = [group.assign(model=about["model"]) for about, group in groups]
     falls = pd.DataFrame([row for about, group in groups for row in _falls(about, group)])
@@ -292,8 +297,6 @@ def each(table: pd.DataFrame) -> pd.DataFrame:
 def answer(tables: Tables) -> str:
     """The greatest fall of Acc@1, a mean over models, and for how many models and probes there is one beyond chance."""
     falls = pick(of_mean(tables["falls"]), k=1).sort_values("difference", ascending=False, kind="stable")
-    if falls.empty:
-        return "No model is above the floor, so there is nothing to lose."
     falls, few = enough(falls, "facts", "facts")
     if few:
         return few

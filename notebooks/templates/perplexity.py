@@ -83,8 +83,10 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
         texts: the rows of ``reading.read_all``, of the sampled ones.
 
     Returns:
-        ``perplexity, points, means, across, sets, answered``; one that does not apply is empty. No cell is nan.
+        ``perplexity, points, means, across, sets, answered``; one that does not apply is empty, such as ``across`` and
+        ``sets`` of models of several kinds, whose perplexities must not be compared. No cell is nan.
     """
+    alike = texts["kind"].nunique() == 1
     ranks = ranks.assign(hit=hits_at_k(ranks["rank"], 1))
     joints = [_joint(pick(ranks, probe=probe), part) for probe, part in texts.groupby("probe", sort=False)]
     read = texts.merge(ranks[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
@@ -92,8 +94,10 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
         "perplexity": pd.DataFrame([about | _levels(part) for about, part in by(texts, KEYS)]),
         "points": pd.DataFrame([row for joint in joints for row in _points(joint)]),
         "means": pd.DataFrame([_mean(joint) for joint in joints]),
-        "across": _defined([_across(joint) for joint in joints if len(joint.models) >= FEWEST], "pearson"),
-        "sets": _defined([_sets(style, group) for style, group in _by_style(joints) if len(group) >= FEWEST], "r"),
+        "across": _defined([_across(joint) for joint in joints if alike and len(joint.models) >= FEWEST], "pearson"),
+        "sets": _defined(
+            [_sets(style, group) for style, group in _by_style(joints) if alike and len(group) >= FEWEST], "r"
+        ),
         "answered": _answered(read, _separations(read)),
     }
 

@@ -15,7 +15,7 @@ from probekit.report.text import shown_name
 from probekit.scoring import pseudo_perplexity
 from probekit.store import Store
 
-COLUMNS = ["model", "probe", "dataset", "style", "prompt_id", "fact_id"]
+COLUMNS = ["model", "kind", "probe", "dataset", "style", "prompt_id", "fact_id"]
 COLUMNS += ["perplexity", "log_prob", "tokens", "characters", "token_ids"]
 
 
@@ -57,9 +57,9 @@ def read(model: Model, probe: Probe, store: Store | None = None) -> pd.DataFrame
     """Pseudo-perplexity of each prompt with the fact's own object in its slot.
 
     Returns:
-        One row per prompt: ``model, probe, dataset, style, prompt_id, fact_id, perplexity, log_prob`` (sum, natural
-        logarithm), ``tokens, characters`` and ``token_ids``, how the model cuts the text. ``attrs["counts"]`` says what
-        was run.
+        One row per prompt: ``model, kind, probe, dataset, style, prompt_id, fact_id, perplexity, log_prob`` (sum,
+        natural logarithm), ``tokens, characters`` and ``token_ids``, how the model cuts the text. ``attrs["counts"]``
+        says what was run.
     """
     prompts = probe.prompts
     texts = [text.replace(MASK, gold[0]) for text, gold in zip(prompts["text"], prompts["gold"], strict=True)]
@@ -67,6 +67,7 @@ def read(model: Model, probe: Probe, store: Store | None = None) -> pd.DataFrame
     found = pd.DataFrame(
         {
             "model": shown_name(model.name),
+            "kind": model.kind,
             "probe": probe.name,
             "dataset": probe.dataset,
             "style": probe.style,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
+from probekit.elsewhere import any_left, later
 from probekit.metrics import (
     Interval,
     accuracy_difference,
@@ -92,11 +93,14 @@ def measure(
         found, name = [], shown_name(model.name)
         for probe in probes:
             rows = pick(ranks, model=name, probe=probe.name).reset_index(drop=True)
-            lengths = prompt_lengths(model, probe, [top[0] for top in rows["top"]])
-            same = rank_same_length(model, probe, lengths, rows["rank"].tolist(), Store())
-            table = entity_lengths(model, probe.entities, spaced=True).reset_index()
-            rows = pd.concat([rows, lengths], axis=1).assign(same_length=same)
-            found.append((rows, table.assign(model=name, probe=probe.name)))
+            if rows.empty and any_left():  # its ranks are not there yet
+                continue
+            with later():
+                lengths = prompt_lengths(model, probe, [top[0] for top in rows["top"]])
+                same = rank_same_length(model, probe, lengths, rows["rank"].tolist(), Store())
+                table = entity_lengths(model, probe.entities, spaced=True).reset_index()
+                rows = pd.concat([rows, lengths], axis=1).assign(same_length=same)
+                found.append((rows, table.assign(model=name, probe=probe.name)))
         return found
 
     measured, candidates = zip(*(pair for found in page.each(models, of) for pair in found), strict=True)

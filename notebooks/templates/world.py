@@ -16,6 +16,7 @@ from probekit.demo.retrain import grown_folder
 from probekit.demo.world.relation import Domain
 from probekit.demo.world.text import tellings
 from probekit.demo.zoo import ZOO
+from probekit.elsewhere import later
 from probekit.errors import ReportError
 from probekit.metrics import accuracy_table, auc_interval, bootstrap_ci, hits_at_k, spread
 from probekit.probes.probe import Probe
@@ -286,9 +287,10 @@ def growth(page: Page, name: str, epochs: Sequence[int], probes: Sequence[Probe]
         model = page.asking.load(str(folder)).renamed(f"{name}, {passes} epochs")
         page.used(model)
         for probe in probes:
-            ranks = ask(model, probe, store=Store())
-            page.ran(model, probe, ranks.attrs["counts"])
-            rows.append(by_telling(ranks).assign(epochs=passes))
+            with later():
+                ranks = ask(model, probe, store=Store())
+                page.ran(model, probe, ranks.attrs["counts"])
+                rows.append(by_telling(ranks).assign(epochs=passes))
     found = {"growth": pd.concat(rows, ignore_index=True), "course": pd.concat(courses, ignore_index=True)}
     return {name: table[["epochs", *table.columns.drop("epochs")]] for name, table in found.items()}
 

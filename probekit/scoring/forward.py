@@ -1,4 +1,4 @@
-"""Forward passes: the encoder over whole rows, the language-model head at the masks alone."""
+"""Forward passes: the network over whole rows, the language-model head at the masks alone."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from weakref import WeakKeyDictionary
 
 from probekit.errors import ModelError
 from probekit.models.model import Model
-from probekit.scoring.batches import FILLED
+from probekit.scoring.batches import BATCH_TOKENS, FILLED
 from probekit.scoring.memory import device_budget, within_memory
 
 if TYPE_CHECKING:
@@ -19,10 +19,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Row:
-    """One input of the model: token ids, special ones included, and the positions of its masks."""
+    """One input of the model.
+
+    Args:
+        ids: token ids, special ones included; of a seq2seq model, those of its encoder.
+        masks: the positions that are read: the masks, or under a causal or seq2seq model those that predict the slot.
+        written: token ids that the decoder of a seq2seq model is given; ``masks`` are positions there.
+    """
 
     ids: Sequence[int]
     masks: Sequence[int]
+    written: Sequence[int] = ()
 
 
 def mask_logits(
@@ -33,9 +40,9 @@ def mask_logits(
     A batch that does not fit into memory is cut in half, see ``within_memory``.
 
     Args:
-        model: a masked language model.
+        model: a language model.
         rows: inputs no longer than ``model.max_tokens``.
-        batch_tokens: padded tokens per batch; None takes ``device_budget``.
+        batch_tokens: padded tokens per batch; None takes ``device_budget`` for masked models.
 
     Yields:
         Row numbers of the batch, and float32 logits of shape (masks of these rows in order, vocabulary) on the device.
@@ -45,8 +52,8 @@ def mask_logits(
     """
     import torch
 
-    lengths, masks = [len(row.ids) for row in rows], [len(row.masks) for row in rows]
-    budget = batch_tokens or _budget(model)
+    lengths, masks = [len(row.ids) + len(row.written) for row in rows], [len(row.masks) for row in rows]
+    budget = batch_tokens or (_budget(model) if model.kind == "masked" else BATCH_TOKENS)
     for batch, logits in within_memory(
         model.name, lengths, masks, budget, lambda part: _logits(model, [rows[i] for i in part]), model.minds_padding
     ):
@@ -77,11 +84,22 @@ def padded(model: Model, rows: Sequence[Row]) -> tuple[torch.Tensor, torch.Tenso
     """
     import torch
 
-    longest = max(len(row.ids) for row in rows)
-    padding = model.tokenizer.pad_token_id or 0
-    ids = torch.tensor([[*row.ids, *[padding] * (longest - len(row.ids))] for row in rows])
-    attention = torch.tensor([[1] * len(row.ids) + [0] * (longest - len(row.ids)) for row in rows])
-    return embedded(model, ids).to(model.device), attention.to(model.device)
+    ids = _filled(model, [row.ids for row in rows])
+    attention = torch.tensor([[1] * len(row.ids) + [0] * (ids.shape[1] - len(row.ids)) for row in rows])
+    return ids, attention.to(model.device)
+
+
+def _filled(model: Model, texts: Sequence[Sequence[int]]) -> torch.Tensor:
+    import torch
+
+    longest, padding = max(map(len, texts)), model.tokenizer.pad_token_id or 0
+    ids = torch.tensor([[*text, *[padding] * (longest - len(text))] for text in texts])
+    return embedded(model, ids).to(model.device)
+
+
+def decoder_ids(model: Model, rows: Sequence[Row]) -> dict[str, torch.Tensor]:
+    """What the decoder is given as an argument of the network, filled up behind; nothing where rows are not written."""
+    return {"decoder_input_ids": _filled(model, [row.written for row in rows])} if rows[0].written else {}
 
 
 def embedded(model: Model, ids: torch.Tensor) -> torch.Tensor:
@@ -106,22 +124,32 @@ def mask_places(model: Model, rows: Sequence[Row]) -> torch.Tensor:
 
 @contextmanager
 def head_at(model: Model, where: torch.Tensor) -> Iterator[None]:
-    """Cut the encoder's output down to these places, shape (2, n), before the head sees it.
+    """Cut the hidden states down to these places, shape (2, n), before the head sees them.
 
-    Inside, a call of the network gives logits of shape (1, n, vocabulary).
+    Inside, a call of the network gives logits of shape (1, n, vocabulary). The head of a masked model is all behind its
+    encoder, that of others their output embeddings.
 
     Raises:
-        ModelError: a network that does not tell its encoder from its head.
+        ModelError: a network that does not tell its encoder from its head, or has none.
     """
 
     def cut(_module: Any, _args: Any, output: Any) -> Any:
         output.last_hidden_state = output.last_hidden_state[where[0], where[1]].unsqueeze(0)
         return output
 
+    def given(_head: Any, args: Any) -> Any:
+        return args[0][where[0], where[1]][None], *args[1:]
+
     network: Any = model.network
-    if network.base_model is network:
-        raise ModelError(f"{model.name}: {type(network).__name__} does not tell its encoder from its head")
-    hook = network.base_model.register_forward_hook(cut)
+    if model.kind == "masked":
+        if network.base_model is network:
+            raise ModelError(f"{model.name}: {type(network).__name__} does not tell its encoder from its head")
+        hook = network.base_model.register_forward_hook(cut)
+    else:
+        head: Any = network.get_output_embeddings()
+        if head is None:
+            raise ModelError(f"{model.name}: {type(network).__name__} has no head that gives scores of its vocabulary")
+        hook = head.register_forward_pre_hook(given)
     try:
         yield
     finally:
@@ -134,5 +162,5 @@ def _logits(model: Model, rows: Sequence[Row]) -> torch.Tensor:
     ids, attention = padded(model, rows)
     network: Any = model.network
     with head_at(model, mask_places(model, rows)), torch.inference_mode():
-        output = network(input_ids=ids, attention_mask=attention, return_dict=True)
+        output = network(input_ids=ids, attention_mask=attention, **decoder_ids(model, rows), return_dict=True)
     return output.logits[0].float()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from typing import Any
 
 import numpy as np
@@ -28,6 +29,7 @@ from probekit.scoring.saliency.attention import attention_scores
 from probekit.scoring.saliency.inputs import encode_inputs
 from probekit.scoring.saliency.randomised import layer_count
 
+erasure_module: Any = sys.modules[erasure.__module__]  # its name in the package is that of the function
 FAMILIES = list(OWN)
 STEPS = 12
 TEXTS = {
@@ -258,6 +260,34 @@ def test_erasure_is_that_of_a_plain_loop(family: str) -> None:
                 assert row["comprehensiveness"] == pytest.approx(whole - probability(best, way == "deleted"), abs=1e-5)
                 others = set(one.positions) - best
                 assert row["sufficiency"] == pytest.approx(whole - probability(others, way == "deleted"), abs=1e-5)
+
+
+def test_a_killed_erasure_goes_on_and_is_made_once(tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    model, items, store = small("bert"), records(), pk.Store(tmp_path)
+    tables = {"b": random_saliency(items, 3), "a": random_saliency(items, 4)}
+    whole = erasure(model, items, tables)
+    assert whole["source"].unique().tolist() == ["b", "a"] and whole["id"].unique().tolist() == list(TEXTS)
+    monkeypatch.setattr(erasure_module, "RECORDS", 1)
+    asked, ask = [], erasure_module.probabilities
+
+    def dying(model: Model, rows: Any, *others: Any) -> Any:
+        if len(asked) == 2:
+            raise KeyboardInterrupt
+        asked.append(rows[0])
+        return ask(model, rows, *others)
+
+    monkeypatch.setattr(erasure_module, "probabilities", dying)
+    with pytest.raises(KeyboardInterrupt):
+        erasure(model, items, tables, store=store)
+    first = list(asked)
+    asked.clear()
+    with pytest.raises(KeyboardInterrupt):
+        erasure(model, items, dict(reversed(tables.items())), store=store)  # another order is another result
+    asked.clear()
+    found = erasure(model, items, tables, store=store)
+    assert [row.ids for row in asked] == [one.row.ids for one in encode_inputs(model, items)][2:] and len(first) == 2
+    pd.testing.assert_frame_equal(found, whole, rtol=1e-4)
+    pd.testing.assert_frame_equal(erasure(model, items, tables, store=store), found)
 
 
 def test_more_steps_complete_the_sum() -> None:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import small
 
+from probekit.elsewhere import handing_to
 from probekit.metrics import pairwise_agreement
 from probekit.scoring.embeddings import embed
+from probekit.store import Store
 
 from notebooks.fairness.curves import (
     BETWEEN,
@@ -94,6 +97,16 @@ def test_agreement_by_vectors_are_those_of_the_vectors():
     assert expected[TOGETHER, RANK][1] == pytest.approx(pairwise_agreement(vectors[:, 1]))
     second = by_vectors(model, "binary", TEMPLATES, COMPLETIONS, {"a1": "A", "a2": "A"}, (2,))
     assert second.values["A", RANK][:, 0] == pytest.approx(one.values["A", RANK][:, 1]) and second.at(20) == 0
+
+
+def test_a_missing_vector_ends_no_loop(tmp_path):
+    model = small("bert")
+    model = replace(model, kind="encoder", network=model.network.bert)
+    asked = []
+    taker = SimpleNamespace(result=asked.append, weights=lambda source: source.key)
+    with handing_to(taker):
+        by_vectors(model, "binary", TEMPLATES, COMPLETIONS, FAMILIES, (1, 2), Store(tmp_path))
+    assert [one.function for one in asked] == ["embeddings"] * len(TEMPLATES)
 
 
 def test_the_odd_shape_is_the_one_that_goes_another_way():

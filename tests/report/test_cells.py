@@ -32,6 +32,27 @@ def test_all_results_of_a_page_are_listed_without_reading_weights(cache, monkeyp
     assert not list(cache.rglob("*.parquet"))
 
 
+def test_a_missing_piece_ends_no_loop(cache):
+    """Page 10 goes on to the growth of a model, page 18 to the next probe whose ranks are there."""
+    given = {"models": ["zoo/bert-tiny"], "probes": ["demo/template", "demo/natural"], "limit": 5}
+    found, ended = cells.plan("10_world", given)
+    grown = [one.title for one in found if "epochs" in one.title]
+    assert ended is None and len(found) - len(grown) == 2
+    assert len(grown) > 2 and len(grown) % 2 == 0 and len(set(grown)) == len(grown)
+
+    model = pk.load_model("zoo/bert-tiny")
+    for name in given["probes"]:
+        probe = pk.load_probe(name, limit=5)
+        golds = [[g[0], list(g)] for g in probe.prompts["gold"]]
+        pk.rank_targets(model, probe, golds, top=10, store=pk.Store())
+    found, _ = cells.plan("18_vocabulary", given)
+    assert [(one.function, one.missing) for one in found[:2]] == [("rank", 0)] * 2
+    missing = [one.title for one in found if one.missing]
+    assert len(missing) >= 2 and all(name in title for name, title in zip(given["probes"], missing, strict=False)), (
+        missing
+    )
+
+
 def test_finished_results_are_counted(cache):
     model = pk.load_model("zoo/bert-tiny")
     asked = {**ASKED, "models": ["zoo/bert-tiny"]}

@@ -7,7 +7,7 @@ import pytest
 from conftest import small
 
 import probekit as pk
-from probekit.errors import ProbeError
+from probekit.errors import ProbeError, ReportError
 from probekit.models.registry import registry
 from probekit.report import Page, recorded_tables, title
 from probekit.report.sources import parameters
@@ -152,4 +152,5 @@ def test_a_run_of_ones_own_file_asks_every_list(tmp_path, monkeypatch):
     found, cost = entities.ask_all(page, ["m"], loaded)
     assert len(found) == 2 * len(entities.SHARES) and (found["rank"] <= found["candidates"]).all()
     assert (cost["rows"] == 2 * cost["lengths"]).all() and cost["rows"].is_monotonic_increasing
-    assert entities.tables(found, cost)["order"].empty
+    with pytest.raises(ReportError, match="no model of this run is above the floor"):
+        entities.tables(found, cost)

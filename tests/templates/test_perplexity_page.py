@@ -20,7 +20,7 @@ def made(hits: dict[str, list[int]], perplexities: dict[str, list[float]], probe
         for i, hit in enumerate(row)
     ]
     texts = [
-        {"model": m, **about, "prompt_id": str(i), "fact_id": str(i), "perplexity": value,
+        {"model": m, "kind": "masked", **about, "prompt_id": str(i), "fact_id": str(i), "perplexity": value,
          "log_prob": -10 * np.log(value), "tokens": 10, "characters": 40}
         for m, row in perplexities.items()
         for i, value in enumerate(row)
@@ -60,6 +60,23 @@ def test_accuracy_is_over_all_prompts_and_the_order_of_models_decides_the_correl
     mean = found["means"].iloc[0]
     assert mean["accuracy"] == pytest.approx(7 / 18) and mean["perplexity"] == pytest.approx(370)
     assert mean["perplexity_low"] == mean["perplexity_high"]  # all read prompts alike: no draw changes it
+
+
+def test_perplexities_of_two_kinds_are_not_compared():
+    hits = {name: [i < number for i in range(4)] for number, name in enumerate("abc", start=1)}
+    parts = [
+        made(hits, {m: [v] * 4 for m, v in zip("abc", (2.0, 4.0, 9.0), strict=True)}, f"{d}/template") for d in "xyz"
+    ]
+    ranks, texts = (pd.concat(side) for side in zip(*parts, strict=True))
+    texts["perplexity"] *= texts["probe"].map({"x/template": 1, "y/template": 2, "z/template": 4})
+    ranks.loc[(ranks["probe"] == "x/template") & (ranks["prompt_id"] == "3"), "rank"] = 1
+    ranks.loc[(ranks["probe"] == "z/template") & (ranks["prompt_id"] == "0"), "rank"] = 2
+    one = perplexity.tables(ranks, texts)
+    assert len(one["across"]) == 3 and len(one["sets"]) == 1
+    mixed = perplexity.tables(
+        ranks, texts.assign(kind=texts["model"].map({"a": "masked", "b": "masked", "c": "causal"}))
+    )
+    assert mixed["across"].empty and mixed["sets"].empty and len(mixed["points"]) == len(one["points"]) == 9
 
 
 def test_data_sets_are_points_of_their_own():

@@ -1,4 +1,4 @@
-"""Attention of the masks in the last layer (paper 003, section 5.1; Jain and Wallace 2019)."""
+"""Attention of the slot in the last layer (paper 003, section 5.1; Jain and Wallace 2019)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import numpy as np
 from probekit.errors import ModelError
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS
-from probekit.scoring.forward import Row, mask_places, padded
+from probekit.scoring.forward import Row, decoder_ids, head_at, mask_places, padded
 from probekit.scoring.memory import within_memory
 
 if TYPE_CHECKING:
@@ -29,6 +29,9 @@ def attention_scores(
     heads: Literal["mean", "sum"] = "mean",
 ) -> Iterator[tuple[list[int], list[np.ndarray]]]:
     """Attention that the masks of each row pay to its tokens, in the last layer, summed over the masks.
+
+    Of a causal model it is that of the positions which predict the slot; of a seq2seq model, these positions' attention
+    to what the encoder read.
 
     Where the network's weights are the softmax of the scaled products of its queries and keys, these are caught on
     their way, and no weights of other layers or tokens are ever made. Whether they are is tried on the shortest row;
@@ -48,8 +51,8 @@ def attention_scores(
     """
     if heads not in ("mean", "sum"):
         raise ValueError(f"heads must be 'mean' or 'sum', not {heads!r}")
-    lengths, masks = [len(row.ids) for row in rows], [len(row.masks) for row in rows]
-    known = _last_attention(model)
+    lengths, masks = [len(row.ids) + len(row.written) for row in rows], [len(row.masks) for row in rows]
+    known = _last_attention(model) if model.kind == "masked" else None
     if known and rows:
         shortest = [rows[lengths.index(min(lengths))]]
         (caught,), (returned,) = (
@@ -57,6 +60,8 @@ def attention_scores(
             _returned(model, shortest, "mean"),
         )
         known = known if np.allclose(caught, returned, atol=TOLERANCE) else None
+    if pre_softmax and model.kind != "masked":
+        raise ModelError(f"{model.name} is a {model.kind} model; pre_softmax is defined for masked models alone")
     if pre_softmax and not known:
         network = type(model.network).__name__
         raise ModelError(f"{model.name}: the attention of {network} does not follow from its queries and keys alone")
@@ -109,9 +114,16 @@ def _returned(model: Model, rows: Sequence[Row], heads: str) -> list[np.ndarray]
     ids, attention = padded(model, rows)
     where = mask_places(model, rows)
     network: Any = model.network
-    with _eager(network), torch.inference_mode():
-        output = network.base_model(input_ids=ids, attention_mask=attention, output_attentions=True, return_dict=True)
-    weights = [one for one in output.attentions or () if one is not None]
+    with _eager(network), head_at(model, where), torch.inference_mode():
+        output = network(
+            input_ids=ids,
+            attention_mask=attention,
+            **decoder_ids(model, rows),
+            output_attentions=True,
+            return_dict=True,
+        )
+    layers = output.cross_attentions if rows[0].written else output.attentions
+    weights = [one for one in layers or () if one is not None]
     if not weights:
         raise ModelError(f"{model.name}: {type(network).__name__} does not return its attention")
     return _summed(weights[-1][where[0], :, where[1]].float(), where[0], rows, heads)

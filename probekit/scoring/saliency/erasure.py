@@ -7,13 +7,18 @@ from typing import Literal
 
 import pandas as pd
 
+from probekit.files import canonical, digest
 from probekit.metrics.rationale import ranked_words, rationale_length
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
+from probekit.scoring.progress import Progress
 from probekit.scoring.saliency.gradients import predicted
-from probekit.scoring.saliency.inputs import encode_inputs
+from probekit.scoring.saliency.inputs import Input, encode_inputs
 from probekit.scoring.saliency.occlusion import probabilities, without
+from probekit.store import Store
 
+VERSION = 1  # of the results: raise it whenever any of them can change
+RECORDS = 128  # of a shard
 SHARES = (0.01, 0.05, 0.1, 0.2, 0.5)  # of the words, at least one word: the bins of DeYoung et al.
 Erased = Literal["deleted", "masked"]
 ERASED: tuple[Erased, ...] = ("deleted", "masked")
@@ -25,6 +30,7 @@ def erasure(
     saliencies: Mapping[str, pd.DataFrame],
     shares: Sequence[float] = SHARES,
     batch_tokens: int | None = None,
+    store: Store | None = None,
 ) -> pd.DataFrame:
     """What the prediction loses without its best-scored words, and what it loses with these words alone.
 
@@ -37,6 +43,7 @@ def erasure(
         saliencies: by the name of their source, of ``attribute``, ``random_saliency`` or ``oracle_saliency``.
         shares: of the words, rounded half up, at least one word.
         batch_tokens: padded tokens per batch.
+        store: where finished shards are kept and found; None keeps nothing.
 
     Returns:
         One row per source, way of erasing (``deleted`` or ``masked``), record and share: ``source, erased, id, share,
@@ -45,22 +52,67 @@ def erasure(
 
     Raises:
         ModelError: not a masked model, or a row that does not fit into memory.
+        StoreError: results cannot be written; finished shards are kept.
     """
     inputs = encode_inputs(model, items)
-    targets = predicted(model, [one.row for one in inputs])
-    about, rows, wanted = [], [one.row for one in inputs], list(targets)
-    for source, table in saliencies.items():
-        for erased in ERASED:
-            for number, (one, name, scores) in enumerate(zip(inputs, table["id"], table["scores"], strict=True)):
-                ranked = [one.positions[place] for place in ranked_words(scores)]
+    ranked = {  # of each source, the positions of each record's words, best first
+        source: [
+            [one.positions[place] for place in ranked_words(scores)]
+            for one, scores in zip(inputs, table["scores"], strict=True)
+        ]
+        for source, table in saliencies.items()
+    }
+    shards = [range(start, min(start + RECORDS, len(inputs))) for start in range(0, len(inputs), RECORDS)]
+    jobs = [[list(one.row.ids), list(one.row.masks), one.word_of.tolist()] for one in inputs]
+    key = {
+        "scoring": VERSION,
+        "model": model.fingerprint,
+        "inputs": digest(canonical([items.items["id"].tolist(), jobs, list(ranked.items()), list(shares)])),
+    }
+    each = 1 + 2 * len(ranked) * len(ERASED) * len(shares)  # rows of a record
+    with Progress(f"erasure, {model.name}", [each * len(shard) for shard in shards]) as progress:
+
+        def frame(shard: int) -> pd.DataFrame:
+            progress.reach(shard)
+            found = _lost(model, inputs, ranked, shards[shard], shares, batch_tokens)
+            progress.add(each * len(shards[shard]))
+            return found
+
+        if store is None:
+            frames = [frame(shard) for shard in range(len(shards))]
+        else:
+            frames = store.frames("erasure", key, len(shards), frame)
+    found = pd.concat(frames).sort_values(["source", "erased", "record"], kind="stable", ignore_index=True)
+    number = found.pop("record")
+    about = {"source": found["source"].map(list(ranked).__getitem__), "erased": found["erased"].map(ERASED.__getitem__)}
+    found = found.assign(**about)
+    found.insert(2, "id", number.map(items.items["id"].tolist().__getitem__))
+    return found
+
+
+def _lost(
+    model: Model,
+    inputs: Sequence[Input],
+    ranked: Mapping[str, Sequence[Sequence[int]]],
+    records: Sequence[int],
+    shares: Sequence[float],
+    batch_tokens: int | None,
+) -> pd.DataFrame:
+    """The rows of some records; ``source``, ``erased`` and ``record`` by their numbers."""
+    rows = [inputs[number].row for number in records]
+    targets = dict(zip(records, predicted(model, rows), strict=True))
+    about, wanted = [], list(targets.values())
+    for source, orders in enumerate(ranked.values()):
+        for erased, way in enumerate(ERASED):
+            for number in records:
+                one, words = inputs[number], orders[number]
                 for share in shares:
-                    taken = rationale_length(share, len(ranked))
-                    rows += [without(model, one, w, erased == "deleted") for w in (ranked[:taken], ranked[taken:])]
+                    taken = rationale_length(share, len(words))
+                    rows += [without(model, one, gone, way == "deleted") for gone in (words[:taken], words[taken:])]
                     wanted += [targets[number]] * 2
-                    about.append((number, source, erased, name, share, taken))
+                    about.append((source, erased, number, share, taken))
     values = probabilities(model, rows, wanted, batch_tokens)
-    whole, rest = values[: len(inputs)], values[len(inputs) :]
-    columns = ["number", "source", "erased", "id", "share", "words"]
-    found = pd.DataFrame(about, columns=columns)
-    start = found.pop("number").map(lambda number: whole[number])
+    whole, rest = dict(zip(records, values, strict=False)), values[len(records) :]
+    found = pd.DataFrame(about, columns=["source", "erased", "record", "share", "words"])
+    start = found["record"].map(whole)
     return found.assign(comprehensiveness=start - rest[::2], sufficiency=start - rest[1::2])

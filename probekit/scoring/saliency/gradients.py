@@ -12,13 +12,15 @@ import numpy as np
 
 from probekit.errors import ModelError
 from probekit.models.model import Model
-from probekit.scoring.forward import Row, head_at, mask_logits, mask_places
+from probekit.scoring.forward import Row, decoder_ids, head_at, mask_logits, mask_places
 from probekit.scoring.memory import within_memory
+from probekit.scoring.saliency.written import frame
 
 if TYPE_CHECKING:
     import torch
 
 Baseline = Literal["pad", "zero"]
+MOST = 2.0  # of attributions together, beyond which the trapezoid has missed a change of at most 1
 GRADIENT_TOKENS = 1024  # of a batch: a pass with gradients keeps every layer's activations
 
 
@@ -27,7 +29,7 @@ class Path:
     """Integrated gradients of one row.
 
     Args:
-        tokens: attribution of each token, special ones and masks included, shape (tokens,).
+        tokens: attribution of each token, special ones and masks included; a decoder's have none. Shape (tokens,).
         targets: token of each mask; the path follows the mean of their probabilities.
         start: that mean at the baseline.
         end: that mean at the prompt.
@@ -56,12 +58,13 @@ def integrated_gradients(
     Args:
         batch_tokens: tokens per batch.
         steps: intervals.
-        baseline: ``pad``: ``[CLS] [PAD] ... [SEP]`` of the same length; ``zero``: zeros (the authors' toolkit).
+        baseline: ``pad``: padding between the special tokens; ``zero``: zeros (the authors' toolkit).
         targets: a token for each mask of each row; None takes the predicted ones.
 
     Raises:
         ValueError: an unknown baseline, or no step.
-        ModelError: the tokenizer has no padding token, or a row does not fit into memory.
+        ModelError: the tokenizer has no padding token, a row does not fit into memory, or attributions add up to more
+            than a probability can change: a network that normalises bare word embeddings (Llama, T5) jumps at zeros.
     """
     if baseline not in ("pad", "zero"):
         raise ValueError(f"baseline must be 'pad' or 'zero', not {baseline!r}")
@@ -74,10 +77,16 @@ def integrated_gradients(
     with _frozen(model):
         for members in _by_length(rows):
             chosen = [rows[i] for i in members], [targets[i] for i in members]
-            paths = _paths(model, *chosen, batch_tokens or GRADIENT_TOKENS, steps, baseline)
-            for number, path in zip(members, paths, strict=True):
+            made = _paths(model, *chosen, batch_tokens or GRADIENT_TOKENS, steps, baseline)
+            for number, path in zip(members, made, strict=True):
                 found[number] = path
-    return [path for path in found if path is not None]
+    paths = [path for path in found if path is not None]
+    if (steep := max((abs(float(path.tokens.sum())) for path in paths), default=0.0)) > MOST:
+        raise ModelError(
+            f"{model.name}: along the path from baseline={baseline!r} attributions add up to {steep:.3g}, "
+            "and a probability changes by 1 at most: the network jumps there; take another baseline, or more steps"
+        )
+    return paths
 
 
 def gradient_x_input(
@@ -155,7 +164,7 @@ def _ends(model: Model, rows: Sequence[Row], baseline: Baseline) -> tuple[torch.
         end = embed(torch.tensor([list(row.ids) for row in rows], device=model.device))
         if baseline == "zero":
             return torch.zeros_like(end), end
-        before, after = model.special_ids
+        before, after = frame(model)
         blank = [*before, *[model.tokenizer.pad_token_id] * (end.shape[1] - len(before) - len(after)), *after]
         return embed(torch.tensor([blank] * len(rows), device=model.device)), end
 
@@ -206,7 +215,7 @@ def _points(
     where = mask_places(model, here)
     network: Any = model.network
     with head_at(model, where), torch.enable_grad():
-        logits = network(inputs_embeds=embedded, return_dict=True).logits[0].float()
+        logits = network(inputs_embeds=embedded, **decoder_ids(model, here), return_dict=True).logits[0].float()
         each = (logits.gather(1, wanted[:, None])[:, 0] - logits.logsumexp(1)).exp()
         counts = torch.tensor([len(row.masks) for row in here], device=model.device)
         means = torch.zeros(len(here), device=model.device).index_add(0, where[0], each) / counts

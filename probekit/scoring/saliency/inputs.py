@@ -1,4 +1,4 @@
-"""Contexts as the model's rows, and the word each token belongs to."""
+"""Contexts as a masked model's rows, and the word each token belongs to."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class Input:
 
     Args:
         row: token ids and the masks of the slot.
-        word_of: word of each token, by its position in the context; -1 for special tokens and masks.
+        word_of: word of each token, by its position in the context; -1 for special tokens and those of the slot.
         positions: of the words other than the slot.
         words: these words.
         cut: whether the model is too short for the context.
-        gold: tokens of the first gold in the slot; empty without a gold.
+        gold: tokens of the first gold in the slot; empty without a gold, or where the next token is asked.
     """
 
     row: Row
@@ -89,11 +89,7 @@ def gold_tokens(model: Model, context: str, golds: Sequence[str]) -> list[tuple[
 
 
 def _words_of_tokens(model: Model, context: str, words: Sequence[str]) -> list[int]:
-    """Of each token of the context, the mask included, its word; -1 for the mask.
-
-    A token belongs to the word with which it shares the most characters, the first of equals; one that holds only
-    white space, to the word that comes next.
-    """
+    """Of each token of the context, the mask included, its word; -1 for the mask."""
     mask = model.tokenizer.mask_token
     slot = context.index(MASK)
     longer = len(mask) - len(MASK)
@@ -101,11 +97,18 @@ def _words_of_tokens(model: Model, context: str, words: Sequence[str]) -> list[i
     encoded = model.tokenizer(
         context.replace(MASK, mask), add_special_tokens=False, return_offsets_mapping=True, verbose=False
     )
+    found = belonging(encoded["offset_mapping"], spans, words)
+    return [-1 if token == model.mask_id else word for token, word in zip(encoded["input_ids"], found, strict=True)]
+
+
+def belonging(tokens: Sequence[tuple[int, int]], spans: Sequence[tuple[int, int]], words: Sequence[str]) -> list[int]:
+    """The word of each token, by where tokens and words begin and end.
+
+    A token belongs to the word with which it shares the most characters, the first of equals; one that holds only
+    white space, to the word that comes next. The slot is no word.
+    """
     found = []
-    for token, (start, end) in zip(encoded["input_ids"], encoded["offset_mapping"], strict=True):
-        if token == model.mask_id:
-            found.append(-1)
-            continue
+    for start, end in tokens:
         shared = [min(end, b) - max(start, a) if words[n] != MASK else 0 for n, (a, b) in enumerate(spans)]
         best = int(np.argmax(shared))
         if shared[best] <= 0:

@@ -1,4 +1,4 @@
-"""Occlusion: what a prediction loses when one word is masked (Zeiler and Fergus 2014; leave-one-out)."""
+"""Occlusion: what a prediction loses without one word (Zeiler and Fergus 2014; leave-one-out)."""
 
 from __future__ import annotations
 
@@ -14,6 +14,8 @@ def occlusion(
 ) -> list[list[float]]:
     """The targets' mean probability, less that with all tokens of one word replaced by the mask token.
 
+    Causal and seq2seq models have no mask for a word, so that its tokens are deleted; a decoder keeps what it is given.
+
     Args:
         targets: a token for each mask of the slot of each input.
         batch_tokens: padded tokens per batch.
@@ -22,12 +24,12 @@ def occlusion(
         Of each input a score for each of its ``positions``; 0 of a word that the model does not see.
 
     Raises:
-        ModelError: not a masked model, or a row that does not fit into memory.
+        ModelError: a row that does not fit into memory.
     """
-    rows, wanted = [], []
+    delete, rows, wanted = model.kind != "masked", [], []
     for one, tokens in zip(inputs, targets, strict=True):
         for word in (None, *one.positions):
-            rows.append(without(model, one, [] if word is None else [word]))
+            rows.append(without(model, one, [] if word is None else [word], delete))
             wanted.append(tokens)
     values = iter(probabilities(model, rows, wanted, batch_tokens))
     found = []
@@ -39,20 +41,25 @@ def occlusion(
 
 def without(model: Model, one: Input, words: Sequence[int], delete: bool = False) -> Row:
     """An input whose words at these positions are masked, or deleted; the slot and special tokens stay."""
-    gone, masks = set(words), set(one.row.masks)
-    kept = [
-        (model.mask_id if word in gone else token, place in masks)
-        for place, (token, word) in enumerate(zip(one.row.ids, one.word_of.tolist(), strict=True))
-        if not (delete and word in gone)
-    ]
-    return Row([token for token, _ in kept], [place for place, (_, slot) in enumerate(kept) if slot])
+    gone = set(words)
+    out = [word in gone for word in one.word_of.tolist()]
+    if not delete:
+        return Row(
+            [model.mask_id if gone else token for token, gone in zip(one.row.ids, out, strict=True)], one.row.masks
+        )
+    ids = [token for token, gone in zip(one.row.ids, out, strict=True) if not gone]
+    if one.row.written:
+        return Row(ids, one.row.masks, one.row.written)
+    return Row(ids, [place - sum(out[: place + 1]) for place in one.row.masks])  # read at what then stands before it
 
 
 def probabilities(
     model: Model, rows: Sequence[Row], targets: Sequence[Sequence[int]], batch_tokens: int | None = None
 ) -> list[float]:
     """Mean over the masks of each row of the probability of its targets; rows that are alike are asked once."""
-    keys = [(*row.ids, -1, *row.masks, -1, *tokens) for row, tokens in zip(rows, targets, strict=True)]
+    keys = [
+        (*row.ids, -1, *row.masks, -1, *row.written, -1, *tokens) for row, tokens in zip(rows, targets, strict=True)
+    ]
     first = {key: number for number, key in reversed(list(enumerate(keys)))}
     chosen = sorted(first.values())
     found: dict[int, float] = {}

@@ -1,8 +1,9 @@
-"""Word scores: how much each word of a context weighs in what a masked model predicts (paper 003, section 5.1)."""
+"""Word scores: how much each word of a context weighs in what a model predicts (paper 003, section 5.1)."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import astuple
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -17,6 +18,7 @@ from probekit.scoring.saliency.attention import attention_scores
 from probekit.scoring.saliency.gradients import gradient_x_input, integrated_gradients, predicted
 from probekit.scoring.saliency.inputs import Input, encode_inputs
 from probekit.scoring.saliency.occlusion import occlusion
+from probekit.scoring.saliency.written import encode_written
 from probekit.store import Store
 
 VERSION = 2  # of the scores: raise it whenever any of them can change
@@ -36,8 +38,11 @@ def attribute(
     """Score every word of every context; a word's score is the sum over its tokens.
 
     Args:
-        model: a masked language model.
-        prompts: records, or texts with one ``[MASK]`` each. A slot has as many masks as its first gold has tokens.
+        model: a language model. Of a masked model a slot has as many masks as its first gold has tokens. A causal model
+            reads what stands before the slot, so that words behind it score 0; of a seq2seq model it is the encoder's
+            words that are scored. Both are told the gold's tokens one after the other (attention, and the target
+            ``gold``); what they predict is the next token alone.
+        prompts: records, or texts with one ``[MASK]`` each.
         method: ``attention`` (options ``pre_softmax``, ``heads``: see ``attention_scores``),
             ``integrated_gradients`` (options ``steps``, ``baseline``), ``gradient_x_input`` or ``occlusion`` (see the
             functions of these names). All but attention have the option ``target``: what is explained, the
@@ -56,7 +61,8 @@ def attribute(
     Raises:
         ValueError: unknown method or option.
         ProbeError: the model's own mask token in a context, a repeated id, or no gold to explain.
-        ModelError: not a masked model, scores that are not finite, or out of memory at a single row.
+        ModelError: a model without a head, or what is not defined for it (see ``encode_written``, ``attention_scores``
+            and ``integrated_gradients``); scores that are not finite, or out of memory at a single row.
         StoreError: results cannot be written; finished shards are kept.
     """
     if method not in METHODS:
@@ -64,12 +70,18 @@ def attribute(
     compute, rows_a_shard, points, _ = METHODS[method]
     options = _checked(method, options)
     items = prompts if isinstance(prompts, RationaleSet) else _texts(prompts)
-    inputs = encode_inputs(model, items)
+    if model.kind in ("causal", "seq2seq"):
+        inputs = encode_written(model, items, options.get("target", "gold") == "gold")
+    else:
+        inputs = encode_inputs(model, items)
     order = sorted(range(len(inputs)), key=lambda i: -len(inputs[i].row.ids))
     shards = [order[start : start + rows_a_shard] for start in range(0, len(order), rows_a_shard)]
     if options.get("target") == "gold" and (bare := [i for i, one in enumerate(inputs) if not one.gold]):
         raise ProbeError(f"{items.name}: record {items.items['id'][bare[0]]!r} has no gold to explain")
-    jobs = [[list(one.row.ids), list(one.row.masks), one.word_of.tolist(), one.words, one.gold] for one in inputs]
+    jobs = [
+        [*map(list, astuple(one.row)[: 3 if one.row.written else 2]), one.word_of.tolist(), one.words, one.gold]
+        for one in inputs
+    ]
     key = {
         "scoring": VERSION,
         "model": model.fingerprint,

@@ -41,8 +41,8 @@ def likelihoods(
     Raises:
         ModelError: nothing begins a text for this model, or it is a seq2seq model of another kind than T5's or BART's.
     """
-    reader = _reader(model, score)
-    reads = [reader(one) for one in statements]
+    read_as = reader(model, score)
+    reads = [read_as(one) for one in statements]
     paths = [read.path for read in reads]
     found = np.zeros(len(reads))
     for number, values in token_log_probs(model, paths, batch_tokens):
@@ -73,8 +73,12 @@ def specials(model: Model) -> int:
     return 2 + sum(map(len, model.special_ids))
 
 
-def _reader(model: Model, score: Score) -> Callable[[Statement], Read]:
-    """How a statement is read."""
+def reader(model: Model, score: Score) -> Callable[[Statement], Read]:
+    """How a statement is read.
+
+    Raises:
+        ModelError: as ``likelihoods``.
+    """
     if model.kind == "causal":
         begin = beginning(model)
         return lambda one: _written((), begin, one, score)

@@ -9,7 +9,6 @@ learned positions, rotations or ALiBi.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from copy import copy
 from dataclasses import dataclass
 from itertools import groupby
@@ -20,7 +19,7 @@ import numpy as np
 from probekit.errors import ModelError
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS
-from probekit.scoring.forward import embedded
+from probekit.scoring.forward import embedded, head_at
 from probekit.scoring.memory import within_memory
 
 if TYPE_CHECKING:
@@ -176,7 +175,8 @@ def _forward(model: Model, rows: Sequence[Row], past: Past | None) -> tuple[list
         follow += [(len(node.tokens) - 1, kid.tokens[0]) for kid in node.kids]
         read += [(at.get((row, place), -1), token) for place, token in follow]
     network: Any = model.network
-    with _read_at(model, where), torch.inference_mode():
+    heads = torch.tensor(where, dtype=torch.long).reshape(-1, 2).T.to(model.device)
+    with head_at(model, heads), torch.inference_mode():
         given = _given(model, nodes, [parent for _, parent, _ in rows], past)
         name = "decoder_input_ids" if nodes[0].source else "input_ids"
         output = network(**{name: embedded(model, ids).to(model.device)}, **given, use_cache=True, return_dict=True)
@@ -192,28 +192,6 @@ def _forward(model: Model, rows: Sequence[Row], past: Past | None) -> tuple[list
     if not any(node.kids for node in nodes):
         return pairs, None
     return pairs, Past(_kept(model, output), output.encoder_last_hidden_state if nodes[0].source else None)
-
-
-@contextmanager
-def _read_at(model: Model, where: Sequence[tuple[int, int]]) -> Iterator[None]:
-    """Give the head the hidden states at these rows and positions alone: logits are then (1, places, vocabulary).
-
-    Raises:
-        ModelError: a network without a head of its own.
-    """
-    import torch
-
-    rows, places = torch.tensor(where, dtype=torch.long).reshape(-1, 2).T.to(model.device)
-    head: Any = model.network.get_output_embeddings()
-    if head is None:
-        raise ModelError(
-            f"{model.name}: {type(model.network).__name__} has no head that gives scores of its vocabulary"
-        )
-    hook = head.register_forward_pre_hook(lambda _head, given: (given[0][rows, places][None], *given[1:]))
-    try:
-        yield
-    finally:
-        hook.remove()
 
 
 def _sizes(nodes: Sequence[Node]) -> list[int]:

@@ -50,7 +50,7 @@ def write(model: Model, prompt: str, candidates: Sequence[str], room: int) -> li
         ModelError: a candidate alone does not fit.
     """
     left, _, right = prompt.partition(MASK)
-    lost = _left_out(model, left + right + "".join(candidates))
+    lost = left_out(model, left + right + "".join(candidates))
     parts = [tuple("".join(s for s in text if s not in lost) for text in (left, one, right)) for one in candidates]
     encoded = model.tokenizer(
         ["".join(texts) for texts in parts],
@@ -71,10 +71,10 @@ def write(model: Model, prompt: str, candidates: Sequence[str], room: int) -> li
     before = max((one.start for one in there), default=0)
     after = max((len(one.ids) - one.stop for one in there), default=0)
     kept = window(before, after, room - longest)
-    return found if kept == (before, after) else [_cut(one, *kept) for one in found]
+    return found if kept == (before, after) else [cut(one, *kept) for one in found]
 
 
-def _left_out(model: Model, text: str) -> set[str]:
+def left_out(model: Model, text: str) -> set[str]:
     """The signs of which the tokenizer makes no token, not even the unknown one; its offsets count without them."""
     signs = sorted({sign for sign in text if not sign.isspace()})
     ids = model.tokenizer(signs, add_special_tokens=False)["input_ids"] if signs else []
@@ -103,9 +103,10 @@ def _found(
     return Statement(tuple(ids), start, stop, tuple(-1 if word is None else word for word in words), joined)
 
 
-def _cut(one: Statement, left: int, right: int) -> Statement:
+def cut(one: Statement, left: int, right: int) -> Statement:
+    """A statement with so many tokens left and right of its candidate."""
     first, last = max(0, one.start - left), min(len(one.ids), one.stop + right)
-    cut = (first, last) != (0, len(one.ids))
+    shorter = (first, last) != (0, len(one.ids))
     return Statement(
-        one.ids[first:last], one.start - first, one.stop - first, one.words[first:last], one.joined, one.cut or cut
+        one.ids[first:last], one.start - first, one.stop - first, one.words[first:last], one.joined, one.cut or shorter
     )
