@@ -307,7 +307,7 @@ def beside_paper(
 
     def add(model: str) -> None:
         values = {name: float(paper[model][column]) for name, (_, column) in columns.items()}
-        numbers.append({"source": PRINTED, "model": model} | values)
+        numbers.append({"source": PRINTED, "model": model, **values})
         about = {"Source": PRINTED, "Model": f"Paper: {model}"}
         shown.append(about | {heading: paper[model][column] for heading, column in columns.values()})
 
