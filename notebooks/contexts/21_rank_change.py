@@ -74,7 +74,7 @@ for source in rank_change.sources(tables):
 # ## In the form of the paper's Table 1
 #
 # The paper's rows are means over hospital notes and articles, each over several models.
-# Ours are other models on other text, with other lists of candidates, and a longer list leaves more room to rise and fall.
+# Ours are on other text and, unless the paper's row stands below, of other models, with other lists of candidates, and a longer list leaves more room to rise and fall.
 # So only the signs can be compared.
 
 # %% tags=["hide-input"]

@@ -13,7 +13,7 @@ from probekit.report.published import numbers
 from probekit.report.tables import pick
 from probekit.report.tested import HERE, Row, on_claims, outcomes
 
-from notebooks.contexts.paper import LARGER, PAPER, table2, table3
+from notebooks.contexts.paper import FULL, LARGER, PAPER, table2, table3
 from notebooks.contexts.rank_change import ADDED, DIRECTIONS, ENTITIES
 
 Tables = Mapping[str, pd.DataFrame]
@@ -23,7 +23,6 @@ STARTS = {  # the model whose weights, or kind and size of network, the others g
     "RoBERTa-base": ("RoBERTa-base", "RoBERTa-base-PM", "RoBERTa-base-PM-M3"),
     "RoBERTa-large": ("RoBERTa-large", "RoBERTa-large-PM-M3"),
 }
-PRINTED = {"RoBERTa": "RoBERTa-base-PM"}  # as Table 3 prints it
 CLINICAL = ("ClinicalBERT", "RoBERTa-base-PM-M3", "BlueBERT-base-PM-M3", "RoBERTa-large-PM-M3", "BlueBERT-large-PM-M3")
 GENERAL, BIOMEDICAL = "general text", "biomedical text"
 UNDERSTAND, MISUNDERSTAND, RIGHT = "Understand", "Misunderstand", "of all moves, the right way"
@@ -42,7 +41,7 @@ def tables() -> dict[str, pd.DataFrame]:
 def ucm() -> pd.DataFrame:
     """Table 3 with every model under its full name: ``U, C, M`` of the target, ``other U, other C, other M`` of the
     negative target."""
-    table = table3().rename(index=PRINTED)
+    table = table3().rename(index=FULL)
     return table.rename(columns=lambda name: name.replace("negative-target", "other").removeprefix("target "))
 
 

@@ -7,6 +7,7 @@ import pandas as pd
 from probekit.report.published import numbers
 
 PAPER = "002"
+FULL = {"RoBERTa": "RoBERTa-base-PM"}  # a model's name where Table 3 prints less of it
 GENERAL = ("BERT-base", "BERT-large", "RoBERTa-base", "RoBERTa-large")  # rows of Table 2 without biomedical text
 LARGER = (  # (base, large) of one kind, as Tables 2 and 3 name them
     ("BERT-base", "BERT-large"),

@@ -13,15 +13,18 @@ from probekit.metrics import middle, resampled_means
 from probekit.metrics.bootstrap import effective_clusters, share_ci
 from probekit.metrics.context import counted
 from probekit.metrics.decisions import FLOOR
+from probekit.models.registry import entry_of
 from probekit.report.published import published
 from probekit.report.tables import cell, pick
 from probekit.report.text import number, title
 
 from notebooks.contexts.ask import DOMAINS
+from notebooks.contexts.paper import FULL, PAPER
 
 Array = npt.NDArray[np.float64]
 Column = tuple[npt.ArrayLike, npt.ArrayLike]  # values, and which rows count
 MEAN = "mean over models"  # above the floor, where several are
+THEIRS = "the paper's"
 PRINTED = "printed"  # in the column ``source`` of a table with the paper's numbers in it
 THIRDS = 3
 SAMPLES = 2000
@@ -257,20 +260,32 @@ def sided(low: float, high: float, words: tuple[str, str, str], at: float = 0.0)
 def conclusions_from(directions: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
     """Rows of ``DIRECTION``, each above zero where the paper's claim holds, as conclusions.
 
-    Those of models at the floor (of ``floors``) say so, also of a pair, ``one less other``.
+    Those of models at the floor (of ``floors``) say so, also of a pair, ``one less other``. ``models`` is ``THEIRS``
+    where these are all the paper's and the text is not the demo world's: what the paper says of its own models is
+    judged by such rows alone.
     """
     if directions.empty:
-        return pd.DataFrame(columns=[*DIRECTION, "unit", "verdict"])
+        return pd.DataFrame(columns=[*DIRECTION, "models", "unit", "verdict"])
     low = set(pick(floor, floor=True)[["source", "model"]].itertuples(index=False, name=None))
-    compared = zip(directions["source"], directions["model"], strict=True)
-    at = [FLOOR if low & {(source, one) for one in model.split(" less ")} else "" for source, model in compared]
-    return directions[DIRECTION].assign(unit="document", verdict=at)
+    compared = [
+        (source, model.split(" less ")) for source, model in zip(directions["source"], directions["model"], strict=True)
+    ]
+    at = [FLOOR if low & {(source, one) for one in models} else "" for source, models in compared]
+    whose = [THEIRS if source not in DOMAINS and all(map(in_paper, models)) else "" for source, models in compared]
+    return directions[DIRECTION].assign(models=whose, unit="document", verdict=at)
+
+
+def in_paper(model: str) -> str:
+    """The name under which paper 002 prints a model, a registered one or the Hugging Face id of one; else empty."""
+    entry = entry_of(model)
+    return entry.names.get(PAPER, "") if entry else ""
 
 
 def beside_paper(
     rows: pd.DataFrame, columns: Mapping[str, tuple[str, str]], table: str = "", short: Collection[str] = ()
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Ours, and below it what a table of paper 002 prints, in the columns of that table.
+    """Ours and what a table of paper 002 prints, in the columns of that table: the paper's row of a model below ours,
+    where it was asked, and those of the other models at the end.
 
     Args:
         rows: ours, with ``source, model`` and the columns of intervals.
@@ -285,18 +300,28 @@ def beside_paper(
     order = list(rows["source"].unique())
     ours = rows[["source", "model", *ends]]
     ours = ours.sort_values("source", key=lambda names: names.map(order.index), kind="stable")
-    numbers, shown = [ours], []
+    paper = printed_rows(table) if table else {}
+    left = {FULL.get(model, model): model for model in paper}
+    numbers: list[dict[str, object]] = []
+    shown: list[dict[str, str]] = []
+
+    def add(model: str) -> None:
+        values = {name: float(paper[model][column]) for name, (_, column) in columns.items()}
+        numbers.append({"source": PRINTED, "model": model, **values})
+        about = {"Source": PRINTED, "Model": f"Paper: {model}"}
+        shown.append(about | {heading: paper[model][column] for heading, column in columns.values()})
+
     for row in ours.to_dict("records"):
         about = {"Source": title(row["source"]), "Model": title(row["model"])}
         cells = {name: number(row[name], 2) if name in short else cell(row, name, 2) for name in columns}
+        numbers.append({str(name): value for name, value in row.items()})
         shown.append(about | {heading: cells[name] for name, (heading, _) in columns.items()})
-    for model, printed in (printed_rows(table) if table else {}).items():
-        values = {name: float(printed[column]) for name, (_, column) in columns.items()}
-        numbers.append(pd.DataFrame([{"source": PRINTED, "model": model} | values]))
-        about = {"Source": PRINTED, "Model": f"Paper: {model}"}
-        shown.append(about | {heading: printed[column] for heading, column in columns.values()})
+        if theirs := left.pop(in_paper(row["model"]), ""):
+            add(theirs)
+    for model in left.values():
+        add(model)
     several_sources = rows["source"].nunique() > 1
-    return pd.concat(numbers, ignore_index=True), pd.DataFrame(shown).drop(columns=[] if several_sources else "Source")
+    return pd.DataFrame(numbers), pd.DataFrame(shown).drop(columns=[] if several_sources else "Source")
 
 
 def printed_rows(table: str) -> dict[str, dict[str, str]]:

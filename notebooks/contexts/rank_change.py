@@ -23,6 +23,7 @@ from notebooks.contexts.pooling import (
     by_model,
     conclusions_from,
     floors,
+    in_paper,
     named,
     overall,
     printed_rows,
@@ -174,7 +175,8 @@ def described(tables: Tables, source: str) -> str:
 
 
 def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The columns of Table 1: ours of the source with most triples, and below them the paper's rows where ``printed``.
+    """The columns of Table 1: ours of the source with most triples and, where ``printed``, the paper's rows, that of a
+    model below ours where it was asked, and the others, which are of several models or do not say of which, at the end.
 
     Returns:
         The numbers, a row per cell (``source, model, added_correct, change, mean, low, high, steps, triples``), and the
@@ -183,14 +185,20 @@ def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFra
     source, paper = sources(tables)[0], printed_rows("1") if printed else {}
     numbers, shown = [pick(tables["rank_change"], source=source)], []
     for correct, added in ADDED.items():
+        left = {
+            model: {"Added": added.removeprefix("O_a "), "Model": f"Paper: {model}"}
+            | {entity: row[f"{added}: {entity}"] for entity in ENTITIES.values()}
+            for model, row in paper.items()
+        }
         for model, part in pick(numbers[0], added_correct=correct).groupby("model", sort=False):
             cells = {row["change"]: cell(row, "mean", 2) for row in part.to_dict("records")}
             about = {"Added": added.removeprefix("O_a "), "Model": title(str(model))}
             shown.append(about | {entity: cells.get(change, "–") for change, entity in ENTITIES.items()})
+            if (name := in_paper(str(model))) in left:
+                shown.append(left.pop(name))
+        shown += left.values()
         for model, row in paper.items():
             values = {change: row[f"{added}: {entity}"] for change, entity in ENTITIES.items()}
-            about = {"Added": added.removeprefix("O_a "), "Model": f"Paper: {model}"}
-            shown.append(about | {ENTITIES[change]: value for change, value in values.items()})
             keys = {"source": PRINTED, "model": model, "added_correct": correct}
             rows = [keys | {"change": change, "mean": float(value)} for change, value in values.items()]
             numbers.append(pd.DataFrame(rows))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from itertools import product
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -17,6 +16,7 @@ from probekit.report.published import numbers
 from probekit.report.tables import cell, pick, readable
 from probekit.report.text import number, title
 
+from notebooks.contexts.pairs import ACCURACY_APART, of_pairs
 from notebooks.contexts.pooling import (
     DIRECTION,
     FEW,
@@ -26,7 +26,6 @@ from notebooks.contexts.pooling import (
     by_model,
     classes,
     conclusions_from,
-    falls,
     floors,
     less,
     lowest,
@@ -56,18 +55,7 @@ GROUPS = {
     "size": "right objects of the triple",
     "rarity": "prompts that ask for the object",
 }
-GENERAL, BIOMEDICAL = "general", "biomedical"
-DOMAIN = {GENERAL: GENERAL, BIOMEDICAL: BIOMEDICAL, "biomedical fine-tuned": BIOMEDICAL}  # of a model's last text
-Row = tuple[object, ...]
-_SIZES = {"002-08a": 1, "002-08b": -1}  # a larger model has a higher U and a lower M
-PAPER_PAIRS: tuple[tuple[Mapping[str, int], str, str], ...] = (
-    (_SIZES, "bert-large-cased", "bert-base-cased"),
-    (_SIZES, "roberta-large", "roberta-base"),
-    (_SIZES, "roberta-large-pm-m3", "roberta-base-pm-m3"),
-    (_SIZES, "bluebert-large-pm-m3", "bluebert-base-pm-m3"),
-)
 PAIRS = (("real", "knowledge_only"), ("knowledge_only", "knowledge_sorted"))
-FITTING = {"trex": GENERAL, "demo": GENERAL, "demo_bio": BIOMEDICAL, "pubmed": BIOMEDICAL, "medline": BIOMEDICAL}
 GOLDS: tuple[Literal["any", "single"], ...] = ("any", "single")
 CAPTIONS = {
     "ucm": "Shares of steps: UCM_k, in which each triple and relation counts once, and UCM_m, all steps pooled",
@@ -127,7 +115,7 @@ def tables(
         "between": _between(own),
         "draws": ucm_table(many, ["source", "model", "draw"]) if len(many) else many,
         "counts": _counts(ranked),
-        "directions": directions(own, categories, many, low),
+        "directions": directions(own, categories, many),
         "floors": low,
     }
 
@@ -199,15 +187,12 @@ def _counts(ranked: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def directions(
-    own: pd.DataFrame, categories: Mapping[str, str], drawn: pd.DataFrame, floor: pd.DataFrame
-) -> pd.DataFrame:
-    """What paper 002 concludes of accuracy, domain, variants and relations, each above zero where it holds.
+def directions(own: pd.DataFrame, categories: Mapping[str, str], drawn: pd.DataFrame) -> pd.DataFrame:
+    """What paper 002 concludes of accuracy, domain, size, variants and relations, each above zero where it holds.
 
     Args:
         own: contexts around the target, of triples with a step that counts.
         categories, drawn: see ``tables``.
-        floor: of ``floors``; pairs of models are of those above it.
 
     Returns:
         Rows of ``pooling.DIRECTION``, one a model or pair; a source with fewer than ``FEW`` triples gives none.
@@ -221,17 +206,7 @@ def directions(
             found = [*_of_model(part), *_unstable(part, draws)]
             count = part["doc_id"].nunique()
             rows += [(claim, source, model, name, *ends, count) for claim, name, ends in found if ends[0] == ends[0]]
-        low = set(pick(floor, source=source, floor=True)["model"])
-        known = {name: DOMAIN[categories[name]] for name in every["model"].unique() if categories.get(name) in DOMAIN}
-        fits = {name: domain == FITTING.get(str(source)) for name, domain in known.items() if name not in low}
-        for one, other in product(fits, fits):
-            if fits[one] and not fits[other]:
-                pair = pick(every, model=[one, other])
-                cells = [(rises(pair), counted(pair) & (pair["model"] == name)) for name in (one, other)]
-                name = f"{one} less {other}"
-                ends = measured(pair, cells, less)
-                rows.append(("002-09a", source, name, "Understand", *ends, pair["doc_id"].nunique()))
-        rows += [row for pair in PAPER_PAIRS for row in _of_pair(str(source), every, *pair)]
+        rows += of_pairs(str(source), every, categories)
     return pd.DataFrame(rows, columns=DIRECTION)
 
 
@@ -247,17 +222,6 @@ def _of_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, tuple[float, float
             ends = [group == names[0], group == names[-1]]
             four = [(up, kept & which) for which in ends] + [(rows["any_before"] == 1, first & which) for which in ends]
             yield claim, "Understand less Acc@1", measured(rows, four, _doubly)
-
-
-def _of_pair(source: str, every: pd.DataFrame, claims: Mapping[str, int], one: str, other: str) -> Iterator[Row]:
-    """UCM_m of one of the paper's models less that of another, both of the run; the sign is 1 where more is claimed."""
-    pair = pick(every, model=[one, other])
-    if pair["model"].nunique() < 2:
-        return
-    shares = {"Understand": rises(pair), "Misunderstand": falls(pair)}
-    for (claim, sign), (name, share) in zip(claims.items(), shares.items(), strict=False):
-        cells = [(sign * share, counted(pair) & (pair["model"] == model)) for model in (one, other)]
-        yield claim, source, f"{one} less {other}", name, *measured(pair, cells, less), pair["doc_id"].nunique()
 
 
 def _doubly(means: Array) -> Array:
@@ -289,9 +253,10 @@ def _triples(tables: Tables) -> dict[str, int]:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The paper's findings on accuracy, domain, variants and relations, model by model, of sources with enough
+    """The paper's findings on accuracy, domain, size, variants and relations, model by model, of sources with enough
     triples."""
-    return conclusions_from(tables["directions"], tables["floors"])
+    found = conclusions_from(tables["directions"], tables["floors"])
+    return found.assign(model=found["model"].mask(found["claim"] == ACCURACY_APART, ""))
 
 
 def sources(tables: Tables) -> list[str]:

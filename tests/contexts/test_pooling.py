@@ -126,5 +126,8 @@ def test_ours_stand_beside_what_the_paper_prints() -> None:
     printed = numbers.query("source == @PRINTED").set_index("model")["understand"]
     assert printed["BERT-base"] == 0.205 and "Paper: BERT-base" in set(shown["Model"])
     assert shown.set_index("Model").loc["Paper: BioBERT", "U"] == "0.32" and "Source" not in shown
+    asked = pooling.beside_paper(rows.assign(model="roberta-base-pm"), {"understand": ("U", "target U")}, "3")
+    assert asked[1]["Model"].tolist()[1:3] == ["Paper: RoBERTa", "Paper: BERT-base"] and len(asked[1]) == 13
+    assert asked[0]["model"].tolist()[:2] == ["roberta-base-pm", "RoBERTa"] and asked[0].loc[1, "understand"] == 0.301
     alone, short = pooling.beside_paper(rows, {"understand": ("U", "target U")}, short=["understand"])
     assert len(alone) == 1 and short.loc[0, "U"] == "0.25" and PRINTED not in set(alone["source"])

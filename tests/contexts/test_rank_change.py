@@ -87,6 +87,10 @@ def test_ours_stand_beside_table_1() -> None:
     paper = shown[(shown["Model"] == "Paper: BERT") & (shown["Added"] == "correct")].iloc[0]
     assert paper[["O_t", "O_a", "O_cor", "O_incor"]].tolist() == ["-0.98", "-6.56", "-2.8", "0.045"]
     assert shown["O_cor"].iloc[0] == "–" and (numbers["source"] == PRINTED).sum() == 24
+    named = rank_change.tables(steps().assign(model=lambda rows: rows["model"].replace("b", "biobert")))
+    order = rank_change.as_in_paper(named, printed=True)[1]["Model"].tolist()
+    own = order.index("Paper: BioBERT") - 1
+    assert order[own].lower() == "biobert" and order.count("Paper: BioBERT") == 2 and len(order) == 12
     ours, alone = rank_change.as_in_paper(tables, printed=False)
     assert len(alone) == 6 and set(ours["source"]) == {"trex"}
 

@@ -72,27 +72,9 @@ def test_conclusions_follow_from_the_shares_of_each_model() -> None:
     assert ucm.conclusions(ucm.tables(made(TWO, 5), {})).empty  # too few triples
 
 
-def test_sizes_of_the_papers_models_are_compared() -> None:
-    named = {"one": "roberta-large", "two": "roberta-base"}
-    ranked = made(TWO).assign(model=lambda table: table["model"].map(named))
-    tables = ucm.tables(ranked, {})
-    shares = tables["ucm"].query("measure == 'UCM_m'").set_index("model")
-    found = concluded(ucm.conclusions(tables)).set_index("claim")
-    for claim, share, sign in (("002-08a", "understand", 1), ("002-08b", "misunderstand", -1)):
-        gap = sign * (shares.loc["roberta-large", share] - shares.loc["roberta-base", share])
-        assert found.loc[claim, "estimate"] == pytest.approx(gap) and gap != 0
-        assert found.loc[claim, "model"] == "roberta-large less roberta-base"
-    low = ucm.tables(ranked.assign(any_before=ranked["model"].map({"roberta-large": 9, "roberta-base": 1})), {})
-    assert concluded(ucm.conclusions(low)).set_index("claim").loc["002-08a", "verdict"] == FLOOR
-    assert "002-08a" not in set(ucm.tables(made(TWO), {})["directions"]["claim"])
-
-
-def test_models_of_one_domain_or_at_the_floor_make_no_pair() -> None:
-    alike = ucm.tables(made(TWO), {"one": "biomedical", "two": "biomedical fine-tuned"})
-    assert "002-09a" not in set(alike["directions"]["claim"])
+def test_models_at_the_floor_are_shown_and_not_judged() -> None:
     ranked = made(TWO)
     low = ucm.tables(ranked.assign(any_before=ranked["model"].map({"one": 9, "two": 1})), CATEGORIES)
-    assert "002-09a" not in set(low["directions"]["claim"])
     found = concluded(ucm.conclusions(low)).set_index(["claim", "model"])["verdict"]
     assert found["002-14a", "one"] == FLOOR != found["002-14a", "two"]
     assert "left out of all verdicts: one" in ucm.floor(low).lower()
