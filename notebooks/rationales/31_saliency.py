@@ -129,7 +129,7 @@ page.table(
 # %% [markdown]
 # ## In the form of the paper's tables
 #
-# The paper's models and records are others than ours, so no verdict follows from its numbers.
+# The paper's records are others than ours, so no verdict follows from its numbers; where a model of the paper was asked, ours stands below its own.
 
 # %% tags=["hide-input"]
 if page.demo:
