@@ -213,7 +213,8 @@ def reasons(pairs: pd.DataFrame) -> pd.DataFrame:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The directions: each above zero where the paper's sentence holds."""
     rows = tables["directions"].reindex(columns=[*COLUMNS, *SECOND]).assign(unit="original")
-    rows = judged(rows.fillna(dict.fromkeys(SECOND, "")), tables["floors"])
+    told = {name: rows[name].astype(object).where(rows[name].notna(), "") for name in SECOND}
+    rows = judged(rows.assign(**told), tables["floors"])
     single = rows["claim"].isin(SINGLE)
     return pd.concat([rows[~single], voices(rows[single])], ignore_index=True)
 

@@ -302,7 +302,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     every = pd.concat([whole, weak]).reindex(columns=[*columns, "expected"])
     parts = [judged(table, tables["floors"]) for table in (every, tables["measures"], tables["pairs"])]
     parts[-1] = voices(parts[-1]) if len(parts[-1]) else parts[-1]
-    return pd.concat([part for part in parts if len(part)], ignore_index=True).assign(unit="original")
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True).assign(unit="original")
 
 
 def answer(tables: Tables, dataset: str) -> str:

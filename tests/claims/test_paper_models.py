@@ -117,8 +117,32 @@ def test_study_2_compares_sizes_and_stands_beside_tables_2_and_3(home, ran):
 
 def test_study_3_compares_models_in_both_languages(home, ran):
     said, judged = ran("30_prediction", "003")
-    assert judged == {"003-05a", "003-05b", "003-06a", "003-17a", "003-17b"}
+    own = {"003-02a", "003-02c", "003-03a"}
+    assert judged == own | {"003-05a", "003-05b", "003-06a", "003-17a", "003-17b"}
     assert "paper, Table 4" in said and "ernie" in said and "roberta" in said
+
+
+QUICK = {"methods": ["attention", "integrated gradients"], "weights": ["trained"], "steps": 2}
+
+
+@pytest.mark.parametrize(
+    ("page", "given", "claims", "beside"),
+    [
+        (
+            "31_saliency",
+            QUICK,
+            {*(f"003-08{letter}" for letter in "abd"), "003-09a", *(f"003-10{letter}" for letter in "abcd")}
+            | {"003-11a", "003-11b"},
+            ("paper, Table 5", "paper, Table 9"),
+        ),
+        ("32_rationale_length", {"steps": 2}, {"003-12g", "003-12h"}, ()),
+        ("33_perturbations", {"steps": 2}, {"003-13b", "003-18b"}, ("Table 6", "Table 7", "Table 10", "Table 11")),
+    ],
+)
+def test_study_3_weighs_words_and_changes_texts_in_both_languages(home, ran, page, given, claims, beside):
+    said, judged = ran(page, "003", **given)
+    assert judged == claims
+    assert [table for table in beside if table not in said] == []
 
 
 def test_study_4_stands_beside_table_1(home, ran):
