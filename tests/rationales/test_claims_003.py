@@ -18,7 +18,7 @@ from probekit.scoring.saliency import random_saliency
 from notebooks.rationales import changed, compared, paper, perturbations, prediction, rationale_length, saliency
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, TRAINED, Saliency
 from notebooks.rationales.paper import BERT, ERNIE, ERNIE_LARGE, ROBERTA, ROBERTA_EN
-from notebooks.rationales.scores import F1, MAP, PCC, Values, faithfulness, plausibility
+from notebooks.rationales.scores import F1, MAP, PCC, Values, faithfulness, floors, plausibility
 
 CHINESE, ENGLISH = paper.models("zh"), paper.models("en")
 OF_PCC = ("003-08d", "003-11a", "003-11b")
