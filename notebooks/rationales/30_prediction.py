@@ -67,7 +67,7 @@ page.figure(
 # ## In the form of the paper's tables
 #
 # A filling is right when it is one of the record's golds, among all words of the vocabulary.
-# The paper's models and records are others than ours, so its numbers stand here for orientation and no verdict follows from them.
+# The paper's records are others than ours, so its numbers stand here for orientation and no verdict follows from them; where a model of the paper was asked, ours stands below its own.
 
 # %% tags=["hide-input"]
 if page.demo:

@@ -16,9 +16,8 @@ from probekit.report.published import Finding, numbers, registry, status
 from probekit.report.tested import borne_out, outcomes
 
 from notebooks.rationales import own_tables
-from notebooks.rationales.paper import LEARNED, LONG, PAPER, SHORT, UNLEARNED, accuracy, by_kind, scores
+from notebooks.rationales.paper import LEARNED, LONG, PAPER, SHORT, THREE, UNLEARNED, WEAK, accuracy, by_kind, scores
 
-WEAK, THREE = ("knowledge", "computation"), ("grammar", "semantics", "reasoning")  # as section 5.2 groups them
 BASE, LARGE = "ERNIE-base", "ERNIE-large"
 TRANSFORMED, DISPENSABLE = "transformation", "dispensable"
 FAMILIES, SIZES = ["BERT", "RoBERTa"], ["large", "base"]

@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from probekit.models.registry import registry
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
 from probekit.report.page import Page
 from probekit.report.published import numbers
@@ -17,8 +18,13 @@ from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, OWN, SETS
 
 PAPER = "003"
 LEARNED, UNLEARNED = ("grammar", "semantics"), ("knowledge", "reasoning", "computation")  # section 5.2
+WEAK, THREE = ("knowledge", "computation"), ("grammar", "semantics", "reasoning")  # as section 5.2 groups them
 SHORT, LONG = LEARNED, UNLEARNED  # rationales of about .3 and about .5 of the words, section 5.3
 LANGUAGES = {"en": "English", "zh": "Chinese"}
+ENGLISH, CHINESE = "own/en", "own/zh"  # the sets of the paper's kind that its models are asked
+BERT, ROBERTA = "bert-base-chinese", "chinese-roberta-wwm-ext"  # the Chinese models, as they are registered
+ERNIE, ERNIE_LARGE = "ernie-base-chinese", "ernie-large-chinese"
+ROBERTA_EN = "roberta-base"
 ACCURACY = {"en": "8", "zh": "4"}  # language -> the table that prints it
 SCORES = {"en": "9", "zh": "5"}
 CHANGES = {"en": "11", "zh": "6"}
@@ -30,6 +36,12 @@ PARTS = (ALL, "original", "perturbed")
 PRINTED = ("F1", "MAP", "PCC", "MAP*")  # metrics of Tables 5 and 9
 AS_IT_STANDS, ABOVE = "as it stands", "above random scores"  # how a claim on word scores is measured
 FEW = 5  # records or pairs below which a mean is not shown
+
+
+def models(language: str) -> list[str]:
+    """The registered names of the paper's models of a language; no other model speaks of what it says of its own."""
+    known = registry().items()
+    return [name for name, entry in known if PAPER in entry.names and entry.language == language]
 
 
 def accuracy(table: str, part: str = "all", top: int = 1) -> pd.DataFrame:
@@ -59,6 +71,14 @@ def score_rows(language: str) -> pd.DataFrame:
     table = SCORES[language]
     parts = {(m, method): scores(table, m, short) for m in PRINTED for method, short in METHODS.items()}
     return _as_rows(parts, ["metric", "method"], table)
+
+
+def below(printed: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+    """Printed rows and ours, what we have of a model of the paper right below its printed rows; others last."""
+    table, order, known = pd.concat([printed, own], ignore_index=True), [*printed["model"].unique()], registry()
+    names = [known[name].names.get(PAPER, name) if name in known else name for name in table["model"]]
+    place = pd.Series([order.index(name) if name in order else len(order) for name in names])
+    return table.loc[place.sort_values(kind="stable").index].reset_index(drop=True)
 
 
 def _as_rows(parts: Mapping[tuple[Any, ...], pd.DataFrame], keys: Sequence[str], table: str) -> pd.DataFrame:

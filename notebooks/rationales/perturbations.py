@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import effective_clusters, middle, resampled_means, share_ci
+from probekit.metrics import effective_clusters, middle, share_ci
 from probekit.metrics.decisions import direction, enough
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
 from probekit.report.tables import across, by, cell, pick
@@ -16,13 +16,12 @@ from probekit.report.text import title
 
 from notebooks.rationales import paper
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency
-from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, FEW
-from notebooks.rationales.scores import faithfulness, floors, judged, plausibility
+from notebooks.rationales.changed import ABOUT, COLUMNS, SECOND, SINGLE, directions, drawn_means
+from notebooks.rationales.paper import FEW
+from notebooks.rationales.scores import faithfulness, floors, judged, plausibility, voices
 
 ALL = "all dimensions"
 TOPS = (1, TOP)
-SAMPLES = 2000
-ABOUT = ["dataset", "model", "method", "weights"]
 NAMED = {"negation": "negated", "role reversal": "roles reversed", "misprimed": "misleading word before it"}
 STAYS = {
     "dispensable": "dispensable words change",
@@ -36,7 +35,6 @@ CAPTIONS = {
     "directions": "The paper's sentences on changed texts, each as numbers above zero where it holds",
     "floors": "Accuracy of first fillings beside that of the best constant answer",
 }
-Array = npt.NDArray[np.float64]
 Tables = Mapping[str, pd.DataFrame]
 
 
@@ -139,24 +137,6 @@ def groups(rows: pd.DataFrame, keys: Sequence[str]) -> list[tuple[dict[str, str]
     return found
 
 
-def drawn_means(values: npt.ArrayLike, originals: Sequence[str]) -> tuple[Array, Array]:
-    """Means of columns, values that are not numbers left out, and the same over samples of originals.
-
-    Args:
-        values: shape (n, d); nan does not count.
-        originals: n ids; rows of one original are drawn together.
-
-    Returns:
-        Shape (d,) and (samples, d); nan where nothing counts.
-    """
-    table = np.asarray(values, dtype=float)
-    inside = np.isfinite(table)
-    filled = np.where(inside, table, 0.0)
-    with np.errstate(invalid="ignore"):
-        means: Array = filled.sum(0) / inside.sum(0)
-    return means, resampled_means(filled, originals, inside, SAMPLES)
-
-
 def spans(columns: Mapping[str, npt.ArrayLike], originals: Sequence[str]) -> dict[str, float]:
     """``NAME, NAME_low, NAME_high`` of the mean of every column; values that are not numbers are left out.
 
@@ -230,107 +210,13 @@ def reasons(pairs: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-Means = Mapping[str, Array]  # kind -> means, shape (...)
-Statistic = Callable[[Means], Array]  # above zero where the paper's sentence holds
-DISPENSABLE, IMPORTANT, TRANSFORMED = PERTURBATIONS
-
-
-def _moves_more(kind: str, other: str) -> Statistic:
-    """By how much the size of the mean change under a kind is greater than under another."""
-    return lambda means: np.abs(means[kind]) - np.abs(means[other])
-
-
-def _lower(kind: str, *others: str) -> Statistic:
-    """By how much the mean under a kind is lower than the mean under others."""
-    return lambda means: np.asarray(sum(means[other] for other in others) / len(others) - means[kind])
-
-
-def _falls_more(means: Means) -> Array:
-    """By how much more it falls under transformations and important changes than under dispensable ones."""
-    return np.asarray(means[DISPENSABLE] - (means[TRANSFORMED] + means[IMPORTANT]) / 2)
-
-
-def _moves_most(means: Means) -> Array:
-    """By how much transformations move it more than the two other kinds do on average."""
-    return np.abs(means[TRANSFORMED]) - (np.abs(means[DISPENSABLE]) + np.abs(means[IMPORTANT])) / 2
-
-
-# claim, what is compared, the dimensions (all together, if none), and the statistic
-Sentences = Sequence[tuple[str, str, str, Statistic]]
-ANSWERS: Sentences = [
-    *(("003-13a", f"against {other}", "", _moves_more(TRANSFORMED, other)) for other in (DISPENSABLE, IMPORTANT)),
-    *(("003-18a", name, name, _falls_more) for name in DIMENSIONS),
-]
-ORDER: Sentences = [
-    *(("003-14a", f"against {other}", "", _lower(TRANSFORMED, other)) for other in (DISPENSABLE, IMPORTANT)),
-    *(
-        ("003-14b", name, name, _lower(TRANSFORMED, DISPENSABLE, IMPORTANT))
-        for name in ("semantics", "knowledge", "reasoning")
-    ),
-]
-REASONS: Sentences = [
-    *(
-        ("003-15a", f"{name}, {kind}", name, _moves_more(kind, DISPENSABLE))
-        for name in ("semantics", "reasoning", "computation")
-        for kind in (IMPORTANT, TRANSFORMED)
-    ),
-    *(("003-15b", f"against {kind}", "", _moves_more(kind, DISPENSABLE)) for kind in (IMPORTANT, TRANSFORMED)),
-    *(("003-15c", name, name, _moves_most) for name in DIMENSIONS),
-]
-
-
-def directions(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
-    """The paper's sentences, of every model (accuracy) and of every model and method (reasons).
-
-    A sentence that compares a kind with two others, or speaks of several dimensions, gives a number for each. MAP is
-    also asked of what it lies above the expectation of random scores on the same pairs, since a text of other length
-    or words lowers that, too. Sets that lack one of the paper's three kinds give none.
-
-    Args:
-        answers: of ``answered``.
-        scores: of ``reasoned``.
-
-    Returns:
-        ``claim, dataset, model, method, measured, compared, estimate, low, high``; no ``method`` for accuracy.
-    """
-    rows: list[dict[str, object]] = []
-    for about, pairs in by(answers, ["dataset", "model"]):
-        change = pairs["perturbed_top1"] - pairs["original_top1"]
-        rows += [row | about | {"method": ""} for row in _rows(pairs.assign(value=change), ANSWERS, AS_IT_STANDS)]
-    chance = {about["dataset"]: part["ap"].to_numpy() for about, part in by(pick(scores, method=RANDOM), ["dataset"])}
-    for about, pairs in by(scores[scores["model"] != ""] if len(scores) else scores, ABOUT):
-        about.pop("weights")
-        change = pairs["perturbed_f1"] - pairs["original_f1"]
-        found = _rows(pairs.assign(value=change), REASONS, AS_IT_STANDS)
-        found += _rows(pairs.assign(value=pairs["ap"]), ORDER, AS_IT_STANDS)
-        found += _rows(pairs.assign(value=pairs["ap"] - chance[about["dataset"]]), ORDER, ABOVE)
-        rows += [row | about for row in found]
-    columns = ["claim", "dataset", "model", "method", "measured", "compared", "estimate", "low", "high"]
-    return pd.DataFrame(rows, columns=columns).sort_values("claim", kind="stable", ignore_index=True)
-
-
-def _rows(pairs: pd.DataFrame, sentences: Sentences, measured: str) -> list[dict[str, object]]:
-    """Each statistic of the means of ``value`` by kind, with its interval over originals."""
-    rows = []
-    for claim, compared, dimension, statistic in sentences:
-        asked = pick(pairs, dimension=dimension) if dimension else pairs
-        wide = {kind: asked["value"].where(asked["perturbation"] == kind) for kind in PERTURBATIONS}
-        if any(column.notna().sum() == 0 for column in wide.values()):
-            continue
-        means, drawn = drawn_means(np.column_stack(list(wide.values())), list(asked["original"]))
-        groups = [asked.loc[column.notna(), "original"].tolist() for column in wide.values()]
-        clusters = min(effective_clusters(group) for group in groups)
-        low, high = middle(statistic(dict(zip(wide, drawn.T, strict=True))), clusters=clusters)
-        estimate = float(statistic(dict(zip(wide, means, strict=True))))
-        row = {"claim": claim, "measured": measured, "compared": compared, "estimate": estimate}
-        rows.append(row | {"low": low, "high": high})
-    return rows
-
-
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The directions: each above zero where the paper's sentence holds."""
-    columns = ["claim", "dataset", "model", "method", "measured", "compared", "estimate", "low", "high"]
-    return judged(tables["directions"].reindex(columns=columns).assign(unit="original"), tables["floors"])
+    rows = tables["directions"].reindex(columns=[*COLUMNS, *SECOND]).assign(unit="original")
+    told = {name: rows[name].astype(object).where(rows[name].notna(), "") for name in SECOND}
+    rows = judged(rows.assign(**told), tables["floors"])
+    single = rows["claim"].isin(SINGLE)
+    return pd.concat([rows[~single], voices(rows[single])], ignore_index=True)
 
 
 def contrasts(tables: Tables) -> pd.DataFrame:
@@ -450,7 +336,7 @@ def accuracy_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence
         data=rows["dataset"], **{name: (100 * rows[name]).where(rows["pairs"] >= FEW) for name in numbers}
     )
     columns = ["model", "data", "dimension", "perturbation", *numbers, "pairs"]
-    return pd.concat([printed, own.reindex(columns=columns)], ignore_index=True)[columns]
+    return paper.below(printed, own.reindex(columns=columns))[columns]
 
 
 def reasons_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) -> pd.DataFrame:
@@ -465,11 +351,12 @@ def reasons_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[
     rows = rows.assign(data=rows["dataset"])[rows["pairs"] >= FEW] if len(rows) else rows
     for metric, name in (("F1 delta", "f1_delta"), ("MAP", "map")):
         printed = paper.by_kind(table, column=metric).stack().rename("estimate").rename_axis(columns[2:]).reset_index()
-        frames.append(printed.assign(model="RoBERTa-base", data=f"Table {table}", metric=metric))
+        printed = printed.assign(model="RoBERTa-base", data=f"Table {table}", metric=metric)
         if len(rows):
             ends = {"low": f"{name}_low", "high": f"{name}_high"}
             spans = {end: rows[column] if column in rows else float("nan") for end, column in ends.items()}
-            frames.append(rows[columns].assign(metric=metric, estimate=rows[name], **spans))
+            printed = paper.below(printed, rows[columns].assign(metric=metric, estimate=rows[name], **spans))
+        frames.append(printed)
     return pd.concat(frames, ignore_index=True).reindex(columns=[*columns, "metric", "estimate", "low", "high"])
 
 

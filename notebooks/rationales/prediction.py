@@ -16,8 +16,21 @@ from probekit.report.tables import across, by, pick
 from probekit.report.text import title
 
 from notebooks.rationales import paper
-from notebooks.rationales.paper import ALL, LEARNED, PARTS, UNLEARNED, like_the_paper, listed
-from notebooks.rationales.scores import ECHO, RIGHT, WRONG, floors, judged, outcomes
+from notebooks.rationales.paper import (
+    ALL,
+    BERT,
+    ERNIE,
+    ERNIE_LARGE,
+    LEARNED,
+    PARTS,
+    ROBERTA,
+    THREE,
+    UNLEARNED,
+    WEAK,
+    like_the_paper,
+    listed,
+)
+from notebooks.rationales.scores import ECHO, RIGHT, WRONG, floors, judged, outcomes, voices
 
 TOPS = {1: "First filling", 3: "One of the first three"}
 CAPTIONS = {
@@ -29,16 +42,17 @@ CAPTIONS = {
     "floors": "Accuracy of first fillings beside that of the best constant answer",
     "statistics": "Sizes of the sets, and length of rationales over length of input",
 }
-_BERT, _ROBERTA, _ERNIE, _LARGE = (
-    "bert-base-chinese",
-    "chinese-roberta-wwm-ext",
-    "ernie-base-chinese",
-    "ernie-large-chinese",
-)
+ORDERS: dict[str, tuple[str, tuple[str, ...], tuple[str, ...]]] = {
+    # claim -> the language of the paper's models, if it speaks of them alone; dimensions said to be better than others
+    "003-02a": ("zh", LEARNED, UNLEARNED),
+    "003-02b": ("", LEARNED, UNLEARNED),
+    "003-02c": ("zh", THREE, WEAK),
+    "003-03a": ("en", THREE, WEAK),
+}
 PAIRS = {  # claim -> pairs of the paper's models, the better first, and in which dimensions
-    "003-05a": (((_ROBERTA, _BERT), (_ERNIE, _BERT), (_LARGE, _BERT)), ("grammar", "semantics", "reasoning")),
-    "003-05b": (((_LARGE, _ERNIE),), ("grammar", "semantics", "reasoning")),
-    "003-06a": (tuple(product((_BERT, _ERNIE), (_ROBERTA, _LARGE))), ("knowledge", "computation")),
+    "003-05a": (((ROBERTA, BERT), (ERNIE, BERT), (ERNIE_LARGE, BERT)), THREE),
+    "003-05b": (((ERNIE_LARGE, ERNIE),), THREE),
+    "003-06a": (tuple(product((BERT, ERNIE), (ROBERTA, ERNIE_LARGE))), WEAK),
     "003-17a": ((("bert-large-uncased", "bert-base-uncased"), ("roberta-large", "roberta-base")), (ALL,)),
     "003-17b": ((("roberta-base", "bert-base-uncased"), ("roberta-large", "bert-large-uncased")), DIMENSIONS),
 }
@@ -142,21 +156,24 @@ def _difference(rows: pd.DataFrame, values: np.ndarray, member: np.ndarray, seed
 
 
 def directions(predictions: pd.DataFrame) -> pd.DataFrame:
-    """Whether grammar and semantics are each answered better than each of the other dimensions (section 5.2), at top 1.
+    """Whether some dimensions are each answered better than each of some others (section 5.2), at top 1.
 
     Returns:
-        Six rows per set with all dimensions, and model: ``claim, dataset, model, dimension, against, estimate``
+        Six rows per set with all dimensions, and model, of each of ``ORDERS`` that is about it:
+        ``claim, dataset, model, dimension, against, estimate``
         (accuracy in the one less that in the other)``, low, high, n`` (originals).
     """
     table = []
     for about, rows in by(predictions, ["dataset", "model"]):
         if set(rows["dimension"]) < set(DIMENSIONS):
             continue
-        for first in LEARNED:
-            for second in UNLEARNED:
+        for claim, (language, better, others) in ORDERS.items():
+            if language and about["model"] not in paper.models(language):
+                continue
+            for first, second in product(better, others):
                 both = pick(rows, dimension=[first, second])
                 gap = _difference(both, _hits(both, 1), (both["dimension"] == first).to_numpy())
-                named = {"claim": "003-02b", **about, "dimension": first, "against": second}
+                named = {"claim": claim, **about, "dimension": first, "against": second}
                 table.append(named | gap | {"n": both["original"].nunique()})
     columns = ["claim", "dataset", "model", "dimension", "against", "estimate", "low", "high", "n"]
     return pd.DataFrame(table, columns=columns)
@@ -203,9 +220,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """The findings of section 5.2 and appendix D as differences that lie above zero where they hold, per set and model
     or pair of models."""
     rows = [judged(tables[name].assign(unit="original"), tables["floors"]) for name in ("directions", "pairs")]
-    if len(rows[1]):  # of one pair its dimensions are the voices
-        alone = rows[1].groupby("claim")["model"].transform("nunique") == 1
-        rows[1] = rows[1].assign(model=rows[1]["model"].mask(alone, ""))
+    rows[1] = voices(rows[1]) if len(rows[1]) else rows[1]
     return pd.concat([table for table in rows if len(table)] or rows[:1], ignore_index=True)
 
 
@@ -274,7 +289,7 @@ def beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) ->
     kept = pick(cells, dataset=list(datasets), dimension=list(DIMENSIONS))
     own = kept.assign(data=kept["dataset"], **{name: 100 * kept[name] for name in ("estimate", "low", "high")})
     columns = ["model", "data", "part", "top", "dimension", "estimate", "low", "high"]
-    return pd.concat([paper.accuracy_rows(language), own[columns]], ignore_index=True)[columns]
+    return paper.below(paper.accuracy_rows(language), own[columns])[columns]
 
 
 def as_in_paper(beside: pd.DataFrame) -> pd.DataFrame:

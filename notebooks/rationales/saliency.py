@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,12 +13,10 @@ from probekit.metrics.decisions import direction, enough
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import number, title
-from probekit.scoring.saliency import random_saliency
 
-from notebooks.rationales import erasure, paper
+from notebooks.rationales import compared, erasure, paper
 from notebooks.rationales.ask import (
     ATTENTION,
-    DRAWS,
     GRADIENTS,
     METHODS,
     ORACLE,
@@ -29,28 +26,38 @@ from notebooks.rationales.ask import (
     Saliency,
 )
 from notebooks.rationales.heat import sentence
-from notebooks.rationales.paper import ALL, FEW, PRINTED, like_the_paper
+from notebooks.rationales.paper import ALL, CHINESE, ENGLISH, FEW, PRINTED, WEAK, like_the_paper
 from notebooks.rationales.scores import (
     ECHO,
+    F1,
+    F1_MARKS,
+    KEPT,
+    MAP,
+    MAP_KEPT,
+    MAP_WORDS,
+    PCC,
+    PCC_ALL,
     RIGHT,
     WRONG,
+    Values,
     dimension_ratios,
-    faithfulness,
     floors,
     judged,
+    members,
     outcomes,
     plausibility,
+    values,
+    voices,
 )
 
-F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT = "F1", "MAP", "PCC", "MAP*", "PCC, all pairs", "share kept"
-F1_MARKS, MAP_WORDS = "F1, punctuation open", "MAP, words alone"
 METRICS = (F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT, F1_MARKS, MAP_WORDS)
 SHOWN = {(F1,): "Plausibility (F1)", (MAP,): "Faithfulness (MAP)", (PCC, MAP_KEPT): "Faithfulness (PCC, and MAP\\*)"}
 ABOUT = ["dataset", "model", "method", "weights"]
 BETTER, LEARNED, SENSIBLE = "003-08c", "method above random scores", "trained above random weights"
 FAITHFUL = {"more": ATTENTION, "less": GRADIENTS, "undecided": "neither beyond chance"}
 CLAIMS = {F1: BETTER, MAP: "003-08e"}  # of attention less integrated gradients
-CHINESE, CHINESE_CLAIMS = "own/zh", {F1: "003-08a", MAP: "003-08b"}
+CHINESE_CLAIMS = {F1: "003-08a", MAP: "003-08b"}  # of the paper's models alone
+NOT_ALWAYS = "003-09a"
 BOUND = 0.01  # of the change that integrated gradients explain
 EXACT = (F1, F1_MARKS, MAP, MAP_WORDS)  # metrics of which random scores have an expectation by formula
 NO_MODEL = "no model"
@@ -62,6 +69,8 @@ LEGEND = (
 CAPTIONS = {
     "interpretability": "Every metric of every source of word scores, by dimension",
     "contrasts": "Differences on the same records: attention less gradients, and less random scores or weights",
+    "pairs": "Word scores of one model of the paper less those of another, on the same records",
+    "measures": "Attention less gradients by PCC, and whether MAP and PCC say the same of them, of the paper's models",
     "outcomes": "F1 of word scores by what the model fills in: right, an echo of the text, or another wrong word",
     "floors": "Accuracy of first fillings beside that of the best constant answer",
     "erasure": "What a prediction loses without its best-scored words, and what it loses with them alone",
@@ -72,70 +81,6 @@ CAPTIONS = {
     "scores": "Word scores of every record of the paper's kind, in the order of its words, the slot left out",
 }
 Tables = Mapping[str, pd.DataFrame]
-
-
-class Values(NamedTuple):
-    """One metric of one saliency: a value per record or pair, of which some count.
-
-    Args:
-        values: shape (n,), 0 where it does not count.
-        counted: shape (n,).
-        originals: id of the original of each; those of one are drawn together.
-        dimensions: of each.
-    """
-
-    values: np.ndarray
-    counted: np.ndarray
-    originals: np.ndarray
-    dimensions: np.ndarray
-
-    def mean(self, member: np.ndarray) -> float:
-        """Mean of what counts among ``member``; nan of nothing."""
-        chosen = self.counted & member
-        return float(self.values[chosen].mean()) if chosen.any() else float("nan")
-
-
-def values(items: RationaleSet, saliency: pd.DataFrame | None, seed: int = 0) -> dict[str, Values]:
-    """The metrics of every record (F1) and pair (the others) by name.
-
-    PCC and MAP* count kept pairs (p below 0.05), *PCC, all pairs* those where it is defined, and *share kept* is over
-    all pairs of a kind that PCC is made for. No saliency stands for random scores: the expectations of F1 and MAP, and
-    for the rest all values of ``DRAWS`` draws from ``seed`` on.
-    """
-    metrics = {}
-    for name, open_to in ((F1, False), (F1_MARKS, True)):
-        plausible = plausibility(items, saliency, punctuation=open_to)
-        if len(plausible):
-            originals = plausible["original_id"].where(plausible["original_id"] != "", plausible["id"])
-            every, dimensions = np.ones(len(plausible), bool), plausible["dimension"].to_numpy()
-            metrics[name] = Values(plausible["f1"].to_numpy(float), every, originals.to_numpy(), dimensions)
-    compared = faithfulness(items, saliency)
-    for name, faithful in ((MAP, compared), (MAP_WORDS, faithfulness(items, saliency, punctuation=False))):
-        if len(faithful):
-            every, about = np.ones(len(faithful), bool), (faithful["original_id"], faithful["dimension"])
-            metrics[name] = Values(faithful["ap"].to_numpy(float), every, *(one.to_numpy() for one in about))
-    drawn = [faithfulness(items, random_saliency(items, seed + n)) for n in range(DRAWS if saliency is None else 0)]
-    pairs = pd.concat(drawn, ignore_index=True) if drawn else compared
-    if len(pairs):
-        kept, eligible = pairs["kept"].to_numpy(bool), pairs["eligible"].to_numpy(bool)
-        ap, pcc = pairs["ap"].to_numpy(float), pairs["pcc"].to_numpy(float)
-        members = {
-            PCC: (pcc, kept),
-            MAP_KEPT: (ap, kept),
-            PCC_ALL: (pcc, np.isfinite(pcc)),
-            KEPT: (kept.astype(float), eligible),
-        }
-        originals, dimensions = pairs["original_id"].to_numpy(), pairs["dimension"].to_numpy()
-        for name, (numbers, member) in members.items():
-            metrics[name] = Values(np.where(member, numbers, 0.0), member, originals, dimensions)
-    return metrics
-
-
-def _members(metric: Values) -> dict[str, np.ndarray]:
-    """All, and of several dimensions each, as rows."""
-    named = [name for name in DIMENSIONS if (metric.dimensions == name).any()]
-    each = {name: metric.dimensions == name for name in named} if len(named) > 1 else {}
-    return {ALL: np.ones(len(metric.values), bool)} | each
 
 
 def tables(
@@ -158,6 +103,8 @@ def tables(
     return {
         "interpretability": interpretability(scored, seed),
         "contrasts": contrasts(scored, seed),
+        "pairs": compared.pairs(scored, seed),
+        "measures": compared.measures(scored, seed),
         "outcomes": by_outcome(sets, predictions, scored, seed),
         "erasure": erasure.means(losses, seed),
         "erased": erasure.contrasts(losses, seed),
@@ -179,7 +126,7 @@ def interpretability(scored: Sequence[tuple[Saliency, dict[str, Values]]], seed:
     rows = []
     for saliency, metrics in scored:
         for name, metric in metrics.items():
-            for dimension, member in _members(metric).items():
+            for dimension, member in members(metric).items():
                 cells = {"dimension": dimension, "metric": name, "n": int((metric.counted & member).sum())}
                 rows.append(saliency.about() | cells | _mean(metric, member, seed))
     return pd.DataFrame(rows, columns=[*ABOUT, "dimension", "metric", "n", "estimate", "low", "high"])
@@ -244,20 +191,9 @@ def contrasts(scored: Sequence[tuple[Saliency, dict[str, Values]]], seed: int = 
             for metric in EXACT:
                 if metric in metrics and metric in second:
                     about = {"claim": claim, "dataset": dataset, "model": model, "method": method, "metric": metric}
-                    rows += [about | row for row in _differences(metrics[metric], second[metric], seed)]
+                    rows += [about | row for row in compared.differences(metrics[metric], second[metric], seed)]
     columns = ["claim", "dataset", "model", "method", "metric", "dimension", "estimate", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _differences(first: Values, second: Values, seed: int) -> list[dict[str, object]]:
-    """Means of the paired differences by dimension; both hold the same records in the same order."""
-    rows = []
-    difference = first.values - second.values
-    for dimension, member in _members(first).items():
-        drawn = resampled_means(difference[:, None], first.originals.tolist(), member[:, None], seed=seed)
-        low, high = middle(drawn, clusters=effective_clusters(first.originals[member].tolist()))
-        rows.append({"dimension": dimension, "estimate": float(difference[member].mean()), "low": low, "high": high})
-    return rows
 
 
 def errors(saliencies: Sequence[Saliency]) -> pd.DataFrame:
@@ -352,14 +288,21 @@ def heat(table: pd.DataFrame, dataset: str) -> str:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """Attention less integrated gradients over all records of a set, in F1 and in MAP, per model."""
-    rows = pick(tables["contrasts"], claim=BETTER, dimension=ALL, metric=list(CLAIMS))
+    """Attention less integrated gradients, in F1 and in MAP, per model and over all records of a set, in English also
+    in F1 where it is said not to be always ahead; the paper's models against each other; and MAP against PCC."""
+    rows = pick(tables["contrasts"], claim=BETTER, metric=list(CLAIMS))
     if rows.empty:
         return rows
     columns = ["claim", "dataset", "model", "metric", "dimension", "estimate", "low", "high"]
-    claims = rows["metric"].map(CHINESE_CLAIMS).where(rows["dataset"] == CHINESE, rows["metric"].map(CLAIMS))
-    rows = rows.assign(claim=claims)[columns].assign(unit="original")
-    return judged(rows, tables["floors"])
+    chinese, own = rows["dataset"] == CHINESE, rows["model"].isin(paper.models("zh"))
+    claims = rows["metric"].map(CHINESE_CLAIMS).where(chinese, rows["metric"].map(CLAIMS))
+    whole = rows.assign(claim=claims)[(rows["dimension"] == ALL) & (own | ~chinese)]
+    weak = pick(rows, dataset=ENGLISH, metric=F1, dimension=list(WEAK), model=paper.models("en"))
+    weak = weak.assign(claim=NOT_ALWAYS, expected="below")
+    every = pd.concat([whole, weak]).reindex(columns=[*columns, "expected"])
+    parts = [judged(table, tables["floors"]) for table in (every, tables["measures"], tables["pairs"])]
+    parts[-1] = voices(parts[-1]) if len(parts[-1]) else parts[-1]
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True).assign(unit="original")
 
 
 def answer(tables: Tables, dataset: str) -> str:
@@ -478,7 +421,7 @@ def beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) ->
     )
     own = own.assign(data=own["dataset"])[own["dimension"].isin(DIMENSIONS)]
     columns = ["model", "data", "method", "metric", "dimension", "estimate", "low", "high"]
-    return pd.concat([paper.score_rows(language), own[columns]], ignore_index=True)[columns]
+    return paper.below(paper.score_rows(language), own[columns])[columns]
 
 
 def as_in_paper(beside: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -22,9 +23,15 @@ from probekit.metrics.rationale import (
     rationale_length,
 )
 from probekit.probes.probe import MASK
-from probekit.probes.rationales import CONTRASTS, RationaleSet, is_punctuation, rationale_statistics
+from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, is_punctuation, rationale_statistics
 from probekit.report.tables import by
+from probekit.scoring.saliency import random_saliency
 
+from notebooks.rationales.ask import DRAWS
+from notebooks.rationales.paper import ALL
+
+F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT = "F1", "MAP", "PCC", "MAP*", "PCC, all pairs", "share kept"
+F1_MARKS, MAP_WORDS = "F1, punctuation open", "MAP, words alone"
 ALIGNABLE = ("dispensable", "important", "unstated")  # word by word; not transformations (section 4)
 
 
@@ -119,6 +126,72 @@ def faithfulness(
     return pd.concat([table, made], axis=1)
 
 
+class Values(NamedTuple):
+    """One metric of one saliency: a value per record or pair, of which some count.
+
+    Args:
+        values: shape (n,), 0 where it does not count.
+        counted: shape (n,).
+        originals: id of the original of each; those of one are drawn together.
+        dimensions: of each.
+    """
+
+    values: np.ndarray
+    counted: np.ndarray
+    originals: np.ndarray
+    dimensions: np.ndarray
+
+    def mean(self, member: np.ndarray) -> float:
+        """Mean of what counts among ``member``; nan of nothing."""
+        chosen = self.counted & member
+        return float(self.values[chosen].mean()) if chosen.any() else float("nan")
+
+
+def values(items: RationaleSet, saliency: pd.DataFrame | None, seed: int = 0) -> dict[str, Values]:
+    """The metrics of every record (F1) and pair (the others) by name.
+
+    PCC and MAP* count kept pairs (p below 0.05), *PCC, all pairs* those where it is defined, and *share kept* is over
+    all pairs of a kind that PCC is made for. No saliency stands for random scores: the expectations of F1 and MAP, and
+    for the rest all values of ``DRAWS`` draws from ``seed`` on.
+    """
+    metrics = {}
+    for name, open_to in ((F1, False), (F1_MARKS, True)):
+        plausible = plausibility(items, saliency, punctuation=open_to)
+        if len(plausible):
+            originals = plausible["original_id"].where(plausible["original_id"] != "", plausible["id"])
+            every, dimensions = np.ones(len(plausible), bool), plausible["dimension"].to_numpy()
+            metrics[name] = Values(plausible["f1"].to_numpy(float), every, originals.to_numpy(), dimensions)
+    compared = faithfulness(items, saliency)
+    for name, faithful in ((MAP, compared), (MAP_WORDS, faithfulness(items, saliency, punctuation=False))):
+        if len(faithful):
+            every, about = np.ones(len(faithful), bool), (faithful["original_id"], faithful["dimension"])
+            metrics[name] = Values(faithful["ap"].to_numpy(float), every, *(one.to_numpy() for one in about))
+    pairs = compared
+    if saliency is None:
+        drawn = [faithfulness(items, random_saliency(items, seed + n)) for n in range(DRAWS)]
+        pairs = pd.concat(drawn, ignore_index=True)
+    if len(pairs):
+        kept, eligible = pairs["kept"].to_numpy(bool), pairs["eligible"].to_numpy(bool)
+        ap, pcc = pairs["ap"].to_numpy(float), pairs["pcc"].to_numpy(float)
+        members = {
+            PCC: (pcc, kept),
+            MAP_KEPT: (ap, kept),
+            PCC_ALL: (pcc, np.isfinite(pcc)),
+            KEPT: (kept.astype(float), eligible),
+        }
+        originals, dimensions = pairs["original_id"].to_numpy(), pairs["dimension"].to_numpy()
+        for name, (numbers, member) in members.items():
+            metrics[name] = Values(np.where(member, numbers, 0.0), member, originals, dimensions)
+    return metrics
+
+
+def members(metric: Values) -> dict[str, np.ndarray]:
+    """All, and of several dimensions each, as rows."""
+    named = [name for name in DIMENSIONS if (metric.dimensions == name).any()]
+    each = {name: metric.dimensions == name for name in named} if len(named) > 1 else {}
+    return {ALL: np.ones(len(metric.values), bool)} | each
+
+
 RIGHT, ECHO, WRONG = "right", "echo", "other wrong"
 
 
@@ -166,9 +239,22 @@ def floors(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> pd.Da
 
 
 def judged(rows: pd.DataFrame, table: pd.DataFrame) -> pd.DataFrame:
-    """Conclusions, those of models that are no better than a constant answer (``floors``) marked as at the floor."""
+    """Conclusions, those of models that are no better than a constant answer (``floors``) marked as at the floor.
+
+    Of two models, ``model`` and ``against``, neither may be; ``against`` was asked ``second``, where there is such a
+    column, else the same set.
+    """
     if rows.empty:
         return rows
     low = {(row["dataset"], row["model"]) for row in table.to_dict("records") if not row["above"]}
-    named = zip(rows["dataset"], rows["model"], strict=True)
-    return rows.assign(verdict=[FLOOR if key in low else "" for key in named])
+    sides = [
+        {(row["dataset"], row["model"]), (row.get("second", row["dataset"]), row.get("against"))}
+        for row in rows.to_dict("records")
+    ]
+    return rows.assign(verdict=[FLOOR if pair & low else "" for pair in sides])
+
+
+def voices(rows: pd.DataFrame) -> pd.DataFrame:
+    """Conclusions of claims on one model, or one pair of them: what they are about are the voices, not the model."""
+    alone = rows.groupby("claim")["model"].transform("nunique") == 1
+    return rows.assign(model=rows["model"].mask(alone, ""))

@@ -16,6 +16,7 @@ from probekit.metrics import (
     Separation,
     bootstrap_ci,
     bootstrap_means,
+    correlation_interval,
     hits_at_k,
     middle,
     pearson,
@@ -448,8 +449,6 @@ def _probes_of(tables: Tables, style: str) -> list[str]:
 
 def _fisher(r: float, points: int, expected: Side) -> dict[str, Any]:
     """The 95% interval of a correlation over so many points, and what it says; of too few there is none."""
-    if points < FEWEST_POINTS or not abs(r) < 1:
-        return {"verdict": "undecided"}
-    away = float(stats.norm.isf(0.025)) / np.sqrt(points - 3)
-    low, high = (float(np.tanh(np.arctanh(r) + side * away)) for side in (-1, 1))
-    return {"low": low, "high": high, "verdict": direction(low, high, expected)}
+    low, high = correlation_interval(r, points)
+    ends = {"low": low, "high": high} if low == low else {}
+    return ends | {"verdict": direction(low, high, expected)}

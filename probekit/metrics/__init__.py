@@ -23,7 +23,7 @@ from probekit.metrics.bootstrap import (
     two_sided,
 )
 from probekit.metrics.context import Ucm, context_accuracy, rank_change, rank_change_table, ucm, ucm_table
-from probekit.metrics.correlation import Correlation, kendall_tau, pearson, spearman
+from probekit.metrics.correlation import Correlation, correlation_interval, kendall_tau, pearson, spearman
 from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
 from probekit.metrics.estimates import Drawn, contrast, spread
 from probekit.metrics.floor import at_floor, at_floor_in_both, floors, with_floors
@@ -74,6 +74,7 @@ __all__ = [
     "context_accuracy",
     "contrast",
     "correlate_pairs",
+    "correlation_interval",
     "crossed_means",
     "effective_clusters",
     "effective_number",

@@ -9,8 +9,10 @@ from probekit.report.tables import pick
 
 from notebooks.rationales import perturbations, rationale_length
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
+from notebooks.rationales.compared import BY_PCC
 from notebooks.rationales.paper import AS_IT_STANDS, LONG
 from notebooks.rationales.saliency import CLAIMS
+from notebooks.rationales.scores import PCC, dimension_ratios, plausibility
 
 SHORT_RATIONALES = {"003-12d"}  # its sentence is on rationales of about half of the words
 
@@ -37,7 +39,16 @@ def test_our_rationales_are_shorter_than_the_papers() -> None:
 def test_what_random_weights_bear_out_is_confounded() -> None:
     table = pick(recorded_tables("31_saliency")["interpretability"], dataset="own/en", dimension="all")
     sources = {claim.id: claim.source for claim in load_claims()}
-    for metric, claim in CLAIMS.items():
+    for metric, claim in {**CLAIMS, PCC: BY_PCC}.items():
         rows = pick(table, metric=metric, weights=RANDOM_WEIGHTS).groupby("method")["estimate"].mean()
         source = sources[claim]
         assert isinstance(source, Judged) and bool(source.confounded) == (rows[ATTENTION] > rows[GRADIENTS])
+
+
+def test_f1_of_random_scores_goes_with_the_length_ratio() -> None:
+    items = own_items("zh")
+    f1 = plausibility(items, None).groupby("dimension")["f1"].mean()
+    ratios = pd.Series({dimension: ratio for (_, dimension), ratio in dimension_ratios(items).items()})
+    assert f1.corr(ratios) > 0.99
+    (source,) = [claim.source for claim in load_claims() if claim.id == "003-12g"]
+    assert isinstance(source, Judged) and source.confounded

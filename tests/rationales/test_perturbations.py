@@ -14,6 +14,7 @@ from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency
 
+from notebooks.rationales import changed
 from notebooks.rationales import perturbations as page
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TRAINED, Saliency
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS
@@ -112,14 +113,14 @@ def both(falls: float, least: float, ap: float, f1: float, small: float) -> pd.D
     reasons = made(spread(f1, small), "perturbed_f1").assign(original_f1=0.0, ap=maps, weights=TRAINED)
     mine = reasons.assign(model="m", method=ATTENTION)
     control = reasons.assign(model="", method=RANDOM, weights="", ap=0.5)
-    found = page.directions(answers, pd.concat([control, mine], ignore_index=True))
+    found = changed.directions(answers, pd.concat([control, mine], ignore_index=True))
     floors = pd.DataFrame([{"dataset": "own", "model": "m", "above": 1}])
     return concluded(page.conclusions({"directions": found, "floors": floors}))
 
 
 def test_the_papers_sentences_hold_where_the_numbers_do() -> None:
     found = both(falls=-0.4, least=0.0, ap=0.6, f1=-0.4, small=0.1)
-    every = [*page.ANSWERS, *page.ORDER, *page.ORDER, *page.REASONS]
+    every = [*changed.ANSWERS, *changed.ORDER, *changed.ORDER, *changed.REASONS]
     assert len(found) == len(every) and set(found["claim"]) == {claim for claim, *_ in every}
     assert (found["verdict"] == "agrees").all()
     told = found.set_index(["claim", "measured", "compared"])["estimate"]
@@ -151,7 +152,7 @@ def test_intervals_are_exact_at_zero_and_one_original_has_none() -> None:
 def test_a_set_without_a_kind_gives_no_conclusion() -> None:
     answers = page.answered(predictions())  # no important changes
     found = page.reasoned({"own": items()}, [Saliency("own", "", RANDOM, "", oracle_saliency(items()))])
-    assert page.directions(answers, found).empty
+    assert changed.directions(answers, found).empty
 
 
 SPANS = ("original", "perturbed", "change", "same")

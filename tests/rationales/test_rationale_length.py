@@ -130,7 +130,11 @@ LIKE_THE_PAPER = dict.fromkeys(page.LONG, RISING) | dict.fromkeys(page.SHORT, PE
 def test_the_papers_sentences(claim: str, change: dict[str, list[float]], expected: float) -> None:
     def rows(rises: dict[str, list[float]], above: int = 1) -> pd.DataFrame:
         floors = pd.DataFrame([{"dataset": "own", "model": "m", "above": above}])
-        found = concluded(page.conclusions({"directions": page.directions(made(rises)), "floors": floors}))
+        found = concluded(
+            page.conclusions(
+                {"directions": page.directions(made(rises)), "over_dimensions": pd.DataFrame(), "floors": floors}
+            )
+        )
         assert set(found["claim"]) == {sentence[0] for sentence in page.SENTENCES}
         assert set(found["measured"]) == {AS_IT_STANDS, ABOVE}
         return pick(found, claim=claim, measured=AS_IT_STANDS)
@@ -198,7 +202,7 @@ def test_the_chart_has_a_panel_a_dimension_and_metric_and_words_for_it() -> None
 def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
     recorded = recorded_tables("32_rationale_length")
     assert set(recorded) <= set(page.CAPTIONS)
-    rows = concluded(page.conclusions(recorded))
+    rows = concluded(page.conclusions({"over_dimensions": pd.DataFrame(), **recorded}))
     one = pick(rows, dataset="own/en", model="minilm-mlm", method=ATTENTION, measured=AS_IT_STANDS)
     assert one["claim"].value_counts().to_dict() == {
         **{"003-12a": 3, "003-12b": 3, "003-12c": 4, "003-12d": 6, "003-12e": 1}
