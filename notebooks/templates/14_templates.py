@@ -81,7 +81,7 @@ page.say(templates.sharing_sentence(tables))
 if not page.demo and len(beside := three_templates.beside_paper(tables)):
     headings = {"published": "Printed, 16 models", "acc@10": "Ours"}
     seen = readable(beside.assign(relation=beside["relation"].str.replace("_", " ")), headings)
-    page.table(beside, "beside", "Acc@10 by template: as printed, and ours over other models", seen)
+    page.table(beside, "beside", "Acc@10 by template: as printed, and ours over the models of this run", seen)
 else:
     page.say("Google-RE is not among the probes of this run.")
 

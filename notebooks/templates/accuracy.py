@@ -387,7 +387,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             rows.append(_gap(claim, row) | about | {"verdict": FLOOR if row.get("floor") else ""})
     rows += [*_printed_means(tables), *_print_alike(tables)]
     columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "verdict"]
-    return pd.DataFrame(rows, columns=columns).fillna({"model": "", "tuned": "", "unit": ""})
+    blank = dict.fromkeys(["model", "tuned", "unit", "verdict"], "")
+    return pd.DataFrame([blank | row for row in rows], columns=columns)
 
 
 def _printed_means(tables: Tables) -> list[dict[str, Any]]:

@@ -436,7 +436,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     ]
     rows += _printed_means(tables)
     columns = ["claim", "measured", "model", "dataset", "estimate", "low", "high", "n", "verdict"]
-    table = pd.DataFrame(rows, columns=columns).fillna({"measured": "", "model": ""})
+    table = pd.DataFrame([{"measured": "", "model": ""} | row for row in rows], columns=columns)
     return table.assign(unit=table["dataset"].map(unit_of))
 
 

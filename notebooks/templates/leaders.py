@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -28,10 +27,10 @@ LEADERS = {  # section 4: claim -> probes, and which models of the paper lead th
 BEST = 5
 ALONE, TUNED = "biomedical", "biomedical fine-tuned"  # categories of models
 _UNSAID = tuple(probe for probe in _GENERAL if probe != "google_re/template")  # of which section 4 says other places
-PLACES = {  # section 4: claim -> probe, the models that may be meant, and the places that are printed for them
-    "001-06c": [
-        (probe, *named) for probe, named in product(_UNSAID, ((("pubmedbert",), (6,)), (("bioformer",), (7, 8))))
-    ],
+Place = tuple[str, tuple[str, ...], tuple[int, ...]]
+_BELOW = ((("pubmedbert",), (6,)), (("bioformer",), (7, 8)))
+PLACES: dict[str, list[Place]] = {  # section 4: claim -> probe, who may be meant, and the places that are printed
+    "001-06c": [(probe, models, places) for probe in _UNSAID for models, places in _BELOW],
     "001-07a": [
         ("google_re/natural", ("roberta-base",), (12,)),
         ("google_re/template", ("roberta-base",), (7,)),
@@ -94,14 +93,15 @@ def five_best(tables: Mapping[str, pd.DataFrame]) -> Iterator[dict[str, Any]]:
     for probe in known if known.shape[1] > 1 else ():
         others = known.drop(columns=probe).rank(ascending=False).mean(axis=1)
         pairs = pairwise(pick(tables["stability"], probe=probe))
-        low = set(pick(ranks, probe=probe).query("floor")["model"])
+        floor = set(pick(ranks, probe=probe).query("floor")["model"])
         for row in others.sort_values(kind="stable").index[:BEST]:
             rest = known[probe].drop(row).sort_values(ascending=False, kind="stable").index
             model, less = names[row], names[rest[BEST - 1]]
-            estimate, *ends = pairs[model, less]
+            estimate, low, high = pairs[model, less]
             about = {"claim": "001-06b", "measured": "one of the five, less the fifth of the others"}
-            about |= {"dataset": probe, "model": model, "less": less, "unit": unit_of(probe), "estimate": estimate}
-            yield about | {"low": ends[0], "high": ends[1], "verdict": FLOOR if model in low else ""}
+            about |= {"dataset": probe, "model": model, "less": less, "unit": unit_of(probe)}
+            found = {"estimate": estimate, "low": low, "high": high}
+            yield about | found | {"verdict": FLOOR if model in floor else ""}
 
 
 def pairwise(pairs: pd.DataFrame) -> dict[tuple[str, str], tuple[float, float, float]]:

@@ -337,7 +337,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         row["tuned"] = least_fair(*(tuned.get(row[name], UNKNOWN) for name in ("model", "less")))
     rows += [*five_best(tables), *mixed(tables["gaps"]), *placed(tables)]
     columns = ["claim", "measured", "dataset", "model", "less", "tuned", "unit", "estimate", "low", "high", "n"]
-    return pd.DataFrame(rows, columns=[*columns, "verdict"]).fillna(dict.fromkeys(["less", "tuned", "unit"], ""))
+    blank = dict.fromkeys(["less", "tuned", "unit", "verdict"], "")
+    return pd.DataFrame([blank | row for row in rows], columns=[*columns, "verdict"])
 
 
 def _swaps(tables: Tables, first: str, second: str) -> Iterator[dict[str, Any]]:
