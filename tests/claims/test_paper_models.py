@@ -87,7 +87,7 @@ def test_study_1_ranks_its_models(home, ran):
 
 PRINTED = {  # of the transcribed text: what tells a data set to be the paper's
     "Google-RE template-based prompts": 0.04,
-    "T-REx template-based prompts": 0.00004,
+    "T-REx template-based prompts": "0.00004",
     "ConceptNet prompts": 0.04,
     "SQuAD template-free prompts": 40,
 }
