@@ -88,8 +88,6 @@ def test_study_1_ranks_its_models(home, ran):
 PRINTED = {  # of the transcribed text: what tells a data set to be the paper's
     "Google-RE template-based prompts": 0.04,
     "T-REx template-based prompts": "0.00004",
-    "ConceptNet prompts": 0.04,
-    "SQuAD template-free prompts": 40,
 }
 
 
@@ -106,12 +104,9 @@ def test_study_1_tells_numbers_of_all_sixteen_from_printed_ones(home, ran):
         for name in ("google_re", "trex")
         for style in styles
     ]
-    known += [paper_models.written(home, "demo/natural", name) for name in ("conceptnet", "squad")]
     said, judged = ran("12_accuracy", "001", probes=known)
     assert judged >= {"001-02a", "001-08f"}
     assert "Printed, 16 models" in said
-    _, judged = ran("13_rankings", "001", probes=known)
-    assert judged >= {"001-06b", "001-06c", "001-06d", "001-07a", "001-07k"}
     text.write_text(before, "utf-8")
 
 
