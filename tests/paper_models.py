@@ -6,6 +6,7 @@ none of the kind. What they answer shows the machinery; it is of no model of a p
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import torch
@@ -54,7 +55,8 @@ def _like(entry: Entry, seed: int) -> tuple[transformers.PreTrainedModel, transf
 def written(folder: Path, probe: str, name: str, domain: str = "general", facts: int = 40) -> dict[str, str]:
     """A probe of the demo world as a file, under the name of a public one, as a page takes it among ``probes``."""
     made, path = pk.load_probe(probe, limit=facts), folder / f"{name.replace('/', '_')}.jsonl"
-    path.write_text(lines(made), "utf-8")
+    own = [f"{name.partition('/')[0]} {fact}" for fact in made.facts]  # of no other data set, so that none is paired
+    path.write_text(lines(replace(made, prompts=made.prompts.assign(fact_id=own))), "utf-8")
     return {"path": str(path), "name": name, "style": made.style, "domain": domain}
 
 

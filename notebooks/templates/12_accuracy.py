@@ -91,7 +91,7 @@ for style in sorted(tables["means"]["style"].unique(), key=list(STYLES).index):
     page.table(pick(own, style=style), f"paper_{style}", f"{STYLES[style]}: Acc@k", shown)
 if not page.demo and len(beside := accuracy.beside_paper(tables)):
     headings = {"published": "Printed, 16 models", "acc@1": "Ours", "models": "Our models", "which": "Data"}
-    caption = "Mean Acc@1 over models: as printed, and ours over other models"
+    caption = "Mean Acc@1 over models: as printed, and ours over those of this run"
     counts = {name: beside[name].map(plain) for name in ("models", "facts")}
     page.table(beside, "beside", caption, readable(beside.assign(**counts), headings))
 if len(tables["against"]):

@@ -41,7 +41,7 @@ from probekit.report import Page, forest, readable
 from probekit.report.charts import told
 from probekit.report.text import shown_name
 
-from notebooks.templates import ask, rankings
+from notebooks.templates import accuracy, ask, rankings
 
 page = Page("13_rankings", globals())
 
@@ -52,7 +52,7 @@ def compute():
     ranks = ask.ask_all(page, models, asked, halved)
     trained_on = {shown_name(name): categories.get(name, about(name).category) for name in page.asking.left(models)}
     tuned = dict(ask.cards(page.asking.left(models), halved)[["model", "tuned"]].itertuples(index=False))
-    return rankings.tables(ranks, trained_on, tuned, seed)
+    return rankings.tables(ranks, trained_on, tuned, seed) | {"datasets": accuracy.datasets(asked)}
 
 
 tables = page.tables(compute, rankings.CAPTIONS)

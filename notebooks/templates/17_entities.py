@@ -36,7 +36,7 @@ out: str = "17_entities"  # folder for tables and figures
 from probekit.report import Page, forest, lines
 from probekit.report.charts import told
 
-from notebooks.templates import entities
+from notebooks.templates import accuracy, entities
 
 page = Page("17_entities", globals())
 
@@ -45,7 +45,8 @@ def compute():
     """Rank the right answer within each probe's own list, and while the entities of other data sets join it."""
     enlarged = entities.load(probes, enlarge, limit, seed, limits)
     ranks, costs = entities.ask_all(page, models, enlarged)
-    return entities.tables(ranks, costs)
+    held = accuracy.datasets([longer.probe for longer in enlarged])
+    return entities.tables(ranks, costs) | {"datasets": held}
 
 
 tables = page.tables(compute, entities.CAPTIONS)

@@ -31,7 +31,7 @@ from probekit.report.text import plain, title
 
 from notebooks.templates.ask import FLOORS, clear
 from notebooks.templates.paper_sets import PAPER_SETS
-from notebooks.templates.paper_tables import FIGURE, MEAN, PAPER, table5
+from notebooks.templates.paper_tables import FIGURE, MEAN, PAPER, row_of, table5
 from notebooks.templates.paper_tables import number as printed
 
 if TYPE_CHECKING:
@@ -356,6 +356,19 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
     others = [probe for probe in ours["probe"].unique() if probe not in known_probes]
     rows += [{"data": title(probe)} | _by_model(ours, probe) for probe in others]
     return pd.DataFrame(rows)
+
+
+def model_by_model(tables: Tables) -> pd.DataFrame:
+    """Table 5 of the paper's models that the run asked, on its data sets: ``model, data, printed, ours``; empty without
+    any."""
+    names, known = {one.probe: f"{one.name.replace('T-REx', 'T-REX')} ({one.style})" for one in PAPER_SETS}, table5()
+    asked = [row for row in tables["perplexity"].to_dict("records") if row_of(row["model"]) and row["probe"] in names]
+    rows = [
+        {"model": row["model"], "data": names[row["probe"]], "ours": row["mean"]}
+        | {"printed": known.loc[row_of(row["model"]), names[row["probe"]]]}
+        for row in asked
+    ]
+    return pd.DataFrame(rows, columns=["model", "data", "printed", "ours"])
 
 
 def _by_model(ours: pd.DataFrame, probe: str) -> Row:

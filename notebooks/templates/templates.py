@@ -24,11 +24,11 @@ from probekit.metrics import (
 from probekit.metrics.decisions import enough
 from probekit.probes.probe import MASK, Probe, dataset_of
 from probekit.report.charts import colours, forest, new_figure
-from probekit.report.published import cell as printed
 from probekit.report.tables import pick
 from probekit.report.text import number, title
 
 from notebooks.templates.ask import FLOORS, FURTHER, clear
+from notebooks.templates.three_templates import DATES, PRINTED, google_re_rows, printed_means
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -45,12 +45,6 @@ SHARES = {
     "rest_share": "neither alone",
 }
 TEMPLATE = ["probe", "relation", "relation_label", "wording", "form"]
-DATES = "date_of_birth"
-PRINTED = {  # relation of Google-RE: the row of the transcribed numbers of section 5.2
-    DATES: "template (born [MASK]), mean over models",
-    "place_of_birth": "template was born in [MASK], mean over models",
-    "place_of_death": "template died in [MASK], mean over models",
-}
 DATES_LESS_PLACES = "template of dates less those of places"
 BEST_LESS_WORST = "best less worst wording of the same facts"
 CAPTIONS = {
@@ -59,9 +53,11 @@ CAPTIONS = {
     "choice": "What a better choice of wording gains; any wording counts a fact that one of them finds",
     "google_re": "Acc@10 by the template of dates less Acc@10 by those of places, Google-RE",
     "means": "Acc@1 and Acc@10 of every template, mean over models",
+    "everyone": "Acc@10 by the templates of Google-RE, model by model, those at the floor among them",
     "shares": "Shares of the variance of Acc@k over models and templates",
     "templates": "Acc@1 and Acc@10 of every template and model",
     "floors": FLOORS,
+    "datasets": "What each probe holds",
 }
 Tables = Mapping[str, pd.DataFrame]
 
@@ -342,7 +338,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     rows: list[dict[str, Any]] = [
         {"claim": "001-09a", "measured": f"Acc@10, {row['wording']}, as a share", "dataset": "google_re"}
         | {"estimate": row["acc@10"], "n": row["facts"]}
-        for row in _google_re_rows(tables).to_dict("records")
+        for row in google_re_rows(tables).to_dict("records")
     ]
     for measured, name in ((DATES_LESS_PLACES, "google_re"), (BEST_LESS_WORST, "spread")):
         for row in pick(tables.get(name, pd.DataFrame()), k=10).to_dict("records"):
@@ -350,17 +346,14 @@ def conclusions(tables: Tables) -> pd.DataFrame:
                 about = {"claim": "001-09e", "measured": measured, "dataset": row.get("dataset", "google_re")}
                 ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
                 rows.append(about | {"model": row["model"], "unit": "fact", "n": row.get("facts", np.nan)} | ends)
-    columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n"]
-    return pd.DataFrame([{"unit": "", "model": ""} | row for row in rows], columns=columns)
+    rows += printed_means(tables)
+    columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n", "verdict"]
+    return pd.DataFrame([{"unit": "", "model": "", "verdict": ""} | row for row in rows], columns=columns)
 
 
 def _rows(tables: Tables, name: str, k: int = 10) -> list[dict[str, Any]]:
     """``overall`` of one table; none where it was not made."""
     return overall(tables.get(name, pd.DataFrame()), k).to_dict("records")
-
-
-def _google_re_rows(tables: Tables) -> pd.DataFrame:
-    return pick(tables["means"], probe="google_re/template", relation=list(PRINTED))
 
 
 # ---- what the page says and shows ------------------------------------------------------------------------------------
@@ -380,7 +373,7 @@ def answer(tables: Tables) -> str:
     if found:
         text = "; ".join(found)
         return f"{text[:1].upper()}{text[1:]}."
-    rows = enough(_google_re_rows(tables), "facts", "facts")[0] if len(tables["means"]) else tables["means"]
+    rows = enough(google_re_rows(tables), "facts", "facts")[0] if len(tables["means"]) else tables["means"]
     shares = rows.set_index("relation")["acc@10"] if len(rows) else pd.Series()
     if set(PRINTED) <= set(shares.index):
         here = {name: f"{100 * shares[name]:.0f}" for name in PRINTED}
@@ -403,17 +396,6 @@ def _members(tables: Tables) -> str:
         return ""
     better, worse = clear(rows)
     return f" ({worse} of {len(rows)} models do worse on dates, {better or 'none'} better, beyond chance)"
-
-
-def beside_paper(tables: Tables) -> pd.DataFrame:
-    """Acc@10 of the templates of Google-RE as the paper prints it, beside ours; empty without Google-RE."""
-    rows = _google_re_rows(tables) if len(tables["means"]) else pd.DataFrame()
-    if rows.empty:
-        return rows
-    shown = rows[["relation", "wording", "facts", "acc@10", "low@10", "high@10"]].set_index("relation")
-    shown = shown.loc[[relation for relation in PRINTED if relation in shown.index]].reset_index()
-    values = [printed("001", "text", PRINTED[relation], "Acc@10", "5.2") for relation in shown["relation"]]
-    return shown.assign(published=values)
 
 
 def sharing_sentence(tables: Tables) -> str:

@@ -57,7 +57,8 @@ def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
 
     Args:
         rows: conclusions, one a model (or dimension), with their side: ``expected`` is done with in ``verdict``.
-            Several rows of one ``model``, as of several data sets, are one voice.
+            Several rows of one ``model``, as of several data sets, are one voice. A row without an interval that has a
+            side compares numbers on the same data and models, where nothing is drawn: it is sure.
 
     Returns:
         The sign, how many rows agree, and the count in words. Rows at the floor are left out.
@@ -90,7 +91,7 @@ def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
 
 def _surely(row: Mapping[str, Any], tests: int) -> bool:
     low, high = widened(row["estimate"], row["low"], row["high"], tests)
-    return low > 0 or high < 0
+    return low > 0 or high < 0 or row["low"] != row["low"]
 
 
 def decided(rows: pd.DataFrame) -> pd.DataFrame:

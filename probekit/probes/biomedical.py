@@ -25,6 +25,7 @@ from probekit.probes.probe import MASK, Probe, numbered_rows
 log = logging.getLogger(__name__)
 
 SPLITS = ("train", "dev", "test")
+SPLIT_FACTS = "facts of the split"  # among the counts
 
 
 @dataclass(frozen=True)
@@ -268,11 +269,12 @@ def biolama(
                 triples += [_biolama_triple(row, relation, part, path, n) for n, row in numbered_rows(path)]
             elif part == split:
                 raise ProbeError(f"{path} is missing; put upstream's file there, or name another split")
+    chosen = [t for t in triples if t.split == split]
     counts = {
         "facts": len(triples),
+        SPLIT_FACTS: len(chosen),
         **_absent("relations absent", [name for name in templates if name not in there]),
         **_absent("relations without a prompt", [name for name in there if name not in templates]),
     }
-    chosen = [t for t in triples if t.split == split]
     about = {"licence": "see the knowledge base", "citation": "sung2021", "counts": counts}
     return _probe(f"biolama/{kb}", triples, chosen, templates, aliases, relations, limit, seed, **about)

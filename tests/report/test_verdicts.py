@@ -67,6 +67,14 @@ def test_one_model_among_many_contradicts_by_a_wider_interval_only() -> None:
     assert tallied(rows("contradicts", half=0.19), "all")[0] == "contradicts"
 
 
+def test_numbers_on_the_same_data_are_sure_without_an_interval() -> None:
+    none = {"low": np.nan, "high": np.nan}
+    numbers = rows("agrees", "agrees", "contradicts").assign(**none)
+    assert tallied(numbers, "all")[:2] == ("contradicts", 2) and tallied(numbers, "some")[:2] == ("agrees", 2)
+    assert tallied(numbers.assign(verdict="undecided"), "all")[0] == "undecided"
+    assert tallied(numbers[:2], "all")[0] == "agrees"
+
+
 def test_a_widened_interval_keeps_its_estimate_and_its_lean() -> None:
     assert widened(0.2, 0.1, 0.4, 1) == pytest.approx((0.1, 0.4))
     factor = stats.norm.ppf(1 - 0.025 / 4) / stats.norm.ppf(0.975)

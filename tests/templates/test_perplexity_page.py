@@ -142,6 +142,15 @@ def test_the_papers_numbers_stand_beside_ours():
     assert perplexity.perplexities(alone)["m"].tolist() == ["7.0", "12,300"]
 
 
+def test_table_5_stands_beside_ours_model_by_model():
+    rows = [("pubmedbert", "google_re/template", 80.0), ("pubmedbert", "mine", 1.0), ("zoo/bert-tiny", "squad", 2.0)]
+    table = pd.DataFrame([*rows, ("albert-base", "trex/natural", 9.0)], columns=["model", "probe", "mean"])
+    cells = perplexity.model_by_model({"perplexity": table}).set_index("model")
+    assert cells.loc["pubmedbert"].to_dict() == {"data": "Google-RE (TB)", "printed": 76.80, "ours": 80.0}
+    assert cells.loc["albert-base", ["data", "ours"]].tolist() == ["T-REX (TF)", 9.0] and len(cells) == 2
+    assert perplexity.model_by_model({"perplexity": table[1:3]}).empty
+
+
 def test_perplexities_of_the_settings_are_told_apart_by_their_intervals():
     def level(*ends: tuple[float, float]) -> str:
         rows = [("m", "demo/template", 80.0, 95.0)] + [
