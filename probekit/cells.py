@@ -102,7 +102,9 @@ class _Listing:
         self.cells: list[Cell] = []
         self.models: dict[str, tuple[str, float | None, str]] = {}  # by fingerprint: name, gigabytes, note
 
-    def result(self, wanted: Wanted) -> None:
+    def result(self, wanted: Wanted) -> bool:
+        if "model" not in wanted.key:  # of files, which say what models are asked
+            return False
         name, gigabytes, note = self.models.get(str(wanted.key.get("model")), ("", None, ""))
         rows = sum(wanted.sizes[i] for i in wanted.missing) if wanted.sizes else 0
         share = len(wanted.missing) / wanted.shards if wanted.shards else 0
@@ -111,6 +113,7 @@ class _Listing:
         place = digest(wanted.function, canonical(wanted.key))
         cell = Cell(wanted.function, wanted.title, name, gigabytes, rows, tokens, size, missing, note, place)
         self.cells.append(cell)
+        return True
 
     def weights(self, source: Source) -> str:
         known = source.known or f"not read: {source.key}"

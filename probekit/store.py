@@ -64,6 +64,7 @@ class Store:
 
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else cache_folder() / "results"
+        self.shared = folder is None  # with whoever takes what is missing, see ``elsewhere``
 
     def place(self, function: str, key: Mapping[str, Any]) -> Path:
         """Folder of one result; ``key`` is JSON-like and names all that decides it, the number of shards included."""
@@ -91,9 +92,9 @@ class Store:
         missing = [index for index in range(shards) if found[index] is None]
         if len(missing) < shards:
             log.info("%s: %d of %d shards found in %s", function, shards - len(missing), shards, place)
-        if (taker := elsewhere.taker()) is not None:
-            taker.result(elsewhere.Wanted(function, key, *elsewhere.under_way.get(), shards, missing, compute))
-            if missing:
+        if self.shared and (taker := elsewhere.taker()) is not None:
+            wanted = elsewhere.Wanted(function, key, *elsewhere.under_way.get(), shards, missing, compute)
+            if taker.result(wanted) and missing:
                 raise elsewhere.leave(function)
         _note(place, key)
         for index in missing:
