@@ -1,10 +1,12 @@
 """Memory of client, scheduler and workers as shards grow: each a process of its own, shards that hold next to nothing.
 
-``python -m benchmarks.clusters OUT.csv``; the peak of each process is that of its resident memory, as Linux tells it.
+``python -m benchmarks.clusters OUT.csv``, on Linux, which tells the most memory that a process was resident with.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,17 +16,58 @@ from pathlib import Path
 
 import pandas as pd
 
-SHARDS = (100, 1_000, 10_000)
-WORKERS = 2
-CLIENT = """
-import sys
-from functools import partial
-from benchmarks.clusters import asked, peak
 from probekit.cluster import fill
 from probekit.elsewhere import handed
-fill(partial(handed, partial(asked, int(sys.argv[2]))), sys.argv[1])
-print(peak("self"))
-"""
+from probekit.store import Store
+
+SHARDS = (100, 1_000, 10_000)
+WORKERS = 2
+PATIENCE = 60.0  # seconds for the scheduler to start
+CLIENT = "import sys; from benchmarks import clusters; clusters.client(sys.argv[1], int(sys.argv[2]))"
+
+
+def main() -> pd.DataFrame:
+    """Columns ``shards, seconds, client, scheduler, worker``: memory in mebibytes, of the worker that took most."""
+    return pd.DataFrame(map(measured, SHARDS)).round(1)
+
+
+def measured(shards: int) -> dict[str, float]:
+    """One run on a cluster of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        place, here = Path(folder) / "scheduler.json", Path(__file__).parents[1]
+        environment = {**os.environ, "PROBEKIT_CACHE": folder, "TQDM_DISABLE": "1"}
+        start = partial(subprocess.Popen, cwd=here, env=environment, stderr=subprocess.DEVNULL)
+        common = ["--scheduler-file", str(place), "--no-dashboard"]
+        dask = [sys.executable, "-m"]
+        begun = [start([*dask, "distributed.cli.dask_scheduler", "--port", "0", *common])]
+        try:
+            until = time.monotonic() + PATIENCE
+            while not place.exists() and time.monotonic() < until:
+                time.sleep(0.1)
+            worker = [*dask, "distributed.cli.dask_worker", *common, "--nthreads", "1", "--no-nanny"]
+            begun += [start(worker) for _ in range(WORKERS)]
+            address, before = json.loads(place.read_text())["address"], time.monotonic()
+            asked = [sys.executable, "-c", CLIENT, address, str(shards)]
+            said = subprocess.run(asked, cwd=here, env=environment, capture_output=True, text=True, check=True).stdout
+            seconds = time.monotonic() - before
+            scheduler, *workers = [peak(process.pid) for process in begun]
+        finally:
+            for process in begun:
+                process.kill()
+                process.wait()
+    return {
+        "shards": shards,
+        "seconds": seconds,
+        "client": float(said),
+        "scheduler": scheduler,
+        "worker": max(workers),
+    }
+
+
+def client(address: str, shards: int) -> None:
+    """Let workers make one result, and print its own peak."""
+    fill(partial(handed, lambda: Store().frames("numbers", {"of": "clusters"}, shards, shard)), address)
+    print(peak("self"))
 
 
 def shard(number: int) -> pd.DataFrame:
@@ -32,59 +75,11 @@ def shard(number: int) -> pd.DataFrame:
     return pd.DataFrame({"number": [number]})
 
 
-def asked(shards: int) -> None:
-    """A result of so many of them."""
-    from probekit.store import Store
-
-    Store().frames("numbers", {"of": shards}, shards, shard)
-
-
 def peak(process: int | str) -> float:
     """Most mebibytes that a process was resident with."""
-    status = Path(f"/proc/{process}/status").read_text().splitlines()
+    status = Path(f"/proc/{process}/status").read_text("utf-8").splitlines()
     return next(int(line.split()[1]) / 1024 for line in status if line.startswith("VmHWM"))
 
 
-def measured(shards: int) -> dict[str, float]:
-    """One run on a cluster of its own."""
-    with tempfile.TemporaryDirectory() as folder:
-        start = partial(subprocess.Popen, cwd=Path(__file__).parents[1], stderr=subprocess.DEVNULL)
-        dask, place = [sys.executable, "-m", "distributed.cli"], Path(folder) / "scheduler.json"
-        dask = [sys.executable, "-m"]
-        common = ["--scheduler-file", str(place), "--no-dashboard"]
-        environment = {**__import__("os").environ, "PROBEKIT_CACHE": folder, "TQDM_DISABLE": "1"}
-        begun: list[subprocess.Popen[bytes]] = []
-        try:
-            begun.append(
-                start([*dask, "distributed.cli.dask_scheduler", "--port", "0", *common], env=environment)
-            )
-            while not place.exists():
-                time.sleep(0.1)
-            worker = [*dask, "distributed.cli.dask_worker", *common, "--nthreads", "1", "--no-nanny"]
-            begun += [start(worker, env=environment) for _ in range(WORKERS)]
-            address = __import__("json").loads(place.read_text())["address"]
-            from_ = time.monotonic()
-            client = subprocess.run(
-                [sys.executable, "-c", CLIENT, address, str(shards)],
-                env=environment, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=True,
-            )
-            found = [peak(process.pid) for process in begun]
-            return {
-                "shards": shards,
-                "seconds": time.monotonic() - from_,
-                "client": float(client.stdout),
-                "scheduler": found[0],
-                "worker": max(found[1:]),
-            }
-        finally:
-            for process in begun:
-                process.kill()
-                process.wait()
-
-
 if __name__ == "__main__":
-    rows = []
-    for number in SHARDS:
-        rows.append(measured(number))
-        print(rows[-1], flush=True)
-    pd.DataFrame(rows).round(1).to_csv(sys.argv[1], index=False)
+    main().to_csv(sys.argv[1], index=False)
