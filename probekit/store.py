@@ -12,6 +12,7 @@ import contextlib
 import io
 import logging
 import math
+import os
 import re
 import shutil
 import time
@@ -108,7 +109,7 @@ class Store:
             StoreError: as of ``frames``.
         """
         place = self.place(function, key)
-        missing = _first_whole(_files(place).get(index, []), []) is None
+        missing = _first_whole(_files(place, f"{index:05d}-").get(index, []), []) is None
         if missing:
             _note(place, key)
             _made(place, index, compute)
@@ -163,13 +164,13 @@ class _Fault(Exception):
     """Why a file is not the shard that it is named after."""
 
 
-def _files(place: Path) -> dict[int, list[Path]]:
-    """The shards in a folder by their number, as their names have it."""
+def _files(place: Path, begin: str = "") -> dict[int, list[Path]]:
+    """The shards in a folder by their number, as their names have it; those whose names begin so."""
     found: dict[int, list[Path]] = {}
     try:
-        for path in sorted(place.iterdir()):
-            if match := SHARD.fullmatch(path.name):
-                found.setdefault(int(match[1]), []).append(path)
+        for name in sorted(name for name in os.listdir(place) if name.startswith(begin)):
+            if match := SHARD.fullmatch(name):
+                found.setdefault(int(match[1]), []).append(place / name)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
