@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 CAUTIONS = "probekit.cautions"  # the logger of ``caution``
@@ -40,3 +42,25 @@ def listen() -> Messages:
     for logger in map(logging.getLogger, LOGGERS):
         logger.handlers = [handler for handler in logger.handlers if not isinstance(handler, Messages)] + [messages]
     return messages
+
+
+@contextmanager
+def heard() -> Iterator[Messages]:
+    """Inside, what is warned of is kept too, beside whoever else listens."""
+    messages = Messages()
+    loggers = [logging.getLogger(name) for name in LOGGERS]
+    for logger in loggers:
+        logger.addHandler(messages)
+    try:
+        yield messages
+    finally:
+        for logger in loggers:
+            logger.removeHandler(messages)
+
+
+def warn_again(texts: Iterable[str], cautions: Iterable[str]) -> None:
+    """Warn of what was ``heard`` before."""
+    for text in texts:
+        logging.getLogger(LOGGERS[0]).warning("%s", text)
+    for text in cautions:
+        caution(text)

@@ -18,6 +18,7 @@ from probekit.files import canonical, digest
 from probekit.models import load_model, registry
 from probekit.models.model import Model
 from probekit.models.source import Source
+from probekit.report.paths import source
 from probekit.report.run import environment, found_paths
 from probekit.report.sources import complete, load_source, pages, studies
 
@@ -102,7 +103,9 @@ class _Listing:
         self.cells: list[Cell] = []
         self.models: dict[str, tuple[str, float | None, str]] = {}  # by fingerprint: name, gigabytes, note
 
-    def result(self, wanted: Wanted) -> None:
+    def result(self, wanted: Wanted) -> bool:
+        if "model" not in wanted.key:  # of files, which say what models are asked
+            return False
         name, gigabytes, note = self.models.get(str(wanted.key.get("model")), ("", None, ""))
         rows = sum(wanted.sizes[i] for i in wanted.missing) if wanted.sizes else 0
         share = len(wanted.missing) / wanted.shards if wanted.shards else 0
@@ -111,6 +114,7 @@ class _Listing:
         place = digest(wanted.function, canonical(wanted.key))
         cell = Cell(wanted.function, wanted.title, name, gigabytes, rows, tokens, size, missing, note, place)
         self.cells.append(cell)
+        return True
 
     def weights(self, source: Source) -> str:
         known = source.known or f"not read: {source.key}"
@@ -125,7 +129,7 @@ class _Listing:
         if entry is None:
             raise error
         stand_in = load_model(STAND_INS[entry.kind]).renamed(name)
-        size = None if entry.parameters is None else entry.parameters * 1e6 * BYTES["float32"] / 1e9
+        size = _gigabytes(name)
         note = f"not at hand: rows and tokens are those of {STAND_INS[entry.kind]}, which cuts words smaller"
         fingerprint = f"absent: {name}"
         self.models[fingerprint] = (name, size, note)
@@ -147,24 +151,56 @@ def plan(name: str, given: Mapping[str, Any], profile: str = "demo") -> tuple[li
     return listing.cells, ended
 
 
+def named(name: str, profile: str) -> list[str]:
+    """A page; or those of a profile whose names begin so, or that lie in the folder of ``notebooks`` of this name.
+
+    Raises:
+        ReportError: there is none.
+    """
+    if name in studies():
+        return [name]
+    found = [page for page in pages(profile) if page.startswith(name) or source(page).parent.name == name]
+    if not found:
+        raise ReportError(
+            f"no study {name!r}, and none of profile {profile!r} begins so, or lies in a folder of this name"
+        )
+    return found
+
+
+def _gigabytes(name: str) -> float | None:
+    """Of a registered model's weights; None where unknown."""
+    entry = registry().get(name)
+    return None if entry is None or entry.parameters is None else entry.parameters * 1e6 * BYTES["float32"] / 1e9
+
+
+def _without_data(page: str, given: Mapping[str, Any], profile: str) -> list[Cell]:
+    """The models that a page asks, where it could not read what it asks them."""
+    with contextlib.suppress(ProbekitError):
+        models = complete(page, given, profile).get("models", [])
+        note = "what it is asked cannot be read here"
+        return [
+            Cell("models", str(one), str(one), _gigabytes(str(one)), 0, None, 0, 0, note, digest(page, str(one)))
+            for one in models
+        ]
+    return []
+
+
 def as_rows(
     name: str, given: Mapping[str, Any], profile: str, rate: float
 ) -> tuple[list[dict[str, Any]], dict[str, str]]:
-    """The cells of a page, or of all whose names begin so, with ``study`` and ``seconds``; and what ended which list.
+    """The cells of the ``named`` pages, with ``study`` and ``seconds``; and what ended which list.
 
     Raises:
-        ReportError: no such page.
+        ReportError: see ``named``.
     """
-    names = [name] if name in studies() else [page for page in pages(profile) if page.startswith(name)]
-    if not names:
-        raise ReportError(f"no study {name!r}, and none of profile {profile!r} begins so")
+    names = named(name, profile)
     rows: list[dict[str, Any]] = []
     ended: dict[str, str] = {}
     for page in names:
         try:
             cells, error = plan(page, given, profile)
         except ProbekitError as fault:
-            cells, error = [], fault
+            cells, error = _without_data(page, given, profile), fault
         rows += [{"study": page, **asdict(cell), "seconds": cell.seconds(rate)} for cell in cells]
         if error:
             ended[page] = str(error)

@@ -120,12 +120,11 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--out", type=Path, help=f"folder for the page (default: {commands.MY_RUN}, here)")
     _add_force(verb)
     verb.add_argument("--record", action="store_true", help="also keep the tables in book/recorded")
-    where = "a Dask scheduler's address, local:N processes, or slurm:FILE.yml (see the book's page on clusters)"
-    verb.add_argument("--cluster", metavar="WHERE", help=f"let workers score what is missing: {where}")
+    _add_cluster(verb, "score what is missing")
     verb.set_defaults(call=commands.run)
 
     verb = verbs.add_parser("plan", help="list what studies would score, without reading weights")
-    verb.add_argument("name", help="a study, or the beginning of several names, such as 1 for those of paper 001")
+    verb.add_argument("name", help="a page, the beginning of several names, or their folder, such as templates")
     _add_parameters(verb)
     verb.add_argument("--rate", type=float, default=RATE, help=f"tokens scored in a second (default: {RATE:,.0f})")
     verb.add_argument("--json", action="store_true", help="as a list of objects")
@@ -184,6 +183,7 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     step.add_argument("--sentences", action="store_true", help="FILEs are plain text, one sentence a line")
     step.add_argument("--ignore-case", action="store_true", help="find entities whatever their case")
     _add_force(step)
+    _add_cluster(step, "read the files, which lie where all see them")
     step.set_defaults(call=commands.lipid_build)
 
     step = steps.add_parser("fetch", help="download PubMed's update files after a day, its licence shown first")
@@ -241,6 +241,11 @@ def _add_parameters(verb: argparse.ArgumentParser) -> None:
         "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
     )
     verb.add_argument("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
+
+
+def _add_cluster(verb: argparse.ArgumentParser, what: str) -> None:
+    where = "a Dask scheduler's address, local:N processes, or slurm:FILE.yml (see the book's page on clusters)"
+    verb.add_argument("--cluster", metavar="WHERE", help=f"let workers {what}: {where}")
 
 
 def _add_force(verb: argparse.ArgumentParser) -> None:

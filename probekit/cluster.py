@@ -1,8 +1,8 @@
 """Missing shards on a Dask cluster: local processes, a scheduler that runs somewhere, or a queue such as Slurm.
 
-A page's own code says what is missing (see ``probekit.cells``). What makes a result's shards is written once into the
-shared cache folder; a task names that file and a shard, and leaves its table in the store. So neither client nor
-scheduler holds data, and as many tasks are at the scheduler as its workers need.
+The work's own code says what is missing, of a page as in ``probekit.cells``. What makes a result's shards is written
+once into the shared cache folder; a task names that file and a shard, and leaves its table in the store. So neither
+client nor scheduler holds data, and as many tasks are at the scheduler as its workers need.
 """
 
 from __future__ import annotations
@@ -14,14 +14,14 @@ import logging
 import re
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from probekit import __version__, elsewhere
-from probekit.cells import walk
-from probekit.elsewhere import Wanted
+from probekit.elsewhere import Taker, Wanted
 from probekit.errors import ClusterError, ModelError
 from probekit.files import cache_folder, canonical, digest, sweep, unfinished, write_atomically
 from probekit.lazy import resolve
@@ -42,13 +42,12 @@ _one = threading.RLock()  # a worker does one task at a time: hooks of a network
 _models: dict[str, Model] = {}
 
 
-def fill(
-    name: str, given: Mapping[str, Any], profile: str, address: str, say: Callable[[str], object] = log.info
-) -> int:
-    """Let workers make all shards that a page misses; afterwards a run of it finds them.
+def fill(ask: Callable[[Taker], BaseException | None], address: str, say: Callable[[str], object] = log.info) -> int:
+    """Let workers make all shards that some work misses; it is gone through until it finds all of them.
 
     Args:
-        name, given, profile: as in ``probekit.report.run.run``.
+        ask: goes through the work and hands in what is missing, see ``probekit.elsewhere``: of a page
+            ``probekit.cells.walk``. Returns the error that ended it after something was left, or none.
         address: of a scheduler; or ``local:N`` for N processes here; or ``slurm:FILE.yml`` with the arguments of
             ``dask_jobqueue.SLURMCluster`` and ``jobs``, their number (likewise ``pbs``, ``sge``, ``lsf``).
         say: is told where the dashboard is.
@@ -58,13 +57,13 @@ def fill(
 
     Raises:
         ClusterError: no such cluster, or it is gone; a worker that lacks the package or does not see the cache folder.
-        ProbekitError: what a task, or the page's code, raised. Finished shards are kept in any case.
+        ProbekitError: what a task, or ``ask``, raised. Finished shards are kept in any case.
     """
     with connected(address) as client, _Sender(client) as sender:
         say(f"dashboard: {client.dashboard_link}")
         while True:
             sender.sent, before = 0, sender.done
-            ended = walk(name, given, profile, sender)
+            ended = ask(sender)
             sender.drain()
             if not sender.sent:
                 return sender.done
@@ -127,8 +126,8 @@ class _Sender:
         self.failure: BaseException | None = None  # raised when the page's code has ended, which may catch it
         self.gone: ClusterError | None = None
         self.workers, self.asked = (1, False), 0.0
-        self.active: dict[str, Any] = {}
-        self.files: list[Path] = []
+        self.active: dict[str, tuple[Any, Path | None]] = {}  # key of a task -> how it is, and the file it reads
+        self.files: Counter[Path] = Counter()  # by the tasks that still read them
         self.folder = cache_folder() / "cells"
 
     def __enter__(self) -> _Sender:
@@ -139,21 +138,21 @@ class _Sender:
     def __exit__(self, *_: object) -> None:
         self.bar.close()
         for path in self.files:
-            with suppress(OSError):
-                path.unlink(missing_ok=True)
+            _remove(path)
 
-    def result(self, wanted: Wanted) -> None:
+    def result(self, wanted: Wanted) -> bool:
         if not wanted.missing:
-            return
+            return True
         key = dict(wanted.key)
         data = _pickled((wanted.function, key, wanted.compute))
         path = self.folder / f"{unfinished('cell')}{digest(data, length=32)}"
-        if path not in self.files:
-            write_atomically(path, data)
-            self.files.append(path)
+        write_atomically(path, data)
         place = digest(canonical(key))
+        self.files[path] += 1
         for shard in wanted.missing:
-            self._send(f"{wanted.function}-{place}-{shard:05d}", "make", path.name, shard)
+            self._send(f"{wanted.function}-{place}-{shard:05d}", "make", path.name, shard, reads=path)
+        self._read(path)
+        return True
 
     def weights(self, source: Source) -> str:
         if source.known:
@@ -176,16 +175,19 @@ class _Sender:
         if self.failure is not None:
             raise self.failure
 
-    def _send(self, key: str, task: str, *arguments: Any) -> None:
+    def _send(self, key: str, task: str, *arguments: Any, reads: Path | None = None) -> None:
         threads, gpus = self._workers()
         while len(self.active) >= AHEAD * max(1, threads):
             self._collect()
         if key in self.active or self.failure is not None:
             return
         with self._reachable():
-            self.active[key] = self.client.submit(
+            sent = self.client.submit(
                 _task(task), __version__, *arguments, key=key, retries=RETRIES, resources={GPU: 1} if gpus else None
             )
+            self.active[key] = sent, reads
+            if reads:
+                self.files[reads] += 1
             self.sent += 1
             self.bar.total += 1
 
@@ -203,9 +205,10 @@ class _Sender:
         from distributed import wait
 
         with self._reachable():
-            wait(list(self.active.values()), return_when="FIRST_COMPLETED")
-            for key, future in [(key, future) for key, future in self.active.items() if future.done()]:
+            wait([future for future, _ in self.active.values()], return_when="FIRST_COMPLETED")
+            for key, (future, path) in [(key, sent) for key, sent in self.active.items() if sent[0].done()]:
                 del self.active[key]
+                self._read(path)
                 if future.status == "finished":
                     self.done += 1
                     self.bar.update(1)
@@ -213,6 +216,14 @@ class _Sender:
                     raise ConnectionError
                 else:
                     self._failed(future.exception())
+
+    def _read(self, path: Path | None) -> None:
+        """One task less reads a file; the last removes it."""
+        if path:
+            self.files[path] -= 1
+            if not self.files[path]:
+                del self.files[path]
+                _remove(path)
 
     def _failed(self, error: BaseException) -> None:
         from distributed import KilledWorker
@@ -240,6 +251,11 @@ class _Sender:
             self.active.clear()
             self.failure = ClusterError("the scheduler is gone; what was stored is kept: run again to go on")
             raise self.failure from error
+
+
+def _remove(path: Path) -> None:
+    with suppress(OSError):
+        path.unlink(missing_ok=True)
 
 
 class _Gone(ClusterError):

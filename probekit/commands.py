@@ -6,8 +6,11 @@ import argparse
 import json
 import sys
 from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
+from typing import Any
 
+from probekit.elsewhere import Taker, handed
 from probekit.errors import ProbekitError, ReportError
 
 MY_RUN = "my_run"  # where a run goes, if nothing else is said
@@ -96,6 +99,12 @@ def text(options: argparse.Namespace) -> None:
     _say(*(f"{count:>12,}  {what}" for what, count in text.counts.items()), str(options.out))
 
 
+def _share(ask: Callable[[Taker], BaseException | None], address: str) -> None:
+    from probekit.cluster import fill
+
+    fill(ask, address, lambda text: sys.stderr.write(f"{text}\n"))
+
+
 def index_build(options: argparse.Namespace) -> None:
     from probekit.contexts.index import build_index
 
@@ -105,6 +114,7 @@ def index_build(options: argparse.Namespace) -> None:
 
 def lipid_build(options: argparse.Namespace) -> None:
     from probekit.probes.lipid import build
+    from probekit.store import Store
 
     lists: dict[str, list[Path]] = {}
     for given in options.entities:
@@ -113,7 +123,15 @@ def lipid_build(options: argparse.Namespace) -> None:
             raise ProbekitError(f"--entities takes NAME=FILE, not {given!r}")
         lists.setdefault(name, []).append(Path(path))
     given = {name: getattr(options, name) for name in ("after", "before", "ignore_case", "force")}
-    made = build(options.files, lists, options.out, plain=options.sentences, **given)
+    made: dict[str, Any] = {}
+
+    def work() -> None:
+        made.update(build(options.files, lists, options.out, plain=options.sentences, store=Store(), **given))
+
+    if options.cluster:
+        _share(partial(handed, work), options.cluster)
+    else:
+        work()
     _say(*(f"{count:>12,}  {step}" for step, count in made["counts"].items()))
     for name, found in made["statistics"].items():
         _say(f"{name}: " + ", ".join(f"{key} {value:,.4g}" for key, value in found.items() if key != "prompts"))
@@ -196,9 +214,9 @@ def run(options: argparse.Namespace) -> None:
     if not options.out:
         sys.stderr.write(f"probekit: into {out.resolve()}; --out names another folder\n")
     if options.cluster:
-        from probekit.cluster import fill
+        from probekit.cells import walk
 
-        fill(options.name, given, options.profile, options.cluster, lambda text: sys.stderr.write(f"{text}\n"))
+        _share(partial(walk, options.name, given, options.profile), options.cluster)
     page = run(options.name, given, out, options.profile, force=options.force)
     _say(str(page))
     if options.record:

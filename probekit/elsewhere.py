@@ -7,7 +7,7 @@ that a page asks the store for, and ``Left`` ends what hangs on one that is not 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -43,8 +43,8 @@ class Wanted:
 class Taker(Protocol):
     """Who is given what a run misses."""
 
-    def result(self, wanted: Wanted) -> None:
-        """A result, finished or not; after it, an unfinished one raises ``Left``."""
+    def result(self, wanted: Wanted) -> bool:
+        """A result, finished or not; whether an unfinished one is left, by ``Left``, and not computed here."""
 
     def weights(self, source: Any) -> str:
         """The fingerprint of a ``probekit.models.source.Source``, or what stands for it; or raises ``Left``."""
@@ -94,3 +94,9 @@ def later() -> Iterator[None]:
     except Exception:
         if _left.get() == before:
             raise
+
+
+def handed(work: Callable[[], object], one: Taker) -> None:
+    """Do some work, and give a taker what it misses; then it ends where it needs that."""
+    with handing_to(one), suppress(Left):
+        work()

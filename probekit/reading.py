@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import datetime
 import errno
+import hashlib
 import io
 import json
 import math
@@ -141,6 +142,19 @@ def _unpacked(file: io.BufferedReader) -> Iterator[bytes]:
             yield member.flush()  # what it had no room for
     if not member.eof:
         raise EOFError("its gzip stream ends too early")
+
+
+def file_digest(path: Path) -> str:
+    """SHA-256 of a file's bytes as they lie on disk, hexadecimal.
+
+    Raises:
+        ProbeError: it cannot be read.
+    """
+    try:
+        with open_regular(path) as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise ProbeError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 def read_bytes(path: Path, total: int = HELD) -> bytes:

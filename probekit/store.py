@@ -12,6 +12,7 @@ import contextlib
 import io
 import logging
 import math
+import os
 import re
 import shutil
 import time
@@ -64,6 +65,7 @@ class Store:
 
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else cache_folder() / "results"
+        self.shared = folder is None  # with whoever takes what is missing, see ``elsewhere``
 
     def place(self, function: str, key: Mapping[str, Any]) -> Path:
         """Folder of one result; ``key`` is JSON-like and names all that decides it, the number of shards included."""
@@ -91,9 +93,9 @@ class Store:
         missing = [index for index in range(shards) if found[index] is None]
         if len(missing) < shards:
             log.info("%s: %d of %d shards found in %s", function, shards - len(missing), shards, place)
-        if (taker := elsewhere.taker()) is not None:
-            taker.result(elsewhere.Wanted(function, key, *elsewhere.under_way.get(), shards, missing, compute))
-            if missing:
+        if self.shared and (taker := elsewhere.taker()) is not None:
+            wanted = elsewhere.Wanted(function, key, *elsewhere.under_way.get(), shards, missing, compute)
+            if taker.result(wanted) and missing:
                 raise elsewhere.leave(function)
         _note(place, key)
         for index in missing:
@@ -107,7 +109,7 @@ class Store:
             StoreError: as of ``frames``.
         """
         place = self.place(function, key)
-        missing = _first_whole(_files(place).get(index, []), []) is None
+        missing = _first_whole(_files(place, f"{index:05d}-").get(index, []), []) is None
         if missing:
             _note(place, key)
             _made(place, index, compute)
@@ -162,13 +164,13 @@ class _Fault(Exception):
     """Why a file is not the shard that it is named after."""
 
 
-def _files(place: Path) -> dict[int, list[Path]]:
-    """The shards in a folder by their number, as their names have it."""
+def _files(place: Path, begin: str = "") -> dict[int, list[Path]]:
+    """The shards in a folder by their number, as their names have it; those whose names begin so."""
     found: dict[int, list[Path]] = {}
     try:
-        for path in sorted(place.iterdir()):
-            if match := SHARD.fullmatch(path.name):
-                found.setdefault(int(match[1]), []).append(path)
+        for name in sorted(name for name in os.listdir(place) if name.startswith(begin)):
+            if match := SHARD.fullmatch(name):
+                found.setdefault(int(match[1]), []).append(place / name)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:

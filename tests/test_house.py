@@ -31,6 +31,7 @@ ORDER = [
     "titles",
     "metrics",
     "store",
+    "filewise",
     "probes",
     "models",
     "scoring",

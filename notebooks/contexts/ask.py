@@ -106,7 +106,7 @@ def look(
         documents: of a triple, the first that are read, at most; 0 for all.
     """
     counts = Counter[str]()
-    asked, found = look_up(source, counts, documents or None)
+    asked, found = look_up(source, counts, documents or None, Store())
     plain, has_other = plain_steps(asked, found, most, seed)
     names = list(dict.fromkeys(plain["triple_id"]))
     groups = [([n for n in names if n in has_other], triples), ([n for n in names if n not in has_other], others)]
@@ -142,7 +142,11 @@ def look_all(
     seed: int = 0,
 ) -> list[Looked]:
     """``look`` at each of ``sources``, with the parameters that all pages of study 2 share."""
-    return [look(source, triples, others, most, seed, documents) for source in sources(names, own, per_fact)]
+    found = []
+    for source in sources(names, own, per_fact):
+        with later():
+            found.append(look(source, triples, others, most, seed, documents))
+    return found
 
 
 def redrawn(looked: Sequence[Looked], draws: int, most: int = 10, seed: int = 0) -> list[Looked]:

@@ -16,6 +16,7 @@ from probekit.contexts.study import steps
 from probekit.contexts.variants import VARIANTS, real
 from probekit.probes.probe import Probe
 from probekit.probes.rewordings import NAME, PROMPT, rewordings
+from probekit.store import Store
 
 from notebooks.contexts.ask import Looked, draw, plain_steps, told_of
 
@@ -42,7 +43,7 @@ def reworded(
         and what the probe tells (see ``ask.told_of``).
     """
     counts = Counter[str]()
-    asked, found = look_up(source, counts, documents or None)
+    asked, found = look_up(source, counts, documents or None, Store())
     plain, counting = plain_steps(asked, found, most, seed)
     texts = rewordings(source.probe)
     draws = _draws(asked, plain["triple_id"].unique(), texts, questions, seed)

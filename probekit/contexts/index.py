@@ -11,7 +11,6 @@ own full text must be downloaded. ``python -m benchmarks.corpora`` measures the 
 
 from __future__ import annotations
 
-import hashlib
 import json
 import sqlite3
 import unicodedata
@@ -29,7 +28,7 @@ from probekit.errors import ProbeError, StoreError
 from probekit.files import digest, write_atomically
 from probekit.probes.lipid.entities import TOKEN, Finder
 from probekit.progress import Status, bar
-from probekit.reading import RECORD, beyond, limit, open_regular, read_object
+from probekit.reading import RECORD, beyond, file_digest, limit, open_regular, read_object
 
 DATABASE, ABOUT = "probekit-index.sqlite", "probekit-index.json"
 VERSION = 1  # raise it with every change of what is stored
@@ -88,7 +87,7 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False) ->
     told = {name: count for name, count in counts.items() if count}
     if not (out / ABOUT).exists():
         about = {"version": VERSION, "unicode": unicodedata.unidata_version, "counts": told}
-        about |= {"bytes": database.stat().st_size, "sha256": _digest(database)}
+        about |= {"bytes": database.stat().st_size, "sha256": file_digest(database)}
         write_atomically(out / ABOUT, (json.dumps(about, indent=2) + "\n").encode())
     return told
 
@@ -108,7 +107,7 @@ def _fill(connection: sqlite3.Connection, files: Sequence[tuple[Path, str]], out
         connection.executescript(f"BEGIN EXCLUSIVE; {TABLES} COMMIT;")
     connection.execute("BEGIN EXCLUSIVE")
     before = connection.execute("SELECT name, digest FROM files ORDER BY number").fetchall()
-    given = [(name, _digest(path)) for path, name in files]
+    given = [(name, file_digest(path)) for path, name in files]
     if given[: len(before)] != before:
         raise StoreError(
             f"{out} holds an index of other files, or of files that were changed since: "
@@ -228,7 +227,7 @@ class Index:
                 raise StoreError(
                     f"{folder}: an index of another version, or of another Python; build it again with --force"
                 )
-            if self.database.stat().st_size != told.get("bytes") or _digest(self.database) != told.get("sha256"):
+            if self.database.stat().st_size != told.get("bytes") or file_digest(self.database) != told.get("sha256"):
                 raise StoreError(
                     f"{self.database} was changed or damaged since it was built: build it again with --force"
                 )
@@ -342,14 +341,6 @@ def _text(packed: bytes) -> str:
     if not unpacked.eof:
         raise beyond("a document of the index", "its text", 4 * RECORD)
     return text.decode()
-
-
-def _digest(path: Path) -> str:
-    try:
-        with open_regular(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ProbeError(f"cannot read {path}: {error.strerror or error}") from error
 
 
 @contextmanager

@@ -138,7 +138,7 @@ class Matcher:
         absent = set(asked["pool"]) - set(pools)
         if absent:
             raise ProbeError(f"no pool of entities for {', '.join(sorted(absent))}")
-        self.pools = pools
+        self.pools, self.pool_of = pools, asked["pool"].tolist()
         self.by_subject: dict[str, dict[str, dict[str, list[int]]]] = {}
         for number, (subject, name, target) in enumerate(
             zip(asked["subject"], asked["pool"], asked["target"], strict=True)
@@ -185,9 +185,16 @@ def retrieve(
     Raises:
         ProbeError: a pool is missing.
     """
-    matcher, often = Matcher(asked, pools), Counter[int]()
-    for document in documents:
-        named, found = matcher.find(document)
+    matcher = Matcher(asked, pools)
+    yield from first_found(map(matcher.find, documents), len(asked), counts, most)
+
+
+def first_found(
+    held: Iterable[tuple[bool, list[Found]]], asked: int, counts: Counter[str], most: int | None = None
+) -> Iterator[Found]:
+    """Of what ``Matcher.find`` gave for each document in order, ``most`` of each triple; see ``retrieve``."""
+    often = Counter[int]()
+    for named, found in held:
         pairs = len(found)
         found = [one for one in found if not most or often[one.triple] < most]
         counts[READ] += 1
@@ -197,7 +204,7 @@ def retrieve(
         counts[BEYOND] += pairs - len(found)
         often.update(one.triple for one in found)
         yield from found
-    counts[TRIPLES] += len(asked)
+    counts[TRIPLES] += asked
     counts[COVERED] += len(often)
 
 

@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pandas as pd
 
+from probekit.contexts.folder import Folder
 from probekit.contexts.index import Index, is_index
 from probekit.contexts.matching import pool
-from probekit.contexts.resources import Document, read_documents
+from probekit.contexts.resources import Document
 from probekit.contexts.retrieval import NAMED, READ, Found, retrieve, triples
 from probekit.errors import ProbeError
 from probekit.probes.biomedical import medlama
@@ -19,6 +20,7 @@ from probekit.probes.data import locate
 from probekit.probes.lama import sample_sentences, trex, trex_facts
 from probekit.probes.probe import MASK, Probe
 from probekit.probes.texts import load_text
+from probekit.store import Store
 
 
 @dataclass(frozen=True)
@@ -40,12 +42,15 @@ class Source:
     counts: Counter[str] = field(default_factory=Counter)
 
 
-def look_up(source: Source, counts: Counter[str], most: int | None = None) -> tuple[pd.DataFrame, list[Found]]:
+def look_up(
+    source: Source, counts: Counter[str], most: int | None = None, store: Store | None = None
+) -> tuple[pd.DataFrame, list[Found]]:
     """The triples of a source and the documents of each; what to give to ``steps``.
 
     Args:
         counts: see ``retrieve``; raised by what reading the documents left out, too.
         most: documents of a triple.
+        store: where it is kept what each file of a folder holds; None keeps nothing.
 
     Raises:
         ProbeError: no document holds the subject and the target of any triple; it tells what was read and left out.
@@ -58,6 +63,8 @@ def look_up(source: Source, counts: Counter[str], most: int | None = None) -> tu
         pools[name] = pool(entities, forms)
     if isinstance(source.documents, Index):
         found = source.documents.retrieve(asked, pools, counts, most)
+    elif isinstance(source.documents, Folder):
+        found = list(source.documents.retrieve(asked, pools, counts, most, store))
     else:
         found = list(retrieve(asked, source.documents, pools, counts, most))
     counts.update(source.counts)
@@ -114,4 +121,4 @@ def own_contexts(name: str, probe: Probe, place: str | Path) -> Source:
         index = Index(place)
         return Source(name, probe, index, counts=index.counts)
     counts = Counter[str]()
-    return Source(name, probe, read_documents(place, counts), counts=counts)
+    return Source(name, probe, Folder(place, counts), counts=counts)

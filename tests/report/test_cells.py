@@ -6,7 +6,7 @@ import pytest
 
 import probekit as pk
 from probekit import cells, cli
-from probekit.errors import ProbeError
+from probekit.errors import ProbeError, ProbekitError
 from probekit.models.source import Source
 
 ASKED = {"models": ["zoo/bert-tiny", "bert-base-uncased"], "probes": ["demo/template", "demo/natural"], "limit": 10}
@@ -67,6 +67,35 @@ def test_finished_results_are_counted(cache):
 def test_what_fails_before_anything_is_asked_is_told(cache):
     with pytest.raises(ProbeError, match="no probe"):
         cells.plan("12_accuracy", {**ASKED, "probes": ["nothing"]})
+
+
+def test_pages_are_named_one_by_one_by_how_they_begin_or_by_their_folder():
+    assert cells.named("12_accuracy", "paper") == ["12_accuracy"]
+    assert cells.named("3", "paper") == cells.named("rationales", "paper")
+    assert {name[0] for name in cells.named("fairness", "paper")} == {"4"}
+    with pytest.raises(ProbekitError, match="no study 'nothing'"):
+        cells.named("nothing", "paper")
+
+
+def test_models_are_listed_where_the_data_are_not_there(cache, monkeypatch):
+    monkeypatch.setenv("PROBEKIT_DATA", str(cache))
+    asked = {"models": ["bert-base-uncased", "zoo/bert-tiny"], "probes": ["squad"]}
+    rows, ended = cells.as_rows("12_accuracy", asked, "demo", 1.0)
+    assert [(row["model"], row["tokens"]) for row in rows] == [(name, None) for name in asked["models"]]
+    assert rows[0]["gigabytes"] == pytest.approx(0.44, abs=0.01) and rows[1]["gigabytes"] is None
+    assert "is not in the data folder" in ended["12_accuracy"]
+    assert cells.as_lines(rows, ended, 1.0)[-1].endswith("of 2 results the tokens are unknown")
+    assert cells.as_rows("12_accuracy", {"nothing": 1}, "demo", 1.0)[0] == []
+
+
+def test_files_that_say_what_is_asked_are_read(cache, tmp_path, monkeypatch):
+    rows = pk.load_probe("demo/template").prompts
+    (tmp_path / "texts").mkdir()
+    (tmp_path / "texts" / "a.txt").write_text(" ".join([*rows["subject"], *(gold[0] for gold in rows["gold"])]))
+    asked = {"models": ["zoo/bert-tiny"], "sources": [], "own": {"mine": ["demo/template", str(tmp_path / "texts")]}}
+    found, ended = cells.plan("21_rank_change", asked)
+    assert ended is None and [one.function for one in found] and all(one.model for one in found)
+    assert len(list(cache.rglob("documents/*/*.parquet"))) == 1, "and need not be read again"
 
 
 def test_the_command_counts_and_writes_objects(cache, capsys):

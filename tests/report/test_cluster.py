@@ -2,19 +2,30 @@
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
 import threading
 import time
 from collections import Counter
+from functools import partial
+from importlib import import_module
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 import probekit as pk
-from probekit.errors import ClusterError, ModelError
+from probekit.cells import walk
+from probekit.cli import main
+from probekit.contexts.resources import read_documents
+from probekit.contexts.sources import Source, look_up, own_contexts
+from probekit.demo.world.contexts import demo_contexts
+from probekit.elsewhere import handed
+from probekit.errors import ClusterError, ModelError, ProbeError
 from probekit.files import unfinished
+from probekit.filewise import InputFile, Read, each_file
 from probekit.models import load_model
 from probekit.scoring import plan, rank_entities
 from probekit.scoring.saliency import attribute, randomised
@@ -23,15 +34,7 @@ distributed = pytest.importorskip("distributed", reason="Dask is not installed: 
 dask = pytest.importorskip("dask")
 cluster = pytest.importorskip("probekit.cluster")
 
-PAGE = """# ---
-# jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
-# %% tags=["parameters"]
+PAGE = """# %% tags=["parameters"]
 pieces: int = 0  # shards without a model
 slow: float = 0.0  # seconds that each takes
 note: str = ""  # file that is told of each
@@ -82,13 +85,8 @@ page.close()
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    (tmp_path / "notebooks" / "first").mkdir(parents=True)
-    (tmp_path / "notebooks" / "first" / "01_study.py").write_text(PAGE)
-    (tmp_path / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n")
-    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
-    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
-    return tmp_path
+def home(report):
+    return report(PAGE)
 
 
 @pytest.fixture
@@ -97,6 +95,10 @@ def two(home):
         n_workers=2, threads_per_worker=1, memory_limit=0, dashboard_address=None, silence_logs=50
     ) as found:
         yield found
+
+
+def fill(values: dict[str, object], address: str) -> int:
+    return cluster.fill(partial(walk, "01_study", values, "demo"), address)
 
 
 def given(home: Path, pieces: int = 0, slow: float = 0.0, **more: object) -> dict[str, object]:
@@ -115,7 +117,7 @@ def stored(folder: Path) -> dict[str, bytes]:
 def test_workers_leave_the_same_bytes_as_one_process(home, two, monkeypatch):
     monkeypatch.setattr(plan, "SHARD_ROWS", 8)
     names = ["zoo/bert-tiny", "zoo/roberta-tiny"]
-    done = cluster.fill("01_study", given(home, models=names), "demo", two.scheduler_address)
+    done = fill(given(home, models=names), two.scheduler_address)
     probe, alone = pk.load_probe("demo/template", limit=24), pk.Store(home / "alone")
     for name in names:
         rank_entities(load_model(name), probe, store=alone)
@@ -124,7 +126,7 @@ def test_workers_leave_the_same_bytes_as_one_process(home, two, monkeypatch):
     assert stored(home / "cache" / "results") == shards
     assert len(shards) >= 8 and done == len(shards) + 2 * len(names), "each model and copy is read once"
     assert not list((home / "cache" / "cells").iterdir())
-    assert cluster.fill("01_study", given(home, models=names), "demo", two.scheduler_address) == 0
+    assert fill(given(home, models=names), two.scheduler_address) == 0
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is sent")
@@ -140,17 +142,119 @@ def test_a_killed_worker_loses_its_own_shard_alone(home, two):
     values = given(home, 12, 0.3)
     watcher = threading.Thread(target=kill)
     watcher.start()
-    assert cluster.fill("01_study", values, "demo", two.scheduler_address) == 12
+    assert fill(values, two.scheduler_address) == 12
     watcher.join()
     times = computed(home)
     assert sorted(times) == list(range(12)) and 12 < sum(times.values()) <= 13, "what was finished stays finished"
     assert len(stored(home / "cache" / "results")) == 12
 
 
+def noted(note: Path, slow: float = 0.0) -> Read:
+    """Reads a file slowly and notes it; sent by value, since workers do not know this module."""
+
+    def read(file, counts):
+        with note.open("a") as told:
+            told.write(f"{file.path.stem} {os.getpid()}\n")
+        time.sleep(slow)
+        counts["bytes"] += len(data := file.path.read_bytes())
+        return pd.DataFrame({"data": [data.decode()]})
+
+    return read
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is sent")
+def test_a_file_is_read_twice_only_if_its_worker_was_killed(home, two):
+    files = [InputFile(home / f"{number}.txt") for number in range(12)]
+    for number, file in enumerate(files):
+        file.path.write_text("a" * number)
+    note, killed, found = home / "note", [], []
+    note.touch()
+
+    def kill() -> None:
+        while len(lines := note.read_text().splitlines()) < 5:
+            time.sleep(0.02)
+        killed.extend(lines[-1].split())
+        os.kill(int(killed[1]), signal.SIGKILL)
+
+    def ask() -> None:
+        found.clear()
+        found.extend(each_file(pk.Store(), "files", {}, files, noted(note, 0.3), "files"))
+
+    watcher = threading.Thread(target=kill)
+    watcher.start()
+    assert cluster.fill(partial(handed, ask), two.scheduler_address) == 12
+    watcher.join()
+    assert computed(home) - Counter(range(12)) in (Counter({int(killed[0]): 1}), Counter())
+    alone = list(each_file(None, "files", {}, files, noted(home / "other"), "files"))
+    assert [(list(one["data"]), one.attrs) for one in found] == [(list(one["data"]), one.attrs) for one in alone]
+    assert [one.attrs["counts"]["bytes"] for one in found] == list(range(12))
+    assert not list((home / "cache" / "cells").iterdir())
+
+
+def test_prompts_made_by_workers_have_the_same_bytes(home, two, capsys, monkeypatch):
+    def record(pmid: int, text: str) -> str:
+        article = f"<Article><Abstract><AbstractText>{text}</AbstractText></Abstract></Article>"
+        return f"<PubmedArticle><MedlineCitation><PMID>{pmid}</PMID>{article}</MedlineCitation></PubmedArticle>"
+
+    (home / "drugs.txt").write_text("velnin\n")
+    for number, pmids in enumerate([(1, 2), (2, 3), (3, 1), ()]):
+        records = "".join(record(pmid, f"File {number} has velnin.") for pmid in pmids)
+        (home / f"{number}.xml").write_text(f"<PubmedArticleSet>{records}</PubmedArticleSet>")
+    given = ["lipid", "build", *(str(home / f"{number}.xml") for number in range(4))]
+    given += ["--entities", f"drugs={home / 'drugs.txt'}", "--out"]
+    with monkeypatch.context() as here:
+        build = import_module("probekit.probes.lipid.build")
+        here.setattr(build, "read_records", lambda *_: pytest.fail("a file is read here"))
+        assert main([*given, str(home / "many"), "--cluster", two.scheduler_address]) == 0
+    said = capsys.readouterr().out
+    shards = stored(home / "cache" / "results")
+    assert len(shards) == 4
+    shutil.rmtree(home / "cache")
+    assert main([*given, str(home / "one")]) == 0
+    assert capsys.readouterr().out == said.replace(str(home / "many"), str(home / "one"))
+    assert stored(home / "cache" / "results") == shards
+    for name in ("drugs.jsonl", "counts.json"):
+        assert (home / "many" / name).read_bytes() == (home / "one" / name).read_bytes()
+    made = [json.loads(line) for line in (home / "many" / "drugs.jsonl").read_text().splitlines()]
+    assert [(row["pmid"], row["text"]) for row in made] == [
+        ("2", "File 1 has [MASK]."),
+        ("3", "File 2 has [MASK]."),
+        ("1", "File 2 has [MASK]."),
+    ], "the last record of a PMID counts"
+    with pytest.raises(ProbeError, match="cannot read .*absent"):
+        main([*given[:2], "--debug", str(home / "absent.xml"), *given[6:], str(home / "no"), "--cluster", "local:1"])
+
+
+def test_documents_looked_up_by_workers_are_those_of_one_pass(home, two, monkeypatch):
+    folder = home / "documents"
+    folder.mkdir()
+    for domain in ("general", "biomedical"):
+        told = [vars(one) for one in demo_contexts(domain).documents]
+        for number in range(3):  # the second file has ids of the first, too
+            rows = told[number * 20 : number * 20 + 40]
+            (folder / f"{domain}{number}.jsonl").write_text("".join(f"{json.dumps(row)}\n" for row in rows))
+    probe, found = demo_contexts("general").probe, []
+    left: Counter[str] = Counter()
+    documents = read_documents(folder, left)
+    expected = look_up(Source("mine", probe, documents, counts=left), one_pass := Counter(), 1)
+
+    def ask() -> None:
+        found.append((look_up(own_contexts("mine", probe, folder), counts := Counter(), 1, pk.Store()), counts))
+
+    monkeypatch.setattr("probekit.contexts.folder.read_file", lambda *_: pytest.fail("a file is read here"))
+    assert cluster.fill(partial(handed, ask), two.scheduler_address) == 6
+    ask()
+    for (asked, matches), counts in found:
+        assert matches == expected[1] and len(matches) > 10 and asked.equals(expected[0])
+        assert +counts == +one_pass and counts["left out: documents of an id met before"] > 0
+    assert len(found) == 2
+
+
 def test_two_clients_share_the_work(home, two):
     values = given(home, 10, 0.2)
-    script = "import sys, json; from probekit.cluster import fill\n"
-    script += "fill('01_study', json.loads(sys.argv[1]), 'demo', sys.argv[2])"
+    script = "import sys, json; from functools import partial; from probekit.cells import walk\n"
+    script += "from probekit.cluster import fill; given = json.loads(sys.argv[1])\n"
+    script += "fill(partial(walk, '01_study', given, 'demo'), sys.argv[2])"
     command = [sys.executable, "-c", script, json.dumps(values), two.scheduler_address]
     both = [subprocess.Popen(command) for _ in range(2)]
     assert [one.wait() for one in both] == [0, 0]
@@ -173,16 +277,16 @@ def test_a_scheduler_that_goes_away_is_named_and_what_was_stored_is_kept(home):
         watcher = threading.Thread(target=end)
         watcher.start()
         with pytest.raises(ClusterError, match="the scheduler is gone; what was stored is kept"):
-            cluster.fill("01_study", values, "demo", two.scheduler_address)
+            fill(values, two.scheduler_address)
         watcher.join()
         assert 0 < len(stored(home / "cache" / "results")) < 40
         with pytest.raises(ClusterError, match="no scheduler answers at"):
-            cluster.fill("01_study", values, "demo", two.scheduler_address)
+            fill(values, two.scheduler_address)
 
 
 def test_an_error_of_a_task_is_told_as_it_is(home, two):
     with pytest.raises(ModelError, match="it does not work"):
-        cluster.fill("01_study", given(home, 40, fail=True), "demo", two.scheduler_address)
+        fill(given(home, 40, fail=True), two.scheduler_address)
     assert len(computed(home)) < 40, "nothing more is sent"
 
 
@@ -198,7 +302,7 @@ def test_a_worker_without_the_package_is_named(home, tmp_path):
         )
         try:
             with pytest.raises(ClusterError, match="lacks probekit: install probekit"):
-                cluster.fill("01_study", given(home, 2), "demo", empty.scheduler_address)
+                fill(given(home, 2), empty.scheduler_address)
         finally:
             worker.kill()
             worker.wait()
@@ -222,7 +326,7 @@ def test_what_the_run_did_not_write_is_not_unpickled(home):
 @pytest.mark.parametrize("where", ["local:none", "local:0"])
 def test_a_wrong_number_of_processes_is_refused(home, where):
     with pytest.raises(ClusterError, match="takes a number of processes"):
-        cluster.fill("01_study", given(home), "demo", where)
+        fill(given(home), where)
 
 
 def test_a_queue_takes_the_arguments_of_dask_jobqueue(tmp_path):

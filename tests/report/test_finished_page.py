@@ -3,15 +3,7 @@
 from probekit.report.run import run
 from tests.conftest import small
 
-PAGE = """# ---
-# jupyter:
-#   kernelspec:
-#     display_name: Python 3
-#     language: python
-#     name: python3
-# ---
-
-# %% tags=["parameters"]
+PAGE = """# %% tags=["parameters"]
 models: list = []  # asked
 out: str = "01_study"  # folder
 
@@ -30,12 +22,8 @@ page.close()
 """
 
 
-def test_the_same_bytes_without_the_weights(tmp_path, monkeypatch):
-    (tmp_path / "notebooks" / "first").mkdir(parents=True)
-    (tmp_path / "notebooks" / "first" / "01_study.py").write_text(PAGE)
-    (tmp_path / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n")
-    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
-    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
+def test_the_same_bytes_without_the_weights(report, tmp_path):
+    report(PAGE)
     small("bert").network.save_pretrained(tmp_path / "mine")
     small("bert").tokenizer.save_pretrained(tmp_path / "mine")
     given = {"models": [str(tmp_path / "mine")]}

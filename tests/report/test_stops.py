@@ -51,13 +51,10 @@ if how == "work":
 
 
 @pytest.fixture
-def home(tmp_path, monkeypatch):
-    (tmp_path / "notebooks" / "first").mkdir(parents=True)
-    (tmp_path / "notebooks" / "first" / "01_study.py").write_text(NOTEBOOK)
-    (tmp_path / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n")
-    monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+def home(report, monkeypatch):
+    home = report(NOTEBOOK)
+    monkeypatch.chdir(home)
+    return home
 
 
 def test_a_cell_that_fails_is_told_in_a_line_and_leaves_nothing(home, capsys):

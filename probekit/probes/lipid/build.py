@@ -1,29 +1,32 @@
-"""Input files to one probe a list, part by part: finished files are remembered, and a rerun computes only new ones."""
+"""Input files to one probe a list, file by file: finished ones are remembered, and a rerun computes only new ones."""
 
 from __future__ import annotations
 
 import datetime
-import hashlib
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import version
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
+import numpy as np
+import pandas as pd
+
 from probekit.errors import ProbeError, StoreError
-from probekit.files import canonical, digest, sweep, write_atomically
+from probekit.files import canonical, digest, write_atomically
+from probekit.filewise import InputFile, each_file
 from probekit.outputs import staged
 from probekit.probes.lipid.entities import Finder, read_entities
 from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, RECORDS, Citation, read_records
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
 from probekit.probes.lipid.sentences import split_sentences
 from probekit.probes.xml_records import NOT_UTF8
-from probekit.progress import bar
-from probekit.reading import open_regular, raw_lines
+from probekit.reading import raw_lines
+from probekit.store import Store
 
 RECIPE = 3  # raise it with every change that alters a prompt or a count
 TWICE, UNDATED = "files given twice", "abstracts without a date"
@@ -33,16 +36,6 @@ STEPS = (SENTENCES, MENTION, PROMPTS)
 Row = dict[str, Any]
 Found = tuple[int, Counter[str], list[Row]]  # of a record: its PMID, what it adds to the counts, its prompts
 ABOUT = {"style": "natural", "domain": "biomedical"}  # of every row: what a probe of these prompts is
-
-
-@dataclass(frozen=True)
-class Part:
-    """What one finished input file holds: its own faults as ``counts``, and the PMID of each of its records in order,
-    negative of a notice of deletion; none of plain sentences."""
-
-    path: Path
-    counts: dict[str, int]
-    pmids: list[int]
 
 
 class Seen:
@@ -71,8 +64,9 @@ def build(
     ignore_case: bool = False,
     before: str | None = None,
     force: bool = False,
+    store: Store | None = None,
 ) -> dict[str, Any]:
-    """Write a probe of each list, ``LIST.jsonl``, and ``counts.json`` into a folder; parts stay there for reruns.
+    """Write a probe of each list, ``LIST.jsonl``, and ``counts.json`` into a folder.
 
     A row has ``prompt_id, text, gold, surface`` (the entity as the sentence has it), ``entity_type`` (its list),
     ``style, domain`` and, from PubMed, ``pmid, date``. Of several records of one PMID the last counts, as PubMed has
@@ -89,6 +83,7 @@ def build(
         plain: the input holds sentences, not records; only the later steps run.
         ignore_case: of entities.
         force: replace what other lists or options made there.
+        store: where finished files are kept; by default ``parts`` in the folder.
 
     Returns:
         ``counts`` after each step, ``statistics`` by list (prompts, unique entities, and mean, sample standard
@@ -110,16 +105,20 @@ def build(
         raise ProbeError(f"a list's name becomes a file's, and {wrong[0]!r} cannot be one")
     finder = Finder(lists, ignore_case)
     options = {"after": after, "before": before, "plain": plain, "ignore_case": ignore_case, "keywords": KEYWORDS}
-    recipe = canonical([RECIPE, version("sentencex"), options, lists])
-    by_content = {_digest(path): path for path in reversed(files)}
+    key = {"recipe": RECIPE, "sentences": version("sentencex"), "options": options, "lists": digest(canonical(lists))}
+    by_content = {file.content: file for file in map(InputFile, reversed(files))}
+    ordered = [*by_content.values()][::-1]
     total = Counter({TWICE: len(files) - len(by_content)})
     frequency: dict[str, Counter[str]] = {kind: Counter() for kind in lists}
     names = [*(f"{kind}.jsonl" for kind in lists), "counts.json"]
     with staged(out, names, "", digest(canonical([options, lists])), force) as work:
-        place = out / "parts"
-        sweep(place)
-        parts = [_part(by_content[one], one, recipe, finder, options, place) for one in _bar([*by_content][::-1])]
-        _join(parts, work, total, frequency)
+        read = partial(_part, finder=finder, options=options)
+        parts = partial(each_file, store or Store(out / "parts"), "lipid", key, ordered, read)
+        pmids = []
+        for part in parts("LIPID"):
+            pmids.append(part["pmid"].to_numpy())
+            total.update(part.attrs["counts"])
+        _join(parts("joining"), _standing(pmids, total), work, total, frequency)
         summary = _summary(total, frequency, lists, finder, options)
         write_atomically(work / "counts.json", (json.dumps(summary, indent=2, ensure_ascii=False) + "\n").encode())
     return summary
@@ -157,36 +156,15 @@ def is_day(text: str) -> bool:
         return False
 
 
-def _bar(contents: Sequence[str]) -> Iterable[str]:
-    shown: Iterable[str] = bar("LIPID", len(contents), " files", items=contents)
-    return shown
-
-
-def _digest(path: Path) -> str:
-    try:
-        with open_regular(path) as file:
-            return hashlib.file_digest(file, "sha256").hexdigest()
-    except OSError as error:
-        raise ProbeError(f"cannot read {path}: {error.strerror}") from error
-
-
 # ---- one file --------------------------------------------------------------------------------------------------------
 
 
-def _part(path: Path, content: str, recipe: str, finder: Finder, options: Mapping[str, Any], folder: Path) -> Part:
-    """A finished file: a line for each record, ``[PMID, counts, rows]``, whether or not a later one replaces it."""
-    place = folder / f"{digest(recipe, content, length=32)}.jsonl"
-    about = place.with_suffix(".json")  # written last
-    if not about.is_file():
-        counts: Counter[str] = Counter()
-        read = _lines(path, content, finder, counts) if options["plain"] else _records(path, finder, options, counts)
-        lines, pmids = list[str](), list[int]()
-        for pmid, counted, rows in read:
-            lines.append(json.dumps([pmid, counted, rows], ensure_ascii=False) + "\n")
-            pmids += [pmid] if pmid else []
-        write_atomically(place, "".join(lines).encode())
-        write_atomically(about, json.dumps({"counts": counts, "pmids": pmids}).encode())
-    return Part(place, **json.loads(about.read_text("utf-8")))
+def _part(file: InputFile, counts: Counter[str], finder: Finder, options: Mapping[str, Any]) -> pd.DataFrame:
+    """A row for each record, whether or not a later one replaces it: its PMID, negative of a notice of deletion and 0
+    of a plain sentence, and in JSON what it adds to the counts, and its prompts."""
+    read = _lines(file, finder, counts) if options["plain"] else _records(file.path, finder, options, counts)
+    rows = [(pmid, json.dumps([counted, found], ensure_ascii=False)) for pmid, counted, found in read]
+    return pd.DataFrame(rows, columns=["pmid", "found"]).astype({"pmid": "int32", "found": "str"})
 
 
 def _records(path: Path, finder: Finder, options: Mapping[str, Any], counts: Counter[str]) -> Iterator[Found]:
@@ -214,14 +192,14 @@ def _sentences(record: Citation) -> Iterator[tuple[str, str]]:
     return ((f"{record.pmid}-{number}", sentence) for number, sentence in enumerate(found, start=1))
 
 
-def _lines(path: Path, content: str, finder: Finder, counts: Counter[str]) -> Iterator[Found]:
+def _lines(file: InputFile, finder: Finder, counts: Counter[str]) -> Iterator[Found]:
     faulty = False
-    for number, line in raw_lines(path):
+    for number, line in raw_lines(file.path):
         text = line.decode("utf-8", "replace")
         faulty = faulty or ("\ufffd" in text and "\ufffd".encode() not in line)
         if text.strip():
             found: Counter[str] = Counter()
-            sentence = (f"{content[:8]}-{number}", " ".join(text.split()))
+            sentence = (f"{file.content[:8]}-{number}", " ".join(text.split()))
             yield 0, found, list(prompts([sentence], finder, found, ABOUT))
     if faulty:
         counts[NOT_UTF8] += 1
@@ -230,14 +208,16 @@ def _lines(path: Path, content: str, finder: Finder, counts: Counter[str]) -> It
 # ---- all files -------------------------------------------------------------------------------------------------------
 
 
-def _standing(parts: Sequence[Part], total: Counter[str]) -> list[bytearray]:
-    """Of every record of every part, whether it is the last word on its PMID; the others are counted by why."""
+def _standing(parts: Sequence[np.ndarray], total: Counter[str]) -> list[bytearray]:
+    """Of every row of every part, by its PMIDs, whether it is the last word on one; the others are counted by why."""
     seen, gone = Seen(), Seen()
     found = []
     for part in reversed(parts):
-        stands = bytearray(len(part.pmids))
-        for place in range(len(part.pmids) - 1, -1, -1):
-            pmid = part.pmids[place]
+        stands = bytearray(len(part))
+        for place, pmid in reversed([*enumerate(part.tolist())]):
+            if not pmid:  # a sentence
+                stands[place] = True
+                continue
             new = abs(pmid) not in seen
             seen.add(abs(pmid))
             if pmid < 0 and new:
@@ -249,23 +229,26 @@ def _standing(parts: Sequence[Part], total: Counter[str]) -> list[bytearray]:
     return found[::-1]
 
 
-def _join(parts: Sequence[Part], out: Path, total: Counter[str], frequency: Mapping[str, Counter[str]]) -> None:
+def _join(
+    parts: Iterable[pd.DataFrame],
+    standing: Sequence[bytearray],
+    out: Path,
+    total: Counter[str],
+    frequency: Mapping[str, Counter[str]],
+) -> None:
     """The rows that stand, by list and in order of reading, at any size; counts are added."""
     try:
         with ExitStack() as opened:
             probes = {
                 kind: opened.enter_context((out / f"{kind}.jsonl").open("w", encoding="utf-8")) for kind in frequency
             }
-            for part, stands in zip(parts, _standing(parts, total), strict=True):
-                total.update(part.counts)
-                with part.path.open(encoding="utf-8") as lines:
-                    for place, line in enumerate(lines):
-                        if not part.pmids or stands[place]:
-                            _, counts, rows = json.loads(line)
-                            total.update(counts)
-                            for row in rows:
-                                frequency[row["entity_type"]][row["gold"][0]] += 1
-                                probes[row["entity_type"]].write(json.dumps(row, ensure_ascii=False) + "\n")
+            for part, stands in zip(parts, standing, strict=True):
+                for found in part["found"][np.frombuffer(stands, bool)]:
+                    counts, rows = json.loads(found)
+                    total.update(counts)
+                    for row in rows:
+                        frequency[row["entity_type"]][row["gold"][0]] += 1
+                        probes[row["entity_type"]].write(json.dumps(row, ensure_ascii=False) + "\n")
     except OSError as error:
         raise StoreError(
             f"cannot write into {out.parent}: {error.strerror or error}; make room and run again"

@@ -97,16 +97,23 @@ class Finder:
 
     def forms(self) -> dict[str, list[list[str]]]:
         """What is looked for, by the name of its list: the tokens of each form, in lower case if any case is found."""
-        found, ahead = dict[str, list[list[str]]](), [(self.trie, list[str]())]
+        found = dict[str, list[list[str]]]()
+        for tokens, ends in self.ends():
+            if tokens:
+                for kind in dict.fromkeys(kind for _, kind in ends.values()):
+                    found.setdefault(kind, []).append(tokens)
+        return found
+
+    def ends(self) -> Iterator[tuple[list[str], dict[str, tuple[str, str]]]]:
+        """All that decides what is found: tokens of each form, and by its exact case the entity and list it names."""
+        ahead = [(self.trie, list[str]())]
         while ahead:
             node, tokens = ahead.pop()
             for key, below in node.items():
-                if key != END:
+                if key == END:
+                    yield tokens, below
+                else:
                     ahead.append((below, [*tokens, key]))
-                elif tokens:
-                    for kind in dict.fromkeys(kind for _, kind in below.values()):
-                        found.setdefault(kind, []).append(tokens)
-        return found
 
     def find(self, sentence: str) -> list[Mention]:
         """Mentions from left to right, none overlapping; at each token the longest, its exact case before any case."""

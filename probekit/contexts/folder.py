@@ -1,0 +1,112 @@
+"""Documents in files, searched file by file: what a file holds for some triples stays in the store."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+
+import pandas as pd
+
+from probekit.contexts.resources import (
+    DOCUMENTS,
+    EMPTY,
+    KINDS,
+    OTHER,
+    TWICE,
+    Document,
+    files_at,
+    read_documents,
+    read_file,
+)
+from probekit.contexts.retrieval import Found, Matcher, first_found
+from probekit.files import canonical, digest
+from probekit.filewise import InputFile, each_file
+from probekit.probes.lipid.entities import Finder, Mention
+from probekit.store import Store
+
+VERSION = 1  # raise it with every change of what is read from a file, or found in a document
+
+
+class Folder:
+    """The documents of a file, or of all files below a folder, as ``read_documents`` gives them.
+
+    Args:
+        place: the file or folder.
+        counts: raised by what reading them left out, as there.
+    """
+
+    def __init__(self, place: str | Path, counts: Counter[str]) -> None:
+        self.place, self.counts = place, counts
+
+    def __iter__(self) -> Iterator[Document]:
+        return read_documents(self.place, self.counts)
+
+    def retrieve(
+        self,
+        asked: pd.DataFrame,
+        pools: Mapping[str, Finder],
+        counts: Counter[str],
+        most: int | None = None,
+        store: Store | None = None,
+    ) -> Iterator[Found]:
+        """What ``retrieval.retrieve`` finds in them, in the same order and with the same counts.
+
+        Args:
+            asked, pools, counts, most: as there.
+            store: where what each file holds is kept; None keeps nothing.
+
+        Raises:
+            ProbeError: as there, and as of ``read_documents``.
+            StoreError: see ``Store.frames``.
+        """
+        files = [InputFile(path, name) for path, name in files_at(self.place)]
+        read = [file for file in files if file.name.endswith(KINDS)]
+        self.counts[OTHER] += len(files) - len(read)
+        matcher = Matcher(asked, pools)
+        told = [asked[["subject", "pool", "target"]].values.tolist(), asked.attrs.get("subjects", {})]
+        looked = [told, {name: [finder.folds, *finder.ends()] for name, finder in pools.items()}]
+        key = {"documents": VERSION, "asked": digest(canonical(looked), length=32)}
+        tables = each_file(store, "documents", key, read, partial(_table, matcher=matcher), "documents of")
+        yield from first_found(self._once(tables, matcher.pool_of), len(asked), counts, most)
+
+    def _once(self, tables: Iterator[pd.DataFrame], pool_of: Sequence[str]) -> Iterator[tuple[bool, list[Found]]]:
+        """Each document of an id once, the first."""
+        seen = set[str]()
+        for table in tables:
+            self.counts.update(table.attrs["counts"])
+            for doc_id, named, held in zip(table["doc_id"], table["named"], table["held"], strict=True):
+                if doc_id in seen:
+                    self.counts[TWICE] += 1
+                else:
+                    seen.add(doc_id)
+                    self.counts[DOCUMENTS] += 1
+                    yield named, _found(doc_id, held, pool_of)
+
+
+def _table(file: InputFile, counts: Counter[str], matcher: Matcher) -> pd.DataFrame:
+    """A row for each document that is not empty: its id in JSON, whether it holds a subject, and, if it holds a triple,
+    in JSON its text, subject, mentions by pool, and triples."""
+    rows = []
+    for document in read_file(file.path, file.name, counts):
+        if not document.text.strip():
+            counts[EMPTY] += 1
+            continue
+        named, found = matcher.find(document)
+        mentions = {matcher.pool_of[one.triple]: [[*vars(m).values()] for m in one.mentions] for one in found}
+        held = [document.text, document.subject, mentions, [one.triple for one in found]]
+        rows.append((json.dumps(document.doc_id), named, json.dumps(held) if found else ""))
+    return pd.DataFrame(rows, columns=["doc_id", "named", "held"]).astype(
+        {"doc_id": "str", "named": bool, "held": "str"}
+    )
+
+
+def _found(doc_id: str, held: str, pool_of: Sequence[str]) -> list[Found]:
+    if not held:
+        return []
+    text, subject, mentions, triples = json.loads(held)
+    document = Document(json.loads(doc_id), text, subject)
+    named = {name: tuple(Mention(*one) for one in found) for name, found in mentions.items()}
+    return [Found(number, document, named[pool_of[number]]) for number in triples]
