@@ -6,6 +6,7 @@ import os
 os.environ["HF_HUB_OFFLINE"] = "1"
 
 import shutil
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import get_args
@@ -224,3 +225,29 @@ def doctor(path: Path, values: Values) -> None:
         assert chosen.any(), (row, column)
         frame.loc[chosen, "value"] = value
     frame.to_csv(path, index=False)
+
+
+HEAD = """# ---
+# jupyter:
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+"""
+
+
+@pytest.fixture
+def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], Path]:
+    """Makes a page, without its head, the one page ``01_study`` of a report with a cache of its own; its folder."""
+
+    def made(page: str) -> Path:
+        (tmp_path / "notebooks" / "first").mkdir(parents=True)
+        (tmp_path / "notebooks" / "first" / "01_study.py").write_text(HEAD + page)
+        (tmp_path / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n")
+        monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
+        monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
+        return tmp_path
+
+    return made

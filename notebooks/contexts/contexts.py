@@ -185,6 +185,11 @@ def answer(tables: Tables) -> str:
     how much of that is one relation's."""
     row = tables["sources"].sort_values("several", ascending=False, kind="stable").iloc[0]
     each = pick(tables["relations"], source=row["source"])
+    if not each["counted"].sum():
+        return (
+            f"Of {row['triples']:,} facts of {named(row['source'])}, none has what the method needs: a document that "
+            "names the subject, the answer and another right answer."
+        )
     first = each.loc[each["counted"].idxmax()]
     share = first["counted"] / each["counted"].sum()
     return (

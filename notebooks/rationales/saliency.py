@@ -361,7 +361,9 @@ def above_controls(tables: Tables) -> str:
             ]
             told += [f"{what} for so many models: {', '.join(counts)}"] if counts else []
         name = title(str(about["dataset"]))
-        sentences.append(f"On {name}, F1 is beyond chance above {'; above '.join(told)}.")
+        cells = pick(tables["interpretability"], dataset=about["dataset"], dimension=ALL, metric=F1)
+        few = enough(cells, "n", f"records of {name}")[1]
+        sentences.append(few or f"On {name}, F1 is beyond chance above {'; above '.join(told)}.")
     return " ".join(sentences)
 
 

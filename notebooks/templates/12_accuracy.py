@@ -35,6 +35,7 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "12_accuracy"  # folder for tables and figures
 
 # %% tags=["hide-input"]
+from probekit.markup import Markup
 from probekit.report import Page, forest, pick, plain, readable
 from probekit.report.charts import told
 
@@ -122,8 +123,10 @@ if len(gaps := pick(tables["pairs"], subset=accuracy.ALL, k=1) if len(tables["pa
     )
 else:
     page.say(
-        "No data set of this run is asked in both styles; two files of yours become one if they say their style and "
-        "share facts ({doc}`/book/rerun`)."
+        Markup(
+            "No data set of this run is asked in both styles; two files of yours become one if they say their style and "
+            "share facts ({doc}`/book/rerun`)."
+        )
     )
 
 # %% [markdown]

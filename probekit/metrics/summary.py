@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
+from probekit.errors import ProbeError
 from probekit.metrics.bootstrap import Interval, bootstrap_ci, bootstrap_means, middle, share_ci
 from probekit.metrics.ranking import hits_at_k, mean_reciprocal_rank
 
@@ -102,7 +103,12 @@ def paired_hits(first: pd.DataFrame, second: pd.DataFrame, k: int = 1) -> pd.Dat
 
     Returns:
         Index ``fact_id``, columns ``first`` and ``second``, each in [0, 1].
+
+    Raises:
+        ProbeError: a table without ``fact_id``, which ranks have not of themselves.
     """
+    if "fact_id" not in first or "fact_id" not in second:
+        raise ProbeError("ranks name no facts; add them: ranks.assign(fact_id=list(probe.facts))")
     sides = {
         name: pd.Series(hits_at_k(frame["rank"], k)).groupby(frame["fact_id"].to_numpy(), sort=False).mean()
         for name, frame in (("first", first), ("second", second))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 from collections.abc import Callable, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
@@ -132,7 +133,7 @@ def opened(
     Raises:
         ModelError: what ``make`` raises, or a tokenizer that does not fit.
     """
-    where = str(Path(name).resolve()) if Path(name).is_dir() else name
+    where = str(Path(name).resolve()) if os.path.isdir(name) else name
     made = Source(
         name=name,
         key=canonical([where, kind, recipe[1][2:], digest(tokenizer_text(tokenizer)), _configured(config)]),
@@ -198,7 +199,7 @@ def _folder(source: str, revision: str | None) -> Path:
     """Where the files of a checkpoint lie: the folder itself, or the Hub's cache."""
     from transformers.utils import cached_file
 
-    if Path(source).is_dir():
+    if os.path.isdir(source):
         return Path(source)
     return Path(str(cached_file(source, "config.json", revision=revision))).parent
 
@@ -211,7 +212,7 @@ def at_revision(name: str) -> tuple[str, str | None]:
 
 def _told(given: str, name: str, source: str, entry: Entry | None, revision: str | None) -> None:
     """Say that a folder is asked in place of the registered model of its name; refuse a revision of a folder."""
-    if not Path(source).is_dir():
+    if not os.path.isdir(source):
         return
     if revision:
         raise ModelError(
@@ -252,11 +253,11 @@ def find_model(name: str) -> str:
         ModelError: a registered model that is not on the Hub, or an unknown one of the zoo.
     """
     name = at_revision(name)[0]
-    if name.startswith(ZOO) and not Path(name).is_dir():
+    if name.startswith(ZOO) and not os.path.isdir(name):
         return str(resolve("probekit.demo.shipped:zoo_folder")(name))
     entry = registry().get(name)
     here = [root / "models" / name for root in (data_root(), cache_folder())]
-    if folder := next((folder for folder in here if folder.is_dir()), None):
+    if folder := next((folder for folder in here if os.path.isdir(folder)), None):
         return str(folder)
     if entry is None:
         return name
@@ -272,7 +273,7 @@ def _explain(name: str, source: str, error: Exception) -> str:
             f"{name} does not fit into memory ({said}): free some, take dtype='bfloat16', another device or several by "
             "device_map, or a smaller model"
         )
-    if Path(source).is_dir():
+    if os.path.isdir(source):
         return f"cannot load the model in {source}: {said}"
     if "trust_remote_code" in str(error):
         return f"{name}: its code lies beside its weights, and remote code is never run: {said}"
@@ -290,7 +291,8 @@ def _check(name: str, network: Any, info: dict[str, Any], allow_missing: bool) -
     mismatched = sorted(str(key[0] if isinstance(key, tuple) else key) for key in info.get("mismatched_keys", ()))
     if (missing or mismatched) and not allow_missing:
         raise ModelError(
-            f"{weights_lacking(name, missing + mismatched, type(network).__name__)}; or allow_missing=True"
+            f"{weights_lacking(name, missing + mismatched, type(network).__name__)}; "
+            "Python alone takes them as random numbers, with allow_missing=True"
         )
 
 

@@ -183,7 +183,8 @@ def _fault(prompt_id: Any, text: Any, gold: Any, known: set[str], seen: set[Any]
         return f"field 'gold': a non-empty list of strings is needed, found {gold!r}"
     for one in gold:
         if not _visible(one):
-            return f"field 'gold': {one!r} is not a non-empty string"
+            missing = isinstance(one, float) and math.isnan(one)
+            return f"field 'gold': {'missing' if missing else f'{one!r} is not a non-empty string'}"
         if one not in known:
             return f"field 'gold': {one!r} is not among the entities"
     return ""

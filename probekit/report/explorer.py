@@ -30,6 +30,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from probekit.markup import escape
+from probekit.reading import json_value
 
 log = logging.getLogger(__name__)
 
@@ -69,8 +70,7 @@ def write(stage: Path) -> list[str]:
     ]
     page = stage / "book" / "explorer.md"
     before, _, rest = page.read_text("utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    page.write_text(f"{before}{BEGIN}\n\n{''.join(groups)}{END}{after}", "utf-8")
+    page.write_text(f"{before}{BEGIN}\n\n{''.join(groups)}{END}{rest.partition(END)[2]}", "utf-8")
     return keys
 
 
@@ -125,8 +125,8 @@ def _order(key: str) -> tuple[int, str, str]:
 def _caption(table: Path) -> str:
     """What its page calls a table; nothing where no manifest lies beside it."""
     manifest = table.parent / "manifest.json"
-    known = json.loads(manifest.read_text("utf-8")).get("captions", {}) if manifest.is_file() else {}
-    return str(known.get(table.stem, ""))
+    known = json_value(manifest.read_text("utf-8"), str(manifest)) if manifest.is_file() else {}
+    return str(known.get("captions", {}).get(table.stem, ""))
 
 
 def _item(key: str, caption: str, columns: Sequence[str], rows: int) -> str:
@@ -154,7 +154,7 @@ def _title(page: Path) -> str:
     """The first heading of a page; nothing where there is no such page or heading."""
     if not page.is_file():
         return ""
-    cells = json.loads(page.read_text("utf-8"))["cells"]
-    texts = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown"]
-    found = re.search(r"^# +(.+)$", "\n".join(texts), re.MULTILINE)
+    cells = json_value(page.read_text("utf-8"), str(page))["cells"]
+    texts = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "markdown")
+    found = re.search(r"^# +(.+)$", texts, re.MULTILINE)
     return found[1].strip() if found else ""

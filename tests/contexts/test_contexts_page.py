@@ -67,6 +67,8 @@ def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
     assert "most results of the next pages" in told and "most results" not in contexts.answer(
         {**tables, "relations": even}
     )
+    none = contexts.answer({**tables, "relations": relations.assign(counted=0)})
+    assert "none has what the method needs" in none and "nan" not in none
     assert contexts.kinds(tables).endswith("these steps are 75% of N-M relations and 25% of N-1 relations.")
     assert contexts.kinds({**tables, "relations": relations.drop(columns="kind")}) == ""
 

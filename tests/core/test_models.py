@@ -228,3 +228,8 @@ def test_where_padding_changes_scores_batches_are_of_one_length(tmp_path, family
     found = pk.rank_targets(model, asked, [asked.entities] * 3)
     expected = [score for text in texts for score in slot_scores(model, text, asked.entities).values()]
     assert found["score"].tolist() == pytest.approx(expected, abs=1e-4)
+
+
+def test_a_name_too_long_for_any_folder_is_told_as_any_other():
+    with pytest.raises(ModelError, match="x" * 300):
+        pk.load_model("x" * 300)

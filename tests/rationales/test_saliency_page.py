@@ -119,8 +119,10 @@ def test_the_answer_says_where_the_readings_of_faithfulness_part() -> None:
         "above random scores for so many models: attention 1 of 1, integrated gradients 0 of 1; above the same" in above
     )
     assert above.endswith("network with random weights for so many models: attention 1 of 1.")
-    nowhere = {"contrasts": tables["contrasts"].assign(low=-0.1)}
+    nowhere = tables | {"contrasts": tables["contrasts"].assign(low=-0.1)}
     assert "attention 0 of 1" in saliency.above_controls(nowhere)
+    few = saliency.above_controls(tables | {"interpretability": tables["interpretability"].assign(n=3)})
+    assert few.startswith("Nothing can be said from 3 records") and "beyond chance" not in few
 
 
 def test_f1_follows_from_the_word_scores_that_are_kept() -> None:

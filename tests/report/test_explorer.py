@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from probekit.errors import ProbekitError
 from probekit.report import explorer
 from probekit.report.paths import root
 
@@ -48,6 +49,12 @@ def data(stage: Path, key: str) -> dict:
     assert before == f'TABLES["{key}"' and between and after.endswith("}\n") and "\n" not in after[:-1]
     assert "<" not in text
     return json.loads(after)
+
+
+def test_a_damaged_manifest_is_named(stage):
+    (stage / "book" / "studies" / "12_accuracy" / "manifest.json").write_text("")
+    with pytest.raises(ProbekitError, match=r"12_accuracy/manifest\.json: not JSON"):
+        explorer.write(stage)
 
 
 def test_pages_come_first_then_demo_then_own_runs(stage):

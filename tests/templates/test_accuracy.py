@@ -42,6 +42,8 @@ def test_pairs_compare_the_same_facts_and_average_over_their_sentences():
         "1": {"first": 0.0, "second": 1.0},
         "2": {"first": 1.0, "second": 1.0},
     }
+    with pytest.raises(pk.ProbekitError, match="fact_id=list"):
+        paired_hits(template.drop(columns="fact_id"), natural)
     row = accuracy.tables(pd.concat([template, natural]))["pairs"].iloc[0]
     assert (row["facts"], row["k"]) == (3, 1)
     assert row["difference"] == pytest.approx(2.5 / 3 - 2 / 3)
