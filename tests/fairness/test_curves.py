@@ -99,13 +99,14 @@ def test_agreement_by_vectors_are_those_of_the_vectors():
     assert second.values["A", RANK][:, 0] == pytest.approx(one.values["A", RANK][:, 1]) and second.at(20) == 0
 
 
-def test_a_missing_vector_ends_no_loop(tmp_path):
+def test_a_missing_vector_ends_no_loop(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     model = small("bert")
     model = replace(model, kind="encoder", network=model.network.bert)
     asked = []
-    taker = SimpleNamespace(result=asked.append, weights=lambda source: source.key)
+    taker = SimpleNamespace(result=lambda one: not asked.append(one), weights=lambda source: source.key)
     with handing_to(taker):
-        by_vectors(model, "binary", TEMPLATES, COMPLETIONS, FAMILIES, (1, 2), Store(tmp_path))
+        by_vectors(model, "binary", TEMPLATES, COMPLETIONS, FAMILIES, (1, 2), Store())
     assert [one.function for one in asked] == ["embeddings"] * len(TEMPLATES)
 
 

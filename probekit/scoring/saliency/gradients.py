@@ -63,8 +63,9 @@ def integrated_gradients(
 
     Raises:
         ValueError: an unknown baseline, or no step.
-        ModelError: the tokenizer has no padding token, a row does not fit into memory, or attributions add up to more
-            than a probability can change: a network that normalises bare word embeddings (Llama, T5) jumps at zeros.
+        ModelError: the tokenizer has no padding token, a row does not fit into memory, or those of a causal or
+            sequence-to-sequence model add up to more than a probability can change: a network that normalises bare
+            word embeddings (Llama, T5) jumps at zeros.
     """
     if baseline not in ("pad", "zero"):
         raise ValueError(f"baseline must be 'pad' or 'zero', not {baseline!r}")
@@ -81,7 +82,8 @@ def integrated_gradients(
             for number, path in zip(members, made, strict=True):
                 found[number] = path
     paths = [path for path in found if path is not None]
-    if (steep := max((abs(float(path.tokens.sum())) for path in paths), default=0.0)) > MOST:
+    steep = max((abs(float(path.tokens.sum())) for path in paths), default=0.0)
+    if model.kind != "masked" and steep > MOST:
         raise ModelError(
             f"{model.name}: along the path from baseline={baseline!r} attributions add up to {steep:.3g}, "
             "and a probability changes by 1 at most: the network jumps there; take another baseline, or more steps"
