@@ -327,7 +327,7 @@ def parquet_rows(path: Path, wanted: Collection[str], total: int = STREAMED) -> 
                     if sum(len(value) for value in row.values() if isinstance(value, str)) > limit(RECORD):
                         raise beyond(str(path), "a row", RECORD)
                     yield {names[name]: value for name, value in row.items()}
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, LookupError) as error:
         if isinstance(error, ProbeError):
             raise
         said = getattr(error, "strerror", None) or str(error).partition("\n")[0]

@@ -290,6 +290,6 @@ def _from_bytes(data: bytes, path: Path, most: float = math.inf) -> pd.DataFrame
             if sum(file.metadata.row_group(n).total_byte_size for n in range(file.num_row_groups)) > most:
                 raise _Fault(str(beyond(str(path), "the shard, unpacked,", LARGEST)))
             frame: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
-    except (pa.ArrowException, OSError, ValueError) as error:
+    except (pa.ArrowException, OSError, ValueError, LookupError) as error:
         raise _Fault(f"damaged: it is not Parquet ({str(error).partition(chr(10))[0]})") from error
     return frame

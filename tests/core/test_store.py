@@ -301,8 +301,18 @@ def of_other_columns(data: bytes) -> bytes:
     return buffer.getvalue()
 
 
+def with_broken_metadata(data: bytes) -> bytes:
+    """The shard, whose metadata lacks what pandas looks for."""
+    table, buffer = pq.read_table(io.BytesIO(data)), io.BytesIO()
+    said = {"index_columns": table.column_names[:1], "column_indexes": [], "columns": [{"name": table.column_names[0]}]}
+    table = table.replace_schema_metadata({**table.schema.metadata, b"pandas": json.dumps(said).encode()})
+    pq.write_table(table, buffer, use_compliant_nested_type=False)
+    return buffer.getvalue()
+
+
 @pytest.mark.parametrize(
-    "change", [without_metadata, of_other_columns, lambda _: b"no shard", lambda d: d[:-9] + d[-8:]]
+    "change",
+    [without_metadata, of_other_columns, with_broken_metadata, lambda _: b"no shard", lambda d: d[:-9] + d[-8:]],
 )
 def test_a_file_of_other_bytes_is_computed_again_although_its_name_is_right(tmp_path, caplog, change):
     store = Store(tmp_path)

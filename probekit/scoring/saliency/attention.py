@@ -52,13 +52,17 @@ def attention_scores(
     if heads not in ("mean", "sum"):
         raise ValueError(f"heads must be 'mean' or 'sum', not {heads!r}")
     lengths, masks = [len(row.ids) + len(row.written) for row in rows], [len(row.masks) for row in rows]
+    budget = batch_tokens or BATCH_TOKENS
     known = _last_attention(model) if model.kind == "masked" else None
     if known and rows:
-        shortest = [rows[lengths.index(min(lengths))]]
-        (caught,), (returned,) = (
-            _caught_scores(model, known, shortest, False, "mean"),
-            _returned(model, shortest, "mean"),
-        )
+        one = lengths.index(min(lengths))
+
+        def tried(
+            _: list[int], shortest: Sequence[Row] = rows[one : one + 1], known: Known = known
+        ) -> list[np.ndarray]:
+            return [*_caught_scores(model, known, shortest, False, "mean"), *_returned(model, shortest, "mean")]
+
+        ((_, (caught, returned)),) = within_memory(model.name, [lengths[one]], [masks[one]], budget, tried)
         known = known if np.allclose(caught, returned, atol=TOLERANCE) else None
     if pre_softmax and model.kind != "masked":
         raise ModelError(f"{model.name} is a {model.kind} model; pre_softmax is defined for masked models alone")
@@ -70,7 +74,6 @@ def attention_scores(
         chosen = [rows[i] for i in part]
         return _caught_scores(model, known, chosen, pre_softmax, heads) if known else _returned(model, chosen, heads)
 
-    budget = batch_tokens or BATCH_TOKENS
     yield from within_memory(model.name, lengths, masks, budget, compute, model.minds_padding)
 
 
