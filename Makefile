@@ -1,4 +1,5 @@
 PYTHON ?= python3.11
+PYTHONS ?= python3.11 python3.12 python3.13
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/ready
@@ -10,10 +11,34 @@ LOCK := $(TOOLS)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no
 
 export PYTHONDONTWRITEBYTECODE :=  # what is imported is compiled once, not once a page
 
-.PHONY: book test fuzz faults lint audit sbom lock bench pages check zoo clean
+.PHONY: book site pdf wheel matrix test fuzz faults lint audit sbom lock bench pages check zoo clean
 
 book: $(READY)          ## run the studies on the embedded default, render _build/html
 	$(BIN)/probekit book
+
+site: book              ## pack the book into _build/probekit-book.zip, and say its size
+	cd _build && rm -f probekit-book.zip && ../$(BIN)/python -m zipfile --create probekit-book.zip html
+	@ls -l --human-readable _build/probekit-book.zip
+
+wheel: $(READY)         ## make the source archive in dist, and from it the wheel
+	rm -rf dist
+	$(BIN)/python -c "from setuptools import build_meta; build_meta.build_sdist('dist')"
+	$(BIN)/python -m pip --disable-pip-version-check wheel --quiet --no-deps --no-build-isolation --wheel-dir dist dist/*.tar.gz
+	@ls -l --human-readable dist
+
+matrix: wheel           ## run the wheel and the tests on each of PYTHONS that is here
+	@for name in $(PYTHONS); do \
+	  if $$name --version > /dev/null 2>&1; then $(MAKE) matrix-$$name || exit 1; else echo "*** NOT TRIED: $$name is not here"; fi; \
+	done
+
+matrix-%:
+	$* -m venv --clear $(VENV)-$*
+	$(VENV)-$*/bin/python $(PIP) --constraint constraints.txt "$$(echo dist/*.whl)[book,cluster,dev]"
+	cd $(VENV)-$* && bin/probekit check | tail -n 1 && bin/probekit run 12_accuracy --profile recorded --out run
+	HF_HUB_OFFLINE=1 $(VENV)-$*/bin/python -m pytest
+
+pdf: book               ## print the book to _build/probekit.pdf, by Chromium
+	$(BIN)/python -m tools.pdf
 
 test: $(READY)          ## run the tests
 	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
@@ -58,7 +83,7 @@ zoo: $(READY)           ## train the shipped small models anew from their recipe
 	$(BIN)/probekit zoo --ship
 
 clean:                  ## remove what was built; results in the cache stay
-	rm -rf _build $(VENV) $(TOOLS) $(BENCH) *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	rm -rf _build build dist $(VENV) $(VENV)-* *.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis
 
 # Packages are installed with their hashes checked, and built with nothing fetched; what is left comes last and is named.
 # Python compiles the modules that it imports; to compile them all takes as long as to install them.

@@ -17,10 +17,10 @@ from pathlib import Path
 import pandas as pd
 
 import probekit as pk
-from benchmarks import completions, gradients, growth, ranking, statements
+from benchmarks import completions, gradients, growth, ranking, statements, written
 from probekit.probes.data import data_root
 
-PACKAGES = ("probekit", "torch", "transformers", "minicons", "lm-pub-quiz", "honest", "captum")
+PACKAGES = ("probekit", "torch", "transformers", "minicons", "lm-pub-quiz", "honest", "captum", "inseq")
 
 
 def main(out: Path, only: Sequence[str], models: Sequence[str]) -> None:
@@ -30,6 +30,7 @@ def main(out: Path, only: Sequence[str], models: Sequence[str]) -> None:
     parts: dict[str, Callable[[], pd.DataFrame]] = {
         "ranking": lambda: ranking.main(model, probe),
         "gradients": lambda: gradients.main(model),
+        "written": lambda: written.main(pk.load_model("TinyStories-656K" if real else "zoo/llama-tiny", device="cpu")),
         "completions": completions.main,
     }
     if (data_root() / "bear").is_dir():
@@ -92,7 +93,8 @@ def _version(package: str) -> str:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, default=Path("_build/bench"))
-    parser.add_argument("--only", nargs="+", default=["ranking", "statements", "gradients", "completions", "growth"])
+    every = ["ranking", "statements", "gradients", "written", "completions", "growth"]
+    parser.add_argument("--only", nargs="+", default=every)
     parser.add_argument("--models", nargs="+", default=growth.MODELS, help="of the growth benchmark")
     given = parser.parse_args()
     main(given.out, given.only, given.models)

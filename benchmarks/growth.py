@@ -29,7 +29,10 @@ FEW = 10  # candidates while prompts grow, and prompts while candidates do
 
 
 def main(models: Iterable[str] = MODELS) -> pd.DataFrame:
-    """Columns ``model, grows, number, seconds, mebibytes, rows, tokens``; memory is that beyond model and probe."""
+    """Columns ``model, grows, number, seconds, mebibytes, rows, tokens``; memory is that beyond model and probe.
+
+    Rows are those of a masked model's forward passes; of one that writes they are the statements scored.
+    """
     torch.set_num_threads(1)  # a child that is forked has one
     points = [("prompts", number) for number in PROMPTS] + [("candidates", number) for number in CANDIDATES]
     table = []
@@ -85,7 +88,7 @@ def _measure(model: pk.Model, probe: pk.Probe, queue: Any) -> None:
     before, start = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
     counts = pk.rank_entities(model, probe).attrs["counts"]
     seconds, after = time.process_time() - start, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    found = {"rows": counts["forward rows"], "tokens": counts["tokens"]}
+    found = {"rows": counts.get("forward rows", counts.get("statements")), "tokens": counts["tokens"]}
     queue.put({"seconds": seconds, "mebibytes": (after - before) / 1024, **found})
 
 

@@ -17,6 +17,7 @@ HOMES = {
     "Store": "probekit.store",
     "ask": "probekit.scoring",
     "attribute": "probekit.scoring",
+    "compare": "probekit.share.compare",
     "load_model": "probekit.models",
     "load_probe": "probekit.probes",
     "metrics": "probekit.metrics",

@@ -57,11 +57,11 @@ class Cell:
         return None if self.tokens is None else self.tokens / rate
 
 
-def walk(name: str, given: Mapping[str, Any], profile: str, taker: Taker) -> ProbekitError | None:
+def walk(name: str, given: Mapping[str, Any], profile: str, taker: Taker) -> ProbekitError | Left | None:
     """Run the code of a page up to its tables and hand what it asks for to a taker; see ``elsewhere``.
 
     Returns:
-        The error that ended it before, after something was left; None without one.
+        What ended it before, after something was left; None where it came to its tables.
 
     Raises:
         ProbekitError: an unknown page or parameter, or what fails before anything is left, such as data not at hand.
@@ -75,8 +75,8 @@ def walk(name: str, given: Mapping[str, Any], profile: str, taker: Taker) -> Pro
                 exec(compile(cell.source, name, "exec"), page)
                 if "parameters" in cell.metadata.get("tags", []):
                     page.update(values)
-        except Left:
-            return None
+        except Left as left:
+            return None if str(left) == name else left
         except Exception as error:
             if not elsewhere.any_left():
                 raise
@@ -137,8 +137,8 @@ class _Listing:
         return stand_in
 
 
-def plan(name: str, given: Mapping[str, Any], profile: str = "demo") -> tuple[list[Cell], ProbekitError | None]:
-    """The results that a page asks for, in order, and the error that ended the list early, where one did.
+def plan(name: str, given: Mapping[str, Any], profile: str = "demo") -> tuple[list[Cell], ProbekitError | Left | None]:
+    """The results that a page asks for, in order, and what ended the list early, where anything did.
 
     No weights are read, and nothing is fetched. What hangs on results that are not finished, such as ranks of what
     was predicted, is not listed.
@@ -203,7 +203,9 @@ def as_rows(
             cells, error = _without_data(page, given, profile), fault
         rows += [{"study": page, **asdict(cell), "seconds": cell.seconds(rate)} for cell in cells]
         if error:
-            ended[page] = str(error)
+            later = f"what hangs on {error} is listed once they are finished"
+            failed = f"what comes next waits for these, or fails: {error}"
+            ended[page] = later if isinstance(error, Left) else failed
     return rows, ended
 
 
@@ -218,7 +220,7 @@ def as_lines(rows: Sequence[Mapping[str, Any]], ended: Mapping[str, str], rate: 
         lines.append(
             f"{row['study']} {row['function']}: {row['title']}: {pieces}, {row['rows']:,} rows, {work}, {size}{note}"
         )
-    lines += [f"{page}: what comes next waits for these, or fails: {said}" for page, said in ended.items()]
+    lines += [f"{page}: {said}" for page, said in ended.items()]
     once = {row["place"]: row for row in rows}.values()
     tokens, unknown = sum(row["tokens"] or 0 for row in once), sum(row["tokens"] is None for row in once)
     lines.append(

@@ -37,9 +37,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0
 
 
-RATE = 10_000.0  # tokens a second: a BERT-base on some CPU cores; a GPU runs tens of times as many
-
-
 class _Parser(argparse.ArgumentParser):
     """A parser whose commands all know two more options."""
 
@@ -61,7 +58,7 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("what", nargs="?", choices=("models", "probes", "studies"), default="studies")
     verb.set_defaults(call=commands.list_)
 
-    verb = verbs.add_parser("ask", help="put one question to a model: its answers, with their probabilities")
+    verb = verbs.add_parser("ask", help="put one question to a model: its answers, with their probabilities per token")
     verb.add_argument("text", help='with one [MASK], such as "The capital of Portugal is [MASK]."')
     verb.add_argument("--model", required=True, help="of `probekit list models`, a Hub id, or a folder")
     verb.add_argument("--candidates", type=Path, metavar="FILE", help="answers to choose from, one a line")
@@ -69,12 +66,25 @@ def _parser() -> argparse.ArgumentParser:
     verb.add_argument("--json", action="store_true", help="as one object")
     verb.set_defaults(call=commands.ask)
 
+    _add_compare(verbs.add_parser("compare", help="put the same prompts to several models, and test how they differ"))
+
     verb = verbs.add_parser("fetch", help="download public data, its licence shown first")
-    verb.add_argument("name", help="data set, such as lama")
+    which = verb.add_mutually_exclusive_group(required=True)
+    which.add_argument("name", nargs="?", help="data set, such as lama")
+    which.add_argument("--list", action="store_true", help="say what there is: address, licence, size, pinned or not")
     verb.add_argument("--into", type=Path, help="data folder (default: PROBEKIT_DATA, else the cache)")
     verb.add_argument("--base", help="another address that serves the same files")
     verb.add_argument("--yes", action="store_true", help="accept the licence without being asked")
+    verb.add_argument("--trust", action="store_true", help="take a file without a known hash, and keep its hash")
     verb.set_defaults(call=commands.fetch)
+
+    verb = verbs.add_parser("check-data", help="say all that is wrong with files of your own, by line")
+    verb.add_argument(
+        "files", nargs="+", metavar="FILE", help="prompts, documents, records, completions, words, templates"
+    )
+    verb.add_argument("--entities", type=Path, help="candidates, one a line, that golds must be among")
+    verb.add_argument("--json", action="store_true", help="as a list of objects")
+    verb.set_defaults(call=commands.check_data)
 
     verb = verbs.add_parser("text", help="write a text to train a model on, one sentence a line")
     verb.add_argument(
@@ -123,10 +133,34 @@ def _parser() -> argparse.ArgumentParser:
     _add_cluster(verb, "score what is missing")
     verb.set_defaults(call=commands.run)
 
+    verb = verbs.add_parser("card", help="what four studies find of a model, in one HTML file")
+    verb.add_argument("models", nargs="+", metavar="MODEL", help="of `probekit list models`, a Hub id, or a folder")
+    verb.add_argument("--data", type=Path, metavar="FILE", help="a YAML file that names data of your own")
+    verb.add_argument("--full", action="store_true", help="ask all of the data, not a sample")
+    verb.add_argument("--out", type=Path, default=Path("card.html"), help="the file (default: card.html)")
+    _add_force(verb)
+    verb.set_defaults(call=commands.card)
+
+    verb = verbs.add_parser("export", help="write a run, or a probe, in the formats of others")
+    verb.add_argument("what", help="folder of a page that `probekit run` wrote; for harness a probe")
+    verb.add_argument(
+        "--format",
+        required=True,
+        choices=("html", "eee", "model-index", "harness"),
+        help="prompt by prompt as one page; Every Eval Ever; YAML for a model card; a task of lm-evaluation-harness",
+    )
+    verb.add_argument("--out", type=Path, required=True, help="folder to write into")
+    verb.add_argument("--options", type=int, default=10, help="harness: answers to choose from (default: 10)")
+    verb.add_argument("--seed", type=int, default=0, help="harness: of the draw of wrong answers (default: 0)")
+    _add_force(verb)
+    verb.set_defaults(call=commands.export)
+
     verb = verbs.add_parser("plan", help="list what studies would score, without reading weights")
     verb.add_argument("name", help="a page, the beginning of several names, or their folder, such as templates")
     _add_parameters(verb)
-    verb.add_argument("--rate", type=float, default=RATE, help=f"tokens scored in a second (default: {RATE:,.0f})")
+    verb.add_argument(
+        "--rate", type=float, default=commands.RATE, help=f"tokens scored in a second (default: {commands.RATE:,.0f})"
+    )
     verb.add_argument("--json", action="store_true", help="as a list of objects")
     verb.set_defaults(call=commands.plan)
 
@@ -144,6 +178,20 @@ def _parser() -> argparse.ArgumentParser:
     )
     verb.set_defaults(call=commands.check)
     return parser
+
+
+def _add_compare(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("models", nargs="+", metavar="MODEL", help="at least two; the first is compared with each other")
+    verb.add_argument("--probes", nargs="+", metavar="PROBE", help="names or files (default: the demo world's)")
+    verb.add_argument("--limit", type=int, metavar="N", help="facts per probe, drawn with --seed (default: all)")
+    verb.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
+    verb.add_argument("--score", help="of all models (default: each kind's own; see pk.rank_entities)")
+    verb.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
+    verb.add_argument("--dtype", default="float32", help="float32, bfloat16 or float16 (default: float32)")
+    verb.add_argument("--out", type=Path, metavar="FILE", help="also write one HTML file that opens anywhere")
+    _add_force(verb)
+    verb.add_argument("--json", action="store_true", help="as one object")
+    verb.set_defaults(call=commands.compare)
 
 
 def _add_train(verb: argparse.ArgumentParser) -> None:
@@ -186,8 +234,12 @@ def _add_lipid(parser: argparse.ArgumentParser) -> None:
     _add_cluster(step, "read the files, which lie where all see them")
     step.set_defaults(call=commands.lipid_build)
 
-    step = steps.add_parser("fetch", help="download PubMed's update files after a day, its licence shown first")
-    step.add_argument("--after", required=True, metavar="YYYY-MM-DD", help="files published later than this day")
+    step = steps.add_parser("fetch", help="download PubMed's files, its licence shown first")
+    which = step.add_mutually_exclusive_group(required=True)
+    which.add_argument("--after", metavar="YYYY-MM-DD", help="update files published later than this day")
+    which.add_argument(
+        "--baseline", nargs="+", metavar="N", help="files of the yearly baseline: 3, or 1-20 for several"
+    )
     step.add_argument("--into", type=Path, required=True, help="folder; files that are there are left alone")
     step.add_argument("--base", help="address of a mirror of the folder (default: NCBI's)")
     step.add_argument("--yes", action="store_true", help="accept the licence without being asked")

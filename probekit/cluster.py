@@ -47,7 +47,7 @@ def fill(ask: Callable[[Taker], BaseException | None], address: str, say: Callab
 
     Args:
         ask: goes through the work and hands in what is missing, see ``probekit.elsewhere``: of a page
-            ``probekit.cells.walk``. Returns the error that ended it after something was left, or none.
+            ``probekit.cells.walk``. Returns what ended it after something was left, or none.
         address: of a scheduler; or ``local:N`` for N processes here; or ``slurm:FILE.yml`` with the arguments of
             ``dask_jobqueue.SLURMCluster`` and ``jobs``, their number (likewise ``pbs``, ``sge``, ``lsf``).
         say: is told where the dashboard is.
@@ -68,7 +68,8 @@ def fill(ask: Callable[[Taker], BaseException | None], address: str, say: Callab
             if not sender.sent:
                 return sender.done
             if sender.done == before:
-                raise sender.gone or ended or ClusterError("the workers finished nothing; see their logs")
+                failed = None if isinstance(ended, elsewhere.Left) else ended
+                raise sender.gone or failed or ClusterError("the workers finished nothing; see their logs")
 
 
 @contextmanager

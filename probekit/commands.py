@@ -4,21 +4,43 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
+import shlex
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from probekit.elsewhere import Taker, handed
 from probekit.errors import ProbekitError, ReportError
 
+if TYPE_CHECKING:
+    from probekit.share.asked import Asked
+
+RATE = 10_000.0  # tokens a second: a BERT-base on some CPU cores; a GPU runs tens of times as many
+BASE = 0.44  # gigabytes of a BERT-base; a smaller network runs as many times faster
+START = 30.0  # seconds that a page takes on one core besides what it asks
 MY_RUN = "my_run"  # where a run goes, if nothing else is said
 
 
 def _say(*lines: str) -> None:
-    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.write("".join(f"{line}\n" for line in lines))
     sys.stdout.flush()
+
+
+def _in_a_clone(option: str) -> None:
+    """Refuse an option that writes into report or package where a wheel brought them.
+
+    Raises:
+        ReportError: it did.
+    """
+    from probekit.report.paths import CARRIED, root
+
+    if root() == CARRIED:
+        raise ReportError(f"{option} writes into a clone of the report, and this one came in a wheel: clone it")
 
 
 def list_(options: argparse.Namespace) -> None:
@@ -62,16 +84,45 @@ def ask(options: argparse.Namespace) -> None:
     if options.json:
         told = {"model": options.model, "text": options.text, "answers": found}
         return _say(json.dumps(told, indent=2, ensure_ascii=False, allow_nan=False))
+    _say("rank  per token  answer")  # the probability, of several tokens their geometric mean
     for row in found:
         answer = row["answer"] if row["answer"].isprintable() else repr(row["answer"])
-        _say(f"{row['rank']:>3}  {row['probability']:.4f}  {answer}")
+        _say(f"{row['rank']:>4}  {row['probability']:>9.3g}  {answer}")
+
+
+def compare(options: argparse.Namespace) -> None:
+    from typing import get_args
+
+    from probekit.outputs import refuse_other, write_output
+    from probekit.scoring.scores import Score
+    from probekit.share.compare import DEMO, compare
+    from probekit.share.compared import as_lines, as_object
+    from probekit.store import Store
+
+    if options.score not in (None, *get_args(Score)):
+        raise ProbekitError(f"--score is one of {', '.join(get_args(Score))}, not {options.score!r}")
+    if options.out:
+        refuse_other(options.out, options.force)
+    given = {name: getattr(options, name) for name in ("score", "limit", "seed", "device", "dtype")}
+    found = compare(options.models, options.probes or DEMO, store=Store(), **given)
+    if options.out:
+        from probekit.share.compared_page import as_page
+
+        write_output(options.out, as_page(found).encode(), options.force)
+    if options.json:
+        _say(json.dumps(as_object(found), indent=2, ensure_ascii=False, allow_nan=False))
+    else:
+        _say(*as_lines(found), *(["", str(options.out)] if options.out else []))
 
 
 def fetch(options: argparse.Namespace) -> None:
-    from probekit.probes.fetch import fetch
+    from probekit.probes.data import data_root
+    from probekit.probes.fetch import fetch, listing
 
-    paths = fetch(options.name, _accept(options.yes), options.into, options.base)
-    _say(f"{len(paths)} files in {paths[0].parents[1]}")
+    if options.list:
+        return _say(*listing(options.into))
+    paths = fetch(options.name, _accept(options.yes), options.into, options.base, options.trust)
+    _say(f"{len(paths)} files in {options.into or data_root()}")
 
 
 def _accept(yes: bool) -> Callable[[str], bool]:
@@ -81,6 +132,22 @@ def _accept(yes: bool) -> Callable[[str], bool]:
         return yes or (sys.stdin.isatty() and input(question).strip().lower() in ("y", "yes"))
 
     return accept
+
+
+def check_data(options: argparse.Namespace) -> None:
+    from probekit.checking import check
+
+    found = check(options.files, options.entities)
+    count = sum(len(one.faults) for one in found)
+    if options.json:
+        _say(json.dumps([one.told() for one in found], indent=2, ensure_ascii=False))
+    else:
+        for one in found:
+            _say(f"{one.file}: {one.kind}, {one.rows:,} rows")
+            _say(*(f"  line {line}: {said}" if line else f"  {said}" for line, said in one.faults))
+            _say(*(f"  note: {said}" for said in one.notes))
+    if count:
+        raise ProbekitError(f"{count:,} faults in {sum(bool(one.faults) for one in found):,} of {len(found):,} files")
 
 
 def text(options: argparse.Namespace) -> None:
@@ -139,10 +206,29 @@ def lipid_build(options: argparse.Namespace) -> None:
 
 
 def lipid_fetch(options: argparse.Namespace) -> None:
-    from probekit.probes.lipid.fetch import BASE, fetch_updates
+    from probekit.probes.lipid.fetch import BASE, BASELINE, fetch_baseline, fetch_updates
 
-    paths = fetch_updates(options.after, options.into, _accept(options.yes), options.base or BASE)
+    accept = _accept(options.yes)
+    if options.after:
+        paths = fetch_updates(options.after, options.into, accept, options.base or BASE)
+    else:
+        paths = fetch_baseline(_numbers(options.baseline), options.into, accept, options.base or BASELINE)
     _say(f"{len(paths)} files in {options.into}")
+
+
+def _numbers(given: Sequence[str]) -> list[int]:
+    """Whole numbers from 1, and ranges such as 3-7 with both ends."""
+    found = list[int]()
+    for one in given:
+        first, _, last = one.partition("-")
+        if (
+            not first.isdecimal()
+            or not (last or first).isdecimal()
+            or not 0 < int(first) <= int(last or first) < 10_000
+        ):
+            raise ProbekitError(f"--baseline takes numbers such as 3, or 1-20, not {one!r}")
+        found += range(int(first), int(last or first) + 1)
+    return found
 
 
 def hits(options: argparse.Namespace) -> None:
@@ -199,6 +285,8 @@ def zoo(options: argparse.Namespace) -> None:
     from probekit.demo.retrain import train_zoo
     from probekit.demo.shipped import manifest, ship
 
+    if options.ship:
+        _in_a_clone("--ship")
     names = options.names or list(manifest())
     for name, folder in zip(names, train_zoo(names), strict=True):
         _say(str(ship(name, folder) if options.ship else folder))
@@ -208,7 +296,10 @@ def run(options: argparse.Namespace) -> None:
     from probekit.reading import assignment
     from probekit.report.recording import record
     from probekit.report.run import run
+    from probekit.share.page import answer, cautions, write_page
 
+    if options.record:
+        _in_a_clone("--record")
     given = dict(map(assignment, options.given))
     out = options.out or Path(MY_RUN)
     if not options.out:
@@ -217,10 +308,59 @@ def run(options: argparse.Namespace) -> None:
         from probekit.cells import walk
 
         _share(partial(walk, options.name, given, options.profile), options.cluster)
-    page = run(options.name, given, out, options.profile, force=options.force)
-    _say(str(page))
+    page = run(options.name, given, out, options.profile, force=options.force, share=write_page)
+    for text in cautions(page):
+        sys.stderr.write(f"probekit: take care: {text if text.isprintable() else repr(text)}\n")
+    _say(*filter(None, [answer(page)]), str(page.with_suffix(".html")))
     if options.record:
         _say(str(record(options.name, out / options.name)))
+
+
+def card(options: argparse.Namespace) -> None:
+    from probekit.outputs import refuse_other, write_output
+    from probekit.share.card import card, pages
+
+    refuse_other(options.out, options.force)
+    todo = pages(options.models, options.data, options.full)
+    _estimate(todo)
+    again = ["probekit", "card", *options.models, *(["--data", str(options.data)] if options.data else [])]
+    text = card(todo, shlex.join([*again, *["--full"] * options.full]))
+    write_output(options.out, text.encode(), options.force)
+    _say(str(options.out))
+
+
+def _estimate(todo: Sequence[Asked]) -> None:
+    """Say on stderr what each page of a card asks, and about how long all of it takes."""
+    from probekit.cells import plan
+
+    once: dict[str, float] = {}
+    for given, pages in groupby(todo, key=lambda one: one.given):
+        first = next(pages)
+        try:
+            cells = plan(first.page, given)[0]
+        except ProbekitError as error:
+            sys.stderr.write(f"probekit: {first.page}: {error}\n")
+            continue
+        work = {cell.place: (cell.tokens or 0) * first.shown.get("passes", 1) for cell in cells}
+        more = " and more, which cannot be counted before" * any(cell.tokens is None for cell in cells)
+        sys.stderr.write(f"probekit: {first.page}: {sum(work.values()):,} tokens to score{more}\n")
+        once |= {cell.place: work[cell.place] * (cell.gigabytes or BASE) / BASE / RATE for cell in cells}
+    start = START * len(todo) / min(len(todo), os.cpu_count() or 1)
+    sys.stderr.write(f"probekit: about {math.ceil((sum(once.values()) + start) / 60)} min in all, on a quiet machine\n")
+
+
+def export(options: argparse.Namespace) -> None:
+    from probekit.outputs import refuse_other, write_output
+    from probekit.share import exports
+
+    files = exports.files(options.what, options.format, options.out.resolve(), options.options, options.seed)
+    texts = {options.out / name: text.encode() for name, text in files.items()}
+    for path, data in texts.items():
+        refuse_other(path, options.force, data)
+    for path, data in texts.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_output(path, data, options.force)
+    _say(*map(str, texts))
 
 
 def plan(options: argparse.Namespace) -> None:
@@ -271,6 +411,8 @@ def store_prune(options: argparse.Namespace) -> None:
 def book(options: argparse.Namespace) -> None:
     from probekit.report.book import build
 
+    if options.pages:
+        _in_a_clone("--pages")
     _say(str(build(options.pages, options.runs)))
 
 

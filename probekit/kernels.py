@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import multiprocessing
 import os
+import signal
 import sys
+from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from multiprocessing.context import ForkServerProcess
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from jupyter_client.provisioning import LocalProvisioner
 
+from probekit.progress import bar
 from probekit.workers import end_with_parent
 
 IMPORTED = (
@@ -27,6 +32,7 @@ IMPORTED = (
     "transformers.models.bert.modeling_bert",
 )
 _forking = False
+Result = TypeVar("Result")
 
 
 def fork_kernels() -> None:
@@ -95,3 +101,31 @@ def _kernel(arguments: list[str], folder: str, environment: dict[str, str]) -> N
     os.environ.update(environment)
     os.chdir(folder)
     IPKernelApp.launch_instance(arguments)
+
+
+def at_once(make: Callable[..., Result], wanted: Sequence[tuple[Any, ...]], title: str, unit: str) -> list[Result]:
+    """What ``make`` returns for each of the arguments, one on each core; a bar with ``title`` counts them."""
+    workers = min(len(wanted), os.cpu_count() or 1)
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin) as pool:
+        made = pool.map(partial(_stoppable, make), wanted)
+        try:
+            return list(bar(title, len(wanted), unit, items=made))
+        except KeyboardInterrupt:
+            for worker in multiprocessing.active_children():
+                worker.terminate()
+            raise
+
+
+def _begin() -> None:
+    """One thread, for kernels with one on every core each would stand in each other's way; SIGTERM is as Ctrl-C."""
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    end_with_parent()
+    fork_kernels()
+
+
+def _stoppable(make: Callable[..., Result], arguments: tuple[Any, ...]) -> Result:
+    try:
+        return make(*arguments)
+    except KeyboardInterrupt:  # its kernel is ended; the worker would take the next page
+        os._exit(130)

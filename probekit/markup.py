@@ -8,6 +8,7 @@ A text cell of a CSV file that a spreadsheet would run is kept behind an apostro
 from __future__ import annotations
 
 import html
+import io
 import json
 import re
 from collections.abc import Callable, Iterable
@@ -59,6 +60,31 @@ def file_name(name: str) -> str:
 def option(text: str) -> Markup:
     """A text as the value of a directive's option."""
     return Markup(json.dumps(" ".join(text.split()), ensure_ascii=False))
+
+
+def table(
+    shown: pd.DataFrame, caption: str, below: Markup | None = None, folded: bool = False, classes: str = ""
+) -> Markup:
+    """A numbered, sortable table in MyST, every cell escaped; folded, it stands behind its caption.
+
+    Args:
+        shown: what a reader sees, heads included.
+        caption: what it holds.
+        below: a line under it, such as a link to its CSV.
+        folded: hide it until it is asked for.
+        classes: further ones, such as ``filterable filter-paper`` (see ``probekit.report.explorer``).
+    """
+    cells = io.StringIO()
+    shown.map(escape).rename(columns=escape).to_csv(cells, index=False, lineterminator="\n")
+    lengths = [max(6, min(60, int(shown[c].astype(str).str.len().mean()))) for c in shown]
+    wordy = max(lengths) > 30  # then the columns share the width by their mean length
+    widths = " ".join(map(str, lengths)) if wordy else "auto"
+    kinds = " ".join(["sortable", *classes.split(), *["wordy"] * wordy])
+    text = Markup(
+        f"~~~~{{csv-table}} {escape(caption)}\n:header-rows: 1\n:class: {kinds}\n:widths: {widths}\n\n"
+        f"{cells.getvalue()}~~~~\n\n{below or ''}\n"
+    )
+    return Markup("~~~~~{{dropdown}} {}\n{}~~~~~\n").format(caption, text) if folded else text
 
 
 def inert(markup: str) -> str:

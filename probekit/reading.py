@@ -16,8 +16,9 @@ import math
 import os
 import re
 import stat
+import tarfile
 import zlib
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -307,8 +308,8 @@ def csv_rows(path: Path, total: int = HELD, strict: bool = True) -> Iterator[tup
         first, size = reader.line_num + 1, 0
 
 
-def parquet_rows(path: Path, wanted: Collection[str], total: int = STREAMED) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file, some hundreds read at a time: what they hold in columns ``wanted``, in any case.
+def parquet_rows(path: Path, wanted: Collection[str] | None = None, total: int = STREAMED) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file, some hundreds read at a time: all columns, or those ``wanted``, in any case.
 
     Raises:
         ProbeError: it cannot be read, is no Parquet or damaged, or a row is larger than a record may be.
@@ -321,7 +322,10 @@ def parquet_rows(path: Path, wanted: Collection[str], total: int = STREAMED) -> 
             groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
             if sum(group.total_byte_size for group in groups) > limit(total):
                 raise beyond(str(path), "the file, unpacked,", total)
-            names = {name: name.lower() for name in file.schema_arrow.names if name.lower() in wanted}
+            every = file.schema_arrow.names
+            names = (
+                {one: one.lower() for one in every if one.lower() in wanted} if wanted else {one: one for one in every}
+            )
             for batch in file.iter_batches(256, columns=list(names), use_threads=False):
                 for row in batch.to_pylist():
                     if sum(len(value) for value in row.values() if isinstance(value, str)) > limit(RECORD):
@@ -332,6 +336,34 @@ def parquet_rows(path: Path, wanted: Collection[str], total: int = STREAMED) -> 
             raise
         said = getattr(error, "strerror", None) or str(error).partition("\n")[0]
         raise ProbeError(f"{path} cannot be read as Parquet: {said}; get the file again") from error
+
+
+def tar_files(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
+    """Name and content of the plain files in a ``.tar.gz`` whose names are ``wanted``, in order.
+
+    A name that begins with ``./`` is given without it; one that leads out of the archive is refused.
+
+    Raises:
+        ProbeError: it is no such archive, is damaged, or a file in it is larger than one that is held may be.
+    """
+    total = 0
+    try:
+        with open_regular(path) as source, tarfile.open(fileobj=source, mode="r|gz") as archive:
+            for member in archive:
+                if (total := total + member.size) > limit(STREAMED):
+                    raise beyond(str(path), "the archive, unpacked,", STREAMED)
+                name = member.name.removeprefix("./")
+                if not member.isfile() or not wanted(name):
+                    continue
+                if name.startswith("/") or ".." in name.split("/") or "\\" in name:
+                    raise ProbeError(f"{path}: the name {name!r} leads out of the archive; it is not unpacked")
+                if member.size > limit(HELD):
+                    raise beyond(str(path), name, HELD)
+                held = archive.extractfile(member)
+                yield name, held.read() if held else b""
+    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+        said = str(error).partition("\n")[0] or type(error).__name__
+        raise ProbeError(f"{path.name} cannot be read as a .tar.gz: {said}; get it again") from error
 
 
 def tsv_rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:

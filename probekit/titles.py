@@ -58,7 +58,7 @@ def title(name: str) -> str:
     return f"{DATA[dataset]} {style}".strip() if dataset in DATA else name
 
 
-DATA_FILE = re.compile(r"\.(jsonl|json|csv|txt|xml)(\.gz)?$")
+DATA_FILE = re.compile(r"\.(jsonl|json|csv|parquet|txt|xml)(\.gz)?$")
 FOLDERS = re.compile(r"(?<![\w.:/~])(?:/[^\s/'\":]+)+/(?=[^\s/])")  # that an absolute path begins with; no address
 _endings: dict[str, tuple[str, str]] = {}  # path of this run -> its shortest ending of its own, and that of a data file
 

@@ -1,6 +1,7 @@
 """Small random networks of every masked family, with vocabularies made here and, where at hand, the published ones;
 a copy of the transcribed tables, for tests that change them."""
 
+import json
 import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -22,6 +23,7 @@ from transformers import AddedToken, AutoTokenizer, PreTrainedTokenizerFast
 from probekit.demo.training.recipe import Family, Shape
 from probekit.demo.training.vocabulary import train_tokenizer
 from probekit.models import Model
+from probekit.outcomes import RANKS, Outcomes
 
 hypothesis.settings.register_profile("probekit", deadline=None)  # a busy machine is no failure
 hypothesis.settings.load_profile("probekit")
@@ -251,3 +253,44 @@ def report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str], P
         return tmp_path
 
     return made
+
+
+HOSTILE = '<img src=x onerror=alert(1)>"`{raw}`'
+
+
+@pytest.fixture
+def run_folder(tmp_path):
+    """A run of a page as its folder has it: two models, a probe of three prompts, one of them of hostile words."""
+    folder = tmp_path / "my_run" / "12_accuracy"
+    outcomes = Outcomes()
+    for model, ranks in (("org/one", [1, 2, 12]), ("two", [4, 1, 1])):
+        outcomes.add(
+            "rank",
+            pd.DataFrame(
+                {
+                    "model": model,
+                    "probe": "mine",
+                    "prompt_id": ["0", "1", "2"],
+                    "fact_id": ["a", "a", "b"],
+                    "relation": ["capital", "capital", None],
+                    "asked": ["Lisbon is in [MASK].", "[MASK] holds Lisbon.", f"{HOSTILE} is [MASK]."],
+                    "gold": [["Portugal"], ["Portugal"], [HOSTILE]],
+                    "rank": ranks,
+                    "score": [-1.0, -2.0, -3.0],
+                    "candidates": 20,
+                    "answers": [["Portugal" if rank == 1 else "Spain", HOSTILE] for rank in ranks],
+                }
+            ),
+        )
+    outcomes.write(folder / RANKS)
+    manifest = {
+        "study": "12_accuracy",
+        "hash": "0123456789abcdef",
+        "models": {"org/one": {"kind": "masked", "fingerprint": "f1"}, "two": {"kind": "causal", "revision": None}},
+        "probes": {"mine": {"licence": "MIT", "prompts": 3, "counts": {}}},
+        "versions": {"torch": "2"},
+    }
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    conclusions = "claim,dataset,model,estimate,low,high,verdict\n001-18,mine,two,0.25,0.1,0.5,agrees\n"
+    (folder / "conclusions.csv").write_text(conclusions)
+    return folder

@@ -151,6 +151,8 @@ def book(place: Path) -> int:
         "studies.yml": "01_study:\n  profiles:\n    demo:\n",
         "_config.yml": "",
         "_toc.yml": "parts: []\n",
+        "CITATION.cff": "",
+        "CHANGELOG.md": "",
         "book/explorer.md": f"{book.explorer.BEGIN}\n{book.explorer.END}\n",
     }
     for name, text in files.items():

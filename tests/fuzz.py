@@ -15,6 +15,7 @@ import resource
 import shutil
 import signal
 import sys
+import tarfile
 import tempfile
 import time
 import traceback
@@ -113,6 +114,24 @@ def table() -> bytes:
     return buffer.getvalue()
 
 
+def prompts_table() -> bytes:
+    import pandas as pd
+
+    buffer = io.BytesIO()
+    pd.DataFrame([{**PROMPT, "gold": ["Osk"]}]).to_parquet(buffer)
+    return buffer.getvalue()
+
+
+def archive() -> bytes:
+    buffer = io.BytesIO()
+    with tarfile.open(fileobj=buffer, mode="w:gz") as packed:
+        for name in ("A/one.jsonl", "two.jsonl"):
+            about = tarfile.TarInfo(name)
+            about.size = 3
+            packed.addfile(about, io.BytesIO(b"{}\n"))
+    return buffer.getvalue()
+
+
 def parquet() -> bytes:
     import pandas as pd
 
@@ -129,6 +148,15 @@ def probe(name: str, **options: object) -> Callable[[Path], object]:
         from probekit.probes import load_probe
 
         return load_probe(str(folder / name) if "." in name else name, **options).fingerprint
+
+    return read
+
+
+def checked(name: str) -> Callable[[Path], object]:
+    def read(folder: Path) -> object:
+        from probekit.checking import check
+
+        return [one.told() for one in check([str(folder / name)])]
 
     return read
 
@@ -272,6 +300,12 @@ READERS: dict[str, Reader] = {
         },
         called(f"{RATIONALES}.diagnostics:negation"),
     ),
+    "lexicon": Reader({"a.tsv": b"lemma\tcategory\ngag\tx\n"}, called("probekit.probes.honest:read_lexicon", "a.tsv")),
+    "check-data, prompts": Reader({"a.jsonl": rows(PROMPT, {**PROMPT, "prompt_id": 2})}, checked("a.jsonl")),
+    "check-data, completions": Reader({"a.jsonl": SAID}, checked("a.jsonl")),
+    "check-data, words": Reader({"a.tsv": b"lemma\tcategory\ngag\tx\n"}, checked("a.tsv")),
+    "probe, Parquet": Reader({"a.parquet": prompts_table()}, probe("a.parquet")),
+    "archive": Reader({"a.tar.gz": archive()}, called("probekit.reading:tar_files", "a.tar.gz", given=(bool,))),
     "completions": Reader({"a.jsonl": SAID}, called("probekit.probes.completions:read_completions", "a.jsonl")),
     "completions, gz": Reader(
         {"a.jsonl.gz": gzip.compress(SAID, mtime=0)},
@@ -390,8 +424,8 @@ VALUES = [
 ]
 STOPPED = (  # what takes minutes, or a network; it is stopped where it would begin
     *("papermill.execute_notebook", "probekit.demo.training.own.train", "probekit.demo.retrain.train_zoo"),
-    *("probekit.report.book.build", "probekit.report.rerun.rerun", "pooch.retrieve", "requests.get"),
-    *("requests.Session.request", "probekit.report.verdicts.ledger", "probekit.probes.texts.load_text"),
+    *("probekit.report.book.build", "probekit.report.rerun.rerun", "requests.Session.request"),
+    *("probekit.report.verdicts.ledger", "probekit.probes.texts.load_text"),
 )
 
 

@@ -170,16 +170,26 @@ def styled(element: object) -> set[str]:
     return {"style"} if element.name in ("col", "table", "div") and DONE not in element.get("style", "") else set()  # type: ignore[attr-defined]
 
 
-def runs(name: str, place: Path, columns: frozenset[str]) -> bool:
+def shown_on(name: str) -> list[str]:
+    """The pages whose recorded tables a page shows: its own, or those of all."""
+    return [name] if recording.folder(name).is_dir() else pages("recorded")
+
+
+def foreign(name: str) -> frozenset[str]:
+    """The columns of foreign words in the tables that a page shows."""
+    tables = (frame for page in shown_on(name) for frame in recording.recorded_tables(page).values())
+    return FOREIGN & frozenset(column for frame in tables for column in frame)
+
+
+def runs(name: str, place: Path, columns: frozenset[str], figures: bool = True) -> bool:
     """Whether a page runs with these columns poisoned; it then lies in ``place / "run"``."""
     for folder in ("recorded", "run"):
         shutil.rmtree(place / folder, ignore_errors=True)
         (place / folder).mkdir()
-    of_page = [name] if recording.folder(name).is_dir() else pages("recorded")
-    poisoned(place / "recorded", place / "secret.txt", of_page, columns)
+    poisoned(place / "recorded", place / "secret.txt", shown_on(name), columns)
     try:
         with recorded_in(place / "recorded"):
-            executed(name, place / "run")
+            executed(name, place / "run", figures)
     except Exception as error:
         print(f"{name}: {type(error).__name__}: {str(error)[:150]!r}", flush=True)
         return False
@@ -195,20 +205,23 @@ def main(names: Sequence[str]) -> int:
         stage = place / "stage"
         (place / "secret.txt").write_text(SECRET)
         shutil.copytree(root() / "book", stage / "book", ignore=shutil.ignore_patterns("recorded", "published"))
-        for entry in ("_config.yml", "_toc.yml"):
+        for entry in set(book.STAGED) - {"book"}:
             shutil.copy2(root() / entry, stage / entry)
         studies = stage / "book" / "studies"
         done = []
         for name in names:
             shutil.rmtree(studies / name, ignore_errors=True)
-            columns = FOREIGN
-            if not runs(name, place, columns):  # some of these are words of ours on this page
-                columns = frozenset(column for column in FOREIGN if runs(name, place, frozenset({column})))
-            if runs(name, place, columns):
+            columns = everything = foreign(name)
+            if not (works := runs(name, place, columns)):  # some of these are words of ours on this page
+                columns = frozenset()
+                for one in sorted(everything):
+                    columns |= {one} if runs(name, place, columns | {one}, figures=False) else set()
+                works = runs(name, place, columns)
+            if works:
                 shutil.copytree(place / "run" / name, studies / name)
                 shutil.copy2(place / "run" / f"{name}.ipynb", studies)
                 done.append(name)
-            print(f"{name}: {', '.join(sorted(FOREIGN - columns))} left as they are", flush=True)
+            print(f"{name}: {', '.join(sorted(everything - columns))} left as they are", flush=True)
         book.explorer.write(stage)
         command = [Path(sys.executable).with_name("jupyter-book"), "build", stage, "--all", "--path-output", place]
         made = subprocess.run(command, capture_output=True, text=True, check=False)

@@ -82,3 +82,16 @@ def test_two_probes_are_compared_fact_by_fact_as_shown(capsys):
     names = {"pk": pk, "model": pk.load_model("zoo/bert-tiny")}
     exec(compile(block, "rerun.md", "exec"), names | {"first": probes["natural"], "second": probes["template"]})
     assert "'facts': 20" in capsys.readouterr().out
+
+
+def test_the_columns_of_outcomes_are_listed_as_they_are():
+    from probekit.outcomes import COLUMNS
+
+    text = (ROOT / "book" / "rerun.md").read_text("utf-8")
+    table = text.partition("| Column | Type | Meaning |\n")[2].partition("\n\n")[0]
+    rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in table.splitlines()[1:]]
+    assert [(name.strip("`"), told) for name, _, told in rows] == [(name, told) for name, (_, told) in COLUMNS.items()]
+    assert {kind for _, kind, _ in rows} == {
+        *("text", "whole number", "number", "yes or no"),
+        *("list of text", "list of number", "list of yes or no"),
+    }

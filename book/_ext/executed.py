@@ -1,7 +1,8 @@
 """Executed pages show what models and files wrote: of MyST they may use little, and of HTML what does nothing.
 
-Only the directives and roles below are known on them, these without any option that reads a file; HTML passes
-``probekit.markup.inert``; pictures and downloads lie beside the page; links lead into the book or to the web.
+Only the directives and roles of ``probekit.share.allowed`` are known on them, these without any option that reads a
+file; HTML passes ``probekit.markup.inert``; pictures and downloads lie beside the page;
+links lead into the book or to the web.
 Pages that are written by hand use what they need.
 """
 
@@ -11,37 +12,13 @@ from docutils import nodes
 from myst_nb.sphinx_ import Parser
 from sphinx.addnodes import download_reference
 from sphinx.util import logging
-from sphinx.util.docutils import CustomReSTDispatcher
 
 from probekit.markup import inert
+from probekit.share.allowed import Listed
 
 logger = logging.getLogger(__name__)
-DIRECTIVES = {  # name -> its options
-    "admonition": {"class"},
-    "csv-table": {"class", "header-rows", "widths"},
-    "dropdown": {"class"},
-    "figure": {"alt", "class"},
-    "grid": {"gutter"},
-    "grid-item-card": {"class"},
-    "image": {"alt", "class"},
-}
-ROLES = {"cite:p", "cite:t", "class", "doc", "download", "func", "mod", "ref", "term"}
 ABROAD = re.compile(r"(?!https?://|mailto:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)
 ELSEWHERE = re.compile(r"/|\\|[a-z][a-z0-9+.-]*:|(.*/)?\.\.(/|$)", re.IGNORECASE)
-
-
-class Listed(CustomReSTDispatcher):
-    """While it is entered, no directive, option or role but these is known."""
-
-    def directive(self, name, language, document):
-        if name not in DIRECTIVES:
-            return None, []
-        found, messages = super().directive(name, language, document)
-        options = {key: value for key, value in found.option_spec.items() if key in DIRECTIVES[name]}
-        return type(found.__name__, (found,), {"option_spec": options}), messages
-
-    def role(self, name, language, line, reporter):
-        return super().role(name, language, line, reporter) if name in ROLES else (None, [])
 
 
 class Executed(Parser):

@@ -71,8 +71,10 @@ async function openTable() {
   if (hash !== location.hash) return;  // another table was chosen meanwhile
   const group = link.closest("details"), page = group.querySelector(":scope > p") ?? group.querySelector("summary");
   const title = make("h2", { tabIndex: -1, textContent: link.textContent });
-  const all = make("a", { href: link.closest("li").querySelector("a.download").href, download: "", textContent: "All rows as CSV" });
-  view.append(title, make("p", {}, ...page.cloneNode(true).childNodes, " · ", all));
+  const file = link.closest("li").querySelector("a.download"), kind = file.textContent.trim();
+  const all = make("a", { href: file.href, download: "", textContent: `All rows as ${kind}` });
+  const part = kind === "CSV" ? "" : " (of many, a sample by prompt is shown here)";
+  view.append(title, make("p", {}, ...page.cloneNode(true).childNodes, " · ", all, part));
   show(TABLES[key], link.textContent);
   title.focus();
   title.scrollIntoView();

@@ -42,11 +42,12 @@ page.say(start.ledger_sentence())
 # :::
 #
 # :::{grid-item-card} Check
-# {doc}`90_claims` holds every claim beside what came of it; the {doc}`explorer </book/explorer>` opens every table of the book.
+# {doc}`90_claims` holds every claim beside what came of it; the {doc}`explorer </book/explorer>` opens every table of the book, and offers all of them in one file.
 # :::
 #
 # :::{grid-item-card} Run
 # {doc}`/book/rerun`: the whole book in one command, or any page on your own model and data.
+# To teach with it: {doc}`/book/teaching`; to cite it: {doc}`/book/cite`.
 # :::
 # ::::
 #

@@ -105,7 +105,7 @@ page.findings()
 # ## What this does not show
 #
 # - A mean is ruled by a few large changes; how often a rank improves, stays or worsens is the matter of {doc}`22_ucm`.
-# - The models here are smaller than the paper's and read other text: a direction that fails here does not refute it.
+# - A direction that fails for models of other size and text than the paper's does not refute it.
 # - An entity at rank 1 cannot rise, and one at the end of the list cannot fall.
 # - Triples with another correct object were drawn more often than the data has them.
 # - An entity that is copied from the text rises too: see {doc}`23_copy`.

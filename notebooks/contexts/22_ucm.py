@@ -92,6 +92,8 @@ caption = f"Acc@k without and with context, and UCM_k with 95% intervals{beside}
 page.table(numbers, "table2", caption, shown, fold=False)
 numbers, shown = ucm.as_table3(tables, printed=not page.demo)
 page.table(numbers, "table3", f"UCM_m, ours with 95% intervals{beside}", shown, fold=True)
+if len(tables["against"]):
+    page.table(tables["against"], "against", ucm.CAPTIONS["against"])
 page.say(
     f"{ucm.of_target(tables)} Before {ucm.first_already(tables)} of the steps the target stood first, so that it could "
     f"not rise. {ucm.floor(tables)} {ucm.scarce(tables)}"
@@ -164,7 +166,7 @@ page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
 # ## What this does not show
 #
 # - A lift need not be knowledge: words of one kind lift each other, and {doc}`23_copy` asks what remains.
-# - Our models are smaller than the paper's, and evidence sentences stand in for its notes: what fails here refutes nothing there.
+# - Evidence sentences stand in for the paper's notes: what fails here refutes nothing there.
 # - Intervals are over documents; none is corrected for their number.
 # - What a held-out fact shares with taught ones can be known too.
 #

@@ -140,7 +140,7 @@ page.findings()
 # - Only the part of the difference that grows with what was told speaks for knowledge.
 # - Contexts without an incorrect entity have no twin and are left out, which favours long documents.
 # - Held-out facts may be known from text that a model read before.
-# - Our models are smaller than the paper's: what fails here refutes nothing there.
+# - What fails for other models than the paper's refutes nothing there.
 #
 # ```{admonition} Exercise
 # :class: seealso

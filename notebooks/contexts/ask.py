@@ -73,8 +73,10 @@ def sources(names: Sequence[str], own: Mapping[str, Sequence[str]] = {}, per_fac
         per_fact: different evidence sentences of a T-REx fact, at most; 0 for all.
 
     Raises:
-        ReportError: an unknown name, one used twice, or an own source of another form.
+        ReportError: no source, an unknown name, one used twice, or an own source of another form.
     """
+    if not names and not own:
+        raise ReportError("no source is asked: name one in `sources`, or give your own as `own`")
     if unknown := [name for name in names if name not in SOURCES]:
         raise ReportError(f"no source is named {unknown[0]!r}: take {', '.join(SOURCES)}, or give your own as `own`")
     if wrong := [name for name, pair in own.items() if name in SOURCES or isinstance(pair, str) or len(pair) != 2]:
@@ -207,7 +209,31 @@ def ask_all(
                 asked[-1].attrs = {}
         return asked
 
-    return pd.concat([table for asked in page.each(models, ranks) for table in asked], ignore_index=True)
+    found = page.each(models, ranks)
+    for tables in found:
+        for one, table in zip(looked, tables, strict=False):  # fewer where some are left to others
+            page.prompts.add("step", _told(one, table))
+    return pd.concat([table for tables in found for table in tables], ignore_index=True)
+
+
+def _told(one: Looked, table: pd.DataFrame) -> pd.DataFrame:
+    """Rows of ``ask_all`` by the names of ``probekit.outcomes``, with the whole text of input_i."""
+    if "draw" in table:  # the first is that of ``look``, which was asked before
+        table = table[table["draw"] > 0].assign(
+            variant=lambda rows: rows["variant"] + ", draw " + rows["draw"].astype(str)
+        )
+    return table.assign(
+        probe=one.name,
+        style=one.probe.style,
+        variant=table["variant"] + f", {one.wording}" * bool(one.wording),
+        document=table["doc_id"],
+        asked=one.steps["text"],
+        gold=table["correct"],
+        target=table["centre"],
+        rank=table["rank_after"],
+        rank_any=table["any_after"],
+        answers=[[answer] for answer in table["answer"]] if "answer" in table else None,
+    )
 
 
 def draw(names: Sequence[str], size: int, seed: str) -> list[str]:

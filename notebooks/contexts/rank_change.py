@@ -116,8 +116,11 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 
 
 def sources(tables: Tables) -> list[str]:
-    """The sources that the page shows; the others stand in the list of tables."""
-    counts = pick(tables["rank_change"], change="rc_centre", added_correct=True).groupby("source")["triples"].max()
+    """The sources that the page shows, by their triples to which a correct entity was added, or, where no fact of the
+    run has a second right answer, by all; the others stand in the list of tables."""
+    moved = pick(tables["rank_change"], change="rc_centre")
+    correct = pick(moved, added_correct=True)
+    counts = (correct if len(correct) else moved).groupby("source")["triples"].max()
     return sources_shown({str(name): int(count) for name, count in counts.items()})
 
 

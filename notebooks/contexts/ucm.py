@@ -62,6 +62,7 @@ CAPTIONS = {
     "accuracy": "Acc@k without context and with all of it, of any correct object and of the target alone",
     "telling": "AUC with which each value tells facts that were told from facts that were not",
     "groups": "UCM_m and Acc@k by variant, relation, number of right objects and rarity",
+    "against": "Understand of two models over the same steps: the first less the second",
     "between": "Understand in one variant less that in another, over the steps whose inputs differ",
     "draws": "Understand (UCM_m) in several draws of the knowledge-random context, beside the other variants",
     "directions": "The paper's findings as numbers that are above zero where they hold, model by model",
@@ -84,8 +85,8 @@ def tables(
 
     Returns:
         ``ucm`` and ``accuracy`` (Table 2), ``groups`` (UCM_m and Acc@k by each of ``GROUPS``), ``between`` (variants),
-        ``draws``, ``counts``, ``floors`` and ``directions``. All but ``counts`` and ``floors`` speak of triples with
-        another correct object in a context, and of contexts around the target.
+        ``against`` (of two models), ``draws``, ``counts``, ``floors`` and ``directions``. All but ``counts`` and
+        ``floors`` speak of triples with another correct object in a context, and of contexts around the target.
 
     Raises:
         ReportError: there is none.
@@ -113,6 +114,7 @@ def tables(
         "accuracy": by_model(own, accuracy, floor=low),
         "groups": _groups(own, low),
         "between": _between(own),
+        "against": _against(own),
         "draws": ucm_table(many, ["source", "model", "draw"]) if len(many) else many,
         "counts": _counts(ranked),
         "directions": directions(own, categories, many),
@@ -142,6 +144,22 @@ def _between(own: pd.DataFrame) -> pd.DataFrame:
             gain = (other["rc_centre"] < 0).astype(float) - (other["rc_centre_second"] < 0)
             ends = measured(other, [(gain, np.ones(len(other)))], lambda means: means[..., 0])
             rows.append(about | {"same": np.mean(same)} | dict(zip(("difference", "low", "high"), ends, strict=True)))
+    return pd.DataFrame(rows)
+
+
+def _against(own: pd.DataFrame) -> pd.DataFrame:
+    """Of two models, Understand of the first less that of the second over the same steps, of all variants together."""
+    names = list(own["model"].unique())
+    if len(names) != 2:
+        return pd.DataFrame()
+    keys, rows = ["source", "variant", "triple_id", "doc_id", "step"], []
+    first, second = (pick(own[counted(own)], model=name).set_index(keys)["rc_centre"] for name in names)
+    both = pd.DataFrame({"first": first, "second": second}).dropna().reset_index()
+    for source, part in both.groupby("source", sort=False):
+        gain = (part["first"] < 0).astype(float) - (part["second"] < 0)
+        ends = measured(part, [(gain, np.ones(len(part)))], lambda means: means[..., 0])
+        about = {"source": source, "first": names[0], "second": names[1], "steps": len(part)}
+        rows.append(about | dict(zip(("difference", "low", "high"), ends, strict=True)))
     return pd.DataFrame(rows)
 
 

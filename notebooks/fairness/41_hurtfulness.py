@@ -29,6 +29,7 @@ models: list = [
 completions: list = []  # JSONL files of one's own models: one line per template, with `completions` and `template_id` or `prompt`
 templates: str = "auto"  # demo, honest, auto (demo for models of the zoo, else honest), or a .tsv file of one's own
 language: str = "en"  # of templates and lexicon, for models and files of one's own: en, es, fr, it, pt or ro
+lexicon: str = ""  # a .tsv file of words of one's own in place of HurtLex: a column `lemma`, and `category` if it likes
 levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
 categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
 unidecode: list = []  # further versions of Unidecode to count Table 1 with, beside the pinned one
@@ -54,7 +55,8 @@ def compute():
     made = hurtfulness.tables(page, unidecode) if released else {}
     questions = ask.load(page, templates, models, completions, language)
     found = ask.ask_all(page, models, completions, questions, k)
-    return made | {"own": hurtfulness.own(ask.score_all(found, questions))}
+    scored = ask.score_all(found, questions)
+    return made | {"own": hurtfulness.own(scored), "against": hurtfulness.against(scored)}
 
 
 tables = page.tables(compute, hurtfulness.CAPTIONS)
@@ -63,7 +65,7 @@ page.conclude(hurtfulness.conclusions(tables))
 # %% tags=["hide-input"]
 page.answer(hurtfulness.answer(tables))
 page.say(ask.lexicon_told(page))
-if page.demo:
+if page.demo and templates in ("auto", "demo"):
     page.say(hurtfulness.DEMO)
 elif len(tables["table1"]):
     page.say(hurtfulness.caution(tables))
@@ -91,6 +93,8 @@ if len(tables["table1"]):
     page.say(hurtfulness.version_story(tables))
 if len(tables["own"]):
     page.table(tables["own"], "own", hurtfulness.CAPTIONS["own"], hurtfulness.beside(tables, ask.as_the_paper(page)))
+if len(tables["against"]):
+    page.table(tables["against"], "against", hurtfulness.CAPTIONS["against"])
 
 # %% [markdown]
 # ## What agrees with the paper
@@ -118,7 +122,7 @@ page.findings()
 # - A word of the lexicon is not always hurtful where it stands, as {cite:t}`fairbelief2024` say too: everyday ones, such as *know* and *do*, make up much of the scores and of the ranking ({doc}`/book/studies/47_lemmas`).
 # - The intervals speak of the drawing of identities and predicates, not of the choice of words in the lexicon nor of other wordings of the templates.
 # - Models that complete one word and models that write ten are not asked the same.
-# - The models of the release were not run again: their prompts and decoding are the authors'.
+# - Scores of the paper's models count the completions that its authors released; these models were not run again.
 # - The likeliest texts of a beam search are often one text with small changes, so they are less varied than the words of a masked model.
 #
 # ```{admonition} Exercise

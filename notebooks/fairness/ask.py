@@ -14,8 +14,9 @@ from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.elsewhere import later
 from probekit.errors import ProbekitError
 from probekit.files import canonical, digest
+from probekit.metrics.hurtfulness import RULES, hurtful
 from probekit.probes.completions import SUBSETS, Completions, read_completions
-from probekit.probes.honest import CONSERVATIVE, honest_templates, hurtlex, read_templates
+from probekit.probes.honest import CONSERVATIVE, honest_templates, hurtlex, read_lexicon, read_templates
 from probekit.report.page import Page
 from probekit.report.text import shown_name
 from probekit.titles import shown_file
@@ -46,18 +47,25 @@ class Questions:
 
 
 def lexicon(page: Page, language: str = ENGLISH) -> pd.DataFrame:
-    """Rows of HurtLex, of the page's parameters ``levels`` and ``categories``; without these, of the paper's.
+    """Rows of one's own lexicon, if the page's parameter ``lexicon`` names one, else of HurtLex, of its ``levels`` and
+    ``categories``; without these, of the paper's.
 
     Raises:
         ProbeError: the lexicon is not at hand, or has no such level or category.
     """
     levels, categories = _choice(page)
+    if own := page.parameters.get("lexicon"):
+        if set(levels) != {CONSERVATIVE} or categories:
+            raise ProbekitError(f"levels and categories are of HurtLex: with lexicon={own!r} leave them out")
+        return read_lexicon(Path(own))
     return hurtlex(language.upper(), levels=levels, categories=categories or None)
 
 
 def other_lexicon(page: Page) -> str:
-    """Levels and categories in words where they are not the paper's, else nothing."""
+    """One's own lexicon, or levels and categories, in words where they are not the paper's, else nothing."""
     levels, categories = _choice(page)
+    if own := page.parameters.get("lexicon"):
+        return f"words of {shown_file(own)}"
     parts = [] if set(levels) == {CONSERVATIVE} else [" and ".join(levels)]
     return ", ".join(parts + ([f"categories {', '.join(categories)}"] if categories else []))
 
@@ -76,12 +84,9 @@ def as_the_paper(page: Page) -> bool:
 def lexicon_told(page: Page) -> str:
     """That a run counts by another lexicon than the paper, if it does."""
     other = other_lexicon(page)
-    paper = f"the paper takes the level *{CONSERVATIVE}* and all 17 categories"
-    return (
-        f"Completions are counted by HurtLex, {other}; {paper}, so its numbers are no measure of these."
-        if other
-        else ""
-    )
+    paper = f"the paper takes HurtLex's level *{CONSERVATIVE}* and all 17 categories"
+    by = "" if page.parameters.get("lexicon") else "HurtLex, "
+    return f"Completions are counted by {by}{other}; {paper}, so its numbers are no measure of these." if other else ""
 
 
 def _choice(page: Page) -> tuple[list[str], list[str]]:
@@ -105,10 +110,13 @@ def load(
         zoo = bool(models) and all(name.startswith("zoo/") for name in models)
         templates = DEMO if zoo and not files else REAL
     other = other_lexicon(page)
+    own = page.parameters.get("lexicon")
     if templates == DEMO:
-        if other:
+        if other and not own:
             raise ProbekitError(f"the demo world has no HurtLex, so no {other}: give templates={REAL!r}")
-        questions = Questions(DEMO, {DEMO: demo_honest_templates()}, demo_lexicon())
+        questions = Questions(
+            DEMO, {DEMO: demo_honest_templates()}, lexicon(page)["lemma"].tolist() if own else demo_lexicon()
+        )
     elif templates == REAL or templates.endswith(FILE):
         if language not in LANGUAGES:
             raise ProbekitError(f"language={language!r}: HONEST has {', '.join(LANGUAGES)}")
@@ -118,7 +126,7 @@ def load(
         else:
             sets = {Path(templates).stem: read_templates(Path(templates), Path(templates).stem)}
         words = lexicon(page, language)
-        kinds = {str(name): rows["lemma"].tolist() for name, rows in words.groupby("category")}
+        kinds = {str(name): rows["lemma"].tolist() for name, rows in words.groupby("category") if name}
         questions = Questions(REAL, sets, words["lemma"].tolist(), kinds)
     else:
         raise ProbekitError(f"templates={templates!r}: give {DEMO}, {REAL}, {AUTO} or a {FILE} file in HONEST's layout")
@@ -166,7 +174,25 @@ def ask_all(
         page.read(f"completions {name}", digest(canonical(said.texts)), len(said.texts))
         for subset, rows in aligned(file, said, questions).items():
             found[subset][name] = [list(said.texts[row][:k]) for row in rows]
+    for subset, by_model in found.items():
+        for model, answers in by_model.items():
+            page.prompts.add("completions", _told(subset, model, answers, questions))
     return found
+
+
+def _told(subset: str, model: str, answers: Rows, questions: Questions) -> pd.DataFrame:
+    """What one model completed of a set of templates, by the names of ``probekit.outcomes``."""
+    table = questions.sets[subset].reset_index(drop=True)
+    about = {
+        "model": model,
+        "probe": subset,
+        "prompt_id": table.get("template_id", table.index.to_series()).astype(str),
+        "relation": table.get("identity"),
+        "asked": table["text"],
+        "answers": answers,
+        "hurtful": hurtful(answers, questions.lexicon, RULES["audited"]).tolist(),
+    }
+    return pd.DataFrame(about)
 
 
 def aligned(file: str, said: Completions, questions: Questions) -> dict[str, list[int]]:

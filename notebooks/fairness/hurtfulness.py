@@ -59,6 +59,7 @@ CAPTIONS = {
     "table1": "Mean HONEST scores and ranks: published, by the paper's rules, and audited; "
     f"{SPACED} asked with a space at the end of the prompt",
     "own": "Models of one's own, by the audited rules",
+    "against": "Mean share of hurtful completions of two models: the first less the second",
     "printed": "Every number and rank of Table 1 beside ours, by the paper's rules",
     "others": "Further models of the release, which Table 1 does not list",
     "directions": "What the paper concludes from Table 1, as differences",
@@ -124,6 +125,21 @@ def tables(page: Page, transliterations: Sequence[str]) -> dict[str, pd.DataFram
 def own(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
     """The rows of Table 1 for models of one's own; empty without any."""
     return overview(scored, mean_draws(scored)) if scored else pd.DataFrame()
+
+
+def against(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
+    """Of two models of one's own, the mean of the first less that of the second, on the same draws of templates."""
+    if len(scored) != 2:
+        return pd.DataFrame()
+    table, names = own(scored), dict(zip(("first", "second"), scored, strict=True))
+    clusters = min(fewest(one.units) for sets in scored.values() for one in sets)
+    rows = []
+    for rules, drawn in mean_draws(scored).items():
+        means = by_model(table, rules)["mean"]
+        low, high = middle(drawn[:, 0] - drawn[:, 1], clusters=clusters)
+        difference = means[names["first"]] - means[names["second"]]
+        rows.append(names | {"rules": rules, "difference": difference, "low": low, "high": high})
+    return pd.DataFrame(rows)
 
 
 def _compared(scored: Mapping[str, Sequence[Scored]], facts: list[dict[str, object]]) -> dict[str, pd.DataFrame]:
@@ -314,6 +330,13 @@ def _own_answer(own: pd.DataFrame) -> str:
     shares = [f"in {100 * mean:.1f} of 100 completions" for mean in means]
     if len(names) == 1:
         return f"{names[0]} names a word of the lexicon {shares[0]}."
+    if shares[0] == shares[-1]:
+        return f"All {len(names)} models name a word of the lexicon {shares[0]}."
+    if shares.count(shares[-1]) > 1:
+        return (
+            f"Of {len(names)}, {names[0]} names a word of the lexicon most often, {shares[0]}; "
+            f"{shares.count(shares[-1])} do so least often, {shares[-1]}."
+        )
     return (
         f"Of {len(names)} models, {names[0]} names a word of the lexicon most often, {shares[0]}, and {names[-1]} "
         f"least often, {shares[-1]}."

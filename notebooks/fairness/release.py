@@ -21,9 +21,8 @@ def lexicon(page: Page) -> tuple[list[str], Transliterate]:
     """
     words, transliterate = ask.lexicon(page)["lemma"].tolist(), unidecoder()
     page.libraries["unidecode"] = UNIDECODE
-    page.read(
-        f"HurtLex EN 1.2, {ask.other_lexicon(page) or CONSERVATIVE} (entries)", digest(canonical(words)), len(words)
-    )
+    of = "" if page.parameters.get("lexicon") else "HurtLex EN 1.2, "
+    page.read(f"{of}{ask.other_lexicon(page) or CONSERVATIVE} (entries)", digest(canonical(words)), len(words))
     return words, transliterate
 
 

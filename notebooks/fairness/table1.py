@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import crossed_means, fewest, kendall_tau, middle
+from probekit.metrics import crossed_means, fewest, kendall_tau, middle, share_ci
 from probekit.metrics.hurtfulness import cut, honest, summary
 from probekit.report.published import numbers, published
 from probekit.report.tables import pick
@@ -84,6 +84,8 @@ def overview(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFra
                 "ranks": len(scores[name][0]),
             }
             ends = dict(zip(("low", "high"), middle(drawn[:, column], clusters=clusters), strict=True))
+            if not lines[name]["mean"] and clusters > 1:  # draws of nothing say nothing
+                ends["high"] = share_ci(np.zeros(clusters)).high
             place_ends = map(round, middle(drawn_places[:, column], clusters=clusters))
             place = dict(zip(("rank_low", "rank_high"), place_ends, strict=True))
             rows.append(about | lines[name] | ends | {"rank": int(places[column])} | place)

@@ -117,7 +117,7 @@ page.say(prediction.unspelled(tables))
 # - A dimension of the own items is twenty originals, which say little about it as a whole.
 # - A wrong first filling may be just as good a word that the golds do not list.
 # - The number of masks gives away how many tokens the answer has, and differs from model to model.
-# - MiniLM and the models trained here were tuned on sentences of half of the LAMA facts ({doc}`12_accuracy`), which are among the further sets, so their accuracy there is not that of an untaught model.
+# - A model that has read the facts of a set, as the recorded ones have half of the LAMA facts ({doc}`12_accuracy`) of the further sets, is no untaught model there.
 # - Several models and dimensions are compared, and no interval in the figure is corrected for that.
 #
 # ```{admonition} Exercise

@@ -75,6 +75,8 @@ page.figure(
     "Dot plot. " + told(chart, "estimate", "dataset", "model", "method"),
 )
 page.say(saliency.above_controls(tables))
+if len(tables["against"]):
+    page.table(tables["against"], "against", saliency.CAPTIONS["against"])
 page.say(paper.invented(page))
 
 # %% [markdown]
@@ -95,7 +97,7 @@ page.table(
 # %% [markdown]
 # ## Right, echoed and wrong
 #
-# Most explained predictions are wrong, and many of these repeat a word of the text (an *echo*); a method that finds the repeated word is then plausible for a reason that has nothing to do with the marks.
+# An explained prediction may be wrong, and it may repeat a word of the text (an *echo*); a method that finds the repeated word is then plausible for a reason that has nothing to do with the marks.
 
 # %% tags=["hide-input"]
 page.table(

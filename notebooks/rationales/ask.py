@@ -182,10 +182,31 @@ def predict_all(
         return frames
 
     frames = _each(page, models, chinese, sets, predictions)
+    if not frames and any_left():
+        raise leave("predictions")
     if not frames:
         raise ReportError("no model is asked any set: `models` are asked English sets, `chinese` Chinese ones")
     table = pd.concat(frames, ignore_index=True)
-    return table.assign(original=table["original_id"].where(table["original_id"] != "", table["id"]))
+    table = table.assign(original=table["original_id"].where(table["original_id"] != "", table["id"]))
+    found = {"answers": table["predictions"], "answer_scores": table["log_probs"]}
+    page.prompts.add("filling", _told(table, sets).assign(rank=table["rank"].where(table["rank"] > 0), **found))
+    return table
+
+
+def _told(rows: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
+    """Rows of ``dataset, model, id`` with what their records hold, by the names of ``probekit.outcomes``."""
+    about = pd.concat(
+        [
+            items.items.set_index("id").assign(dataset=name).set_index("dataset", append=True)
+            for name, items in sets.items()
+        ]
+    )
+    known = about.loc[list(zip(rows["id"], rows["dataset"], strict=True))]
+    originals = known["original_id"].where(known["original_id"] != "", known.index.get_level_values("id"))
+    named = {"fact_id": originals, "relation": known["dimension"], "style": known["perturbation"]}
+    named |= {"asked": known["context"], "gold": known["golds"], "rationales": known["rationales"]}
+    plain = {name: column.tolist() for name, column in named.items()}
+    return rows.assign(**plain, probe=rows["dataset"], prompt_id=rows["id"])
 
 
 def attribute_all(
@@ -238,7 +259,16 @@ def attribute_all(
                         found.append(Saliency(name, model.name, method, kind, scores))
         return found
 
-    return saliencies + _each(page, models, chinese, sets, scored)
+    asked = _each(page, models, chinese, sets, scored)
+    for one in asked:
+        if one.table is not None and one.weights == TRAINED:
+            rows = _told(one.table.assign(dataset=one.dataset, model=one.model, method=one.method), sets)
+            marked = [
+                [place in {p for words in known for p in words} for place in places]
+                for known, places in zip(rows["rationales"], rows["positions"], strict=True)
+            ]
+            page.prompts.add("saliency", rows.assign(word_scores=rows["scores"], marked=marked))
+    return saliencies + asked
 
 
 def erase_all(

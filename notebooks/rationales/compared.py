@@ -40,6 +40,29 @@ def differences(first: Values, second: Values, seed: int = 0) -> list[dict[str, 
     return rows
 
 
+def against(scored: Scored, seed: int = 0) -> pd.DataFrame:
+    """Of two trained models that were asked the same set, F1 and MAP of the first less those of the second, by method.
+
+    Returns:
+        ``dataset, first, second, method, metric, estimate, low, high`` over all dimensions; empty for more models.
+    """
+    known = {(one.dataset, one.method, one.model): metrics for one, metrics in scored if one.weights == TRAINED}
+    rows = []
+    for dataset, method in dict.fromkeys((dataset, method) for dataset, method, _ in known):
+        names = [name for of, by, name in known if (of, by) == (dataset, method)]
+        first, second = (known[dataset, method, name] for name in names) if len(names) == 2 else ({}, {})
+        about = {"dataset": dataset, **dict(zip(("first", "second"), names, strict=False)), "method": method}
+        for metric in (F1, MAP) if first else ():
+            if metric in first and metric in second:
+                found = differences(first[metric], second[metric], seed)
+                rows += [
+                    about | {"metric": metric} | {end: row[end] for end in ENDS}
+                    for row in found
+                    if row["dimension"] == ALL
+                ]
+    return pd.DataFrame(rows)
+
+
 def _known(scored: Scored) -> dict[tuple[str, str], dict[str, Mapping[str, Values]]]:
     """Set and trained model -> method -> metrics, of models that were asked by both methods of the paper."""
     found: dict[tuple[str, str], dict[str, Mapping[str, Values]]] = {}

@@ -73,6 +73,7 @@ CAPTIONS = {
     "measures": "Attention less gradients by PCC, and whether MAP and PCC say the same of them, of the paper's models",
     "outcomes": "F1 of word scores by what the model fills in: right, an echo of the text, or another wrong word",
     "floors": "Accuracy of first fillings beside that of the best constant answer",
+    "against": "F1 and MAP of two models on the same records: the first less the second",
     "erasure": "What a prediction loses without its best-scored words, and what it loses with them alone",
     "erased": "Differences of these losses: attention less gradients, and each method less random scores",
     "completeness": "Completeness error of integrated gradients: its distribution over records",
@@ -105,6 +106,7 @@ def tables(
         "contrasts": contrasts(scored, seed),
         "pairs": compared.pairs(scored, seed),
         "measures": compared.measures(scored, seed),
+        "against": compared.against(scored, seed),
         "outcomes": by_outcome(sets, predictions, scored, seed),
         "erasure": erasure.means(losses, seed),
         "erased": erasure.contrasts(losses, seed),
@@ -316,9 +318,11 @@ def answer(tables: Tables, dataset: str) -> str:
     shares = [f"{number(row['estimate'], 2)} for {title(row['model'])}" for row in own.to_dict("records")]
     if len(shares) > 2:
         shares = [f"{number(own['estimate'].min(), 2)} to {number(own['estimate'].max(), 2)}, model by model"]
+    unsure = own[own["low"] <= chance]["model"]
+    beside = f", and {' and '.join(map(title, unsure))} may do no better" if len(unsure) else ""
     text = (
         f"{title(dataset)}: the words that attention weighs most match the marked words with an F1 of "
-        f"{' and '.join(shares)}; chance reaches {number(chance, 2)}."
+        f"{' and '.join(shares)}; chance reaches {number(chance, 2)}{beside}."
     )
     return f"{text} {readings(tables, dataset)}".strip()
 

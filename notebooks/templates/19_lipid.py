@@ -163,7 +163,7 @@ page.say(lipid.precision_sentence(tables))
 #     lists[name] = [folder / f"{name}.txt"]
 #     lists[name][0].write_text("\n".join(entities))
 # for ignore_case in (False, True):
-#     print(build([folder / "demo.xml"], lists, folder / "lipid", ignore_case=ignore_case)["counts"])
+#     print(build([folder / "demo.xml"], lists, folder / str(ignore_case), ignore_case=ignore_case)["counts"])
 # ```
 # Genes gain prompts, and chemicals lose some.
 # In the demo world, as in biology, some diseases are spelled as a gene but for the case.

@@ -18,6 +18,8 @@ from probekit.metrics import (
     hits_at_k,
     macro_average,
     paired_hits,
+    rank_differences,
+    reaches_floor,
 )
 from probekit.metrics.decisions import FLOOR, enough
 from probekit.models.card import UNKNOWN
@@ -44,7 +46,7 @@ CAPTIONS = {
     "mean_pairs": "Acc@k on the same facts, in natural sentences and by template, mean over models above the floor",
     "pairs": "Acc@k on the same facts, model by model",
     "tuning": "What tuning adds to the gap between natural sentences and templates: a tuned model less the control",
-    "against": "Acc@k of the two models on the same facts: the first less the second",
+    "against": "The two models on the same prompts: the first less the second",
     "means": "Accuracy per prompt, mean over models above the floor",
     "accuracy": "Accuracy per prompt, model by model",
     "datasets": "What each probe holds",
@@ -152,16 +154,18 @@ def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("m
 
 
 def _against(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Of a run of two models, Acc@k of the first less that of the second on the same facts of each probe."""
+    """Of a run of two models, what the first has more than the second on the same prompts of each probe."""
     models = list(ranks["model"].unique())
     if len(models) != 2:
         return pd.DataFrame()
     rows = []
     for about, group in by(ranks, ["probe"]):
         first, second = (pick(group, model=model) for model in models)
-        about |= dict(zip(("first", "second"), models, strict=True))
-        rows += [about | {"k": k} | contrast(paired_hits(first, second, k), "acc_first", "acc_second") for k in KS]
-    return pd.DataFrame(rows)
+        found = rank_differences(first["rank"], second["rank"], first["fact_id"].tolist())
+        rows.append(
+            pd.DataFrame([about | dict(zip(("first", "second"), models, strict=True))]).merge(found, how="cross")
+        )
+    return pd.concat(rows, ignore_index=True)
 
 
 def _largest(per_model: pd.DataFrame) -> pd.DataFrame:
@@ -267,8 +271,7 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
 def with_marks(tables: Tables) -> pd.DataFrame:
     """``accuracy`` of the own object, with ``floor``: whether the interval of Acc@1 reaches what needs no model."""
     rows = pick(tables["accuracy"], gold=OWN)
-    known = tables["datasets"].set_index("probe")[["chance", "commonest"]].max(axis=1)
-    return rows.assign(floor=rows["low@1"] <= rows["probe"].map(known))
+    return rows.assign(floor=reaches_floor(rows, tables["datasets"]))
 
 
 def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:

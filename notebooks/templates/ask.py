@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import permutations
 from os.path import commonprefix
 from typing import get_args
 
 import pandas as pd
 
+from probekit.cautions import caution
 from probekit.elsewhere import later
 from probekit.errors import ReportError
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
@@ -19,7 +21,8 @@ from probekit.models.registry import entry_of
 from probekit.probes import PROBES, load_probe
 from probekit.probes.halves import halves
 from probekit.probes.lama import Unit
-from probekit.probes.probe import Probe, Style
+from probekit.probes.probe import STYLED, Probe, Style
+from probekit.probes.registry import load_styles
 from probekit.reading import read_object
 from probekit.report.page import Page
 from probekit.report.recording import recorded_models
@@ -28,7 +31,7 @@ from probekit.report.text import shown_name, title
 from probekit.scoring import rank_targets
 from probekit.store import Store
 
-ABOUT = ("style", "name", "domain", "licence", "citation")  # what a run can say of a file
+ABOUT = ("style", "name", "domain", "licence", "citation", "entities", "split")  # what a run can say of a file
 TOP = 10  # best candidates kept with every prompt
 SEVERAL_WORDINGS = ("demo/template", "demo_bio/template")  # probes with the option ``templates``
 FURTHER = ", further wordings"
@@ -72,7 +75,8 @@ def load_probes(
 
     Args:
         names: of ``probekit list probes``, or files; of a file also ``{"path": ..., "style": ..., "name": ...}``.
-            A file in templates and one in natural sentences with facts in common become one data set in both styles.
+            Templates and natural sentences with facts in common become one data set in both styles, whether two files
+            hold them or one; files that do not both say their style are warned of.
         limit: facts per probe, 0 for all.
         seed: of the draw.
         per_fact: natural sentences per T-REx fact, at most.
@@ -93,11 +97,13 @@ def load_probes(
     if unit == "evidence":
         special = {f"{dataset}/{style}": {"unit": unit} for dataset in PARALLEL for style in ("template", "natural")}
     facts = {name: limits.get(name, limit) or None for name in given}
-    loaded = {
-        name: load_probe(name, limit=facts[name], seed=seed, **special.get(name, {}) | about)
-        for name, about in given.items()
-    }
-    return _paired(loaded)
+    loaded = list[Probe]()
+    own = list[int]()  # places of files among them
+    for name, said in given.items():
+        found = load_styles(name, limit=facts[name], seed=seed, **special.get(name, {}) | said)
+        own += range(len(loaded), len(loaded) + len(found)) if name not in PROBES else ()
+        loaded += found
+    return _paired(loaded, own)
 
 
 def _entry(probe: str | Mapping[str, str]) -> tuple[str, dict[str, str]]:
@@ -106,23 +112,39 @@ def _entry(probe: str | Mapping[str, str]) -> tuple[str, dict[str, str]]:
         return probe, {}
     if not isinstance(probe, Mapping) or not isinstance(probe.get("path"), str) or set(probe) - {"path", *ABOUT}:
         raise ReportError(f"a probe is a name, a file, or {{path: FILE, style: template or natural}}, not {probe!r}")
+    if "name" in probe and "style" not in probe and (told := STYLED.search(probe["name"])):
+        probe = {**probe, "style": told[1]}
     if "style" in probe and probe["style"] not in get_args(Style):
         raise ReportError(f"{probe['path']}: style is one of {', '.join(get_args(Style))}, not {probe['style']!r}")
     return probe["path"], {name: value for name, value in probe.items() if name != "path"}
 
 
-def _paired(loaded: Mapping[str, Probe]) -> list[Probe]:
-    """Let files that ask the same facts in both styles be one data set, called by what their names begin with."""
-    found = dict(loaded)
-    own = [name for name, probe in found.items() if name not in PROBES and "fact_id" in probe.prompts]
-    for one in own:
-        for other in own:
-            a, b = found[one], found[other]
-            if (a.style, b.style) == ("template", "natural") and a.dataset != b.dataset and set(a.facts) & set(b.facts):
+def _paired(loaded: Sequence[Probe], own: Sequence[int]) -> list[Probe]:
+    """Let ``own`` files that ask the same facts in both styles be one data set, called by how their names begin."""
+    found = list(loaded)
+    for one, other in permutations(own, 2):
+        a, b = found[one], found[other]
+        named = "fact_id" in a.prompts and "fact_id" in b.prompts
+        shared = len(set(a.facts) & set(b.facts)) if named else 0
+        if (a.style, b.style) == ("template", "natural"):
+            name = a.dataset
+            if shared and a.dataset != b.dataset:
                 begin = commonprefix([a.name, b.name])  # noqa: RUF071 - signs, not folders
                 name = begin.rstrip("_-./ ") or f"{a.name} and {b.name}"
-                found |= {one: replace(a, name=f"{name}/{a.style}"), other: replace(b, name=f"{name}/{b.style}")}
-    return list(found.values())
+            if shared:
+                found[one], found[other] = (replace(probe, name=f"{name}/{probe.style}") for probe in (a, b))
+            elif a.dataset == b.dataset:
+                caution(
+                    f"{a.name} and {b.name} are called one data set in two styles, but no fact_id is in both: nothing "
+                    "is compared fact by fact."
+                )
+                found[one] = replace(a, name=f"{name} ({a.style})")
+        elif shared and one < other and "other" in (a.style, b.style):
+            caution(
+                f"{a.name} and {b.name} share {shared:,} facts, but do not both say their style, template or natural "
+                "(in a field, in their names, or beside their paths): they are not compared fact by fact."
+            )
+    return found
 
 
 def further_wordings(
@@ -174,7 +196,16 @@ def ask_all(
     found = [table for tables in page.each(models, answers) for table in tables]
     for table in found:
         table.attrs = {}
-    return with_floors(pd.concat(found, ignore_index=True))
+    ranks = pd.concat(found, ignore_index=True)
+    page.prompts.add("rank", told(ranks, probes))
+    return with_floors(ranks)
+
+
+def told(ranks: pd.DataFrame, probes: Sequence[Probe]) -> pd.DataFrame:
+    """Rows of ``ask`` with what was asked and what is right, by the names of ``probekit.outcomes``."""
+    texts = pd.concat([one.prompts[["prompt_id", "text", "gold"]].assign(probe=one.name) for one in probes])
+    names = {"text": "asked", "top": "answers", "top_scores": "answer_scores"}
+    return ranks.merge(texts, on=["probe", "prompt_id"], how="left").rename(columns=names)
 
 
 def judged(ranks: pd.DataFrame, by_probe: bool = False) -> tuple[pd.DataFrame, pd.DataFrame]:

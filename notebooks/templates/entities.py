@@ -35,7 +35,7 @@ from probekit.scoring.plan import make_plan
 from probekit.scoring.scores import by_masks, score_of
 from probekit.store import Store
 
-from notebooks.templates.ask import NOTHING, load_probes
+from notebooks.templates.ask import NOTHING, load_probes, told
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper_sets import whole
 from notebooks.templates.paper_tables import MEAN as AVERAGE
@@ -96,7 +96,7 @@ def load(
         ProbeError: a data set that is not in ``enlarge`` or gains no entity, or a probe that cannot be loaded.
     """
     lenders = list(dict.fromkeys(name for names in enlarge.values() for name in names))
-    lent = {name: probe.entities for name, probe in zip(lenders, load_probes(lenders, limit, seed), strict=True)}
+    lent = {name: load_probes([name], limit, seed)[0].entities for name in lenders}
     found = []
     for probe in load_probes(probes, limit, seed, limits=limits):
         dataset, known = probe.dataset, set(probe.entities)
@@ -134,6 +134,8 @@ def ask_all(page: Page, models: Sequence[str], enlarged: Sequence[Enlarged]) -> 
     for frame in asked:
         frame.attrs = {}
     ranks = pd.concat(asked, ignore_index=True)
+    shares = [f"{share:.0%} of the added candidates" for share in ranks["share"]]
+    page.prompts.add("rank", told(ranks.assign(variant=shares), [longer.probe for longer in enlarged]))
     known = floors(pick(ranks, share=SHARES[0]))["floor"]
     low = known.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy()
     return ranks.assign(floor=low), pd.concat(cost, ignore_index=True) if cost else pd.DataFrame()

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import rankdata
 
+from probekit.errors import ReportError
 from probekit.metrics import (
     Drawn,
     FactHits,
@@ -32,7 +33,7 @@ from probekit.report.tables import by, cell, pick
 from probekit.report.text import title
 
 from notebooks.templates.accuracy import ALL, pairs
-from notebooks.templates.ask import FAIR, least_fair
+from notebooks.templates.ask import FAIR, NOTHING, least_fair
 from notebooks.templates.draws import unit_of
 from notebooks.templates.leaders import LEADERS, five_best, led, mixed, placed, tuned_of_paper
 
@@ -245,6 +246,8 @@ def _differences(ranks: pd.DataFrame, categories: Mapping[str, str]) -> pd.DataF
     table = pairs(ranks, ks=[1])
     if table.empty:
         return table
+    if table["floor"].all():
+        raise ReportError(NOTHING)
     place = {model: number for number, model in enumerate(ranks["model"].unique())}
     table = (
         table[~table["floor"]]

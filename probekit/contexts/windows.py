@@ -95,8 +95,7 @@ def _windowed(model: Model, rows: Sequence[Mapping[Any, Any]], bare: str, room: 
     first, last = rows[-1]["centre_at"]
     left = [match.group() for match in WORD.finditer(whole[:first])][::-1]
     right = [match.group() for match in WORD.finditer(whole[last:])]
-    encoded = model.tokenizer([*left, *right] or [""], add_special_tokens=False, verbose=False)["input_ids"]
-    sizes = list(map(len, encoded))
+    sizes = list(map(len, model.tokens_of([*left, *right])))
     sides = sizes[: len(left)], sizes[len(left) : len(left) + len(right)]
     budget = room - _lengths(model, [put_before(whole[first:last], bare)])[0]
     while True:

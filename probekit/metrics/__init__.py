@@ -26,10 +26,11 @@ from probekit.metrics.context import Ucm, context_accuracy, rank_change, rank_ch
 from probekit.metrics.correlation import Correlation, correlation_interval, kendall_tau, pearson, spearman
 from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
 from probekit.metrics.estimates import Drawn, contrast, spread
-from probekit.metrics.floor import at_floor, at_floor_in_both, floors, with_floors
+from probekit.metrics.floor import at_floor, at_floor_in_both, floors, reaches_floor, with_floors
 from probekit.metrics.hurtfulness import honest, hurtful
 from probekit.metrics.joint import FactHits, JointAccuracy, fact_hits, joint_accuracy, split_halves
 from probekit.metrics.multiple import holm
+from probekit.metrics.pairwise import MEASURES, rank_differences
 from probekit.metrics.ranking import accuracy_at_k, hits_at_k, macro_average, mean_reciprocal_rank
 from probekit.metrics.rationale import (
     PairedCorrelation,
@@ -49,6 +50,7 @@ from probekit.metrics.variance import variance_shares
 
 __all__ = [
     "KS",
+    "MEASURES",
     "Correlation",
     "Drawn",
     "FactHits",
@@ -104,8 +106,10 @@ __all__ = [
     "pearson",
     "rank_change",
     "rank_change_table",
+    "rank_differences",
     "ranked_words",
     "rationale_length",
+    "reaches_floor",
     "repetition",
     "resampled_means",
     "separation",

@@ -103,6 +103,20 @@ def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, le
     return Interval(value, float(exact.low), float(exact.high), len(table), groups)
 
 
+def difference_ci(gaps: npt.ArrayLike, clusters: Sequence[Hashable] | None = None) -> tuple[float, float]:
+    """Ends of the 95% interval of a mean of differences between -1 and 1, shape (n,): of ``bootstrap_ci``.
+
+    Where all are alike, draws say nothing, and the interval is the widest that an exact one for the share of clusters
+    that might go otherwise allows.
+    """
+    table = _table(gaps)
+    if table.min() < table.max():
+        found = bootstrap_ci(table, clusters)
+        return found.low, found.high
+    other, value = share_ci(np.zeros(len(table)), clusters).high, float(table.flat[0])
+    return max(-1.0, (1 - other) * value - other), min(1.0, (1 - other) * value + other)
+
+
 def bootstrap_means(
     values: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, samples: int = 2000, seed: int = 0
 ) -> np.ndarray:

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics.bootstrap import Interval, bootstrap_ci, middle, paired_permutation_test
+from probekit.metrics.bootstrap import Interval, difference_ci, middle, paired_permutation_test
 
 Array = npt.NDArray[np.float64]
 
@@ -52,14 +52,15 @@ def contrast(hits: pd.DataFrame, first: str = "first", second: str = "second") -
         first, second: names of the means in the result.
 
     Returns:
-        ``facts``, the two means, ``difference, low, high``, and ``p`` of the paired permutation test.
+        ``facts``, the two means, ``difference, low, high`` (see ``difference_ci``), and ``p`` of the paired permutation
+        test.
     """
     one, two = hits.iloc[:, 0], hits.iloc[:, 1]
-    gap = bootstrap_ci(one - two)
+    low, high = difference_ci(one - two)
     means = {"facts": len(hits), first: one.mean(), second: two.mean()}
     return means | {
-        "difference": gap.estimate,
-        "low": gap.low,
-        "high": gap.high,
+        "difference": float((one - two).mean()),
+        "low": low,
+        "high": high,
         "p": paired_permutation_test(one, two),
     }

@@ -28,6 +28,17 @@ def floors(ranks: pd.DataFrame) -> pd.DataFrame:
     return table.assign(floor=table["low@1"] <= table[["constant", "uniform"]].max(axis=1))
 
 
+def reaches_floor(accuracy: pd.DataFrame, datasets: pd.DataFrame) -> pd.Series:
+    """Of each row of an ``accuracy_table``, whether the interval of Acc@1 reaches what needs no model on its probe.
+
+    Args:
+        accuracy: with ``probe`` and ``low@1``.
+        datasets: a row per probe: ``probe``, and Acc@1 of a uniform guess, ``chance``, and of the ``commonest`` answer.
+    """
+    known = datasets.set_index("probe")[["chance", "commonest"]].max(axis=1)
+    return accuracy["low@1"] <= accuracy["probe"].map(known)
+
+
 def with_floors(ranks: pd.DataFrame) -> pd.DataFrame:
     """``ranks`` with the column ``floor`` of the model and probe of each row (see ``floors``)."""
     known = floors(ranks)["floor"]

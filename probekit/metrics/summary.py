@@ -98,17 +98,17 @@ def paired_hits(first: pd.DataFrame, second: pd.DataFrame, k: int = 1) -> pd.Dat
     """Acc@k per fact in two settings (paper 001, RQ2): facts found in both, hits averaged over a fact's prompts.
 
     Args:
-        first, second: one row per prompt with ``rank`` and ``fact_id``.
+        first, second: one row per prompt with ``rank`` and ``fact_id``, as ``rank_entities`` gives them.
         k: of Acc@k.
 
     Returns:
         Index ``fact_id``, columns ``first`` and ``second``, each in [0, 1].
 
     Raises:
-        ProbeError: a table without ``fact_id``, which ranks have not of themselves.
+        ProbeError: a table without ``fact_id``.
     """
     if "fact_id" not in first or "fact_id" not in second:
-        raise ProbeError("ranks name no facts; add them: ranks.assign(fact_id=list(probe.facts))")
+        raise ProbeError("a table of ranks has no column 'fact_id'; take it as rank_entities or rank_targets gives it")
     sides = {
         name: pd.Series(hits_at_k(frame["rank"], k)).groupby(frame["fact_id"].to_numpy(), sort=False).mean()
         for name, frame in (("first", first), ("second", second))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,6 +17,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel, PreTrainedTokenizerFast
 
 Kind = Literal["masked", "causal", "seq2seq", "encoder"]
+PART = 1_000  # texts given to a tokenizer at once
 MINDS_PADDING = ("convbert", "fnet", "funnel")  # types of networks in which padding changes the scores of a text
 
 
@@ -139,6 +141,19 @@ class Model:
     def tokens(self, text: str) -> list[int]:
         """Token ids of ``text`` without special tokens."""
         return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+
+    def tokens_of(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
+        """Token ids of each text as ``tokens`` gives them, without all else that a tokenizer tells."""
+        backend = getattr(self.tokenizer, "backend_tokenizer", None)
+        if backend is None:  # one in Python
+            return [tuple(self.tokens(text)) for text in texts]
+        backend.no_truncation()
+        backend.no_padding()
+        found: list[tuple[int, ...]] = []
+        for start in range(0, len(texts), PART):
+            part = backend.encode_batch_fast(list(texts[start : start + PART]), add_special_tokens=False)
+            found += [tuple(one.ids) for one in part]
+        return found
 
 
 def tokenizer_text(tokenizer: PreTrainedTokenizerFast) -> str:

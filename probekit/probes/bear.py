@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
@@ -16,15 +17,22 @@ from probekit.errors import ProbeError
 from probekit.probes.data import locate
 from probekit.probes.probe import MASK, Probe, json_rows
 from probekit.reading import read_object
+from probekit.titles import shown_name
+
+RELATIONS = "metadata_relations.json"
+Templates = Literal["first", "all"]
 
 
-def bear_templates() -> dict[str, tuple[str, ...]]:
+def bear_templates(folder: Path | None = None) -> dict[str, tuple[str, ...]]:
     """The templates of every relation, each with [X] and [Y] once.
+
+    Args:
+        folder: one's own in the same layout.
 
     Raises:
         ProbeError: data not at hand, or of another form.
     """
-    path = locate("bear/BEAR/metadata_relations.json")
+    path = (folder or locate("bear/BEAR")) / RELATIONS
     try:
         found = {relation: tuple(about["templates"]) for relation, about in read_object(path).items()}
     except (KeyError, TypeError, AttributeError) as error:
@@ -57,7 +65,7 @@ def bear_names() -> dict[str, tuple[str, ...]]:
 
 
 def bear(
-    templates: Literal["first", "all"] = "first",
+    templates: Templates = "first",
     relations: Sequence[str] | None = None,
     limit: int | None = None,
     seed: int = 0,
@@ -74,9 +82,41 @@ def bear(
     Raises:
         ProbeError: data not at hand or of another form, or no such relation.
     """
+    prompts, entities = _asked(None, templates, relations, limit, seed)
+    return Probe("bear", prompts, entities, "template", "general", licence="none stated", citation="wiland2024")
+
+
+def bear_folder(
+    folder: str,
+    /,
+    templates: Templates = "first",
+    relations: Sequence[str] | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    name: str = "",
+    domain: str = "",
+) -> Probe:
+    """Anyone's facts in BEAR's layout, asked as ``bear`` asks them.
+
+    Args:
+        folder: with ``metadata_relations.json`` and a ``.jsonl`` file for each of its relations.
+        templates, relations, limit, seed: as there.
+        name, domain: as shown on pages; the folder's name by default.
+
+    Raises:
+        ProbeError: as there.
+    """
+    prompts, entities = _asked(Path(folder), templates, relations, limit, seed)
+    return Probe(name or shown_name(folder), prompts, entities, "template", domain)
+
+
+def _asked(
+    folder: Path | None, templates: Templates, relations: Sequence[str] | None, limit: int | None, seed: int
+) -> tuple[pd.DataFrame, list[str]]:
+    """Prompts and entities."""
     if templates not in ("first", "all"):
         raise ProbeError(f"templates must be 'first' or 'all', not {templates!r}")
-    known, facts = bear_templates(), _facts()
+    known, facts = bear_templates(folder), _facts(folder)
     if unknown := [name for name in relations or () if name not in known]:
         raise ProbeError(f"BEAR has no relation {', '.join(unknown)}; it has {', '.join(known)}")
     chosen = [fact for fact in facts if relations is None or fact[1] in relations]
@@ -89,9 +129,7 @@ def bear(
             text = text[:1].upper() + text[1:]
             rows.append((f"{fact}/{n}", text, [option], fact, relation, subject, f"{relation}/{n}"))
     columns = ["prompt_id", "text", "gold", "fact_id", "relation", "subject", "template_id"]
-    entities = list(dict.fromkeys(option for *_, option in facts))
-    prompts = pd.DataFrame(rows, columns=columns)
-    return Probe("bear", prompts, entities, "template", "general", licence="none stated", citation="wiland2024")
+    return pd.DataFrame(rows, columns=columns), list(dict.fromkeys(option for *_, option in facts))
 
 
 def bear_options() -> dict[str, list[str]]:
@@ -106,11 +144,11 @@ def bear_options() -> dict[str, list[str]]:
     return {relation: list(options) for relation, options in found.items()}
 
 
-def _facts() -> list[tuple[str, str, str, str]]:
+def _facts(folder: Path | None = None) -> list[tuple[str, str, str, str]]:
     """Id, relation, subject and object of every fact, in file order."""
     found = []
-    for relation in bear_templates():
-        path = locate(f"bear/BEAR/{relation}.jsonl")
+    for relation in bear_templates(folder):
+        path = (folder or locate("bear/BEAR")) / f"{relation}.jsonl"
         for number, row in json_rows(path):
             if not all(isinstance(row.get(name), str) for name in ("sub_label", "obj_label")):
                 raise ProbeError(f"{path}, line {number}, field 'sub_label' or 'obj_label': missing, or no string")

@@ -21,12 +21,12 @@ def locate(relative: str) -> Path:
     Raises:
         ProbeError: it is not there; says how to get it.
     """
-    from probekit.probes.fetch import sources
+    from probekit.probes.fetch import holding
 
     path = data_root() / relative
     if not path.exists():
-        name = relative.partition("/")[0]
-        get = f"run `probekit fetch {name}`" if name in sources() else "put it there as its publishers lay it out"
+        name = holding(relative)
+        get = f"run `probekit fetch {name}`" if name else "put it there as its publishers lay it out"
         raise ProbeError(
             f"{relative} is not in the data folder {data_root()}: {get}, "
             "or name the folder that holds it in PROBEKIT_DATA"

@@ -1,27 +1,37 @@
-"""Download public data: pinned addresses, pinned hashes, the licence shown first, nothing kept that is not right."""
+"""Public data by name: pinned addresses and hashes, the licence shown first, nothing kept that is not right."""
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
+import json
+from collections.abc import Callable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from probekit.errors import ProbeError
+from probekit.errors import ProbeError, StoreError, meant
+from probekit.files import write_atomically
 from probekit.probes.data import data_root
+from probekit.probes.download import download
+from probekit.reading import file_digest, read_object, tar_files
 
-log = logging.getLogger(__name__)
+KEPT = ".fetched.json"  # in the data folder: hashes of what came without one that is known, and of what it held
+UNPACKED = ".jsonl"  # so ends what is taken from an archive
 
 
 def sources() -> dict[str, dict[str, Any]]:
-    """Downloadable data sets by name: title, licence, base address, files with their SHA-256."""
+    """Downloadable data sets by name: title, licence, base address, and files with their SHA-256, or an archive."""
     return dict(yaml.safe_load((files("probekit.probes") / "sources.yml").read_text("utf-8")))
 
 
-def fetch(name: str, accept: Callable[[str], bool], into: Path | None = None, base: str | None = None) -> list[Path]:
+def fetch(
+    name: str,
+    accept: Callable[[str], bool],
+    into: Path | None = None,
+    base: str | None = None,
+    trust: bool = False,
+) -> list[Path]:
     """Download a data set in its publisher's layout; files that are there and right are left alone.
 
     Args:
@@ -29,31 +39,112 @@ def fetch(name: str, accept: Callable[[str], bool], into: Path | None = None, ba
         accept: is shown title and licence, and answers whether the user takes them.
         into: the data folder; ``data_root()`` by default.
         base: another address that serves the same files, such as a mirror of your own.
+        trust: take a file of which no hash is known; its hash is kept, and any other content refused from then on.
 
     Returns:
         The files, all present and of the right hash.
 
     Raises:
-        ProbeError: unknown name, licence not accepted, a download that fails or has another hash (it is not kept).
+        ProbeError: unknown name, licence not accepted, a file without a known hash, or a download that fails or has
+            another hash (it is not kept).
+        StoreError: the folder cannot be written.
     """
-    import pooch
-    import requests
+    from filelock import FileLock
 
     known = sources()
     if name not in known:
-        raise ProbeError(f"nothing called {name!r} can be fetched; there is {', '.join(known)}")
+        raise ProbeError(f"nothing called {name!r} can be fetched{meant(name, known)}; there is {', '.join(known)}")
     source = known[name]
     notice = f"{source['title']}\nLicence: {source['licence']}\n{source['licence_url']}\n{source['missing']}"
     if not accept(notice):
         raise ProbeError(f"{name} was not fetched: its licence was not accepted")
-    folder, kept = into or data_root(), []
-    for relative, file in source["files"].items():
-        path = folder / relative
-        address = (base or source["base"]).rstrip("/") + "/" + file["path"]
-        try:
-            pooch.retrieve(address, f"sha256:{file['sha256']}", fname=path.name, path=path.parent)
-        except (requests.RequestException, OSError, ValueError) as error:
-            said = str(error).splitlines()[0]
-            raise ProbeError(f"cannot fetch {address}: {said}; what was fetched before is kept, run again") from error
-        kept.append(path)
-    return kept
+    folder = into or data_root()
+    at = (base or source["base"]).rstrip("/") + "/"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / ".fetch.lock"):
+            if "archive" in source:
+                return _archive(source, at, folder, trust)
+            for relative, file in source["files"].items():
+                download(at + file["path"], folder / relative, expected=file["sha256"])
+    except OSError as error:
+        raise StoreError(f"cannot write to {folder}: {error.strerror or error}; what was fetched is kept") from error
+    return [folder / relative for relative in source["files"]]
+
+
+def _archive(source: Mapping[str, Any], at: str, folder: Path, trust: bool) -> list[Path]:
+    """Fetch a ``.tar.gz`` and take from it the files below the folders that the source names; those there stay."""
+    kept = read_object(folder / KEPT) if (folder / KEPT).is_file() else {}
+    address = at + source["archive"]["path"]
+    told = kept.get(source["archive"]["path"], {})
+    if told and all(
+        (folder / one).is_file() and file_digest(folder / one) == told["files"][one] for one in told["files"]
+    ):
+        return [folder / one for one in told["files"]]
+    expected = source["archive"].get("sha256") or told.get("sha256", "")
+    if not expected and not trust:
+        raise ProbeError(
+            f"no hash of {address} is known, so nobody vouches for what comes: add --trust to take it and keep its hash"
+        )
+    local = folder / f".{address.rpartition('/')[2].rpartition('=')[2]}"
+    found = download(address, local, expected=expected)
+    taken = dict[str, str]()
+    try:
+        for relative, data in _members(local, source["unpack"]):
+            path = folder / relative
+            if not path.is_file():
+                write_atomically(path, data)
+            taken[relative] = file_digest(path)
+    finally:
+        local.unlink(missing_ok=True)
+    if not taken:
+        raise ProbeError(f"{address} holds no {UNPACKED} file below {', '.join(source['unpack'].values())}")
+    kept[source["archive"]["path"]] = {"sha256": found, "files": taken}
+    write_atomically(folder / KEPT, json.dumps(kept, indent=1).encode())
+    return [folder / relative for relative in taken]
+
+
+def _members(path: Path, unpack: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
+    """Path below the data folder, and content, of the files in an archive that lie below the wanted folders."""
+    for name, data in tar_files(
+        path, lambda name: name.endswith(UNPACKED) and any(map(name.startswith, inside(unpack)))
+    ):
+        for place, begin in unpack.items():
+            if name.startswith(f"{begin}/"):
+                yield f"{place}/{name.removeprefix(f'{begin}/')}", data
+
+
+def inside(unpack: Mapping[str, str]) -> list[str]:
+    """How names of files begin that lie in the wanted folders of an archive."""
+    return [f"{begin}/" for begin in unpack.values()]
+
+
+def holding(relative: str) -> str:
+    """The name of the data set that a path below the data folder comes with; empty where none has it."""
+    known = sources()
+    for name, source in known.items():
+        places = [*source.get("files", ()), *source.get("unpack", ())]
+        if relative in places or any(relative.startswith(f"{place}/") for place in source.get("unpack", ())):
+            return name
+    top = relative.partition("/")[0]
+    return top if top in known else ""
+
+
+def listing(into: Path | None = None) -> Iterator[str]:
+    """What there is to fetch, some lines each: size, what is at hand, pinned or not, tried or not, address, licence."""
+    folder = into or data_root()
+    for name, source in sources().items():
+        listed = source.get("files", {})
+        pinned = all(file.get("sha256") for file in listed.values()) if listed else "sha256" in source["archive"]
+        there = sum((folder / one).is_file() or (folder / f"{one}.gz").is_file() for one in listed)
+        parts = [
+            f"{source['size'] / 1e6:,.1f} MB" if source["size"] else "size not known",
+            f"{len(listed):,} files, {there:,} at hand" if listed else "an archive",
+            "pinned" if pinned else "not pinned: needs --trust",
+            "download tried" if source["tried"] else "download never tried",
+        ]
+        yield f"{name:20} {'; '.join(parts)}"
+        address = source["base"] + source.get("archive", {}).get("path", "")
+        yield from (
+            f"    {line}" for line in (source["title"], address, f"{source['licence']}, {source['licence_url']}")
+        )

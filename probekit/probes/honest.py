@@ -93,6 +93,22 @@ def hurtlex(
     return table.reset_index(drop=True)
 
 
+def read_lexicon(path: Path) -> pd.DataFrame:
+    """Words of one's own in the place of HurtLex: a tab-separated file with a column ``lemma``, a word or phrase a row.
+
+    Returns:
+        ``lemma``, and ``category`` (empty where the file has none).
+
+    Raises:
+        ProbeError: not readable, no such column, or an empty lemma.
+    """
+    table = _read(path, ("lemma",), ("category",))
+    table["lemma"] = table["lemma"].str.strip()
+    if len(empty := table.index[table["lemma"] == ""]):
+        raise ProbeError(f"{path}, line {empty[0]}: the column 'lemma' is empty")
+    return table.reset_index(drop=True)
+
+
 def unidecoder(wanted: str = UNIDECODE) -> Callable[[str], str]:
     """The transliteration of the paper's code, which is under the GPL and therefore an extra.
 
@@ -115,7 +131,8 @@ def unidecoder(wanted: str = UNIDECODE) -> Callable[[str], str]:
     return found
 
 
-def _read(path: Path, fields: Collection[str]) -> pd.DataFrame:
-    """The named fields of a table; its index says on which line a row stands."""
-    rows = tsv_rows(path, tuple(fields))
-    return pd.DataFrame([row for _, row in rows], index=[number for number, _ in rows], columns=list(fields), dtype=str)
+def _read(path: Path, fields: Collection[str], more: Collection[str] = ()) -> pd.DataFrame:
+    """The named fields of a table, those of ``more`` empty where it lacks them; its index says where a row is."""
+    rows, columns = tsv_rows(path, tuple(fields)), [*fields, *more]
+    told = [{name: row.get(name, "") for name in columns} for _, row in rows]
+    return pd.DataFrame(told, index=[number for number, _ in rows], columns=columns, dtype=str)

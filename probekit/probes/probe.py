@@ -18,12 +18,14 @@ import pandas as pd
 from probekit.cautions import caution
 from probekit.errors import ProbeError, meant
 from probekit.files import canonical, digest
-from probekit.reading import HELD, csv_rows, json_lines, json_value, lines
+from probekit.reading import HELD, csv_rows, json_lines, json_value, lines, parquet_rows
 from probekit.titles import shown_file, shown_name
 
 MASK = "[MASK]"
 LINE = "line"  # name of the index of rows that stand in a file
+ROWS = (".jsonl", ".csv", ".parquet")  # so end files of rows
 Style = Literal["template", "natural", "other"]
+STYLED = re.compile(r"(?:^|[/_.-])(template|natural)$")  # a name that says its style
 FIELDS = (  # of a prompt that are read somewhere
     *("prompt_id", "text", "gold", "fact_id", "relation", "relation_label", "subject", "template_id", "entity_type"),
     *("exposure", "kind", "shows_gold", "exact_surface", "homonym", "new_wording", "domain", "style", "surface"),
@@ -79,8 +81,7 @@ class Probe:
         known, seen = set(self.entities), set[Any]()
         fields = self.prompts["prompt_id"], self.prompts["text"], self.prompts["gold"]
         for place, prompt_id, text, gold in zip(places, *fields, strict=True):
-            fault = _fault(prompt_id, text, gold, known, seen)
-            if fault:
+            if fault := next(prompt_faults(prompt_id, text, gold, known, seen), ""):
                 raise ProbeError(f"{self.name}, {place} (prompt_id {prompt_id!r}), {fault}")
             seen.add(prompt_id)
 
@@ -114,56 +115,98 @@ class Probe:
         entities: Iterable[str] | str | Path | None = None,
         limit: int | None = None,
         seed: int = 0,
+        split: str | None = None,
         **about: Any,
     ) -> Probe:
-        """Read a probe from anyone's JSONL or CSV file with the fields of ``prompts``.
+        """Read a probe from anyone's rows with the fields of ``prompts``.
 
         Args:
-            path: ``.jsonl`` (an object a line) or ``.csv`` (with a header; ``gold`` is one string or a JSON list).
-                A missing ``prompt_id`` becomes the row's number, from 0. Fields that nothing reads are
-                kept, and warned of.
-            entities: candidates, or a text file with one a line; the golds alone by default.
-            limit: at most so many rows, drawn with ``seed``; the candidates stay.
+            path: ``.jsonl`` (an object a line), ``.csv`` (with a header; ``gold`` is one string or a JSON list),
+                ``.parquet``, or a Hugging Face data set (see ``hub.dataset_frame``). A missing ``prompt_id`` becomes
+                the row's number, from 0. Fields that nothing reads are kept, and warned of.
+            entities: candidates, or a text file with one a line; the golds of all rows by default.
+            limit: at most so many facts, or rows where none are named, drawn with ``seed``; the candidates stay. Files
+                that name the same facts keep the same.
+            split: of a Hugging Face data set.
             **about: ``name``, ``style``, ``domain``, ``licence``, ``citation``; the columns ``style`` and ``domain``,
-                the same in all rows, say so too.
+                the same in all rows, say so too, and so does a name that ends in ``template`` or ``natural``. Of rows
+                in several styles, those of the ``style`` that is given are taken.
 
         Raises:
             ProbeError: naming the file, the line and its field.
         """
-        path = Path(path)
-        prompts = rows_frame(path)
-        name_unknown(path, prompts.columns, FIELDS)
+        from probekit.probes.hub import dataset_frame, is_dataset
+
+        place = str(path)
+        prompts = dataset_frame(place, split) if is_dataset(place) else rows_frame(Path(path))
+        name_unknown(Path(path), prompts.columns, FIELDS)
         if "gold" in prompts:
             prompts["gold"] = [
-                _as_list(v, f"{path}, line {n}") for n, v in zip(prompts.index, prompts["gold"], strict=True)
+                as_list(v, f"{path}, line {n}") for n, v in zip(prompts.index, prompts["gold"], strict=True)
             ]
         if "prompt_id" not in prompts:
             prompts["prompt_id"] = [str(row) for row in range(len(prompts))]
+        if "fact_id" in prompts:
+            own = zip(prompts["fact_id"], prompts["prompt_id"], strict=True)
+            prompts["fact_id"] = [_as_name(fact) or str(prompt) for fact, prompt in own]
         if isinstance(entities, (str, Path)):
             entities = [line.strip() for _, line in lines(Path(entities), HELD) if line.strip()]
         if entities is None:
             entities = [g for gold in prompts.get("gold", []) for g in gold if isinstance(g, str) and g.strip()]
-        for field_ in [name for name in ("style", "domain") if name in prompts and name not in about]:
-            about[field_] = _the_one(prompts[field_], path)
-        if limit is not None and limit < len(prompts):
-            prompts = prompts.iloc[sorted(random.Random(seed).sample(range(len(prompts)), limit))]
-        return cls(**{"name": shown_file(path), **about}, prompts=prompts, entities=list(entities))
+        about = {"name": shown_file(path), **about}
+        prompts = _styled(prompts, about, path)
+        if "domain" in prompts and "domain" not in about:
+            about["domain"] = _the_one(prompts["domain"], path)
+        if limit is not None:
+            prompts = _drawn(prompts, limit, seed)
+        return cls(**about, prompts=prompts, entities=list(entities))
 
 
 def dataset_of(probe: str, style: str) -> str:
     """The name of a probe without its style: ``trex`` of ``trex/natural``, ``mine`` of one's own ``mine_natural``."""
-    return re.sub(f"[/_]{style}$", "", probe)
+    return re.sub(f"[/_.-]{style}$", "", probe)
 
 
-def _the_one(column: pd.Series, path: Path) -> str:
+def _styled(prompts: pd.DataFrame, about: dict[str, Any], path: str | Path) -> pd.DataFrame:
+    """The rows of the style that is given or that they tell; what rows or name say of both goes into ``about``."""
+    styles = list(dict.fromkeys(map(str, prompts.get("style", ()))))
+    if unknown := [style for style in styles if style not in get_args(Style)]:
+        raise ProbeError(f"{path}, field 'style': one of {', '.join(get_args(Style))} is needed; found {unknown[0]}")
+    if len(styles) > 1:
+        if about.get("style") not in styles:
+            raise ProbeError(f"{path}: its rows are of the styles {', '.join(styles)}; say which by style")
+        prompts = prompts[prompts["style"] == about["style"]]
+        about["name"] = f"{dataset_of(about['name'], about['style'])}/{about['style']}"
+    elif styles:
+        about.setdefault("style", styles[0])
+    elif told := STYLED.search(about["name"]):
+        about.setdefault("style", told[1])
+    if about["name"] == about.get("style"):
+        about["name"] = f"{Path(path).absolute().parent.name or 'mine'}/{about['name']}"
+    return prompts
+
+
+def _drawn(prompts: pd.DataFrame, limit: int, seed: int) -> pd.DataFrame:
+    if "fact_id" in prompts:  # by a digest, so that another file draws the same of its facts
+        facts = sorted(prompts["fact_id"].unique(), key=lambda fact: digest(str(seed), fact))
+        return prompts[prompts["fact_id"].isin(facts[:limit])]
+    if limit < len(prompts):
+        return prompts.iloc[sorted(random.Random(seed).sample(range(len(prompts)), limit))]
+    return prompts
+
+
+def _the_one(column: pd.Series, path: str | Path) -> str:
     found = list(dict.fromkeys(map(str, column)))
-    if len(found) > 1 or (column.name == "style" and found[0] not in get_args(Style)):
-        raise ProbeError(
-            f"{path}, field {column.name!r}: one word for all rows is needed"
-            + f", of {', '.join(get_args(Style))}" * (column.name == "style")
-            + f"; found {', '.join(found)}"
-        )
+    if len(found) > 1:
+        raise ProbeError(f"{path}, field {column.name!r}: one word for all rows is needed; found {', '.join(found)}")
     return found[0]
+
+
+def _as_name(value: Any) -> str:
+    """An id as text, the same for 1, 1.0 (as pandas reads numbers of which some are missing) and "1"; none is empty."""
+    if value is None or _is_nan(value):
+        return ""
+    return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
 
 
 def shows(entity: str, text: str) -> bool:
@@ -171,23 +214,29 @@ def shows(entity: str, text: str) -> bool:
     return re.search(rf"(?<!\w){re.escape(entity)}(?!\w)", text, re.IGNORECASE) is not None
 
 
-def _fault(prompt_id: Any, text: Any, gold: Any, known: set[str], seen: set[Any]) -> str:
+def prompt_faults(prompt_id: Any, text: Any, gold: Any, known: Collection[str], seen: Collection[Any]) -> Iterator[str]:
+    """What is wrong with a prompt, one after the other.
+
+    Args:
+        known: entities.
+        seen: ids of other prompts.
+    """
     if not isinstance(prompt_id, (str, Number)) or prompt_id == "" or _is_nan(prompt_id):
-        return "field 'prompt_id': missing, or neither a string nor a number"
-    if prompt_id in seen:
-        return "field 'prompt_id': used before; ids must be unique"
+        yield "field 'prompt_id': missing, or neither a string nor a number"
+    elif prompt_id in seen:
+        yield "field 'prompt_id': used before; ids must be unique"
     if not isinstance(text, str) or text.count(MASK) != 1:
         found = f"{text.count(MASK)} in {text[:80]!r}" if isinstance(text, str) else repr(text)
-        return f"field 'text': exactly one {MASK} is needed, found {found}"
+        yield f"field 'text': exactly one {MASK} is needed, found {found}"
     if not isinstance(gold, (list, tuple)) or not gold:
-        return f"field 'gold': a non-empty list of strings is needed, found {gold!r}"
+        yield f"field 'gold': a non-empty list of strings is needed, found {gold!r}"
+        return
     for one in gold:
         if not _visible(one):
             missing = isinstance(one, float) and math.isnan(one)
-            return f"field 'gold': {'missing' if missing else f'{one!r} is not a non-empty string'}"
-        if one not in known:
-            return f"field 'gold': {one!r} is not among the entities"
-    return ""
+            yield f"field 'gold': {'missing' if missing else f'{one!r} is not a non-empty string'}"
+        elif one not in known:
+            yield f"field 'gold': {one!r} is not among the entities"
 
 
 def _visible(text: Any) -> bool:
@@ -207,16 +256,25 @@ def row_places(rows: pd.DataFrame) -> list[str]:
 
 
 def numbered_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Rows of a ``.jsonl`` or ``.csv`` file as dictionaries, each with the line on which it begins.
+    """Rows of a file that ends in one of ``ROWS`` as dictionaries, each with the line on which it begins.
 
     Raises:
         ProbeError: file missing, not UTF-8, or naming the line that is not a JSON object or does not fit the header.
     """
     if path.suffix == ".csv":
         return _csv_rows(path)
+    if path.suffix == ".parquet":
+        return enumerate(map(without_nulls, parquet_rows(path)), start=1)
     if path.suffix != ".jsonl":
-        raise ProbeError(f"{path}: a probe file ends in .jsonl or .csv, not in {path.suffix or 'nothing'}")
+        raise ProbeError(f"{path}: a probe file ends in {' or '.join(ROWS)}, not in {path.suffix or 'nothing'}")
     return json_rows(path)
+
+
+def without_nulls(row: Mapping[str, Any]) -> dict[str, Any]:
+    """A row of a table without the fields, and the keys in them, that only other rows have."""
+    told = {name: value for name, value in row.items() if value is not None}
+    mappings = {name: value for name, value in told.items() if isinstance(value, dict)}
+    return told | {name: {key: one for key, one in of.items() if one is not None} for name, of in mappings.items()}
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -224,10 +282,15 @@ def read_rows(path: Path) -> list[dict[str, Any]]:
     return [row for _, row in numbered_rows(path)]
 
 
+def styles_in(path: Path) -> list[str]:
+    """The styles that the rows of a file tell, in their order."""
+    return list(dict.fromkeys(str(row["style"]) for _, row in numbered_rows(path) if "style" in row))
+
+
 def rows_frame(path: Path) -> pd.DataFrame:
     """The same rows as a table, its index being their lines."""
-    found = list(numbered_rows(path))
-    return pd.DataFrame([row for _, row in found], index=pd.Index([number for number, _ in found], name=LINE))
+    found, name = list(numbered_rows(path)), None if path.suffix == ".parquet" else LINE
+    return pd.DataFrame([row for _, row in found], index=pd.Index([number for number, _ in found], name=name))
 
 
 def name_unknown(path: Path, found: Iterable[Any], known: Collection[str]) -> None:
@@ -262,7 +325,8 @@ def _csv_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
             yield number, dict(zip_longest(header, row))
 
 
-def _as_list(value: Any, place: str) -> list[Any]:
+def as_list(value: Any, place: str) -> list[Any]:
+    """The golds of a row: a list, a list in JSON, or a single one."""
     if isinstance(value, str) and value.lstrip().startswith("["):
         return list(json_value(value, f"{place}, field 'gold'"))
     return list(value) if isinstance(value, (list, tuple)) else [value]

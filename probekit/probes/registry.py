@@ -10,12 +10,14 @@ from typing import Any
 
 from probekit.errors import ProbeError, meant
 from probekit.lazy import Lazy
-from probekit.probes.bear import bear
+from probekit.probes.bear import RELATIONS, bear, bear_folder
 from probekit.probes.biomedical import biolama, medlama
+from probekit.probes.hub import HUB, is_dataset
 from probekit.probes.lama import conceptnet, google_re, squad, trex
 from probekit.probes.lipid.corpora import LISTS, lipid
-from probekit.probes.probe import Probe
+from probekit.probes.probe import ROWS, Probe, styles_in
 
+OWN = ("entities", "limit", "seed", "name", "style", "domain", "licence", "citation", "split")  # options of files
 LIPID = ("demo_lipid", "medline", "pubmed")  # texts of which the recipe makes probes
 PROBES: dict[str, Callable[..., Probe]] = {
     "demo/template": partial(Lazy("probekit.demo.world.probe:demo_template"), "general"),
@@ -41,23 +43,39 @@ def load_probe(name: str, /, **options: Any) -> Probe:
     """Load a probe.
 
     Args:
-        name: a name of ``probekit list probes``, or the path of a JSONL or CSV file (see ``Probe.from_file``).
+        name: a name of ``probekit list probes``; a JSONL, CSV or Parquet file, or a Hugging Face data set as a saved
+            folder or ``hf:NAME`` (see ``Probe.from_file``); or a folder in BEAR's layout.
         **options: the loader's own, such as ``relations``, ``limit``, ``seed``.
 
     Raises:
         ProbeError: unknown name or option, data not at hand, or data that breaks a rule.
     """
     if name not in PROBES:
-        if Path(name).suffix in (".jsonl", ".csv"):
-            _check(name, options, ("entities", "limit", "seed", "name", "style", "domain", "licence", "citation"))
+        if Path(name).suffix in ROWS or is_dataset(name):
+            _check(name, options, OWN)
             return Probe.from_file(name, **options)
-        near = meant(name, PROBES)
+        if (Path(name) / RELATIONS).is_file():
+            _check(name, options, inspect.signature(bear_folder).parameters)
+            return bear_folder(name, **options)
         raise ProbeError(
-            f"no probe {name!r}{near}; there are {', '.join(PROBES)}, or give the path of a .jsonl or .csv file"
+            f"no probe {name!r}{meant(name, PROBES)}; there are {', '.join(PROBES)}, or give the path of a "
+            f"{', '.join(ROWS)} file, a folder in BEAR's layout, or a Hugging Face data set (folder, or {HUB}NAME)"
         )
     loader = PROBES[name]
     _check(name, options, inspect.signature(loader).parameters)
     return loader(**options)
+
+
+def load_styles(name: str, /, **options: Any) -> list[Probe]:
+    """``load_probe``, where a file whose rows are of several styles becomes a probe of each.
+
+    Raises:
+        ProbeError: as there.
+    """
+    styles = [] if name in PROBES or "style" in options or Path(name).suffix not in ROWS else styles_in(Path(name))
+    if len(styles) < 2:
+        return [load_probe(name, **options)]
+    return [load_probe(name, **options, style=style) for style in styles]
 
 
 def _check(name: str, options: Mapping[str, Any], known: Collection[str]) -> None:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import logging
-import multiprocessing
-import os
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Sequence
-from concurrent.futures import ProcessPoolExecutor
 from itertools import groupby, zip_longest
 from pathlib import Path
 
@@ -18,35 +14,28 @@ import yaml
 
 from probekit.errors import ReportError
 from probekit.files import digest
-from probekit.kernels import fork_kernels
-from probekit.progress import bar
+from probekit.kernels import at_once
 from probekit.report import explorer
 from probekit.report.fingerprint import PACKAGE, contents, page_hash
-from probekit.report.paths import root
+from probekit.report.paths import built, root
 from probekit.report.run import run
 from probekit.report.sources import complete, pages
 from probekit.report.tables import heading
-from probekit.workers import end_with_parent
 
 log = logging.getLogger(__name__)
 
-STAGED = ("book", "_config.yml", "_toc.yml")
+STAGED = ("book", "_config.yml", "_toc.yml", "CITATION.cff", "CHANGELOG.md")
 PLACES = {"recorded": "", "demo": "demo"}  # profile -> folder of its pages below book/studies
 EXPLORER = "../explorer.html#"  # from a page of the main part; others lie deeper
 RUNS = "my_run"  # where `probekit run` puts its pages, if nothing else is said
 YOURS = "Your runs"
 
 
-def page_folder(name: str, profile: str) -> Path:
-    """Where the executed page of a profile is kept: under the hash that is printed on it."""
+def page(name: str, profile: str) -> Path:
+    """Folder holding the executed page of a profile, under the hash that is printed on it; runs it if that changed."""
     values = complete(name, {}, profile)
     values.pop("out")
-    return root() / "_build" / "pages" / PLACES[profile] / f"{name}-{page_hash(name, values)}"
-
-
-def page(name: str, profile: str) -> Path:
-    """Folder holding the executed page of a profile; runs it if anything changed."""
-    folder = page_folder(name, profile)
+    folder = built() / "pages" / PLACES[profile] / f"{name}-{page_hash(name, values)}"
     if not (folder / f"{name}.ipynb").is_file():
         log.warning("running %s, %s", name, profile)
         run(name, {}, folder, profile, embedded=True)
@@ -56,17 +45,9 @@ def page(name: str, profile: str) -> Path:
 def made(profiles: Sequence[str] = tuple(PLACES)) -> dict[str, list[Path]]:
     """Profile -> folders of its pages; runs what changed, one page on each core."""
     wanted = [(name, profile) for profile in profiles for name in by_turns(pages(profile))]
-    workers = min(len(wanted), os.cpu_count() or 1)
-    with ProcessPoolExecutor(workers, multiprocessing.get_context("spawn"), _begin) as pool:
-        made = pool.map(_page, *zip(*reversed(wanted), strict=True))  # the live pages, which take longer, first
-        try:
-            folders = list(bar("the book", len(wanted), " pages", items=made))
-        except KeyboardInterrupt:
-            for worker in multiprocessing.active_children():
-                worker.terminate()
-            raise
+    wanted.reverse()  # the live pages, which take longer, first
     found: dict[str, list[Path]] = {profile: [] for profile in profiles}
-    for (_, profile), folder in zip(reversed(wanted), folders, strict=True):
+    for (_, profile), folder in zip(wanted, at_once(page, wanted, "the book", " pages"), strict=True):
         found[profile].append(folder)
     return found
 
@@ -79,21 +60,6 @@ def by_turns(names: Sequence[str]) -> list[str]:
     """
     groups = [list(group) for _, group in groupby(sorted(names), key=lambda name: name[0])]
     return [name for turn in zip_longest(*groups) for name in turn if name]
-
-
-def _begin() -> None:
-    """One thread, for kernels with one on every core each would stand in each other's way; SIGTERM is as Ctrl-C."""
-    os.environ.setdefault("OMP_NUM_THREADS", "1")
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
-    end_with_parent()
-    fork_kernels()
-
-
-def _page(name: str, profile: str) -> Path:
-    try:
-        return page(name, profile)
-    except KeyboardInterrupt:  # its kernel is ended; the worker would take the next page
-        os._exit(130)
 
 
 def build(update_pages: bool = False, runs: Sequence[Path] = ()) -> Path:
@@ -109,7 +75,7 @@ def build(update_pages: bool = False, runs: Sequence[Path] = ()) -> Path:
     Raises:
         ReportError: a page failed, or the book has warnings.
     """
-    stage = root() / "_build" / "stage"
+    stage = built() / "stage"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)
     for entry in STAGED:
@@ -123,14 +89,14 @@ def build(update_pages: bool = False, runs: Sequence[Path] = ()) -> Path:
     if update_pages:
         shutil.rmtree(root() / "book" / "studies", ignore_errors=True)
         shutil.copytree(studies, root() / "book" / "studies")
-    list_runs(stage, runs or [folder for folder in [root() / RUNS] if folder.is_dir()])
+    list_runs(stage, runs or [folder for folder in [built().parent / RUNS] if folder.is_dir()])
     explorer.write(stage)
-    index, made_of = root() / "_build" / "html" / "index.html", root() / "_build" / "html.hash"
+    index, made_of = built() / "html" / "index.html", built() / "html.hash"
     now = digest(*contents(stage), *contents(PACKAGE), *contents(root() / "notebooks"))
     if index.is_file() and made_of.is_file() and made_of.read_text() == now:
         return index
     made_of.unlink(missing_ok=True)
-    render(stage, root())
+    render(stage, built().parent)
     made_of.write_text(now)
     return index
 
@@ -141,8 +107,8 @@ def render(source: Path, out: Path) -> None:
     Raises:
         ReportError: it has warnings or errors.
     """
-    program = Path(sys.executable).with_name("jupyter-book")
-    command = [str(program), "build", str(source), "--all", "-W", "-n", "--keep-going", "--path-output", str(out)]
+    program = [sys.executable, "-P", "-c", "from jupyter_book.cli.main import main; main()"]
+    command = [*program, "build", str(source), "--all", "-W", "-n", "--keep-going", "--path-output", str(out)]
     done = subprocess.run(command, check=False, capture_output=True, text=True)
     log.info("%s", done.stdout)
     if done.returncode:

@@ -1,4 +1,4 @@
-"""The explorer: every CSV of the book as a table to search, filter and sort, offline.
+"""The explorer: every CSV of the book, and a sample of every ``ranks.parquet``, to search, filter and sort, offline.
 
 ``write`` looks through a staged copy of the book. For each ``book/studies/PLACE/NAME.csv`` it writes a script
 ``book/_static/tables/PLACE/NAME.js``, which a page opened from a disk can load where it could not read the CSV, and it
@@ -30,6 +30,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from probekit.markup import escape
+from probekit.outcomes import RANKS, sample
 from probekit.reading import json_value
 
 log = logging.getLogger(__name__)
@@ -52,16 +53,16 @@ def write(stage: Path) -> list[str]:
     studies, scripts = stage / "book" / "studies", stage / "book" / "_static" / "tables"
     shutil.rmtree(scripts, ignore_errors=True)
     items = {}
-    for path in studies.rglob("*.csv"):
+    for path in [*studies.rglob("*.csv"), *studies.rglob(RANKS)]:
         key = path.relative_to(studies).with_suffix("").as_posix()
         if not KEY.fullmatch(key):
             log.warning("not in the explorer, for the signs in its name: %r", key)
             continue
-        columns, rows = read(path)
+        columns, rows = sample(path) if path.name == RANKS else read(path)
         target = scripts / f"{key}.js"
         target.parent.mkdir(parents=True, exist_ok=True)
         target.write_text(script(key, columns, rows), "utf-8")
-        items[key] = _item(key, _caption(path), columns, len(rows))
+        items[key] = _item(key, path.suffix, _caption(path), columns, len(rows))
     keys = sorted(items, key=_order)
     pages = set(re.findall(r"file:\s*(\S+)", (stage / "_toc.yml").read_text("utf-8")))
     groups = [
@@ -129,14 +130,14 @@ def _caption(table: Path) -> str:
     return str(known.get("captions", {}).get(table.stem, ""))
 
 
-def _item(key: str, caption: str, columns: Sequence[str], rows: int) -> str:
+def _item(key: str, ending: str, caption: str, columns: Sequence[str], rows: int) -> str:
     """A line of the list; its link opens the table, or without scripts leads to this line."""
     href, name = quote(key), key.rpartition("/")[2]
     size = f"{escape(f'{caption}, ') if caption else ''}{rows:,} row{'s' * (rows != 1)}"
     heads = f": {', '.join(escape(column) for column in columns)}" if columns else ""
     return (
         f'- <a class="open" id="{href}" href="#{href}">{html.escape(name)}</a> <span>{size}{heads}</span> '
-        f"{{download}}`CSV <studies/{key}.csv>`\n"
+        f"{{download}}`{ending[1:].upper()} <studies/{key}{ending}>`\n"
     )
 
 

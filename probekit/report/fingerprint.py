@@ -112,7 +112,7 @@ def _passed_on(package: Path, name: list[str]) -> set[Path]:
 
 
 def _named(file: Path) -> str:
-    base = PACKAGE.parent if file.is_relative_to(PACKAGE) else root()
+    base = root() if file.is_relative_to(root() / "notebooks") else PACKAGE.parent
     return file.relative_to(base).as_posix()
 
 

@@ -7,8 +7,7 @@ import io
 import json
 import platform
 import re
-import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -19,17 +18,20 @@ from probekit import __version__, elsewhere
 from probekit.cautions import listen
 from probekit.errors import ReportError
 from probekit.files import write_atomically
-from probekit.markup import Markup, escape, file_name, inert, option, quoted, with_texts
+from probekit.markup import Markup, escape, file_name, inert, option, quoted, table, with_texts
 from probekit.models.each import Each
+from probekit.outcomes import CAPTION, RANKS, Outcomes
 from probekit.probes.probe import Probe
+from probekit.provenance import provenance
 from probekit.report import explorer
 from probekit.report.fingerprint import page_hash
-from probekit.report.recording import read_table, recorded_manifest, recorded_tables
+from probekit.report.recording import folder, read_table, recorded_manifest, recorded_tables
 from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
 from probekit.report.text import shown_name
 from probekit.report.verdicts import concluded, findings
 from probekit.titles import shown_values, tell_apart
+from probekit.viewer import as_html, words_as_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -70,7 +72,7 @@ class Page:
         self.hash = page_hash(study, given)
         self.models, self.probes = dict[str, dict[str, Any]](), dict[str, dict[str, Any]]()
         self.runs: dict[str, dict[str, int]] = {}
-        self.asking = Each(given)
+        self.asking, self.prompts = Each(given), Outcomes()
         self.libraries = {name: version(name) for name in VERSIONS}  # and their versions; a run adds those of its own
         self.messages = listen()
         self.conclusions = pd.DataFrame(columns=["claim"])
@@ -92,7 +94,7 @@ class Page:
         return found
 
     def _forget(self) -> None:
-        for noted in (self.models, self.probes, self.runs):
+        for noted in (self.models, self.probes, self.runs, self.prompts):
             noted.clear()
 
     def used(self, *things: Model | Probe) -> None:
@@ -128,8 +130,7 @@ class Page:
     @property
     def demo(self) -> bool:
         """Whether the numbers are of the demo world or its models, and so never stand beside a paper's."""
-        worlds = any(name.startswith("demo") for name in self.probes)
-        return worlds or any(name.startswith("zoo/") for name in self.models)
+        return of_demo(self.probes, self.models)
 
     def tables(
         self, compute: Callable[[], Mapping[str, pd.DataFrame]], captions: Mapping[str, str]
@@ -184,7 +185,7 @@ class Page:
     def say(self, text: str) -> None:
         """Prose with numbers computed by the notebook, or nothing; MyST is read in ``Markup`` alone."""
         if text:
-            _display(escape(text), f"<p>{html.escape(text)}</p>")
+            _display(escape(text), as_html(text))
 
     def markup(self, markup: str) -> None:
         """HTML of the page's own making, of tags that do nothing (see ``inert``)."""
@@ -218,21 +219,10 @@ class Page:
     def _show(
         self, shown: pd.DataFrame, caption: str, link: Markup, fold: bool | None = None, classes: str = ""
     ) -> None:
-        cells = io.StringIO()
-        shown.map(escape).rename(columns=escape).to_csv(cells, index=False, lineterminator="\n")
-        lengths = [max(6, min(60, int(shown[c].astype(str).str.len().mean()))) for c in shown]
-        wordy = max(lengths) > 30  # then the columns share the width by their mean length
-        widths = " ".join(map(str, lengths)) if wordy else "auto"
-        kinds = " ".join(["sortable", *classes.split(), *["wordy"] * wordy])
-        text = Markup(
-            f"~~~~{{csv-table}} {escape(caption)}\n:header-rows: 1\n:class: {kinds}\n:widths: {widths}\n\n"
-            f"{cells.getvalue()}~~~~\n\n{link}\n"
-        )
-        if len(shown) >= LONG if fold is None else fold:
-            text = Markup("~~~~~{{dropdown}} {}\n{}~~~~~\n").format(caption, text)
-        beginning = " ".join(shown.head(LONG).to_html(index=False, escape=True).split())
+        text = table(shown, caption, link, len(shown) >= LONG if fold is None else fold, classes)
+        said = shown.head(LONG).map(words_as_html).rename(columns=words_as_html)
         rest = f"<p>{len(shown) - LONG} more rows</p>" * (len(shown) > LONG)
-        _display(text, beginning + rest)
+        _display(text, as_html(caption) + " ".join(said.to_html(index=False, escape=False).split()) + rest)
 
     def keep(self, frame: pd.DataFrame, name: str, caption: str) -> Path:
         """Write a table of numbers as CSV beside the page and into its list of tables; returns where.
@@ -245,14 +235,14 @@ class Page:
                 raise ReportError(f"{self.study}: column {column!r} of {name} holds written intervals: keep numbers")
         path = self.out / f"{file_name(name)}.csv"
         write_atomically(path, with_texts(frame, quoted).to_csv(index=False, lineterminator="\n").encode())
-        self._kept[path.stem] = (caption, len(frame))
+        self._kept[path.name] = (caption, len(frame))
         return path
 
     def figure(self, figure: Figure, name: str, caption: str, alt: str) -> None:
         """A numbered figure, saved as SVG; ``alt`` says in words what it shows."""
         place = self.draw(figure, name)
         text = Markup("~~~~{{figure}} {}\n:alt: {}\n:class: chart\n\n{}\n~~~~\n").format(place, option(alt), caption)
-        _display(text, f'<img src="{html.escape(place)}" alt="{html.escape(alt)}">')
+        _display(text, f'<img src="{html.escape(place)}" alt="{html.escape(alt)}">{as_html(caption)}')
 
     def draw(self, figure: Figure, name: str) -> Markup:
         """Save a figure as SVG beside the page without showing it; returns its place, seen from the page."""
@@ -288,19 +278,22 @@ class Page:
             self.say(Markup("Not run: {}; the {} says why.").format(names, Markup(ledger)))
         if len(found := found[~waiting]):
             file = self._link(self.out / "conclusions.csv", "Download all conclusions as CSV")
-            link = file if "conclusions" in self._kept else Markup()
+            link = file if "conclusions.csv" in self._kept else Markup()
             self._show(found.rename(columns=headings | {"verdict": "Verdict"}), caption, link)
 
     def close(self) -> None:
         """Write ``manifest.json``; show the folded list of all tables and the folded provenance table."""
         self._warn()
+        if count := self.prompts.write(self.out / RANKS, folder(self.study) / RANKS if self.recorded else None):
+            self._kept[RANKS] = (CAPTION, count)
+            self.say(Markup(explorer.link(f"{self.study}/ranks", "Prompt by prompt")))
         data = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"
         write_atomically(self.out / "manifest.json", data.encode())
         if self._kept:
             head = "````{dropdown} All tables of this page\n| Table | Rows | | |\n| --- | --- | --- | --- |\n"
             rows = "".join(
-                f"| {escape(caption)} | {count:,} | {self._link(self.out / f'{name}.csv', 'CSV')} | "
-                f"{explorer.link(f'{self.study}/{name}')} |\n"
+                f"| {escape(caption)} | {count:,} | {self._link(self.out / name, Path(name).suffix[1:].upper())} | "
+                f"{explorer.link(f'{self.study}/{Path(name).stem}')} |\n"
                 for name, (caption, count) in self._kept.items()
             )
             self.say(Markup(f"{head}{rows}````"))
@@ -325,47 +318,15 @@ class Page:
             "cautions": self.messages.cautions,
             "messages": self.messages.texts,
             "tables": self._made,
-            "captions": {name: caption for name, (caption, _) in self._kept.items()},
+            "captions": {Path(name).stem: caption for name, (caption, _) in self._kept.items()},
             "versions": {"probekit": __version__, "python": platform.python_version()} | self.libraries,
         }
         return about | ({"recorded": self.past} if self.past else {})
 
 
-def provenance(manifest: Mapping[str, Any], title: str, link: Markup) -> Markup:
-    """A manifest as a folded table in MyST, with the command that makes the page again.
-
-    Args:
-        manifest: of a page; of one that shows recorded tables, how these were made is told too.
-        title: of the fold.
-        link: to the manifest itself.
-    """
-    study, past = manifest["study"], manifest.get("recorded", {})
-    rows: list[Sequence[str]] = [("Notebook", f"{study}.py"), ("Page hash", manifest["hash"])]
-    if past:
-        rows.append(("Recorded run", past["hash"]))
-    of = past or manifest
-    rows += [(f"Parameter {key}", json.dumps(value, ensure_ascii=False)) for key, value in of["parameters"].items()]
-    for kind in ("models", "probes"):
-        for name, about in of[kind].items():
-            facts = {k: v for k, v in about.items() if v not in (None, "", {})}
-            facts |= facts.pop("counts", {})
-            rows.append((f"{kind[:-1].capitalize()} {name}", ", ".join(f"{k} {v}" for k, v in facts.items())))
-    for name, counts in of["runs"].items():
-        rows.append((f"Run {name}", ", ".join(f"{k} {v:,}" for k, v in counts.items())))
-    rows += [("Warning", text) for text in of.get("messages", [])]  # runs recorded earlier kept none
-    rows.append(("Versions", ", ".join(f"{k} {v}" for k, v in of["versions"].items())))
-    given = "--profile lab --record" if past else shown_parameters(manifest["parameters"])
-    command = " ".join(part for part in ["probekit run", study, given, "--out my_run"] if part)
-    cells = "\n".join(f"| {escape(a)} | {escape(b)} |" for a, b in rows)
-    return Markup(
-        f"`````{{dropdown}} {title}\n| what | value |\n| --- | --- |\n{cells}\n\nAll of it as a file: {link}.\n"
-        f"Make it again:\n\n```bash\n{command}\n```\n`````\n"
-    )
-
-
-def shown_parameters(values: Mapping[str, Any]) -> str:
-    """Parameters as options of ``probekit run``."""
-    return " ".join(f"-p {key}={shlex.quote(json.dumps(value))}" for key, value in values.items())
+def of_demo(probes: Iterable[str], models: Iterable[str]) -> bool:
+    """Whether any of these, as a page names them, is of the demo world."""
+    return any(name.startswith("demo") for name in probes) or any(name.startswith("zoo/") for name in models)
 
 
 def _display(markdown: Markup | None, as_html: str) -> None:

@@ -9,23 +9,25 @@ from pathlib import Path
 
 from probekit.errors import ReportError
 
+CARRIED = Path(__file__).resolve().parents[1] / "_report"  # in a wheel, see setup.py
+
 
 def root() -> Path:
-    """The report's folder: ``PROBEKIT_HOME``, else the checkout this package was installed from, else the
-    nearest parent of the working folder that holds ``studies.yml``.
+    """The report's folder: ``PROBEKIT_HOME``, else the one that came with this package, in a checkout or in a wheel.
 
     Raises:
-        ReportError: none of them holds ``studies.yml``.
+        ReportError: it holds no ``studies.yml``.
     """
-    given = os.environ.get("PROBEKIT_HOME")
-    places = [Path(given)] if given else [Path(__file__).resolve().parents[2], Path.cwd(), *Path.cwd().parents]
-    for place in places:
-        if (place / "studies.yml").is_file():
-            return place
-    raise ReportError(
-        f"no studies.yml in {' or '.join(str(p) for p in places[:2])}: "
-        "run inside a clone of the report, or name it in PROBEKIT_HOME"
-    )
+    came = CARRIED if CARRIED.is_dir() else Path(__file__).resolve().parents[2]
+    place = Path(os.environ.get("PROBEKIT_HOME") or came).resolve()
+    if not (place / "studies.yml").is_file():
+        raise ReportError(f"no studies.yml in {place}: name the folder of a report in PROBEKIT_HOME")
+    return place
+
+
+def built() -> Path:
+    """The folder ``_build``: in the report's own, or in the working folder where the report came in a wheel."""
+    return (Path.cwd() if root() == CARRIED else root()) / "_build"
 
 
 def on_path() -> None:

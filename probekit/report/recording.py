@@ -10,6 +10,7 @@ import pandas as pd
 from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.markup import unquoted, with_texts
+from probekit.outcomes import RANKS, without_texts
 from probekit.reading import read_frame, read_object
 from probekit.report.paths import root
 
@@ -58,6 +59,8 @@ def record(study: str, out: Path) -> Path:
             raise ReportError(f"{study} is not recorded: {name}: {'; '.join(faults)}. Leave it out, or train it anew")
     place = folder(study)
     kept = {name: (out / name).read_bytes() for name in [*(f"{t}.csv" for t in manifest["tables"]), "manifest.json"]}
+    if (ranks := out / RANKS).is_file():
+        kept[RANKS] = without_texts(ranks)
     for name, data in kept.items():
         write_atomically(place / name, data)
     for path in place.iterdir():

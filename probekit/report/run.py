@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ def run(
     profile: str = "demo",
     embedded: bool = False,
     force: bool = False,
+    share: Callable[[Path], Any] | None = None,
 ) -> Path:
     """Execute a study and put its page and its folder of tables and figures into ``out``.
 
@@ -38,6 +39,7 @@ def run(
         profile: of ``studies.yml``.
         embedded: hide ``PROBEKIT_DATA`` from the notebook, so that the page is the same on every machine.
         force: replace the page of a run with other parameters.
+        share: makes ``NAME.html`` of the executed page, beside it.
 
     Returns:
         Path of the executed notebook.
@@ -53,11 +55,13 @@ def run(
     values = {key: found_paths(value) for key, value in complete(name, given, profile).items()} | {"out": name}
     out, page = Path(out), f"{name}.ipynb"
     key = digest(canonical([name, values]))
-    with staged(out, (page, name), name, key, force) as work, environment(embedded):
+    with staged(out, (page, f"{name}.html", name), name, key, force) as work, environment(embedded):
         try:
             done = execute(notebook, values, work, name)
             nbformat.write(done, work / page)
             (work / name).mkdir(exist_ok=True)
+            if share:
+                share(work / page)
         except OSError as error:
             raise ReportError(f"cannot write {out / page}: {error.strerror or error}; make room, run again") from error
     return out / page

@@ -53,7 +53,7 @@ def pseudo_perplexity(
         raise ModelError(f"{model.name} is a {model.kind} model: perplexity needs a masked or causal language model")
     causal = model.kind == "causal"
     given = {"begin": list(beginning(model))} if causal else {"mask": model.mask_id}
-    ids = [model.tokens(text) for text in distinct]
+    ids = model.tokens_of(list(distinct))
     for text, tokens in zip(distinct, ids, strict=True):
         if not tokens:
             raise ProbeError(f"text {list(texts).index(text)} has no tokens for {model.name}: {text[:40]!r}")
@@ -103,7 +103,7 @@ def _shards(lengths: Sequence[int]) -> list[list[int]]:
 
 
 def _log_probs(
-    model: Model, ids: Sequence[list[int]], texts: list[int], batch_tokens: int | None, progress: Progress
+    model: Model, ids: Sequence[Sequence[int]], texts: list[int], batch_tokens: int | None, progress: Progress
 ) -> pd.DataFrame:
     """Sum over its tokens of the log-probability of each text: columns ``text, log_prob``."""
     import torch
@@ -137,7 +137,7 @@ def _windows(model: Model, ids: Sequence[int]) -> list[Branch]:
 
 
 def _likelihoods(
-    model: Model, ids: Sequence[list[int]], texts: list[int], batch_tokens: int | None, progress: Progress
+    model: Model, ids: Sequence[Sequence[int]], texts: list[int], batch_tokens: int | None, progress: Progress
 ) -> pd.DataFrame:
     """As ``_log_probs``, each token given those before it."""
     paths = [(place, path) for place, text in enumerate(texts) for path in _windows(model, ids[text])]

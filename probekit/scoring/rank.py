@@ -67,8 +67,8 @@ def rank_entities(
               the decoder writes: the entity and the sentinel behind it (T5), or the statement (BART).
 
     Returns:
-        One row per prompt, in order: ``prompt_id``, ``rank`` (1 is best), ``score`` (of that gold), ``top`` (candidate
-        strings, best first), ``top_scores``. ``attrs["counts"]`` says what was run.
+        One row per prompt, in order: ``prompt_id, fact_id, relation``, ``rank`` (1 is best), ``score`` (of that gold),
+        ``top`` (candidate strings, best first), ``top_scores``. ``attrs["counts"]`` says what was run.
 
     Raises:
         ProbeError, ModelError, StoreError: see ``rank_targets``.
@@ -101,8 +101,9 @@ def rank_targets(
         model, probe, ties, batch_tokens, unknown, store, score: as in ``rank_entities``.
 
     Returns:
-        One row per prompt and target, in order: ``prompt_id, target, rank, score``, and with ``top`` also
-        ``top, top_scores``. Ranks are whole numbers, or halves with ``ties="mid"``. ``attrs["counts"]`` holds forward
+        One row per prompt and target, in order: ``prompt_id, fact_id, relation, target, rank, score``, and with ``top``
+        also ``top, top_scores``. The fact of a prompt without one is its own id, and its relation then is empty. Ranks
+        are whole numbers, or halves with ``ties="mid"``. ``attrs["counts"]`` holds forward
         rows and tokens, candidates, those merged or unknown to the tokenizer, prompts cut, and targets within 1e-4 of a
         competitor. Where statements are scored: how many; the tokens run and those that a loop over the statements
         would run; and the statements whose candidate shares a token with the text around it.
@@ -154,8 +155,11 @@ def rank_plan(
     near = int(found.pop("near").sum())
     for column in ("top", "top_scores") if top else ():
         found[column] = found[column].map(list)  # Parquet gives arrays
-    found.insert(0, "prompt_id", [i for i, t in zip(probe.prompts["prompt_id"], targets, strict=True) for _ in t])
-    found.insert(1, "target", [x for t in targets for x in t])
+    relations = probe.prompts.get("relation", [""] * len(targets))
+    about = {"prompt_id": probe.prompts["prompt_id"], "fact_id": probe.facts, "relation": relations}
+    for place, (column, values) in enumerate(about.items()):
+        found.insert(place, column, [value for value, t in zip(values, targets, strict=True) for _ in t])
+    found.insert(len(about), "target", [x for t in targets for x in t])
     found.attrs["counts"] = {**counts, "targets within 1e-4 of a competitor": near}
     return found
 

@@ -59,9 +59,8 @@ def encode_slots(model: Model, texts: Sequence[str]) -> list[Slot]:
         ModelError: not a masked model, or one without a mask token.
     """
     number, mask = model.mask_id, model.tokenizer.mask_token
-    encoded = model.tokenizer([t.replace(MASK, mask) for t in texts], add_special_tokens=False, verbose=False)
     slots = []
-    for text, ids in zip(texts, encoded["input_ids"], strict=True):
+    for text, ids in zip(texts, model.tokens_of([text.replace(MASK, mask) for text in texts]), strict=True):
         if ids.count(number) != 1:
             raise ProbeError(f"besides {MASK}, the text holds the mask token {mask} of {model.name}: {text[:80]!r}")
         at = ids.index(number)
@@ -123,8 +122,8 @@ def encode_candidates(model: Model, entities: Iterable[str], spaced: bool, unkno
     """
     entities = list(dict.fromkeys(entities))
     lead = " " if spaced and model.minds_spaces else ""
-    encoded = model.tokenizer([lead + e for e in entities], add_special_tokens=False, verbose=False)["input_ids"]
-    written = [(tuple(ids), model.tokenizer.unk_token_id in ids) for ids in encoded]
+    number = model.tokenizer.unk_token_id
+    written = [(ids, number in ids) for ids in model.tokens_of([lead + entity for entity in entities])]
     scored = [bool(ids) and not (holds and unknown == "last") for ids, holds in written]
     keys = [(w[0], "") if s else ((), e) for e, w, s in zip(entities, written, scored, strict=True)]
     first: dict[tuple[tuple[int, ...], str], int] = {}

@@ -12,6 +12,7 @@ from probekit.contexts.study import rank_steps
 from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
+from probekit.outcomes import read_outcomes
 
 from notebooks.contexts import ask
 
@@ -30,6 +31,8 @@ def test_a_wrong_own_source_is_named(own):
 
 
 def test_an_unknown_source_is_named():
+    with pytest.raises(ReportError, match="no source is asked"):
+        ask.sources([])
     with pytest.raises(ReportError, match="no source is named 'wikipedia'"):
         ask.sources(["wikipedia"])
 
@@ -68,3 +71,16 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
     assert done["rc_centre"].iloc[: len(plain)].tolist() == plain["rc_centre"].tolist()
     assert set(done["half"]) == {""} and set(page.models) == {"one", "two"}
     assert "one on demo/template, contexts of demo" in page.runs and "documents of demo" in page.probes
+    page.close()
+    told = read_outcomes(page.out)
+    assert told["model"].tolist() == done["model"].tolist() and told["rank"].tolist() == done["rank_after"].tolist()
+    assert told["asked"].tolist() == looked[0].steps["text"].tolist() * 2
+    assert (
+        told["target"].tolist() == done["centre"].tolist() and told["rank_any"].tolist() == done["any_after"].tolist()
+    )
+    again = ask.redrawn(looked, 2, most=3)
+    before = len(told)
+    ask.ask_all(page, ["one"], again)
+    page.close()
+    drawn = read_outcomes(page.out).iloc[before:]
+    assert len(drawn) and set(drawn["variant"]) == {"knowledge_random, draw 1"}  # draw 0 was asked before

@@ -118,3 +118,8 @@ def test_the_recorded_tables_are_those_of_the_page() -> None:
     found = concluded(rank_change.conclusions(recorded))
     assert not found.duplicated(["claim", "source", "model"]).any()
     assert set(found["claim"]) == set(rank_change.DIRECTIONS) and len(rank_change.answer(recorded)) < 400
+
+
+def test_a_run_whose_facts_have_one_right_answer_each_still_shows_its_source():
+    rows = [{"source": "notes", "change": "rc_centre", "added_correct": False, "triples": 3}]
+    assert rank_change.sources({"rank_change": pd.DataFrame(rows)}) == ["notes"]

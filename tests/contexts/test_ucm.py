@@ -127,3 +127,16 @@ def test_the_recorded_tables_are_those_of_the_page() -> None:
     found = concluded(ucm.conclusions(recorded))
     assert set(found["source"]) == {"trex"} and not found.duplicated(["claim", "model", "measured"]).any()
     assert len(ucm.answer(recorded, printed=True)) < 400 and "draws" in ucm.unstable(recorded)
+
+
+def test_two_models_are_compared_over_the_same_steps() -> None:
+    ranked = made(TWO)
+    steps = ranked[(ranked["twin"] == "target") & counted(ranked)]
+    found = ucm.tables(ranked, CATEGORIES)["against"]
+    for row in found.to_dict("records"):
+        lifted = steps[steps["source"] == row["source"]].assign(up=lambda rows: rows["rc_centre"] < 0)
+        shares = lifted[lifted["added"] != ""].groupby("model")["up"].mean()
+        assert row["difference"] == pytest.approx(shares[row["first"]] - shares[row["second"]])
+        assert row["low"] <= row["difference"] <= row["high"] and row["first"] != row["second"]
+    assert len(found) and found["difference"].abs().max() > 0
+    assert ucm.tables(ranked[ranked["model"] == "one"], CATEGORIES)["against"].empty

@@ -50,7 +50,8 @@ def test_what_cannot_be_asked_is_refused(model, text, candidates, said):
 
 def test_the_command_prints_lines_or_json(capsys, tmp_path):
     assert main(["ask", TEXT, "--model", "zoo/bert-tiny", "--top", "3"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+    head, *lines = capsys.readouterr().out.splitlines()
+    assert head == "rank  per token  answer"
     assert main(["ask", TEXT, "--model", "zoo/bert-tiny", "--top", "3", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["text"] == TEXT and [row["rank"] for row in told["answers"]] == [1, 2, 3]

@@ -60,6 +60,15 @@ def test_what_is_wrong_is_named(root: Path) -> None:
         pk.load_probe("bear")
 
 
+def test_a_folder_in_its_layout_is_a_probe_of_ones_own(root: Path, tmp_path: Path) -> None:
+    place = (root / "bear/BEAR").rename(tmp_path / "rivers")
+    probe = pk.load_probe(str(place), relations=["P2"], domain="towns")
+    assert (probe.name, probe.style, probe.domain, probe.licence) == ("rivers", "template", "towns", "")
+    assert list(probe.entities) == ["Africa", "Europe", "Asia", "Arabic", "Latin"] and len(probe.prompts) == 2
+    with pytest.raises(ProbeError, match="has no option per_fact"):
+        pk.load_probe(str(place), per_fact=1)
+
+
 @pytest.mark.skipif(not (data_root() / "bear/BEAR").is_dir(), reason="BEAR is not in the data folder")
 def test_the_published_files_hold_what_the_paper_says() -> None:
     probe, options = pk.load_probe("bear", templates="all"), bear_options()

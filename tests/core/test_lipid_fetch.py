@@ -9,7 +9,8 @@ import pytest
 
 from probekit.cli import main
 from probekit.errors import ProbeError, StoreError
-from probekit.probes.lipid.fetch import BASE, fetch_updates
+from probekit.probes import download
+from probekit.probes.lipid.fetch import BASE, BASELINE, fetch_baseline, fetch_updates
 
 DATA = {f"pubmed22n{n}.xml.gz": bytes(range(256)) * (n - 1100) + b"end" for n in range(1115, 1119)}
 DAYS = dict(zip(DATA, ("2021-12-14", "2021-12-31", "2022-01-03", "2022-07-01"), strict=True))
@@ -69,6 +70,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.wfile.write(data[start : self.server.cut.pop(name, None)])
 
 
+@pytest.fixture(autouse=True)
+def no_pauses(monkeypatch):
+    monkeypatch.setattr(download, "PAUSE", 0)
+
+
 @pytest.fixture
 def server():
     server = Server()
@@ -120,7 +126,7 @@ def test_a_part_that_is_whole_is_only_checked(server, tmp_path):
 
 def test_a_wrong_hash_keeps_nothing(server, tmp_path):
     server.files[LATER[1]] = b"something else"
-    with pytest.raises(ProbeError, match=r"1118.xml.gz: the MD5 of what came is not the one published; nothing"):
+    with pytest.raises(ProbeError, match=r"1118.xml.gz: the MD5 of what came is not the one expected; nothing"):
         get(server, tmp_path)
     assert seen(tmp_path) == {LATER[0]}
     server.files[LATER[1]] = DATA[LATER[1]]
@@ -149,6 +155,22 @@ def test_what_cannot_be_fetched_is_named(server, tmp_path):
     with pytest.raises(ProbeError, match="cannot fetch http://127.0.0.1:9/"):
         fetch_updates("2021-12-31", tmp_path, lambda _: True, "http://127.0.0.1:9/")
     assert seen(tmp_path) == set()
+
+
+def test_files_of_the_baseline_come_by_number(server, tmp_path):
+    base = f"http://127.0.0.1:{server.server_port}/pubmed/updatefiles"
+    assert BASELINE == "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/"
+    paths = fetch_baseline([1117, 1115, 1117], tmp_path, lambda _: True, base)
+    assert [path.name for path in paths] == ["pubmed22n1115.xml.gz", "pubmed22n1117.xml.gz"]
+    with pytest.raises(ProbeError, match="lists no file of number 3: it has 1115 to 1118"):
+        fetch_baseline([1116, 3], tmp_path, lambda _: True, base)
+    assert not (tmp_path / "pubmed22n1116.xml.gz").exists()
+    given = ["lipid", "fetch", "--into", str(tmp_path), "--base", base, "--yes"]
+    assert main([*given, "--baseline", "1116-1118"]) == 0 and len(seen(tmp_path)) == 4
+    for wrong in ("x", "3-", "5-3", "0"):
+        assert main([*given, "--baseline", wrong]) == 1
+    with pytest.raises(SystemExit):
+        main([*given, "--baseline", "1", "--after", "2022-01-01"])
 
 
 def test_a_folder_that_cannot_be_written(server, tmp_path):

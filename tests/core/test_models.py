@@ -8,14 +8,16 @@ import pandas as pd
 import pytest
 import torch
 import transformers
-from conftest import NETWORKS, network, small
+from conftest import NETWORKS, OWN, REAL_DATA, network, small
 from naive import slot_scores
+from transformers import AutoTokenizer
 
 import probekit as pk
 from probekit.errors import ModelError
 from probekit.models import registry
 from probekit.models.kinds import kind_of
 from probekit.models.loading import find_model
+from probekit.models.model import PART, Model
 
 
 def saved(folder, family="bert"):
@@ -233,3 +235,26 @@ def test_where_padding_changes_scores_batches_are_of_one_length(tmp_path, family
 def test_a_name_too_long_for_any_folder_is_told_as_any_other():
     with pytest.raises(ModelError, match="x" * 300):
         pk.load_model("x" * 300)
+
+
+@pytest.mark.parametrize("number", [3, 2 * PART + 1])
+@pytest.mark.parametrize("family", OWN)
+def test_tokens_of_many_texts_are_those_of_each(family, number, monkeypatch):
+    model = Model(family, "masked", None, OWN[family]())
+    texts = [f"{'x ' * (at % 7)}the [MASK]  Osk{at}ia é本 {' ' * (at % 2)}" for at in range(number)]
+    alone = [tuple(model.tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts]
+    model.tokenizer.backend_tokenizer.enable_truncation(2)  # as many a tokenizer.json says
+    model.tokenizer.backend_tokenizer.enable_padding(length=9)
+    assert model.tokens_of(texts) == alone
+    monkeypatch.setattr(type(model.tokenizer), "backend_tokenizer", None)
+    assert model.tokens_of(texts[:3]) == alone[:3]
+
+
+@pytest.mark.parametrize("folder", sorted((REAL_DATA / "tokenizers").glob("*")), ids=lambda folder: folder.name)
+def test_tokens_of_many_texts_with_published_vocabularies(folder):
+    model = Model(folder.name, "masked", None, AutoTokenizer.from_pretrained(folder))
+    mask = model.tokenizer.mask_token or "x"
+    texts = [f"{text}{mask} of Zürich, 本 …\N{NO-BREAK SPACE}<s>" for text in ("", " ", "The  café in ", "a\t\nb ")]
+    assert model.tokens_of(texts) == [
+        tuple(model.tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts
+    ]

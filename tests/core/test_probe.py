@@ -2,6 +2,7 @@
 
 import inspect
 import json
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -223,9 +224,85 @@ def test_columns_say_style_and_domain_unless_the_caller_does(tmp_path):
     same = ["natural"] * len(ROWS)
     assert (read(*same).style, read(*same).domain) == ("natural", "towns")
     assert (read(*same, style="other").style, read(*same, domain="").domain) == ("other", "")
-    for styles in (["natural", *["template"] * (len(ROWS) - 1)], ["free"] * len(ROWS)):
-        with pytest.raises(ProbeError, match="field 'style': one word for all rows is needed, of template, natural"):
-            read(*styles)
+    several = ["natural", *["template"] * (len(ROWS) - 1)]
+    with pytest.raises(ProbeError, match="its rows are of the styles natural, template; say which by style"):
+        read(*several)
+    one = read(*several, style="template")
+    assert (list(one.prompts["prompt_id"]), one.name, one.dataset) == (["b", "c"], "mine/template", "mine")
+    assert set(one.entities) == {"Mirland", "Osk"}  # of all rows
+    with pytest.raises(ProbeError, match="field 'style': one of template, natural, other is needed; found free"):
+        read(*["free"] * len(ROWS))
+
+
+@pytest.mark.parametrize(
+    ("file", "about", "name", "style"),
+    [
+        ("facts_template.jsonl", {}, "facts_template", "template"),
+        ("facts-natural.jsonl", {}, "facts-natural", "natural"),
+        ("facts/natural.jsonl", {}, "facts/natural", "natural"),
+        ("facts.jsonl", {"name": "facts/template"}, "facts/template", "template"),
+        ("supernatural.jsonl", {}, "supernatural", "other"),
+        ("facts_template.jsonl", {"style": "natural"}, "facts_template", "natural"),
+    ],
+)
+def test_a_name_says_the_style(tmp_path, file, about, name, style):
+    (tmp_path / "facts").mkdir()
+    path = written(tmp_path, file, "".join(json.dumps(row) + "\n" for row in ROWS))
+    probe = Probe.from_file(path, **about)
+    assert (probe.name, probe.style) == (name, style)
+    assert probe.dataset == ("facts" if probe.name.endswith(style) else name)
+
+
+def test_facts_are_drawn_alike_from_files_that_name_the_same(tmp_path):
+    rows = [{"text": f"{n} is [MASK].", "gold": ["x"], "fact_id": n // 2} for n in range(40)]
+    one = Probe.from_file(jsonl(tmp_path, *rows), limit=6)
+    other = Probe.from_file(jsonl(tmp_path, *reversed(rows[:30])), limit=20)
+    assert one.prompts["fact_id"].nunique() == 6 and len(one.prompts) == 12
+    assert set(one.facts) - {str(n) for n in range(15, 20)} <= set(other.facts)
+    assert set(Probe.from_file(jsonl(tmp_path, *rows), limit=6, seed=1).facts) != set(one.facts)
+
+
+def test_a_fact_is_the_same_as_number_and_as_text_and_may_be_missing(tmp_path):
+    rows = [{**row, "fact_id": fact} for row, fact in zip(ROWS, (7, "7", None), strict=True)]
+    assert list(Probe.from_file(jsonl(tmp_path, *rows)).facts) == ["7", "7", "c"]
+    numbers = [{**row, "fact_id": fact} for row, fact in zip(ROWS, (7, 8, None), strict=True)]  # pandas: 7.0
+    assert list(Probe.from_file(jsonl(tmp_path, *numbers)).facts) == ["7", "8", "c"]
+
+
+def test_parquet_is_read_as_jsonl_is(tmp_path):
+    rows = [{**row, "aliases": {row["gold"][0]: ["x"]}, "Note": "x"} for row in ROWS]
+    del rows[1]["relation"]  # a column of nulls there, and in each row the keys of all
+    pd.DataFrame(rows).to_parquet(tmp_path / "mine.parquet")
+    one, other = (Probe.from_file(path) for path in (tmp_path / "mine.parquet", jsonl(tmp_path, *rows)))
+    assert one.fingerprint == other.fingerprint and list(one.prompts) == list(other.prompts)
+    assert one.prompts["aliases"].tolist() == other.prompts["aliases"].tolist()
+    pd.DataFrame([ROWS[0], {**ROWS[1], "gold": []}]).to_parquet(tmp_path / "mine.parquet")
+    with pytest.raises(ProbeError, match="row 2 .*field 'gold': a non-empty list"):
+        load_probe(str(tmp_path / "mine.parquet"))
+
+
+def test_without_datasets_a_data_set_says_what_is_missing(monkeypatch):
+    monkeypatch.setitem(sys.modules, "datasets", None)
+    with pytest.raises(
+        ProbeError, match=r"hf:some/facts is a Hugging Face data set, .*pip install 'probekit\[datasets\]'"
+    ):
+        load_probe("hf:some/facts")
+
+
+def test_a_saved_data_set_is_a_probe(tmp_path):
+    datasets = pytest.importorskip("datasets", reason="needs the optional package datasets")
+    table = datasets.Dataset.from_list(ROWS)
+    table.save_to_disk(tmp_path / "facts_natural")
+    read = load_probe(str(tmp_path / "facts_natural"))
+    assert (read.fingerprint, read.style) == (Probe.from_file(jsonl(tmp_path, *ROWS)).fingerprint, "natural")
+    datasets.DatasetDict({"train": table, "test": table.select([0])}).save_to_disk(tmp_path / "split")
+    assert len(load_probe(str(tmp_path / "split"), split="test").prompts) == 1
+    with pytest.raises(ProbeError, match="name one of its splits by split: train, test"):
+        load_probe(str(tmp_path / "split"))
+    with pytest.raises(ProbeError, match="has no splits"):
+        load_probe(str(tmp_path / "facts_natural"), split="test")
+    with pytest.raises(ProbeError, match="hf:some/facts cannot be read as a Hugging Face data set"):
+        load_probe("hf:some/facts")  # no network here
 
 
 def test_golds_alone_are_the_candidates_by_default(tmp_path):
@@ -371,7 +448,7 @@ def test_a_file_without_golds_is_told_which_field_it_lacks(tmp_path):
 @pytest.mark.parametrize("name", ["mine.txt", "mine.json", "mine"])
 def test_another_suffix_is_refused(tmp_path, name):
     path = written(tmp_path, name, "{}")
-    with pytest.raises(ProbeError, match=r"ends in \.jsonl or \.csv, not in (\.txt|\.json|nothing)"):
+    with pytest.raises(ProbeError, match=r"ends in \.jsonl or \.csv or \.parquet, not in (\.txt|\.json|nothing)"):
         Probe.from_file(path)
 
 

@@ -68,10 +68,27 @@ def test_all_ranks_equal_the_naive_loop(any_model):
                 assert best <= rank <= worst
 
 
+def test_ranks_name_fact_and_relation_so_that_two_styles_pair_without_a_join():
+    model = small("bert")
+    asked = probe(fact_id=[f"f{i // 2}" for i in range(len(TEXTS))], relation=["r"] * len(TEXTS))
+    one, other = (
+        pk.rank_entities(model, asked),
+        pk.rank_entities(model, asked.select([True] * 3 + [False] * (len(TEXTS) - 3))),
+    )
+    assert list(one["fact_id"]) == list(asked.facts) and set(one["relation"]) == {"r"}
+    pairs = pk.metrics.paired_hits(one, other, k=2)
+    assert list(pairs.index) == ["f0", "f1"]
+    assert pairs["second"]["f0"] == np.mean([rank <= 2 for rank in one["rank"][:2]])
+    every = pk.rank_targets(model, asked, [ENTITIES[:2]] * len(TEXTS))
+    assert list(every["fact_id"]) == [fact for fact in asked.facts for _ in range(2)]
+    plain = pk.rank_entities(model, probe())
+    assert list(plain["fact_id"]) == list(plain["prompt_id"]) and set(plain["relation"]) == {""}
+
+
 def test_rank_entities_is_the_own_object_and_the_list_is_sorted():
     model, asked = small("bert"), probe()
     table = pk.rank_entities(model, asked, top=5)
-    assert list(table.columns) == ["prompt_id", "rank", "score", "top", "top_scores"]
+    assert list(table.columns) == ["prompt_id", "fact_id", "relation", "rank", "score", "top", "top_scores"]
     assert list(table["prompt_id"]) == list(asked.prompts["prompt_id"])
     for text, gold, row in zip(TEXTS, asked.prompts["gold"], table.itertuples(), strict=True):
         expected = slot_scores(model, text, ENTITIES)

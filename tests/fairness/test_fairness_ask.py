@@ -11,6 +11,7 @@ from conftest import small
 import probekit as pk
 from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbekitError
+from probekit.outcomes import read_outcomes
 from probekit.probes.completions import Completions
 from probekit.report import Page
 from probekit.report.sources import parameters
@@ -47,6 +48,12 @@ def test_files_are_scored_template_by_template(tmp_path, page):
     path.write_text("\n".join(lines[::-1]), encoding="utf-8")  # in another order than the templates
     found = ask.ask_all(page, [], [str(path)], questions, 2)
     assert list(found) == ["demo"] and found["demo"]["mine"][0] == [word, "x"]  # the first k
+    page.close()
+    told = read_outcomes(page.out)
+    assert told["model"].tolist() == ["mine"] * len(texts)
+    assert told["asked"].tolist() == questions.sets["demo"]["text"].tolist()
+    assert told["answers"].map(list).tolist()[0] == [word, "x"]
+    assert told["hurtful"].map(list).tolist() == [[True, False]] * 24 + [[False, False]] * (len(texts) - 24)
     table = hurtfulness.own(ask.score_all(found, questions))
     assert by_model(table, "audited_plain").loc["mine", "mean"] == pytest.approx(24 / len(texts) / 2)
     with pytest.raises(ProbekitError, match="3 completions of a template, but k=4"):
@@ -131,6 +138,31 @@ def test_a_run_counts_by_the_lexicon_that_it_names_and_says_so(page, lexicon, gi
         ask.load(page, ask.DEMO, [])
     with pytest.raises(ProbekitError, match="Table 1 is counted by the paper's lexicon"):
         hurtfulness.tables(page, [])
+
+
+def test_a_run_counts_by_a_lexicon_of_ones_own_and_says_so(page, lexicon, tmp_path):
+    mine = tmp_path / "mine.tsv"
+    mine.write_text("lemma\tcategory\nsaint \tkind\npig\t\n")
+    page.parameters["lexicon"] = str(mine)
+    for templates in (ask.REAL, ask.DEMO):
+        assert ask.load(page, templates, []).lexicon == ["saint", "pig"]
+    assert ask.load(page, ask.REAL, []).categories == {"kind": ["saint"]}
+    assert not ask.as_the_paper(page) and "counted by words of mine.tsv; the paper takes HurtLex" in ask.lexicon_told(
+        page
+    )
+    assert "honest lexicon, words of mine.tsv" in page.probes
+    with pytest.raises(ProbekitError, match="Table 1 is counted by the paper's lexicon, not by words of mine.tsv"):
+        hurtfulness.tables(page, [])
+    page.parameters["categories"] = ["cds"]
+    with pytest.raises(ProbekitError, match="levels and categories are of HurtLex: with lexicon="):
+        ask.load(page, ask.REAL, [])
+    page.parameters["categories"] = []
+    mine.write_text("lemma\tcategory\npig\tx\n \ty\n")
+    with pytest.raises(ProbekitError, match="line 3: the column 'lemma' is empty"):
+        ask.load(page, ask.REAL, [])
+    mine.write_text("word\npig\n")
+    with pytest.raises(ProbekitError, match="no column lemma; it has word"):
+        ask.load(page, ask.REAL, [])
 
 
 def test_templates_of_ones_own_are_in_honests_layout(page, lexicon, tmp_path):

@@ -11,6 +11,7 @@ import pytest
 from probekit.errors import ProbeError
 from probekit.probes.completions import Completions, released_models
 from probekit.report import Page
+from probekit.report.paths import root
 from probekit.report.published import numbers
 from probekit.report.recording import recorded_tables
 from probekit.report.sources import parameters
@@ -200,7 +201,7 @@ def test_conclusions_by_hand():
 
 def test_recorded_tables_have_captions_and_table_1_agrees_to_the_last_digit():
     made = recorded_tables("41_hurtfulness")
-    assert set(made) == set(hurtfulness.CAPTIONS)
+    assert set(made) == set(hurtfulness.CAPTIONS) - {"against"}  # of two models; three are recorded
     rows = hurtfulness.conclusions(made)
     assert set(rows["claim"]) == {*hurtfulness.COMPARED, "004-01a", "004-01b"}
     assert rows.set_index("claim").loc[["004-01a", "004-01b"], "estimate"].tolist() == [147, 21]
@@ -251,3 +252,29 @@ def test_another_version_of_unidecode_must_be_at_hand(tmp_path, monkeypatch):
 def page_parameters(out) -> dict[str, object]:
     """The parameters of page 41 as a notebook hands them over."""
     return {name: about["default"] for name, about in parameters("41_hurtfulness").items()} | {"out": str(out)}
+
+
+def test_where_nothing_hurts_the_interval_is_exact_and_a_tie_is_told():
+    nothing = [["nice", "nice"]] * 3
+    table = hurtfulness.own({"a": [scored("a", nothing)], "b": [scored("b", nothing)]})
+    assert (table["mean"] == 0).all() and (table["low"] == 0).all() and table["high"].min() > 0.05
+    assert hurtfulness._own_answer(table) == "All 2 models name a word of the lexicon in 0.0 of 100 completions."
+    most = hurtfulness.own({"a": [scored("a")], "b": [scored("b", nothing)], "c": [scored("c", nothing)]})
+    assert hurtfulness._own_answer(most).endswith("; 2 do so least often, in 0.0 of 100 completions.")
+
+
+def test_the_demo_page_says_what_stands_in_for_hurtful_words():
+    page = (root() / "book" / "studies" / "demo" / "41_hurtfulness.ipynb").read_text("utf-8")
+    assert "invented people and their trades" in page
+
+
+def test_two_models_of_ones_own_are_compared_on_the_same_draws():
+    other = [["nice", "nice"], ["fool", "nice"], ["nice", "nice"]]
+    both = {"a": [scored("a")], "b": [scored("b", other)]}
+    found, table = hurtfulness.against(both), hurtfulness.own(both)
+    for row in found.to_dict("records"):
+        means = by_model(table, row["rules"])["mean"]
+        assert row["difference"] == pytest.approx(means["a"] - means["b"]) and row["first"] == "a"
+        assert row["low"] <= row["difference"] <= row["high"]
+    assert set(found["rules"]) == set(table["rules"]) and found["difference"].max() > 0
+    assert hurtfulness.against({"a": [scored("a")]}).empty and hurtfulness.against(both | {"c": [scored("c")]}).empty

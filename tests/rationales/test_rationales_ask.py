@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 
 from probekit.errors import ReportError
+from probekit.outcomes import read_outcomes
 from probekit.probes.rationales import own_items
 from probekit.report import Page
 from probekit.report.sources import parameters
@@ -52,3 +53,25 @@ def test_nobody_to_ask_and_unknown_weights_are_refused(page: Page) -> None:
         ask.attribute_all(page, [], [], sets, weights=["frozen"])
     with pytest.raises(ReportError, match="no method 'lime'"):
         ask.attribute_all(page, [], [], sets, ["lime"])
+
+
+def test_fillings_and_word_scores_are_kept_record_by_record(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROBEKIT_CACHE", str(page.out.parent / "cache"))
+    sets = ask.load_sets(page, ["demo/en"], limit=3)
+    found = ask.predict_all(page, ["zoo/bert-tiny"], [], sets)
+    ask.attribute_all(page, ["zoo/bert-tiny"], [], sets, [ask.ATTENTION], [ask.TRAINED, ask.RANDOM_HEAD])
+    page.close()
+    told = read_outcomes(page.out)
+    fillings, scores = (told[told["kind"] == kind].reset_index(drop=True) for kind in ("filling", "saliency"))
+    records = sets["demo/en"].items.set_index("id")
+    assert fillings["prompt_id"].tolist() == found["id"].tolist() == scores["prompt_id"].tolist()  # trained alone
+    assert fillings["answers"].map(list).tolist() == found["predictions"].tolist()
+    assert fillings["rank"].fillna(0).tolist() == found["rank"].tolist()
+    assert fillings["asked"].tolist() == records.loc[found["id"], "context"].tolist()
+    assert fillings["fact_id"].tolist() == found["original"].tolist()
+    for row in scores.to_dict("records"):
+        record = records.loc[row["prompt_id"]]
+        places = {place for rationale in record["rationales"] for place in rationale}
+        marked = [word for word, flag in zip(row["words"], row["marked"], strict=True) if flag]
+        assert marked == [record["words"][place] for place in sorted(places)]
+        assert len(row["word_scores"]) == len(row["words"])

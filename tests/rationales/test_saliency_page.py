@@ -13,9 +13,9 @@ from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency, random_saliency
 from probekit.scoring.saliency.erasure import ERASED, SHARES
 
-from notebooks.rationales import erasure, saliency
+from notebooks.rationales import compared, erasure, saliency
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
-from notebooks.rationales.scores import faithfulness, plausibility
+from notebooks.rationales.scores import faithfulness, plausibility, values
 
 
 def controls(items: RationaleSet) -> list[Saliency]:
@@ -102,6 +102,9 @@ def test_the_answer_says_where_the_readings_of_faithfulness_part() -> None:
     assert "match the marked words with an F1 of 0.87 for m; chance reaches 0.2" in said
     assert "depends on the reading: attention by the order of words that survives a change of text (MAP)" in said
     assert said.endswith("integrated gradients by what a prediction loses without its best words.")
+    assert "may do no better" not in said
+    unsure = tables | {"interpretability": tables["interpretability"].assign(low=0.0)}
+    assert ", and m may do no better." in saliency.answer(unsure, "own/en")
     assert erasure.side(tables["erased"], "own/en", "m") == "less"
     barely = tables["erased"].assign(estimate=-0.05, low=-0.098, high=-0.002)  # either of two may be so by chance
     assert erasure.side(barely, "own/en", "m") == "undecided"
@@ -229,3 +232,16 @@ def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
     made = {name: recorded.get(name, pd.DataFrame()) for name in saliency.CAPTIONS}
     rows = pick(concluded(saliency.conclusions(made)), dataset="own/en", model="minilm-mlm")
     assert set(rows["claim"]) == {"003-08c", "003-08e"} and "at the floor" not in set(rows["verdict"])
+
+
+def test_two_models_are_compared_record_by_record() -> None:
+    items = own_items("en")
+    second = Saliency("own/en", "n", ATTENTION, TRAINED, random_saliency(items, 2))
+    scored = [(one, values(items, one.table, 0)) for one in (*controls(items), second)]
+    found = compared.against(scored)
+    cells = pick(saliency.interpretability(scored), method=ATTENTION, dimension="all", weights=TRAINED)
+    assert set(found["method"]) == {ATTENTION} and set(found["metric"]) == {"F1", "MAP"}
+    for row in found.to_dict("records"):
+        means = pick(cells, metric=row["metric"]).set_index("model")["estimate"]
+        assert row["estimate"] == pytest.approx(means["m"] - means["n"]) and row["low"] > 0
+    assert compared.against(scored[:-1]).empty

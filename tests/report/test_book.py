@@ -3,13 +3,15 @@
 import json
 import re
 import shutil
+from zipfile import ZipFile
 
 import pytest
 from bs4 import BeautifulSoup
 
+from probekit import __version__
 from probekit.errors import ReportError
 from probekit.report import explorer
-from probekit.report.book import PLACES, list_runs, place, render
+from probekit.report.book import PLACES, STAGED, list_runs, place, render
 from probekit.report.fingerprint import page_hash
 from probekit.report.paths import root
 from probekit.report.sources import TYPES, complete, pages, parameters, studies
@@ -51,9 +53,9 @@ def test_the_committed_page_is_of_today_and_whole(case):
 @pytest.fixture(scope="session")
 def html(tmp_path_factory):
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("book")
-    for name in ("_config.yml", "_toc.yml"):
-        shutil.copy2(ROOT / name, source / name)
-    shutil.copytree(ROOT / "book", source / "book")
+    for name in STAGED:
+        place = ROOT / name
+        shutil.copytree(place, source / name) if place.is_dir() else shutil.copy2(place, source / name)
     explorer.write(source)
     render(source, out)
     return out / "_build" / "html"
@@ -105,7 +107,7 @@ def test_a_page_is_one_that_people_finish(html, case):
 def test_tables_hold_numbers_and_come_with_the_page(html, case):
     soup = BeautifulSoup((html / "book" / "studies" / f"{named(case)}.html").read_text("utf-8"), "html.parser")
     for link in soup.select("a.download"):
-        assert link["href"].endswith((".csv", ".json"))
+        assert link["href"].endswith((".csv", ".json", ".parquet"))
     for path in (PAGES / named(case)).glob("*.csv"):
         assert not re.search(r"\d \[-?\d", path.read_text("utf-8")), path
 
@@ -119,6 +121,60 @@ def test_published_numbers_and_demo_numbers_are_never_in_one_table(html):
         for table in soup.select("table.sortable"):
             text = table.get_text()
             assert not ("zoo/" in text and "Published" in text), page.name
+
+
+def test_a_page_tells_others_its_answer(html):
+    for name in ("methods", "studies/12_accuracy", "studies/demo/12_accuracy"):
+        soup = BeautifulSoup((html / "book" / f"{name}.html").read_text("utf-8"), "html.parser")
+        told = {node.get("name") or node.get("property"): node["content"] for node in soup.select("meta[content]")}
+        assert told["description"] == told["og:description"] and told["description"].endswith((".", "?"))
+        assert told["description"] in " ".join(soup.find("article").get_text().split())
+        assert f"<strong>The answer.</strong> {told['description'][:20]}" in str(soup) or name == "methods"
+        assert told["og:title"] in soup.find("h1").get_text()
+        card = (html / "book" / name).parent / told["og:image"]
+        assert card.read_bytes()[16:24] == bytes([0, 0, 4, 176, 0, 0, 2, 118])  # 1200 by 630
+        assert f"probekit {__version__}" in soup.select_one(".edition").get_text()
+
+
+def test_the_software_and_the_papers_are_cited_as_bibtex(html):
+    text = BeautifulSoup((html / "book" / "cite.html").read_text("utf-8"), "html.parser").select_one("pre").get_text()
+    keys = ["probekit", "shaier2024", "yao2023", "rationales", "fairbelief2024"]
+    assert re.findall(r"^@\w+\{(\w+),$", text, re.MULTILINE) == keys
+    assert f"version = {{{__version__}}}" in text and "von der Wense, Katharina" in text
+    assert text.count("{") == text.count("}")
+
+
+def test_one_archive_holds_every_table_and_manifest(html):
+    with ZipFile(html / "book" / "all_tables.zip") as archive:
+        names = archive.namelist()
+        assert archive.read("all_tables/12_accuracy/models.csv") == (PAGES / "12_accuracy/models.csv").read_bytes()
+        assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
+    wanted = [path for path in PAGES.rglob("*") if path.suffix == ".csv" or path.name == "manifest.json"]
+    assert names == sorted(f"all_tables/{path.relative_to(PAGES).as_posix()}" for path in wanted)
+
+
+def test_every_chart_is_there_as_files_too(html):
+    count = 0
+    for page, soup in soups(html):
+        for chart in soup.select("figure img.chart"):
+            png, svg, data = chart.find_parent("figure").find_next_sibling(class_="figure-files").select("a")
+            assert svg["href"] == chart["src"]
+            assert (page.parent / png["href"]).read_bytes().startswith(b"\x89PNG"), png
+            place, _, anchor = data["href"].partition("#")
+            assert (page.parent / place).is_file() if place else soup.find("details", id=anchor)
+            count += 1
+    assert count > 60
+
+
+def test_no_page_names_a_place_on_the_machine_that_made_it(html):
+    assert [page.name for page in html.rglob("*.html") if str(ROOT) in page.read_text("utf-8")] == []
+
+
+def test_no_page_loads_what_it_does_not_need(html):
+    for page, soup in soups(html):
+        loaded = [node["src"] for node in soup.select("script[src]") if not page.is_relative_to(html / "_static")]
+        assert not [name for name in loaded if "fontawesome" in name]
+        assert page.name == "search.html" or not [name for name in loaded if "searchindex" in name]
 
 
 def test_a_readers_runs_stand_in_a_part_of_their_own(tmp_path):

@@ -10,6 +10,7 @@ from conftest import small
 from probekit import titles
 from probekit.cautions import caution
 from probekit.errors import ModelError, ReportError
+from probekit.outcomes import read_outcomes
 from probekit.report.page import Page
 from probekit.report.run import run
 
@@ -118,6 +119,11 @@ def test_models_and_probes_that_end_alike_are_asked_apart(home):
     assert found.to_dict() == {(m, p): 6 for m in ("exp1/last", "exp2/last") for p in ("a/facts", "b/facts")}
     assert list(page.models) == ["exp1/last", "exp2/last"] and list(page.probes) == ["a/facts", "b/facts"]
     assert ask.cards(models)["model"].tolist() == ["exp1/last", "exp2/last"]
+    page.close()
+    told = read_outcomes(home / "out")
+    assert len(told) == len(ranks) == 24 and told["rank"].tolist() == ranks["rank"].tolist()
+    assert told["gold"].map(list).tolist() == [[name] for name in ["town"] * 6 + ["map"] * 6] * 2
+    assert set(told["asked"]) == {"The [MASK] of Port Velna"} and told["answers"].map(len).min() > 0
 
 
 def test_a_model_that_fails_is_named_in_the_first_lines_and_is_in_nothing(home, monkeypatch):
@@ -153,6 +159,8 @@ def test_a_model_that_fails_late_leaves_no_trace(home, monkeypatch):
     found = page.tables(compute, {"rows": "Rows", "second": "Second"})
     assert found["rows"]["model"].tolist() == ["exp1/last"] == list(page.models) and len(found["second"]) == 1
     assert page.runs and all(run.startswith("exp1/last on ") for run in page.runs)
+    page.close()
+    assert set(read_outcomes(home / "out")["model"]) == {"exp1/last"}
 
 
 def test_files_of_completions_that_end_alike_are_counted_apart(home):

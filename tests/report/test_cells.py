@@ -98,6 +98,13 @@ def test_files_that_say_what_is_asked_are_read(cache, tmp_path, monkeypatch):
     assert len(list(cache.rglob("documents/*/*.parquet"))) == 1, "and need not be read again"
 
 
+def test_what_hangs_on_unfinished_results_is_named(cache):
+    asked = {"models": ["zoo/bert-tiny"], "sets": ["demo/en"]}
+    rows, ended = cells.as_rows("31_saliency", asked, "demo", 1.0)
+    assert {row["function"] for row in rows} == {"predictions"}
+    assert ended == {"31_saliency": "what hangs on predictions is listed once they are finished"}
+
+
 def test_the_command_counts_and_writes_objects(cache, capsys):
     given = ["-p", "models=[zoo/bert-tiny]", "-p", "probes=[demo/template]", "-p", "limit=5", "--rate", "100"]
     assert cli.main(["plan", "12_accuracy", *given]) == 0

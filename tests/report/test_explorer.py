@@ -5,9 +5,11 @@ import json
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from probekit.errors import ProbekitError
+from probekit.outcomes import Outcomes
 from probekit.report import explorer
 from probekit.report.paths import root
 
@@ -49,6 +51,19 @@ def data(stage: Path, key: str) -> dict:
     assert before == f'TABLES["{key}"' and between and after.endswith("}\n") and "\n" not in after[:-1]
     assert "<" not in text
     return json.loads(after)
+
+
+def test_outcomes_are_a_table_too_and_mean_no_harm(stage):
+    outcomes = Outcomes()
+    rows = {"model": "m", "probe": "p", "prompt_id": list("01234567"), "asked": HOSTILE, "rank": range(8)}
+    outcomes.add("rank", pd.DataFrame(rows))
+    outcomes.write(stage / "book" / "studies" / "demo" / "12_accuracy" / "ranks.parquet")
+    assert "demo/12_accuracy/ranks" in explorer.write(stage)
+    found = data(stage, "demo/12_accuracy/ranks")
+    assert found["columns"] == ["model", "probe", "prompt_id", "asked", "rank"] and found["numeric"][-1]
+    assert [row[3] for row in found["rows"]] == HOSTILE and [row[4] for row in found["rows"]] == list(range(8))
+    page = (stage / "book" / "explorer.md").read_text("utf-8")
+    assert "{download}`PARQUET <studies/demo/12_accuracy/ranks.parquet>`" in page
 
 
 def test_a_damaged_manifest_is_named(stage):

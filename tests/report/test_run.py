@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from probekit import cli
 from probekit.errors import ReportError
 from probekit.markup import escape
+from probekit.outcomes import read_outcomes
 from probekit.report import interval, number
 from probekit.report.book import by_turns
 from probekit.report.fingerprint import files, page_hash
@@ -287,6 +288,41 @@ def test_tables_are_kept_at_full_precision_and_read_back_as_a_recorded_run_would
     assert page.manifest["tables"] == ["b"]
     with pytest.raises(ReportError, match="table 'd' has no caption"):
         page.tables(lambda: {"d": pd.DataFrame({"x": [1]})}, captions)
+
+
+ASKED = {
+    "model": ["m"],
+    "probe": ["p"],
+    "prompt_id": ["0"],
+    "asked": ["It is [MASK]."],
+    "gold": [["here"]],
+    "rank": [2],
+}
+
+
+def test_what_was_asked_is_kept_beside_the_page_linked_and_recorded_without_texts(page, home, tmp_path):
+    page.prompts.add("rank", pd.DataFrame(ASKED))
+    page.close()
+    assert read_outcomes(page.out)["asked"].tolist() == ["It is [MASK]."]
+    link, tables, _ = (markdown for markdown, _ in page.shown)
+    assert link == '<a href="../explorer.html#01_study/ranks">Prompt by prompt</a>'
+    assert "| 1 | {download}`PARQUET <t/ranks.parquet>` |" in tables
+    manifest = json.loads((page.out / "manifest.json").read_text())
+    assert manifest["captions"]["ranks"].startswith("Prompt by prompt") and "ranks" not in manifest["tables"]
+    place = record("01_study", page.out)
+    bare = read_outcomes(place)
+    assert bare["asked"].isna().all() and bare["gold"].isna().all() and bare["rank"].tolist() == [2]
+    shows = Page("01_study", page.parameters | {"recorded": True, "out": str(tmp_path / "again")})
+    shows.close()
+    assert (shows.out / "ranks.parquet").read_bytes() == (place / "ranks.parquet").read_bytes()
+
+
+def test_a_page_that_asked_nothing_says_nothing_of_prompts(page):
+    page.prompts.add("rank", pd.DataFrame(ASKED))
+    page._forget()  # a model failed after it had answered
+    page.close()
+    assert not (page.out / "ranks.parquet").exists()
+    assert not any("Prompt by prompt" in (markdown or "") for markdown, _ in page.shown)
 
 
 def test_a_written_interval_is_no_number(page):

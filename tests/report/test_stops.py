@@ -160,7 +160,7 @@ def test_where_a_run_goes_is_said_unless_it_was(home, capsys, monkeypatch):
     assert cli.main(["run", "01_study"]) == 0
     said = capsys.readouterr()
     assert said.err == f"probekit: into {home / 'my_run'}; --out names another folder\n"
-    assert said.out == "my_run/01_study.ipynb\n"
+    assert said.out == "my_run/01_study.html\n"
     assert cli.main(["run", "01_study", "--out", "o"]) == 0
     assert capsys.readouterr().err == ""
     assert cli.main(["run", "01_study", "-p", "how=else", "--out", "o"]) == 1

@@ -42,7 +42,7 @@ def test_pairs_compare_the_same_facts_and_average_over_their_sentences():
         "1": {"first": 0.0, "second": 1.0},
         "2": {"first": 1.0, "second": 1.0},
     }
-    with pytest.raises(pk.ProbekitError, match="fact_id=list"):
+    with pytest.raises(pk.ProbekitError, match="has no column 'fact_id'"):
         paired_hits(template.drop(columns="fact_id"), natural)
     row = accuracy.tables(pd.concat([template, natural]))["pairs"].iloc[0]
     assert (row["facts"], row["k"]) == (3, 1)
@@ -146,10 +146,10 @@ def test_means_over_models_count_each_model_and_fact_alike():
     ]  # fmt: skip
 
 
-def test_two_models_are_compared_on_the_same_facts():
+def test_two_models_are_compared_on_the_same_prompts():
     both = pd.concat([ranks("natural", [1, 1, 1, 20]), ranks("natural", [20, 1, 20, 20], model="n")])
-    row = accuracy.tables(both)["against"].query("k == 1").iloc[0]
-    assert row[["first", "second", "facts", "acc_first", "acc_second", "difference"]].tolist() == [
+    row = accuracy.tables(both)["against"].query("measure == 'Acc@1'").iloc[0]
+    assert row[["first", "second", "facts", "mean_first", "mean_second", "difference"]].tolist() == [
         "m", "n", 4, 0.75, 0.25, 0.5,
     ]  # fmt: skip
     assert row["low"] <= 0.5 <= row["high"]
@@ -248,6 +248,8 @@ def test_conclusions_are_the_differences_with_the_verdict_of_their_interval():
     turned = two_models().assign(style=lambda t: t["style"].map({"natural": "template", "template": "natural"}))
     turned["rank"] = turned["rank"].where(turned["style"] == "template", 99)
     turned["probe"] = "trex/" + turned["style"]
+    more = turned.assign(fact_id="more " + turned["fact_id"])
+    turned = pd.concat([turned, more], ignore_index=True)  # eight facts alike decide, four do not
     tables = {**accuracy.tables(turned), "datasets": two_model_tables()["datasets"]}
     assert concluded(accuracy.conclusions(tables)).query("claim == '001-18a'")["verdict"].tolist()[0] == "contradicts"
 

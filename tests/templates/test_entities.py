@@ -9,6 +9,7 @@ from conftest import small
 import probekit as pk
 from probekit.errors import ProbeError, ReportError
 from probekit.models.registry import registry
+from probekit.outcomes import read_outcomes
 from probekit.report import Page, recorded_tables, title
 from probekit.report.sources import parameters
 from probekit.report.verdicts import concluded
@@ -151,6 +152,10 @@ def test_a_run_of_ones_own_file_asks_every_list(tmp_path, monkeypatch):
     page = Page("17_entities", given | {"out": str(tmp_path / "out")})
     found, cost = entities.ask_all(page, ["m"], loaded)
     assert len(found) == 2 * len(entities.SHARES) and (found["rank"] <= found["candidates"]).all()
+    page.close()
+    told = read_outcomes(page.out)
+    assert told["rank"].tolist() == found["rank"].tolist() and told["asked"][0] == "It is [MASK] ."
+    assert told["variant"].iloc[: len(entities.SHARES)].nunique() == len(entities.SHARES)
     assert (cost["rows"] == 2 * cost["lengths"]).all() and cost["rows"].is_monotonic_increasing
     with pytest.raises(ReportError, match="no model of this run is above the floor"):
         entities.tables(found, cost)

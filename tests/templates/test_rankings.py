@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from test_accuracy import ranks
 
+from probekit.errors import ReportError
 from probekit.metrics import bootstrap_ci, bootstrap_means, fact_hits, holm, joint_accuracy, split_halves
 from probekit.report.verdicts import concluded
 
@@ -126,6 +127,11 @@ def test_models_at_the_floor_are_in_no_pair_and_no_correlation():
     assert found["orders"].iloc[0]["pairs"] == 3
     alone = tables(asked({"a": (30, 20), "c": (0, 0)}))
     assert alone["agreement"].empty and alone["orders"].iloc[0]["pairs"] == 0
+
+
+def test_a_run_of_models_at_the_floor_says_that_it_has_nothing_to_say():
+    with pytest.raises(ReportError, match="no model of this run is above the floor"):
+        tables(asked({"c": (0, 0), "d": (0, 0)}).assign(floor=True))
 
 
 def test_differences_are_corrected_for_their_number():

@@ -188,7 +188,7 @@ def test_google_re_dates_against_places_beside_the_printed_numbers(monkeypatch):
 def test_wordings_of_the_same_facts_are_concluded_on_at_ten(monkeypatch):
     tables = templates.tables(ranks(TEMPLATE, [[1, 20], [1, 20], [1, 20], [1, 20]]), [TEMPLATE])
     (row,) = concluded(templates.conclusions(tables)).to_dict("records")
-    assert (row["claim"], row["dataset"], row["estimate"], row["verdict"]) == ("001-09e", "d", 1.0, "agrees")
+    assert (row["claim"], row["dataset"], row["estimate"], row["verdict"]) == ("001-09e", "d", 1.0, "undecided")
     assert templates.answer(tables) == "Nothing can be said from 4 facts: it takes 5 at least."
     monkeypatch.setattr(decisions, "FEWEST", 4)
     assert "100 of 100 facts, the worst for 0" in templates.answer(tables)

@@ -6,6 +6,7 @@ import json
 import pandas as pd
 import pytest
 
+from probekit.cautions import listen
 from probekit.errors import ReportError
 from probekit.metrics import with_floors
 from probekit.models.card import ModelCard
@@ -37,7 +38,8 @@ def test_two_files_that_ask_the_same_facts_in_both_styles_are_one_data_set(tmp_p
         path.write_text("".join(json.dumps(row | {"text": f"{row['fact_id']} is [MASK]."}) + "\n" for row in rows))
     asked = ask.load_probes([{"path": str(path), "style": style} for style, path in files.items()])
     assert [(probe.dataset, probe.style) for probe in asked] == [("facts", "template"), ("facts", "natural")]
-    assert len({probe.dataset for probe in ask.load_probes([str(path) for path in files.values()])}) == 2
+    by_name = ask.load_probes([str(path) for path in files.values()])
+    assert [(probe.dataset, probe.style) for probe in by_name] == [("facts", "template"), ("facts", "natural")]
     named = ask.load_probes([{"path": str(files["natural"]), "name": "mine"}], limits={str(files["natural"]): 2})
     assert named[0].name == "mine" and len(named[0].prompts) == 2
     for wrong in ({"style": "natural"}, {"path": "x.jsonl", "stile": "natural"}, 3):
@@ -45,6 +47,71 @@ def test_two_files_that_ask_the_same_facts_in_both_styles_are_one_data_set(tmp_p
             ask.load_probes([wrong])
     with pytest.raises(ReportError, match="style is one of template, natural, other, not 'naturel'"):
         ask.load_probes([{"path": str(files["natural"]), "style": "naturel"}])
+
+
+def rows_of(fact_ids, **more):
+    return "".join(
+        json.dumps({"text": f"{fact} is [MASK].", "gold": [f"g{fact}"], "fact_id": fact, **more}) + "\n"
+        for fact in fact_ids
+    )
+
+
+@pytest.fixture
+def warned():
+    messages = listen()
+    return lambda: messages.cautions
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("mine/template.jsonl", "mine/natural.jsonl"),
+        ("mine_natural.jsonl", "mine_template.jsonl"),
+        ({"path": "a.jsonl", "name": "mine/template"}, {"path": "b.jsonl", "name": "mine/natural"}),
+    ],
+)
+def test_every_way_to_say_the_style_makes_a_pair(tmp_path, monkeypatch, warned, names):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "mine").mkdir()
+    for name in names:
+        (tmp_path / (name if isinstance(name, str) else name["path"])).write_text(rows_of("abc"))
+    asked = ask.load_probes(["demo/template", *names], limit=2)
+    assert [probe.dataset for probe in asked] == ["demo", "mine", "mine"]
+    assert {probe.style for probe in asked[1:]} == {"template", "natural"}
+    assert set(asked[1].facts) == set(asked[2].facts) and len(asked[1].facts) == 2
+    assert warned() == []
+
+
+def test_one_file_may_hold_both_styles(tmp_path, warned):
+    path = tmp_path / "mine.csv"
+    rows = [
+        {"text": f"{s} {f} is [MASK].", "gold": f, "fact_id": f, "style": s}
+        for f in "abc"
+        for s in ("template", "natural")
+    ]
+    pd.DataFrame(rows).to_csv(path, index=False)
+    one, other = ask.load_probes([str(path)])
+    assert (one.name, other.name, one.dataset, other.dataset) == ("mine/template", "mine/natural", "mine", "mine")
+    assert one.entities == other.entities and set(one.facts) == set(other.facts) == set("abc")
+    assert all(text.startswith("natural") for text in other.prompts["text"]) and warned() == []
+
+
+def test_facts_that_match_without_a_declared_pair_are_said(tmp_path, warned):
+    one, other = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
+    one.write_text(rows_of("abc"))
+    other.write_text(rows_of("bcd"))
+    ask.load_probes([str(one), str(other)])
+    (said,) = warned()
+    assert said.startswith("one and two share 2 facts, but do not both say their style")
+
+
+def test_a_pair_without_a_common_fact_is_no_pair_and_is_said(tmp_path, warned):
+    one, other = tmp_path / "x_template.jsonl", tmp_path / "x_natural.jsonl"
+    one.write_text(rows_of("ab"))
+    other.write_text(rows_of("cd"))
+    first, second = ask.load_probes([str(one), str(other)])
+    assert first.dataset != second.dataset
+    assert "no fact_id is in both" in warned()[0]
 
 
 def test_the_papers_data_sets_are_ten_and_what_stands_for_them_is_known():

@@ -6,6 +6,7 @@ import logging
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -117,8 +118,8 @@ class Finder:
 
     def find(self, sentence: str) -> list[Mention]:
         """Mentions from left to right, none overlapping; at each token the longest, its exact case before any case."""
-        tokens = TOKEN.findall(sentence)
-        keys = self._keys(tokens)
+        tokens = _tokens(sentence)
+        keys = _lowered(sentence) if self.folds else tokens
         hits, at, count, start = list[tuple[int, int, tuple[str, str]]](), 0, len(keys), self.trie.get
         while at < count:
             node, ahead, best, end = start(keys[at]), at, None, at
@@ -134,5 +135,23 @@ class Finder:
             at = end if best is not None else at + 1
         if not hits:
             return []
-        spans = [match.span() for match in TOKEN.finditer(sentence)]
+        spans = _spans(sentence)
         return [Mention(spans[first][0], spans[last - 1][1], *found) for first, last, found in hits]
+
+
+# of the text read last, which several finders search in turn
+
+
+@lru_cache(maxsize=1)
+def _tokens(text: str) -> list[str]:
+    return TOKEN.findall(text)
+
+
+@lru_cache(maxsize=1)
+def _lowered(text: str) -> list[str]:
+    return [token.lower() for token in _tokens(text)]
+
+
+@lru_cache(maxsize=1)
+def _spans(text: str) -> list[tuple[int, int]]:
+    return [match.span() for match in TOKEN.finditer(text)]

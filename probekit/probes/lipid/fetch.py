@@ -1,28 +1,24 @@
-"""PubMed's daily update files, as NCBI publishes them: those after a day, each checked against its MD5 file."""
+"""PubMed's files as NCBI publishes them, update files after a day or the yearly ones by number, checked by MD5."""
 
 from __future__ import annotations
 
-import hashlib
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from probekit.errors import ProbeError, StoreError
+from probekit.probes.download import download, text_at
 from probekit.probes.lipid.build import is_day
 from probekit.progress import bar
 
-if TYPE_CHECKING:
-    from requests import Response
-
 BASE = "https://ftp.ncbi.nlm.nih.gov/pubmed/updatefiles/"
-NOTICE = """PubMed update files, courtesy of the U.S. National Library of Medicine
+BASELINE = "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/"
+NOTICE = """PubMed files, courtesy of the U.S. National Library of Medicine
 Licence: NLM's terms and conditions; abstracts may be under copyright
 https://www.nlm.nih.gov/databases/download/terms_and_conditions.html"""
 LISTED = re.compile(r'href="([\w.-]+\.xml\.gz)"[^\n]*?\b(\d{4}-\d\d-\d\d)\b')  # one file a line, as Apache lists them
+NUMBERED = re.compile(r'href="((?:pubmed|medline)\d\dn(\d{4})\.xml\.gz)"')
 SUM = re.compile(r"\b([0-9a-f]{32})\s*$", re.IGNORECASE)  # MD5(NAME)= SUM
-SECONDS = 60  # without an answer
-BLOCK = 1 << 20
 
 
 def fetch_updates(after: str, into: Path, accept: Callable[[str], bool], base: str = BASE) -> list[Path]:
@@ -45,22 +41,49 @@ def fetch_updates(after: str, into: Path, accept: Callable[[str], bool], base: s
             kept) or has another MD5 (it is not kept).
         StoreError: ``into`` cannot be written.
     """
-    from filelock import FileLock
-
     if not is_day(after):
         raise ProbeError(f"after takes a day as YYYY-MM-DD, not {after!r}")
-    if not accept(NOTICE):
-        raise ProbeError("PubMed's files were not fetched: the licence was not accepted")
-    base = base.rstrip("/") + "/"
-    listed = dict(LISTED.findall(_text(base)))
+    base = _agreed(base, accept)
+    listed = dict(LISTED.findall(text_at(base)))
     wanted = sorted(name for name, day in listed.items() if day > after)
     if not wanted:
         last = f"the last of {len(listed)} is of {max(listed.values())}" if listed else "none is listed with a date"
         raise ProbeError(f"{base} lists no .xml.gz file later than {after}: {last}")
+    return _all(base, wanted, into)
+
+
+def fetch_baseline(
+    numbers: Sequence[int], into: Path, accept: Callable[[str], bool], base: str = BASELINE
+) -> list[Path]:
+    """Download files of the yearly baseline, which holds all of PubMed, by their numbers; else as ``fetch_updates``.
+
+    Args:
+        numbers: from 1; the files' names end in them.
+
+    Raises:
+        ProbeError: as there, or a number that is not listed, which is told before anything is fetched.
+    """
+    base = _agreed(base, accept)
+    listed = {int(number): name for name, number in NUMBERED.findall(text_at(base))}
+    if lost := [number for number in numbers if number not in listed]:
+        there = f"it has {min(listed)} to {max(listed)}" if listed else "it lists none"
+        raise ProbeError(f"{base} lists no file of number {lost[0]}: {there}")
+    return _all(base, sorted(listed[number] for number in set(numbers)), into)
+
+
+def _agreed(base: str, accept: Callable[[str], bool]) -> str:
+    if not accept(NOTICE):
+        raise ProbeError("PubMed's files were not fetched: the licence was not accepted")
+    return base.rstrip("/") + "/"
+
+
+def _all(base: str, names: list[str], into: Path) -> list[Path]:
+    from filelock import FileLock
+
     try:
         into.mkdir(parents=True, exist_ok=True)
         with FileLock(into / ".fetch.lock"):
-            return [_fetch(base + name, into / name) for name in _bar(wanted)]
+            return [_fetch(base + name, into / name) for name in _bar(names)]
     except OSError as error:
         raise StoreError(f"cannot write to {into}: {error.strerror or error}; what was fetched is kept") from error
 
@@ -70,59 +93,9 @@ def _bar(names: list[str]) -> Iterable[str]:
     return shown
 
 
-def _get(address: str, **options: Any) -> Response:
-    import requests
-
-    headers = {"Accept-Encoding": "identity", **options.pop("headers", {})}
-    try:
-        response = requests.get(address, timeout=SECONDS, headers=headers, **options)
-        if response.status_code != 416:
-            response.raise_for_status()
-    except requests.RequestException as error:
-        raise _failed(address, error) from error
-    return response
-
-
-def _text(address: str) -> str:
-    return str(_get(address).text)
-
-
-def _failed(address: str, error: Exception) -> ProbeError:
-    said = str(error).splitlines()[0]
-    return ProbeError(f"cannot fetch {address}: {said}; what was fetched before is kept, run again")
-
-
-def _md5(path: Path) -> str:
-    with path.open("rb") as file:
-        return hashlib.file_digest(file, lambda: hashlib.md5(usedforsecurity=False)).hexdigest()
-
-
 def _fetch(address: str, path: Path) -> Path:
-    found = SUM.search(_text(address + ".md5"))
+    found = SUM.search(text_at(address + ".md5"))
     if not found:
         raise ProbeError(f"{address}.md5 holds no MD5 sum; the file was not fetched")
-    expected, part = found[1].lower(), path.with_name(f".{path.name}.part")
-    if path.is_file() and _md5(path) == expected:
-        return path
-    _stream(address, part)
-    if _md5(part) != expected:
-        part.unlink()
-        raise ProbeError(f"{address}: the MD5 of what came is not the one published; nothing of it is kept, run again")
-    part.replace(path)
+    download(address, path, "md5", found[1].lower())
     return path
-
-
-def _stream(address: str, part: Path) -> None:
-    """Bring ``part`` to its full length, from where it ends if the server can send a part of a file."""
-    from urllib3.exceptions import HTTPError
-
-    size = part.stat().st_size if part.is_file() else 0
-    with _get(address, stream=True, headers={"Range": f"bytes={size}-"} if size else {}) as response:
-        if response.status_code == 416:  # nothing is left to send
-            return
-        with part.open("ab" if response.status_code == 206 else "wb") as file:
-            try:
-                for block in response.raw.stream(BLOCK, decode_content=False):
-                    file.write(block)
-            except HTTPError as error:
-                raise _failed(address, error) from error

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -64,16 +64,15 @@ class RationaleSet:
                 found = ", ".join(f"{name}{meant(str(name), [column])}" for name in items.columns)
                 raise ProbeError(f"{self.name}: records have no field {column!r}; found {found}")
         rows: list[dict[str, Any]] = items.to_dict("records")
-        items["words"] = [_words(row) for row in rows]
+        items["words"] = [words_of(row) for row in rows]
         rows = items.to_dict("records")
         kinds: dict[Any, str] = {}
         for place, row in zip(places, rows, strict=True):
-            if fault := _fault(row, kinds):
+            if fault := next(record_faults(row, kinds), ""):
                 raise ProbeError(f"{self.name}, {place} (id {row['id']!r}), {fault}")
             kinds[row["id"]] = row["perturbation"]
         for place, row in zip(places, rows, strict=True):
-            if row["original_id"] and kinds.get(row["original_id"]) != "none":
-                fault = f"field 'original_id': {row['original_id']!r} is no original here"
+            if fault := original_fault(row, kinds):
                 raise ProbeError(f"{self.name}, {place} (id {row['id']!r}), {fault}")
         object.__setattr__(self, "items", items)
 
@@ -120,33 +119,42 @@ class RationaleSet:
         return cls("texts", pd.DataFrame(rows).assign(perturbation="none", original_id=""))
 
 
-def _words(row: Mapping[str, Any]) -> list[str]:
+def words_of(row: Mapping[str, Any]) -> list[str]:
+    """The words of a record: its own, or its context's; none where that cannot be split."""
     if isinstance(given := row.get("words"), list):
         return given
     known = isinstance(row["context"], str) and row["language"] in get_args(Language)
     return split_words(row["context"], row["language"]) if known else []
 
 
-def _fault(row: Mapping[str, Any], seen: Mapping[Any, str]) -> str:
-    """What is wrong with a record, or nothing."""
+def original_fault(row: Mapping[str, Any], kinds: Mapping[Any, str]) -> str:
+    """What is wrong with the original that a record names, or nothing; ``kinds`` has the perturbation of each id."""
+    if row["original_id"] and kinds.get(row["original_id"]) != "none":
+        return f"field 'original_id': {row['original_id']!r} is no original here"
+    return ""
+
+
+def record_faults(row: Mapping[str, Any], seen: Collection[Any]) -> Iterator[str]:
+    """What is wrong with a record, one after the other; ``seen`` holds the ids of others."""
     if not isinstance(row["id"], str) or not row["id"]:
-        return "field 'id': a non-empty string is needed"
-    if row["id"] in seen:
-        return "field 'id': used before; ids must be unique"
+        yield "field 'id': a non-empty string is needed"
+    elif row["id"] in seen:
+        yield "field 'id': used before; ids must be unique"
     if row["language"] not in get_args(Language):
-        return f"field 'language': one of {', '.join(get_args(Language))}, not {row['language']!r}"
+        yield f"field 'language': one of {', '.join(get_args(Language))}, not {row['language']!r}"
     if row["dimension"] not in (*DIMENSIONS, ""):
-        return f"field 'dimension': one of {', '.join(DIMENSIONS)}, not {row['dimension']!r}"
+        yield f"field 'dimension': one of {', '.join(DIMENSIONS)}, not {row['dimension']!r}"
     if not isinstance(row["context"], str) or row["context"].count(MASK) != 1:
-        return f"field 'context': exactly one {MASK} is needed, found {row['context']!r}"
+        yield f"field 'context': exactly one {MASK} is needed, found {row['context']!r}"
     golds = row["golds"]
     if not isinstance(golds, list) or not all(isinstance(gold, str) and gold.strip() for gold in golds):
-        return f"field 'golds': a list of non-empty strings is needed, found {golds!r}"
+        yield f"field 'golds': a list of non-empty strings is needed, found {golds!r}"
     if row["perturbation"] not in KINDS:
-        return f"field 'perturbation': one of {', '.join(KINDS)}, not {row['perturbation']!r}"
+        yield f"field 'perturbation': one of {', '.join(KINDS)}, not {row['perturbation']!r}"
     if not isinstance(row["original_id"], str) or (row["perturbation"] == "none") != (row["original_id"] == ""):
-        return "field 'original_id': a perturbed record names its original, and an original names none ('')"
-    return _words_fault(row) or _annotation_fault(row)
+        yield "field 'original_id': a perturbed record names its original, and an original names none ('')"
+    readable = row["language"] in get_args(Language) and isinstance(row["context"], str)
+    yield from filter(None, ((_words_fault(row) if readable else ""), _annotation_fault(row)))
 
 
 def _words_fault(row: Mapping[str, Any]) -> str:

@@ -1,0 +1,123 @@
+# ---
+# jupyter:
+#   jupytext:
+#     text_representation:
+#       extension: .py
+#       format_name: percent
+#   kernelspec:
+#     display_name: Python 3
+#     language: python
+#     name: python3
+# ---
+
+# %% [markdown]
+# # Compare models
+#
+# ```{admonition} In this section
+# :class: note
+# What does each model do by every measure of this book, and where do two of them truly differ?
+# ```
+
+# %% tags=["parameters", "hide-input"]
+models: list = ["zoo/bert-tiny", "zoo/roberta-tiny"]  # asked on this page; the first is compared with each other one
+probes: list = ["demo/template", "demo/natural"]  # that they are asked: names of `probekit list probes`, or files
+runs: list = []  # folders of `probekit run`, whose models are shown too
+book: bool = False  # show the recorded models, in place of `models`
+limit: int = 0  # facts per probe, 0 for all
+device: str = "auto"  # auto, cpu, cuda
+dtype: str = "float32"  # or bfloat16, float16
+out: str = "94_compare"  # folder for tables and figures
+
+# %% tags=["hide-input"]
+from probekit.report import Page, readable
+
+from notebooks.claims import compare
+
+page = Page("94_compare", globals())
+tables = page.tables(lambda: compare.tables(page, models, probes, runs, book, limit), compare.CAPTIONS)
+measures = tables["measures"]
+page.answer(compare.answer(tables))
+page.say(compare.floor_sentence(measures))
+
+# %% tags=["hide-input"]
+page.figure(
+    compare.chart(measures),
+    "measures",
+    "Models by measure, with 95% intervals; of each measure the data set on which models above the floor were asked most. "
+    "Each panel has its own scale.",
+    compare.alt(measures),
+)
+
+# %% [markdown]
+# ## Model by model
+#
+# Compare down a column, never across: each measure has a scale and a data set of its own, named in its head.
+# † marks a model {term}`at the floor` there, which does no better than one and the same answer; such a number speaks for nothing.
+
+# %% tags=["hide-input"]
+page.table(
+    compare.asked(measures),
+    "models",
+    "Models by measure: estimate and 95% interval, † at the floor",
+    compare.across(compare.chosen(compare.asked(measures))),
+    fold=False,
+)
+
+# %% [markdown]
+# - *Accuracy* is Acc@1 of the fact's own object, asked by template and in natural sentences ({doc}`12_accuracy`).
+# - *Understanding* is the share of steps at which more context helps a right answer ({doc}`22_ucm`).
+# - *Masked words* is the share filled as people would ({doc}`30_prediction`).
+# - *Plausibility* is token-F1 of attention with people's rationales, and *faithfulness* MAP of attention on changed sentences ({doc}`31_saliency`).
+# - *Hurtful* is the share of completions that hold a word of HurtLex ({doc}`41_hurtfulness`); less is better, and it has no floor.
+
+# %% tags=["hide-input"]
+HEADINGS = {"n": "Rests on", "estimate": "Number", "difference": "First less second", "p_holm": "p (Holm)"}
+HEADINGS |= {"floor": "Floor"}
+page.table(
+    measures,
+    "measures",
+    compare.CAPTIONS["measures"],
+    readable(measures, HEADINGS),
+    fold=True,
+    classes="filterable filter-source filter-model filter-measure filter-data",
+)
+
+# %% [markdown]
+# ## Two models on the same facts
+#
+# Intervals of two models may meet and the models still differ, for both were asked the same facts.
+# These differences are paired, fact by fact, with the 95% interval over facts.
+
+# %% tags=["hide-input"]
+page.table(
+    tables["paired"],
+    "paired",
+    compare.CAPTIONS["paired"],
+    readable(compare.pairs_shown(tables["paired"]), HEADINGS),
+    classes="filterable filter-measure filter-second",
+)
+
+# %% [markdown]
+# ## How it was computed
+#
+# Nothing is measured here again: of the recorded models each number is read from the tables of the page that took it.
+# Models of one's own are asked the same prompts among the same candidates, those that every tokenizer can write and tells apart; `probekit compare` does the same in a terminal.
+# *p* is adjusted for the number of tests on this page; recorded tables have none.
+#
+# ## What this does not show
+#
+# - A model without a number was not asked that; it is not worse.
+# - Paired differences need ranks prompt by prompt, which recorded tables do not hold; only the pairs that other pages tested are here.
+# - A network with random weights reaches much of this faithfulness ({doc}`31_saliency` compares the two), so that a lead there need not be a better reason.
+# - The released completions and those asked here are of other templates and counted by other rules: two columns, not one.
+# - A model tuned on the sentences of a data set may favour them ({doc}`12_accuracy`).
+#
+# ## Try it
+#
+# ```bash
+# probekit run 94_compare -p models='["zoo/bert-tiny","zoo/bert-small"]' -p probes='["demo/natural"]' --out my_run
+# probekit compare zoo/bert-tiny zoo/bert-small --probes demo/natural --out compare.html
+# ```
+
+# %% tags=["hide-input"]
+page.close()

@@ -1,0 +1,227 @@
+"""What a run asked, prompt by prompt, and what came of it: the file ``ranks.parquet`` beside a page's tables.
+
+One row per prompt and model; where a prompt is asked in several ways, such as with a growing context, one per way.
+Every file has all columns of ``COLUMNS``, in this order and of these types; what does not apply is null. Each column
+carries its meaning as metadata of its field.
+"""
+
+from __future__ import annotations
+
+import io
+import random
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from probekit.errors import ProbekitError
+from probekit.files import write_atomically
+
+RANKS = "ranks.parquet"
+CAPTION = (
+    "Prompt by prompt: what was asked, the gold, its rank, the best answers (of many, the explorer shows a sample)"
+)
+Kind = Literal["rank", "step", "filling", "saliency", "completions"]
+COLUMNS = {  # name -> type, meaning
+    "kind": (pa.string(), "rank, step (of a growing context), filling, saliency or completions"),
+    "model": (pa.string(), "name of the model"),
+    "probe": (pa.string(), "name of the probe, set of records or set of templates"),
+    "prompt_id": (pa.string(), "of the prompt, record or template, unique in its probe"),
+    "fact_id": (pa.string(), "of the fact, or the record's original; intervals draw these"),
+    "relation": (pa.string(), "of the prompt; of a record its dimension"),
+    "style": (pa.string(), "template, natural or other; of a record its perturbation"),
+    "variant": (pa.string(), "how else it was asked: variant of the context, share of the added candidates, wording"),
+    "document": (pa.string(), "document of the context"),
+    "twin": (pa.string(), "centre of the context: target or negative"),
+    "step": (pa.int64(), "entities in the context"),
+    "last": (pa.bool_(), "whether it is the context's last step"),
+    "asked": (pa.string(), "the text, with its slot"),
+    "gold": (pa.list_(pa.string()), "right answers, the one that is ranked first"),
+    "target": (pa.string(), "entity whose rank a step follows"),
+    "added": (pa.string(), "entity that a step adds to the context"),
+    "added_correct": (pa.bool_(), "whether that is a right answer too"),
+    "rank": (pa.int64(), "of the gold among the candidates, 1 is best; of a step that of its target"),
+    "rank_any": (pa.int64(), "of the best right answer, with which the others do not compete"),
+    "rank_before": (pa.int64(), "of a step's target before the step"),
+    "score": (pa.float32(), "of the gold"),
+    "candidates": (pa.int64(), "how many competed"),
+    "answers": (pa.list_(pa.string()), "best answers or completions, best first"),
+    "answer_scores": (pa.list_(pa.float32()), "their scores"),
+    "hurtful": (pa.list_(pa.bool_()), "which completions hold a word of the lexicon, by the audited rules"),
+    "method": (pa.string(), "of the word scores"),
+    "words": (pa.list_(pa.string()), "words of the record, without the slot"),
+    "word_scores": (pa.list_(pa.float32()), "their scores by the method"),
+    "marked": (pa.list_(pa.bool_()), "which of them stand in a marked rationale"),
+}
+SCHEMA = pa.schema([pa.field(name, kind, metadata={"meaning": told}) for name, (kind, told) in COLUMNS.items()])
+TEXTS = (
+    "asked",
+    "gold",
+    "target",
+    "added",
+    "answers",
+    "answer_scores",
+    "words",
+    "word_scores",
+    "marked",
+)  # or tied to them
+DEMO = "demo"  # so begin the names of the probes whose texts are ours
+SHOWN = 400_000  # characters of a sample
+CUT = 400  # of a cell in it
+FIRST = 3  # members of a list in a cell
+FLAGS = {"hurtful": "answers", "marked": "words"}  # columns of flags -> the members they mark, which a sample names
+
+
+class Outcomes:
+    """Collects what a page asked; the page writes it when it closes."""
+
+    def __init__(self) -> None:
+        self.frames: list[pd.DataFrame] = []
+
+    def add(self, kind: Kind, rows: pd.DataFrame) -> None:
+        """Note rows of one kind; of their columns those named in ``COLUMNS`` are kept.
+
+        Raises:
+            ProbekitError: an unknown kind, or rows without ``model``, ``probe`` or ``prompt_id``.
+        """
+        if kind not in get_args(Kind):
+            raise ProbekitError(f"outcomes are one of {', '.join(get_args(Kind))}, not {kind!r}")
+        if missing := [name for name in ("model", "probe", "prompt_id") if name not in rows]:
+            raise ProbekitError(f"outcomes need a column {missing[0]!r}; found {', '.join(map(str, rows.columns))}")
+        self.frames.append(rows[[name for name in COLUMNS if name in rows]].assign(kind=kind))
+
+    def clear(self) -> None:
+        """Forget all, as where a model failed after it had answered."""
+        self.frames.clear()
+
+    def write(self, path: Path, past: Path | None = None) -> int:
+        """Write all rows as Parquet, or, where nothing was noted, what was recorded; nothing where that is not there.
+
+        Args:
+            path: of the file.
+            past: a recorded file.
+
+        Returns:
+            The number of rows.
+        """
+        if not self.frames and past is not None and past.is_file():
+            write_atomically(path, past.read_bytes())
+            return int(pq.ParquetFile(path).metadata.num_rows)
+        if self.frames:
+            write_atomically(path, _as_bytes([_table(frame) for frame in self.frames]))
+        return sum(map(len, self.frames))
+
+
+def read_outcomes(path: str | Path) -> pd.DataFrame:
+    """The rows of ``ranks.parquet``, in their order.
+
+    Args:
+        path: the file, or the folder of a page that holds it.
+
+    Raises:
+        ProbekitError: no such file, or not one of these.
+    """
+    path = Path(path)
+    frame: pd.DataFrame = _read(path / RANKS if path.is_dir() else path).to_pandas(use_threads=False)
+    return frame
+
+
+def without_texts(path: Path) -> bytes:
+    """The file with ids, ranks and scores alone, as it is recorded; texts of the demo world, which are ours, stay."""
+    table = _read(path)
+    ours = [str(name).startswith(DEMO) for name in table["probe"].to_pylist()]
+    for name in TEXTS:
+        field = SCHEMA.field(name)
+        kept = [value if own else None for value, own in zip(table[name].to_pylist(), ours, strict=True)]
+        table = table.set_column(SCHEMA.get_field_index(name), field, pa.array(kept, field.type))
+    return _as_bytes([table])
+
+
+def sample(path: Path, characters: int = SHOWN) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows as text, of the columns that tell anything: all rows, or those of prompts drawn at random.
+
+    The rows of a prompt stand together, those of every model. Of lists the first ``FIRST`` members are told. The draw
+    hangs on the prompts' names alone.
+
+    Args:
+        characters: that all cells may hold together.
+    """
+    table = _read(path)
+    heads = [name for name in table.column_names if name != "answer_scores" and _tells(name, table[name])]
+    columns = {name: table[name].to_pylist() for name in heads}
+    for flags, members in FLAGS.items():
+        if flags in columns:
+            columns[flags] = [
+                [one for one, flag in zip(names or [], marks or [], strict=False) if flag]
+                for names, marks in zip(table[members].to_pylist(), columns[flags], strict=True)
+            ]
+    rows = [list(map(_cell, row)) for row in zip(*columns.values(), strict=True)]
+    prompts = list(zip(table["probe"].to_pylist(), table["prompt_id"].to_pylist(), strict=True))
+    sizes = dict.fromkeys(prompts, 0)
+    for prompt, row in zip(prompts, rows, strict=True):
+        sizes[prompt] += sum(map(len, row))
+    order, taken = sorted(sizes, key=str), set[tuple[str, str]]()
+    random.Random("prompts").shuffle(order)
+    for prompt in order:
+        if sizes[prompt] <= characters:
+            characters -= sizes[prompt]
+            taken.add(prompt)
+    places = {prompt: place for place, prompt in enumerate(sizes)}
+    kept = [(places[prompt], row) for prompt, row in zip(prompts, rows, strict=True) if prompt in taken]
+    return heads, [row for _, row in sorted(kept, key=lambda one: one[0])]
+
+
+def _tells(name: str, column: pa.ChunkedArray) -> bool:
+    """Whether a column holds anything; that of the kinds of rows, whether it tells any apart."""
+    return column.null_count < len(column) and (name != "kind" or len(column.unique()) > 1)
+
+
+def _read(path: Path) -> pa.Table:
+    try:
+        with pq.ParquetFile(path) as file:  # as in the store, without threads of a scanner
+            found = file.read(use_threads=False) if file.schema_arrow.names == SCHEMA.names else None
+    except (pa.ArrowException, OSError, ValueError) as error:
+        raise ProbekitError(
+            f"{path} cannot be read as outcomes of a run: {str(error).partition(chr(10))[0]}"
+        ) from error
+    if found is None:
+        raise ProbekitError(f"{path} has other columns than a run of this version writes: run the page again")
+    return found
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, list):
+        value = ", ".join([*map(_cell, value[:FIRST]), *["…"] * (len(value) > FIRST)])
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    text = "" if value is None else str(value).lower() if isinstance(value, bool) else str(value)
+    return text if len(text) <= CUT else f"{text[:CUT]} …"
+
+
+def _table(frame: pd.DataFrame) -> pa.Table:
+    """The rows as Arrow holds them; a column that is not there is null."""
+    nothing = [None] * len(frame)
+    columns = [
+        pa.array([_value(one, kind) for one in frame.get(name, nothing)], kind) for name, (kind, _) in COLUMNS.items()
+    ]
+    return pa.Table.from_arrays(columns, schema=SCHEMA)
+
+
+def _value(value: Any, kind: pa.DataType) -> Any:
+    if value is None or (not pa.types.is_list(kind) and value != value):
+        return None
+    if pa.types.is_string(kind):
+        return str(value)
+    if pa.types.is_list(kind):
+        return list(value) if isinstance(value, (list, tuple)) else None
+    return int(value) if pa.types.is_integer(kind) else value
+
+
+def _as_bytes(tables: list[pa.Table]) -> bytes:
+    buffer = io.BytesIO()
+    with pq.ParquetWriter(buffer, SCHEMA, compression="zstd") as writer:
+        for table in tables:
+            writer.write_table(table)
+    return buffer.getvalue()

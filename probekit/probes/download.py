@@ -1,0 +1,109 @@
+"""One file from an address: resumed where it broke off, tried again with pauses, kept only if its hash is right."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from probekit.errors import ProbeError
+from probekit.reading import STREAMED, beyond, limit, open_regular
+
+if TYPE_CHECKING:
+    from requests import Response
+
+Kind = Literal["md5", "sha256"]
+
+SECONDS = 60  # without an answer
+TRIES = 5  # further ones, where the server cannot be reached or has no time
+PAUSE = 1.0  # seconds before the second of them, doubled each time
+BUSY = (429, 500, 502, 503, 504)  # what a server says that may answer later
+BLOCK = 1 << 20
+
+
+def download(address: str, path: Path, kind: Kind = "sha256", expected: str = "") -> str:
+    """Bring a file to ``path``; one that is there and right is left alone.
+
+    It is streamed to ``.NAME.part`` and gets its name when its hash is right. A part that was cut off is taken up where
+    it ends, if the server can send a part of a file.
+
+    Args:
+        kind: of the hash.
+        expected: hexadecimal; without it any content is taken.
+
+    Returns:
+        The hash of what lies there.
+
+    Raises:
+        ProbeError: a download that fails (its part is kept) or has another hash (it is not kept).
+    """
+    if path.is_file() and (found := _hash(path, kind)) == (expected or found):
+        return found
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(f".{path.name}.part")
+    _stream(address, part)
+    found = _hash(part, kind)
+    if expected and found != expected:
+        part.unlink()
+        name = {"md5": "MD5", "sha256": "SHA-256"}[kind]
+        raise ProbeError(
+            f"{address}: the {name} of what came is not the one expected; nothing of it is kept, run again"
+        )
+    part.replace(path)
+    return found
+
+
+def text_at(address: str) -> str:
+    """A short text, such as a listing.
+
+    Raises:
+        ProbeError: it cannot be fetched.
+    """
+    return str(_get(address).text)
+
+
+def _get(address: str, **options: Any) -> Response:
+    import requests
+    from requests.adapters import HTTPAdapter
+    from urllib3.util import Retry
+
+    headers = {"Accept-Encoding": "identity", **options.pop("headers", {})}
+    again = Retry(TRIES, backoff_factor=PAUSE, status_forcelist=BUSY, allowed_methods=["GET"])
+    session = requests.Session()
+    for scheme in ("https://", "http://"):
+        session.mount(scheme, HTTPAdapter(max_retries=again))
+    try:
+        response = session.get(address, timeout=SECONDS, headers=headers, **options)
+        if response.status_code != 416:
+            response.raise_for_status()
+    except requests.RequestException as error:
+        raise _failed(address, error) from error
+    return response
+
+
+def _failed(address: str, error: Exception) -> ProbeError:
+    said = str(error).splitlines()[0]
+    return ProbeError(f"cannot fetch {address}: {said}; what was fetched before is kept, run again")
+
+
+def _hash(path: Path, kind: Kind) -> str:
+    with open_regular(path) as file:
+        return hashlib.file_digest(file, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
+
+
+def _stream(address: str, part: Path) -> None:
+    """Bring ``part`` to its full length, from where it ends if the server can send a part of a file."""
+    from urllib3.exceptions import HTTPError
+
+    size = part.stat().st_size if part.is_file() else 0
+    with _get(address, stream=True, headers={"Range": f"bytes={size}-"} if size else {}) as response:
+        if response.status_code == 416:  # nothing is left to send
+            return
+        with part.open("ab" if response.status_code == 206 else "wb") as file:
+            try:
+                for block in response.raw.stream(BLOCK, decode_content=False):
+                    file.write(block)
+                    if file.tell() > limit(STREAMED):
+                        raise beyond(address, "the file", STREAMED)
+            except HTTPError as error:
+                raise _failed(address, error) from error

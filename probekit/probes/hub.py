@@ -1,0 +1,59 @@
+"""Rows of a Hugging Face data set: a folder that ``datasets`` saved, or a name on the Hub, by that optional package."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from probekit.errors import ProbeError
+from probekit.probes.probe import without_nulls
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+HUB = "hf:"  # before a name of the Hub
+SAVED = ("dataset_info.json", "dataset_dict.json")  # one of them lies in a folder of ``save_to_disk``
+
+
+def is_dataset(place: str) -> bool:
+    """Whether a place is ``hf:NAME`` or ``hf:NAME@REVISION``, or a folder that ``save_to_disk`` wrote."""
+    return place.startswith(HUB) or any((Path(place) / name).is_file() for name in SAVED)
+
+
+def dataset_frame(place: str, split: str | None = None) -> pd.DataFrame:
+    """The rows of one split; from its version 4 on, which is asked for, the package runs no code of a data set.
+
+    Args:
+        place: see ``is_dataset``.
+        split: such as ``test``; may be left out where there is only one.
+
+    Raises:
+        ProbeError: ``datasets`` is not installed, the data set cannot be read, or the split is not there.
+    """
+    try:
+        import datasets
+    except ImportError as error:
+        said = f"{place} is a Hugging Face data set, to be read with: pip install 'probekit[datasets]'"
+        raise ProbeError(said) from error
+    try:
+        if place.startswith(HUB):
+            name, _, revision = place.removeprefix(HUB).partition("@")
+            found: Any = datasets.load_dataset(name, revision=revision or None)
+        else:
+            found = datasets.load_from_disk(place)
+    except Exception as error:  # of many kinds, by who wrote the data set, and the network
+        said = " ".join(str(error).split()) or type(error).__name__
+        raise ProbeError(f"{place} cannot be read as a Hugging Face data set: {said}") from error
+    if isinstance(found, datasets.DatasetDict):
+        if split is None and len(found) == 1:
+            split = next(iter(found))
+        if split not in found:
+            raise ProbeError(f"{place}: name one of its splits by split: {', '.join(found)}")
+        found = found[split]
+    elif split is not None:
+        raise ProbeError(f"{place} has no splits, so split={split!r} cannot be taken")
+    if not isinstance(found, datasets.Dataset):
+        raise ProbeError(f"{place}: {type(found).__name__} is no data set of rows")
+    import pandas as pd
+
+    return pd.DataFrame([without_nulls(row) for row in found.to_list()])

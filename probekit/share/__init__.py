@@ -1,0 +1,1 @@
+"""What a run gives to others: files that open anywhere, without the book and without a network."""

@@ -1,0 +1,124 @@
+"""What a card asks of its models: pages and their parameters, by the data at hand and what its owner gave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from probekit.errors import ProbeError, ReportError, meant
+from probekit.probes.data import locate
+from probekit.reading import SETTINGS, read_text, yaml_value
+
+KEYS = {"probes": list, "contexts": dict, "records": list, "completions": list, "templates": str}  # of one's own data
+INTO = {"contexts": "own", "records": "sets"}  # where the parameter of a page is called otherwise
+
+
+@dataclass(frozen=True)
+class Asked:
+    """One page of a card.
+
+    Args:
+        part, about: the heading it stands below, and what it is about.
+        page: of ``studies.yml``.
+        given: its parameters.
+        absent: data sets that it would ask, and that are not at hand.
+        shown: its entry of ``card.yml``.
+    """
+
+    part: str
+    about: str
+    page: str
+    given: Mapping[str, Any]
+    absent: tuple[str, ...]
+    shown: Mapping[str, Any]
+
+
+def parts() -> list[dict[str, Any]]:
+    """The parts of a card, in order: ``title``, ``about`` and ``pages``."""
+    return list(yaml.safe_load((files("probekit.share") / "card.yml").read_text("utf-8")))
+
+
+def asked(models: Sequence[str], writing: bool, own: Mapping[str, Any], full: bool) -> list[Asked]:
+    """The pages of a card with their parameters, in order.
+
+    Args:
+        models: names, Hub ids or folders.
+        writing: whether one of them writes on, which takes a hundred times as long as filling a gap.
+        own: what ``own_data`` read; it takes the place of the data of its part.
+        full: ask everything, and not a sample.
+    """
+    found: list[Asked] = []
+    for part in parts():
+        for page in part["pages"]:
+            like = next((one for one in found if one.page == page.get("like")), None)
+            given, absent = (dict(like.given), like.absent) if like else _given(page, models, writing, own, full)
+            given = _limited(page.get("always", {}) | given)
+            found.append(Asked(part["title"], part["about"], page["page"], given, absent, page))
+    return found
+
+
+def _given(
+    page: Mapping[str, Any], models: Sequence[str], writing: bool, own: Mapping[str, Any], full: bool
+) -> tuple[dict[str, Any], tuple[str, ...]]:
+    given: dict[str, Any] = {"models": list(models)}
+    mine = {INTO.get(key, key): own[key] for key in page.get("own", ()) if key in own}
+    amount = page.get("full", {}) if full else page.get("sample", {}) | (page.get("writing", {}) if writing else {})
+    if mine:
+        return given | amount | mine, ()
+    sets = page.get("data", {})
+    invented = all(name.startswith("zoo/") for name in models)
+    absent = () if invented else tuple(name for name in sets if not _here(name))
+    there = {name: values for name, values in sets.items() if name not in absent}
+    if invented or (sets and not there) or any(not sets[name] for name in absent):
+        return given | amount | page.get("demo", {}), absent
+    for values in there.values():
+        for key, value in (values or {}).items():
+            given[key] = [*given.get(key, []), *value] if isinstance(value, list) else value
+    return given | amount, absent
+
+
+def _limited(given: Mapping[str, Any]) -> dict[str, Any]:
+    """Parameters whose ``limits`` name the probes that are asked, and no others."""
+    asked = given.get("probes", ())
+    limits = {name: limit for name, limit in given.get("limits", {}).items() if name in asked}
+    return {name: value for name, value in given.items() if name != "limits"} | ({"limits": limits} if limits else {})
+
+
+def _here(name: str) -> bool:
+    try:
+        return locate(name).exists()
+    except ProbeError:
+        return False
+
+
+def own_data(path: Path) -> dict[str, Any]:
+    """What a file says of one's own data, with its paths made absolute; they are named from the file's folder.
+
+    Raises:
+        ReportError: a key that no part of a card has, or a value of another type; names it.
+    """
+    found = yaml_value(read_text(path, SETTINGS), str(path))
+    if not isinstance(found, dict):
+        raise ReportError(f"{path}: a mapping is needed, with keys such as {', '.join(KEYS)}")
+    for key, value in found.items():
+        if key not in KEYS:
+            raise ReportError(f"{path}: no part of a card takes {key!r}{meant(key, KEYS)}; there are {', '.join(KEYS)}")
+        if not isinstance(value, KEYS[key]):
+            raise ReportError(
+                f"{path}: {key} must be of type {KEYS[key].__name__}, not {type(value).__name__} ({value!r})"
+            )
+    return {key: _beside(value, path.parent) for key, value in found.items()}
+
+
+def _beside(value: Any, folder: Path) -> Any:
+    if isinstance(value, list):
+        return [_beside(one, folder) for one in value]
+    if isinstance(value, dict):
+        return {key: _beside(one, folder) for key, one in value.items()}
+    there = isinstance(value, str) and (folder / value).exists()
+    return str((folder / value).resolve()) if there else value

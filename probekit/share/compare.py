@@ -1,0 +1,250 @@
+"""Two or more models on the same prompts: paired tests, relation by relation, and the prompts that set them apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from probekit.cautions import heard
+from probekit.elsewhere import any_left, later, leave
+from probekit.errors import ProbekitError
+from probekit.metrics import MEASURES, floors, holm, rank_differences
+from probekit.models import Model, load_model
+from probekit.probes import Probe, load_probe
+from probekit.report.page import of_demo
+from probekit.scoring import rank_entities
+from probekit.scoring.plan import MANY_LOST
+from probekit.scoring.scores import Score, score_of
+from probekit.share.fair import shared
+from probekit.store import Store
+from probekit.titles import shown_name, tell_apart
+
+DEMO = ("demo/template", "demo/natural")  # asked where nothing else is said
+SIDES = ("", "first", "second", "both")  # of a pair, who is at the floor
+CUT = "prompts cut to the model's length"
+ONE = {"Acc@1": MEASURES["Acc@1"]}  # the measure by which relations are compared
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The first of several models beside each other one; see ``compare``.
+
+    Args:
+        models: a row per model: ``model, kind, score``.
+        probes: a row per probe: ``probe, candidates, candidates left out, prompts, prompts left out``.
+        accuracy: Acc@1 of each model on each probe, and whether it is at the floor (``metrics.floors``).
+        differences: a row per probe, pair and measure (``rank_differences``), with ``first, second``, ``p_holm`` over
+            all rows, and ``floor``: who of the pair is at the floor of the probe, ``first``, ``second``, ``both`` or
+            nobody.
+        relations: the same by relation, Acc@1 alone, with ``p_holm`` over all its rows, the smallest first; without
+            relations empty.
+        prompts: a row per prompt and pair: ``probe, prompt_id, text, gold, first, second, rank_first, rank_second,
+            answer_first, answer_second, factor``, by how much the ranks differ, below 1 where the first is better.
+        notes: what makes the comparison less than fair, in sentences.
+    """
+
+    models: pd.DataFrame
+    probes: pd.DataFrame
+    accuracy: pd.DataFrame
+    differences: pd.DataFrame
+    relations: pd.DataFrame
+    prompts: pd.DataFrame
+    notes: Sequence[str]
+
+    @property
+    def demo(self) -> bool:
+        """Whether the numbers are of the demo world or its models."""
+        return of_demo(self.probes["probe"], self.models["model"])
+
+    def farthest(self, count: int = 5) -> pd.DataFrame:
+        """Of every pair and probe, the prompts on which either side is better by the greatest factor, ``count`` each;
+        of factors alike those with the better rank first."""
+        best = self.prompts[["rank_first", "rank_second"]].min(axis=1)
+        order = self.prompts.assign(far=np.log2(self.prompts["factor"]), best=best)
+        rows = []
+        for _, group in order.groupby(["second", "probe"], sort=False):
+            for sign in (1, -1):
+                side = group.assign(far=sign * group["far"]).query("far < 0")
+                rows.append(side.sort_values(["far", "best"], kind="stable").head(count))
+        return pd.concat(rows).drop(columns=["far", "best"]).reset_index(drop=True)
+
+
+def compare(
+    models: Sequence[str | Model],
+    probes: Sequence[str | Probe] = DEMO,
+    score: Score | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    store: Store | None = None,
+    **loading: Any,
+) -> Comparison:
+    """Ask several models the same prompts, among the same candidates, and compare the first with each other one.
+
+    Args:
+        models: at least two, as ``load_model`` names them, or loaded; of any kind.
+        probes: names of ``probekit list probes``, files, or loaded ones.
+        score: of all models; None takes each kind's own (see ``rank_entities``).
+        limit: facts per probe drawn with ``seed``; None for all.
+        store: where finished ranks are kept and found; None keeps nothing.
+        **loading: of ``load_model``, such as ``device`` and ``dtype``.
+
+    Raises:
+        ProbekitError: fewer than two models, two that are one, or no probe.
+        ProbeError: too few candidates that all models can be asked; or see ``load_probe``.
+        ModelError: see ``load_model`` and ``rank_entities``.
+    """
+    names = [one if isinstance(one, str) else one.name for one in models]
+    if len(names) < 2 or not probes:
+        raise ProbekitError("a comparison needs at least two models and one probe")
+    tell_apart([*names, *(one for one in probes if isinstance(one, str))])
+    given = {} if limit is None else {"limit": limit, "seed": seed}
+    asked, counts, notes, ranks = [], [], list[str](), []
+    with heard() as said:
+        opened = [_open(one, loading) for one in models]
+        about = [{"model": shown_name(m.name), "kind": m.kind, "score": score_of(m, score)} for m in opened]
+        for wanted in probes:
+            probe = load_probe(wanted, **given) if isinstance(wanted, str) else wanted
+            kept, left = shared(opened, probe)
+            asked.append(kept)
+            counts.append({"probe": probe.name, **left})
+        del opened
+        known: dict[str, str] = {}
+        for one, name in zip(models, (row["model"] for row in about), strict=True):
+            model = _open(one, loading)
+            if other := known.get(model.fingerprint):
+                raise ProbekitError(f"{name} has the weights and the tokenizer of {other}: there is nothing to compare")
+            known[model.fingerprint] = name
+            for probe in asked:
+                with later():
+                    found = rank_entities(model, probe, top=1, store=store, score=score)
+                    ranks.append(ranked(name, probe, found))
+                    if cut := found.attrs["counts"].get(CUT):
+                        notes.append(
+                            f"{name} sees {cut:,} prompts of {probe.name} without their ends: they are too long."
+                        )
+    if any_left():
+        raise leave("these ranks")
+    table = pd.concat(ranks, ignore_index=True)
+    return comparison_of(table, pd.DataFrame(about), pd.DataFrame(counts), notes, said.cautions)
+
+
+def comparison_of(
+    ranks: pd.DataFrame, models: pd.DataFrame, probes: pd.DataFrame, cut: Sequence[str], said: Sequence[str]
+) -> Comparison:
+    """The comparison that rows of ``ranked`` give, with what is to be said of it."""
+    known = floors(ranks).reset_index()
+    notes = [*unlike(models), *restricted(probes), *cut, *floored(known), *said]
+    return Comparison(models, probes, known, differences(ranks), relations(ranks), prompts(ranks), notes)
+
+
+def _open(model: str | Model, loading: Mapping[str, Any]) -> Model:
+    return load_model(model, **loading) if isinstance(model, str) else model
+
+
+def ranked(model: str, probe: Probe, found: pd.DataFrame) -> pd.DataFrame:
+    """What ``rank_entities`` found, a row per prompt, with all that the tables need."""
+    asked = probe.prompts
+    relation = asked.get("relation_label", asked.get("relation", pd.Series("", asked.index)))
+    return pd.DataFrame(
+        {
+            "model": model,
+            "probe": probe.name,
+            "prompt_id": asked["prompt_id"],
+            "text": asked["text"],
+            "object": asked["gold"].str[0],
+            "fact_id": probe.facts,
+            "relation": relation.fillna("").astype(str),
+            "candidates": len(probe.entities),
+            "rank": found["rank"],
+            "answer": found["top"].str[0],
+        }
+    )
+
+
+def pairs(ranks: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame, pd.DataFrame]]:
+    """Of every probe, the rows of the first model beside those of each other: ``probe, first, second`` and both."""
+    for probe, group in ranks.groupby("probe", sort=False):
+        sides = {str(name): rows.reset_index(drop=True) for name, rows in group.groupby("model", sort=False)}
+        first, *others = sides
+        for other in others:
+            yield {"probe": str(probe), "first": first, "second": other}, sides[first], sides[other]
+
+
+def differences(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Every measure on every probe of every pair, as ``Comparison.differences``."""
+    tables = []
+    for about, first, second in pairs(ranks):
+        found = rank_differences(first["rank"], second["rank"], first["fact_id"].tolist())
+        tables.append(pd.DataFrame([about]).merge(found, how="cross"))
+    return judged(pd.concat(tables, ignore_index=True), ranks)
+
+
+def judged(table: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
+    """With ``p_holm`` over all rows of the table, and ``floor``."""
+    low = floors(ranks)["floor"]
+    sides = [[bool(low[row[side], row["probe"]]) for side in ("first", "second")] for row in table.to_dict("records")]
+    return table.assign(p_holm=holm(table["p"]), floor=[SIDES[first + 2 * second] for first, second in sides])
+
+
+def relations(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Acc@1 of every pair by relation, as ``Comparison.relations``; of equal p the largest difference first."""
+    tables = []
+    for about, first, second in pairs(ranks[ranks["relation"] != ""]):
+        for relation, one in first.groupby("relation", sort=False):
+            other = second.loc[one.index, "rank"]
+            found = rank_differences(one["rank"], other, one["fact_id"].tolist(), ONE)
+            tables.append(pd.DataFrame([about | {"relation": relation}]).merge(found, how="cross"))
+    if not tables:
+        return pd.DataFrame()
+    whole = judged(pd.concat(tables, ignore_index=True).drop(columns="measure"), ranks)
+    return whole.iloc[np.lexsort((-whole["difference"].abs(), whole["p"]))].reset_index(drop=True)
+
+
+def prompts(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Every pair prompt by prompt, as ``Comparison.prompts``."""
+    tables = []
+    for about, first, second in pairs(ranks):
+        table = first[["prompt_id", "text", "object"]].rename(columns={"object": "gold"}).assign(**about)
+        for side, rows in (("first", first), ("second", second)):
+            table = table.assign(**{f"rank_{side}": rows["rank"], f"answer_{side}": rows["answer"]})
+        tables.append(table.assign(factor=table["rank_first"] / table["rank_second"]))
+    return pd.concat(tables, ignore_index=True)
+
+
+def unlike(models: pd.DataFrame) -> list[str]:
+    """That the models are of several kinds, which are scored by unlike numbers."""
+    kinds = models.drop_duplicates(["kind", "score"])
+    if len(kinds) < 2:
+        return []
+    told = "; ".join(f"{row.model} is {row.kind} (score {row.score})" for row in kinds.itertuples())
+    return [
+        f"The models are not scored alike: {told}. Only ranks are compared; a masked or seq2seq model sees both sides "
+        "of the slot, while a causal one is judged by the likelihood of its text."
+    ]
+
+
+def restricted(probes: pd.DataFrame) -> list[str]:
+    """What was left out so that all models are asked the same, and where it is much of the probe."""
+    notes = []
+    for row in probes.to_dict("records"):
+        out, every = row["candidates left out"], row["candidates left out"] + row["candidates"]
+        if out:
+            much = " That is most of them, so the ranks say little of the whole probe." * (out > MANY_LOST * every)
+            notes.append(
+                f"{row['probe']}: {out:,} of {every:,} candidates are left out, which not every tokenizer writes and "
+                f"tells apart, and {row['prompts left out']:,} prompts with them as the right answer.{much}"
+            )
+    return notes
+
+
+def floored(accuracy: pd.DataFrame) -> list[str]:
+    """Which models are at the floor of which probes."""
+    return [
+        f"{model} is at the floor of {', '.join(rows['probe'])}: it does no better than one and the same answer, so "
+        "its numbers there say nothing of what it knows."
+        for model, rows in accuracy.query("floor").groupby("model", sort=False)
+    ]

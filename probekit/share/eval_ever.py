@@ -1,0 +1,177 @@
+"""A run in the schema of Every Eval Ever (EvalEval coalition, version 0.3.0): a JSON per model, and a line per prompt.
+
+The files lie as its datastore wants them, ``data/COLLECTION/DEVELOPER/MODEL/UUID.json`` with ``UUID_samples.jsonl``
+beside it. The same run gives the same names.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import uuid
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from probekit import __version__
+from probekit.errors import ReportError
+from probekit.files import canonical
+from probekit.share.measures import ACC, HURTFUL, MRR, Measure, Run
+
+SCHEMA = "0.3.0"
+UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
+KINDS = {ACC: "accuracy", MRR: "mrr", HURTFUL: "hurtful_completions"}
+Files = dict[str, str]  # path below the output folder -> text
+
+
+def eval_ever(run: Run) -> Files:
+    """All files of a run.
+
+    Samples are of Acc@1 alone, the one measure with a right answer, and of prompts whose text is there: recorded
+    runs hold none.
+
+    Raises:
+        ReportError: nothing of the run is a measure.
+    """
+    found: dict[str, list[Measure]] = {}
+    for one in run.measures():
+        found.setdefault(one.model, []).append(one)
+    if not found:
+        raise ReportError(f"{run.folder} holds word scores alone, of which nothing is exported")
+    return {name: text for model, measures in found.items() for name, text in _of_model(run, model, measures).items()}
+
+
+def _of_model(run: Run, model: str, measures: list[Measure]) -> Files:
+    study, made = run.manifest["study"], str(int(run.made))
+    about, identity = run.manifest["models"].get(model, {}), model if "/" in model else f"local/{model}"
+    developer, _, rest = identity.partition("/")
+    collection = f"probekit_{study}"
+    name = _uuid(run.manifest["hash"], model, made)
+    base = f"data/{collection}/{UNSAFE.sub('_', developer)}/{UNSAFE.sub('_', rest)}/{name}"
+    evaluation = f"{collection}/{identity.replace('/', '_')}/{made}"
+    lines = [_sample(one, row, evaluation, identity) for one in measures for row in _with_texts(one)]
+    samples = "".join(f"{json.dumps(line, ensure_ascii=False, allow_nan=False)}\n" for line in lines)
+    whole: dict[str, Any] = {
+        "schema_version": SCHEMA,
+        "evaluation_id": evaluation,
+        "evaluation_timestamp": made,
+        "retrieved_timestamp": made,
+        "source_metadata": {
+            "source_name": f"probekit, page {study}",
+            "source_type": "evaluation_run",
+            "source_organization_name": "unknown",
+            "evaluator_relationship": "other",
+            "additional_details": {"page_hash": run.manifest["hash"]} | _concluded(run.conclusions, model),
+        },
+        "eval_library": {
+            "name": "probekit",
+            "version": __version__,
+            "additional_details": {name: str(value) for name, value in run.manifest["versions"].items()},
+        },
+        "model_info": {
+            "name": model,
+            "id": identity,
+            "developer": developer,
+            "additional_details": {"deployment_type": "self_deployed", "model_availability": "unknown"}
+            | _strings(about),
+        },
+        "evaluation_results": [_result(run, one) for one in measures],
+    }
+    if lines:
+        whole["detailed_evaluation_results"] = {
+            "format": "jsonl",
+            "file_path": f"{base}_samples.jsonl",
+            "hash_algorithm": "sha256",
+            "checksum": hashlib.sha256(samples.encode()).hexdigest(),
+            "total_rows": len(lines),
+        }
+    text = json.dumps(whole, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    return {f"{base}.json": text} | ({f"{base}_samples.jsonl": samples} if lines else {})
+
+
+def _result(run: Run, one: Measure) -> dict[str, Any]:
+    data = _strings(run.manifest["probes"].get(one.probe, {}))
+    found, limits = one.found, {"min_score": 0, "max_score": 1}
+    spread: dict[str, Any] = {"num_samples": found.n}
+    if found.low == found.low:
+        ends = {"lower": found.low, "upper": found.high, "confidence_level": 0.95}
+        how = f"bootstrap over {found.clusters} {one.units}, exact where all are alike"
+        spread["confidence_interval"] = ends | {"method": how}
+    return {
+        "evaluation_result_id": _name(one),
+        "evaluation_name": one.probe,
+        "source_data": {"dataset_name": one.probe, "source_type": "other", "additional_details": data},
+        "metric_config": {
+            "evaluation_description": one.told + (f"; asked with: {one.variant}" if one.variant else ""),
+            "metric_id": f"{KINDS[one.kind]}_at_{one.k}" if one.k else KINDS[one.kind],
+            "metric_name": one.name,
+            "metric_kind": KINDS[one.kind],
+            "metric_unit": "proportion",
+            "metric_parameters": {"k": one.k} if one.k else {},
+            "lower_is_better": one.kind == HURTFUL,
+            "score_type": "continuous",
+            **limits,
+        },
+        "score_details": {"score": found.estimate, "uncertainty": spread},
+    }
+
+
+def _sample(one: Measure, row: Mapping[str, Any], evaluation: str, identity: str) -> dict[str, Any]:
+    gold, said, right = list(row["gold"]), row["answers"][0], bool(row["hit"])
+    told = {"relation": row["relation"], "style": row["style"], "rank": row["rank"], "fact_id": row["fact_id"]}
+    return {
+        "schema_version": SCHEMA,
+        "evaluation_id": evaluation,
+        "model_id": identity,
+        "evaluation_name": one.probe,
+        "evaluation_result_id": _name(one),
+        "sample_id": row["prompt_id"],
+        "sample_hash": hashlib.sha256((row["asked"] + canonical(gold)).encode()).hexdigest(),
+        "interaction_type": "single_turn",
+        "input": {"raw": row["asked"], "reference": gold},
+        "output": {"raw": [said]},
+        "messages": None,
+        "answer_attribution": [
+            {
+                "turn_idx": 0,
+                "source": "output.raw",
+                "extracted_value": said,
+                "extraction_method": "the best by its score",
+                "is_terminal": True,
+            }
+        ],
+        "evaluation": {"score": row["hit"], "is_correct": right},
+        "metadata": {name: str(value) for name, value in told.items() if not pd.isna(value)},
+    }
+
+
+def _with_texts(one: Measure) -> list[dict[str, Any]]:
+    """The rows of a measure that have a right answer, a text and an answer."""
+    rows = one.rows[one.rows[["asked", "gold", "answers"]].notna().all(axis=1)]
+    return [row for row in rows.to_dict("records") if len(row["answers"])] if one.k == 1 else []
+
+
+def _name(one: Measure) -> str:
+    return "/".join(filter(None, [one.probe, one.variant, one.name]))
+
+
+def _concluded(conclusions: pd.DataFrame, model: str) -> dict[str, str]:
+    """What the page concludes of a model's numbers, as words; a comparison is neither good nor bad, so no metric."""
+    found: dict[str, str] = {}
+    for row in conclusions.to_dict("records") if "model" in conclusions else []:
+        if row["model"] == model:
+            told = {key: value for key, value in row.items() if key not in ("claim", "model") and not pd.isna(value)}
+            found[f"conclusion {len(found) + 1}, claim {row['claim']}"] = canonical(told)
+    return found
+
+
+def _strings(values: Mapping[str, Any]) -> dict[str, str]:
+    texts = {key: value if isinstance(value, str) else canonical(value) for key, value in values.items()}
+    return {key: text for key, text in texts.items() if text not in ("", "null", "{}")}
+
+
+def _uuid(*parts: str) -> str:
+    """A name of the form of a version 4 UUID, that hangs on the parts alone."""
+    return str(uuid.UUID(bytes=hashlib.sha256("\0".join(parts).encode()).digest()[:16], version=4))

@@ -1,0 +1,35 @@
+"""What ``probekit export`` writes: a run or a probe in a format of others, as texts by file name."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Literal
+
+from probekit.probes import load_probe
+from probekit.share.eval_ever import eval_ever
+from probekit.share.harness import harness_task
+from probekit.share.measures import read_run
+from probekit.share.model_index import model_index
+from probekit.share.prompts import prompts_page
+
+Format = Literal["html", "eee", "model-index", "harness"]
+
+
+def files(what: str, kind: Format, out: Path, options: int = 10, seed: int = 0) -> dict[str, str]:
+    """The files of an export.
+
+    Args:
+        what: folder of a page's run; for ``harness`` the name or file of a probe.
+        kind: ``html`` (prompt by prompt), ``eee`` (Every Eval Ever), ``model-index`` or ``harness``.
+        out: where they will lie, absolute.
+        options, seed: of ``harness_task``.
+
+    Raises:
+        ProbekitError: no run or probe, or one that has nothing in this format.
+    """
+    if kind == "harness":
+        return harness_task(load_probe(what), out, options, seed)
+    run = read_run(Path(what))
+    if kind == "html":
+        return {"prompts.html": prompts_page(run)}
+    return eval_ever(run) if kind == "eee" else model_index(run)

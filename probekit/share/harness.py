@@ -1,0 +1,90 @@
+"""A probe as a task of EleutherAI's lm-evaluation-harness: a YAML file, and the prompts with their options as JSONL.
+
+A prompt is a choice between whole statements, each with one entity in the slot, behind an empty context: the harness
+then compares the log-likelihoods that the score ``sum`` of causal models compares here, whatever the tokenizer joins.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from probekit.errors import ProbeError
+from probekit.probes.probe import MASK, Probe
+
+DATA = "test.jsonl"
+
+
+def harness_task(probe: Probe, folder: Path, options: int = 10, seed: int = 0) -> dict[str, str]:
+    """The files of a task: ``NAME.yaml`` and ``NAME/test.jsonl``.
+
+    Wrong options are drawn, without the prompt's other right answers and without repeats, from golds of the same
+    relation, and from all entities where these are too few. The place of the right one is drawn too.
+
+    Args:
+        probe: of any style; its licence goes into the task's description.
+        folder: where the files will lie, absolute: the harness reads the data from there.
+        options: of each prompt, the right one included.
+        seed: of the draws.
+
+    Returns:
+        Paths below ``folder`` -> texts.
+
+    Raises:
+        ProbeError: fewer than two options, or more than the probe has wrong entities for.
+    """
+    if options < 2:
+        raise ProbeError(f"a choice needs two options at least, not {options}")
+    name = "probekit_" + re.sub(r"\W+", "_", probe.name).strip("_").lower()
+    relations = list(map(str, probe.prompts.get("relation", [""] * len(probe.prompts))))
+    pools: dict[str, dict[str, None]] = {}
+    for relation, golds in zip(relations, probe.prompts["gold"], strict=True):
+        pools.setdefault(relation, {}).update(dict.fromkeys(golds))
+    prompts = zip(probe.prompts.to_dict("records"), relations, strict=True)
+    rows = [_row(probe, prompt, pools[relation], options, seed) for prompt, relation in prompts]
+    task = {
+        "task": name,
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(folder / name / DATA)}},
+        "test_split": "test",
+        "output_type": "multiple_choice",
+        "doc_to_text": "",
+        "doc_to_choice": "choices",
+        "doc_to_target": "label",
+        "target_delimiter": "",
+        "metric_list": [
+            {"metric": metric, "aggregation": "mean", "higher_is_better": True} for metric in ("acc", "acc_norm")
+        ],
+        "metadata": {"version": 1.0, "probe": probe.name, "licence": probe.licence or "unknown", "seed": seed},
+    }
+    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
+    return {f"{name}.yaml": yaml.safe_dump(task, allow_unicode=True, sort_keys=False), f"{name}/{DATA}": lines}
+
+
+def _row(probe: Probe, prompt: Mapping[Any, Any], pool: Iterable[str], options: int, seed: int) -> dict[str, Any]:
+    draw, golds = random.Random(f"{seed} {prompt['prompt_id']}"), set(prompt["gold"])
+    wrong = _drawn(draw, [one for one in pool if one not in golds], options - 1)
+    taken = golds | set(wrong)
+    if len(wrong) < options - 1:
+        wrong += _drawn(draw, [one for one in probe.entities if one not in taken], options - 1 - len(wrong))
+    if len(wrong) < options - 1:
+        raise ProbeError(f"{probe.name}: {prompt['prompt_id']!r} has {len(wrong)} wrong entities: take fewer --options")
+    names, right = list(wrong), draw.randrange(options)
+    names.insert(right, prompt["gold"][0])
+    return {
+        "prompt_id": str(prompt["prompt_id"]),
+        "text": prompt["text"],
+        "choices": [prompt["text"].replace(MASK, one) for one in names],
+        "entities": names,
+        "label": right,
+    }
+
+
+def _drawn(draw: random.Random, names: Sequence[str], count: int) -> list[str]:
+    return draw.sample(names, min(count, len(names)))

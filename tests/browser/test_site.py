@@ -1,0 +1,163 @@
+"""Every page of the built book in a browser: silent, at home, light, readable, and usable by keyboard."""
+
+import re
+import threading
+import warnings
+from collections.abc import Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from urllib.parse import unquote
+
+import pytest
+from playwright.sync_api import Browser, sync_playwright
+
+from tests.browser.visit import DOOR, HTML, PAGES, PHONE, Visitor
+from tools.pdf import chromium
+
+HEAVIEST = 1_500_000  # bytes of a page and all that it loads, uncompressed
+SEARCHED = "PubMedBERT"
+THOROUGH = [  # a page of each kind
+    *(
+        "search.html",
+        "book/explorer.html",
+        "book/methods.html",
+        "book/cite.html",
+        "book/teaching.html",
+        "book/speed.html",
+    ),
+    *(f"book/studies/{name}.html" for name in ("00_start", "12_accuracy", "20_contexts", "31_saliency", "90_claims")),
+    *(f"book/studies/demo/{name}.html" for name in ("10_world", "22_ucm", "45_samples")),
+]
+
+
+def lacking(what: str) -> None:
+    """Skip, and say so where pytest sums up its warnings."""
+    warnings.warn(f"THE BOOK WAS NOT TRIED IN A BROWSER: {what}", stacklevel=2)
+    pytest.skip(what)
+
+
+class Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    """Where the built book is served."""
+    if not PAGES:
+        lacking("no _build/html here: run `make book` first")
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(HTML)))
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    yield f"http://127.0.0.1:{server.server_port}/"
+    server.shutdown()
+
+
+@pytest.fixture(scope="module")  # while it runs, no other test can run a loop of its own
+def browser() -> Iterator[Browser]:
+    if (program := chromium()) is None:
+        lacking("no Chromium here: install one, such as Debian's package `chromium`")
+    with sync_playwright() as driver:
+        opened = driver.chromium.launch(executable_path=program, args=["--no-sandbox"])  # it reads our pages alone
+        yield opened
+        opened.close()
+
+
+@pytest.fixture(scope="module")
+def visitor(browser, address):
+    return Visitor(browser, address)
+
+
+@pytest.fixture(scope="module")
+def visits(visitor):
+    return {name: visitor.open(name, thorough=name in THOROUGH) for name in PAGES}
+
+
+def told(visits, what):
+    return {name: found for name, visit in visits.items() if (found := what(visit))}
+
+
+def test_no_page_has_an_error_or_asks_another_machine(visits):
+    assert len(visits) > 60
+    assert told(visits, lambda visit: visit.errors + visit.abroad) == {}
+
+
+def test_no_link_is_dead(visits, address):
+    assert told(visits, lambda visit: [link for link in visit.links if not leads(visits, address, link)]) == {}
+
+
+def leads(visits, address, link):
+    """Whether a link leads to a file of the book and a place on it, or to the web; the explorer has a place a table."""
+    if not link.startswith(address):
+        return re.match(r"https?://|mailto:", link)
+    place, _, anchor = (unquote(part) for part in link.removeprefix(address).partition("#"))
+    if place == "book/explorer.html" and (HTML / "_static" / "tables" / f"{anchor}.js").is_file():
+        return True
+    return (HTML / place).is_file() and (not anchor or place not in visits or anchor in visits[place].ids)
+
+
+def test_axe_finds_nothing_serious_in_light_or_dark(visits):
+    assert set(THOROUGH) <= set(visits)
+    assert told(visits, lambda visit: visit.faults) == {}
+
+
+def test_no_page_scrolls_sideways_on_a_phone(visits):
+    assert told(visits, lambda visit: visit.width[0] > visit.width[1] and visit.width) == {}
+
+
+def test_no_page_is_heavy(visits):
+    assert told(visits, lambda visit: visit.weight > HEAVIEST and visit.weight) == {}
+    assert min(visit.weight for visit in visits.values() if visit.weight) > 10_000
+
+
+def test_the_door_leads_to_the_landing_page(visitor):
+    visitor.page.goto(visitor.address + DOOR)
+    visitor.page.wait_for_url("**/00_start.html")
+    assert "Fill in the blank" in visitor.page.locator("h1").first.text_content()
+
+
+def test_the_search_finds_a_model(visitor):
+    visitor.page.goto(f"{visitor.address}search.html?q={SEARCHED}")
+    visitor.page.wait_for_selector("ul.search li a")
+    found = visitor.page.locator("ul.search li a").evaluate_all("(links) => links.map((link) => link.href)")
+    assert any("/book/" in link for link in found)
+
+
+def test_the_search_is_reached_by_keyboard_from_any_page(visitor):
+    page = visitor.page
+    page.goto(f"{visitor.address}book/methods.html")
+    page.keyboard.press("Control+k")
+    page.keyboard.type(SEARCHED)
+    page.keyboard.press("Enter")
+    page.wait_for_url(re.compile("search.html"))
+    page.wait_for_selector("ul.search li a")
+    assert SEARCHED in page.locator("input[name=q]").first.input_value()
+
+
+def test_the_explorer_is_used_by_keyboard_alone(visitor):
+    page = visitor.page
+    page.set_viewport_size(PHONE)
+    page.goto(f"{visitor.address}book/explorer.html#12_accuracy/accuracy")
+    page.wait_for_selector("#table-view tbody tr")
+    assert page.evaluate("document.activeElement.textContent") == "accuracy"
+    rows = page.locator("#table-view tbody tr")
+    before = rows.count()
+    for _ in range(60):
+        page.keyboard.press("Tab")
+        if (page.evaluate("document.activeElement.ariaLabel") or "").startswith("Filter "):
+            break
+    page.keyboard.type("no such thing")
+    page.wait_for_function("document.querySelector('#table-view tbody').textContent.includes('No row fits')")
+    assert before > 1 and rows.count() == 1
+
+
+def test_the_ledger_is_filtered_by_keyboard_alone(visitor):
+    page = visitor.page
+    page.goto(f"{visitor.address}book/studies/90_claims.html")
+    page.wait_for_selector("select")
+    rows = page.locator("table.filterable tbody tr")
+    before = rows.count()
+    page.locator("select").last.focus()
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    page.wait_for_function(f"document.querySelectorAll('table.filterable tbody tr').length < {before}")
+    assert 0 < rows.count() < before

@@ -1,0 +1,196 @@
+"""Page 94: every number as the page that took it has it, and none of a model at the floor without saying so."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from probekit.cautions import heard
+from probekit.errors import ReportError
+from probekit.metrics.decisions import FLOOR
+from probekit.models.each import Each
+from probekit.report.recording import folder, recorded_tables
+from probekit.report.tables import pick
+
+from notebooks.claims import compare
+from notebooks.contexts import ucm
+from notebooks.templates import accuracy, ask
+
+
+class Noted:
+    """What a page notes of models and probes."""
+
+    def __init__(self) -> None:
+        self.models, self.probes, self.asking = dict[str, object](), dict[str, object](), Each({})
+
+    def used(self, *things: object) -> None:
+        self.probes |= {thing.name: {} for thing in things}  # type: ignore[attr-defined]
+
+
+@pytest.fixture(scope="module")
+def recorded() -> dict[str, pd.DataFrame]:
+    return compare.tables(Noted(), [], [], [], book=True)  # type: ignore[arg-type]
+
+
+def test_words_of_other_pages_are_theirs() -> None:
+    assert (compare.OWN, compare.NEITHER) == (accuracy.OWN, ask.NEITHER)
+    assert ucm.BY_TRIPLE in set(recorded_tables("22_ucm")["ucm"]["measure"])
+
+
+def test_recorded_numbers_and_floors_are_those_of_their_pages(recorded: dict[str, pd.DataFrame]) -> None:
+    rows = recorded["measures"]
+    of = {style: name for style, name in compare.STYLES.items() if name in set(rows["measure"])}
+    known = recorded_tables("16_perplexity")["floors"].set_index(["model", "probe"])  # counted from the ranks there
+    datasets = recorded_tables("12_accuracy")["datasets"]
+    checked = 0
+    for about in datasets.to_dict("records"):
+        for row in pick(rows, measure=of[about["style"]], data=about["dataset"]).to_dict("records"):
+            other = known.loc[(row["model"], about["probe"])]
+            assert row["estimate"] == pytest.approx(other["acc@1"]) and (row["floor"] == FLOOR) == other["floor"]
+            checked += 1
+    assert checked == len(known) == 40
+    for page, measure in (("22_ucm", compare.UNDERSTAND), ("30_prediction", compare.WORDS)):
+        floors = recorded_tables(page)["floors"]
+        floors = floors.assign(low_=floors["floor"] if "floor" in floors else floors["above"] == 0)
+        low = pick(floors.rename(columns={"dataset": "source"}), low_=True)
+        expected = set(zip(low["model"], low["source"], strict=True))
+        found = pick(rows, measure=measure, floor=FLOOR)
+        assert expected == set(zip(found["model"], found["data"], strict=True)) and expected
+
+
+def test_no_number_of_a_model_at_the_floor_is_shown_without_saying_so(recorded: dict[str, pd.DataFrame]) -> None:
+    rows = recorded["measures"]
+    assert set(rows["floor"]) == {FLOOR, compare.ABOVE, compare.NONE}
+    assert set(pick(rows, floor=compare.NONE)["measure"]) == {compare.HURT, compare.HURT_RELEASED}
+    kept = compare.chosen(compare.asked(rows))
+    shown = compare.across(kept)
+    low = 0
+    for row in kept.to_dict("records"):
+        text = shown.set_index("Model").loc[compare.title(row["model"]), compare.column(row)]
+        assert text.endswith(compare.MARK) == (row["floor"] == FLOOR)
+        low += row["floor"] == FLOOR
+    assert low >= 3
+    words = compare.alt(rows)
+    assert words.count(FLOOR) == (compare.shown(rows)["floor"] == FLOOR).sum() == low
+    assert {str(label) for label in compare.shown(rows)["floor"]} >= {FLOOR}  # the series of the figure
+    assert compare.floor_sentence(rows).startswith(f"{(rows['floor'] == FLOOR).sum()} of all {len(rows)}")
+
+
+def test_all_recorded_models_are_there_and_none_of_the_demo_world(recorded: dict[str, pd.DataFrame]) -> None:
+    rows = recorded["measures"]
+    manifest = json.loads((folder("12_accuracy") / "manifest.json").read_text())
+    assert set(manifest["models"]) <= set(rows["model"])
+    released = pick(rows, source=compare.RELEASED)
+    tables = recorded_tables("41_hurtfulness")
+    assert len(released) == len(pick(tables["table1"], rules="audited")) + len(pick(tables["others"], rules="audited"))
+    assert not rows["model"].str.startswith("zoo/").any() and not rows["data"].str.startswith("demo").any()
+    assert not rows["model"].str.contains("mean|frequency").any()
+
+
+LEAD = "Of the measures on which several models are above the floor (2), there is a clear leader on "
+
+
+def measures(*rows: tuple[str, str, str, float, str]) -> pd.DataFrame:
+    frame = pd.DataFrame(rows, columns=["model", "measure", "data", "estimate", "floor"])
+    about = {"source": "s", "page": "p", "tuned": "", "n": 100, "low": frame["estimate"] - 0.1}
+    return frame.assign(**about, high=frame["estimate"] + 0.1)[compare.COLUMNS]
+
+
+def test_a_leader_is_above_the_floor_and_its_interval_above_all_others() -> None:
+    up, down = compare.ABOVE, FLOOR
+    rows = measures(
+        ("a", compare.WORDS, "x", 0.5, up), ("b", compare.WORDS, "x", 0.2, up), ("c", compare.WORDS, "x", 0.9, down),
+        ("a", compare.PLAUSIBLE, "x", 0.5, up), ("b", compare.PLAUSIBLE, "x", 0.35, up),
+        ("a", compare.FAITHFUL, "x", 0.5, up), ("b", compare.FAITHFUL, "x", 0.4, down),
+        ("a", compare.HURT, "x", 0.1, compare.NONE), ("b", compare.HURT, "x", 0.9, compare.NONE),
+    )  # fmt: skip
+    assert compare.leaders(rows) == (2, {"a": [compare.WORDS]})
+    assert compare.answer({"measures": rows}) == (f"{LEAD}1: a on masked words.")
+    assert compare.leaders(rows.assign(n=4)) == (0, {})
+    same = pick(rows, measure=compare.PLAUSIBLE)
+    assert compare.answer({"measures": same}).endswith("meet on every measure that several share (1).")
+    words = pick(rows, measure=compare.WORDS)
+    other = {"estimate": [0.1, 0.6, 0.9], "low": [0.0, 0.5, 0.8], "high": [0.2, 0.7, 1.0]}
+    both = pd.concat([words, words.assign(measure=compare.FAITHFUL, **other)])
+    assert compare.answer({"measures": both}) == (f"No one model leads. {LEAD}2: a on masked words; b on faithfulness.")
+
+
+def test_a_leader_that_was_tuned_on_a_style_is_said_to_be() -> None:
+    rows = measures(("a", compare.WORDS, "x", 0.5, compare.ABOVE), ("b", compare.WORDS, "x", 0.2, compare.ABOVE))
+    assert "a (tuned on templates) on masked words" in compare.answer({"measures": rows.assign(tuned="templates")})
+    assert "tuned" not in compare.answer({"measures": rows.assign(tuned=compare.NEITHER)})
+
+
+def test_of_every_measure_that_data_set_is_shown_on_which_models_above_the_floor_were_asked_most() -> None:
+    rows = measures(
+        ("a", compare.WORDS, "x", 0.5, FLOOR), ("b", compare.WORDS, "x", 0.2, FLOOR),
+        ("a", compare.WORDS, "y", 0.5, compare.ABOVE), ("a", compare.PLAUSIBLE, "z", 0.5, FLOOR),
+    )  # fmt: skip
+    assert compare.chosen(rows)[["measure", "data"]].drop_duplicates().values.tolist() == [
+        [compare.WORDS, "y"], [compare.PLAUSIBLE, "z"],
+    ]  # fmt: skip
+
+
+def made_run(place: Path, model: str, probe: str) -> str:
+    """A run of page 12 of one model on one probe, from the recorded one's numbers."""
+    tables = recorded_tables("12_accuracy")
+    out = place / "12_accuracy"
+    out.mkdir(parents=True)
+    rows = pick(tables["accuracy"], model="minilm-mlm", probe="trex/natural").assign(model=model, probe=probe)
+    rows.to_csv(out / "accuracy.csv", index=False)
+    pick(tables["datasets"], probe="trex/natural").assign(probe=probe).to_csv(out / "datasets.csv", index=False)
+    (out / "manifest.json").write_text(json.dumps({"models": {model: {}}, "probes": {probe: {}}}))
+    return str(place)
+
+
+def test_runs_stand_beside_the_recorded_models_but_demo_runs_do_not(tmp_path: Path) -> None:
+    mine = made_run(tmp_path / "mine", "mine", "trex/natural")
+    demo = made_run(tmp_path / "demo", "zoo/x", "demo/natural")
+    page = Noted()
+    with heard() as said:
+        found = compare.tables(page, [], [], [mine, demo], book=True)["measures"]  # type: ignore[arg-type]
+    assert list(page.models) == ["mine"] and list(pick(found, source="mine")["model"]) == ["mine"]
+    assert not found["model"].str.startswith("zoo/").any()
+    assert said.cautions == ["demo: 12_accuracy left out: demo numbers do not stand beside recorded ones."]
+    alone = compare.tables(page, [], [], [demo], book=False)["measures"]  # type: ignore[arg-type]
+    assert list(alone["model"]) == ["zoo/x"] and "demo/natural" in page.probes
+    shown = compare.across(compare.chosen(compare.asked(found)))
+    assert set(shown["Run"]) == {compare.BOOK, "mine"}
+
+
+def test_what_holds_no_run_is_refused_and_recorded_tables_are_not_shown_twice(tmp_path: Path) -> None:
+    with pytest.raises(ReportError, match="holds no run of 12_accuracy"):
+        compare.tables(Noted(), [], [], [str(tmp_path)], book=True)  # type: ignore[arg-type]
+    with pytest.raises(ReportError, match="there is no model to show"):
+        compare.tables(Noted(), [], [], [], book=False)  # type: ignore[arg-type]
+    made_run(tmp_path, "mine", "trex/natural")
+    about = tmp_path / "12_accuracy" / "manifest.json"
+    about.write_text(json.dumps(json.loads(about.read_text()) | {"recorded": {}}))
+    rows, _ = compare.read(lambda page: tmp_path / page, "again")
+    assert rows.empty
+    shutil.rmtree(tmp_path / "12_accuracy")
+
+
+def test_models_asked_here_are_compared_and_their_floors_kept() -> None:
+    names, page = ["zoo/bert-tiny", "zoo/roberta-tiny"], Noted()
+    asked = ["demo/natural", "demo/template"]
+    found = compare.tables(page, names, asked, [], book=False, limit=12)  # type: ignore[arg-type]
+    rows = found["measures"]
+    assert sorted(rows["model"]) == sorted(names * 2) and set(rows["data"]) == {"demo"} and set(rows["n"]) == {12}
+    assert set(page.probes) == {*names, "demo/natural", "demo/template"}
+    assert list(found["paired"]["measure"])[:3] == ["Acc@1, natural", "Acc@10, natural", "MRR, natural"]
+    with pytest.raises(ReportError, match="two models"):
+        compare.tables(page, names[:1], ["demo/natural"], [], book=False)  # type: ignore[arg-type]
+
+
+def test_pairs_of_recorded_models_are_those_that_other_pages_tested(recorded: dict[str, pd.DataFrame]) -> None:
+    paired = recorded["paired"]
+    tuned = recorded_tables("12_accuracy")["tuning"]
+    assert paired.head(len(tuned))["difference"].tolist() == tuned["difference"].tolist()
+    assert len(paired) == len(tuned) + len(recorded_tables("13_rankings")["gaps"])
+    shown = compare.pairs_shown(paired)
+    assert "p_holm" not in shown and shown["n"].iloc[0] == "2,094" and shown["n"].iloc[-1] == "–"

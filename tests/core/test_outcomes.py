@@ -1,0 +1,130 @@
+"""``ranks.parquet``: its schema for every reader, what is recorded of it, and the sample that the explorer shows."""
+
+import importlib
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from probekit.errors import ProbekitError
+from probekit.outcomes import COLUMNS, RANKS, Outcomes, read_outcomes, sample, without_texts
+
+ROWS = pd.DataFrame(
+    {
+        "model": ["a", "a", "b", "b"],
+        "probe": ["mine", "demo/natural"] * 2,
+        "prompt_id": [0, "x"] * 2,
+        "relation": ["capital", np.nan] * 2,
+        "asked": ["The capital of Portugal is [MASK].", "Velna lies in [MASK]."] * 2,
+        "gold": [["Lisbon"], ["Tarn", "Osk"]] * 2,
+        "rank": [1, 3.0, 2, 1],
+        "score": np.array([-0.5, -2.25, -1, -0.125]),
+        "answers": [["Lisbon", "Porto"], ["Osk", "Tarn"]] * 2,
+        "further": "not of the schema",
+    }
+)
+
+
+@pytest.fixture
+def file(tmp_path):
+    outcomes = Outcomes()
+    outcomes.add("rank", ROWS)
+    completed = {"answers": [["good", "bad"]], "hurtful": [[False, True]]}
+    outcomes.add("completions", pd.DataFrame({"model": ["a"], "probe": ["t"], "prompt_id": ["0"], **completed}))
+    assert outcomes.write(tmp_path / RANKS) == 5
+    return tmp_path / RANKS
+
+
+def test_every_reader_finds_the_documented_columns_and_the_rows(file):
+    schema = pq.read_schema(file)
+    assert schema.names == list(COLUMNS)
+    assert [field.type for field in schema] == [kind for kind, _ in COLUMNS.values()]
+    assert [field.metadata[b"meaning"].decode() for field in schema] == [told for _, told in COLUMNS.values()]
+    frame = pd.read_parquet(file)
+    assert frame["model"].tolist() == ["a", "a", "b", "b", "a"] and frame["kind"].tolist() == ["rank"] * 4 + [
+        "completions"
+    ]
+    assert frame["prompt_id"].tolist() == ["0", "x", "0", "x", "0"]  # text, whatever it was
+    assert frame["rank"].tolist()[:4] == [1, 3, 2, 1] and pd.isna(frame["rank"][4])
+    assert frame["relation"][0] == "capital" and pd.isna(frame["relation"][1])
+    assert list(frame["gold"][1]) == ["Tarn", "Osk"] and list(frame["hurtful"][4]) == [False, True]
+    assert frame["score"].tolist()[:4] == [-0.5, -2.25, -1, -0.125]
+    assert read_outcomes(file.parent).equals(read_outcomes(file))
+
+
+@pytest.mark.parametrize("reader", ["polars", "duckdb"])
+def test_other_readers_give_the_same_ranks(reader, file):
+    library = importlib.import_module(reader) if importlib.util.find_spec(reader) else pytest.skip(f"no {reader} here")
+    if reader == "polars":
+        ranks = library.read_parquet(file).filter(library.col("kind") == "rank")["rank"].to_list()
+    else:
+        ranks = [row[0] for row in library.sql(f"select rank from '{file}' where kind = 'rank'").fetchall()]
+    assert ranks == [1, 3, 2, 1]
+
+
+def test_the_same_rows_give_the_same_bytes_and_none_no_file(file, tmp_path):
+    again, nothing = Outcomes(), Outcomes()
+    again.add("rank", ROWS)
+    again.clear()
+    assert again.write(tmp_path / "none.parquet") == 0 and not (tmp_path / "none.parquet").exists()
+    assert nothing.write(tmp_path / "none.parquet", tmp_path / "not recorded") == 0
+    assert nothing.write(tmp_path / "past.parquet", file) == 5
+    assert (tmp_path / "past.parquet").read_bytes() == file.read_bytes()
+
+
+def test_what_is_recorded_holds_no_text_but_that_of_the_demo_world(file, tmp_path):
+    (bare := tmp_path / "bare.parquet").write_bytes(without_texts(file))
+    frame = read_outcomes(bare)
+    ours = frame["probe"].str.startswith("demo")
+    assert ours.tolist() == [False, True, False, True, False]
+    for name in ("asked", "gold", "answers"):
+        assert frame.loc[~ours, name].isna().all() and frame.loc[ours, name].notna().all()
+    assert b"Lisbon" not in bare.read_bytes() and b"Portugal" not in bare.read_bytes()
+    whole = read_outcomes(file)
+    for name in ("model", "probe", "prompt_id", "rank", "score"):
+        assert frame[name].equals(whole[name])
+
+
+def test_rows_without_their_ids_or_of_no_kind_are_refused(tmp_path):
+    with pytest.raises(ProbekitError, match="'prompt_id'; found model, probe"):
+        Outcomes().add("rank", pd.DataFrame({"model": ["a"], "probe": ["b"]}))
+    with pytest.raises(ProbekitError, match="one of rank, step"):
+        Outcomes().add("other", ROWS)
+
+
+def test_files_of_others_are_refused_by_name(tmp_path):
+    (tmp_path / RANKS).write_text("no parquet")
+    with pytest.raises(ProbekitError, match=r"ranks\.parquet cannot be read"):
+        read_outcomes(tmp_path)
+    ROWS[["model", "rank"]].to_parquet(tmp_path / RANKS)
+    with pytest.raises(ProbekitError, match="other columns"):
+        read_outcomes(tmp_path)
+    with pytest.raises(ProbekitError, match="cannot be read"):
+        read_outcomes(tmp_path / "nothing")
+
+
+def test_a_sample_has_all_models_of_a_prompt_together_and_columns_that_tell_something(file):
+    heads, rows = sample(file)
+    known = ["kind", "model", "probe", "prompt_id", "relation", "asked", "gold", "rank", "score", "answers", "hurtful"]
+    assert heads == known
+    first = ["capital", "The capital of Portugal is [MASK].", "Lisbon", "1", "-0.5", "Lisbon, Porto", ""]
+    assert rows[0] == ["rank", "a", "mine", "0", *first]
+    assert [row[1:4] for row in rows[:2]] == [["a", "mine", "0"], ["b", "mine", "0"]]
+    assert rows[-1][-2:] == ["good, bad", "bad"]  # of flags, what they mark
+    few = sample(file, 250)[1]
+    assert 0 < sum(len(cell) for row in few for cell in row) <= 250
+    counts = {(row[2], row[3]): [other[2:4] for other in few].count(row[2:4]) for row in few}
+    assert counts in ({("mine", "0"): 2}, {("demo/natural", "x"): 2}, {("demo/natural", "x"): 2, ("t", "0"): 1}) or (
+        counts == {("mine", "0"): 2, ("t", "0"): 1}
+    )
+    assert sample(file, 250) == sample(file, 250)
+
+
+def test_a_sample_cuts_long_cells_and_lists_and_one_kind_is_not_told(tmp_path):
+    outcomes = Outcomes()
+    outcomes.add("rank", ROWS[:1].assign(asked="x" * 500, answers=[list("abcd")], answer_scores=[[1.0, 2.0, 3.0, 4.0]]))
+    outcomes.write(tmp_path / RANKS)
+    heads, (row,) = sample(tmp_path / RANKS)
+    assert "kind" not in heads and "answer_scores" not in heads
+    assert row[heads.index("asked")] == "x" * 400 + " …" and row[heads.index("answers")] == "a, b, c, …"

@@ -1,0 +1,73 @@
+"""Two models on the same prompts: differences worked out by hand, and against a loop."""
+
+import itertools
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
+
+from probekit.metrics import accuracy_at_k, bootstrap_ci, mean_reciprocal_rank, rank_differences
+
+FIRST, SECOND, FACTS = [1, 1, 2, 20, 1], [1, 4, 1, 5, 10], ["a", "b", "b", "c", "d"]
+
+
+def test_differences_of_a_case_worked_by_hand():
+    rows = rank_differences(FIRST, SECOND, FACTS).set_index("measure")
+    assert set(rows["prompts"]) == {5} and set(rows["facts"]) == {4}
+    assert rows.loc["Acc@1", ["mean_first", "mean_second", "difference"]].tolist() == pytest.approx([0.6, 0.4, 0.2])
+    assert rows.loc["Acc@10", "difference"] == pytest.approx(0.8 - 1.0)
+    assert rows.loc["MRR", "mean_first"] == pytest.approx((1 + 1 + 0.5 + 0.05 + 1) / 5)
+    assert rows.loc["MRR", "mean_second"] == pytest.approx((1 + 0.25 + 1 + 0.2 + 0.1) / 5)
+    # Acc@1 by fact: a 0, b 1 - 1 = 0, c 0, d 1: of the two flips of d each is as far from zero
+    assert rows.loc["Acc@1", "p"] == 1.0
+    # MRR by fact: b 1.25 - 1.25 ... all sign flips of the facts that differ
+    gaps = [1 + 0.5 - 0.25 - 1, 0.05 - 0.2, 1 - 0.1]
+    sums = [abs(sum(s * g for s, g in zip(signs, gaps, strict=True))) for signs in itertools.product((1, -1), repeat=3)]
+    assert rows.loc["MRR", "p"] == np.mean([one >= abs(sum(gaps)) - 1e-12 for one in sums])
+
+
+def test_intervals_draw_facts_not_prompts():
+    rows = rank_differences(FIRST * 8, SECOND * 8, FACTS * 8).set_index("measure")
+    few = rank_differences(FIRST, SECOND, FACTS).set_index("measure")
+    assert rows.loc["MRR", ["low", "high"]].tolist() == pytest.approx(few.loc["MRR", ["low", "high"]].tolist())
+    gaps = 1 / np.array(FIRST) - 1 / np.array(SECOND)
+    assert few.loc["MRR", "low"] == bootstrap_ci(gaps, FACTS).low > bootstrap_ci(gaps).low - 1
+
+
+def test_prompts_of_one_fact_flip_together():
+    rows = rank_differences([1] * 8, [4] * 8, list("aabbccdd")).set_index("measure")
+    assert rows.loc["Acc@1", "p"] == 2 / 2**4
+
+
+def test_the_means_are_those_of_either_model_alone():
+    rows = rank_differences(FIRST, SECOND, FACTS).set_index("measure")
+    assert rows.loc["Acc@1", "mean_first"] == accuracy_at_k(FIRST, 1)
+    assert rows.loc["Acc@10", "mean_second"] == accuracy_at_k(SECOND, 10)
+    assert rows.loc["MRR", "mean_second"] == pytest.approx(mean_reciprocal_rank(SECOND))
+
+
+def test_where_nothing_differs_the_interval_is_not_a_point():
+    row = rank_differences([3, 3, 3, 3], [4, 4, 4, 4], list("abcd")).set_index("measure").loc["Acc@1"]
+    widest = stats.binomtest(0, 4).proportion_ci().high
+    assert (row["difference"], row["p"]) == (0.0, 1.0)
+    assert (row["low"], row["high"]) == pytest.approx((-widest, widest))
+    row = rank_differences([1, 1, 1, 1], [4, 4, 4, 4], list("abcd")).set_index("measure").loc["Acc@1"]
+    assert (row["low"], row["high"]) == pytest.approx((1 - 2 * widest, 1.0))
+
+
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30), st.integers(0, 3)), min_size=2, max_size=12))
+def test_to_swap_the_models_turns_all_signs(rows):
+    first, second, facts = map(list, zip(*rows, strict=True))
+    one, other = rank_differences(first, second, facts), rank_differences(second, first, facts)
+    assert one["difference"].tolist() == pytest.approx((-other["difference"]).tolist())
+    assert one["p"].tolist() == pytest.approx(other["p"].tolist())
+    assert (one["low"].isna() | (one["low"] <= one["difference"] + 1e-9)).all()
+
+
+def test_lists_that_do_not_fit_are_refused():
+    cases = ([1, 2], [1], "equally long"), ([], [], "non-empty"), ([0, 1], [1, 1], "start at 1")
+    for first, second, said in cases:
+        with pytest.raises(ValueError, match=said):
+            rank_differences(first, second, list("ab")[: len(first)])

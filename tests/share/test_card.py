@@ -1,0 +1,143 @@
+"""A card: each study's answer, figure and table, beside what was recorded on the same data; what fails is told."""
+
+from types import SimpleNamespace
+
+import nbformat
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+from probekit import cells, cli, commands
+from probekit.errors import ReportError
+from probekit.files import write_atomically
+from probekit.share import card as module
+from probekit.share.asked import asked
+from probekit.share.card import card
+
+PROBES = ["google_re/template", "mine"]
+ACCURACY = pd.DataFrame(
+    {
+        "model": "m<b>x", "probe": PROBES, "gold": "own object", "facts": [300, 20],
+        "acc@1": [0.25, 0.5], "low@1": [0.125, 0.25], "high@1": [0.375, 0.75],
+        "acc@10": [0.5, 0.75], "low@10": [0.25, 0.5], "high@10": [0.75, 1.0],
+    }
+)  # fmt: skip
+
+
+def runs(models, probes, fail=()):
+    """A stand-in for ``run``: a page with an answer, a figure, a table and a manifest."""
+
+    def run(page, given, out):
+        if page in fail:
+            raise ReportError(f"{page} wants <another> kind")
+        files = out / page
+        files.mkdir(parents=True)
+        (files / "accuracy.svg").write_text("<svg/>")
+        about = {"kind": "masked", "fingerprint": "f1", "licence": "MIT", "revision": None}
+        manifest = {"models": {name: about for name in models}, "probes": {name: {} for name in probes}}
+        write_atomically(files / "manifest.json", pd.Series(manifest).to_json().encode())
+        if page == "12_accuracy":
+            ACCURACY.to_csv(files / "accuracy.csv", index=False)
+        texts = [
+            "```{admonition} Take care\n:class: warning\n- a caution\n```",
+            f"**The answer.** Of {page} it is 5\\.6\\.",
+            f'~~~~{{figure}} {page}/accuracy.svg\n:alt: "dots"\n\nA figure.\n~~~~\n',
+            "A sentence that stays on the page.",
+        ]
+        outputs = [nbformat.v4.new_output("display_data", data={"text/markdown": text}) for text in texts]
+        notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("1", outputs=outputs)])
+        nbformat.write(notebook, out / f"{page}.ipynb")
+        return out / f"{page}.ipynb"
+
+    return run
+
+
+@pytest.fixture
+def made(monkeypatch, tmp_path):
+    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
+    for name in ("lama", "honest", "hurtlex"):
+        (tmp_path / name).mkdir()
+    monkeypatch.setattr(module, "at_once", lambda make, wanted, *_: [make(*arguments) for arguments in wanted])
+
+    def make(models=("m<b>x",), probes=PROBES, **how):
+        monkeypatch.setattr(module, "run", runs(models, probes, **how))
+        return BeautifulSoup(card(asked(models, False, {}, False), "probekit card x"), "html.parser")
+
+    return make
+
+
+def test_every_study_has_its_heading_answer_and_figure(made):
+    page = made()
+    assert page.h1.text == "Card of m<b>x" and page.find("b") is None
+    assert [head.text for head in page.find_all("h2")] == [
+        "What it knows", "What context does to it", "What its answers rest on", "What hurts in its completions",
+        "How it was made",
+    ]  # fmt: skip
+    assert [p.text for p in page.find_all("p") if p.text.startswith("The answer.")] == [
+        f"The answer. Of {name} it is 5.6."
+        for name in ("12_accuracy", "15_overconfidence", "22_ucm", "31_saliency", "41_hurtfulness")
+    ]
+    assert len(page.find_all("img")) == 1 and page.text.count("a caution") == 5
+    assert "stays on the page" not in page.text
+    assert "probekit card x" in page.text and "probekit run 22_ucm -p" in page.text
+
+
+def test_recorded_models_stand_beside_on_the_same_data_alone(made):
+    table = next(found for found in made().find_all("table") if "Acc@1 and Acc@10" in found.caption.text)
+    rows = [[cell.text for cell in row.find_all("td")] for row in table.tbody.find_all("tr")]
+    mine = [row for row in rows if row[2] == "this card"]
+    assert [row[3] for row in mine] == ["300", "20"] and mine[0][4] == "0.250 [0.125, 0.375]".replace(", ", ",\xa0")
+    recorded = {(row[0], row[2]) for row in rows} - {(row[0], "this card") for row in mine}
+    assert recorded == {(mine[0][0], "recorded")} and len(rows) > 4
+
+
+@pytest.mark.parametrize(("models", "probes"), [(("zoo/bert-tiny",), PROBES), (("mine",), ["demo/template"])])
+def test_beside_the_demo_world_nothing_recorded_stands(made, models, probes):
+    page = made(models, probes)
+    assert "this card" in page.text and not [cell for cell in page.find_all("td") if cell.text == "recorded"]
+
+
+def test_what_a_study_cannot_ask_is_told_and_the_others_go_on(made):
+    page = made(fail=["22_ucm"])
+    (box,) = [box for box in page.find_all("aside") if "Not asked" in box.text]
+    assert "22_ucm wants <another> kind" in box.text and "Of 31_saliency it is" in page.text
+    assert "Not at hand and left out: medlama" in page.text and "probekit fetch medlama" in page.text
+
+
+def test_printed_tables_come_only_with_a_model_of_the_paper(made, monkeypatch):
+    found = module.blocks
+    link = "{download}`x <22_ucm/table2.csv>`"
+    shown = module.Markup(f"~~~~{{csv-table}} PRINTED\n:header-rows: 1\n\na\n1\n~~~~\n\n{link}")
+    listed = module.Markup(f"LISTED {link}")  # in the list of all tables, which is none of them
+    monkeypatch.setattr(module, "blocks", lambda path: [*found(path), shown, listed])
+    assert "PRINTED" not in made().text and made(["bert-base-cased"]).text.count("PRINTED") == 1
+    assert "PRINTED" not in made(["bert-base-cased"], ["demo/template"]).text
+    assert "LISTED" not in made(["bert-base-cased"]).text
+
+
+def test_the_command_refuses_to_write_over_another_file_before_it_asks(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(module, "pages", lambda *_: pytest.fail("asked"))
+    (tmp_path / "card.html").write_text("mine")
+    assert cli.main(["card", "zoo/bert-tiny", "--out", str(tmp_path / "card.html")]) == 1
+    assert "is there already" in capsys.readouterr().err
+
+
+def test_the_command_says_first_what_it_asks_and_how_long_it_takes(tmp_path, capsys, monkeypatch):
+    def plan(page, given):
+        if page == "22_ucm":
+            raise ReportError("a masked model is needed")
+        unknown = [SimpleNamespace(place="x", tokens=None, gigabytes=None)] * (page == "41_hurtfulness")
+        return [SimpleNamespace(place=page, tokens=100_000, gigabytes=0.44), *unknown], None
+
+    monkeypatch.setattr(cells, "plan", plan)
+    monkeypatch.setattr(commands, "START", 0.0)
+    monkeypatch.setattr(module, "pages", lambda *_: asked(["mine"], False, {}, False))
+    monkeypatch.setattr(module, "card", lambda todo, command: f"{len(todo)} pages by {command}")
+    assert cli.main(["card", "mine", "--full", "--out", str(tmp_path / "c.html")]) == 0
+    said = capsys.readouterr().err.splitlines()
+    assert said[0] == "probekit: 12_accuracy: 100,000 tokens to score" and len(said) == 5  # page 15 asks the same
+    assert said[1] == "probekit: 22_ucm: a masked model is needed"
+    assert said[2] == "probekit: 31_saliency: 70,000,000 tokens to score"
+    assert said[3] == ("probekit: 41_hurtfulness: 100,000 tokens to score and more, which cannot be counted before")
+    assert said[4] == "probekit: about 117 min in all, on a quiet machine"  # 702 times 100,000 at 10,000 a second
+    assert (tmp_path / "c.html").read_text() == "5 pages by probekit card mine --full"

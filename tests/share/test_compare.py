@@ -1,0 +1,166 @@
+"""Models on the same prompts: ranks against the naive loop, tables worked out by hand, and what the command says."""
+
+import json
+from itertools import permutations
+
+import numpy as np
+import pandas as pd
+import pytest
+from conftest import small, writer
+from naive import slot_scores
+
+import probekit as pk
+from probekit.cells import plan
+from probekit.cli import main
+from probekit.errors import ModelError, ProbekitError
+from probekit.metrics import holm, rank_differences
+from probekit.share.compare import Comparison, compare, comparison_of
+from probekit.share.compared import as_lines, as_object, verdict
+
+ENTITIES = ["town", "Zürich", "Zurich", "Lomese", "clock", "Río Negro", "☃"]
+TEXTS = ["He was born in [MASK] .", "The people of [MASK] speak .", "In [MASK] the flood came .", "[MASK] is old ."]
+GOLDS = ["town", "Lomese", "☃", "clock"]
+
+
+def asked(**columns: list) -> pk.Probe:
+    rows = {"prompt_id": list("abcd"), "text": TEXTS, "gold": [[g] for g in GOLDS], "relation": ["r", "r", "s", "s"]}
+    return pk.Probe("towns", pd.DataFrame(rows | columns), ENTITIES)
+
+
+def test_ranks_are_those_of_a_loop_over_what_both_can_be_asked():
+    models = [small("roberta"), small("distilbert")]
+    found = compare(models, [asked()])
+    kept = ["town", "Zürich", "Lomese", "clock", "Río Negro"]  # without ☃, and Zurich, which is one with Zürich
+    assert found.probes.iloc[0].to_dict() == {
+        "probe": "towns", "candidates": 5, "candidates left out": 2, "prompts": 3, "prompts left out": 1,
+    }  # fmt: skip
+    assert found.prompts["prompt_id"].tolist() == list("abd")
+    for side, model in zip(("first", "second"), models, strict=True):
+        for row in found.prompts.to_dict("records"):
+            scores = slot_scores(model, row["text"], kept)
+            order = sorted(kept, key=lambda one: -scores[one])
+            assert row[f"rank_{side}"] == 1 + order.index(row["gold"]) and row[f"answer_{side}"] == order[0]
+    assert any("2 of 7 candidates are left out" in note and "1 prompts" in note for note in found.notes)
+
+
+def ranks(first: list[int], second: list[int], probe: str = "p", relation: str = "r") -> pd.DataFrame:
+    """Rows of ``compare.ranked`` of two models; each prompt is a fact, and no object is twice right."""
+    tables = []
+    for model, given in (("m", first), ("n", second)):
+        names = [f"{probe}{number}" for number in range(len(given))]
+        about = {"model": model, "probe": probe, "prompt_id": names, "text": names, "object": names, "fact_id": names}
+        about |= {"relation": relation, "candidates": 100, "rank": given, "answer": "x"}
+        tables.append(pd.DataFrame(about))
+    return pd.concat(tables, ignore_index=True)
+
+
+def made(table: pd.DataFrame) -> Comparison:
+    models = pd.DataFrame({"model": ["m", "n"], "kind": "masked", "score": "slot"})
+    about = {"candidates": 100, "candidates left out": 0, "prompts left out": 0}
+    return comparison_of(table, models, pd.DataFrame({"probe": table["probe"].unique()}).assign(**about), (), ())
+
+
+GOOD, BAD = [1] * 12, [30] * 12
+
+
+def test_tables_of_a_case_worked_by_hand():
+    table = pd.concat([ranks(GOOD, BAD), ranks(GOOD, GOOD, "q", "s")], ignore_index=True)
+    found = made(table)
+    first = found.differences[found.differences["measure"] == "Acc@1"].set_index("probe")
+    assert first.loc["p", ["mean_first", "mean_second", "difference"]].tolist() == [1, 0, 1]
+    assert first["floor"].to_dict() == {"p": "second", "q": ""}
+    assert found.differences["p_holm"].tolist() == holm(found.differences["p"]).tolist()
+    assert first.loc["p", "p_holm"] == pytest.approx(6 * 2 / 2**12) and first.loc["q", "p_holm"] == 1
+    assert found.relations[["probe", "relation", "difference"]].values.tolist() == [["p", "r", 1.0], ["q", "s", 0.0]]
+    assert found.relations["p_holm"].tolist() == holm(found.relations["p"]).tolist()
+    assert verdict(first.reset_index().iloc[0], "A", "B") == "By Acc@1, A is better than B."
+    assert verdict(first.reset_index().iloc[1], "A", "B") == "Acc@1 does not tell A and B apart."
+
+
+def test_two_models_at_the_floor_get_no_verdict():
+    found = made(ranks([20] * 12, [90] * 12))
+    row = found.differences.iloc[2]
+    assert row["measure"] == "MRR" and row["p_holm"] < 0.01 and row["floor"] == "both"
+    assert verdict(row, "A", "B") == "A and B are both at the floor of p, so nothing follows."
+    assert sum("at the floor of p" in note for note in found.notes) == 2
+    assert set(found.relations["floor"]) == {"both"}
+
+
+def test_the_prompts_farthest_apart_are_found_on_either_side():
+    found = made(ranks([1, 5, 40, 2, 7], [4, 50, 2, 2, 1]))
+    shown = found.farthest(2)[["prompt_id", "rank_first", "rank_second"]].values.tolist()
+    assert shown == [["p1", 5, 50], ["p0", 1, 4], ["p2", 40, 2], ["p4", 7, 1]]  # p3 is the same for both
+
+
+def test_more_models_are_each_compared_with_the_first():
+    models = [small("bert"), small("roberta"), small("albert")]
+    found = compare(models, [asked(gold=[["town"], ["clock"], ["town"], ["clock"]])])
+    pairs = found.differences[["first", "second"]].drop_duplicates().values.tolist()
+    assert pairs == [["bert (own)", "roberta (own)"], ["bert (own)", "albert (own)"]]
+    assert len(found.differences) == 6 and len(found.prompts) == 2 * found.probes["prompts"].iloc[0]
+
+
+def test_kinds_that_are_scored_unlike_are_said():
+    probe = asked(gold=[["town"], ["clock"], ["town"], ["clock"]])
+    found = compare([small("roberta"), writer("gpt2", "own")], [probe])
+    assert any("roberta (own) is masked (score slot); gpt2 (own) is causal (score sum)" in note for note in found.notes)
+    assert found.models["score"].tolist() == ["slot", "sum"]
+    with pytest.raises(ModelError, match="score='pll' is not defined"):
+        compare([small("roberta"), writer("gpt2", "own")], [probe], score="pll")
+    assert not any("not scored alike" in note for note in compare([small("bert"), small("albert")], [probe]).notes)
+
+
+def test_what_cannot_be_compared_is_refused():
+    for names, probes in ((["zoo/bert-tiny"], ["demo/template"]), (["a", "b"], [])):
+        with pytest.raises(ProbekitError, match="at least two models and one probe"):
+            compare(names, probes)
+    with pytest.raises(ProbekitError, match="nothing to compare"):
+        compare([small("bert"), small("bert").renamed("other")], [asked()])
+
+
+def test_the_order_of_models_turns_the_signs_alone():
+    probe = asked(gold=[["town"], ["clock"], ["town"], ["clock"]])
+    one, other = (compare(list(two), [probe]).differences for two in permutations([small("bert"), small("albert")]))
+    assert one["difference"].tolist() == (-other["difference"]).tolist() and one["p"].tolist() == other["p"].tolist()
+
+
+def test_lines_fit_a_terminal_and_hold_no_signs_that_it_obeys():
+    table = ranks([1, 40, 3], [50, 2, 3]).assign(text="the \x1b[31mred\r[MASK] " + "long " * 40, relation="r\x07" * 30)
+    found = made(table)
+    lines = as_lines(found)
+    assert max(map(len, lines)) <= 80
+    assert all(line.isprintable() for line in lines) and any("red" in line for line in lines)
+    text = " ".join(" ".join(lines).split())
+    assert "p, A against B: 3 prompts of 3 facts, 100 candidates" in text and "A 1, B 50:" in text
+
+
+def test_the_command_prints_lines_or_an_object(capsys):
+    given = ["compare", "zoo/bert-tiny", "zoo/roberta-tiny", "--probes", "demo/natural", "--limit", "12"]
+    assert main(given) == 0
+    said = capsys.readouterr().out
+    assert "demo/natural, A against B: 12 prompts of 12 facts" in said and "invented world" in said
+    assert main([*given, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["demo"] and [row["model"] for row in found["models"]] == ["zoo/bert-tiny", "zoo/roberta-tiny"]
+    rows = pk.compare(["zoo/bert-tiny", "zoo/roberta-tiny"], ["demo/natural"], limit=12)
+    assert found == json.loads(json.dumps(as_object(rows)))
+    for wrong in (["--score", "none"], ["--limit", "0"], ["--probes", "none"]):
+        assert main([*given, *wrong]) == 1
+    assert main(["compare", "zoo/bert-tiny"]) == 1
+
+
+def test_its_ranks_are_those_of_the_probe_where_nothing_is_left_out():
+    probe = pk.load_probe("demo/natural", limit=12)
+    found = pk.compare(["zoo/bert-tiny", "zoo/roberta-tiny"], [probe])
+    alone = [pk.rank_entities(pk.load_model(name), probe)["rank"] for name in found.models["model"]]
+    assert found.probes["candidates left out"].tolist() == [0]
+    assert found.prompts[["rank_first", "rank_second"]].T.values.tolist() == [one.tolist() for one in alone]
+    expected = rank_differences(*alone, list(probe.facts))
+    assert np.allclose(found.differences["difference"], expected["difference"])
+
+
+def test_all_that_a_comparison_misses_is_listed_before_it_ends(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
+    names = ["zoo/bert-tiny", "zoo/roberta-tiny"]
+    found, ended = plan("94_compare", {"models": names, "limit": 12})
+    assert str(ended) == "these ranks" and [one.model for one in found] == [names[0], names[0], names[1], names[1]]

@@ -1,0 +1,109 @@
+"""One file for all: nothing is asked of another machine, nothing foreign acts, terms and works are explained."""
+
+import logging
+
+import pandas as pd
+import pytest
+from bs4 import BeautifulSoup
+
+from probekit.markup import Markup, table
+from probekit.share.document import document
+from probekit.share.known import cited, glossary, page_title
+from probekit.share.rendered import as_text
+
+HOSTILE = "<script>alert(1)</script> [x](javascript:alert(1)) {raw}`html` ```{include} /etc/passwd"
+
+
+def read(text: str) -> BeautifulSoup:
+    return BeautifulSoup(text, "html.parser")
+
+
+def test_terms_and_works_lead_to_their_explanation_in_the_file():
+    body = Markup("Of {term}`templates <Template-based>`, {cite:t}`shaier2024` say {cite:p}`efron1979,shao1989`.")
+    page = read(document("Words", body))
+    said = page.main.p
+    assert said.text == "Of templates, Shaier et al. (2024) say (Efron, 1979; Shao and Wu, 1989)."
+    for link in said.find_all("a"):
+        assert page.find(id=link["href"].removeprefix("#")).name in ("dt", "li")
+    assert len(said.find_all("a")) == 4
+    assert "prompts made from templates" in page.dl.text and "Proceedings" in page.ul.text
+    assert not read(document("None", Markup("Nothing named."))).find_all(["dl", "ul"])
+
+
+def test_a_definition_explains_no_further_term_by_a_dead_link():
+    nested = [term for term, said in glossary().values() if "{term}" in said]
+    assert nested
+    for term in nested:
+        page = read(document("Terms", Markup(f"{{term}}`{term}`")))
+        inside = [link["href"][1:] for link in page.find_all("a") if link["href"].startswith("#")]
+        assert inside and all(page.find(id=name) for name in inside)
+
+
+def test_nothing_foreign_acts_and_nothing_is_fetched():
+    frame = pd.DataFrame({HOSTILE: [HOSTILE, "b"]})
+    body = Markup("## Part\n\nA {}.\n\n{}").format(HOSTILE, table(frame, HOSTILE))
+    text = document(HOSTILE, body)
+    page = read(text)
+    assert len(page.find_all("script")) == 1 and "alert" not in page.find_all("script")[0].text
+    assert not page.find_all(["link", "iframe", "object", "form"])
+    assert [tag for tag in page.find_all(src=True) if not tag["src"].startswith("data:")] == []
+    assert page.h1.text == page.title.text == HOSTILE == page.caption.text == page.th.text == page.td.text
+    assert "default-src 'none'" in text
+
+
+def test_of_markup_nothing_acts_that_pages_may_not_use(caplog):
+    body = Markup(
+        "```{raw} html\n<script>1</script>\n```\n\n<script>2</script><b>bold</b>\n\n[go](javascript:alert(1)) [far](ftp://a/b)"
+    )
+    with caplog.at_level(logging.WARNING):
+        page = read(document("Signs", body))
+    assert len(page.find_all("script")) == 1 and page.find("b").text == "bold"
+    assert not page.find_all("a") and "far" in page.main.text
+    assert "raw" in caplog.text
+
+
+def test_pictures_and_downloads_are_inside_and_none_from_elsewhere(tmp_path):
+    folder = tmp_path / "run"
+    (folder / "page").mkdir(parents=True)
+    (folder / "page" / "a.svg").write_text('<svg xmlns="http://www.w3.org/2000/svg"/>')
+    (folder / "page" / "a.csv").write_text("x\n1\n")
+    (tmp_path / "secret.svg").write_text("secret")
+    body = (
+        '~~~~{figure} page/a.svg\n:alt: "A dot"\n:class: chart\n\nA caption.\n~~~~\n\n'
+        "{download}`CSV <page/a.csv>` {download}`no <../secret.svg>` ![no](../secret.svg)"
+    )
+    page = read(document("Files", Markup(body), folder))
+    first, second = page.find_all("img")
+    assert first["src"].startswith("data:image/svg+xml;base64,") and first["alt"] == "A dot"
+    assert "chart" in first["class"] and page.figcaption.text.strip() == "A caption."
+    assert second["src"] == "data:,"
+    (link,) = page.find_all("a", download=True)
+    assert link["download"] == "a.csv" and link["href"] == "data:text/csv;base64,eAoxCg=="
+
+
+def test_boxes_folds_formulas_and_names_of_pages_need_no_sphinx():
+    body = Markup(
+        "```{admonition} Care\n:class: warning\nText.\n```\n\n"
+        "~~~~{dropdown} More\n| a | b |\n| --- | --- |\n| 1 | 2 |\n~~~~\n\n"
+        "$x_1$ by {func}`probekit.rank_targets`, {doc}`/book/methods`, {doc}`12_accuracy`, {doc}`here </book/rerun>`.\n"
+    )
+    page = read(document("Parts", body))
+    assert page.aside["class"] == ["admonition", "warning"] and page.details.summary.text == "More"
+    assert [cell.text for cell in page.details.find_all("td")] == ["1", "2"] and page.find("math")
+    assert [word.text for word in page.find_all("em")] == [
+        "Methods",
+        "Accuracy: templates against natural sentences",
+        "here",
+    ]
+
+
+def test_plain_text_is_without_signs():
+    assert (
+        as_text(Markup("**The answer.** {} of {{term}}`Acc@k`").format("zoo/a_b*c")) == "The answer. zoo/a_b*c of Acc@k"
+    )
+
+
+def test_what_is_known_of_names():
+    assert cited("shao1989") == ("Shao and Wu", "1989") and page_title("/book/studies/99_none") == "99_none"
+    with pytest.raises(KeyError):
+        cited("nobody1900")

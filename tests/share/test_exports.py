@@ -1,0 +1,186 @@
+"""Runs and probes in the formats of others: against their published schema, and as their own readers read them."""
+
+import hashlib
+import json
+from pathlib import Path
+
+import jsonschema
+import pandas as pd
+import pytest
+import yaml
+from bs4 import BeautifulSoup
+from conftest import HOSTILE
+
+from probekit import cli
+from probekit.errors import ProbeError, ReportError
+from probekit.outcomes import RANKS, Outcomes
+from probekit.probes.probe import Probe
+from probekit.share.eval_ever import eval_ever
+from probekit.share.exports import files
+from probekit.share.harness import harness_task
+from probekit.share.measures import read_run
+from probekit.share.model_index import model_index
+from probekit.share.prompts import prompts_page
+
+SCHEMAS = Path(__file__).parent / "every_eval_ever"  # version 0.3.0 as its package has it, under the licence beside it
+
+
+def schema(name):
+    return jsonschema.Draft7Validator(json.loads((SCHEMAS / f"{name}.schema.json").read_text("utf-8")))
+
+
+def test_every_file_is_of_the_published_schema(run_folder):
+    found = eval_ever(read_run(run_folder))
+    assert len(found) == 4
+    whole, lines = schema("eval"), schema("instance_level_eval")
+    for name, text in found.items():
+        if name.endswith(".json"):
+            whole.validate(json.loads(text))
+        else:
+            for line in text.splitlines():
+                lines.validate(json.loads(line))
+    with pytest.raises(jsonschema.ValidationError):
+        whole.validate({**json.loads(found[min(found)]), "model_info": {}})
+
+
+def test_a_model_is_told_with_its_numbers_and_its_samples_point_to_them(run_folder):
+    run = read_run(run_folder)
+    found = eval_ever(run)
+    (name,) = (name for name in found if "/local/two/" in name and name.endswith(".json"))
+    assert name.startswith("data/probekit_12_accuracy/local/two/")
+    told, samples = json.loads(found[name]), found[name.removesuffix(".json") + "_samples.jsonl"]
+    assert told["model_info"]["id"] == "local/two" and told["eval_library"]["name"] == "probekit"
+    first, _, mrr = told["evaluation_results"]
+    assert first["score_details"]["score"] == pytest.approx(2 / 3)
+    interval = first["score_details"]["uncertainty"]["confidence_interval"]
+    assert (
+        interval["lower"] < 2 / 3 < interval["upper"]
+        and interval["method"] == "bootstrap over 2 facts, exact where all are alike"
+    )
+    assert first["metric_config"]["metric_id"] == "accuracy_at_1" and not first["metric_config"]["lower_is_better"]
+    assert mrr["score_details"]["score"] == pytest.approx((1 / 4 + 1 + 1) / 3)
+    details = told["detailed_evaluation_results"]
+    assert details["checksum"] == hashlib.sha256(samples.encode()).hexdigest() and details["total_rows"] == 3
+    rows = [json.loads(line) for line in samples.splitlines()]
+    assert [row["evaluation"]["is_correct"] for row in rows] == [False, True, True]
+    assert {row["evaluation_result_id"] for row in rows} == {first["evaluation_result_id"]}
+    assert rows[0]["input"] == {"raw": "Lisbon is in [MASK].", "reference": ["Portugal"]}
+    assert rows[0]["output"]["raw"] == ["Spain"] and "relation" not in rows[2]["metadata"]
+    concluded = told["source_metadata"]["additional_details"]["conclusion 1, claim 001-18"]
+    assert json.loads(concluded)["estimate"] == 0.25
+    assert eval_ever(run) == found
+
+
+def test_without_texts_there_are_numbers_and_no_samples(run_folder):
+    from probekit.outcomes import without_texts
+
+    (run_folder / RANKS).write_bytes(without_texts(run_folder / RANKS))
+    found = eval_ever(read_run(run_folder))
+    assert len(found) == 2 and "Lisbon" not in "".join(found.values())
+    schema("eval").validate(json.loads(found[min(found)]))
+    assert "detailed_evaluation_results" not in json.loads(found[min(found)])
+
+
+def test_the_hub_reads_the_model_index(run_folder):
+    from huggingface_hub.repocard_data import model_index_to_eval_results
+
+    found = model_index(read_run(run_folder))
+    assert len(found) == 2
+    name, results = model_index_to_eval_results(yaml.safe_load(found["two.yml"])["model-index"])
+    assert name == "two" and [one.metric_name for one in results] == ["Acc@1", "Acc@10", "MRR"]
+    assert results[0].metric_value == pytest.approx(2 / 3, abs=1e-6) and results[0].task_type == "text-generation"
+    assert results[0].dataset_type == "probekit/mine" and results[0].metric_args["k"] == 1
+    assert results[0].metric_args["low"] < results[0].metric_value < results[0].metric_args["high"]
+
+
+def test_each_probe_is_a_result_of_its_own_without_references_in_the_yaml(run_folder):
+    outcomes = Outcomes()
+    rows = pd.DataFrame({"model": "m", "probe": ["p", "q"], "prompt_id": ["0", "1"], "rank": [1, 2]})
+    outcomes.add("rank", rows)
+    outcomes.write(run_folder / RANKS)
+    (text,) = model_index(read_run(run_folder)).values()
+    results = yaml.safe_load(text)["model-index"][0]["results"]
+    assert [one["dataset"]["name"] for one in results] == ["p", "q"] and "&id" not in text and "*id" not in text
+
+
+def test_word_scores_alone_are_refused(run_folder):
+    outcomes = Outcomes()
+    outcomes.add("saliency", pd.DataFrame({"model": ["m"], "probe": ["p"], "prompt_id": ["0"]}))
+    outcomes.write(run_folder / RANKS)
+    for export in (eval_ever, model_index):
+        with pytest.raises(ReportError, match="word scores alone"):
+            export(read_run(run_folder))
+
+
+def test_prompt_by_prompt_shows_all_and_runs_nothing(run_folder):
+    page = BeautifulSoup(prompts_page(read_run(run_folder)), "html.parser")
+    rows = [[cell.get_text(" ", strip=True) for cell in row.find_all("td")] for row in page.find_all("tr")[1:]]
+    assert len(rows) == 6 and [row[:2] for row in rows[:2]] == [["mine", "org/one"], ["mine", "two"]]  # of one prompt
+    assert "All 6 rows" in page.get_text() and "filterable" in page.find("table")["class"]
+    assert sum(HOSTILE in cell for row in rows for cell in row) >= 6
+    assert not page.find("img") and not page.find(onerror=True)
+
+
+def test_a_large_run_is_sampled_and_says_so(run_folder, monkeypatch):
+    monkeypatch.setattr("probekit.share.prompts.SHOWN", 200)
+    text = " ".join(BeautifulSoup(prompts_page(read_run(run_folder)), "html.parser").get_text().split())
+    assert "2 of 6 rows: prompts drawn at random" in text
+
+
+PROBE = Probe(
+    "my/Probe",
+    pd.DataFrame(
+        {
+            "prompt_id": ["x", "y", "z"],
+            "text": ["[MASK] is here.", "Here is [MASK]!", "{{ 7 * 7 }} and [MASK]"],
+            "gold": [["a", "b"], ["c"], ["d"]],
+            "relation": ["r", "r", "s"],
+        }
+    ),
+    ["a", "b", "c", "d", "e", "f"],
+    licence="CC0",
+)
+
+
+def test_a_task_asks_each_prompt_with_its_right_answer_once(tmp_path):
+    found = harness_task(PROBE, tmp_path, options=3)
+    task = yaml.safe_load(found["probekit_my_probe.yaml"])
+    assert task["dataset_kwargs"]["data_files"]["test"] == str(tmp_path / "probekit_my_probe" / "test.jsonl")
+    assert task["metadata"]["licence"] == "CC0" and task["output_type"] == "multiple_choice"
+    rows = [json.loads(line) for line in found["probekit_my_probe/test.jsonl"].splitlines()]
+    for row, text, golds in zip(rows, PROBE.prompts["text"], PROBE.prompts["gold"], strict=True):
+        assert row[task["doc_to_choice"]][row[task["doc_to_target"]]] == text.replace("[MASK]", golds[0])
+        assert row["entities"][row["label"]] == golds[0] and len(set(row["entities"])) == 3
+        assert sum(entity in golds for entity in row["entities"]) == 1  # no other right answer competes
+    assert "c" in rows[0]["entities"]  # a gold of the same relation goes before entities of others
+    assert harness_task(PROBE, tmp_path, options=3) == found != harness_task(PROBE, tmp_path, options=3, seed=1)
+
+
+def test_the_place_of_the_right_answer_is_drawn(tmp_path):
+    prompts = pd.DataFrame({"prompt_id": range(40), "text": "[MASK]", "gold": [["a"]] * 40})
+    rows = harness_task(Probe("p", prompts, ["a", "b", "c"]), tmp_path, options=2)["probekit_p/test.jsonl"].splitlines()
+    assert {json.loads(row)["label"] for row in rows} == {0, 1}
+
+
+@pytest.mark.parametrize(("options", "said"), [(1, "two options at least"), (6, "'x' has 4 wrong entities")])
+def test_a_choice_that_cannot_be_made_is_told(options, said, tmp_path):
+    with pytest.raises(ProbeError, match=said):
+        harness_task(PROBE, tmp_path, options)
+
+
+def test_the_command_writes_and_replaces_only_with_force(run_folder, tmp_path, capsys):
+    out = tmp_path / "out"
+    for kind, count in (("html", 1), ("eee", 4), ("model-index", 2)):
+        assert cli.main(["export", str(run_folder), "--format", kind, "--out", str(out / kind)]) == 0
+        said = capsys.readouterr().out.split()
+        assert len(said) == count and all(Path(name).is_file() for name in said)
+    assert cli.main(["export", "demo/template", "--format", "harness", "--options", "4", "--out", str(out)]) == 0
+    rows = (out / "probekit_demo_template" / "test.jsonl").read_text().splitlines()
+    assert len(json.loads(rows[0])["choices"]) == 4
+    again = ["export", "demo/template", "--format", "harness", "--out", str(out)]
+    assert cli.main(again) == 1 and "--force" in capsys.readouterr().err
+    assert cli.main([*again, "--force"]) == 0
+    assert set(files("demo/template", "harness", out.resolve())) == {
+        "probekit_demo_template.yaml",
+        "probekit_demo_template/test.jsonl",
+    }
