@@ -1,15 +1,20 @@
-"""The book as a reader gets it, rendered from the committed pages as right after a clone."""
+"""The book as a reader gets it, rendered from the committed pages as right after a clone.
+
+What live pages asked prompt by prompt is no part of a clone; for each such file that a page links to, a row stands in.
+"""
 
 import json
 import re
 import shutil
 from zipfile import ZipFile
 
+import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
 from probekit import __version__
 from probekit.errors import ReportError
+from probekit.outcomes import RANKS, Outcomes
 from probekit.report import explorer
 from probekit.report.book import PLACES, STAGED, list_runs, place, render
 from probekit.report.fingerprint import page_hash
@@ -55,7 +60,15 @@ def html(tmp_path_factory):
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("book")
     for name in STAGED:
         place = ROOT / name
-        shutil.copytree(place, source / name) if place.is_dir() else shutil.copy2(place, source / name)
+        if place.is_dir():
+            shutil.copytree(place, source / name, ignore=shutil.ignore_patterns(RANKS))
+        else:
+            shutil.copy2(place, source / name)
+    row = Outcomes()
+    row.add("rank", pd.DataFrame({"model": ["m"], "probe": ["p"], "prompt_id": ["0"], "rank": [1]}))
+    for page in source.glob("book/studies/**/*.ipynb"):
+        for linked in re.findall(rf"<([^<>]+/{RANKS})>", page.read_text("utf-8")):
+            row.write(page.parent / linked)
     explorer.write(source)
     render(source, out)
     return out / "_build" / "html"
