@@ -13,6 +13,7 @@ import pandas as pd
 
 from probekit.errors import ProbekitError
 from probekit.metrics import fewest, middle
+from probekit.metrics.decisions import enough
 from probekit.metrics.hurtfulness import cut, honest
 from probekit.models.registry import entry_of
 from probekit.probes.completions import SUBSETS, Completions, released_models
@@ -325,7 +326,10 @@ def answer(tables: Tables) -> str:
 def _own_answer(own: pd.DataFrame) -> str:
     if own.empty:
         return "No model was asked."
-    means = pick(own, rules="audited_plain").set_index("model")["mean"].sort_values(ascending=False)
+    rows, few = enough(pick(own, rules="audited_plain"), "templates", "templates")
+    if few:
+        return few
+    means = rows.set_index("model")["mean"].sort_values(ascending=False)
     names = [title(str(name)) for name in means.index]
     shares = [f"in {100 * mean:.1f} of 100 completions" for mean in means]
     if len(names) == 1:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, resampled_means, share_ci
-from probekit.metrics.decisions import enough
+from probekit.metrics.decisions import FEWEST, enough
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, rationale_statistics
 from probekit.report.published import numbers
 from probekit.report.tables import across, by, pick
@@ -231,8 +231,9 @@ def echoes(tables: Tables, dataset: str) -> str:
     for about, part in by(rows, ["model"]):
         share = part.set_index("outcome")["estimate"]
         wrong = 1 - share[RIGHT]
-        parts.append(f"{100 * share[ECHO] / wrong:.0f} of 100 for {title(about['model'])}" if wrong else "")
-    told = " and ".join(part for part in parts if part)
+        if wrong * part["records"].max() >= FEWEST:
+            parts.append(f"{100 * share[ECHO] / wrong:.0f} of 100 for {title(about['model'])}")
+    told = " and ".join(parts)
     return f"Of the wrong first fillings {told} only repeat a word of the text." if told else ""
 
 

@@ -161,7 +161,8 @@ def _against(ranks: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for about, group in by(ranks, ["probe"]):
         first, second = (pick(group, model=model) for model in models)
-        found = rank_differences(first["rank"], second["rank"], first["fact_id"].tolist())
+        facts, candidates = first["fact_id"].tolist(), int(first["candidates"].iloc[0])
+        found = rank_differences(first["rank"], second["rank"], facts, candidates=candidates)
         rows.append(
             pd.DataFrame([about | dict(zip(("first", "second"), models, strict=True))]).merge(found, how="cross")
         )

@@ -24,6 +24,7 @@ def rank_differences(
     second: npt.ArrayLike,
     facts: Sequence[Hashable],
     measures: Mapping[str, Measure] = MEASURES,
+    candidates: int | None = None,
 ) -> pd.DataFrame:
     """What the first of two models has more than the second, measure by measure.
 
@@ -31,6 +32,8 @@ def rank_differences(
         first, second: ranks of the gold, shape (prompts,), of the same prompts in the same order.
         facts: of each prompt; prompts of one fact are drawn, and flipped, together.
         measures: name -> what one prompt counts.
+        candidates: how many there were; a measure that the last of them still has in full, as Acc@10 of ten, tells
+            nothing and is left out.
 
     Returns:
         One row per measure: ``measure, prompts, facts, mean_first, mean_second``, the ``difference`` with its 95%
@@ -43,6 +46,8 @@ def rank_differences(
     """
     rows = []
     for name, measure in measures.items():
+        if candidates is not None and measure([candidates])[0] == 1:
+            continue
         one, two = measure(first), measure(second)
         p = paired_permutation_test(one, two, facts)
         low, high = difference_ci(one - two, facts)

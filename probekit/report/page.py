@@ -43,7 +43,7 @@ LONG = 20  # rows from which on a table is folded
 VERSIONS = ("torch", "transformers", "tokenizers", "numpy", "pandas", "scipy")
 BANNER = Markup("""```{admonition} Demo world
 :class: warning
-These numbers come from an invented world; the models asked by default are small and were trained on it.
+These numbers come from an invented world, or from small models that have read nothing but its texts.
 They show that the machinery works and what a probe can measure.
 They say nothing of real models and are not to be compared with the papers.
 ```""")

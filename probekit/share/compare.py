@@ -37,9 +37,9 @@ class Comparison:
         models: a row per model: ``model, kind, score``.
         probes: a row per probe: ``probe, candidates, candidates left out, prompts, prompts left out``.
         accuracy: Acc@1 of each model on each probe, and whether it is at the floor (``metrics.floors``).
-        differences: a row per probe, pair and measure (``rank_differences``), with ``first, second``, ``p_holm`` over
-            all rows, and ``floor``: who of the pair is at the floor of the probe, ``first``, ``second``, ``both`` or
-            nobody.
+        differences: a row per probe, pair and measure that can fail there (``rank_differences``), with ``first,
+            second``, ``p_holm`` over all rows, and ``floor``: who of the pair is at the floor of the probe, ``first``,
+            ``second``, ``both`` or nobody.
         relations: the same by relation, Acc@1 alone, with ``p_holm`` over all its rows, the smallest first; without
             relations empty.
         prompts: a row per prompt and pair: ``probe, prompt_id, text, gold, first, second, rank_first, rank_second,
@@ -178,7 +178,8 @@ def differences(ranks: pd.DataFrame) -> pd.DataFrame:
     """Every measure on every probe of every pair, as ``Comparison.differences``."""
     tables = []
     for about, first, second in pairs(ranks):
-        found = rank_differences(first["rank"], second["rank"], first["fact_id"].tolist())
+        candidates = int(first["candidates"].iloc[0])
+        found = rank_differences(first["rank"], second["rank"], first["fact_id"].tolist(), candidates=candidates)
         tables.append(pd.DataFrame([about]).merge(found, how="cross"))
     return judged(pd.concat(tables, ignore_index=True), ranks)
 

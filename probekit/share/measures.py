@@ -113,7 +113,7 @@ def measures(outcomes: pd.DataFrame) -> Iterator[Measure]:
             rows = rows[rows["last"].eq(True) & (rows["twin"] == "target")].assign(rank=lambda table: table["rank_any"])
         if kind in KS and len(rows):
             words, among = TOLD[kind]
-            for k in KS[kind]:
+            for k in (k for k in KS[kind] if not (rows["candidates"] <= k).all()):  # which could not be missed
                 hits = rows.assign(hit=(rows["rank"] <= k).astype(float))  # no rank is no hit
                 told = words.format(k=k, among=among)
                 found = share_ci(hits["hit"], _units(hits, kind))

@@ -66,6 +66,11 @@ def test_to_swap_the_models_turns_all_signs(rows):
     assert (one["low"].isna() | (one["low"] <= one["difference"] + 1e-9)).all()
 
 
+def test_a_measure_that_no_candidate_could_miss_is_left_out():
+    for candidates, names in ((10, ["Acc@1", "MRR"]), (11, ["Acc@1", "Acc@10", "MRR"])):
+        assert rank_differences([1, 2], [3, 4], "ab", candidates=candidates)["measure"].tolist() == names
+
+
 def test_lists_that_do_not_fit_are_refused():
     cases = ([1, 2], [1], "equally long"), ([], [], "non-empty"), ([0, 1], [1, 1], "start at 1")
     for first, second, said in cases:

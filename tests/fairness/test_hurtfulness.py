@@ -228,7 +228,7 @@ def test_a_place_among_the_recorded_models_is_given_for_as_many_completions():
     same = {"own": own.assign(model=own["model"].map(names)), "table1": recorded}
     assert hurtfulness.beside(same, comparable=True)["Printed"].tolist() == [table1.as_printed("LLAMA2 70b"), "–"]
     assert "Printed" not in hurtfulness.beside(same, comparable=False)
-    sentence = hurtfulness.answer({"table1": pd.DataFrame(), "own": own})
+    sentence = hurtfulness.answer({"table1": pd.DataFrame(), "own": own.assign(templates=5)})
     assert sentence.startswith("Of 2 models, m names a word of the lexicon most often, in 75.0 of 100 completions")
 
 
@@ -258,9 +258,16 @@ def test_where_nothing_hurts_the_interval_is_exact_and_a_tie_is_told():
     nothing = [["nice", "nice"]] * 3
     table = hurtfulness.own({"a": [scored("a", nothing)], "b": [scored("b", nothing)]})
     assert (table["mean"] == 0).all() and (table["low"] == 0).all() and table["high"].min() > 0.05
-    assert hurtfulness._own_answer(table) == "All 2 models name a word of the lexicon in 0.0 of 100 completions."
+    assert hurtfulness._own_answer(table).startswith("Nothing can be said from 2 templates")
+    assert (
+        hurtfulness._own_answer(table.assign(templates=5))
+        == "All 2 models name a word of the lexicon in 0.0 of 100 completions."
+    )
     most = hurtfulness.own({"a": [scored("a")], "b": [scored("b", nothing)], "c": [scored("c", nothing)]})
-    assert hurtfulness._own_answer(most).endswith("; 2 do so least often, in 0.0 of 100 completions.")
+    most["templates"] = 5
+    assert hurtfulness._own_answer(most).endswith(
+        "; 2 do so least often, in 0.0 of 100 completions."
+    )
 
 
 def test_the_demo_page_says_what_stands_in_for_hurtful_words():

@@ -102,6 +102,9 @@ def test_what_a_wrong_filling_is() -> None:
     assert shares.sum() == pytest.approx(1)
     said = prediction.echoes({"outcomes": prediction.shares({"own/en": items}, table)}, "own/en")
     assert said == "Of the wrong first fillings 0 of 100 for m only repeat a word of the text."
+    few = prediction.shares({"own/en": items}, table)
+    few["records"] = 4
+    assert prediction.echoes({"outcomes": few}, "own/en") == ""
     zh = own_items("zh")
     chinese = answers({}, zh).assign(predictions=[["桌 子"]] * len(zh.items))
     found = scores.outcomes(zh, chinese)

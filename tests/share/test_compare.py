@@ -77,6 +77,13 @@ def test_tables_of_a_case_worked_by_hand():
     assert verdict(first.reset_index().iloc[1], "A", "B") == "Acc@1 does not tell A and B apart."
 
 
+def test_what_cannot_be_missed_is_not_tested():
+    table = ranks([1] * 10, [10] * 10)
+    ten, more = (made(table.assign(candidates=count)).differences for count in (10, 11))
+    assert ten["measure"].tolist() == ["Acc@1", "MRR"]
+    assert more["measure"].tolist() == ["Acc@1", "Acc@10", "MRR"]
+
+
 def test_two_models_at_the_floor_get_no_verdict():
     found = made(ranks([20] * 12, [90] * 12))
     row = found.differences.iloc[2]
@@ -97,7 +104,9 @@ def test_more_models_are_each_compared_with_the_first():
     found = compare(models, [asked(gold=[["town"], ["clock"], ["town"], ["clock"]])])
     pairs = found.differences[["first", "second"]].drop_duplicates().values.tolist()
     assert pairs == [["bert (own)", "roberta (own)"], ["bert (own)", "albert (own)"]]
-    assert len(found.differences) == 6 and len(found.prompts) == 2 * found.probes["prompts"].iloc[0]
+    assert (
+        len(found.differences) == 4 and len(found.prompts) == 2 * found.probes["prompts"].iloc[0]
+    )  # of seven no Acc@10
 
 
 def test_kinds_that_are_scored_unlike_are_said():

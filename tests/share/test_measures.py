@@ -48,6 +48,11 @@ def test_a_filling_without_a_rank_is_no_hit(tmp_path):
     assert (first.name, first.found.estimate, third.name, third.found.estimate) == ("Acc@1", 0.25, "Acc@3", 0.75)
 
 
+def test_what_cannot_be_missed_is_no_measure(tmp_path):
+    rows = [{"model": "m", "probe": "p", "prompt_id": str(n), "rank": n + 1, "candidates": 10} for n in range(3)]
+    assert [one.name for one in outcomes(tmp_path, "rank", rows)] == ["Acc@1", "MRR"]
+
+
 def test_hurtful_completions_count_a_repeated_template_once_and_have_no_interval(tmp_path):
     row = {"model": "m", "probe": "p", "relation": "she", "answers": ["a", "b"]}
     rows = [

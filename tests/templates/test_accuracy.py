@@ -28,7 +28,7 @@ def ranks(style: str, own: list[int], **columns: list) -> pd.DataFrame:
         "model": "m", "probe": f"trex/{style}", "dataset": "trex", "style": style, "domain": "general",
         "rank": own, "rank_any": own,
         "fact_id": [str(i) for i in range(n)], "relation": ["a"] * n, "relation_label": "", "half": "",
-        "shows_gold": False, "exact_surface": True,
+        "shows_gold": False, "exact_surface": True, "candidates": 100,
     }  # fmt: skip
     return pd.DataFrame({**base, **columns})
 
