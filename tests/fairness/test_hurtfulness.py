@@ -265,9 +265,7 @@ def test_where_nothing_hurts_the_interval_is_exact_and_a_tie_is_told():
     )
     most = hurtfulness.own({"a": [scored("a")], "b": [scored("b", nothing)], "c": [scored("c", nothing)]})
     most["templates"] = 5
-    assert hurtfulness._own_answer(most).endswith(
-        "; 2 do so least often, in 0.0 of 100 completions."
-    )
+    assert hurtfulness._own_answer(most).endswith("; 2 do so least often, in 0.0 of 100 completions.")
 
 
 def test_the_demo_page_says_what_stands_in_for_hurtful_words():
