@@ -23,7 +23,7 @@ import probekit as pk
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-MODELS = ("zoo/bert-tiny",)
+MODELS = ("zoo/bert-tiny", "zoo/llama-tiny", "zoo/t5-tiny")
 PROMPTS, CANDIDATES = (1_000, 4_000, 16_000, 64_000), (10, 100, 1_000, 10_000, 100_000)
 FEW = 10  # candidates while prompts grow, and prompts while candidates do
 

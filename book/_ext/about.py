@@ -85,7 +85,7 @@ def citation(place):
 
 def edition(app, env, *others):
     """Version, and the day of the last change where the book is made of a checkout."""
-    asked = ["git", "-C", str(root()), "log", "-1", "--format=%cs"]
+    asked = ["git", "-C", str(root()), "log", "-1", "--format=%cs", "--", "."]  # of a folder that ignores us, none
     try:
         day = subprocess.run(asked, capture_output=True, text=True, check=True).stdout.strip()
     except (OSError, subprocess.CalledProcessError):

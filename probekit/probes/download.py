@@ -25,7 +25,8 @@ def download(address: str, path: Path, kind: Kind = "sha256", expected: str = ""
     """Bring a file to ``path``; one that is there and right is left alone.
 
     It is streamed to ``.NAME.part`` and gets its name when its hash is right. A part that was cut off is taken up where
-    it ends, if the server can send a part of a file.
+    it ends, if the server can send a part of a file; where no hash is known, only of content that the server calls the
+    same by its entity tag (``If-Range`` of RFC 9110), which is kept in ``.NAME.tag``.
 
     Args:
         kind: of the hash.
@@ -41,7 +42,10 @@ def download(address: str, path: Path, kind: Kind = "sha256", expected: str = ""
         return found
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
-    _stream(address, part)
+    tag = None if expected else path.with_name(f".{path.name}.tag")
+    _stream(address, part, tag)
+    if tag is not None:
+        tag.unlink(missing_ok=True)
     found = _hash(part, kind)
     if expected and found != expected:
         part.unlink()
@@ -91,14 +95,20 @@ def _hash(path: Path, kind: Kind) -> str:
         return hashlib.file_digest(file, lambda: hashlib.new(kind, usedforsecurity=False)).hexdigest()
 
 
-def _stream(address: str, part: Path) -> None:
+def _stream(address: str, part: Path, tag: Path | None) -> None:
     """Bring ``part`` to its full length, from where it ends if the server can send a part of a file."""
     from urllib3.exceptions import HTTPError
 
     size = part.stat().st_size if part.is_file() else 0
-    with _get(address, stream=True, headers={"Range": f"bytes={size}-"} if size else {}) as response:
+    wanted = {"Range": f"bytes={size}-"} if size else {}
+    if tag is not None and size:
+        known = tag.read_text("utf-8") if tag.is_file() else ""
+        wanted = wanted | {"If-Range": known} if known else {}
+    with _get(address, stream=True, headers=wanted) as response:
         if response.status_code == 416:  # nothing is left to send
             return
+        if tag is not None:
+            tag.write_text(response.headers.get("ETag", ""), "utf-8")
         with part.open("ab" if response.status_code == 206 else "wb") as file:
             try:
                 for block in response.raw.stream(BLOCK, decode_content=False):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from probekit.errors import ProbeError
 from probekit.probes.probe import without_nulls
+from probekit.reading import HELD, beyond, limit
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,7 +29,7 @@ def dataset_frame(place: str, split: str | None = None) -> pd.DataFrame:
         split: such as ``test``; may be left out where there is only one.
 
     Raises:
-        ProbeError: ``datasets`` is not installed, the data set cannot be read, or the split is not there.
+        ProbeError: ``datasets`` is not installed, the data set cannot be read or held, or the split is not there.
     """
     try:
         import datasets
@@ -54,6 +55,8 @@ def dataset_frame(place: str, split: str | None = None) -> pd.DataFrame:
         raise ProbeError(f"{place} has no splits, so split={split!r} cannot be taken")
     if not isinstance(found, datasets.Dataset):
         raise ProbeError(f"{place}: {type(found).__name__} is no data set of rows")
+    if found.data.nbytes > limit(HELD):
+        raise beyond(place, "the data set", HELD)
     import pandas as pd
 
     return pd.DataFrame([without_nulls(row) for row in found.to_list()])

@@ -42,7 +42,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.files[""] = listing(DAYS)
         self.cut: dict[str, int] = {}
         self.asked: list[tuple[str, str]] = []
-        self.ranges = True
+        self.ranges, self.tag = True, '"one"'
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -60,11 +60,14 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(404)
             return
         start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and self.server.ranges else 0
+        if self.headers.get("If-Range", self.server.tag) != self.server.tag:
+            start, wanted = 0, ""
         if wanted and start >= len(data):
             self.send_error(416)
             return
         self.send_response(206 if start else 200)
         self.send_header("Content-Encoding", "x-gzip" if name.endswith(".gz") else "identity")
+        self.send_header("ETag", self.server.tag)
         self.send_header("Content-Length", str(len(data) - start))
         self.end_headers()
         self.wfile.write(data[start : self.server.cut.pop(name, None)])
@@ -116,6 +119,28 @@ def test_a_file_cut_off_is_taken_up_where_it_ends(server, tmp_path, ranges):
     assert [path.read_bytes() for path in get(server, tmp_path)] == [DATA[name] for name in LATER]
     assert (LATER[1], "bytes=1000-") in server.asked and (LATER[0], "") not in server.asked
     assert seen(tmp_path) == set(LATER)
+
+
+@pytest.mark.parametrize(("tag", "kept"), [('"one"', True), ('"another"', False)])
+def test_without_a_hash_only_a_part_of_the_same_content_is_taken_up(server, tmp_path, tag, kept):
+    place, name = tmp_path / "a.gz", LATER[1]
+    address = f"http://127.0.0.1:{server.server_port}/pubmed/updatefiles/{name}"
+    server.cut = {name: 1000}
+    with pytest.raises(ProbeError, match="cannot fetch"):
+        download.download(address, place)
+    assert seen(tmp_path) == {".a.gz.part", ".a.gz.tag"}
+    server.tag, server.files[name] = tag, DATA[name] if kept else bytes(reversed(DATA[name]))
+    (tmp_path / ".a.gz.part").write_bytes(b"x" * 1000)
+    assert download.download(address, place) == hashlib.sha256(place.read_bytes()).hexdigest()
+    assert place.read_bytes() == (b"x" * 1000 + DATA[name][1000:] if kept else server.files[name])
+    assert seen(tmp_path) == {"a.gz"}
+
+
+def test_without_a_hash_and_a_tag_a_part_is_not_trusted(server, tmp_path):
+    place, name = tmp_path / "a.gz", LATER[1]
+    (tmp_path / ".a.gz.part").write_bytes(b"x" * 1000)
+    download.download(f"http://127.0.0.1:{server.server_port}/pubmed/updatefiles/{name}", place)
+    assert place.read_bytes() == DATA[name]
 
 
 def test_a_part_that_is_whole_is_only_checked(server, tmp_path):

@@ -289,7 +289,7 @@ def test_without_datasets_a_data_set_says_what_is_missing(monkeypatch):
         load_probe("hf:some/facts")
 
 
-def test_a_saved_data_set_is_a_probe(tmp_path):
+def test_a_saved_data_set_is_a_probe(tmp_path, monkeypatch):
     datasets = pytest.importorskip("datasets", reason="needs the optional package datasets")
     table = datasets.Dataset.from_list(ROWS)
     table.save_to_disk(tmp_path / "facts_natural")
@@ -303,6 +303,9 @@ def test_a_saved_data_set_is_a_probe(tmp_path):
         load_probe(str(tmp_path / "facts_natural"), split="test")
     with pytest.raises(ProbeError, match="hf:some/facts cannot be read as a Hugging Face data set"):
         load_probe("hf:some/facts")  # no network here
+    monkeypatch.setenv("PROBEKIT_LIMITS", "0.0000001")  # 26 bytes in place of 256 MiB
+    with pytest.raises(ProbeError, match="the data set has more than 26 bytes, the limit"):
+        load_probe(str(tmp_path / "facts_natural"))
 
 
 def test_golds_alone_are_the_candidates_by_default(tmp_path):
