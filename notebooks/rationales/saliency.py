@@ -51,7 +51,7 @@ from notebooks.rationales.scores import (
 )
 
 METRICS = (F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT, F1_MARKS, MAP_WORDS)
-SHOWN = {(F1,): "Plausibility (F1)", (MAP,): "Faithfulness (MAP)", (PCC, MAP_KEPT): "Faithfulness (PCC, and MAP\\*)"}
+SHOWN = {(F1,): "Plausibility (F1)", (MAP,): "Faithfulness (MAP)", (PCC, MAP_KEPT): "Faithfulness (PCC, and MAP*)"}
 ABOUT = ["dataset", "model", "method", "weights"]
 BETTER, LEARNED, SENSIBLE = "003-08c", "method above random scores", "trained above random weights"
 FAITHFUL = {"more": ATTENTION, "less": GRADIENTS, "undecided": "neither beyond chance"}

@@ -6,6 +6,7 @@ Charts take tidy tables whose columns of intervals are named as ``probekit.repor
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import pandas as pd
@@ -26,6 +27,7 @@ DASHES = ("-", "--", ":", "-.")  # after its last colour the palette starts over
 DOT: dict[str, Any] = {"markersize": 4.5, "capsize": 1.5, "linewidth": 1.2}
 LONGEST = 30  # letters of a label
 LONG = 25  # letters of a label that may not fit under one panel
+SIDE = 16  # letters of a line under one of several panels side by side
 
 
 def colours(names: Sequence[str]) -> dict[str, str]:
@@ -125,8 +127,10 @@ def forest(
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
         if at is not None:
             ax.axvline(at, color="0.5", linestyle=":", linewidth=1)
-        words = "\n".join([title(str(shown))] * bool(panel) + [xlabel] * (not panel or columns == 1)).strip()
-        ax.set_xlabel(words, loc="right" if len(words) > LONG else "center")  # it may reach under the names of lines
+        named = fill(title(str(shown)), SIDE) if columns > 1 else title(str(shown))
+        words = "\n".join([named] * bool(panel) + [xlabel] * (not panel or columns == 1)).strip()
+        long = columns == 1 and len(words) > LONG
+        ax.set_xlabel(words, loc="right" if long else "center")  # it may reach under the names of lines
     if panel and xlabel and columns > 1:
         figure.supxlabel(xlabel, fontsize=11)
     if series:
@@ -217,7 +221,11 @@ def _legend(figure: Figure, *axes: Axes) -> None:
     known = {name: handle for ax in axes for handle, name in zip(*ax.get_legend_handles_labels(), strict=True)}
     if len(known) > 1:
         wide = max(map(len, known)) > 14  # three longer names do not fit beside each other
-        figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=2 if wide else 3)
+        for columns in range(2 if wide else 3, 0, -1):
+            legend = figure.legend(known.values(), known.keys(), loc="outside upper center", ncols=columns)
+            if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
+                return
+            legend.remove()
 
 
 def _short(label: str) -> str:

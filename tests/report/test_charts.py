@@ -1,5 +1,7 @@
 """Charts of tidy tables: every row is drawn, in its panel, with its interval."""
 
+from itertools import pairwise
+
 import matplotlib.pyplot as plt
 import pandas as pd
 import pytest
@@ -49,3 +51,16 @@ def test_colours_start_over_after_the_last():
 
 def test_a_chart_is_told_in_words():
     assert told(table(["minilm-mlm"], ("natural",)), "acc@1", "model", "style") == "Acc@1: MiniLM, natural 0.50."
+
+
+def test_no_name_leaves_the_figure():
+    """Neither of a legend, which takes as many columns as fit, nor of a panel between others."""
+    about = {"model": "m", "estimate": 0.5, "low": 0.4, "high": 0.6}
+    rows = [about | {"by": f"a {n} that is long", "set": f"{n} world, Chinese"} for n in ("first", "second", "third")]
+    figure = forest(pd.DataFrame(rows), "estimate", series="by", panel="set", columns=3)
+    figure.draw_without_rendering()
+    (legend,) = figure.legends
+    labels = [ax.xaxis.label.get_window_extent() for ax in figure.axes]
+    assert all(box.x0 >= 0 and box.x1 <= figure.bbox.width for box in [legend.get_window_extent(), *labels])
+    assert all(left.x1 <= right.x0 for left, right in pairwise(labels))
+    plt.close(figure)
