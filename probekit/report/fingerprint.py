@@ -40,7 +40,7 @@ def page_hash(name: str, parameters: Mapping[str, Any]) -> str:
             parts += contents(place)
     if starts := tuple(entry.get("claims", ())):
         parts += [repr(claim) for claim in load_claims() if claim.id.startswith(starts)]
-    parts += [f"{library} {version(library)}" for library in LIBRARIES]
+    parts += [f"{library} {version(library).partition('+')[0]}" for library in LIBRARIES]  # of any build of a version
     return digest(*parts)
 
 

@@ -173,6 +173,14 @@ def test_the_hash_follows_notebook_parameters_and_inputs(home):
     assert page_hash("01_study", {"count": 1}) not in (first, with_input)
 
 
+def test_the_hash_follows_the_version_of_a_library_and_not_its_build(home, monkeypatch):
+    found = []
+    for told in ("2.13.0", "2.13.0+cpu", "2.13.1"):
+        monkeypatch.setattr("probekit.report.fingerprint.version", lambda _, told=told: told)
+        found.append(page_hash("01_study", {"count": 1}))
+    assert found[0] == found[1] != found[2]
+
+
 def imported(tmp_path, text):
     (tmp_path / "n.py").write_text(text)
     return {str(path).partition("/probekit/")[2] or str(path) for path in files(tmp_path / "n.py")}
