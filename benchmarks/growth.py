@@ -105,12 +105,13 @@ def chart(table: pd.DataFrame) -> Figure:
             ax.plot(part["number"], part[column], f"{MARKERS[number]}-", color=tint[model], label=title(model))
         ax.set_xscale("log")
         ax.set_yscale("log")
-        log_numbers(ax.xaxis)
-        log_numbers(ax.yaxis)
+        for axis in (ax.xaxis, ax.yaxis):
+            log_numbers(axis)
+            axis.set_major_formatter("{x:,g}")
         ax.grid(linewidth=0.4)
         ax.set_xlabel(grows)
         ax.set_ylabel({"seconds": "Seconds", "mebibytes": "MiB"}[column])
-    axes[0].legend()
+    figure.legend(*axes[0].get_legend_handles_labels(), loc="outside upper center", ncols=3)
     return figure
 
 
