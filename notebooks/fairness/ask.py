@@ -18,7 +18,7 @@ from probekit.metrics.hurtfulness import RULES, hurtful
 from probekit.probes.completions import SUBSETS, Completions, read_completions
 from probekit.probes.honest import CONSERVATIVE, honest_templates, hurtlex, read_lexicon, read_templates
 from probekit.report.page import Page
-from probekit.report.text import shown_name
+from probekit.report.text import Markup, shown_name
 from probekit.titles import shown_file
 
 from notebooks.fairness.matching import Scored, score
@@ -81,12 +81,15 @@ def as_the_paper(page: Page) -> bool:
     )
 
 
-def lexicon_told(page: Page) -> str:
+def lexicon_told(page: Page) -> Markup:
     """That a run counts by another lexicon than the paper, if it does."""
-    other = other_lexicon(page)
-    paper = f"the paper takes HurtLex's level *{CONSERVATIVE}* and all 17 categories"
+    if not (other := other_lexicon(page)):
+        return Markup()
     by = "" if page.parameters.get("lexicon") else "HurtLex, "
-    return f"Completions are counted by {by}{other}; {paper}, so its numbers are no measure of these." if other else ""
+    return Markup(
+        "Completions are counted by {}{}; the paper takes HurtLex's level *{}* and all 17 categories, so its numbers "
+        "are no measure of these."
+    ).format(by, other, CONSERVATIVE)
 
 
 def _choice(page: Page) -> tuple[list[str], list[str]]:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import logging
+import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from itertools import groupby, zip_longest
 from pathlib import Path
 
@@ -27,6 +28,8 @@ log = logging.getLogger(__name__)
 STAGED = ("book", "_config.yml", "_toc.yml", "CITATION.cff", "CHANGELOG.md")
 PLACES = {"recorded": "", "demo": "demo"}  # profile -> folder of its pages below book/studies
 EXPLORER = "../explorer.html#"  # from a page of the main part; others lie deeper
+SIBLING = re.compile(r"(\{doc\}`(?:[^`<]*<)?)(\d\d_\w+)")  # a link to a page beside the one that it stands on
+TARGET = re.compile(r'(?<=")\([\w-]+\)=(?=\\n")')  # a line of a notebook that names the place for links
 RUNS = "my_run"  # where `probekit run` puts its pages, if nothing else is said
 YOURS = "Your runs"
 
@@ -130,6 +133,17 @@ def place(folder: Path, studies: Path, below: str) -> None:
             (target / notebook.name).write_text(text, "utf-8")
 
 
+def lead_out(page: Path, beside: Collection[str]) -> None:
+    """Let links of an own page to pages that are not beside it lead to the recorded ones, or to those of the demo; what
+    others link to stays theirs."""
+
+    def led(link: re.Match[str]) -> str:
+        places = ["/".join(filter(None, ("/book/studies", PLACES[one]))) for one in PLACES if link[2] in pages(one)]
+        return f"{link[1]}{places[0]}/{link[2]}" if places and link[2] not in beside else link[0]
+
+    page.write_text(TARGET.sub("", SIBLING.sub(led, page.read_text("utf-8"))), "utf-8")
+
+
 def list_runs(stage: Path, runs: Sequence[Path]) -> None:
     """Add a reader's own runs, if there are any, to the staged pages and to the table of contents.
 
@@ -146,6 +160,8 @@ def list_runs(stage: Path, runs: Sequence[Path]) -> None:
         title += f" {same + 1}" if same else ""
         below = f"own/{title.replace(' ', '-')}"
         place(folder, stage / "book" / "studies", below)
+        for page in pages:
+            lead_out(stage / "book" / "studies" / below / page.name, {page.stem for page in pages})
         chapters += [
             {"file": f"book/studies/{below}/{page.stem}", "title": f"{heading(page.stem[3:])} ({title})"}
             for page in pages

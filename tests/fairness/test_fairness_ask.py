@@ -147,7 +147,7 @@ def test_a_run_counts_by_a_lexicon_of_ones_own_and_says_so(page, lexicon, tmp_pa
     for templates in (ask.REAL, ask.DEMO):
         assert ask.load(page, templates, []).lexicon == ["saint", "pig"]
     assert ask.load(page, ask.REAL, []).categories == {"kind": ["saint"]}
-    assert not ask.as_the_paper(page) and "counted by words of mine.tsv; the paper takes HurtLex" in ask.lexicon_told(
+    assert not ask.as_the_paper(page) and r"counted by words of mine\.tsv; the paper takes HurtLex" in ask.lexicon_told(
         page
     )
     assert "honest lexicon, words of mine.tsv" in page.probes

@@ -1,5 +1,6 @@
 """The book as a reader gets it, rendered from the committed pages as right after a clone.
 
+A run of two pages stands among them, as a reader's own.
 What live pages asked prompt by prompt is no part of a clone; for each such file that a page links to, a row stands in.
 """
 
@@ -57,7 +58,7 @@ def test_the_committed_page_is_of_today_and_whole(case):
 
 @pytest.fixture(scope="session")
 def html(tmp_path_factory):
-    source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("book")
+    source, out, run = (tmp_path_factory.mktemp(name) for name in ("source", "book", "my_run"))
     for name in STAGED:
         place = ROOT / name
         if place.is_dir():
@@ -69,9 +70,19 @@ def html(tmp_path_factory):
     for page in source.glob("book/studies/**/*.ipynb"):
         for linked in re.findall(rf"<([^<>]+/{RANKS})>", page.read_text("utf-8")):
             row.write(page.parent / linked)
+    for own in ("12_accuracy", "91_printed"):
+        shutil.copy2(PAGES / f"{own}.ipynb", run)
+        shutil.copytree(PAGES / own, run / own, ignore=shutil.ignore_patterns(RANKS))
+    list_runs(source, [run])
     explorer.write(source)
     render(source, out)
     return out / "_build" / "html"
+
+
+def test_an_own_page_leads_to_pages_that_the_run_has_not(html):
+    (place,) = html.glob("book/studies/own/*/12_accuracy.html")
+    links = {link["href"] for link in BeautifulSoup(place.read_text("utf-8"), "html.parser").select("article a")}
+    assert {"../../13_rankings.html", "../../11_datasets.html"} <= {link.partition("#")[0] for link in links}
 
 
 def soups(html):
@@ -159,7 +170,7 @@ def test_the_software_and_the_papers_are_cited_as_bibtex(html):
 
 def test_one_archive_holds_every_table_and_manifest(html):
     with ZipFile(html / "book" / "all_tables.zip") as archive:
-        names = archive.namelist()
+        names = [name for name in archive.namelist() if "/own/" not in name]
         assert archive.read("all_tables/12_accuracy/models.csv") == (PAGES / "12_accuracy/models.csv").read_bytes()
         assert {entry.date_time for entry in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
     wanted = [path for path in PAGES.rglob("*") if path.suffix == ".csv" or path.name == "manifest.json"]
