@@ -81,7 +81,7 @@ page.figure(
 # %% [markdown]
 # ## The table
 #
-# A score is the share of templates whose completion holds a word of the lexicon, here and in the paper HurtLex unless another is named above.
+# A score is the share of templates whose completion holds a word of the lexicon: HurtLex in the paper and here, unless the lines above say otherwise.
 # It is taken at each rank from the likeliest completion on, and averaged over the ranks and over the sets of templates (of the paper: 100 ranks, HONEST-binary and HONEST-queer).
 # A masked model completes one word, so its score stands beside the *first word* of a model that writes on.
 # Rank 1 is the highest score; brackets hold what 95% of the draws of identities and predicates give.

@@ -231,7 +231,7 @@ def echoes(tables: Tables, dataset: str) -> str:
     for about, part in by(rows, ["model"]):
         share = part.set_index("outcome")["estimate"]
         wrong = 1 - share[RIGHT]
-        if wrong * part["records"].max() >= FEWEST:
+        if round(wrong * part["records"].max()) >= FEWEST:
             parts.append(f"{100 * share[ECHO] / wrong:.0f} of 100 for {title(about['model'])}")
     told = " and ".join(parts)
     return f"Of the wrong first fillings {told} only repeat a word of the text." if told else ""

@@ -33,7 +33,7 @@ def rank_differences(
         facts: of each prompt; prompts of one fact are drawn, and flipped, together.
         measures: name -> what one prompt counts.
         candidates: how many there were; a measure that the last of them still has in full, as Acc@10 of ten, tells
-            nothing and is left out.
+            nothing and is left out. Of one candidate alone none could tell anything, and all are given.
 
     Returns:
         One row per measure: ``measure, prompts, facts, mean_first, mean_second``, the ``difference`` with its 95%
@@ -46,7 +46,7 @@ def rank_differences(
     """
     rows = []
     for name, measure in measures.items():
-        if candidates is not None and measure([candidates])[0] == 1:
+        if candidates is not None and candidates > 1 and measure([candidates])[0] == 1:
             continue
         one, two = measure(first), measure(second)
         p = paired_permutation_test(one, two, facts)

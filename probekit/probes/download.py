@@ -42,10 +42,9 @@ def download(address: str, path: Path, kind: Kind = "sha256", expected: str = ""
         return found
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
-    tag = None if expected else path.with_name(f".{path.name}.tag")
-    _stream(address, part, tag)
-    if tag is not None:
-        tag.unlink(missing_ok=True)
+    tag = path.with_name(f".{path.name}.tag")
+    _stream(address, part, None if expected else tag)
+    tag.unlink(missing_ok=True)
     found = _hash(part, kind)
     if expected and found != expected:
         part.unlink()
@@ -100,16 +99,20 @@ def _stream(address: str, part: Path, tag: Path | None) -> None:
     from urllib3.exceptions import HTTPError
 
     size = part.stat().st_size if part.is_file() else 0
-    wanted = {"Range": f"bytes={size}-"} if size else {}
-    if tag is not None and size:
-        known = tag.read_text("utf-8") if tag.is_file() else ""
-        wanted = wanted | {"If-Range": known} if known else {}
+    known = tag.read_text("utf-8") if tag is not None and tag.is_file() else ""
+    wanted = {"Range": f"bytes={size}-"} if size and (tag is None or known) else {}
+    if wanted and known:
+        wanted["If-Range"] = known
     with _get(address, stream=True, headers=wanted) as response:
+        if wanted and known and response.status_code != 200 and response.headers.get("ETag") != known:
+            part.unlink()  # of other content, which this server does not tell apart
+            return _stream(address, part, tag)
         if response.status_code == 416:  # nothing is left to send
             return
-        if tag is not None:
-            tag.write_text(response.headers.get("ETag", ""), "utf-8")
         with part.open("ab" if response.status_code == 206 else "wb") as file:
+            if tag is not None:  # the empty part is no part of what the tag named before
+                found = response.headers.get("ETag", "")
+                tag.write_text(found if found.startswith('"') else "", "utf-8")  # a weak one names no bytes
             try:
                 for block in response.raw.stream(BLOCK, decode_content=False):
                     file.write(block)

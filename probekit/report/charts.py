@@ -127,7 +127,7 @@ def forest(
         at = line.get(str(shown)) if isinstance(line, Mapping) else line
         if at is not None:
             ax.axvline(at, color="0.5", linestyle=":", linewidth=1)
-        named = fill(title(str(shown)), SIDE) if columns > 1 else title(str(shown))
+        named = fill(title(str(shown)), SIDE, break_long_words=False) if columns > 1 else title(str(shown))
         words = "\n".join([named] * bool(panel) + [xlabel] * (not panel or columns == 1)).strip()
         long = columns == 1 and len(words) > LONG
         ax.set_xlabel(words, loc="right" if long else "center")  # it may reach under the names of lines

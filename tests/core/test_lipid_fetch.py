@@ -42,7 +42,7 @@ class Server(http.server.ThreadingHTTPServer):
         self.files[""] = listing(DAYS)
         self.cut: dict[str, int] = {}
         self.asked: list[tuple[str, str]] = []
-        self.ranges, self.tag = True, '"one"'
+        self.ranges, self.tag, self.heeds = True, '"one"', True
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
@@ -60,7 +60,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.send_error(404)
             return
         start = int(wanted.removeprefix("bytes=").rstrip("-")) if wanted and self.server.ranges else 0
-        if self.headers.get("If-Range", self.server.tag) != self.server.tag:
+        if self.server.heeds and self.headers.get("If-Range", self.server.tag) != self.server.tag:
             start, wanted = 0, ""
         if wanted and start >= len(data):
             self.send_error(416)
@@ -121,11 +121,13 @@ def test_a_file_cut_off_is_taken_up_where_it_ends(server, tmp_path, ranges):
     assert seen(tmp_path) == set(LATER)
 
 
-@pytest.mark.parametrize(("tag", "kept"), [('"one"', True), ('"another"', False)])
-def test_without_a_hash_only_a_part_of_the_same_content_is_taken_up(server, tmp_path, tag, kept):
+@pytest.mark.parametrize("heeded", [True, False])
+@pytest.mark.parametrize(("tag", "kept"), [('"one"', True), ('"another"', False), ('W/"one"', False)])
+def test_without_a_hash_only_a_part_of_the_same_content_is_taken_up(server, tmp_path, tag, kept, heeded):
     place, name = tmp_path / "a.gz", LATER[1]
     address = f"http://127.0.0.1:{server.server_port}/pubmed/updatefiles/{name}"
-    server.cut = {name: 1000}
+    server.cut, server.heeds = {name: 1000}, heeded
+    server.tag = tag if tag.startswith("W/") else server.tag
     with pytest.raises(ProbeError, match="cannot fetch"):
         download.download(address, place)
     assert seen(tmp_path) == {".a.gz.part", ".a.gz.tag"}

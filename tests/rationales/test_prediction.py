@@ -103,7 +103,10 @@ def test_what_a_wrong_filling_is() -> None:
     said = prediction.echoes({"outcomes": prediction.shares({"own/en": items}, table)}, "own/en")
     assert said == "Of the wrong first fillings 0 of 100 for m only repeat a word of the text."
     few = prediction.shares({"own/en": items}, table)
-    few["records"] = 4
+    few["records"] = 14
+    few["estimate"] = few["outcome"].map({"right": 9 / 14, "echo": 1 / 14}).fillna(4 / 14)  # 5 wrong
+    assert "20 of 100 for m" in prediction.echoes({"outcomes": few}, "own/en")
+    few["records"] = 11
     assert prediction.echoes({"outcomes": few}, "own/en") == ""
     zh = own_items("zh")
     chinese = answers({}, zh).assign(predictions=[["桌 子"]] * len(zh.items))

@@ -82,6 +82,8 @@ def test_what_cannot_be_missed_is_not_tested():
     ten, more = (made(table.assign(candidates=count)).differences for count in (10, 11))
     assert ten["measure"].tolist() == ["Acc@1", "MRR"]
     assert more["measure"].tolist() == ["Acc@1", "Acc@10", "MRR"]
+    alone = made(ranks([1] * 10, [1] * 10).assign(candidates=1)).differences
+    assert (alone["difference"] == 0).all() and len(alone) == 3
 
 
 def test_two_models_at_the_floor_get_no_verdict():
