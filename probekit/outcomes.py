@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from probekit.errors import ProbekitError
-from probekit.files import write_atomically
+from probekit.files import digest, write_atomically
 
 RANKS = "ranks.parquet"
 CAPTION = (
@@ -129,13 +129,22 @@ def read_outcomes(path: str | Path) -> pd.DataFrame:
 
 
 def without_texts(path: Path) -> bytes:
-    """The file with ids, ranks and scores alone, as it is recorded; texts of the demo world, which are ours, stay."""
+    """The file with ids, ranks and scores alone, as it is recorded; texts of the demo world, which are ours, stay.
+
+    A fact that is called by its gold, as a prompt of LIPID's is, is called by that name's digest.
+    """
     table = _read(path)
     ours = [str(name).startswith(DEMO) for name in table["probe"].to_pylist()]
+    golds, facts = table["gold"].to_pylist(), table["fact_id"].to_pylist()
+    told = zip(facts, golds, ours, strict=True)
+    changed: dict[str, list[Any]] = {
+        "fact_id": [digest(fact) if not own and fact in (gold or ()) else fact for fact, gold, own in told]
+    }
     for name in TEXTS:
+        changed[name] = [value if own else None for value, own in zip(table[name].to_pylist(), ours, strict=True)]
+    for name, values in changed.items():
         field = SCHEMA.field(name)
-        kept = [value if own else None for value, own in zip(table[name].to_pylist(), ours, strict=True)]
-        table = table.set_column(SCHEMA.get_field_index(name), field, pa.array(kept, field.type))
+        table = table.set_column(SCHEMA.get_field_index(name), field, pa.array(values, field.type))
     return _as_bytes([table])
 
 

@@ -72,7 +72,7 @@ page.table(tables["ranks"], "ranks", precision.CAPTIONS["ranks"], readable(table
 #
 # ## What this does not show
 #
-# - Small models on few prompts: a large model's layers add up more rounding.
+# - Small models: a large model's layers add up more rounding.
 # - How fast it is. A processor without instructions for bfloat16 takes longer than with float32; {func}`probekit.load_model` then says so.
 #
 # ## Try it

@@ -100,14 +100,14 @@ page.table(
 # %% [markdown]
 # ## How it was computed
 #
-# Nothing is measured here again: of the recorded models each number is read from the tables of the page that took it.
+# Nothing is measured here again: of the recorded models each number is read from the tables of the page that took it, and pairs from its ranks, prompt by prompt.
 # Models of one's own are asked the same prompts among the same candidates, those that every tokenizer can write and tells apart; `probekit compare` does the same in a terminal.
-# *p* is adjusted for the number of tests on this page; recorded tables have none.
+# *p* is adjusted for the number of tests on this page; what another page tested, as the gap of a tuned model, has none.
+# Pairs of which both models are at the floor are left out.
 #
 # ## What this does not show
 #
 # - A model without a number was not asked that; it is not worse.
-# - Paired differences need ranks prompt by prompt, which recorded tables do not hold; only the pairs that other pages tested are here.
 # - A network with random weights reaches much of this faithfulness ({doc}`31_saliency` compares the two), so that a lead there need not be a better reason.
 # - The released completions and those asked here are of other templates and counted by other rules: two columns, not one.
 # - A model tuned on the sentences of a data set may favour them ({doc}`12_accuracy`).

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,9 +11,10 @@ import pandas as pd
 
 from probekit.cautions import caution
 from probekit.errors import ReportError
-from probekit.metrics import reaches_floor
+from probekit.metrics import holm, rank_differences, reaches_floor
 from probekit.metrics.decisions import FEWEST, FLOOR
 from probekit.models.card import UNKNOWN
+from probekit.outcomes import read_outcomes
 from probekit.probes import load_probe
 from probekit.reading import read_object
 from probekit.report import Page, forest, pick, plain, recording, title
@@ -20,7 +22,7 @@ from probekit.report.charts import told
 from probekit.report.page import of_demo
 from probekit.report.recording import read_table
 from probekit.report.tables import cell
-from probekit.share.compare import compare
+from probekit.share.compare import ONE, SIDES, compare
 from probekit.store import Store
 from probekit.titles import shown_name
 
@@ -40,7 +42,6 @@ HURT, HURT_RELEASED = "Hurtful, asked here", "Hurtful, released"
 BETTER = (*STYLES.values(), UNDERSTAND, WORDS, PLAUSIBLE, FAITHFUL)  # of which more is better
 COLUMNS = ["source", "page", "model", "tuned", "measure", "data", "n", "estimate", "low", "high", "floor"]
 PAIRED = ["measure", "data", "first", "second", "n", "difference", "low", "high", "p_holm", "floor"]
-SIDES = ("", "first", "second", "both")
 CAPTIONS = {
     "measures": "Every measure of every model on every data set, with its 95% interval",
     "paired": "Models on the same facts: the first less the second",
@@ -191,19 +192,32 @@ def live(page: Page, models: Sequence[str], probes: Sequence[str], limit: int = 
 
 
 def recorded_pairs() -> pd.DataFrame:
-    """What recorded tables say of two models on the same facts: pages 12 (gaps of tuned models) and 13 (categories)."""
-    tuned = read_table(recording.folder("12_accuracy") / "tuning.csv")
-    tuned = tuned.assign(measure="Accuracy, natural less template", first=tuned["model"], second=tuned["control"])
-    apart = read_table(recording.folder("13_rankings") / "gaps.csv")
-    apart = apart.assign(measure=apart["style"].map(STYLES), first=apart["model"], second=apart["less"])
-    known = read(recording.folder, BOOK)[0]
-    low = pick(known, page="12_accuracy").groupby(["model", "data"])["floor"].agg(lambda marks: (marks == FLOOR).all())
-    rows = pd.concat([tuned.rename(columns={"dataset": "data", "facts": "n"}), apart.rename(columns={"probe": "data"})])
-    sides = [
-        [low.get((name, row.data), False) for name in (row.first, row.second)]
-        for row in rows[["first", "second", "data"]].itertuples(index=False)
-    ]
-    return rows.assign(floor=[SIDES[one + 2 * two] for one, two in sides], p_holm=float("nan"))[PAIRED]
+    """Every two recorded models on the prompts that both were asked (ranks of page 12), and its gaps of tuned models.
+
+    Pairs of which both are at the floor are left out, and such that chose among other numbers of candidates.
+    """
+    place = recording.folder("12_accuracy")
+    known = read_table(place / "datasets.csv").set_index("probe")
+    marks = pick(read(recording.folder, BOOK)[0], page="12_accuracy").set_index(["model", "measure", "data"])["floor"]
+    rows = []
+    for probe, group in read_outcomes(place).groupby("probe", sort=False):
+        about = {"measure": STYLES[known.at[probe, "style"]], "data": known.at[probe, "dataset"]}
+        sides = {name: one.set_index("prompt_id") for name, one in group.groupby("model", sort=False)}
+        low = {name: marks[name, about["measure"], about["data"]] == FLOOR for name in sides}
+        for first, second in combinations(sides, 2):
+            both = sides[first].join(sides[second], how="inner", rsuffix="_other")
+            if (low[first] and low[second]) or both.empty or (both["candidates"] != both["candidates_other"]).any():
+                continue
+            (found,) = rank_differences(both["rank"], both["rank_other"], list(both["fact_id"]), ONE).to_dict("records")
+            pair = {"first": first, "second": second, "floor": SIDES[low[first] + 2 * low[second]]}
+            rows.append(found | about | pair | {"n": found["facts"]})
+    asked = pd.DataFrame(rows)
+    tuned = read_table(place / "tuning.csv").rename(columns={"dataset": "data", "model": "first", "control": "second"})
+    tuned = tuned.assign(measure="Accuracy, natural less template", n=tuned["facts"])
+    mute = (marks == FLOOR).groupby(["model", "data"]).all()  # in either style
+    sides = [[mute[row[one], row["data"]] for one in ("first", "second")] for row in tuned.to_dict("records")]
+    tuned = tuned.assign(floor=[SIDES[first + 2 * second] for first, second in sides])
+    return pd.concat([tuned, asked.assign(p_holm=holm(asked["p"]))]).reindex(columns=PAIRED)
 
 
 def chosen(measures: pd.DataFrame) -> pd.DataFrame:

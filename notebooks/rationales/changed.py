@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, resampled_means
+from probekit.metrics.decisions import Estimated, opposed, widened
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
 from probekit.report.tables import by, pick
 
@@ -19,35 +20,61 @@ SAMPLES = 2000
 ABOUT = ["dataset", "model", "method", "weights"]
 Array = npt.NDArray[np.float64]
 Means = Mapping[str, Array]  # kind -> means, shape (...)
-Statistic = Callable[[Means], Array]  # above zero where the paper's sentence holds
+Statistic = Callable[[Means], Array]
+Ends = Callable[[Statistic], Estimated]  # a statistic of the means with its interval
+Sentence = Callable[[Ends], Estimated]  # above zero where the paper's sentence holds
 DISPENSABLE, IMPORTANT, TRANSFORMED = PERTURBATIONS
 COLUMNS = ["claim", "dataset", "model", "method", "measured", "compared", "estimate", "low", "high"]
 SECOND = ["second", "against"]  # the set and the model that a row is compared with, where it is
 SINGLE = ("003-13b", "003-18b")  # claims on one model
 
 
-def _moves_more(kind: str, other: str) -> Statistic:
-    """By how much the size of the mean change under a kind is greater than under another."""
-    return lambda means: np.abs(means[kind]) - np.abs(means[other])
-
-
-def _lower(kind: str, *others: str) -> Statistic:
+def _lower(kind: str, *others: str) -> Sentence:
     """By how much the mean under a kind is lower than the mean under others."""
-    return lambda means: np.asarray(sum(means[other] for other in others) / len(others) - means[kind])
+    return lambda ends: ends(
+        lambda means: np.asarray(sum(means[other] for other in others) / len(others) - means[kind])
+    )
 
 
-def _falls_more(means: Means) -> Array:
+def _falls_more(ends: Ends) -> Estimated:
     """By how much more it falls under transformations and important changes than under dispensable ones."""
-    return np.asarray(means[DISPENSABLE] - (means[TRANSFORMED] + means[IMPORTANT]) / 2)
+    return ends(lambda means: np.asarray(means[DISPENSABLE] - (means[TRANSFORMED] + means[IMPORTANT]) / 2))
 
 
-def _moves_most(means: Means) -> Array:
-    """By how much transformations move it more than the two other kinds do on average."""
-    return np.abs(means[TRANSFORMED]) - (np.abs(means[DISPENSABLE]) + np.abs(means[IMPORTANT])) / 2
+def _moves_more(kind: str, other: str) -> Sentence:
+    """By how much the size of the mean change under a kind is greater than under another."""
+    return lambda ends: _larger(ends, kind, lambda means: means[other])
 
 
-# claim, what is compared, the dimensions (all together, if none), and the statistic
-Sentences = Sequence[tuple[str, str, str, Statistic]]
+def _moves_most(ends: Ends) -> Estimated:
+    """By how much transformations move it more than the two other kinds do on average.
+
+    The mean of two sizes is the larger of the sizes of half the sum and half the difference: the claim holds if it does
+    against both, and fails if it does against either, by an interval for two.
+    """
+    halves: list[Statistic] = [
+        lambda means: (means[DISPENSABLE] + means[IMPORTANT]) / 2,
+        lambda means: (means[DISPENSABLE] - means[IMPORTANT]) / 2,
+    ]
+    found = [_larger(ends, TRANSFORMED, half) for half in halves]
+    estimate, low, _ = map(min, zip(*found, strict=True))
+    return estimate, low, min(widened(*one, 2)[1] for one in found)
+
+
+def _larger(ends: Ends, kind: str, other: Statistic) -> Estimated:
+    """By how much x, a mean change, is larger in size than y: above zero where x - y and x + y have one sign.
+
+    A difference of absolute values has no sound interval near zero, where an absolute value is never below it; these
+    two have (see ``decisions.opposed``).
+    """
+    estimate, low, high = opposed(
+        ends(lambda means: means[kind] - other(means)), ends(lambda means: means[kind] + other(means))
+    )
+    return -estimate, -high, -low
+
+
+# claim, what is compared, the dimensions (all together, if none), and what measures it
+Sentences = Sequence[tuple[str, str, str, Sentence]]
 ANSWERS: Sentences = [
     *(("003-13a", f"against {other}", "", _moves_more(TRANSFORMED, other)) for other in (DISPENSABLE, IMPORTANT)),
     *(("003-18a", name, name, _falls_more) for name in DIMENSIONS),
@@ -126,10 +153,10 @@ def _rows(
     column: str = "perturbation",
     kinds: Sequence[str] = PERTURBATIONS,
 ) -> list[dict[str, object]]:
-    """Each statistic of the means of ``value`` by kind (or by what another column says), with its interval over
+    """Each sentence by the means of ``value`` by kind (or by what another column says), with its interval over
     originals."""
     rows = []
-    for claim, compared, dimension, statistic in sentences:
+    for claim, compared, dimension, sentence in sentences:
         asked = pick(pairs, dimension=dimension) if dimension else pairs
         wide = {kind: asked["value"].where(asked[column] == kind) for kind in kinds}
         if any(values.notna().sum() == 0 for values in wide.values()):
@@ -137,11 +164,21 @@ def _rows(
         means, drawn = drawn_means(np.column_stack(list(wide.values())), list(asked["original"]))
         groups = [asked.loc[values.notna(), "original"].tolist() for values in wide.values()]
         clusters = min(effective_clusters(group) for group in groups)
-        low, high = middle(statistic(dict(zip(wide, drawn.T, strict=True))), clusters=clusters)
-        estimate = float(statistic(dict(zip(wide, means, strict=True))))
+        at, over = (dict(zip(wide, some, strict=True)) for some in (means, drawn.T))
+        estimate, low, high = sentence(_ends(at, over, clusters))
         row = {"claim": claim, "measured": measured, "compared": compared, "estimate": estimate}
         rows.append(row | {"low": low, "high": high})
     return rows
+
+
+def _ends(at: Means, over: Means, clusters: float) -> Ends:
+    """Measures a statistic of the means ``at``, with its interval ``over`` samples of them."""
+
+    def ends(statistic: Statistic) -> Estimated:
+        low, high = middle(statistic(over), clusters=clusters)
+        return float(statistic(at)), low, high
+
+    return ends
 
 
 def drawn_means(values: npt.ArrayLike, originals: Sequence[str]) -> tuple[Array, Array]:

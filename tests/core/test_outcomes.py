@@ -8,6 +8,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from probekit.errors import ProbekitError
+from probekit.files import digest
 from probekit.outcomes import COLUMNS, RANKS, Outcomes, read_outcomes, sample, without_texts
 
 ROWS = pd.DataFrame(
@@ -15,6 +16,7 @@ ROWS = pd.DataFrame(
         "model": ["a", "a", "b", "b"],
         "probe": ["mine", "demo/natural"] * 2,
         "prompt_id": [0, "x"] * 2,
+        "fact_id": ["Lisbon", "Tarn"] * 2,
         "relation": ["capital", np.nan] * 2,
         "asked": ["The capital of Portugal is [MASK].", "Velna lies in [MASK]."] * 2,
         "gold": [["Lisbon"], ["Tarn", "Osk"]] * 2,
@@ -84,6 +86,7 @@ def test_what_is_recorded_holds_no_text_but_that_of_the_demo_world(file, tmp_pat
     whole = read_outcomes(file)
     for name in ("model", "probe", "prompt_id", "rank", "score"):
         assert frame[name].equals(whole[name])
+    assert frame["fact_id"].tolist()[:4] == [digest("Lisbon"), "Tarn"] * 2  # facts stay apart
 
 
 def test_rows_without_their_ids_or_of_no_kind_are_refused(tmp_path):

@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from probekit.probes.rationales import PERTURBATIONS, RationaleSet
 from probekit.report.recording import recorded_tables
@@ -116,6 +118,32 @@ def both(falls: float, least: float, ap: float, f1: float, small: float) -> pd.D
     found = changed.directions(answers, pd.concat([control, mine], ignore_index=True))
     floors = pd.DataFrame([{"dataset": "own", "model": "m", "above": 1}])
     return concluded(page.conclusions({"directions": found, "floors": floors}))
+
+
+SIZES = st.floats(-1, 1, allow_subnormal=False)
+
+
+@given(SIZES, SIZES, SIZES, st.floats(0, 0.5))
+def test_sizes_are_compared_by_sums_and_differences(t: float, d: float, i: float, half: float) -> None:
+    """An interval of a size holds sizes on both sides of it unless changes of one sign are told apart."""
+    means = {changed.TRANSFORMED: t, changed.DISPENSABLE: d, changed.IMPORTANT: i}
+
+    def ends(statistic: changed.Statistic) -> tuple[float, float, float]:
+        value = float(statistic({name: np.float64(mean) for name, mean in means.items()}))
+        return value, value - half, value + half
+
+    for sentence, size in (
+        (changed._moves_more(changed.TRANSFORMED, changed.DISPENSABLE), abs(d)),
+        (changed._moves_most, (abs(d) + abs(i)) / 2),
+    ):
+        estimate, low, high = sentence(ends)
+        assert estimate == pytest.approx(abs(t) - size, abs=1e-12)
+        assert low <= estimate <= high
+        if max(abs(t), size) < half:  # nothing is known of any sign
+            assert low <= 0 <= high
+        if half == 0:
+            assert low == high == estimate
+    assert changed._larger(ends, changed.TRANSFORMED, lambda _: np.float64(0))[1] <= max(0, abs(t) - half) + 1e-12
 
 
 def test_the_papers_sentences_hold_where_the_numbers_do() -> None:
