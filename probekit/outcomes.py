@@ -131,14 +131,18 @@ def read_outcomes(path: str | Path) -> pd.DataFrame:
 def without_texts(path: Path) -> bytes:
     """The file with ids, ranks and scores alone, as it is recorded; texts of the demo world, which are ours, stay.
 
-    A fact that is called by its gold, as a prompt of LIPID's is, is called by that name's digest.
+    A document, which may be called by its title, and a fact that is called by its gold, as a prompt of LIPID's is, are
+    called by digests of these names.
     """
     table = _read(path)
     ours = [str(name).startswith(DEMO) for name in table["probe"].to_pylist()]
-    golds, facts = table["gold"].to_pylist(), table["fact_id"].to_pylist()
-    told = zip(facts, golds, ours, strict=True)
+    golds, facts, documents = (table[name].to_pylist() for name in ("gold", "fact_id", "document"))
     changed: dict[str, list[Any]] = {
-        "fact_id": [digest(fact) if not own and fact in (gold or ()) else fact for fact, gold, own in told]
+        "fact_id": [
+            digest(fact) if not own and fact in (gold or ()) else fact
+            for fact, gold, own in zip(facts, golds, ours, strict=True)
+        ],
+        "document": [digest(name) if name and not own else name for name, own in zip(documents, ours, strict=True)],
     }
     for name in TEXTS:
         changed[name] = [value if own else None for value, own in zip(table[name].to_pylist(), ours, strict=True)]

@@ -89,6 +89,7 @@ page.table(
 # These differences are paired, fact by fact, with the 95% interval over facts.
 
 # %% tags=["hide-input"]
+page.say(compare.pairs_sentence(tables["paired"]))
 page.table(
     tables["paired"],
     "paired",

@@ -12,7 +12,7 @@ import pandas as pd
 from probekit.cautions import caution
 from probekit.errors import ReportError
 from probekit.metrics import holm, rank_differences, reaches_floor
-from probekit.metrics.decisions import FEWEST, FLOOR
+from probekit.metrics.decisions import FEWEST, FLOOR, LEVEL
 from probekit.models.card import UNKNOWN
 from probekit.outcomes import read_outcomes
 from probekit.probes import load_probe
@@ -192,32 +192,40 @@ def live(page: Page, models: Sequence[str], probes: Sequence[str], limit: int = 
 
 
 def recorded_pairs() -> pd.DataFrame:
-    """Every two recorded models on the prompts that both were asked (ranks of page 12), and its gaps of tuned models.
+    """What page 12 recorded of two models on the same facts: gaps of tuned models, and ranks of every two."""
+    place = recording.folder("12_accuracy")
+    marks = pick(read(recording.folder, BOOK)[0], page="12_accuracy").set_index(["model", "measure", "data"])["floor"]
+    return pd.concat([_tuned(place, marks == FLOOR), _paired(place, marks == FLOOR)]).reindex(columns=PAIRED)
+
+
+def _tuned(place: Path, low: pd.Series) -> pd.DataFrame:
+    """By how much a tuned model's gap between styles exceeds that of the model it goes on from."""
+    rows = read_table(place / "tuning.csv").rename(columns={"dataset": "data", "model": "first", "control": "second"})
+    mute = low.groupby(["model", "data"]).all()  # in either style
+    sides = [[mute[row[one], row["data"]] for one in ("first", "second")] for row in rows.to_dict("records")]
+    floor = [SIDES[first + 2 * second] for first, second in sides]
+    return rows.assign(measure="Accuracy, natural less template", n=rows["facts"], floor=floor)
+
+
+def _paired(place: Path, low: pd.Series) -> pd.DataFrame:
+    """Acc@1 of every two models on the prompts that both were asked.
 
     Pairs of which both are at the floor are left out, and such that chose among other numbers of candidates.
     """
-    place = recording.folder("12_accuracy")
-    known = read_table(place / "datasets.csv").set_index("probe")
-    marks = pick(read(recording.folder, BOOK)[0], page="12_accuracy").set_index(["model", "measure", "data"])["floor"]
-    rows = []
+    known, rows = read_table(place / "datasets.csv").set_index("probe"), []
     for probe, group in read_outcomes(place).groupby("probe", sort=False):
         about = {"measure": STYLES[known.at[probe, "style"]], "data": known.at[probe, "dataset"]}
         sides = {name: one.set_index("prompt_id") for name, one in group.groupby("model", sort=False)}
-        low = {name: marks[name, about["measure"], about["data"]] == FLOOR for name in sides}
         for first, second in combinations(sides, 2):
+            at = [bool(low[name, about["measure"], about["data"]]) for name in (first, second)]
             both = sides[first].join(sides[second], how="inner", rsuffix="_other")
-            if (low[first] and low[second]) or both.empty or (both["candidates"] != both["candidates_other"]).any():
+            if all(at) or both.empty or (both["candidates"] != both["candidates_other"]).any():
                 continue
             (found,) = rank_differences(both["rank"], both["rank_other"], list(both["fact_id"]), ONE).to_dict("records")
-            pair = {"first": first, "second": second, "floor": SIDES[low[first] + 2 * low[second]]}
-            rows.append(found | about | pair | {"n": found["facts"]})
-    asked = pd.DataFrame(rows)
-    tuned = read_table(place / "tuning.csv").rename(columns={"dataset": "data", "model": "first", "control": "second"})
-    tuned = tuned.assign(measure="Accuracy, natural less template", n=tuned["facts"])
-    mute = (marks == FLOOR).groupby(["model", "data"]).all()  # in either style
-    sides = [[mute[row[one], row["data"]] for one in ("first", "second")] for row in tuned.to_dict("records")]
-    tuned = tuned.assign(floor=[SIDES[first + 2 * second] for first, second in sides])
-    return pd.concat([tuned, asked.assign(p_holm=holm(asked["p"]))]).reindex(columns=PAIRED)
+            pair = {"first": first, "second": second, "floor": SIDES[at[0] + 2 * at[1]], "n": found["facts"]}
+            rows.append(found | about | pair)
+    table = pd.DataFrame(rows)
+    return table.assign(p_holm=holm(table["p"]))
 
 
 def chosen(measures: pd.DataFrame) -> pd.DataFrame:
@@ -301,6 +309,14 @@ def pairs_shown(paired: pd.DataFrame) -> pd.DataFrame:
     """For reading: counts as such, and no column that is empty in all rows."""
     empty = [name for name in paired if (paired[name].isna() | (paired[name] == "")).all()]
     return paired.assign(n=paired["n"].map(plain)).drop(columns=empty) if len(paired) else paired
+
+
+def pairs_sentence(paired: pd.DataFrame) -> str:
+    """How many of the paired tests find a difference."""
+    tested = paired["p_holm"].dropna() if len(paired) else pd.Series(dtype=float)
+    if tested.empty:
+        return ""
+    return f"Of {len(tested):,} paired tests, {(tested <= LEVEL).sum():,} find a difference (p of at most {LEVEL})."
 
 
 def floor_sentence(measures: pd.DataFrame) -> str:

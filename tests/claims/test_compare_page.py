@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from itertools import combinations
 from pathlib import Path
 
 import pandas as pd
@@ -13,12 +14,15 @@ from probekit.cautions import heard
 from probekit.errors import ReportError
 from probekit.metrics.decisions import FLOOR
 from probekit.models.each import Each
+from probekit.outcomes import read_outcomes
 from probekit.report.recording import folder, recorded_tables
 from probekit.report.tables import pick
 
 from notebooks.claims import compare
 from notebooks.contexts import ucm
 from notebooks.templates import accuracy, ask
+
+SIDES = ("first", "second")
 
 
 class Noted:
@@ -187,10 +191,34 @@ def test_models_asked_here_are_compared_and_their_floors_kept() -> None:
         compare.tables(page, names[:1], ["demo/natural"], [], book=False)  # type: ignore[arg-type]
 
 
-def test_pairs_of_recorded_models_are_those_that_other_pages_tested(recorded: dict[str, pd.DataFrame]) -> None:
-    paired = recorded["paired"]
-    tuned = recorded_tables("12_accuracy")["tuning"]
+def test_every_two_recorded_models_are_paired_where_one_is_above_the_floor(recorded: dict[str, pd.DataFrame]) -> None:
+    paired, tuned = recorded["paired"], recorded_tables("12_accuracy")["tuning"]
     assert paired.head(len(tuned))["difference"].tolist() == tuned["difference"].tolist()
-    assert len(paired) == len(tuned) + len(recorded_tables("13_rankings")["gaps"])
+    assert paired["p_holm"].isna().sum() == len(tuned)
+    rows = pick(recorded["measures"], page="12_accuracy")
+    low = rows.set_index(["measure", "data", "model"])["floor"] == FLOOR
+    expected = {
+        (*about, *pair)
+        for about, models in rows.groupby(["measure", "data"], sort=False)["model"]
+        for pair in combinations(models, 2)
+        if not all(low[(*about, name)] for name in pair)
+    }
+    asked = paired.iloc[len(tuned) :]
+    assert {tuple(row) for row in asked[["measure", "data", "first", "second"]].itertuples(index=False)} == expected
+    ranks = read_outcomes(folder("12_accuracy"))
+    datasets = recorded_tables("12_accuracy")["datasets"].set_index("probe")
+    for row in asked.to_dict("records"):
+        (probe,) = [
+            name
+            for name, about in datasets.iterrows()
+            if (compare.STYLES[about["style"]], about["dataset"]) == (row["measure"], row["data"])
+        ]
+        one, other = (pick(ranks, probe=probe, model=row[side]).set_index("prompt_id")["rank"] for side in SIDES)
+        both = one.index.intersection(other.index)
+        assert row["n"] == len(both)  # a prompt a fact
+        assert row["difference"] == pytest.approx((one[both] == 1).mean() - (other[both] == 1).mean())
+        assert row["floor"] == {(True, False): "first", (False, True): "second"}.get(
+            tuple(bool(low[row["measure"], row["data"], row[side]]) for side in SIDES), ""
+        )
     shown = compare.pairs_shown(paired)
-    assert "p_holm" not in shown and shown["n"].iloc[0] == "2,094" and shown["n"].iloc[-1] == "–"
+    assert shown["n"].iloc[0] == f"{tuned['facts'].iloc[0]:,}"

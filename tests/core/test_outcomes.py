@@ -9,7 +9,8 @@ import pytest
 
 from probekit.errors import ProbekitError
 from probekit.files import digest
-from probekit.outcomes import COLUMNS, RANKS, Outcomes, read_outcomes, sample, without_texts
+from probekit.outcomes import COLUMNS, RANKS, TEXTS, Outcomes, read_outcomes, sample, without_texts
+from probekit.report.recording import folder, recorded_manifest
 
 ROWS = pd.DataFrame(
     {
@@ -18,6 +19,7 @@ ROWS = pd.DataFrame(
         "prompt_id": [0, "x"] * 2,
         "fact_id": ["Lisbon", "Tarn"] * 2,
         "relation": ["capital", np.nan] * 2,
+        "document": ["Portugal", np.nan] * 2,
         "asked": ["The capital of Portugal is [MASK].", "Velna lies in [MASK]."] * 2,
         "gold": [["Lisbon"], ["Tarn", "Osk"]] * 2,
         "rank": [1, 3.0, 2, 1],
@@ -87,6 +89,7 @@ def test_what_is_recorded_holds_no_text_but_that_of_the_demo_world(file, tmp_pat
     for name in ("model", "probe", "prompt_id", "rank", "score"):
         assert frame[name].equals(whole[name])
     assert frame["fact_id"].tolist()[:4] == [digest("Lisbon"), "Tarn"] * 2  # facts stay apart
+    assert frame["document"].tolist()[::2][:2] == [digest("Portugal")] * 2
 
 
 def test_rows_without_their_ids_or_of_no_kind_are_refused(tmp_path):
@@ -109,9 +112,19 @@ def test_files_of_others_are_refused_by_name(tmp_path):
 
 def test_a_sample_has_all_models_of_a_prompt_together_and_columns_that_tell_something(file):
     heads, rows = sample(file)
-    known = ["kind", "model", "probe", "prompt_id", "relation", "asked", "gold", "rank", "score", "answers", "hurtful"]
-    assert heads == known
-    first = ["capital", "The capital of Portugal is [MASK].", "Lisbon", "1", "-0.5", "Lisbon, Porto", ""]
+    known = ["kind", "model", "probe", "prompt_id", "fact_id", "relation", "document", "asked", "gold"]
+    assert heads == [*known, "rank", "score", "answers", "hurtful"]
+    first = [
+        "Lisbon",
+        "capital",
+        "Portugal",
+        "The capital of Portugal is [MASK].",
+        "Lisbon",
+        "1",
+        "-0.5",
+        "Lisbon, Porto",
+        "",
+    ]
     assert rows[0] == ["rank", "a", "mine", "0", *first]
     assert [row[1:4] for row in rows[:2]] == [["a", "mine", "0"], ["b", "mine", "0"]]
     assert rows[-1][-2:] == ["good, bad", "bad"]  # of flags, what they mark
@@ -131,3 +144,12 @@ def test_a_sample_cuts_long_cells_and_lists_and_one_kind_is_not_told(tmp_path):
     heads, (row,) = sample(tmp_path / RANKS)
     assert "kind" not in heads and "answer_scores" not in heads
     assert row[heads.index("asked")] == "x" * 400 + " …" and row[heads.index("answers")] == "a, b, c, …"
+
+
+@pytest.mark.parametrize("file", sorted(folder("").glob("*/ranks.parquet")), ids=lambda file: file.parent.name)
+def test_recorded_ranks_are_of_the_models_of_their_page_and_hold_no_text(file):
+    frame, manifest = read_outcomes(file), recorded_manifest(file.parent.name)
+    assert len(frame) and set(frame["model"]) <= set(manifest["models"])
+    assert frame[list(TEXTS)].isna().all(axis=None)
+    for name in ("prompt_id", "fact_id", "document"):
+        assert not frame[name].dropna().str.contains(r"\s").any()
