@@ -14,15 +14,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from probekit.metrics import (
-    bootstrap_ci,
-    bootstrap_means,
-    correlation_interval,
-    crossed_means,
-    fewest,
-    middle,
-    pearson,
-)
+from probekit.metrics import bootstrap_ci, bootstrap_means, crossed_means, fewest, middle
 from probekit.metrics.decisions import LEVEL, opposed, tallied
 from probekit.report import forest
 from probekit.report.published import cell as printed
@@ -119,14 +111,6 @@ def crossed(generator: Generator, effect: float) -> pd.DataFrame:
     return pd.DataFrame({"estimate": [values.mean()], "low": [low], "high": [high]})
 
 
-def five_sets(generator: Generator, effect: float) -> pd.DataFrame:
-    """Five data sets as points: the correlation of two of their means, which Fisher's transformation takes as drawn."""
-    x, y = generator.multivariate_normal([0, 0], [[1, effect], [effect, 1]], 5).T
-    r = pearson(x, y).statistic
-    low, high = correlation_interval(r, 5)
-    return pd.DataFrame({"estimate": [r], "low": [low], "high": [high]})
-
-
 def steps_alone(generator: Generator, effect: float) -> pd.DataFrame:
     """As ``documents``, with steps drawn as if each came from a document of its own."""
     return documents(generator, effect, by_step=True)
@@ -195,7 +179,6 @@ RULES = (
     Rule("One model, documents drawn", "direction", STEPS, RANKS, documents),
     Rule("One dimension, originals drawn", "direction", FEW, METHODS, originals),
     Rule("One model, crossed units", "direction", "40 identities crossed with 15 predicates", WORDS, crossed),
-    Rule("One model, data sets as points", "direction", "5 pairs of means", STRONG, five_sets),
     Rule("All of 3 dimensions", "all", f"three times {FEW}", METHODS, dimensions),
     Rule("All of 4 models", "all", FACTS, HITS, models(4)),
     Rule("All of 21 models", "all", FACTS, HITS, models(21)),
