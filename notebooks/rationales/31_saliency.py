@@ -84,7 +84,7 @@ page.say(paper.invented(page))
 #
 # {term}`Comprehensiveness <comprehensiveness and sufficiency>` is what the predicted word's probability loses when the best-scored words are deleted, or masked; a faithful method loses much.
 # Sufficiency is what it loses when only these words are left; a faithful method loses little.
-# Both are means over 1, 5, 10, 20 and 50% of the words, at least one word {cite:p}`deyoung2020`; most sentences are so short that the first three shares are one word.
+# Both are means over 1, 5, 10, 20 and 50% of the words, at least one word {cite:p}`deyoung2020`.
 
 # %% tags=["hide-input"]
 page.table(
@@ -186,7 +186,6 @@ page.say(saliency.exactness(tables))
 # - Attention of the last layer is one layer of several; integrated gradients depend on the blank sentence they start from.
 # - A word's score is the sum over its tokens, so even weights spread evenly favour words of many tokens.
 # - A sentence without some of its words is no sentence a model was trained on: what it loses may be due to that alone, which is why random scores stand beside it.
-# - Erasure takes out whatever is scored best, punctuation marks too.
 # - No interval is corrected for the number of models, dimensions and metrics.
 # ````
 #

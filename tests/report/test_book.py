@@ -65,14 +65,14 @@ def html(tmp_path_factory):
             shutil.copytree(place, source / name, ignore=shutil.ignore_patterns(RANKS))
         else:
             shutil.copy2(place, source / name)
-    row = Outcomes()
-    row.add("rank", pd.DataFrame({"model": ["m"], "probe": ["p"], "prompt_id": ["0"], "rank": [1]}))
-    for page in source.glob("book/studies/**/*.ipynb"):
-        for linked in re.findall(rf"<([^<>]+/{RANKS})>", page.read_text("utf-8")):
-            row.write(page.parent / linked)
     for own in ("12_accuracy", "91_printed"):
         shutil.copy2(PAGES / f"{own}.ipynb", run)
         shutil.copytree(PAGES / own, run / own, ignore=shutil.ignore_patterns(RANKS))
+    row = Outcomes()
+    row.add("rank", pd.DataFrame({"model": ["m"], "probe": ["p"], "prompt_id": ["0"], "rank": [1]}))
+    for page in [*source.glob("book/studies/**/*.ipynb"), *run.glob("*.ipynb")]:
+        for linked in re.findall(rf"<([^<>]+/{RANKS})>", page.read_text("utf-8")):
+            row.write(page.parent / linked)
     list_runs(source, [run])
     explorer.write(source)
     render(source, out)
