@@ -17,7 +17,7 @@
 # :class: note
 # Do the words that a model weighs most match the words that people marked as deciding (plausibility), and do the weights stay when the sentence is perturbed (faithfulness)?
 # This repeats Tables 5 and 9 of {cite:t}`rationales` on other records, for attention and {term}`integrated gradients`, beside three controls that the paper lacks.
-# You need {doc}`30_prediction`, and about six minutes.
+# You need {doc}`30_prediction`.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -97,7 +97,7 @@ page.table(
 # %% [markdown]
 # ## Right, echoed and wrong
 #
-# An explained prediction may be wrong, and it may repeat a word of the text (an *echo*); a method that finds the repeated word is then plausible for a reason that has nothing to do with the marks.
+# An explained prediction may be wrong, and it may repeat a word of the text (an *echo*); a method that finds the repeated word is then plausible for a reason unrelated to the marks.
 
 # %% tags=["hide-input"]
 page.table(
@@ -185,7 +185,7 @@ page.say(saliency.exactness(tables))
 # - MAP and PCC compare weights with weights: a method that always weighs the same positions scores high on both, and the controls show what each scores on random weights.
 # - Attention of the last layer is one layer of several; integrated gradients depend on the blank sentence they start from.
 # - A word's score is the sum over its tokens, so even weights spread evenly favour words of many tokens.
-# - A sentence without some of its words is no sentence a model was trained on: what it loses may be due to that alone, which is why random scores stand beside it.
+# - A sentence without some of its words is no sentence a model was trained on: what it loses may be due to that alone, so random scores stand beside it.
 # - No interval is corrected for the number of models, dimensions and metrics.
 # ````
 #
