@@ -70,6 +70,7 @@ TEXTS = (
 DEMO = "demo"  # so begin the names of the probes whose texts are ours
 SHOWN = 400_000  # characters of a sample
 CUT = 400  # of a cell in it
+LEVEL = 19  # of zstd's 22: files are written once and kept
 FIRST = 3  # members of a list in a cell
 FLAGS = {"hurtful": "answers", "marked": "words"}  # columns of flags -> the members they mark, which a sample names
 
@@ -129,10 +130,11 @@ def read_outcomes(path: str | Path) -> pd.DataFrame:
 
 
 def without_texts(path: Path) -> bytes:
-    """The file with ids, ranks and scores alone, as it is recorded; texts of the demo world, which are ours, stay.
+    """The file with ids and ranks alone, as it is recorded, the rows of a prompt together; what is of the demo world,
+    which is ours, stays whole.
 
     A document, which may be called by its title, and a fact that is called by its gold, as a prompt of LIPID's is, are
-    called by digests of these names.
+    called by digests of these names. Scores, whose last digits are the machine's, would be a third of the file.
     """
     table = _read(path)
     ours = [str(name).startswith(DEMO) for name in table["probe"].to_pylist()]
@@ -144,12 +146,12 @@ def without_texts(path: Path) -> bytes:
         ],
         "document": [digest(name) if name and not own else name for name, own in zip(documents, ours, strict=True)],
     }
-    for name in TEXTS:
+    for name in (*TEXTS, "score"):
         changed[name] = [value if own else None for value, own in zip(table[name].to_pylist(), ours, strict=True)]
     for name, values in changed.items():
         field = SCHEMA.field(name)
         table = table.set_column(SCHEMA.get_field_index(name), field, pa.array(values, field.type))
-    return _as_bytes([table])
+    return _as_bytes([table.sort_by([("probe", "ascending"), ("prompt_id", "ascending")])])
 
 
 def sample(path: Path, characters: int = SHOWN) -> tuple[list[str], list[list[str]]]:
@@ -234,7 +236,7 @@ def _value(value: Any, kind: pa.DataType) -> Any:
 
 def _as_bytes(tables: list[pa.Table]) -> bytes:
     buffer = io.BytesIO()
-    with pq.ParquetWriter(buffer, SCHEMA, compression="zstd") as writer:
+    with pq.ParquetWriter(buffer, SCHEMA, compression="zstd", compression_level=LEVEL) as writer:
         for table in tables:
             writer.write_table(table)
     return buffer.getvalue()

@@ -163,8 +163,7 @@ def test_nothing_tracked_is_large_or_of_one_machine():
             if path.parent.parent == PACKAGE / "demo" / "weights":
                 weights += path.stat().st_size
             else:
-                ranks = path.name == "ranks.parquet"  # of five models, a row for each of tens of thousands of prompts
-                assert path.stat().st_size <= (2 if ranks else 1) << 20, name
+                assert path.stat().st_size <= 1 << 20, name
             if name != ".ci/run" and path.suffix not in (".png", ".parquet", ".safetensors"):
                 assert not re.search(r"(?<![\w.:/-])/(home|root|tmp|Users)/\w", path.read_text("utf-8")), name
     assert weights <= 12 << 20

@@ -193,32 +193,33 @@ def live(page: Page, models: Sequence[str], probes: Sequence[str], limit: int = 
 
 def recorded_pairs() -> pd.DataFrame:
     """What page 12 recorded of two models on the same facts: gaps of tuned models, and ranks of every two."""
-    place = recording.folder("12_accuracy")
+    tables, ranks = recording.recorded_tables("12_accuracy"), read_outcomes(recording.recorded_ranks("12_accuracy"))
     marks = pick(read(recording.folder, BOOK)[0], page="12_accuracy").set_index(["model", "measure", "data"])["floor"]
-    return pd.concat([_tuned(place, marks == FLOOR), _paired(place, marks == FLOOR)]).reindex(columns=PAIRED)
+    low = marks == FLOOR
+    return pd.concat([_tuned(tables["tuning"], low), _paired(tables["datasets"], ranks, low)]).reindex(columns=PAIRED)
 
 
-def _tuned(place: Path, low: pd.Series) -> pd.DataFrame:
+def _tuned(tuning: pd.DataFrame, low: pd.Series) -> pd.DataFrame:
     """By how much a tuned model's gap between styles exceeds that of the model it goes on from."""
-    rows = read_table(place / "tuning.csv").rename(columns={"dataset": "data", "model": "first", "control": "second"})
+    rows = tuning.rename(columns={"dataset": "data", "model": "first", "control": "second"})
     mute = low.groupby(["model", "data"]).all()  # in either style
     sides = [[mute[row[one], row["data"]] for one in ("first", "second")] for row in rows.to_dict("records")]
     floor = [SIDES[first + 2 * second] for first, second in sides]
     return rows.assign(measure="Accuracy, natural less template", n=rows["facts"], floor=floor)
 
 
-def _paired(place: Path, low: pd.Series) -> pd.DataFrame:
+def _paired(datasets: pd.DataFrame, ranks: pd.DataFrame, low: pd.Series) -> pd.DataFrame:
     """Acc@1 of every two models on the prompts that both were asked.
 
     Pairs of which both are at the floor are left out, and such that chose among other numbers of candidates.
     """
-    known, rows = read_table(place / "datasets.csv").set_index("probe"), []
-    for probe, group in read_outcomes(place).groupby("probe", sort=False):
+    known, rows = datasets.set_index("probe"), []
+    for probe, group in ranks.groupby("probe", sort=False):
         about = {"measure": STYLES[known.at[probe, "style"]], "data": known.at[probe, "dataset"]}
         sides = {name: one.set_index("prompt_id") for name, one in group.groupby("model", sort=False)}
         for first, second in combinations(sides, 2):
             at = [bool(low[name, about["measure"], about["data"]]) for name in (first, second)]
-            both = sides[first].join(sides[second], how="inner", rsuffix="_other")
+            both = sides[first].merge(sides[second], on="prompt_id", suffixes=("", "_other"))
             if all(at) or both.empty or (both["candidates"] != both["candidates_other"]).any():
                 continue
             (found,) = rank_differences(both["rank"], both["rank_other"], list(both["fact_id"]), ONE).to_dict("records")

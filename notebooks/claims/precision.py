@@ -38,7 +38,7 @@ def ask(page: Page, models: Sequence[str], probes: Sequence[Probe], dtype: str, 
             for probe, table in zip(probes, found[-1], strict=True):
                 page.ran(model, probe, table.attrs["counts"], kind)
         for probe, exact, other in zip(probes, *found, strict=True):
-            both = exact.join(other.drop(columns="prompt_id"), rsuffix="_other")
+            both = exact.merge(other, on="prompt_id", suffixes=("", "_other"))
             tables.append(both.assign(model=name, probe=probe.name, fact=list(probe.facts)))
     for table in tables:
         table.attrs = {}

@@ -133,7 +133,7 @@ def _between(own: pd.DataFrame) -> pd.DataFrame:
         for first, second in PAIRS:
             keys = ["triple_id", "doc_id", "step"]
             pair = [pick(kept, variant=name).set_index(keys) for name in (first, second)]
-            both = pair[0].join(pair[1][["order", "rc_centre"]], rsuffix="_second", how="inner").reset_index()
+            both = pair[0].merge(pair[1][["order", "rc_centre"]], on=keys, suffixes=("", "_second")).reset_index()
             if both.empty:
                 continue
             same = [

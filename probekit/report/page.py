@@ -25,7 +25,7 @@ from probekit.probes.probe import Probe
 from probekit.provenance import provenance
 from probekit.report import explorer
 from probekit.report.fingerprint import page_hash
-from probekit.report.recording import folder, read_table, recorded_manifest, recorded_tables
+from probekit.report.recording import read_table, recorded_manifest, recorded_ranks, recorded_tables
 from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
 from probekit.report.text import shown_name
@@ -284,7 +284,7 @@ class Page:
     def close(self) -> None:
         """Write ``manifest.json``; show the folded list of all tables and the folded provenance table."""
         self._warn()
-        if count := self.prompts.write(self.out / RANKS, folder(self.study) / RANKS if self.recorded else None):
+        if count := self.prompts.write(self.out / RANKS, recorded_ranks(self.study) if self.recorded else None):
             self._kept[RANKS] = (CAPTION, count)
             self.say(Markup(explorer.link(f"{self.study}/ranks", "Prompt by prompt")))
         data = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"

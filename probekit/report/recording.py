@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from probekit.errors import ReportError
-from probekit.files import write_atomically
+from probekit.files import digest, write_atomically
 from probekit.markup import unquoted, with_texts
 from probekit.outcomes import RANKS, without_texts
 from probekit.reading import read_frame, read_object
@@ -43,10 +44,16 @@ def recorded_manifest(study: str) -> dict[str, Any]:
     return read_object(path) if path.is_file() else {}
 
 
+def recorded_ranks(study: str) -> Path:
+    """Where the recorded ``ranks.parquet`` of a page lies, which pages that asked the same share; maybe nowhere yet."""
+    return folder("ranks") / f"{recorded_manifest(study).get('ranks', 'none')}.parquet"
+
+
 def record(study: str, out: Path) -> Path:
     """Keep the tables and the manifest of a finished run as the page's recorded results.
 
-    Tables that only show or conclude what lies elsewhere are left out.
+    Tables that only show or conclude what lies elsewhere are left out. Ranks are named by their content; the
+    page's former ones go, unless another page has them too.
 
     Raises:
         ReportError: the run itself only showed recorded tables, or one of its models failed a sanity check.
@@ -57,13 +64,18 @@ def record(study: str, out: Path) -> Path:
     for name, about in manifest["models"].items():
         if faults := about.get("faults"):
             raise ReportError(f"{study} is not recorded: {name}: {'; '.join(faults)}. Leave it out, or train it anew")
-    place = folder(study)
-    kept = {name: (out / name).read_bytes() for name in [*(f"{t}.csv" for t in manifest["tables"]), "manifest.json"]}
+    place, former = folder(study), recorded_ranks(study)
+    kept = {name: (out / name).read_bytes() for name in (f"{table}.csv" for table in manifest["tables"])}
     if (ranks := out / RANKS).is_file():
-        kept[RANKS] = without_texts(ranks)
+        bare = without_texts(ranks)
+        manifest["ranks"] = digest(bare)
+        write_atomically(folder("ranks") / f"{manifest['ranks']}.parquet", bare)
+    kept["manifest.json"] = (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
     for name, data in kept.items():
         write_atomically(place / name, data)
     for path in place.iterdir():
         if path.name not in kept:
             path.unlink()
+    if former not in {recorded_ranks(path.parent.name) for path in folder("").glob("*/manifest.json")}:
+        former.unlink(missing_ok=True)
     return place

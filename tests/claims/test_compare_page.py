@@ -15,7 +15,7 @@ from probekit.errors import ReportError
 from probekit.metrics.decisions import FLOOR
 from probekit.models.each import Each
 from probekit.outcomes import read_outcomes
-from probekit.report.recording import folder, recorded_tables
+from probekit.report.recording import folder, recorded_ranks, recorded_tables
 from probekit.report.tables import pick
 
 from notebooks.claims import compare
@@ -205,7 +205,7 @@ def test_every_two_recorded_models_are_paired_where_one_is_above_the_floor(recor
     }
     asked = paired.iloc[len(tuned) :]
     assert {tuple(row) for row in asked[["measure", "data", "first", "second"]].itertuples(index=False)} == expected
-    ranks = read_outcomes(folder("12_accuracy"))
+    ranks = read_outcomes(recorded_ranks("12_accuracy"))
     datasets = recorded_tables("12_accuracy")["datasets"].set_index("probe")
     for row in asked.to_dict("records"):
         (probe,) = [

@@ -10,7 +10,7 @@ import pytest
 from probekit.errors import ProbekitError
 from probekit.files import digest
 from probekit.outcomes import COLUMNS, RANKS, TEXTS, Outcomes, read_outcomes, sample, without_texts
-from probekit.report.recording import folder, recorded_manifest
+from probekit.report.recording import folder, recorded_manifest, recorded_ranks
 
 ROWS = pd.DataFrame(
     {
@@ -81,15 +81,16 @@ def test_what_is_recorded_holds_no_text_but_that_of_the_demo_world(file, tmp_pat
     (bare := tmp_path / "bare.parquet").write_bytes(without_texts(file))
     frame = read_outcomes(bare)
     ours = frame["probe"].str.startswith("demo")
-    assert ours.tolist() == [False, True, False, True, False]
+    assert ours.tolist() == [True, True, False, False, False]
     for name in ("asked", "gold", "answers"):
         assert frame.loc[~ours, name].isna().all() and frame.loc[ours, name].notna().all()
     assert b"Lisbon" not in bare.read_bytes() and b"Portugal" not in bare.read_bytes()
-    whole = read_outcomes(file)
-    for name in ("model", "probe", "prompt_id", "rank", "score"):
+    whole = read_outcomes(file).sort_values(["probe", "prompt_id"], kind="stable", ignore_index=True)
+    for name in ("model", "probe", "prompt_id", "rank"):
         assert frame[name].equals(whole[name])
-    assert frame["fact_id"].tolist()[:4] == [digest("Lisbon"), "Tarn"] * 2  # facts stay apart
-    assert frame["document"].tolist()[::2][:2] == [digest("Portugal")] * 2
+    assert frame.loc[ours, "score"].equals(whole.loc[ours, "score"]) and frame.loc[~ours, "score"].isna().all()
+    assert frame["fact_id"].tolist()[:4] == ["Tarn"] * 2 + [digest("Lisbon")] * 2  # facts stay apart
+    assert frame["document"].tolist()[2:4] == [digest("Portugal")] * 2
 
 
 def test_rows_without_their_ids_or_of_no_kind_are_refused(tmp_path):
@@ -146,10 +147,20 @@ def test_a_sample_cuts_long_cells_and_lists_and_one_kind_is_not_told(tmp_path):
     assert row[heads.index("asked")] == "x" * 400 + " …" and row[heads.index("answers")] == "a, b, c, …"
 
 
-@pytest.mark.parametrize("file", sorted(folder("").glob("*/ranks.parquet")), ids=lambda file: file.parent.name)
-def test_recorded_ranks_are_of_the_models_of_their_page_and_hold_no_text(file):
-    frame, manifest = read_outcomes(file), recorded_manifest(file.parent.name)
+RECORDED = sorted(path.parent.name for path in folder("").glob("*/manifest.json"))
+RANKED = [study for study in RECORDED if "ranks" in recorded_manifest(study)["captions"]]  # those that asked models
+
+
+def test_recorded_ranks_are_those_that_pages_name_by_their_content():
+    assert set(folder("ranks").iterdir()) == set(map(recorded_ranks, RANKED)) != set()
+    for path in folder("ranks").iterdir():
+        assert path.stem == digest(path.read_bytes())
+
+
+@pytest.mark.parametrize("study", RANKED)
+def test_recorded_ranks_are_of_the_models_of_their_page_and_hold_no_text(study):
+    frame, manifest = read_outcomes(recorded_ranks(study)), recorded_manifest(study)
     assert len(frame) and set(frame["model"]) <= set(manifest["models"])
-    assert frame[list(TEXTS)].isna().all(axis=None)
+    assert frame[[*TEXTS, "score"]].isna().all(axis=None)
     for name in ("prompt_id", "fact_id", "document"):
         assert not frame[name].dropna().str.contains(r"\s").any()

@@ -2,6 +2,7 @@
 
 import json
 import logging
+import shutil
 import subprocess
 import sys
 
@@ -19,7 +20,7 @@ from probekit.report import interval, number
 from probekit.report.book import by_turns
 from probekit.report.fingerprint import files, page_hash
 from probekit.report.page import Page
-from probekit.report.recording import record, recorded_manifest, recorded_tables
+from probekit.report.recording import record, recorded_manifest, recorded_ranks, recorded_tables
 from probekit.report.run import found_paths, run
 from probekit.report.sources import complete, parameters
 from probekit.report.text import shown_name
@@ -317,12 +318,34 @@ def test_what_was_asked_is_kept_beside_the_page_linked_and_recorded_without_text
     assert "| 1 | {download}`PARQUET <t/ranks.parquet>` |" in tables
     manifest = json.loads((page.out / "manifest.json").read_text())
     assert manifest["captions"]["ranks"].startswith("Prompt by prompt") and "ranks" not in manifest["tables"]
-    place = record("01_study", page.out)
-    bare = read_outcomes(place)
+    record("01_study", page.out)
+    bare = read_outcomes(kept := recorded_ranks("01_study"))
     assert bare["asked"].isna().all() and bare["gold"].isna().all() and bare["rank"].tolist() == [2]
     shows = Page("01_study", page.parameters | {"recorded": True, "out": str(tmp_path / "again")})
     shows.close()
-    assert (shows.out / "ranks.parquet").read_bytes() == (place / "ranks.parquet").read_bytes()
+    assert (shows.out / "ranks.parquet").read_bytes() == kept.read_bytes()
+
+
+def test_recorded_ranks_are_kept_once_and_go_with_the_last_page_that_names_them(page, home):
+    def ranks():
+        return {path.name for path in (home / "book/recorded/ranks").iterdir()}
+
+    page.prompts.add("rank", pd.DataFrame(ASKED))
+    page.close()
+    place = record("01_study", page.out)
+    first = recorded_ranks("01_study").name
+    record("01_study", page.out)
+    assert ranks() == {first}  # the same again
+    other = shutil.copytree(place, place.with_name("02_other"))
+    page.prompts.add("rank", pd.DataFrame(ASKED))
+    page.prompts.write(page.out / "ranks.parquet")
+    record("01_study", page.out)
+    second = recorded_ranks("01_study").name
+    assert ranks() == {first, second} and recorded_ranks("02_other").name == first
+    shutil.copy(place / "manifest.json", other)
+    (page.out / "ranks.parquet").unlink()
+    record("01_study", page.out)
+    assert second in ranks() and not recorded_ranks("01_study").exists()
 
 
 def test_a_page_that_asked_nothing_says_nothing_of_prompts(page):
