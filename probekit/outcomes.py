@@ -67,12 +67,18 @@ TEXTS = (
     "word_scores",
     "marked",
 )  # or tied to them
-DEMO = "demo"  # so begin the names of the probes whose texts are ours
+RECORDED_CAPTION = "Prompt by prompt: what was asked, by its id, and the rank of the right answer; texts are not ours"
+OURS = ("demo", "demo_bio", "demo_lipid")  # so begin, up to a slash, the names of the probes whose texts are ours
 SHOWN = 400_000  # characters of a sample
 CUT = 400  # of a cell in it
 LEVEL = 19  # of zstd's 22: files are written once and kept
 FIRST = 3  # members of a list in a cell
 FLAGS = {"hurtful": "answers", "marked": "words"}  # columns of flags -> the members they mark, which a sample names
+
+
+def of_demo_world(probe: str) -> bool:
+    """Whether a probe, set of records or set of templates is of the demo world, by its name."""
+    return probe.partition("/")[0] in OURS
 
 
 class Outcomes:
@@ -133,19 +139,25 @@ def without_texts(path: Path) -> bytes:
     """The file with ids and ranks alone, as it is recorded, the rows of a prompt together; what is of the demo world,
     which is ours, stays whole.
 
-    A document, which may be called by its title, and a fact that is called by its gold, as a prompt of LIPID's is, are
-    called by digests of these names. Scores, whose last digits are the machine's, would be a third of the file.
+    Documents, and prompts and facts whose ids name a gold, as LIPID's do, are called by digests of these
+    names. They keep apart what differs, and keep no secret of names that are public. Scores, whose last digits are the
+    machine's, would be a third of the file, and of scores of words nothing but ids would be left.
     """
     table = _read(path)
-    ours = [str(name).startswith(DEMO) for name in table["probe"].to_pylist()]
-    golds, facts, documents = (table[name].to_pylist() for name in ("gold", "fact_id", "document"))
-    changed: dict[str, list[Any]] = {
-        "fact_id": [
-            digest(fact) if not own and fact in (gold or ()) else fact
-            for fact, gold, own in zip(facts, golds, ours, strict=True)
-        ],
-        "document": [digest(name) if name and not own else name for name, own in zip(documents, ours, strict=True)],
-    }
+    named = zip(table["probe"].to_pylist(), table["kind"].to_pylist(), strict=True)
+    table = table.filter(pa.array([of_demo_world(str(name)) or kind != "saliency" for name, kind in named]))
+    ours = [of_demo_world(str(name)) for name in table["probe"].to_pylist()]
+    golds = [{text.casefold() for text in gold or ()} for gold in table["gold"].to_pylist()]
+    changed: dict[str, list[Any]] = {}
+    for name in ("prompt_id", "fact_id"):
+        changed[name] = [
+            digest(called) if not own and called and right & {*called.casefold().split("/")} else called
+            for called, right, own in zip(table[name].to_pylist(), golds, ours, strict=True)
+        ]
+    changed["document"] = [
+        digest(called) if called and not own else called
+        for called, own in zip(table["document"].to_pylist(), ours, strict=True)
+    ]
     for name in (*TEXTS, "score"):
         changed[name] = [value if own else None for value, own in zip(table[name].to_pylist(), ours, strict=True)]
     for name, values in changed.items():

@@ -104,7 +104,7 @@ page.table(
 # Nothing is measured here again: of the recorded models each number is read from the tables of the page that took it, and pairs from its ranks, prompt by prompt.
 # Models of one's own are asked the same prompts among the same candidates, those that every tokenizer can write and tells apart; `probekit compare` does the same in a terminal.
 # *p* is adjusted for the number of tests on this page; what another page tested, as the gap of a tuned model, has none.
-# Pairs of which both models are at the floor are left out.
+# Of recorded models, pairs that are both at the floor or chose among other numbers of candidates are left out.
 #
 # ## What this does not show
 #

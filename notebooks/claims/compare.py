@@ -44,7 +44,7 @@ COLUMNS = ["source", "page", "model", "tuned", "measure", "data", "n", "estimate
 PAIRED = ["measure", "data", "first", "second", "n", "difference", "low", "high", "p_holm", "floor"]
 CAPTIONS = {
     "measures": "Every measure of every model on every data set, with its 95% interval",
-    "paired": "Models on the same facts: the first less the second",
+    "paired": "Models on the same facts: the first less the second, and which of them is at the floor",
 }
 
 
@@ -193,10 +193,15 @@ def live(page: Page, models: Sequence[str], probes: Sequence[str], limit: int = 
 
 def recorded_pairs() -> pd.DataFrame:
     """What page 12 recorded of two models on the same facts: gaps of tuned models, and ranks of every two."""
-    tables, ranks = recording.recorded_tables("12_accuracy"), read_outcomes(recording.recorded_ranks("12_accuracy"))
+    tables, ranks = recording.recorded_tables("12_accuracy"), recording.recorded_ranks("12_accuracy")
     marks = pick(read(recording.folder, BOOK)[0], page="12_accuracy").set_index(["model", "measure", "data"])["floor"]
     low = marks == FLOOR
-    return pd.concat([_tuned(tables["tuning"], low), _paired(tables["datasets"], ranks, low)]).reindex(columns=PAIRED)
+    found = [_tuned(tables["tuning"], low)] if "tuning" in tables else []
+    if ranks:
+        found.append(_paired(tables["datasets"], read_outcomes(ranks), low))
+    elif tables:
+        caution("Page 12 was recorded without ranks, so that its models are not paired: record it anew.")
+    return (pd.concat(found) if found else pd.DataFrame()).reindex(columns=PAIRED)
 
 
 def _tuned(tuning: pd.DataFrame, low: pd.Series) -> pd.DataFrame:
@@ -225,7 +230,7 @@ def _paired(datasets: pd.DataFrame, ranks: pd.DataFrame, low: pd.Series) -> pd.D
             (found,) = rank_differences(both["rank"], both["rank_other"], list(both["fact_id"]), ONE).to_dict("records")
             pair = {"first": first, "second": second, "floor": SIDES[at[0] + 2 * at[1]], "n": found["facts"]}
             rows.append(found | about | pair)
-    table = pd.DataFrame(rows)
+    table = pd.DataFrame(rows, columns=[*PAIRED, "p"])
     return table.assign(p_holm=holm(table["p"]))
 
 
@@ -313,11 +318,19 @@ def pairs_shown(paired: pd.DataFrame) -> pd.DataFrame:
 
 
 def pairs_sentence(paired: pd.DataFrame) -> str:
-    """How many of the paired tests find a difference."""
-    tested = paired["p_holm"].dropna() if len(paired) else pd.Series(dtype=float)
-    if tested.empty:
+    """How many of the paired tests find a difference, those with a model at the floor apart."""
+    if paired.empty or paired["p_holm"].isna().all():
         return ""
-    return f"Of {len(tested):,} paired tests, {(tested <= LEVEL).sum():,} find a difference (p of at most {LEVEL})."
+    tested = paired.dropna(subset="p_holm")
+    found = (tested["p_holm"] <= LEVEL).groupby(tested["floor"].replace("second", "first")).agg(["sum", "size"])
+    parts = []
+    if "" in found.index:
+        told = "Of {size:,} paired tests of models above the floor, {sum:,} find a difference (p of at most {level})."
+        parts.append(told.format(**found.loc[""], level=LEVEL))
+    if "first" in found.index:
+        told = "Of {size:,} with one model at the floor, {sum:,} do, which says little more than that one is not."
+        parts.append(told.format(**found.loc["first"]))
+    return " ".join(parts)
 
 
 def floor_sentence(measures: pd.DataFrame) -> str:

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import effective_clusters, middle, resampled_means
-from probekit.metrics.decisions import Estimated, opposed, widened
+from probekit.metrics.decisions import Estimated, smallest
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
 from probekit.report.tables import by, pick
 
@@ -56,21 +56,19 @@ def _moves_most(ends: Ends) -> Estimated:
         lambda means: (means[DISPENSABLE] + means[IMPORTANT]) / 2,
         lambda means: (means[DISPENSABLE] - means[IMPORTANT]) / 2,
     ]
-    found = [_larger(ends, TRANSFORMED, half) for half in halves]
-    estimate, low, _ = map(min, zip(*found, strict=True))
-    return estimate, low, min(widened(*one, 2)[1] for one in found)
+    return smallest([_larger(ends, TRANSFORMED, half) for half in halves])
 
 
 def _larger(ends: Ends, kind: str, other: Statistic) -> Estimated:
-    """By how much x, a mean change, is larger in size than y: above zero where x - y and x + y have one sign.
+    """By how much x, a mean change, is larger in size than y.
 
+    That is the smaller of the sizes of x - y and x + y, above zero where these have one sign and below where not.
     A difference of absolute values has no sound interval near zero, where an absolute value is never below it; these
-    two have (see ``decisions.opposed``).
+    two have.
     """
-    estimate, low, high = opposed(
-        ends(lambda means: means[kind] - other(means)), ends(lambda means: means[kind] + other(means))
-    )
-    return -estimate, -high, -low
+    both = [ends(lambda means: means[kind] - other(means)), ends(lambda means: means[kind] + other(means))]
+    estimate, low, high = smallest([one if one[0] >= 0 else (-one[0], -one[2], -one[1]) for one in both])
+    return (estimate, low, high) if (both[0][0] >= 0) == (both[1][0] >= 0) else (-estimate, -high, -low)
 
 
 # claim, what is compared, the dimensions (all together, if none), and what measures it

@@ -353,7 +353,7 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
         domain=probe.domain,
         prompt_id=own["prompt_id"],
         object=prompts["gold"].str[0],
-        candidates=len(probe.entities),
+        candidates=ranked.attrs["counts"]["candidates"],
         rank=own["rank"],
         rank_any=best["rank"],
         score=own["score"],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+import sys
 from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import NamedTuple
@@ -12,6 +14,7 @@ import pandas as pd
 from scipy import stats
 
 BLOCK = 1 << 18  # draws made at a time
+LEAST = sys.float_info.min  # of p-values, which are never zero
 SLACK = 1e-12  # a sum so near zero is zero but for rounding
 
 
@@ -345,7 +348,10 @@ def paired_permutation_test(
 
     Args:
         a, b: shape (n,), paired; with ``clusters``, all differences of one cluster flip together.
-        samples: random flips; when 2**clusters is no more than this, every flip is tried and the p-value is exact.
+        samples: random flips, where the p-value is not exact. It is when 2**clusters is no more than this, for then
+            every flip is tried, and when all clusters' sums are of one size, as of hits with a prompt a cluster, for
+            then flips are tosses of a coin. Far from zero, where few random flips would come, Hoeffding's inequality
+            bounds it, so that correction for many tests is not stopped by ``samples``.
     """
     first, second = np.asarray(a, dtype=float), np.asarray(b, dtype=float)
     if first.ndim != 1 or first.shape != second.shape or not len(first) or not np.isfinite([first, second]).all():
@@ -358,9 +364,14 @@ def paired_permutation_test(
     if 2**count <= samples:
         signs = 1 - 2 * ((np.arange(2**count)[:, None] >> np.arange(count)) & 1)
         return float((np.abs(signs @ sums) >= observed - slack).mean())
+    sizes = np.abs(sums)
+    if sizes.max() - sizes.min() <= SLACK * sizes.max():
+        above = int((sums > 0).sum())
+        return min(1.0, max(LEAST, 2 * float(stats.binom.cdf(min(above, count - above), count, 0.5))))
     generator = np.random.default_rng(seed)
     extreme = sum(
         int((np.abs(generator.choice([-1.0, 1.0], size=(100, count)) @ sums) >= observed - slack).sum())
         for _ in range(-(-samples // 100))
     )
-    return (1 + extreme) / (1 + 100 * -(-samples // 100))
+    bound = 2 * math.exp(-(observed**2) / (2 * float(sums @ sums)))
+    return min((1 + extreme) / (1 + 100 * -(-samples // 100)), max(LEAST, bound))

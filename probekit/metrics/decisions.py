@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -44,6 +44,17 @@ def opposed(first: Estimated, second: Estimated) -> Estimated:
     turned = [one if one[0] >= 0 else (-one[0], -one[2], -one[1]) for one in (first, second)]
     estimate, low, high = min(turned, key=lambda one: one[1])
     return (estimate, low, high) if (first[0] >= 0) != (second[0] >= 0) else (-estimate, -high, -low)
+
+
+def smallest(found: Sequence[Estimated]) -> Estimated:
+    """The smallest of several differences, as one that may be stretched (``widened``) like each of them.
+
+    It lies above zero if all of them do, however they are all stretched, for which a lower end of a larger one comes
+    nearer to zero in proportion; and below it if any does by an interval for so many.
+    """
+    estimate = min(one[0] for one in found)
+    low = min(low * estimate / at if 0 < low < at else low for at, low, _ in found)
+    return estimate, low, min(widened(at, low, high, len(found))[1] for at, low, high in found)
 
 
 def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:

@@ -20,7 +20,7 @@ from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.markup import Markup, escape, file_name, inert, option, quoted, table, with_texts
 from probekit.models.each import Each
-from probekit.outcomes import CAPTION, RANKS, Outcomes
+from probekit.outcomes import CAPTION, RANKS, RECORDED_CAPTION, Outcomes, of_demo_world
 from probekit.probes.probe import Probe
 from probekit.provenance import provenance
 from probekit.report import explorer
@@ -285,7 +285,7 @@ class Page:
         """Write ``manifest.json``; show the folded list of all tables and the folded provenance table."""
         self._warn()
         if count := self.prompts.write(self.out / RANKS, recorded_ranks(self.study) if self.recorded else None):
-            self._kept[RANKS] = (CAPTION, count)
+            self._kept[RANKS] = (RECORDED_CAPTION if self.recorded else CAPTION, count)
             self.say(Markup(explorer.link(f"{self.study}/ranks", "Prompt by prompt")))
         data = json.dumps(self.manifest, indent=2, ensure_ascii=False) + "\n"
         write_atomically(self.out / "manifest.json", data.encode())
@@ -326,7 +326,7 @@ class Page:
 
 def of_demo(probes: Iterable[str], models: Iterable[str]) -> bool:
     """Whether any of these, as a page names them, is of the demo world."""
-    return any(name.startswith("demo") for name in probes) or any(name.startswith("zoo/") for name in models)
+    return any(map(of_demo_world, probes)) or any(name.startswith("zoo/") for name in models)
 
 
 def _display(markdown: Markup | None, as_html: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pandas as pd
 from probekit.errors import ReportError
 from probekit.files import digest, write_atomically
 from probekit.markup import unquoted, with_texts
-from probekit.outcomes import RANKS, without_texts
+from probekit.outcomes import RANKS, RECORDED_CAPTION, without_texts
 from probekit.reading import read_frame, read_object
 from probekit.report.paths import root
 
@@ -44,38 +45,59 @@ def recorded_manifest(study: str) -> dict[str, Any]:
     return read_object(path) if path.is_file() else {}
 
 
-def recorded_ranks(study: str) -> Path:
-    """Where the recorded ``ranks.parquet`` of a page lies, which pages that asked the same share; maybe nowhere yet."""
-    return folder("ranks") / f"{recorded_manifest(study).get('ranks', 'none')}.parquet"
+def recorded_ranks(study: str) -> Path | None:
+    """The recorded ``ranks.parquet`` of a page, which pages that asked the same share; none where it asked nothing.
+
+    Raises:
+        ReportError: the manifest names a file that is not there.
+    """
+    if "ranks" not in (manifest := recorded_manifest(study)):
+        return None
+    path = _ranks(manifest)
+    if not path.is_file():
+        raise ReportError(f"{study} was recorded with {path}, which is not there: restore it, or record the page anew")
+    return path
+
+
+def _ranks(manifest: Mapping[str, Any]) -> Path:
+    return folder("ranks") / f"{manifest['ranks']}.parquet"
 
 
 def record(study: str, out: Path) -> Path:
     """Keep the tables and the manifest of a finished run as the page's recorded results.
 
-    Tables that only show or conclude what lies elsewhere are left out. Ranks are named by their content; the
-    page's former ones go, unless another page has them too.
+    Tables that only show or conclude what lies elsewhere are left out. Ranks are named by their content, and
+    those that no page has any more go.
 
     Raises:
         ReportError: the run itself only showed recorded tables, or one of its models failed a sanity check.
     """
+    from filelock import FileLock
+
     manifest = read_object(out / "manifest.json")
     if "recorded" in manifest:
         raise ReportError(f"{out} shows what was recorded before: record a run that computes, such as --profile lab")
     for name, about in manifest["models"].items():
         if faults := about.get("faults"):
             raise ReportError(f"{study} is not recorded: {name}: {'; '.join(faults)}. Leave it out, or train it anew")
-    place, former = folder(study), recorded_ranks(study)
+    place = folder(study)
     kept = {name: (out / name).read_bytes() for name in (f"{table}.csv" for table in manifest["tables"])}
-    if (ranks := out / RANKS).is_file():
-        bare = without_texts(ranks)
-        manifest["ranks"] = digest(bare)
-        write_atomically(folder("ranks") / f"{manifest['ranks']}.parquet", bare)
+    ranks = without_texts(out / RANKS) if (out / RANKS).is_file() else None
+    if ranks:
+        manifest["ranks"] = digest(ranks)
+        manifest["captions"]["ranks"] = RECORDED_CAPTION
     kept["manifest.json"] = (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
-    for name, data in kept.items():
-        write_atomically(place / name, data)
-    for path in place.iterdir():
-        if path.name not in kept:
+    (lock := folder("ranks") / ".lock").parent.mkdir(parents=True, exist_ok=True)
+    with FileLock(lock):
+        if ranks:
+            write_atomically(_ranks(manifest), ranks)
+        for name, data in kept.items():
+            write_atomically(place / name, data)
+        for path in place.iterdir():
+            if path.name not in kept:
+                path.unlink()
+        known = [read_object(path) for path in folder("").glob("*/manifest.json")]
+        named = {_ranks(one) for one in known if "ranks" in one}
+        for path in {*folder("ranks").iterdir()} - named - {lock}:
             path.unlink()
-    if former not in {recorded_ranks(path.parent.name) for path in folder("").glob("*/manifest.json")}:
-        former.unlink(missing_ok=True)
     return place

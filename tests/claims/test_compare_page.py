@@ -14,7 +14,8 @@ from probekit.cautions import heard
 from probekit.errors import ReportError
 from probekit.metrics.decisions import FLOOR
 from probekit.models.each import Each
-from probekit.outcomes import read_outcomes
+from probekit.outcomes import Outcomes, read_outcomes
+from probekit.report import recording
 from probekit.report.recording import folder, recorded_ranks, recorded_tables
 from probekit.report.tables import pick
 
@@ -222,3 +223,53 @@ def test_every_two_recorded_models_are_paired_where_one_is_above_the_floor(recor
         )
     shown = compare.pairs_shown(paired)
     assert shown["n"].iloc[0] == f"{tuned['facts'].iloc[0]:,}"
+    assert "p_holm" not in compare.pairs_shown(paired.head(len(tuned)))
+    above = asked[asked["floor"] == ""]
+    sure, low_sides = (above["p_holm"] <= 0.05).sum(), len(asked) - len(above)
+    assert compare.pairs_sentence(paired).startswith(
+        f"Of {len(above)} paired tests of models above the floor, {sure} find a difference (p of at most 0.05). "
+        f"Of {low_sides} with one model at the floor, "
+    )
+    assert compare.pairs_sentence(paired.head(len(tuned))) == compare.pairs_sentence(pd.DataFrame()) == ""
+
+
+@pytest.fixture
+def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Another book's recorded results, to be changed."""
+    place = tmp_path / "book" / "recorded"
+    for page in ("12_accuracy", "ranks"):
+        shutil.copytree(folder(page), place / page)
+    monkeypatch.setattr(recording, "root", lambda: tmp_path)
+    return place
+
+
+def keep(place: Path, ranks: pd.DataFrame) -> None:
+    outcomes = Outcomes()
+    outcomes.add("rank", ranks)
+    outcomes.write(recorded_ranks("12_accuracy") or place)
+
+
+def test_what_was_recorded_of_one_model_has_no_pairs(other: Path) -> None:
+    (other / "12_accuracy" / "tuning.csv").unlink()
+    ranks = read_outcomes(recorded_ranks("12_accuracy") or other)
+    keep(other, pick(ranks, model=ranks["model"].iloc[0]))
+    assert compare.recorded_pairs().empty
+
+
+def test_models_that_chose_among_others_are_not_paired(other: Path) -> None:
+    ranks = read_outcomes(recorded_ranks("12_accuracy") or other)
+    odd = ranks["model"].iloc[0]
+    keep(other, ranks.assign(candidates=ranks["candidates"].where(ranks["model"] != odd, 7)))
+    found = compare.recorded_pairs().dropna(subset="p_holm")
+    assert len(found) and odd not in {*found["first"], *found["second"]}
+
+
+def test_without_recorded_ranks_the_page_says_so(other: Path) -> None:
+    about = other / "12_accuracy" / "manifest.json"
+    known = json.loads(about.read_text())
+    about.write_text(json.dumps({name: value for name, value in known.items() if name != "ranks"}))
+    with heard() as said:
+        assert compare.recorded_pairs()["p_holm"].isna().all()
+    assert said.cautions == ["Page 12 was recorded without ranks, so that its models are not paired: record it anew."]
+    shutil.rmtree(other / "12_accuracy")
+    assert compare.recorded_pairs().empty

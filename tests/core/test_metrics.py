@@ -16,6 +16,7 @@ from probekit.metrics import (
     bootstrap_means,
     effective_clusters,
     hits_at_k,
+    holm,
     kendall_tau,
     macro_average,
     mean_reciprocal_rank,
@@ -467,8 +468,31 @@ def test_sampled_flips_come_near_the_exact_p_value():
 
 
 def test_a_sampled_p_value_is_never_zero():
-    assert paired_permutation_test(np.ones(64), np.zeros(64), samples=1000) == 1 / 1001
     assert paired_permutation_test(np.ones(64), np.ones(64), samples=10) == 1.0
+    assert paired_permutation_test(np.ones(64), np.zeros(64)) == pytest.approx(2 / 2**64)  # all flips or none
+    for size in (np.ones(5000), np.arange(1.0, 5001)):
+        assert 0 < paired_permutation_test(size, np.zeros(5000)) < 1e-300
+    few = [8, 9, 10, 11, 12, -1]  # 64 flips, of which 4 come as far: none of the random ones would say so little
+    assert paired_permutation_test(few, [0] * 6, samples=1) > 1 / 101
+
+
+@settings(deadline=None)
+@given(st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=12))
+def test_hits_and_misses_are_tossed_as_coins(differences):
+    p = paired_permutation_test(differences, [0] * len(differences), samples=1)
+    assert p == pytest.approx(brute_force(differences))
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(1, 9), min_size=9, max_size=12))
+def test_what_hardly_any_random_flip_reaches_has_no_less_than_its_exact_p_value(differences):
+    p = paired_permutation_test(differences, [0] * len(differences), samples=1)
+    assert p >= min(brute_force(differences), 1 / 101)
+
+
+def test_of_a_thousand_clear_differences_all_are_found():
+    clear = np.random.default_rng(0).integers(1, 9, 80)
+    assert (holm([paired_permutation_test(clear, np.zeros(80), samples=100)] * 1000) < 0.001).all()
 
 
 def test_correlated_prompts_are_no_evidence_of_their_own():

@@ -9,7 +9,7 @@ import pytest
 
 from probekit.errors import ProbekitError
 from probekit.files import digest
-from probekit.outcomes import COLUMNS, RANKS, TEXTS, Outcomes, read_outcomes, sample, without_texts
+from probekit.outcomes import COLUMNS, RANKS, TEXTS, Outcomes, of_demo_world, read_outcomes, sample, without_texts
 from probekit.report.recording import folder, recorded_manifest, recorded_ranks
 
 ROWS = pd.DataFrame(
@@ -28,6 +28,7 @@ ROWS = pd.DataFrame(
         "further": "not of the schema",
     }
 )
+SCORED = {"model": ["a"], "probe": ["mine"], "prompt_id": ["0"], "method": ["attention"], "word_scores": [[1.0]]}
 
 
 @pytest.fixture
@@ -75,6 +76,27 @@ def test_the_same_rows_give_the_same_bytes_and_none_no_file(file, tmp_path):
     assert nothing.write(tmp_path / "none.parquet", tmp_path / "not recorded") == 0
     assert nothing.write(tmp_path / "past.parquet", file) == 5
     assert (tmp_path / "past.parquet").read_bytes() == file.read_bytes()
+
+
+@pytest.mark.parametrize("probe", ["demo", "demo/natural", "demo_bio/template, further wordings", "demo_lipid/gene"])
+def test_probes_of_the_demo_world_are_known_by_their_names(probe):
+    assert of_demo_world(probe) and not of_demo_world(probe.replace("demo", "demographics"))
+
+
+def test_what_names_a_gold_is_called_by_a_digest_and_scores_of_words_go(tmp_path):
+    outcomes = Outcomes()
+    ids = {"prompt_id": ["Portugal/lisbon", "lisbon", "p/1", ""], "fact_id": ["LISBON", "of Lisbon", "1", None]}
+    outcomes.add("rank", ROWS.assign(**ids, probe="mine", gold=[["Lisbon"]] * 2 + [["1"]] * 2))
+    outcomes.add("saliency", pd.DataFrame(SCORED))
+    outcomes.add("saliency", pd.DataFrame(SCORED | {"probe": ["demo/en"]}))
+    outcomes.write(tmp_path / RANKS)
+    (bare := tmp_path / "bare.parquet").write_bytes(without_texts(tmp_path / RANKS))
+    frame = read_outcomes(bare)
+    kept = frame[frame["probe"] == "mine"]
+    assert set(kept["prompt_id"]) == {digest("Portugal/lisbon"), digest("lisbon"), digest("p/1"), ""}
+    assert set(kept["fact_id"].dropna()) == {digest("LISBON"), "of Lisbon", digest("1")}
+    assert set(kept["kind"]) == {"rank"}
+    assert frame.loc[frame["kind"] == "saliency", "word_scores"].map(list).tolist() == [[1.0]]  # of the demo world
 
 
 def test_what_is_recorded_holds_no_text_but_that_of_the_demo_world(file, tmp_path):
@@ -148,12 +170,12 @@ def test_a_sample_cuts_long_cells_and_lists_and_one_kind_is_not_told(tmp_path):
 
 
 RECORDED = sorted(path.parent.name for path in folder("").glob("*/manifest.json"))
-RANKED = [study for study in RECORDED if "ranks" in recorded_manifest(study)["captions"]]  # those that asked models
+RANKED = [study for study in RECORDED if "ranks" in recorded_manifest(study).get("captions", {})]  # that asked models
 
 
 def test_recorded_ranks_are_those_that_pages_name_by_their_content():
-    assert set(folder("ranks").iterdir()) == set(map(recorded_ranks, RANKED)) != set()
-    for path in folder("ranks").iterdir():
+    assert set(folder("ranks").glob("*.parquet")) == set(map(recorded_ranks, RANKED)) != set()
+    for path in folder("ranks").glob("*.parquet"):
         assert path.stem == digest(path.read_bytes())
 
 

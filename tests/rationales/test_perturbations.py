@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -123,27 +124,30 @@ def both(falls: float, least: float, ap: float, f1: float, small: float) -> pd.D
 SIZES = st.floats(-1, 1, allow_subnormal=False)
 
 
-@given(SIZES, SIZES, SIZES, st.floats(0, 0.5))
-def test_sizes_are_compared_by_sums_and_differences(t: float, d: float, i: float, half: float) -> None:
+@given(SIZES, SIZES, SIZES, st.lists(st.floats(0, 0.5), min_size=4, max_size=4))
+def test_sizes_are_compared_by_sums_and_differences(t: float, d: float, i: float, halves: list[float]) -> None:
     """An interval of a size holds sizes on both sides of it unless changes of one sign are told apart."""
     means = {changed.TRANSFORMED: t, changed.DISPENSABLE: d, changed.IMPORTANT: i}
 
     def ends(statistic: changed.Statistic) -> tuple[float, float, float]:
         value = float(statistic({name: np.float64(mean) for name, mean in means.items()}))
+        half = next(drawn)
         return value, value - half, value + half
 
     for sentence, size in (
         (changed._moves_more(changed.TRANSFORMED, changed.DISPENSABLE), abs(d)),
         (changed._moves_most, (abs(d) + abs(i)) / 2),
     ):
+        drawn = itertools.cycle(halves)
         estimate, low, high = sentence(ends)
         assert estimate == pytest.approx(abs(t) - size, abs=1e-12)
         assert low <= estimate <= high
-        if max(abs(t), size) < half:  # nothing is known of any sign
+        if max(abs(t), size) < min(halves):  # nothing is known of any sign
             assert low <= 0 <= high
-        if half == 0:
-            assert low == high == estimate
-    assert changed._larger(ends, changed.TRANSFORMED, lambda _: np.float64(0))[1] <= max(0, abs(t) - half) + 1e-12
+        if max(halves) == 0:
+            assert low == pytest.approx(estimate, abs=1e-12) == high
+    drawn = itertools.repeat(halves[0])
+    assert changed._larger(ends, changed.TRANSFORMED, lambda _: np.float64(0))[1] <= max(0, abs(t) - halves[0]) + 1e-12
 
 
 def test_the_papers_sentences_hold_where_the_numbers_do() -> None:

@@ -328,24 +328,35 @@ def test_what_was_asked_is_kept_beside_the_page_linked_and_recorded_without_text
 
 def test_recorded_ranks_are_kept_once_and_go_with_the_last_page_that_names_them(page, home):
     def ranks():
-        return {path.name for path in (home / "book/recorded/ranks").iterdir()}
+        return {path.stem for path in (home / "book/recorded/ranks").iterdir() if path.name != ".lock"}
 
     page.prompts.add("rank", pd.DataFrame(ASKED))
     page.close()
     place = record("01_study", page.out)
-    first = recorded_ranks("01_study").name
+    first = recorded_ranks("01_study").stem
+    (home / "book/recorded/ranks/.unfinished.part").touch()  # of a recording that was killed
+    (home / "book/recorded/ranks/no_manifest_has_it.parquet").touch()
     record("01_study", page.out)
-    assert ranks() == {first}  # the same again
-    other = shutil.copytree(place, place.with_name("02_other"))
+    assert ranks() == {first}
+    shutil.copytree(place, place.with_name("02_other"))
     page.prompts.add("rank", pd.DataFrame(ASKED))
     page.prompts.write(page.out / "ranks.parquet")
     record("01_study", page.out)
-    second = recorded_ranks("01_study").name
-    assert ranks() == {first, second} and recorded_ranks("02_other").name == first
-    shutil.copy(place / "manifest.json", other)
+    second = recorded_ranks("01_study").stem
+    assert ranks() == {first, second} and recorded_ranks("02_other").stem == first
+    shutil.rmtree(place.with_name("02_other"))
     (page.out / "ranks.parquet").unlink()
     record("01_study", page.out)
-    assert second in ranks() and not recorded_ranks("01_study").exists()
+    assert ranks() == set() and recorded_ranks("01_study") is None
+
+
+def test_recorded_ranks_that_are_gone_are_missed(page, tmp_path):
+    page.prompts.add("rank", pd.DataFrame(ASKED))
+    page.close()
+    record("01_study", page.out)
+    recorded_ranks("01_study").unlink()
+    with pytest.raises(ReportError, match=r"recorded with .*\.parquet, which is not there: restore it, or record"):
+        Page("01_study", page.parameters | {"recorded": True, "out": str(tmp_path / "again")}).close()
 
 
 def test_a_page_that_asked_nothing_says_nothing_of_prompts(page):

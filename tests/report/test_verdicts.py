@@ -8,11 +8,11 @@ from itertools import pairwise
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from probekit.metrics.decisions import FLOOR, opposed, tallied, widened
+from probekit.metrics.decisions import FLOOR, Estimated, opposed, smallest, tallied, widened
 from probekit.report.claims import Claim, Judged
 from probekit.report.verdicts import concluded, judge
 
@@ -114,6 +114,28 @@ def test_opposite_signs_are_as_sure_as_the_less_sure_of_the_two() -> None:
     assert opposed((-0.2, -0.3, -0.1), (0.4, 0.3, 0.5)) == (0.2, 0.1, 0.3)
     assert opposed((0.4, 0.3, 0.5), (0.2, 0.1, 0.3)) == (-0.2, -0.3, -0.1)
     assert opposed((-0.4, -0.5, -0.3), (0.1, -0.1, 0.3)) == (0.1, -0.1, 0.3)  # sure of one alone: undecided
+
+
+def test_the_smallest_of_differences_worked_by_hand() -> None:
+    assert smallest([(0.2, 0.1, 0.3)]) == pytest.approx((0.2, 0.1, 0.3))
+    estimate, low, high = smallest([(0.4, 0.1, 0.7), (0.2, 0.15, 0.25)])
+    assert (estimate, low) == (0.2, pytest.approx(0.05))  # a quarter of its estimate, as the less sure one
+    assert high == widened(0.2, 0.15, 0.25, 2)[1]
+    assert smallest([(0.4, -0.1, 0.9), (0.2, 0.15, 0.25)])[:2] == (0.2, -0.1)
+    assert smallest([(0.4, 0.3, 0.5), (-0.2, -0.3, -0.1)])[:2] == (-0.2, -0.3)
+
+
+PARTS = st.tuples(st.integers(-50, 50), st.integers(1, 60), st.integers(1, 60)).map(
+    lambda drawn: (drawn[0] / 10, (drawn[0] - drawn[1]) / 10, (drawn[0] + drawn[2]) / 10)
+)
+
+
+@given(st.lists(PARTS, min_size=1, max_size=3), st.integers(1, 20))
+def test_the_smallest_is_above_zero_where_all_are_however_stretched(found: list[Estimated], tests: int) -> None:
+    low = widened(*smallest(found), tests)[0]
+    lows = [widened(*one, tests)[0] for one in found]
+    assume(min(map(abs, lows)) > 1e-9)
+    assert (low > 0) == (min(lows) > 0)
 
 
 def test_several_rows_of_one_model_are_one_voice() -> None:
