@@ -426,9 +426,9 @@ def check(options: argparse.Namespace) -> None:
         _say(json.dumps(rows, indent=2, ensure_ascii=False))
         return
     for row in rows:
-        ours = "" if row["ours"] is None else f", ours {row['ours']}"
+        numbers = ", ".join(f"{name} {row[name]}" for name in ("published", "ours") if row[name] is not None)
         related = f"          ours, other models: {row['related']} ({row['related_note']})"
-        _say(f"{row['id']:9} {row['verdict']:11} own numbers: {row['own_table']:14} published {row['published']}{ours}")
+        _say(f"{row['id']:9} {row['verdict']:11} own numbers: {row['own_table']:14} {numbers}".rstrip())
         _say(f"          {row['statement']}", f"          {row['reason']}", *[related] * (row["related"] is not None))
     _say(by_verdict(rows))
 

@@ -139,21 +139,25 @@ def without_texts(path: Path) -> bytes:
     """The file with ids and ranks alone, as it is recorded, the rows of a prompt together; what is of the demo world,
     which is ours, stays whole.
 
-    Documents, and prompts and facts whose ids name a gold, as LIPID's do, are called by digests of these
-    names. They keep apart what differs, and keep no secret of names that are public. Scores, whose last digits are the
-    machine's, would be a third of the file, and of scores of words nothing but ids would be left.
+    Documents, and prompts and facts whose ids are a gold or have one between slashes, as LIPID's, are called by digests
+    of these names. They keep apart what differs, and keep no secret of names that are public. Scores, whose last digits
+    are the machine's, would be a third of the file, and of scores of words nothing but ids would be left.
+
+    Returns:
+        A file's bytes; none if no row is left.
     """
     table = _read(path)
     named = zip(table["probe"].to_pylist(), table["kind"].to_pylist(), strict=True)
     table = table.filter(pa.array([of_demo_world(str(name)) or kind != "saliency" for name, kind in named]))
-    ours = [of_demo_world(str(name)) for name in table["probe"].to_pylist()]
-    golds = [{text.casefold() for text in gold or ()} for gold in table["gold"].to_pylist()]
+    if not len(table):
+        return b""
+    probes, golds = table["probe"].to_pylist(), table["gold"].to_pylist()
+    ours = [of_demo_world(str(name)) for name in probes]
     changed: dict[str, list[Any]] = {}
     for name in ("prompt_id", "fact_id"):
-        changed[name] = [
-            digest(called) if not own and called and right & {*called.casefold().split("/")} else called
-            for called, right, own in zip(table[name].to_pylist(), golds, ours, strict=True)
-        ]
+        ids = list(zip(probes, table[name].to_pylist(), strict=True))
+        told = {one for one, right, own in zip(ids, golds, ours, strict=True) if not own and _names(one[1], right)}
+        changed[name] = [digest(one[1]) if one in told else one[1] for one in ids]
     changed["document"] = [
         digest(called) if called and not own else called
         for called, own in zip(table["document"].to_pylist(), ours, strict=True)
@@ -164,6 +168,10 @@ def without_texts(path: Path) -> bytes:
         field = SCHEMA.field(name)
         table = table.set_column(SCHEMA.get_field_index(name), field, pa.array(values, field.type))
     return _as_bytes([table.sort_by([("probe", "ascending"), ("prompt_id", "ascending")])])
+
+
+def _names(called: str | None, golds: list[str] | None) -> bool:
+    return any(f"/{gold}/".casefold() in f"/{called}/".casefold() for gold in golds or () if called and gold)
 
 
 def sample(path: Path, characters: int = SHOWN) -> tuple[list[str], list[list[str]]]:

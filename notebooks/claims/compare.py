@@ -218,18 +218,23 @@ def _paired(datasets: pd.DataFrame, ranks: pd.DataFrame, low: pd.Series) -> pd.D
 
     Pairs of which both are at the floor are left out, and such that chose among other numbers of candidates.
     """
-    known, rows = datasets.set_index("probe"), []
+    known, rows, apart = datasets.set_index("probe"), [], 0
     for probe, group in ranks.groupby("probe", sort=False):
         about = {"measure": STYLES[known.at[probe, "style"]], "data": known.at[probe, "dataset"]}
         sides = {name: one.set_index("prompt_id") for name, one in group.groupby("model", sort=False)}
         for first, second in combinations(sides, 2):
             at = [bool(low[name, about["measure"], about["data"]]) for name in (first, second)]
             both = sides[first].merge(sides[second], on="prompt_id", suffixes=("", "_other"))
-            if all(at) or both.empty or (both["candidates"] != both["candidates_other"]).any():
+            if all(at) or both.empty:
+                continue
+            if (both["candidates"] != both["candidates_other"]).any():
+                apart += 1
                 continue
             (found,) = rank_differences(both["rank"], both["rank_other"], list(both["fact_id"]), ONE).to_dict("records")
             pair = {"first": first, "second": second, "floor": SIDES[at[0] + 2 * at[1]], "n": found["facts"]}
             rows.append(found | about | pair)
+    if apart:
+        caution(f"{apart:,} pairs of recorded models are left out: their tokenizers allow other candidates.")
     table = pd.DataFrame(rows, columns=[*PAIRED, "p"])
     return table.assign(p_holm=holm(table["p"]))
 
@@ -319,18 +324,18 @@ def pairs_shown(paired: pd.DataFrame) -> pd.DataFrame:
 
 def pairs_sentence(paired: pd.DataFrame) -> str:
     """How many of the paired tests find a difference, those with a model at the floor apart."""
-    if paired.empty or paired["p_holm"].isna().all():
-        return ""
-    tested = paired.dropna(subset="p_holm")
-    found = (tested["p_holm"] <= LEVEL).groupby(tested["floor"].replace("second", "first")).agg(["sum", "size"])
+    tested = paired.dropna(subset="p_holm") if len(paired) else paired
     parts = []
-    if "" in found.index:
-        told = "Of {size:,} paired tests of models above the floor, {sum:,} find a difference (p of at most {level})."
-        parts.append(told.format(**found.loc[""], level=LEVEL))
-    if "first" in found.index:
-        told = "Of {size:,} with one model at the floor, {sum:,} do, which says little more than that one is not."
-        parts.append(told.format(**found.loc["first"]))
-    return " ".join(parts)
+    for about, sides in (
+        ("models above the floor", SIDES[:1]),
+        ("a model above the floor with one at it, where a difference says little more than that", SIDES[1:3]),
+        ("models at the floor, where it says nothing", SIDES[3:]),
+    ):
+        chosen = tested[tested["floor"].isin(sides)] if len(tested) else tested
+        if len(chosen):
+            found = int((chosen["p_holm"] <= LEVEL).sum())
+            parts.append(f"{found:,} of {len(chosen):,} of {about}")
+    return f"Paired tests that find a difference (p of at most {LEVEL}): {'; '.join(parts)}." if parts else ""
 
 
 def floor_sentence(measures: pd.DataFrame) -> str:

@@ -161,7 +161,7 @@ def _against(ranks: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for about, group in by(ranks, ["probe"]):
         first, second = (pick(group, model=model) for model in models)
-        facts, candidates = first["fact_id"].tolist(), int(first["candidates"].iloc[0])
+        facts, candidates = first["fact_id"].tolist(), int(group["candidates"].min())
         found = rank_differences(first["rank"], second["rank"], facts, candidates=candidates)
         rows.append(
             pd.DataFrame([about | dict(zip(("first", "second"), models, strict=True))]).merge(found, how="cross")

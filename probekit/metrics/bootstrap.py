@@ -358,7 +358,7 @@ def paired_permutation_test(
         raise ValueError("paired_permutation_test needs two equally long lists of finite numbers")
     difference = first - second
     sums = _by_cluster(difference[:, None], clusters)[0][:, 0]
-    sums = sums[sums != 0]  # a zero is the same under both signs
+    sums = sums[np.abs(sums) > SLACK * np.abs(difference).sum()]  # a zero is the same under both signs
     observed, count = abs(sums.sum()), len(sums)
     slack = 1e-12 * np.abs(sums).sum()
     if 2**count <= samples:
@@ -373,5 +373,14 @@ def paired_permutation_test(
         int((np.abs(generator.choice([-1.0, 1.0], size=(100, count)) @ sums) >= observed - slack).sum())
         for _ in range(-(-samples // 100))
     )
-    bound = 2 * math.exp(-(observed**2) / (2 * float(sums @ sums)))
-    return min((1 + extreme) / (1 + 100 * -(-samples // 100)), max(LEAST, bound))
+    return min((1 + extreme) / (1 + 100 * -(-samples // 100)), _flips_bound(sums))
+
+
+def _flips_bound(sums: npt.NDArray[np.float64]) -> float:
+    """What share of all flips of signs at most brings a sum as far from zero (Hoeffding 1963, theorem 2).
+
+    Args:
+        sums: shape (n,), none zero.
+    """
+    scaled = sums / np.abs(sums).max()
+    return max(LEAST, 2 * math.exp(-(float(scaled.sum()) ** 2) / (2 * float(scaled @ scaled))))

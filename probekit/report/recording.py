@@ -89,6 +89,7 @@ def record(study: str, out: Path) -> Path:
     kept["manifest.json"] = (json.dumps(manifest, indent=2, ensure_ascii=False) + "\n").encode()
     (lock := folder("ranks") / ".lock").parent.mkdir(parents=True, exist_ok=True)
     with FileLock(lock):
+        others = [read_object(path) for path in folder("").glob("*/manifest.json") if path.parent != place]
         if ranks:
             write_atomically(_ranks(manifest), ranks)
         for name, data in kept.items():
@@ -96,8 +97,7 @@ def record(study: str, out: Path) -> Path:
         for path in place.iterdir():
             if path.name not in kept:
                 path.unlink()
-        known = [read_object(path) for path in folder("").glob("*/manifest.json")]
-        named = {_ranks(one) for one in known if "ranks" in one}
-        for path in {*folder("ranks").iterdir()} - named - {lock}:
+        named = {_ranks(one) for one in [manifest, *others] if "ranks" in one}
+        for path in {path for path in lock.parent.iterdir() if path.suffix in (".parquet", ".part")} - named:
             path.unlink()
     return place

@@ -476,6 +476,19 @@ def test_a_sampled_p_value_is_never_zero():
     assert paired_permutation_test(few, [0] * 6, samples=1) > 1 / 101
 
 
+def test_the_bound_of_what_random_flips_do_not_reach_worked_by_hand():
+    rising = np.arange(1.0, 41)  # of squares 22,140 together
+    expected = 2 * math.exp(-(820**2) / (2 * 22_140))
+    assert paired_permutation_test(rising, np.zeros(40), samples=100) == pytest.approx(expected)
+    for scale in (1e-200, 1e200):
+        assert paired_permutation_test(scale * rising, np.zeros(40), samples=100) == pytest.approx(expected)
+
+
+def test_facts_that_differ_by_rounding_alone_do_not_differ():
+    first, second = np.tile([1, 1 / 4, 1 / 6], 40), np.tile([1 / 6, 1, 1 / 4], 40)
+    assert paired_permutation_test(first, second, np.repeat(np.arange(40), 3)) == 1
+
+
 @settings(deadline=None)
 @given(st.lists(st.sampled_from([-1, 0, 1]), min_size=1, max_size=12))
 def test_hits_and_misses_are_tossed_as_coins(differences):

@@ -85,16 +85,16 @@ def test_probes_of_the_demo_world_are_known_by_their_names(probe):
 
 def test_what_names_a_gold_is_called_by_a_digest_and_scores_of_words_go(tmp_path):
     outcomes = Outcomes()
-    ids = {"prompt_id": ["Portugal/lisbon", "lisbon", "p/1", ""], "fact_id": ["LISBON", "of Lisbon", "1", None]}
-    outcomes.add("rank", ROWS.assign(**ids, probe="mine", gold=[["Lisbon"]] * 2 + [["1"]] * 2))
+    ids = {"prompt_id": ["Portugal/lisbon", "lisbon", "p/HIV/AIDS", ""], "fact_id": ["LISBON", "of Lisbon", "1", "1"]}
+    outcomes.add("rank", ROWS.assign(**ids, probe="mine", gold=[["Lisbon"]] * 2 + [["HIV/AIDS"], ["one", "1"]]))
     outcomes.add("saliency", pd.DataFrame(SCORED))
     outcomes.add("saliency", pd.DataFrame(SCORED | {"probe": ["demo/en"]}))
     outcomes.write(tmp_path / RANKS)
     (bare := tmp_path / "bare.parquet").write_bytes(without_texts(tmp_path / RANKS))
     frame = read_outcomes(bare)
     kept = frame[frame["probe"] == "mine"]
-    assert set(kept["prompt_id"]) == {digest("Portugal/lisbon"), digest("lisbon"), digest("p/1"), ""}
-    assert set(kept["fact_id"].dropna()) == {digest("LISBON"), "of Lisbon", digest("1")}
+    assert set(kept["prompt_id"]) == {digest("Portugal/lisbon"), digest("lisbon"), digest("p/HIV/AIDS"), ""}
+    assert set(kept["fact_id"]) == {digest("LISBON"), "of Lisbon", digest("1")}  # one fact, one name
     assert set(kept["kind"]) == {"rank"}
     assert frame.loc[frame["kind"] == "saliency", "word_scores"].map(list).tolist() == [[1.0]]  # of the demo world
 
@@ -170,12 +170,14 @@ def test_a_sample_cuts_long_cells_and_lists_and_one_kind_is_not_told(tmp_path):
 
 
 RECORDED = sorted(path.parent.name for path in folder("").glob("*/manifest.json"))
-RANKED = [study for study in RECORDED if "ranks" in recorded_manifest(study).get("captions", {})]  # that asked models
+RANKED = [study for study in RECORDED if "ranks" in recorded_manifest(study)]  # those that asked models
 
 
 def test_recorded_ranks_are_those_that_pages_name_by_their_content():
-    assert set(folder("ranks").glob("*.parquet")) == set(map(recorded_ranks, RANKED)) != set()
-    for path in folder("ranks").glob("*.parquet"):
+    assert [study for study in RECORDED if "ranks" in recorded_manifest(study)["captions"]] == RANKED
+    found = {path for path in folder("ranks").iterdir() if path.name != ".lock"}
+    assert found == set(map(recorded_ranks, RANKED)) != set()
+    for path in found:
         assert path.stem == digest(path.read_bytes())
 
 

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from probekit.metrics.decisions import direction
 from probekit.probes.rationales import PERTURBATIONS, RationaleSet
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
@@ -148,6 +149,18 @@ def test_sizes_are_compared_by_sums_and_differences(t: float, d: float, i: float
             assert low == pytest.approx(estimate, abs=1e-12) == high
     drawn = itertools.repeat(halves[0])
     assert changed._larger(ends, changed.TRANSFORMED, lambda _: np.float64(0))[1] <= max(0, abs(t) - halves[0]) + 1e-12
+
+
+@pytest.mark.parametrize(("half", "verdict"), [(0.05, "contradicts"), (0.15, "undecided")])
+def test_a_smaller_size_is_told_where_both_intervals_allow_it(half: float, verdict: str) -> None:
+    means = {changed.TRANSFORMED: np.float64(0.1), changed.DISPENSABLE: np.float64(-0.2)}
+
+    def ends(statistic: changed.Statistic) -> tuple[float, float, float]:
+        value = float(statistic(means))
+        return value, value - half, value + half
+
+    estimate, low, high = changed._moves_more(changed.TRANSFORMED, changed.DISPENSABLE)(ends)
+    assert estimate == pytest.approx(-0.1) and direction(low, high) == verdict
 
 
 def test_the_papers_sentences_hold_where_the_numbers_do() -> None:

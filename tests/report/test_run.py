@@ -328,7 +328,7 @@ def test_what_was_asked_is_kept_beside_the_page_linked_and_recorded_without_text
 
 def test_recorded_ranks_are_kept_once_and_go_with_the_last_page_that_names_them(page, home):
     def ranks():
-        return {path.stem for path in (home / "book/recorded/ranks").iterdir() if path.name != ".lock"}
+        return {path.stem for path in (home / "book/recorded/ranks").iterdir() if path.suffix in (".parquet", ".part")}
 
     page.prompts.add("rank", pd.DataFrame(ASKED))
     page.close()
@@ -336,6 +336,7 @@ def test_recorded_ranks_are_kept_once_and_go_with_the_last_page_that_names_them(
     first = recorded_ranks("01_study").stem
     (home / "book/recorded/ranks/.unfinished.part").touch()  # of a recording that was killed
     (home / "book/recorded/ranks/no_manifest_has_it.parquet").touch()
+    (home / "book/recorded/ranks/README.md").mkdir()  # not ours, whatever it is
     record("01_study", page.out)
     assert ranks() == {first}
     shutil.copytree(place, place.with_name("02_other"))
