@@ -68,7 +68,7 @@ TEXTS = (
     "marked",
 )  # or tied to them
 RECORDED_CAPTION = "Prompt by prompt: what was asked, by its id, and the rank of the right answer; texts are not ours"
-OURS = ("demo", "demo_bio", "demo_lipid")  # so begin, up to a slash, the names of the probes whose texts are ours
+OURS = ("demo", "demo_bio", "demo_lipid", "demo templates", "demo lexicon")  # so begin, up to a slash, what is ours
 SHOWN = 400_000  # characters of a sample
 CUT = 400  # of a cell in it
 LEVEL = 19  # of zstd's 22: files are written once and kept

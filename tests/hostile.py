@@ -20,6 +20,8 @@ from pathlib import Path
 from unittest.mock import patch
 
 import nbformat
+import pyarrow as pa
+import pyarrow.parquet as pq
 from bs4 import BeautifulSoup
 
 from probekit.markup import quoted, with_texts
@@ -96,7 +98,7 @@ def poison(text: str, payload: str) -> str:
 
 
 def poisoned(target: Path, secret: Path, names: Sequence[str], columns: frozenset[str]) -> None:
-    """Write the recorded tables of pages with every text in these columns poisoned, alike in all of them."""
+    """Write the recorded tables and ranks of pages with every text in these columns poisoned, alike in all of them."""
     payloads = cycle(payload.replace("FILE", str(secret)) for payload in (*PAYLOADS, *FORMULAS))
     known: dict[str, str] = {}
 
@@ -117,6 +119,14 @@ def poisoned(target: Path, secret: Path, names: Sequence[str], columns: frozense
             manifest[kind] = {bad(key): value for key, value in manifest.get(kind, {}).items()}
         manifest |= {"cautions": list(PAYLOADS), "messages": list(PAYLOADS)}
         (target / name / "manifest.json").write_text(json.dumps(manifest))
+        if asked := recording.recorded_ranks(name):
+            ranks = pq.read_table(asked)
+            for field in ranks.schema:
+                if field.name in columns and field.type == pa.string():
+                    values = pa.array(map(bad, ranks[field.name].to_pylist()), field.type)
+                    ranks = ranks.set_column(ranks.schema.get_field_index(field.name), field, values)
+            (target / "ranks").mkdir(exist_ok=True)
+            pq.write_table(ranks, target / "ranks" / asked.name)
 
 
 @contextmanager

@@ -117,9 +117,9 @@ def _named(file: Path) -> str:
 
 
 def contents(place: Path) -> Iterator[bytes | str]:
-    """Names and bytes of all files below a place, in a fixed order."""
+    """Names and bytes of all files below a place but hidden ones, as locks, in a fixed order."""
     found = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
     for file in found:
-        if file.suffix != ".pyc":
+        if file.suffix != ".pyc" and not file.name.startswith("."):
             yield file.relative_to(place.parent).as_posix()
             yield file.read_bytes()

@@ -78,7 +78,9 @@ def test_the_same_rows_give_the_same_bytes_and_none_no_file(file, tmp_path):
     assert (tmp_path / "past.parquet").read_bytes() == file.read_bytes()
 
 
-@pytest.mark.parametrize("probe", ["demo", "demo/natural", "demo_bio/template, further wordings", "demo_lipid/gene"])
+@pytest.mark.parametrize(
+    "probe", ["demo", "demo/natural", "demo_bio/template, further wordings", "demo_lipid/gene", "demo templates"]
+)
 def test_probes_of_the_demo_world_are_known_by_their_names(probe):
     assert of_demo_world(probe) and not of_demo_world(probe.replace("demo", "demographics"))
 

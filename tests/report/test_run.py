@@ -169,7 +169,10 @@ def test_the_hash_follows_notebook_parameters_and_inputs(home):
     (home / "data" / "deep" / "x.csv").write_text("1")
     with_input = page_hash("01_study", {"count": 1})
     (home / "data" / "deep" / "x.csv").write_text("2")
-    assert len({first, with_input, page_hash("01_study", {"count": 1})}) == 3
+    changed = page_hash("01_study", {"count": 1})
+    assert len({first, with_input, changed}) == 3
+    (home / "data" / "deep" / ".lock").touch()
+    assert page_hash("01_study", {"count": 1}) == changed
     (home / "notebooks" / "first" / "01_study.py").write_text(NOTEBOOK + "\n# more\n")
     assert page_hash("01_study", {"count": 1}) not in (first, with_input)
 
