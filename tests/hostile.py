@@ -55,16 +55,13 @@ PAYLOADS = (
     "\N{RIGHT-TO-LEFT OVERRIDE}txet\x1b[31mred\x00\x07",
 )
 FORMULAS = ("=cmd|' /C calc'!A0", "@SUM(1)", "+1+1", "-2+3", "\t=1", "\r=1", "'=1")
-# columns that hold what models, files and their readers name and write
-FOREIGN = frozenset(
+MODELS = frozenset({"model", "control", "first", "second"})  # columns that name models
+FOREIGN = MODELS | frozenset(  # that hold what models, files and their readers name and write
     {
-        "model",
         "probe",
         "dataset",
         "data",
         "source",
-        "first",
-        "second",
         "text",
         "label",
         "relation",
@@ -115,8 +112,9 @@ def poisoned(target: Path, secret: Path, names: Sequence[str], columns: frozense
             with_texts(frame, quoted).to_csv(target / name / f"{table}.csv", index=False)
         if not (manifest := recording.recorded_manifest(name)):
             continue
-        for kind in ("models", "probes", "runs"):
-            manifest[kind] = {bad(key): value for key, value in manifest.get(kind, {}).items()}
+        for kind, column in (("models", "model"), ("probes", "probe"), ("runs", "model")):
+            if column in columns:
+                manifest[kind] = {bad(key): value for key, value in manifest.get(kind, {}).items()}
         manifest |= {"cautions": list(PAYLOADS), "messages": list(PAYLOADS)}
         (target / name / "manifest.json").write_text(json.dumps(manifest))
         if asked := recording.recorded_ranks(name):
@@ -224,8 +222,8 @@ def main(names: Sequence[str]) -> int:
             columns = everything = foreign(name)
             if not (works := runs(name, place, columns)):  # some of these are words of ours on this page
                 columns = frozenset()
-                for one in sorted(everything):
-                    columns |= {one} if runs(name, place, columns | {one}, figures=False) else set()
+                for some in (everything & MODELS, *({one} for one in sorted(everything - MODELS))):
+                    columns |= some if runs(name, place, columns | some, figures=False) else set()
                 works = runs(name, place, columns)
             if works:
                 shutil.copytree(place / "run" / name, studies / name)
@@ -251,7 +249,8 @@ def main(names: Sequence[str]) -> int:
         keys = [
             path.relative_to(studies).with_suffix("")
             for name in done
-            for path in sorted((studies / name).glob("*.csv"))
+            for path in sorted((studies / name).iterdir())
+            if path.suffix in (".csv", ".parquet")
         ]
         for key in keys[:: max(1, len(keys) // 20)]:
             title, _ = opened(built / "explorer.html", f"#{key.as_posix()}")
