@@ -6,7 +6,6 @@ import argparse
 import json
 import math
 import os
-import shlex
 import sys
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -324,7 +323,7 @@ def card(options: argparse.Namespace) -> None:
     todo = pages(options.models, options.data, options.full)
     _estimate(todo)
     again = ["probekit", "card", *options.models, *(["--data", str(options.data)] if options.data else [])]
-    text = card(todo, shlex.join([*again, *["--full"] * options.full]))
+    text = card(todo, [*again, *["--full"] * options.full])
     write_output(options.out, text.encode(), options.force)
     _say(str(options.out))
 

@@ -57,6 +57,12 @@ def file_name(name: str) -> str:
     return plain if plain == name else f"{plain[:80]}-{digest(name, length=8)}"
 
 
+def code_block(text: str) -> Markup:
+    """A text as a block of code, which it cannot end."""
+    fence = "`" * max(3, 1 + max(map(len, re.findall("`+", text)), default=0))
+    return Markup(f"{fence}bash\n{text}\n{fence}")
+
+
 def option(text: str) -> Markup:
     """A text as the value of a directive's option."""
     return Markup(json.dumps(" ".join(text.split()), ensure_ascii=False))

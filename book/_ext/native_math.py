@@ -3,22 +3,23 @@
 import re
 
 from docutils.nodes import SkipNode
-from latex2mathml.converter import convert
 from sphinx.util import logging
 
+from probekit.share.formulas import mathml
+
 logger = logging.getLogger(__name__)
-LEFT_OVER = re.compile(r"<m\w+[^>]*>(\\\w+|&)</m")  # what the converter did not understand
+LEFT_OVER = re.compile(r"<m\w+[^>]*>(\\\w+|&amp;)</m")  # what the converter did not understand
 
 
-def mathml(node, **display):
-    markup = convert(node.astext(), **display)
+def checked(node, **display):
+    markup = mathml(node.astext(), **display)
     for found in LEFT_OVER.findall(markup):
         logger.warning("maths not understood at %r in %r", found, node.astext(), location=node)
     return markup
 
 
 def inline(self, node):
-    self.body.append(mathml(node))
+    self.body.append(checked(node))
     raise SkipNode
 
 
@@ -28,7 +29,7 @@ def block(self, node):
         self.body.append(f'<span class="eqno">({node["number"]})')
         self.add_permalink_ref(node, "Link to this equation")
         self.body.append("</span>")
-    self.body.append(mathml(node, display="block") + "</div>\n")
+    self.body.append(checked(node, display="block") + "</div>\n")
     raise SkipNode
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+import shlex
 import shutil
 import tempfile
 import time
@@ -17,7 +18,7 @@ import pandas as pd
 
 from probekit.errors import ProbekitError
 from probekit.kernels import at_once
-from probekit.markup import Markup, table
+from probekit.markup import Markup, code_block, table
 from probekit.models import load_model
 from probekit.models.registry import entry_of
 from probekit.provenance import shown_parameters
@@ -30,7 +31,7 @@ from probekit.report.text import plain
 from probekit.share.asked import Asked, asked, own_data
 from probekit.share.document import document
 from probekit.share.page import ANSWER, blocks
-from probekit.titles import shown_name
+from probekit.titles import shown_name, shown_values, tell_apart, without_folders
 
 log = logging.getLogger(__name__)
 
@@ -64,12 +65,12 @@ def pages(models: Sequence[str], data: Path | None = None, full: bool = False) -
     return asked(models, writing, own_data(data) if data else {}, full)
 
 
-def card(todo: Sequence[Asked], command: str) -> str:
+def card(todo: Sequence[Asked], command: Sequence[str]) -> str:
     """Run the pages, one study on each core, and put what they answer into one HTML file.
 
     Args:
         todo: of ``pages``; a page that fails is told with its reason, and the others go on.
-        command: which makes the card again.
+        command: the words of the command that makes the card again.
 
     Returns:
         The file's text.
@@ -79,6 +80,7 @@ def card(todo: Sequence[Asked], command: str) -> str:
         studies = [list(group) for _, group in groupby(todo, key=lambda one: one.part)]
         jobs = [(folder, [(one.page, dict(one.given)) for one in study]) for study in studies]
         done = [one for found in at_once(_study, jobs, "the card", " studies") for one in found]
+        tell_apart([one.given for one in todo])
         models = [shown_name(name) for name in todo[0].given["models"]]
         parts = [_part(one, after, folder) for one, after in zip(todo, done, strict=True)]
         told = [_models(folder), *_with_headings(todo, parts), _made(todo, done, command, time.monotonic() - start)]
@@ -97,7 +99,7 @@ def _study(folder: Path, wanted: Sequence[tuple[str, dict[str, Any]]]) -> list[D
             shutil.move(made, folder)
             shutil.move(made.with_suffix(""), folder)
         except ProbekitError as error:
-            fault = re.sub(r"^\w+: cell \d+ failed: ", "", str(error))
+            fault = without_folders(re.sub(r"^\w+: cell \d+ failed: ", "", str(error)))
             log.warning("%s: not asked: %s", page, fault)
         done.append(Done(time.monotonic() - start, fault))
     return done
@@ -180,20 +182,22 @@ def _models(folder: Path) -> Markup:
     return Markup("")
 
 
-def _made(todo: Sequence[Asked], done: Sequence[Done], command: str, seconds: float) -> Markup:
+def _made(todo: Sequence[Asked], done: Sequence[Done], command: Sequence[str], seconds: float) -> Markup:
     """How long it took, and how to do it again."""
     rows = [
         {"part": one.part, "page": one.page, "seconds": f"{after.seconds:,.0f}"}
         for one, after in zip(todo, done, strict=True)
     ]
-    runs = "\n".join(f"probekit run {one.page} {shown_parameters(one.given)} --out my_run" for one in todo)
+    runs = "\n".join(
+        f"probekit run {one.page} {shown_parameters(shown_values(one.given))} --out my_run" for one in todo
+    )
     return Markup(
         "## How it was made\n\nIt took {} seconds.\nRecorded models were asked all of each data set, those of a card a "
         "sample unless it is full: compare intervals, and look at the counts.\n\n{}\n\n"
-        "```bash\n{}\n```\n\nEach page with all of its tables and its limits:\n\n```bash\n{}\n```"
+        "{}\n\nEach page with all of its tables and its limits:\n\n{}"
     ).format(
         f"{seconds:,.0f}",
         table(pd.DataFrame(rows), "Seconds that each page took, some at the same time"),
-        Markup(command),
-        Markup(runs),
+        code_block(shlex.join(map(shown_name, command))),
+        code_block(runs),
     )

@@ -20,12 +20,12 @@ from typing import Any, ClassVar
 from docutils import core, nodes
 from docutils.parsers.rst import Directive, directives
 from docutils.writers.html5_polyglot import HTMLTranslator, Writer
-from latex2mathml.converter import convert
 from sphinx.util.docutils import CustomReSTDispatcher
 
 from probekit.files import digest
 from probekit.markup import Markup, inert
 from probekit.share.allowed import Listed
+from probekit.share.formulas import mathml
 from probekit.share.known import cited, glossary, page_title
 
 log = logging.getLogger(__name__)
@@ -223,11 +223,11 @@ class _Translator(HTMLTranslator):
             self.body[-1] = self.body[-1].replace("<a ", f'<a download="{html.escape(node["name"])}" ', 1)
 
     def visit_math(self, node: nodes.math, math_env: str = "") -> None:
-        self.body.append(convert(node.astext()))
+        self.body.append(mathml(node.astext()))
         raise nodes.SkipNode
 
     def visit_math_block(self, node: nodes.math_block, math_env: str = "") -> None:
-        self.body.append(f'<div class="wide">{convert(node.astext(), display="block")}</div>\n')
+        self.body.append(f'<div class="wide">{mathml(node.astext(), display="block")}</div>\n')
         raise nodes.SkipNode
 
 

@@ -13,6 +13,7 @@ from probekit.files import write_atomically
 from probekit.share import card as module
 from probekit.share.asked import asked
 from probekit.share.card import card
+from probekit.titles import shown_name
 
 PROBES = ["google_re/template", "mine"]
 ACCURACY = pd.DataFrame(
@@ -60,8 +61,8 @@ def made(monkeypatch, tmp_path):
     monkeypatch.setattr(module, "at_once", lambda make, wanted, *_: [make(*arguments) for arguments in wanted])
 
     def make(models=("m<b>x",), probes=PROBES, **how):
-        monkeypatch.setattr(module, "run", runs(models, probes, **how))
-        return BeautifulSoup(card(asked(models, False, {}, False), "probekit card x"), "html.parser")
+        monkeypatch.setattr(module, "run", runs(list(map(shown_name, models)), probes, **how))
+        return BeautifulSoup(card(asked(models, False, {}, False), ["probekit", "card", *models]), "html.parser")
 
     return make
 
@@ -79,7 +80,7 @@ def test_every_study_has_its_heading_answer_and_figure(made):
     ]
     assert len(page.find_all("img")) == 1 and page.text.count("a caution") == 5
     assert "stays on the page" not in page.text
-    assert "probekit card x" in page.text and "probekit run 22_ucm -p" in page.text
+    assert "probekit card 'm<b>x'" in page.text and "probekit run 22_ucm -p" in page.text
 
 
 def test_recorded_models_stand_beside_on_the_same_data_alone(made):
@@ -132,7 +133,7 @@ def test_the_command_says_first_what_it_asks_and_how_long_it_takes(tmp_path, cap
     monkeypatch.setattr(cells, "plan", plan)
     monkeypatch.setattr(commands, "START", 0.0)
     monkeypatch.setattr(module, "pages", lambda *_: asked(["mine"], False, {}, False))
-    monkeypatch.setattr(module, "card", lambda todo, command: f"{len(todo)} pages by {command}")
+    monkeypatch.setattr(module, "card", lambda todo, command: f"{len(todo)} pages by {' '.join(command)}")
     assert cli.main(["card", "mine", "--full", "--out", str(tmp_path / "c.html")]) == 0
     said = capsys.readouterr().err.splitlines()
     assert said[0] == "probekit: 12_accuracy: 100,000 tokens to score" and len(said) == 5  # page 15 asks the same
@@ -141,3 +142,15 @@ def test_the_command_says_first_what_it_asks_and_how_long_it_takes(tmp_path, cap
     assert said[3] == ("probekit: 41_hurtfulness: 100,000 tokens to score and more, which cannot be counted before")
     assert said[4] == "probekit: about 117 min in all, on a quiet machine"  # 702 times 100,000 at 10,000 a second
     assert (tmp_path / "c.html").read_text() == "5 pages by probekit card mine --full"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_folder_of_any_name_is_shown_by_that_name_alone(made, tmp_path, there):
+    name = "m\n```\n\n$$\n\\text{<script>document.title=1234</script>}\n$$\n\n## Verified\n\n```bash\n"
+    if there:
+        (tmp_path / name).mkdir(parents=True)
+        name = str(tmp_path / name)
+    page = made([name])
+    assert [head.text for head in page.find_all("h2")][-1] == "How it was made"
+    assert len(page.find_all("script")) == 1 and not page.find("math")
+    assert str(tmp_path) not in str(page) and "## Verified" in page.h1.text

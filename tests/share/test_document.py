@@ -62,6 +62,14 @@ def test_of_markup_nothing_acts_that_pages_may_not_use(caplog):
     assert "raw" in caplog.text
 
 
+def test_in_a_formula_a_text_is_text_and_nothing_acts():
+    tex = r"\text{<script>1</script>} \href{javascript:1}{x} \style{color:red}{y} \le z"
+    page = read(document("Signs", Markup(f"$$\n{tex}\n$$\n\nA $\\text{{<b>}}$.")))
+    assert len(page.find_all("script")) == 1 and not page.find("b") and "<script>1</script>" in page.math.text
+    assert "\N{LESS-THAN OR EQUAL TO}" in page.math.text
+    assert not [tag for tag in page.find_all("math") for one in tag.find_all() if {"href", "style"} & set(one.attrs)]
+
+
 def test_pictures_and_downloads_are_inside_and_none_from_elsewhere(tmp_path):
     folder = tmp_path / "run"
     (folder / "page").mkdir(parents=True)
