@@ -146,7 +146,7 @@ def _mean(models: Mapping[str, Mapping[str, Drawn]]) -> dict[str, Drawn]:
         name: Drawn(
             np.mean([parts[name].estimate for parts in models.values()], axis=0),
             np.mean([parts[name].draws for parts in models.values()], axis=0),
-            min(parts[name].clusters for parts in models.values()),
+            min(parts[name].units for parts in models.values()),
         )
         for name in VALUES
     }

@@ -46,7 +46,7 @@ class Comparison:
     def row(self, column: int) -> dict[str, float]:
         """``one, other, difference, low, high``."""
         a, b = self.first, self.second
-        draws, clusters = a.draws[:, column] - b.draws[:, column], min(a.clusters, b.clusters)
+        draws, clusters = a.draws[:, column] - b.draws[:, column], min(a.units, b.units)
         low, high = middle(draws, clusters=clusters)
         row = {"one": a.estimate[column], "other": b.estimate[column]}
         return row | {"difference": row["one"] - row["other"], "low": low, "high": high}
@@ -56,7 +56,7 @@ class Comparison:
         a, b = self.first, self.second
         with np.errstate(divide="ignore", invalid="ignore"):
             draws = a.draws[:, column] / b.draws[:, column]
-            low, high = middle(draws, clusters=min(a.clusters, b.clusters))
+            low, high = middle(draws, clusters=min(a.units, b.units))
             ratio = float(np.divide(a.estimate[column], b.estimate[column]))
         return {"ratio": ratio, "ratio_low": low, "ratio_high": high}
 

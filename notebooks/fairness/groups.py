@@ -121,7 +121,7 @@ def margins(found: Found) -> pd.DataFrame:
     for model in dict.fromkeys(model for model, way in found if way == PAPER_AGE):
         gender, age = found[model, PAPER_GENDER], found[model, PAPER_AGE]
         both = gender.first.minus(gender.second).minus(age.first.minus(age.second))
-        low, high = middle(both.draws[:, -1], clusters=min(gender.first.clusters, age.first.clusters))
+        low, high = middle(both.draws[:, -1], clusters=min(gender.first.units, age.first.units))
         rows.append({"name": model, "estimate": float(both.estimate[-1]), "low": low, "high": high})
     return pd.DataFrame(rows, columns=["name", "estimate", "low", "high"])
 

@@ -290,7 +290,7 @@ def compared(
     return pd.DataFrame(rows), pd.DataFrame(orders)
 
 
-def contrasts(hits: Mapping[str, Mask], sets: Mapping[str, pd.DataFrame]) -> dict[str, tuple[Array, Array, int]]:
+def contrasts(hits: Mapping[str, Mask], sets: Mapping[str, pd.DataFrame]) -> dict[str, tuple[Array, Array, float]]:
     """The contrasts of ``CONTRASTS`` for every model.
 
     Args:
@@ -326,11 +326,11 @@ def contrasts(hits: Mapping[str, Mask], sets: Mapping[str, pd.DataFrame]) -> dic
     return found
 
 
-def _drawn(values: Array, units: Sequence[tuple[str, str]], seed: int = 0) -> tuple[Array, Array, int]:
+def _drawn(values: Array, units: Sequence[tuple[str, str]], seed: int = 0) -> tuple[Array, Array, float]:
     return values.mean(0), crossed_means(values, units, seed=seed), fewest(units)
 
 
-def _between(values: Array, more: Mask, less: Mask, units: Sequence[tuple[str, str]]) -> tuple[Array, Array, int]:
+def _between(values: Array, more: Mask, less: Mask, units: Sequence[tuple[str, str]]) -> tuple[Array, Array, float]:
     m = values.shape[1]
     included = np.hstack([np.repeat(mask[:, None], m, axis=1) for mask in (more, less)])
     draws = crossed_means(np.hstack([values, values]), units, included)

@@ -102,7 +102,7 @@ def shares(drawn: Groups, columns: Sequence[str], ranges: Sequence[str]) -> pd.D
         for name in ranges:
             column = columns.index(name)
             first, _, last = name.partition("-")
-            low, high = middle(numbers.draws[:, column], clusters=numbers.clusters)
+            low, high = middle(numbers.draws[:, column], clusters=numbers.units)
             about = {"model": model, "subset": subset, "rules": rules, "first": int(first), "last": int(last or first)}
             rows.append(about | {"share": numbers.estimate[column], "low": low, "high": high})
     return pd.DataFrame(rows)
@@ -127,7 +127,7 @@ def contrasts(drawn: Groups, columns: Sequence[str], names: Sequence[str]) -> pd
             column = columns.index(contrast)
             about = {"subset": subset, "rules": rules, "contrast": contrast}
             for level, name, numbers in lines:
-                line = _line(numbers.estimate[column], numbers.draws[:, column], numbers.clusters)
+                line = _line(numbers.estimate[column], numbers.draws[:, column], numbers.units)
                 rows.append({"level": level, "name": name} | about | line)
     return pd.DataFrame(rows)
 
@@ -156,7 +156,7 @@ def subsets(drawn: Groups, columns: Sequence[str], span_of_all: str) -> pd.DataF
             values = [first.estimate[column], second.estimate[column]]
             about = {"model": model, "rules": rules, "first": sets[0], "second": sets[1]}
             apart = first.draws[:, column] - second.draws[:, column]
-            line = _line(values[0] - values[1], apart, min(first.clusters, second.clusters))
+            line = _line(values[0] - values[1], apart, min(first.units, second.units))
             rows.append(about | {"one": values[0], "other": values[1]} | line)
     return pd.DataFrame(rows)
 

@@ -91,7 +91,7 @@ def mean_of(parts: Sequence[Drawn]) -> Drawn:
     """The unweighted mean of several; parts of the same templates must have been drawn with one seed."""
     estimate = np.mean([part.estimate for part in parts], axis=0)
     draws = np.sum([part.draws for part in parts], axis=0) / len(parts)
-    return Drawn(estimate, draws, min(part.clusters for part in parts))
+    return Drawn(estimate, draws, min(part.units for part in parts))
 
 
 def draw(scored: Scored, rules: str, weights: Mapping[str, Array], seed: int, samples: int = SAMPLES) -> Drawn:

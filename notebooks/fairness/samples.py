@@ -152,7 +152,7 @@ def difference(model: Read, words: str, more: npt.ArrayLike, less: npt.ArrayLike
     )
 
 
-def _clusters(model: Read, rows: npt.NDArray[np.bool_]) -> int:
+def _clusters(model: Read, rows: npt.NDArray[np.bool_]) -> float:
     return fewest([unit for unit, here in zip(model.units, rows, strict=True) if here])
 
 

@@ -151,7 +151,7 @@ def spans(columns: Mapping[str, npt.ArrayLike], originals: Sequence[str]) -> dic
         groups = [original for original, inside in zip(originals, counted, strict=True) if inside]
         alike = bool(groups) and (np.ptp(values[counted]) == 0) and values[counted][0] in (0, 1)
         if alike and len(set(groups)) > 1:
-            _, low, high, _, _ = share_ci(values[counted], groups)
+            low, high = share_ci(values[counted], groups)[1:3]
             low = -high if name == "change" else low
         else:
             low, high = middle(drawn[:, i], clusters=effective_clusters(groups) if groups else 1)

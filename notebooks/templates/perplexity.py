@@ -113,7 +113,7 @@ def _levels(part: pd.DataFrame) -> Row:
     return {
         "texts": len(part),
         **spread("mean", bootstrap_ci(values, facts)),
-        **spread("median", Interval(float(np.median(values)), low, high, len(values), len(values))),
+        **spread("median", Interval(float(np.median(values)), low, high, len(values), len(values), len(values))),
         **spread("corpus", bootstrap_ci(sums, facts, lambda m: float(np.exp(-m[0] / m[1])))),
         **spread("bits", bootstrap_ci(sums, facts, lambda m: float(-m[0] / m[2] / np.log(2)))),
         "tokens": part["tokens"].mean(),

@@ -16,16 +16,21 @@ from scipy import stats
 BLOCK = 1 << 18  # draws made at a time
 LEAST = sys.float_info.min  # of p-values, which are never zero
 SLACK = 1e-12  # a sum so near zero is zero but for rounding
+FEWEST = 5  # effective units that an interval needs
+
+Units = float | Sequence[Hashable]
 
 
 class Interval(NamedTuple):
-    """An estimate with its bootstrap interval; ``n`` values in ``clusters`` independent groups."""
+    """An estimate with its interval; ``n`` values in ``clusters`` independent groups, which tell as much as
+    ``effective`` groups of one size (see ``effective_units``)."""
 
     estimate: float
     low: float
     high: float
     n: int
     clusters: int
+    effective: float
 
 
 def _by_cluster(values: np.ndarray, clusters: Sequence[Hashable] | None) -> tuple[np.ndarray, np.ndarray]:
@@ -48,10 +53,9 @@ def bootstrap_ci(
     samples: int = 2000,
     seed: int = 0,
 ) -> Interval:
-    """Expanded percentile bootstrap interval of a mean, or of a function of means (see ``middle``).
+    """Bootstrap ``interval`` of a mean, or of a function of means.
 
-    Prompts of one fact are not independent, so whole clusters (facts) are drawn with replacement. A single cluster has
-    no interval (nan).
+    Prompts of one fact are not independent, so whole clusters (facts) are drawn with replacement.
 
     Args:
         values: shape (n,) or (n, d), finite.
@@ -73,25 +77,64 @@ def bootstrap_ci(
         statistic = _only
     groups = list(clusters) if clusters is not None else range(len(table))
     drawn = np.array([statistic(means) for means in bootstrap_means(table, clusters, samples, seed)])
-    low, high = middle(drawn, level, effective_clusters(groups))
-    return Interval(float(statistic(table.mean(0))), low, high, len(table), len(dict.fromkeys(groups)))
+    low, high, effective = interval(drawn, groups, level)
+    return Interval(float(statistic(table.mean(0))), low, high, len(table), len(dict.fromkeys(groups)), effective)
 
 
-def effective_clusters(clusters: Sequence[Hashable]) -> float:
-    """How many clusters of one size would tell as much, where the rows of a cluster go wholly alike.
+class Ends(NamedTuple):
+    """Both ends of an interval (nan where there is none), and how many ``units`` of one size would tell as much."""
 
-    With sizes m it is (sum m^2)^2 / sum m^4: the degrees of freedom of a variance to which each cluster adds in
-    proportion to m^2 (Satterthwaite 1946), and so the fewest there can be. Clusters of one size count as they are.
+    low: float
+    high: float
+    units: float
+
+
+def interval(draws: npt.ArrayLike, units: Units, level: float = 0.95) -> Ends:
+    """The interval of a number, from its bootstrap draws and the units that were drawn: that of every page.
+
+    It holds the middle of the draws (percentile interval). That of few units is too short: of ten it leaves out the
+    truth in a tenth of samples in place of a twentieth. So the share of draws inside is raised as Student's t asks for
+    so many units (expanded percentile interval: Hesterberg 2015, section 3.3), and below ``FEWEST`` there is none.
+
+    Args:
+        draws: shape (samples,); undefined ones (nan) are left out.
+        units: see ``effective_units``.
+        level: coverage, 0.95 for 95%.
     """
-    sizes = np.bincount(pd.factorize(pd.Series(list(clusters)), use_na_sentinel=False)[0]).astype(float)
-    return float((sizes**2).sum() ** 2 / (sizes**4).sum())
+    values, count = np.asarray(draws, dtype=float), effective_units(units)
+    values = values[np.isfinite(values)]
+    if not len(values) or count < FEWEST:
+        return Ends(math.nan, math.nan, count)
+    widened = stats.t.isf((1 - level) / 2, count - 1) * np.sqrt(1 / (1 - 1 / count))
+    low, high = np.quantile(values, [stats.norm.sf(widened), stats.norm.cdf(widened)])
+    return Ends(float(low), float(high), count)
+
+
+def effective_units(units: Units) -> float:
+    """How many units of one size would tell as much, where the rows of a unit go wholly alike.
+
+    With sizes m it is (sum m^2)^2 / sum m^4: the degrees of freedom of a variance to which each unit adds in proportion
+    to m^2 (Satterthwaite 1946), and so the fewest there can be. Units of one size count as they are.
+
+    Args:
+        units: the label of each row; or of rows that cross two kinds of units a pair (tuple) of labels each, and then
+            the smaller number of the two, of kinds with more than one unit; or the number itself, where it is known.
+    """
+    if isinstance(units, (float, int, np.integer)):
+        return float(units)
+    labels = list(units)
+    if labels and all(isinstance(label, tuple) and len(label) == 2 for label in labels):
+        kinds = [kind for kind in zip(*labels, strict=True) if len(set(kind)) > 1]
+        return min((effective_units(kind) for kind in kinds), default=1.0)
+    sizes = np.bincount(pd.factorize(pd.Series(labels, dtype=object), use_na_sentinel=False)[0]).astype(float)
+    return float((sizes**2).sum() ** 2 / (sizes**4).sum()) if len(sizes) else 0.0
 
 
 def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, level: float = 0.95) -> Interval:
     """Interval of a share of hits (0 or 1), shape (n,): ``bootstrap_ci``, or exact where all hits are alike.
 
     Draws of hits that are all 0 (or all 1) never differ, which says nothing; the interval is then Clopper and
-    Pearson's (1934) for none (all) of as many independent trials as there are clusters.
+    Pearson's (1934) for none (all) of as many independent trials as there are effective clusters, at least ``FEWEST``.
 
     Raises:
         ValueError: no hits, or values other than 0 and 1.
@@ -101,9 +144,11 @@ def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, le
         raise ValueError("a share is made of hits that are 0 or 1")
     if table.min() != table.max():
         return bootstrap_ci(table, clusters, level=level)
-    groups, value = len(table) if clusters is None else len(dict.fromkeys(clusters)), float(table.flat[0])
-    exact = stats.binomtest(int(value) * groups, groups).proportion_ci(level)
-    return Interval(value, float(exact.low), float(exact.high), len(table), groups)
+    groups, value = list(clusters) if clusters is not None else range(len(table)), float(table.flat[0])
+    effective, low, high = effective_units(groups), math.nan, math.nan
+    if effective >= FEWEST:
+        low, high = stats.binomtest(int(value) * int(effective), int(effective)).proportion_ci(level)
+    return Interval(value, float(low), float(high), len(table), len(dict.fromkeys(groups)), effective)
 
 
 def difference_ci(gaps: npt.ArrayLike, clusters: Sequence[Hashable] | None = None) -> tuple[float, float]:
@@ -117,6 +162,8 @@ def difference_ci(gaps: npt.ArrayLike, clusters: Sequence[Hashable] | None = Non
         found = bootstrap_ci(table, clusters)
         return found.low, found.high
     other, value = share_ci(np.zeros(len(table)), clusters).high, float(table.flat[0])
+    if math.isnan(other):
+        return other, other
     return max(-1.0, (1 - other) * value - other), min(1.0, (1 - other) * value + other)
 
 
@@ -239,49 +286,35 @@ def crossed_means(
         return np.asarray(sums[:, : table.shape[1]] / sums[:, table.shape[1] :])
 
 
-def fewest(units: Sequence[tuple[Hashable, Hashable]]) -> int:
-    """Levels of the kind of which there are fewer, of those with more than one; 1 where neither has."""
-    sizes = [len({unit[kind] for unit in units}) for kind in (0, 1)]
-    return min((size for size in sizes if size > 1), default=1)
+def fewest(units: Sequence[tuple[Hashable, Hashable]]) -> float:
+    return effective_units(units)
+
+
+def effective_clusters(clusters: Sequence[Hashable]) -> float:
+    return effective_units(clusters)
 
 
 def middle(drawn: npt.ArrayLike, level: float = 0.95, clusters: float = 0) -> tuple[float, float]:
-    """The range that holds the middle of all draws, shape (samples,); undefined ones (nan) are left out.
-
-    Percentile intervals of few clusters are too short: those of ten leave out the truth in a tenth of samples in place
-    of a twentieth. With ``clusters`` (see ``effective_clusters``) the share of draws inside is raised as Student's t
-    asks for so many (the expanded percentile interval: Hesterberg 2015, section 3.3); one cluster has no interval.
-    """
-    values = np.asarray(drawn, dtype=float)
-    values = values[np.isfinite(values)]
-    if not len(values) or 0 < clusters <= 1:
-        return float("nan"), float("nan")
-    tail = (1 - level) / 2
-    if clusters:
-        tail = float(stats.norm.sf(stats.t.isf(tail, clusters - 1) * np.sqrt(clusters / (clusters - 1))))
-    low, high = np.quantile(values, [tail, 1 - tail])
-    return float(low), float(high)
+    return interval(drawn, clusters or math.inf, level)[:2]
 
 
-def two_sided(drawn: npt.ArrayLike, clusters: float = 0) -> float:
-    """Two-sided p-value of "the statistic is zero", from its bootstrap draws, shape (samples,); NaN draws are left out.
+def two_sided(draws: npt.ArrayLike, units: Units) -> float:
+    """Two-sided p-value of "the statistic is zero", from its bootstrap draws, shape (samples,); nan draws are left out.
 
-    Twice the smaller share of draws on either side of zero, so that it is below 0.05 where the 95% interval of
-    ``middle`` with the same ``clusters`` leaves zero out (Efron and Tibshirani 1993, section 15.4); one draw more is
-    counted, so that it is never 0 (Davison and Hinkley 1997, chapter 4).
+    Twice the smaller share of draws on either side of zero, so that it is below 0.05 where the 95% ``interval`` of the
+    same units leaves zero out (Efron and Tibshirani 1993, section 15.4); one draw more is counted, so that it is never
+    0 (Davison and Hinkley 1997, chapter 4).
 
     Returns:
-        In (0, 1]; NaN where no draw is finite, or of one cluster.
+        In (0, 1]; nan where no draw is finite, or there are fewer effective units than ``FEWEST``.
     """
-    finite = np.asarray(drawn, dtype=float)
+    finite, count = np.asarray(draws, dtype=float), effective_units(units)
     finite = finite[np.isfinite(finite)]
-    if not len(finite) or 0 < clusters <= 1:
-        return float("nan")
+    if not len(finite) or count < FEWEST:
+        return math.nan
     side = min((finite <= SLACK).sum(), (finite >= -SLACK).sum())
     p = min(1.0, 2 * (1 + float(side)) / (1 + len(finite)))
-    if clusters:
-        p = float(2 * stats.t.sf(stats.norm.isf(p / 2) * np.sqrt((clusters - 1) / clusters), clusters - 1))
-    return p
+    return float(2 * stats.t.sf(stats.norm.isf(p / 2) * np.sqrt(1 - 1 / count), count - 1))
 
 
 def _table(values: npt.ArrayLike) -> np.ndarray:
@@ -333,7 +366,7 @@ def half_samples(
     for column in drawn.T:
         defined = column[np.isfinite(column)]
         mean = float(defined.mean()) if len(defined) else float("nan")
-        found.append(Interval(mean, *middle(defined, level), half, count))
+        found.append(Interval(mean, *interval(defined, count, level)[:2], half, count, count))
     return found
 
 

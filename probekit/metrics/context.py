@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics.bootstrap import Interval, bootstrap_means, effective_clusters, middle, resampled_means, share_ci
+from probekit.metrics.bootstrap import Interval, bootstrap_means, interval, resampled_means, share_ci
 from probekit.metrics.ranking import hits_at_k
 
 CHANGES = ("rc_centre", "rc_added", "rc_correct", "rc_incorrect")
@@ -116,14 +116,14 @@ def ucm(
     shares = np.tile(rows[[0, 1, 2]].to_numpy(), len(names))
     own = (shares * member).sum(0) / member.sum(0)
     count, labels = rows["cluster"].nunique(), rows["cluster"].tolist()
-    drawn, effective = resampled_means(shares, labels, member, samples, seed), effective_clusters(labels)
+    drawn = resampled_means(shares, labels, member, samples, seed)
     found = []
     for i in range(3):
         if signs[:, i].min() == signs[:, i].max():
             found.append(share_ci(signs[:, i], table["cluster"].tolist())._replace(n=len(values)))
         else:
-            ends = middle(_mean_of_present(drawn[:, i::3]), clusters=effective)
-            found.append(Interval(float(own[i::3].mean()), *ends, len(values), count))
+            low, high, effective = interval(_mean_of_present(drawn[:, i::3]), labels)
+            found.append(Interval(float(own[i::3].mean()), low, high, len(values), count, effective))
     return Ucm(*found)
 
 
@@ -194,7 +194,7 @@ def rank_change_table(
             if len(defined):
                 counts, documents = _counts(defined), defined["doc_id"].tolist()
                 drawn = bootstrap_means(defined[change], documents, samples, seed)[:, 0]
-                low, high = middle(drawn, clusters=effective_clusters(documents))
+                low, high, _ = interval(drawn, documents)
                 told = {"change": change, "mean": float(defined[change].mean()), "low": low, "high": high}
                 rows.append(dict(zip(keys, key, strict=True)) | told | {"steps": steps_of(defined)} | counts)
     return pd.DataFrame(rows)
@@ -240,10 +240,9 @@ def context_accuracy(
             drawn = bootstrap_means(table, documents, samples, seed)
             row = dict(zip(by, key, strict=True)) | {"k": k, "contexts": len(contexts)} | _counts(contexts)
             for column, own, draws in zip(("without", "with", "gain"), table.T, drawn.T, strict=True):
-                ends = middle(draws, clusters=effective_clusters(documents))
-                if column != "gain" and own.min() == own.max():
-                    ends = share_ci(own, documents)[1:3]
-                row |= dict(zip((column, f"{column}_low", f"{column}_high"), (float(own.mean()), *ends), strict=True))
+                alike = column != "gain" and own.min() == own.max()
+                ends = share_ci(own, documents) if alike else interval(draws, documents)
+                row |= {column: float(own.mean()), f"{column}_low": ends.low, f"{column}_high": ends.high}
             rows.append(row)
     return pd.DataFrame(rows)
 

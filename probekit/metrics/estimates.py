@@ -8,34 +8,33 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics.bootstrap import Interval, difference_ci, middle, paired_permutation_test
+from probekit.metrics.bootstrap import Interval, difference_ci, interval, paired_permutation_test
 
 Array = npt.NDArray[np.float64]
 
 
 class Drawn(NamedTuple):
-    """Numbers, shape (...), and the same numbers in bootstrap draws, shape (samples, ...), of so many ``clusters``
-    (``effective_clusters``).
+    """Numbers, shape (...), and the same numbers in bootstrap draws, shape (samples, ...), of so many ``units``
+    (``effective_units``).
 
-    Sums, differences and means of numbers drawn together have intervals of their own: do the same to the draws. Where
-    the number of clusters is known, the interval is as wide as so few of them ask for (see ``middle``).
+    Sums, differences and means of numbers drawn together have intervals of their own: do the same to the draws.
     """
 
     estimate: Array
     draws: Array
-    clusters: float = 0
+    units: float = np.inf
 
     def minus(self, other: Drawn) -> Drawn:
         """The difference of numbers that were drawn together."""
-        return Drawn(self.estimate - other.estimate, self.draws - other.draws, self.clusters)
+        return Drawn(self.estimate - other.estimate, self.draws - other.draws, self.units)
 
     def mean(self) -> Drawn:
         """The mean over all numbers."""
-        return Drawn(np.asarray(self.estimate.mean()), self.draws.reshape(len(self.draws), -1).mean(1), self.clusters)
+        return Drawn(np.asarray(self.estimate.mean()), self.draws.reshape(len(self.draws), -1).mean(1), self.units)
 
     def interval(self, level: float = 0.95) -> tuple[float, float]:
-        """The percentile interval of a single number."""
-        return middle(self.draws, level, self.clusters)
+        """Both ends of the ``interval`` of a single number."""
+        return interval(self.draws, self.units, level)[:2]
 
 
 def spread(name: str, found: Interval | Drawn) -> dict[str, float]:

@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 from scipy import stats
 
-from probekit.metrics.bootstrap import SLACK, middle
+from probekit.metrics.bootstrap import SLACK, interval
 from probekit.metrics.decisions import LEVEL
 
 Array = npt.NDArray[np.float64]
@@ -60,7 +60,7 @@ def apart(first: npt.ArrayLike, second: npt.ArrayLike) -> Tested:
     draws = [generator.choice(group, (2000, len(group))).mean(1) for group in (one, two)]
     least = 2 / comb(len(both), len(one))
     few = min(len(one), len(two))
-    low, high = middle(draws[0] - draws[1], clusters=few) if least <= LEVEL else (np.nan, np.nan)
+    low, high = interval(draws[0] - draws[1], few)[:2] if least <= LEVEL else (np.nan, np.nan)
     return Tested(float(one.mean() - two.mean()), low, high, float(found.pvalue), least, len(both))
 
 
@@ -140,8 +140,8 @@ def tau_b(x: npt.ArrayLike, y: npt.ArrayLike) -> Array:
 def _tested(
     estimate: float, p: float, least: float, statistic: Callable[[Any], float], units: int | Sequence[Hashable]
 ) -> Tested:
-    count, clusters = (units, units) if isinstance(units, int) else (len(units), len(set(units)))
-    low, high = middle(redrawn(statistic, units), clusters=clusters) if least <= LEVEL else (np.nan, np.nan)
+    count = units if isinstance(units, int) else len(units)
+    low, high = interval(redrawn(statistic, units), units)[:2] if least <= LEVEL else (np.nan, np.nan)
     return Tested(float(estimate), low, high, float(p), least, count)
 
 

@@ -18,25 +18,25 @@ def floors(ranks: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         Index ``model, probe``; ``acc@1, low@1, high@1``; ``constant`` (the share of prompts that one and the same
-        answer gets right, the best there is), ``uniform`` (a uniform guess), and ``floor``: whether the interval
-        reaches the greater of both. Such a model is shown, and left out of means, rankings and verdicts.
+        answer gets right, the best there is), ``uniform`` (a uniform guess), and ``floor``: whether there is no
+        interval above the greater of both. Such a model is shown, and left out of means, rankings and verdicts.
     """
     table = accuracy_table(ranks, KEYS, ks=[1]).set_index(KEYS)[["acc@1", "low@1", "high@1"]]
     groups = ranks.groupby(KEYS, sort=False)
     table["constant"] = groups["object"].agg(lambda names: names.value_counts(normalize=True).iloc[0])
     table["uniform"] = 1 / groups["candidates"].first()
-    return table.assign(floor=table["low@1"] <= table[["constant", "uniform"]].max(axis=1))
+    return table.assign(floor=~(table["low@1"] > table[["constant", "uniform"]].max(axis=1)))
 
 
 def reaches_floor(accuracy: pd.DataFrame, datasets: pd.DataFrame) -> pd.Series:
-    """Of each row of an ``accuracy_table``, whether the interval of Acc@1 reaches what needs no model on its probe.
+    """Of each row of an ``accuracy_table``, whether Acc@1 has no interval above what needs no model on its probe.
 
     Args:
         accuracy: with ``probe`` and ``low@1``.
         datasets: a row per probe: ``probe``, and Acc@1 of a uniform guess, ``chance``, and of the ``commonest`` answer.
     """
     known = datasets.set_index("probe")[["chance", "commonest"]].max(axis=1)
-    return accuracy["low@1"] <= accuracy["probe"].map(known)
+    return ~(accuracy["low@1"] > accuracy["probe"].map(known))
 
 
 def with_floors(ranks: pd.DataFrame) -> pd.DataFrame:

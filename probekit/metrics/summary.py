@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from probekit.errors import ProbeError
-from probekit.metrics.bootstrap import Interval, bootstrap_ci, bootstrap_means, middle, share_ci
+from probekit.metrics.bootstrap import Interval, bootstrap_ci, bootstrap_means, interval, share_ci
 from probekit.metrics.ranking import hits_at_k, mean_reciprocal_rank
 
 KS = (1, 5, 10)  # as in paper 001
@@ -31,11 +31,11 @@ def accuracy_table(ranks: pd.DataFrame, by: Sequence[str], ks: Sequence[int] = K
     for key, group in ranks.groupby(list(by), sort=False, dropna=False):
         row = dict(zip(by, key, strict=True)) | {"prompts": len(group), "facts": group["fact_id"].nunique()}
         hits = np.column_stack([hits_at_k(group["rank"], k) for k in ks])
-        drawn = bootstrap_means(hits, group["fact_id"].tolist(), seed=seed)
+        facts = group["fact_id"].tolist()
+        drawn = bootstrap_means(hits, facts, seed=seed)
         for k, own, samples in zip(ks, hits.T, drawn.T, strict=True):
-            exact = share_ci(own, group["fact_id"].tolist()) if own.min() == own.max() else None
-            low, high = (exact.low, exact.high) if exact else middle(samples, clusters=row["facts"])
-            row |= {f"acc@{k}": float(own.mean()), f"low@{k}": low, f"high@{k}": high}
+            ends = share_ci(own, facts) if own.min() == own.max() else interval(samples, facts)
+            row |= {f"acc@{k}": float(own.mean()), f"low@{k}": ends.low, f"high@{k}": ends.high}
         rows.append(row | {"mrr": mean_reciprocal_rank(group["rank"])})
     return pd.DataFrame(rows)
 

@@ -18,14 +18,14 @@ from probekit import __version__, elsewhere
 from probekit.cautions import listen
 from probekit.errors import ReportError
 from probekit.files import write_atomically
-from probekit.markup import Markup, escape, file_name, inert, option, quoted, table, with_texts
+from probekit.markup import Markup, escape, file_name, inert, option, table
 from probekit.models.each import Each
 from probekit.outcomes import CAPTION, RANKS, RECORDED_CAPTION, Outcomes, of_demo_world
 from probekit.probes.probe import Probe
 from probekit.provenance import provenance
 from probekit.report import explorer
 from probekit.report.fingerprint import page_hash
-from probekit.report.recording import read_table, recorded_manifest, recorded_ranks, recorded_tables
+from probekit.report.recording import read_table, recorded_manifest, recorded_ranks, recorded_tables, table_bytes
 from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
 from probekit.report.text import shown_name
@@ -234,7 +234,7 @@ class Page:
             if frame[column].astype(str).str.contains(SPAN).any():
                 raise ReportError(f"{self.study}: column {column!r} of {name} holds written intervals: keep numbers")
         path = self.out / f"{file_name(name)}.csv"
-        write_atomically(path, with_texts(frame, quoted).to_csv(index=False, lineterminator="\n").encode())
+        write_atomically(path, table_bytes(frame))
         self._kept[path.name] = (caption, len(frame))
         return path
 

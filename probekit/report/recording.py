@@ -11,7 +11,7 @@ import pandas as pd
 
 from probekit.errors import ReportError
 from probekit.files import digest, write_atomically
-from probekit.markup import unquoted, with_texts
+from probekit.markup import quoted, unquoted, with_texts
 from probekit.outcomes import RANKS, RECORDED_CAPTION, without_texts
 from probekit.reading import read_frame, read_object
 from probekit.report.paths import root
@@ -37,6 +37,11 @@ def read_table(path: Path) -> pd.DataFrame:
     plain, guessed = (read_frame(path, keep_default_na=False, na_values=blank) for blank in ([], [""]))
     numeric = [c for c in plain if guessed[c].dtype.kind == "f" and guessed[c].notna().any()]
     return with_texts(plain.assign(**{c: guessed[c] for c in numeric}), unquoted)
+
+
+def table_bytes(frame: pd.DataFrame) -> bytes:
+    """A table as a page writes it: CSV in which no spreadsheet takes a text for a formula."""
+    return with_texts(frame, quoted).to_csv(index=False, lineterminator="\n").encode()
 
 
 def recorded_manifest(study: str) -> dict[str, Any]:
@@ -101,3 +106,21 @@ def record(study: str, out: Path) -> Path:
         for path in {path for path in lock.parent.iterdir() if path.suffix in (".parquet", ".part")} - named:
             path.unlink()
     return place
+
+
+def recompute(study: str, tables: Mapping[str, pd.DataFrame]) -> None:
+    """Replace tables of a recorded page by the same tables computed anew from what it holds, such as its ranks.
+
+    The manifest lists them under ``recomputed``, since its versions are those of the run that asked the models.
+
+    Raises:
+        ReportError: the page has no such recorded table.
+    """
+    manifest = recorded_manifest(study)
+    if unknown := sorted(set(tables) - set(manifest.get("tables", ()))):
+        raise ReportError(f"{study} has no recorded table {', '.join(unknown)} to be computed anew")
+    for name, frame in tables.items():
+        write_atomically(folder(study) / f"{name}.csv", table_bytes(frame))
+    manifest["recomputed"] = sorted({*manifest.get("recomputed", ()), *tables})
+    data = json.dumps(manifest, indent=2, ensure_ascii=False) + "\n"
+    write_atomically(folder(study) / "manifest.json", data.encode())

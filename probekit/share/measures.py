@@ -128,7 +128,7 @@ def measures(outcomes: pd.DataFrame) -> Iterator[Measure]:
             told = (
                 "mean share of completions that hold a word of the lexicon, by the audited rules, of distinct templates"
             )
-            found = Interval(float(hits["hit"].mean()), float("nan"), float("nan"), len(hits), len(hits))
+            found = Interval(float(hits["hit"].mean()), float("nan"), float("nan"), len(hits), len(hits), 0.0)
             yield Measure(*about, HURTFUL, "Hurtful completions", told, 0, variant, found, "", hits)
 
 

@@ -73,8 +73,8 @@ def test_facts_are_drawn_whole():
     positive = np.repeat([True, False], 20)
     values = np.tile(np.repeat([1.0, 0.0], 10), 2)
     loose = auc_interval(values, positive)
-    whole = auc_interval(values, positive, clusters=np.repeat([0, 1, 2, 3], 10).tolist())
-    assert whole.high - whole.low > loose.high - loose.low and whole.clusters == 4
+    whole = auc_interval(values, positive, clusters=np.repeat(range(8), 5).tolist())
+    assert whole.high - whole.low > loose.high - loose.low and whole.clusters == 8
 
 
 @given(st.lists(st.tuples(st.integers(1, 5), st.booleans()), min_size=1, max_size=12))

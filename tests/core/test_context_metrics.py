@@ -74,8 +74,7 @@ def test_a_step_whose_input_does_not_change_is_none():
 
 def test_intervals_draw_whole_documents():
     found = pk.metrics.ucm([-1] * 10 + [1], ["a"] * 10 + ["b"], samples=500)
-    assert found.understand.estimate == pytest.approx(10 / 11)
-    assert (found.understand.low, found.understand.high) == (0, 1)  # a alone or b alone is drawn half of the time
+    assert found.understand.estimate == pytest.approx(10 / 11) and np.isnan(found.understand.low)
     assert found.misunderstand.clusters == 2 and found.misunderstand.n == 11
     changes, triples = [-1, -1, 1, 1] * 20, [str(i) for i in range(80)]
     apart = pk.metrics.ucm(changes, triples).understand
@@ -87,10 +86,10 @@ def test_intervals_draw_whole_documents():
 
 
 def test_shares_of_nothing_and_of_all_have_exact_intervals():
-    sure = pk.metrics.ucm([-1, -2, -1], ["a", "b", "c"])
+    sure = pk.metrics.ucm([-1, -2, -1, -3, -1], list("abcde"))
     assert (sure.understand.estimate, sure.understand.high) == (1, 1)
-    assert sure.understand.low == pytest.approx(0.025 ** (1 / 3))
-    assert sure.confuse.high == pytest.approx(1 - 0.025 ** (1 / 3))
+    assert sure.understand.low == pytest.approx(0.025 ** (1 / 5))
+    assert sure.confuse.high == pytest.approx(1 - 0.025 ** (1 / 5))
 
 
 def test_what_cannot_be_shared_out():
@@ -129,7 +128,7 @@ def test_accuracy_without_and_with_context():
 
 
 @given(
-    st.lists(st.tuples(st.integers(-3, 3), st.sampled_from("abc"), st.sampled_from("rs")), min_size=1, max_size=30),
+    st.lists(st.tuples(st.integers(-3, 3), st.sampled_from("abcdefg"), st.sampled_from("rs")), min_size=1, max_size=30),
     st.booleans(),
 )
 def test_shares_sum_to_one_and_intervals_hold_them(steps, per_triple):
@@ -137,8 +136,8 @@ def test_shares_sum_to_one_and_intervals_hold_them(steps, per_triple):
     for groups in (None, strata):
         found = pk.metrics.ucm(changes, triples, None, groups, per_triple, samples=200)
         assert sum(share.estimate for share in found) == pytest.approx(1)
-        if len(set(triples)) > 1:
-            assert all(0 <= share.low <= share.high <= 1 for share in found)
+        for share in found:
+            assert np.isnan(share.low) if share.effective < 5 else 0 <= share.low <= share.high <= 1
     mirrored = pk.metrics.ucm([-c for c in changes], triples, None, strata, per_triple, samples=20)
     assert mirrored.understand.estimate == pytest.approx(found.misunderstand.estimate)
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probekit.metrics import bootstrap_ci, crossed_means, fewest, middle, resampled_means, two_sided
+from probekit.metrics import bootstrap_ci, crossed_means, interval, resampled_means, two_sided
 
 
 def test_draws_of_means_share_one_draw_and_keep_clusters_whole():
@@ -28,29 +28,30 @@ def test_draws_of_means_share_one_draw_and_keep_clusters_whole():
 def test_draws_stay_within_the_values(values):
     drawn = resampled_means(np.array(values)[:, None], range(len(values)), samples=50)
     assert drawn.min() >= min(values) - 1e-9 and drawn.max() <= max(values) + 1e-9
-    low, high = middle(drawn)
-    assert low <= high
+    low, high, units = interval(drawn, range(len(values)))
+    assert units == len(values) and (low <= high if units >= 5 else np.isnan([low, high]).all())
 
 
 def test_the_interval_agrees_with_the_plain_bootstrap():
     values = np.random.default_rng(1).random(300)
-    low, high = middle(resampled_means(values[:, None], range(300), samples=4000)[:, 0])
+    low, high, _ = interval(resampled_means(values[:, None], range(300), samples=4000)[:, 0], 300)
     plain = bootstrap_ci(values, samples=4000)
     assert low == pytest.approx(plain.low, abs=0.003) and high == pytest.approx(plain.high, abs=0.003)
 
 
 def test_p_values_of_draws_by_hand():
-    assert two_sided([1, 2, 3]) == pytest.approx(0.5)  # none at or below zero: 2 (0 + 1) / (3 + 1)
-    assert two_sided([-1, 1, 2, np.nan]) == 1.0 and two_sided([0, 0]) == two_sided([1e-15] * 9) == 1.0
-    assert np.isnan(two_sided([np.nan]))
+    many = np.inf
+    assert two_sided([1, 2, 3], many) == pytest.approx(0.5)  # none at or below zero: 2 (0 + 1) / (3 + 1)
+    assert two_sided([-1, 1, 2, np.nan], many) == two_sided([0, 0], many) == two_sided([1e-15] * 9, many) == 1.0
+    assert np.isnan(two_sided([np.nan], many)) and np.isnan(two_sided([1, 2, 3], 4.9))
 
 
-@given(st.floats(-1, 1), st.integers(0, 1000), st.sampled_from([0, 10, 30]))
-def test_a_p_value_is_small_where_the_interval_leaves_zero_out(shift, seed, clusters):
+@given(st.floats(-1, 1), st.integers(0, 1000), st.sampled_from([5, 10, 30, np.inf]))
+def test_a_p_value_is_small_where_the_interval_leaves_zero_out(shift, seed, units):
     draws = np.random.default_rng(seed).normal(shift, 0.3, 3999)
-    low, high = middle(draws, clusters=clusters)
-    p = two_sided(draws, clusters)
-    assert p == two_sided(-draws, clusters) and 0 < p <= 1
+    low, high, _ = interval(draws, units)
+    p = two_sided(draws, units)
+    assert p == two_sided(-draws, units) and 0 < p <= 1
     if p < 0.045:
         assert low > 0 or high < 0
     if p > 0.055:
@@ -72,20 +73,21 @@ def test_crossed_draws_count_a_row_as_often_as_both_its_kinds_are_drawn():
             sums += weight * np.array([values[row] * counted[row], counted[row]])
         with np.errstate(invalid="ignore"):
             assert drawn[sample] == pytest.approx(sums[0] / sums[1], nan_ok=True)
-    assert fewest(units) == 2 and fewest([("a", ""), ("b", "")]) == 2 and fewest([("a", "")]) == 1
     with pytest.raises(ValueError, match="do not fit"):
         crossed_means(values, units[:-1])
 
 
 def test_crossed_draws_of_one_kind_are_the_plain_bootstrap():
     values = np.random.default_rng(1).random((200, 1))
-    crossed = middle(crossed_means(values, [(row, "") for row in range(200)], samples=4000)[:, 0])
-    assert crossed == pytest.approx(middle(resampled_means(values, range(200), samples=4000)[:, 0]), abs=0.004)
+    units = [(row, "") for row in range(200)]
+    crossed = interval(crossed_means(values, units, samples=4000)[:, 0], units)
+    assert crossed == pytest.approx(interval(resampled_means(values, range(200), samples=4000)[:, 0], 200), abs=0.004)
 
 
 def test_crossed_draws_see_what_rows_share():
-    """Where rows of one identity are alike, forty rows of four identities know no more than four."""
-    level = np.repeat([0.0, 0.2, 0.6, 0.8], 10)
-    units = [(row // 10, row % 10) for row in range(40)]
-    crossed = np.ptp(middle(crossed_means(level[:, None], units)[:, 0]))
-    assert crossed > 1.5 * np.ptp(middle(resampled_means(level[:, None], range(40))[:, 0]))
+    """Where rows of one identity are alike, forty rows of five identities know no more than five."""
+    level = np.repeat([0.0, 0.2, 0.4, 0.6, 0.8], 8)
+    units = [(row // 8, row % 8) for row in range(40)]
+    crossed = interval(crossed_means(level[:, None], units)[:, 0], units)
+    alone = interval(resampled_means(level[:, None], range(40))[:, 0], range(40))
+    assert crossed.units == 5 and crossed.high - crossed.low > 1.5 * (alone.high - alone.low)

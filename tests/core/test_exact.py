@@ -38,8 +38,10 @@ def test_apart_forms_all_groups():
     found = apart([5, 6, 7], [1, 2, 3, 4])  # one of 35 groups of three is as high
     assert (found.estimate, found.p, found.least, found.n) == (3.5, pytest.approx(2 / 35), 2 / 35, 7)
     assert apart([1, 2], [2, 1]).p == 1
-    wide = apart([8, 9, 10, 11], [1, 2, 3, 4])
-    assert wide.p == pytest.approx(2 / 70) and wide.low > 0
+    wide = apart([8, 9, 10, 11, 12], [1, 2, 3, 4, 5])
+    assert wide.p == pytest.approx(2 / 252) and wide.low > 0
+    few = apart([8, 9, 10, 11], [1, 2, 3, 4])  # p can be small where an interval would be none
+    assert few.p == pytest.approx(2 / 70) and np.isnan(few.low)
 
 
 def test_association_tries_all_orders():

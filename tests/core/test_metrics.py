@@ -5,6 +5,7 @@ import math
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -12,15 +13,16 @@ from scipy import stats
 
 from probekit.metrics import (
     accuracy_at_k,
+    accuracy_table,
     bootstrap_ci,
     bootstrap_means,
-    effective_clusters,
+    effective_units,
     hits_at_k,
     holm,
+    interval,
     kendall_tau,
     macro_average,
     mean_reciprocal_rank,
-    middle,
     paired_permutation_test,
     pearson,
     share_ci,
@@ -230,10 +232,11 @@ def naive_bootstrap(values, clusters, samples, seed, level=0.95):
     for _ in range(samples):
         drawn = [value for i in generator.integers(len(labels), size=len(labels)) for value in members[i]]
         means.append(sum(drawn) / len(drawn))
-    if len(labels) == 1:
-        return [math.nan, math.nan]
     sizes = [len(members[i]) for i in range(len(labels))]
-    tail = expanded_tail(sum(m**2 for m in sizes) ** 2 / sum(m**4 for m in sizes), level)
+    effective = sum(m**2 for m in sizes) ** 2 / sum(m**4 for m in sizes)
+    if effective < 5:
+        return [math.nan, math.nan]
+    tail = expanded_tail(effective, level)
     return np.quantile(means, [tail, 1 - tail])
 
 
@@ -244,7 +247,7 @@ def expanded_tail(clusters, level=0.95):
 
 
 @settings(deadline=None)
-@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 4)), min_size=1, max_size=12), st.integers(0, 5))
+@given(st.lists(st.tuples(st.integers(-9, 9), st.integers(0, 9)), min_size=1, max_size=20), st.integers(0, 5))
 def test_bootstrap_equals_the_naive_one(rows, seed):
     values, clusters = zip(*rows, strict=True)
     found = bootstrap_ci(values, clusters, samples=40, seed=seed)
@@ -253,20 +256,19 @@ def test_bootstrap_equals_the_naive_one(rows, seed):
     assert (found.n, found.clusters) == (len(values), len(set(clusters)))
 
 
-@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 3)), min_size=1, max_size=30))
+@given(st.lists(st.tuples(st.integers(0, 1), st.integers(0, 1), st.integers(0, 9)), min_size=1, max_size=30))
 @settings(max_examples=25)
 def test_means_of_columns_have_the_intervals_each_would_have_alone(rows):
     first, second, clusters = zip(*rows, strict=True)
     together = bootstrap_means(np.column_stack([first, second]), clusters, samples=50, seed=2)
     for column, drawn in zip((first, second), together.T, strict=True):
         alone = bootstrap_ci(column, clusters, samples=50, seed=2)
-        assert middle(drawn, clusters=effective_clusters(clusters)) == pytest.approx(
-            (alone.low, alone.high), nan_ok=True
-        )
+        ends = interval(drawn, clusters)
+        assert ends == pytest.approx((alone.low, alone.high, alone.effective), nan_ok=True)
 
 
 def test_level_is_the_share_of_samples_within():
-    values, clusters = [0, 1, 1, 5, 2, 8, 3], [0, 0, 1, 2, 2, 3, 4]
+    values, clusters = [0, 1, 1, 5, 2, 8, 3, 4, 6, 7], [0, 0, 1, 1, 2, 2, 3, 3, 4, 4]
     found = bootstrap_ci(values, clusters, level=0.5, samples=300, seed=1)
     assert (found.low, found.high) == pytest.approx(tuple(naive_bootstrap(values, clusters, 300, 1, level=0.5)))
     wide = bootstrap_ci(values, clusters, level=0.99, samples=300, seed=1)
@@ -293,9 +295,9 @@ def test_a_95_percent_interval_covers_the_truth_about_95_times_in_100():
 def test_few_clusters_have_intervals_as_wide_as_they_need():
     assert expanded_tail(10) == pytest.approx(0.00855, abs=1e-5)  # t = 2.2622, times sqrt(10 / 9) = 2.3845
     draws = np.arange(10_001) / 10_000
-    assert middle(draws, clusters=10) == pytest.approx((0.00855, 0.99145), abs=1e-4)
-    assert middle(draws) == pytest.approx((0.025, 0.975))
-    assert middle(draws, clusters=10**6) == pytest.approx((0.025, 0.975), abs=1e-5)
+    assert interval(draws, 10) == pytest.approx((0.00855, 0.99145, 10), abs=1e-4)
+    assert interval(draws, np.inf)[:2] == pytest.approx((0.025, 0.975))
+    assert interval(draws, 10**6)[:2] == pytest.approx((0.025, 0.975), abs=1e-5)
     generator = np.random.default_rng(3)
     samples = [bootstrap_ci(generator.normal(0, 1, 8), samples=400, seed=i) for i in range(800)]
     wrong = np.mean([found.low > 0 or found.high < 0 for found in samples])
@@ -305,22 +307,43 @@ def test_few_clusters_have_intervals_as_wide_as_they_need():
     assert wrong <= 0.065 < np.mean([low > 0 or high < 0 for low, high in short])
 
 
-def test_clusters_of_one_size_count_as_they_are_and_a_large_one_for_most():
-    assert effective_clusters("aabbcc") == effective_clusters("abc") == pytest.approx(3)
-    assert effective_clusters("aaab") == pytest.approx((9 + 1) ** 2 / (81 + 1))
-    assert effective_clusters("a" * 1000 + "bcdefg") == pytest.approx(1, abs=1e-4)
+def test_units_of_one_size_count_as_they_are_and_a_large_one_for_most():
+    assert effective_units("aabbcc") == effective_units("abc") == pytest.approx(3) == effective_units(3)
+    assert effective_units("aaab") == pytest.approx((9 + 1) ** 2 / (81 + 1))
+    assert effective_units("a" * 1000 + "bcdefg") == pytest.approx(1, abs=1e-4)
+    crossed = [(a, b) for a in "abcdef" for b in "xyz"]
+    assert effective_units(crossed) == pytest.approx(3) and effective_units([("a", b) for b in "xyz"]) == pytest.approx(
+        3
+    )
+    assert effective_units([("a", "x")]) == 1 and effective_units([]) == 0
 
 
-def test_one_cluster_has_no_interval():
-    found = bootstrap_ci([0, 1, 1], ["fact"] * 3)
-    assert found.estimate == pytest.approx(2 / 3) and math.isnan(found.low) and math.isnan(found.high)
+def test_fewer_than_five_effective_units_have_no_interval_anywhere():
+    """Twenty facts of which two hold most prompts, and four facts, tell too little; what is alike is no exception."""
+    uneven = np.repeat(range(20), [40, 40, *[1] * 18])
+    hits = np.arange(98) % 3 == 0
+    for labels, values in ((uneven, hits), (list("abcd"), [0, 1, 1, 0])):
+        for found in (bootstrap_ci(values, labels), share_ci(values, labels), share_ci(np.zeros(len(labels)), labels)):
+            assert found.effective < 5 and np.isnan([found.low, found.high]).all()
+        ranks = pd.DataFrame({"rank": 1 + np.asarray(values), "fact_id": labels, "model": "m"})
+        assert accuracy_table(ranks, ["model"])[["low@1", "high@1", "low@10"]].isna().all(axis=None)
+    assert np.isfinite(bootstrap_ci([0, 1, 1, 0, 1]).low)
+
+
+def test_a_table_and_a_measure_print_one_interval():
+    """Where a few facts hold many prompts, Acc@k of a table is as uncertain as the same share by itself."""
+    labels = np.repeat(range(40), [4, 3, 3, *[1] * 37])
+    hits = np.random.default_rng(0).integers(2, size=len(labels))
+    row = accuracy_table(pd.DataFrame({"rank": 2 - hits, "fact_id": labels, "model": "m"}), ["model"], ks=[1]).iloc[0]
+    alone = share_ci(hits, labels)
+    assert 5 < alone.effective < 20 and (row["low@1"], row["high@1"]) == pytest.approx((alone.low, alone.high))
 
 
 def test_a_share_of_none_has_an_exact_interval():
-    none, every = share_ci([0] * 30, np.repeat(range(10), 3)), share_ci([1] * 4)
-    assert none == pytest.approx((0, 0, 0.30850, 30, 10), abs=1e-5)  # 1 - 0.025 ** (1 / 10)
-    assert every == pytest.approx((1, 0.025**0.25, 1, 4, 4))
-    assert share_ci([0, 1, 1, 0]) == bootstrap_ci([0, 1, 1, 0])
+    none, every = share_ci([0] * 30, np.repeat(range(10), 3)), share_ci([1] * 5)
+    assert none == pytest.approx((0, 0, 0.30850, 30, 10, 10), abs=1e-5)  # 1 - 0.025 ** (1 / 10)
+    assert every == pytest.approx((1, 0.025**0.2, 1, 5, 5, 5))
+    assert share_ci([0, 1, 1, 0, 1]) == bootstrap_ci([0, 1, 1, 0, 1])
     with pytest.raises(ValueError, match="0 or 1"):
         share_ci([0.5, 1])
 
@@ -342,7 +365,7 @@ def test_single_values_are_clusters_of_one_whatever_their_labels():
 
 
 def test_a_constant_has_an_interval_without_width():
-    assert bootstrap_ci([0.25] * 8) == (0.25, 0.25, 0.25, 8, 8)
+    assert bootstrap_ci([0.25] * 8) == (0.25, 0.25, 0.25, 8, 8, 8)
 
 
 def test_the_statistic_of_a_difference_is_paired():

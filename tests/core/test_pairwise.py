@@ -29,11 +29,12 @@ def test_differences_of_a_case_worked_by_hand():
 
 
 def test_intervals_draw_facts_not_prompts():
-    rows = rank_differences(FIRST * 8, SECOND * 8, FACTS * 8).set_index("measure")
-    few = rank_differences(FIRST, SECOND, FACTS).set_index("measure")
+    first, second, facts = [*FIRST, 2, 9, 1, 4], [*SECOND, 1, 3, 2, 4], [*FACTS, *"efgh"]
+    rows = rank_differences(first * 8, second * 8, facts * 8).set_index("measure")
+    few = rank_differences(first, second, facts).set_index("measure")
     assert rows.loc["MRR", ["low", "high"]].tolist() == pytest.approx(few.loc["MRR", ["low", "high"]].tolist())
-    gaps = 1 / np.array(FIRST) - 1 / np.array(SECOND)
-    assert few.loc["MRR", "low"] == bootstrap_ci(gaps, FACTS).low > bootstrap_ci(gaps).low - 1
+    gaps = 1 / np.array(first) - 1 / np.array(second)
+    assert few.loc["MRR", "low"] == bootstrap_ci(gaps, facts).low > bootstrap_ci(gaps).low - 1
 
 
 def test_prompts_of_one_fact_flip_together():
@@ -49,11 +50,11 @@ def test_the_means_are_those_of_either_model_alone():
 
 
 def test_where_nothing_differs_the_interval_is_not_a_point():
-    row = rank_differences([3, 3, 3, 3], [4, 4, 4, 4], list("abcd")).set_index("measure").loc["Acc@1"]
-    widest = stats.binomtest(0, 4).proportion_ci().high
+    row = rank_differences([3] * 5, [4] * 5, list("abcde")).set_index("measure").loc["Acc@1"]
+    widest = stats.binomtest(0, 5).proportion_ci().high
     assert (row["difference"], row["p"]) == (0.0, 1.0)
     assert (row["low"], row["high"]) == pytest.approx((-widest, widest))
-    row = rank_differences([1, 1, 1, 1], [4, 4, 4, 4], list("abcd")).set_index("measure").loc["Acc@1"]
+    row = rank_differences([1] * 5, [4] * 5, list("abcde")).set_index("measure").loc["Acc@1"]
     assert (row["low"], row["high"]) == pytest.approx((1 - 2 * widest, 1.0))
 
 
