@@ -12,13 +12,14 @@ import gc
 import io
 import logging
 import re
+import subprocess
 import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 from probekit import __version__, elsewhere
 from probekit.elsewhere import Taker, Wanted
@@ -33,6 +34,9 @@ from probekit.store import Store
 
 log = logging.getLogger(__name__)
 QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster", "lsf": "LSFCluster"}
+LISTS = {"slurm": "squeue --me --noheader --format=%i", "pbs": "qstat", "sge": "qstat", "lsf": "bjobs"}  # jobs' numbers
+DASHBOARD = "127.0.0.1:8787"  # of local processes: no one else's on a machine that is shared
+WAITED = 30.0  # seconds without a task that ends, after which it is said what is waited for
 GPU = "GPU"  # the resource that workers with one declare
 FRESH = 5.0  # seconds for which the number of workers is taken to stay
 AHEAD = 3  # tasks at the scheduler for each thread of a worker
@@ -50,16 +54,17 @@ def fill(ask: Callable[[Taker], BaseException | None], address: str, say: Callab
             ``probekit.cells.walk``. Returns what ended it after something was left, or none.
         address: of a scheduler; or ``local:N`` for N processes here; or ``slurm:FILE.yml`` with the arguments of
             ``dask_jobqueue.SLURMCluster`` and ``jobs``, their number (likewise ``pbs``, ``sge``, ``lsf``).
-        say: is told where the dashboard is.
+        say: is told where the dashboard is, and what is waited for while there is no worker.
 
     Returns:
         How many tasks were done: weights read, and shards.
 
     Raises:
-        ClusterError: no such cluster, or it is gone; a worker that lacks the package or does not see the cache folder.
+        ClusterError: no such cluster, or it is gone; a queue that refuses jobs, or whose jobs are all over; a worker
+            that lacks the package or does not see the cache folder.
         ProbekitError: what a task, or ``ask``, raised. Finished shards are kept in any case.
     """
-    with connected(address) as client, _Sender(client) as sender:
+    with connected(address) as client, _Sender(client, say) as sender:
         say(f"dashboard: {client.dashboard_link}")
         while True:
             sender.sent, before = 0, sender.done
@@ -90,7 +95,9 @@ def connected(address: str) -> Iterator[Any]:
         if kind == "local":
             if not re.fullmatch(r"[1-9]\d*", rest):
                 raise ClusterError(f"--cluster local:N takes a number of processes, not {rest!r}")
-            cluster = LocalCluster(n_workers=int(rest), threads_per_worker=1, memory_limit=0)
+            cluster = LocalCluster(
+                n_workers=int(rest), threads_per_worker=1, memory_limit=0, dashboard_address=DASHBOARD
+            )
         elif kind in QUEUES:
             cluster = _queued(kind, Path(rest))
         try:
@@ -105,25 +112,48 @@ def connected(address: str) -> Iterator[Any]:
 
 
 def _queued(kind: str, path: Path) -> Any:
-    """A cluster whose workers are jobs of a queue."""
+    """A cluster whose workers are jobs of a queue, which has taken them."""
     import dask_jobqueue
 
     options = yaml_value(read_text(path), str(path))
     try:
         jobs = options.pop("jobs", 1)
         cluster = getattr(dask_jobqueue, QUEUES[kind])(**options)
-        cluster.scale(jobs=jobs)
+        for _ in range(jobs):  # as ``scale`` does, which leaves what the queue says in a log
+            cluster.worker_spec.update(cluster.new_worker_spec())
     except (AttributeError, TypeError, ValueError, OSError) as error:
         said = str(error).partition("\n")[0]
         raise ClusterError(f"{path}: {said}; see the arguments of dask_jobqueue.{QUEUES[kind]}") from error
+
+    async def submitted() -> str:
+        try:
+            await cluster
+        except (OSError, RuntimeError, ValueError) as error:
+            return str(error).rpartition("stderr:\n")[2].strip() or "it does not say why"
+        return ""
+
+    if refused := cluster.sync(submitted):
+        gc.collect()  # jobs that never began are held by the error's frames, and Dask closes no cluster that has any
+        cluster.close()
+        raise ClusterError(f"{path}: the queue takes no job: {refused}")
     return cluster
+
+
+def _jobs_left(cluster: Any) -> int | None:
+    """How many jobs of a cluster its queue still lists; none where it does not say."""
+    command = LISTS[cluster.job_cls.config_name].split()
+    try:
+        listed = subprocess.run(command, capture_output=True, text=True, check=True, timeout=WAITED).stdout
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return sum(job.job_id in re.findall(r"\d+", listed) for job in list(cluster.workers.values()))
 
 
 class _Sender:
     """Sends what a page misses, as many tasks at a time as the workers need, and takes note of how they end."""
 
-    def __init__(self, client: Any) -> None:
-        self.client, self.sent, self.done = client, 0, 0
+    def __init__(self, client: Any, say: Callable[[str], object]) -> None:
+        self.client, self.say, self.sent, self.done = client, say, 0, 0
         self.failure: BaseException | None = None  # raised when the page's code has ended, which may catch it
         self.gone: ClusterError | None = None
         self.workers, self.asked = (1, False), 0.0
@@ -206,7 +236,10 @@ class _Sender:
         from distributed import wait
 
         with self._reachable():
-            wait([future for future, _ in self.active.values()], return_when="FIRST_COMPLETED")
+            try:
+                wait([future for future, _ in self.active.values()], WAITED, return_when="FIRST_COMPLETED")
+            except TimeoutError:
+                self._waited()
             for key, (future, path) in [(key, sent) for key, sent in self.active.items() if sent[0].done()]:
                 del self.active[key]
                 self._read(path)
@@ -217,6 +250,30 @@ class _Sender:
                     raise ConnectionError
                 else:
                     self._failed(future.exception())
+
+    def _waited(self) -> None:
+        """Say why nothing ends, where there is no worker.
+
+        Raises:
+            ClusterError: there will be none, since all jobs of the queue are over.
+        """
+        if self._workers()[0]:
+            return
+        cluster = self.client.cluster
+        if not (queue := getattr(cluster, "job_cls", None)):
+            self.say("0 workers: none has come to the scheduler yet, or all are gone")
+            return
+        jobs, left = len(cluster.worker_spec), _jobs_left(cluster)
+        over = "" if left is None else f", {jobs - left:,} of them over"
+        command = LISTS[queue.config_name].split()[0]
+        self.say(f"0 workers, {jobs:,} jobs asked for{over}: see {command} and what the jobs wrote")
+        if left == 0:
+            self._end("all jobs are over, and no worker is left: see what the jobs wrote; what was stored is kept")
+
+    def _end(self, said: str) -> NoReturn:
+        self.active.clear()
+        self.failure = ClusterError(f"{said}: run again to go on")
+        raise self.failure
 
     def _read(self, path: Path | None) -> None:
         """One task less reads a file; the last removes it."""
@@ -248,10 +305,8 @@ class _Sender:
 
         try:
             yield
-        except (CancelledError, CommClosedError, OSError, TimeoutError) as error:
-            self.active.clear()
-            self.failure = ClusterError("the scheduler is gone; what was stored is kept: run again to go on")
-            raise self.failure from error
+        except (CancelledError, CommClosedError, OSError, TimeoutError):
+            self._end("the scheduler is gone; what was stored is kept")
 
 
 def _remove(path: Path) -> None:

@@ -329,6 +329,11 @@ def test_a_wrong_number_of_processes_is_refused(home, where):
         fill(given(home), where)
 
 
+def test_a_local_dashboard_listens_to_this_machine_alone(home):
+    with cluster.connected("local:1") as client:
+        assert client.cluster.scheduler.http_server.address == "127.0.0.1"
+
+
 def test_a_queue_takes_the_arguments_of_dask_jobqueue(tmp_path):
     jobqueue = pytest.importorskip("dask_jobqueue")
     (tmp_path / "slurm.yml").write_text(
@@ -342,3 +347,51 @@ def test_a_queue_takes_the_arguments_of_dask_jobqueue(tmp_path):
     (tmp_path / "slurm.yml").write_text("cores: 1\nmemroy: 1GB\n")
     with pytest.raises(ClusterError, match=r"slurm\.yml: .* see the arguments of dask_jobqueue\.SLURMCluster"):
         cluster._queued("slurm", tmp_path / "slurm.yml")
+
+
+@pytest.fixture
+def queue(home, tmp_path, monkeypatch):
+    """Makes a file for ``slurm:`` whose commands are the scripts given, in sh."""
+    pytest.importorskip("dask_jobqueue")
+    monkeypatch.setattr(cluster, "WAITED", 0.2)
+    monkeypatch.setattr(cluster, "FRESH", 0.0)
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"), prepend=os.pathsep)
+
+    def made(**scripts: str) -> str:
+        (tmp_path / "bin").mkdir()
+        for name, script in scripts.items():
+            (tmp_path / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+            (tmp_path / "bin" / name).chmod(0o755)
+        (tmp_path / "slurm.yml").write_text(
+            "jobs: 2\nqueue: gpu\ncores: 1\nmemory: 1GB\nscheduler_options: {dashboard_address: ':0'}\n"
+        )
+        return f"slurm:{tmp_path / 'slurm.yml'}"
+
+    return made
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the queue's commands are scripts of sh")
+def test_a_queue_that_refuses_ends_the_command_in_its_own_words(home, queue):
+    refuses = queue(sbatch="echo 'sbatch: error: invalid partition specified: gpu' >&2; exit 1", scancel="exit 0")
+    with pytest.raises(ClusterError, match=r"slurm\.yml: the queue takes no job: sbatch: .* partition specified: gpu$"):
+        fill(given(home, 2), refuses)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the queue's commands are scripts of sh")
+def test_jobs_that_die_are_told_and_end_the_command(home, queue, tmp_path):
+    jobs, said = tmp_path / "jobs", list[str]()
+    dies = queue(
+        sbatch=f"echo $$ >>{jobs}; echo Submitted batch job $$",
+        squeue=f"cat {jobs}; echo >{jobs}",
+        scancel="exit 0",
+    )
+    with pytest.raises(ClusterError, match="all jobs are over, and no worker is left: see what the jobs wrote"):
+        cluster.fill(partial(walk, "01_study", given(home, 2), "demo"), dies, said.append)
+    told = "0 workers, 2 jobs asked for, {} of them over: see squeue and what the jobs wrote"
+    assert said[1:] == [told.format(0), told.format(2)]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="the queue's commands are scripts of sh")
+def test_jobs_of_a_queue_do_the_work(home, queue, tmp_path):
+    works = queue(sbatch='sh "$1" >/dev/null 2>&1 & echo Submitted batch job $!', squeue="exit 1", scancel="kill $1")
+    assert fill(given(home, 4), works) == 4
