@@ -7,13 +7,12 @@ from typing import Any
 
 from probekit.cautions import caution
 from probekit.errors import ModelError
-from probekit.models.model import Kind, position_padding
+from probekit.models.model import Kind, position_padding, special_roles
 from probekit.titles import shown_name
 
 HANDFUL = 10  # tokens besides special ones, below which a vocabulary writes no text
 SPARE, SPARE_ROWS = 0.1, 127  # share and number of embeddings that padding to a round number may leave without a token
 CASED = 0.05  # share of the tokens with a capital letter, from which on a vocabulary minds case
-ROLES = ("pad", "unk", "cls", "sep", "mask", "bos", "eos")
 BUFFERS = ("position_ids", "token_type_ids", "inv_freq", "masked_bias", "attn.bias")  # of old checkpoints; no weights
 POOLER = "pooler"  # a layer for whole sentences, which neither a slot nor a mean over tokens uses
 
@@ -67,7 +66,7 @@ def check_tokenizer(name: str, kind: Kind, network: Any, tokenizer: Any) -> None
     """
     rows: int = network.get_input_embeddings().weight.shape[0]
     by_id = {number: token for token, number in tokenizer.get_vocab().items()}
-    added, special = set(tokenizer.added_tokens_decoder), _special(tokenizer)
+    added, special = set(tokenizer.added_tokens_decoder), special_roles(tokenizer)
     ordinary = [number for number in by_id if number not in added and number not in tokenizer.all_special_ids]
     whole = "give the folder all files of this model's own tokenizer"
     if len(ordinary) < HANDFUL:
@@ -101,12 +100,6 @@ def check_tokenizer(name: str, kind: Kind, network: Any, tokenizer: Any) -> None
 def some(names: Sequence[str]) -> str:
     """The first of many names."""
     return ", ".join(names[:6]) + (f" and {len(names) - 6} more" if len(names) > 6 else "")
-
-
-def _special(tokenizer: Any) -> dict[str, int]:
-    """Role -> id of the special tokens that the tokenizer has."""
-    found = {role: getattr(tokenizer, f"{role}_token_id", None) for role in ROLES}
-    return {role: number for role, number in found.items() if number is not None}
 
 
 def _warn(name: str, network: Any, tokenizer: Any, tokens: Sequence[str], special: Mapping[str, int]) -> None:

@@ -16,7 +16,7 @@ from probekit.files import cache_folder, canonical, digest
 from probekit.lazy import resolve
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
 from probekit.models.kinds import auto_class, check_kind, kind_of, out_of_memory, pick_device, quiet
-from probekit.models.model import Kind, Model, fingerprint_of, tokenizer_text
+from probekit.models.model import Kind, Model, fingerprint_of, settings_of
 from probekit.models.precision import check_precision
 from probekit.models.registry import Entry, entry_of, registry
 from probekit.models.source import Source
@@ -134,9 +134,10 @@ def opened(
         ModelError: what ``make`` raises, or a tokenizer that does not fit.
     """
     where = str(Path(name).resolve()) if os.path.isdir(name) else name
+    commit = getattr(config, "_commit_hash", None)
     made = Source(
         name=name,
-        key=canonical([where, kind, recipe[1][2:], digest(tokenizer_text(tokenizer)), _configured(config)]),
+        key=canonical([where, kind, recipe[1][2:], digest(settings_of(config, tokenizer)), commit]),
         folder=_folder(source, revision),
         device=device,
         make=make,
@@ -187,12 +188,6 @@ def _outline(source: str, kind: Kind, config: Any, dtype: str, revision: str | N
         with contextlib.suppress(OSError):  # none beside the checkpoint
             network.generation_config = GenerationConfig.from_pretrained(source, revision=revision)
     return network.eval()
-
-
-def _configured(config: Any) -> str:
-    """Digest of a configuration as the checkpoint has it, whatever version of the library reads it."""
-    fields = {key: value for key, value in config.to_dict().items() if key not in ("transformers_version", "dtype")}
-    return digest(canonical([fields, getattr(config, "_commit_hash", None)]))
 
 
 def _folder(source: str, revision: str | None) -> Path:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -9,15 +10,17 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from probekit import elsewhere
 from probekit.errors import ModelError
-from probekit.files import digest
+from probekit.files import canonical, digest
 from probekit.models.source import Source
 
 if TYPE_CHECKING:
     import torch
-    from transformers import PreTrainedModel, PreTrainedTokenizerFast
+    from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 Kind = Literal["masked", "causal", "seq2seq", "encoder"]
 PART = 1_000  # texts given to a tokenizer at once
+ROLES = ("pad", "unk", "cls", "sep", "mask", "bos", "eos")
+BOOKKEEPING = ("_name_or_path", "transformers_version", "architectures", "dtype", "torch_dtype")  # decide no result
 MINDS_PADDING = ("convbert", "fnet", "funnel")  # types of networks in which padding changes the scores of a text
 
 
@@ -85,7 +88,7 @@ class Model:
 
     @cached_property
     def fingerprint(self) -> str:
-        """Digest of the weights and the tokenizer, equal where answers must be equal; see ``fingerprint_of``.
+        """Digest of all that decides an answer, equal where answers must be equal; see ``fingerprint_of``.
 
         Where nothing has needed the weights yet, it is that of the same files before.
         """
@@ -156,22 +159,41 @@ class Model:
         return found
 
 
-def tokenizer_text(tokenizer: PreTrainedTokenizerFast) -> str:
-    """A tokenizer in full, but for truncation and padding, which every call sets anew."""
+def special_roles(tokenizer: PreTrainedTokenizerFast) -> dict[str, int]:
+    """Role -> id of the special tokens that the tokenizer has."""
+    found = {role: getattr(tokenizer, f"{role}_token_id", None) for role in ROLES}
+    return {role: number for role, number in found.items() if number is not None}
+
+
+def settings_of(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast) -> str:
+    """What decides a result besides the weights: the configuration, and the tokenizer with its roles and its limit.
+
+    Truncation and padding of the tokenizer are left out: every call sets them anew.
+    """
     from tokenizers import Tokenizer
 
     backend = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
     backend.no_truncation()
     backend.no_padding()
-    text: str = backend.to_str()
-    return text
+    special = [special_roles(tokenizer), sorted(tokenizer.all_special_ids)]
+    reads = [backend.to_str(), *special, tokenizer.model_max_length, tokenizer.clean_up_tokenization_spaces]
+    return canonical([_deciding(config.to_dict()), *reads])
+
+
+def _deciding(fields: dict[str, Any]) -> dict[str, Any]:
+    """The fields of a configuration, and of those in it, without ``BOOKKEEPING``."""
+    kept = {name: value for name, value in fields.items() if name not in BOOKKEEPING}
+    return {name: _deciding(value) if isinstance(value, dict) else value for name, value in kept.items()}
 
 
 def fingerprint_of(kind: Kind, network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> str:
-    """Digest of the weights (name, type, shape, bytes) and the tokenizer."""
+    """Digest of the kind, the class and the weights (name, type, shape, bytes) of a network, its adapters of the
+    library peft, and ``settings_of`` it."""
     import torch
 
-    parts: list[bytes | str] = [kind, tokenizer_text(tokenizer)]
+    adapters = {name: one.to_dict() for name, one in getattr(network, "peft_config", {}).items()}
+    parts: list[bytes | str] = [kind, type(network).__name__, settings_of(network.config, tokenizer)]
+    parts += [json.dumps(adapters, sort_keys=True, default=sorted)]
     for name, tensor in sorted(network.state_dict().items()):
         parts += [f"{name} {tensor.dtype} {tuple(tensor.shape)}"]
         parts += [tensor.detach().contiguous().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()]

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 log = logging.getLogger(__name__)
-CHECKS = 1  # of weights: raise it when they find more, so that what passed before is checked again
-WEIGHTS = (".safetensors", ".bin")
+CHECKS = 2  # raise it when the checks find more or a fingerprint holds more: what passed before is read again
+WEIGHTS = (".safetensors", ".bin", "adapter_config.json")  # how the names of files of weights end
 SAMPLE = 1 << 16  # bytes at the start, the middle and the end of a file of weights
 
 
@@ -92,7 +92,7 @@ class Source:
         if self.folder is None:
             return ""
         try:
-            for path in sorted(path for path in self.folder.iterdir() if path.suffix in WEIGHTS):
+            for path in sorted(path for path in self.folder.iterdir() if path.name.endswith(WEIGHTS)):
                 with path.open("rb") as file:
                     size = file.seek(0, 2)
                     parts.append(f"{path.name} {size} {path.stat().st_mtime_ns}")

@@ -14,6 +14,7 @@ from probekit.models.model import Model
 from probekit.probes.probe import MASK
 from probekit.scoring.completions import causal, masked, seq2seq
 from probekit.scoring.completions.asking import Options, refused
+from probekit.scoring.completions.beams import ends
 from probekit.scoring.forward import Row
 from probekit.scoring.progress import Progress
 from probekit.store import Store
@@ -79,6 +80,7 @@ def top_completions(
         "scoring": VERSION,
         "model": model.fingerprint,
         "prompts": digest(canonical([(row.ids, row.masks) for row in rows])),
+        "stops": [] if model.kind == "masked" else ends(model),
         **asdict(options),
     }
     read = sum(len(row.ids) for row in rows) if model.kind == "masked" else None  # a beam's end is not known before

@@ -34,7 +34,7 @@ def randomised(model: Model, layers: int | Literal["all"] = "all", seed: int = 0
     name = f"{model.name}, {part}"
     source = Source(
         name=name,
-        key=canonical([model.fingerprint, canonical(model.outline.config.to_dict()), layers, seed, torch.__version__]),
+        key=canonical([model.fingerprint, layers, seed, torch.__version__]),
         folder=None,
         device=model.device,
         make=lambda: _copy(model, chosen, seed),
