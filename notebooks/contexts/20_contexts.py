@@ -94,7 +94,7 @@ page.figure(
     contexts.draw(tables),
     "lengths",
     "Share of contexts that name at least so many entities of the target's type. "
-    "A context with one entity has no step after the first. All contexts are counted, so there is no interval.",
+    "UCM counts steps from the second entity on, so that a context with one has none. All contexts are counted, so there is no interval.",
     contexts.described(tables),
 )
 caption = "Triples, their contexts, and what was asked"

@@ -118,6 +118,7 @@ page.table(
 # Context lessens a bias of words only if fewer first answers change and fewer are right by one alone.
 
 # %% tags=["hide-input"]
+page.say(biases.floor(tables))
 page.findings()
 
 # %% [markdown]

@@ -26,6 +26,7 @@ from probekit.probes.rewordings import NAME, PROMPT
 from probekit.report.charts import forest
 from probekit.report.charts import told as in_words
 from probekit.report.tables import by, pick, readable
+from probekit.report.text import title
 
 from notebooks.contexts.ask import domain_of
 from notebooks.contexts.pooling import (
@@ -47,6 +48,7 @@ from notebooks.contexts.pooling import (
     share_of,
     sources_shown,
     spanned,
+    speaking,
     within_relations,
 )
 from notebooks.contexts.wordings import BARE, FIRST, REAL
@@ -393,11 +395,13 @@ def answer(tables: Tables) -> str:
             text += f"; after a document these shares are {' and '.join(f'{share:.0%}' for _, share in parts[WITH])}"
         text += "."
     found = pick(tables["samples"], source=source, context=WITHOUT)
-    found = found[found["auc"].notna()] if "auc" in found else found.iloc[:0]
+    found = speaking(found[found["auc"].notna()] if "auc" in found else found.iloc[:0], tables["floors"])
     if len(found):
         above = int((found["auc_low"] > 0.5).sum())
         who = f" by {above} of {len(found)} models" * (0 < above < len(found))
-        text += f" Facts that more documents name are {'not clearly ' * (not above)}more often answered right{who}."
+        text += (
+            f" Facts whose object more documents name are {'not clearly ' * (not above)}more often answered right{who}."
+        )
     return text
 
 
@@ -409,6 +413,14 @@ def alone(tables: Tables) -> str:
     shares = [one_row(rows, tables["floors"], context=context)["only_one"] for context in rows["context"].unique()]
     text = f"One of the two prompts alone is right about {shares[0]:.0%} of the questions without context"
     return text + f", and about {shares[1]:.0%} with it" * (len(shares) > 1) + "."
+
+
+def floor(tables: Tables) -> str:
+    """On which questions a model counts as knowing more than a constant answer, in a sentence."""
+    rows = pick(tables["floors"], source=sources(tables)[0])
+    low = [title(name) for name in pick(rows, floor=True)["model"]]
+    which = f"not above it, and left out of all verdicts: {', '.join(low)}" if low else "every model is above it"
+    return f"The best constant answer was found on {rows['questions'].max():,} questions without context; {which}."
 
 
 def drawn_rows(tables: Tables) -> pd.DataFrame:

@@ -269,25 +269,31 @@ def answer(tables: Tables) -> str:
     _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
     if few or (few := unheard(tables["floors"], source)):
         return few
-    words = ("more often than", "less often than", "no more often, beyond chance, than")
-    side = sided(row["understand_low"], row["understand_high"], words)
+    zero = sided(row["understand_low"], row["understand_high"], ("excludes", "excludes", "includes"))
     text = (
-        f"On {named(source)} a right answer put before the question lifts the one that is asked for {side} it lifts a "
-        f"wrong entity in that one's place: a difference of {row['understand']:.3f} of the steps ({whose(row)})."
+        f"On {named(source)} a right answer put before the question lifts the one that is asked for in "
+        f"{abs(row['understand']):.1%} {'more' if row['understand'] > 0 else 'fewer'} of the steps than it lifts a "
+        f"wrong entity in that one's place ({whose(row)}); the 95% interval {zero} zero."
     )
     copied: dict[str, Any] = one_row(tables["copying"], tables["floors"], source=source, variant="knowledge_only")
-    text += f" In {copied['named']:.0%} of the contexts of entities alone the first answer is one that they name"
+    text += (
+        f" After a text of entities alone the first answer is one of these in {copied['named']:.0%} of the contexts, "
+        f"without the text in {copied['named_bare']:.0%}."
+    )
     found = pick(conclusions(tables), source=source, claim="002-12c")
     if found.empty:
-        return f"{text}. Whether a lift is more frequent where a fact was told cannot be said here."
-    signs = concluded(found)["verdict"]
-    if len(signs) > 1:
-        which = f"greater than where it was not in {(signs == 'agrees').sum()} of {len(signs)} models"
-    else:
-        sizes = {"agrees": "greater than", "contradicts": "smaller than"}
-        which = f"{sizes.get(signs.iloc[0], 'not clearly greater than')} where it was not"
+        return f"{text} Whether a lift is more frequent where a fact was told cannot be said here."
+    rows = concluded(found)
+    sizes = " and ".join(", ".join(f"{size:+.3f}" for size in rows["estimate"]).rsplit(", ", 1))
+    decided = [int((rows["verdict"] == sign).sum()) for sign in ("agrees", "contradicts")]
+    which = (
+        f"{decided[0]} of the {len(rows)} intervals above zero and {decided[1]} below"
+        if any(decided)
+        else "no interval excludes zero"
+    )
     return (
-        f"{text}. Where a model was trained on a fact, that difference is {which}; understanding would make it greater."
+        f"{text} Understanding would make the difference greater where a model was trained on the fact: it is so by "
+        f"{sizes}, and {which}."
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pandas as pd
 
 from probekit.metrics.context import CHANGES, rank_change_table
-from probekit.metrics.decisions import enough, tallied
+from probekit.metrics.decisions import FLOOR, enough
 from probekit.report.charts import forest
 from probekit.report.tables import cell, pick
 from probekit.report.text import title
@@ -125,7 +125,8 @@ def sources(tables: Tables) -> list[str]:
 
 
 def answer(tables: Tables) -> str:
-    """How the target of the models above the floor moves on the source with most triples; how many directions agree."""
+    """How the target of the models above the floor moves on the source with most triples; how many of the paper's
+    directions hold in each of these models, how many are reversed in each, and how many are open."""
     source = sources(tables)[0]
     changes = overall(tables["rank_change"], tables["floors"], source=source, change="rc_centre")
     changes, few = enough(changes, "triples", f"triples of {named(source)}")
@@ -140,10 +141,11 @@ def answer(tables: Tables) -> str:
     text = f"On {named(source)} the right answer {' and '.join(parts)} ({whose(changes.iloc[0])})."
     if rows.empty:
         return text
-    signs = [tallied(part, "all")[0] for _, part in rows.groupby("claim")]
+    sides = [set(part["verdict"]) for _, part in rows[rows["verdict"] != FLOOR].groupby("claim")]
+    same, reversed_ = sides.count({"agrees"}), sides.count({"contradicts"})
     return (
-        f"{text} Of the {len(signs)} directions of movement that the paper reports, {signs.count('agrees')} come out "
-        f"the same here and {signs.count('contradicts')} reversed."
+        f"{text} Of the {len(sides)} directions of movement that the paper reports, {same} come out the same in every "
+        f"model above the floor, {reversed_} reversed in every one, and {len(sides) - same - reversed_} are open."
     )
 
 

@@ -25,14 +25,14 @@ from notebooks.contexts.pooling import LEAST, MEAN, falls, named, overall, rises
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-UNDERSTAND = "Understand"
+UNDERSTAND, RANK = "Understand", "rank without context"
 VALUES = (  # what a triple is judged by; high values should mean that it is known
     UNDERSTAND,
     "Understand, or stays first",
     "Understand less Misunderstand",
     "Acc@1 without context",
     "Acc@5 without context",
-    "rank without context",
+    RANK,
     "Acc@1 with context",
     "Acc@5 with context",
 )
@@ -162,8 +162,30 @@ def main_contrast(table: pd.DataFrame, low: pd.DataFrame, source: str) -> pd.Dat
     return pick(rows, contrast=rows["contrast"].iloc[0]) if len(rows) else rows
 
 
+def tells(rows: pd.DataFrame) -> str:
+    """Whether Understand tells facts that were told, in a sentence. That it does not is said only where another value
+    does: else nothing shows that they could be told.
+
+    Args:
+        rows: of ``main_contrast``.
+    """
+    of = rows.set_index("value")
+    own, rank = of.loc[UNDERSTAND], of.loc[RANK]
+    side = sided(own["auc_low"], own["auc_high"], ("tells", "tells the wrong way round", ""), 0.5)
+    able = of[of["auc_low"] > 0.5]
+    facts = "which facts a model was trained on"
+    if not side and able.empty:
+        return (
+            f"Nothing here could tell {facts}: the AUC of Understand is {own['auc']:.2f}, that of the rank without "
+            f"context {rank['auc']:.2f} (chance is 0.5)."
+        )
+    lifted = f"How often an answer is lifted {side or 'does not tell'} {facts} (AUC {own['auc']:.2f}; chance is 0.5)"
+    return f"{lifted}." if side else f"{lifted}, and {able['auc'].idxmax()} does ({able['auc'].max():.2f})."
+
+
 def sentence(table: pd.DataFrame, low: pd.DataFrame, source: str) -> str:
-    """How many facts the first contrast compares, and how Understand compares with accuracy without context."""
+    """How many facts the first contrast compares, and, where any value tells them, how Understand compares with
+    accuracy without context."""
     rows = main_contrast(table, low, source)
     if rows.empty:
         return (
@@ -174,11 +196,13 @@ def sentence(table: pd.DataFrame, low: pd.DataFrame, source: str) -> str:
     of = rows.set_index("value")
     beside = [
         f"{sided(of.loc[name, 'less_low'], of.loc[name, 'less_high'], words)} {name.replace('rank', 'the rank')}"
-        for name in ("Acc@5 without context", "rank without context")
+        for name in ("Acc@5 without context", RANK)
     ]
+    told = (of["auc_low"] > 0.5) | (of["auc_high"] < 0.5)
+    which = f"Understand tells them {', and '.join(beside)}" if told.any() else "None of these values tells them apart"
     return (
         f"On {named(source)} {of['told'].iloc[0]:.0f} triples were told and {of['not_told'].iloc[0]:.0f} were "
-        f"not ({rows['contrast'].iloc[0]}). Understand tells them {', and '.join(beside)}."
+        f"not ({rows['contrast'].iloc[0]}). {which}."
     )
 
 

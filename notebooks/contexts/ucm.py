@@ -26,6 +26,7 @@ from notebooks.contexts.pooling import (
     by_model,
     classes,
     conclusions_from,
+    falls,
     floors,
     less,
     lowest,
@@ -35,13 +36,12 @@ from notebooks.contexts.pooling import (
     overall,
     rises,
     several,
-    sided,
     sources_shown,
     speaking,
     unheard,
     whose,
 )
-from notebooks.contexts.telling import UNDERSTAND, main_contrast
+from notebooks.contexts.telling import main_contrast, tells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -237,13 +237,8 @@ def _of_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, tuple[float, float
         group = classes(rows, column)
         names = sorted(group.unique(), key=lowest)[::-sign]
         if len(names) > 1:
-            ends = [group == names[0], group == names[-1]]
-            four = [(up, kept & which) for which in ends] + [(rows["any_before"] == 1, first & which) for which in ends]
-            yield claim, "Understand less Acc@1", measured(rows, four, _doubly)
-
-
-def _doubly(means: Array) -> Array:
-    return np.asarray(means[..., 0] - means[..., 1] - (means[..., 2] - means[..., 3]))
+            ends = [(up.astype(float) - falls(rows), kept & (group == name)) for name in (names[0], names[-1])]
+            yield claim, "Understand less Misunderstand", measured(rows, ends, less)
 
 
 def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[tuple[str, str, tuple[float, float, float]]]:
@@ -305,7 +300,7 @@ def answer(tables: Tables, printed: bool) -> str:
     if few or (few := unheard(tables["floors"], source)):
         return few
     text = (
-        f"Another right answer, put into the text before a question of {named(source)}, lifts the one that is asked "
+        f"Another right answer, put before a question of {named(source)}, lifts the one that is asked "
         f"for in {row['understand']:.0%} of the steps and lowers it in {row['misunderstand']:.0%} ({whose(row)})"
     )
     if printed:
@@ -316,10 +311,7 @@ def answer(tables: Tables, printed: bool) -> str:
     known = main_contrast(tables["telling"], tables["floors"], source)
     if known.empty:
         return f"{text}. Which of these facts the models were told is not known, or of too few."
-    auc = known.set_index("value").loc[UNDERSTAND]
-    tells = sided(auc["auc_low"], auc["auc_high"], ("tells", "tells the wrong way round", "does not tell"), 0.5)
-    told = f"{tells} facts that a model was trained on from others (AUC {auc['auc']:.2f}; chance is 0.5)"
-    return f"{text}. How often an answer is lifted {told}."
+    return f"{text}. {tells(known)}"
 
 
 def draw(tables: Tables) -> Figure:
@@ -422,9 +414,10 @@ def floor(tables: Tables) -> str:
     which = f"not above it, and left out of all verdicts: {', '.join(low)}" if low else "every model is above it"
     small = (rows["accuracy"] <= rows["by_relation"]).sum()
     return (
-        f"The best constant answer is right to {rows['constant'].max():.0%} of the questions; {which}. "
-        f"Naming in each relation its most frequent object is right to {rows['by_relation'].max():.0%}, a bar that "
-        f"{small} of {len(rows)} {'model' if len(rows) == 1 else 'models'} {'misses' if small == 1 else 'miss'}."
+        f"On the {rows['questions'].max():,} questions of these contexts the best constant answer is right to "
+        f"{rows['constant'].max():.0%}; {which}. "
+        f"Who names each relation's most frequent object is right to {rows['by_relation'].max():.0%}; {small} of "
+        f"{len(rows)} models {'does' if small == 1 else 'do'} no better."
     )
 
 

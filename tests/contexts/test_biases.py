@@ -232,6 +232,7 @@ def test_the_page_says_what_the_numbers_say() -> None:
     told = biases.answer(tables)
     assert "On T‑REx, another prompt of the same meaning changes 50% and another name of the subject 25% of the" in told
     assert "after a document these shares are 0% and 0%" in told and "not clearly more often answered right" in told
+    assert "Facts whose object more documents name" in told and "found on 40 questions" in biases.floor(tables)
     assert biases.sources(tables) == ["trex", "medlama/template"]
     assert set(biases.drawn_rows(tables)["bias"]) == {
         "other prompt: changed", "other name: changed", biases.FREQUENCY, biases.TOLD,

@@ -30,9 +30,12 @@ def test_twins_that_behave_alike_and_twins_that_do_not() -> None:
     assert signs(apart, "002-12c") == signs(alike, "002-12c") == ["undecided"]
     row, understand = apart["differences"].iloc[0], apart["twins"].set_index("twin")["understand"]
     assert row["understand"] == pytest.approx(understand["target"] - understand["negative"])
-    assert "more often than it lifts" in copy.answer(apart) and "not clearly greater than" in copy.answer(apart)
+    assert "more of the steps than" in copy.answer(apart) and "no interval excludes zero" in copy.answer(apart)
+    assert "without the text in 0%" in copy.answer(apart)  # what the first answer is where nothing was read
     told = concluded(copy.conclusions(copy.tables(made({"one": 0.3}, told=0.6)))).set_index("claim")
     assert told.loc["002-12c", "verdict"] == "agrees" and told.loc["002-12c", "n"] == 40
+    two = copy.answer(copy.tables(made({"one": 0.3, "two": 0.3}, told=0.6)))
+    assert "2 of the 2 intervals above zero and 0 below" in two
 
 
 def test_a_model_at_the_floor_is_not_judged() -> None:

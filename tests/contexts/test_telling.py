@@ -75,3 +75,19 @@ def test_the_sentence_compares_understand_with_accuracy() -> None:
     clear, low = told_of(ranked), floors(ranked)
     assert "20 triples were told and 20 were not" in telling.sentence(clear, low, "trex")
     assert "better than Acc@5 without context" in telling.sentence(clear, low, "trex")
+
+
+def test_that_a_measure_does_not_tell_is_said_only_where_another_does() -> None:
+    def contrast(**auc: float) -> str:
+        values = {telling.UNDERSTAND: auc["own"], telling.RANK: auc["rank"]}
+        rows = [{"value": n, "auc": a, "auc_low": a - 0.1, "auc_high": a + 0.1} for n, a in values.items()]
+        return telling.tells(pd.DataFrame(rows))
+
+    assert contrast(own=0.52, rank=0.53).startswith("Nothing here could tell")
+    assert "does not tell" in contrast(own=0.52, rank=0.8) and "rank without context does (0.80)" in contrast(
+        own=0.52, rank=0.8
+    )
+    assert "lifted tells which facts" in contrast(own=0.7, rank=0.5)
+    assert "the wrong way round" in contrast(own=0.3, rank=0.5)
+    ranked = made(TWO)
+    assert "None of these values" in telling.sentence(told_of(ranked), floors(ranked), "trex")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 import pytest
 from context_steps import TWO, made
@@ -78,6 +79,18 @@ def test_models_at_the_floor_are_shown_and_not_judged() -> None:
     found = concluded(ucm.conclusions(low)).set_index(["claim", "model"])["verdict"]
     assert found["002-14a", "one"] == FLOOR != found["002-14a", "two"]
     assert "left out of all verdicts: one" in ucm.floor(low).lower()
+
+
+def test_steps_that_rise_and_fall_by_a_coin_are_kind_to_no_class() -> None:
+    """However far the classes' accuracies lie apart."""
+    ranked = made({"one": 0.5, "two": 0.5}, 140)
+    rare = ranked["target_prompts"] <= 3
+    found = concluded(ucm.conclusions(ucm.tables(ranked.assign(any_before=np.where(rare, 9, 1)), CATEGORIES)))
+    rows = found[found["claim"] == "002-14b"]
+    assert set(rows["verdict"]) == {"undecided"} and rows["estimate"].abs().max() < 0.2
+    lifted = ranked.assign(rc_centre=ranked["rc_centre"].where(~rare, -ranked["rc_centre"].abs()))
+    kind = concluded(ucm.conclusions(ucm.tables(lifted, CATEGORIES)))
+    assert set(kind.loc[kind["claim"] == "002-14b", "verdict"]) == {"agrees"}
 
 
 def test_nothing_to_count_is_said() -> None:
