@@ -17,6 +17,7 @@ from probekit.lazy import resolve
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
 from probekit.models.kinds import auto_class, check_kind, kind_of, out_of_memory, pick_device, quiet
 from probekit.models.model import Kind, Model, fingerprint_of, settings_of
+from probekit.models.padding import MIXES
 from probekit.models.precision import check_precision
 from probekit.models.registry import Entry, entry_of, registry
 from probekit.models.source import Source
@@ -102,13 +103,7 @@ def load_model(
     given = (name_or_path, device, dtype, None if at else revision, allow_missing, kind, device_map)
     recipe = ("probekit.models.loading:load_model", given)
     licence = (entry.licence or "") if entry else ""
-    model = opened(name_or_path, found, source, config, tokenizer, where, make, recipe, licence, dtype, revision)
-    if model.minds_padding:
-        caution(
-            f"{shown_name(name_or_path)}: padding changes the scores of its network ({config.model_type}), so it is "
-            "run in batches of one length, and more slowly."
-        )
-    return model
+    return opened(name_or_path, found, source, config, tokenizer, where, make, recipe, licence, dtype, revision)
 
 
 def opened(
@@ -148,6 +143,11 @@ def opened(
     if made.known is None and elsewhere.taker() is None:
         made.network  # noqa: B018 - reads, checks and remembers
     check_tokenizer(name, kind, made.outline, tokenizer)
+    if (made.known or "").endswith(MIXES):
+        caution(
+            f"{shown_name(name)}: padding changes the scores of its network ({config.model_type}), so it is run in "
+            "batches of one length, and more slowly."
+        )
     return Model(name, kind, cast(Any, made), tokenizer, revision, licence)
 
 

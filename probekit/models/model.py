@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from probekit import elsewhere
 from probekit.errors import ModelError
 from probekit.files import canonical, digest
+from probekit.models.padding import MIXES, mixes_padding
 from probekit.models.source import Source
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ Kind = Literal["masked", "causal", "seq2seq", "encoder"]
 PART = 1_000  # texts given to a tokenizer at once
 ROLES = ("pad", "unk", "cls", "sep", "mask", "bos", "eos")
 BOOKKEEPING = ("_name_or_path", "transformers_version", "architectures", "dtype", "torch_dtype")  # decide no result
-MINDS_PADDING = ("convbert", "fnet", "funnel")  # types of networks in which padding changes the scores of a text
 
 
 @dataclass(frozen=True)
@@ -136,10 +136,12 @@ class Model:
         """Whether a leading space changes a word's tokens (byte-level BPE) or not (WordPiece, SentencePiece)."""
         return self.tokens("x") != self.tokens(" x")
 
-    @property
+    @cached_property
     def minds_padding(self) -> bool:
         """Whether the network mixes a text with the padding behind it, so that a batch must hold one length alone."""
-        return self.outline.config.model_type in MINDS_PADDING
+        if self.source is None:
+            return mixes_padding(self.kind, self.network, self.tokenizer)
+        return self.fingerprint.endswith(MIXES)
 
     def tokens(self, text: str) -> list[int]:
         """Token ids of ``text`` without special tokens."""
@@ -188,7 +190,7 @@ def _deciding(fields: dict[str, Any]) -> dict[str, Any]:
 
 def fingerprint_of(kind: Kind, network: PreTrainedModel, tokenizer: PreTrainedTokenizerFast) -> str:
     """Digest of the kind, the class and the weights (name, type, shape, bytes) of a network, its adapters of the
-    library peft, and ``settings_of`` it."""
+    library peft, and ``settings_of`` it; it ends in ``MIXES`` if padding matters to it."""
     import torch
 
     adapters = {name: one.to_dict() for name, one in getattr(network, "peft_config", {}).items()}
@@ -197,7 +199,7 @@ def fingerprint_of(kind: Kind, network: PreTrainedModel, tokenizer: PreTrainedTo
     for name, tensor in sorted(network.state_dict().items()):
         parts += [f"{name} {tensor.dtype} {tuple(tensor.shape)}"]
         parts += [tensor.detach().contiguous().cpu().reshape(-1).view(torch.uint8).numpy().tobytes()]
-    return digest(*parts)
+    return digest(*parts) + MIXES * mixes_padding(kind, network, tokenizer)
 
 
 def position_padding(network: Any) -> int | None:

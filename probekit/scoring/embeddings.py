@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,10 +12,14 @@ import pandas as pd
 from probekit.errors import ModelError
 from probekit.files import canonical, digest
 from probekit.models.model import Model
-from probekit.scoring.batches import BATCH_TOKENS, token_batches
+from probekit.scoring.batches import BATCH_TOKENS
 from probekit.scoring.forward import Row, padded
+from probekit.scoring.memory import within_memory
 from probekit.scoring.progress import Progress
 from probekit.store import Store
+
+if TYPE_CHECKING:
+    import torch
 
 VERSION = 1
 SHARD_TOKENS = 32_768
@@ -90,12 +95,16 @@ def _vectors(encoder: Model, rows: Sequence[Ids], budget: int, progress: Progres
     import torch
 
     found = np.zeros((len(rows), encoder.outline.config.hidden_size), dtype=np.float32)
-    for batch in token_batches([len(row) for row in rows], [0] * len(rows), budget):
+
+    def run(batch: list[int]) -> torch.Tensor:
         ids, real = padded(encoder, [Row(rows[i], ()) for i in batch])
         with torch.inference_mode():
             states = encoder.network(input_ids=ids, attention_mask=real, return_dict=True).last_hidden_state.float()
             means = (states * real[..., None]).sum(1) / real.sum(1, keepdim=True)
-            units = torch.nn.functional.normalize(means, dim=1)
+            return torch.nn.functional.normalize(means, dim=1)
+
+    lengths = [len(row) for row in rows]
+    for batch, units in within_memory(encoder.name, lengths, [0] * len(rows), budget, run, encoder.minds_padding):
         if not bool(torch.isfinite(units.sum())):
             raise ModelError(f"{encoder.name} gives vectors that are not finite")
         found[batch] = units.cpu().numpy()

@@ -211,27 +211,6 @@ def test_xlm_is_masked_unless_it_was_trained_to_go_on(tmp_path):
     assert kind_of(config, "xlm") == "causal" and model.kind == "masked"
 
 
-@pytest.mark.parametrize("family", ["ConvBert", "FNet", "Funnel"])
-def test_where_padding_changes_scores_batches_are_of_one_length(tmp_path, family, caplog):
-    tokenizer = small("bert").tokenizer
-    sizes = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
-    if family == "Funnel":
-        sizes = {"d_model": 32, "n_head": 4, "d_head": 8, "d_inner": 64, "block_sizes": [1, 1], "num_decoder_layers": 1}
-    torch.manual_seed(7)
-    config = getattr(transformers, f"{family}Config")(vocab_size=len(tokenizer), initializer_range=0.3, **sizes)
-    getattr(transformers, f"{family}ForMaskedLM")(config).save_pretrained(tmp_path)
-    tokenizer.save_pretrained(tmp_path)
-    with caplog.at_level("WARNING"):
-        model = pk.load_model(str(tmp_path))
-    assert "batches of one length" in caplog.text
-    texts = ["He was born in [MASK] .", "It is [MASK] .", "The people of the old town , they said , speak [MASK] ."]
-    rows = {"prompt_id": ["a", "b", "c"], "text": texts, "gold": [["town"]] * 3}
-    asked = pk.Probe("three", pd.DataFrame(rows), ["town", "clock maker", "Lomese"])
-    found = pk.rank_targets(model, asked, [asked.entities] * 3)
-    expected = [score for text in texts for score in slot_scores(model, text, asked.entities).values()]
-    assert found["score"].tolist() == pytest.approx(expected, abs=1e-4)
-
-
 def test_a_name_too_long_for_any_folder_is_told_as_any_other():
     with pytest.raises(ModelError, match="x" * 300):
         pk.load_model("x" * 300)

@@ -1,0 +1,59 @@
+"""Padding that changes what a network says of a text, although the attention mask names it: found by trying."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from probekit.errors import ModelError
+
+MIXES = "-minds-padding"  # ends the fingerprint of a network that does
+LENGTHS = (5, 9, 16)  # tokens of the rows that are tried
+NOISE = 3e-5  # root mean square by which float32 moves log-probabilities; a single one moves by 1e-4 at most
+ROUNDING = 2  # the same in roundings of a number of another type
+
+
+def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
+    """Whether rows of a padded batch get other log-probabilities, or states of an encoder, than each of them alone.
+
+    The rows are random tokens, the same at each call, with one mask where there is one. The padding stands behind them,
+    and the attention mask is given. The decoder of a seq2seq network is given the same tokens behind each row.
+
+    Args:
+        network: in evaluation mode.
+
+    Raises:
+        ModelError: the network fails on such rows.
+    """
+    try:
+        return _moves(kind, network, tokenizer)
+    except Exception as error:  # a network raises whatever its code does
+        said = (str(error).strip() or type(error).__name__).splitlines()[0]
+        raise ModelError(f"{type(network).__name__} fails on plain tokens, take another model: {said}") from error
+
+
+def _moves(kind: str, network: Any, tokenizer: Any) -> bool:
+    import torch
+
+    random, special = torch.Generator().manual_seed(0), set(tokenizer.all_special_ids)
+    known = network.get_input_embeddings().weight.shape[0]
+    tokens = torch.tensor([i for i in range(known) if i not in special])
+    longest = min(LENGTHS[-1], (getattr(network.config, "max_position_embeddings", None) or LENGTHS[-1] + 2) - 2)
+    rows = [tokens[torch.randint(len(tokens), (min(n, longest),), generator=random)] for n in LENGTHS]
+    if tokenizer.mask_token_id is not None:
+        for row in rows:
+            row[1] = tokenizer.mask_token_id
+
+    def values(part: list[Any]) -> Any:
+        ids = torch.nn.utils.rnn.pad_sequence(part, batch_first=True, padding_value=tokenizer.pad_token_id or 0)
+        ids = ids.clamp(max=known - 1)  # a tokenizer that does not fit is refused elsewhere
+        real = torch.arange(ids.shape[1]) < torch.tensor([[len(row)] for row in part])
+        given = {"decoder_input_ids": rows[0].repeat(len(part), 1)} if kind == "seq2seq" else {}
+        given |= {"input_ids": ids, "attention_mask": real.long()}
+        found = network(**{name: tensor.to(network.device) for name, tensor in given.items()})[0].float()
+        found = found if kind == "encoder" else found.log_softmax(-1)
+        return [one if kind == "seq2seq" else one[: len(row)] for one, row in zip(found, part, strict=True)]
+
+    with torch.inference_mode():
+        together, alone = torch.cat(values(rows)), torch.cat([values([row])[0] for row in rows])
+    size, moved = (one.square().mean().sqrt() for one in (alone, together - alone))
+    return bool(moved > max(NOISE, ROUNDING * torch.finfo(network.dtype).eps * float(size)))
