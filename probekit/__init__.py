@@ -6,27 +6,28 @@ Names are imported when first used, so that ``import probekit`` is quick and ask
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.1.0"
+from probekit.lazy import resolve
+from probekit.version import __version__ as __version__
 
 HOMES = {
-    "Interval": "probekit.metrics",
-    "Model": "probekit.models",
-    "Probe": "probekit.probes",
-    "ProbekitError": "probekit.errors",
-    "RationaleSet": "probekit.probes.rationales",
-    "Store": "probekit.store",
-    "ask": "probekit.scoring",
-    "attribute": "probekit.scoring",
-    "compare": "probekit.share.compare",
-    "load_model": "probekit.models",
-    "load_probe": "probekit.probes",
+    "Interval": "probekit.metrics:Interval",
+    "Model": "probekit.models:Model",
+    "Probe": "probekit.probes:Probe",
+    "ProbekitError": "probekit.errors:ProbekitError",
+    "RationaleSet": "probekit.probes.rationales:RationaleSet",
+    "Store": "probekit.store:Store",
+    "ask": "probekit.scoring:ask",
+    "attribute": "probekit.scoring:attribute",
+    "compare": "probekit.share.compare:compare",
+    "load_model": "probekit.models:load_model",
+    "load_probe": "probekit.probes:load_probe",
     "metrics": "probekit.metrics",
-    "predict_slots": "probekit.scoring",
-    "pseudo_perplexity": "probekit.scoring",
-    "rank_entities": "probekit.scoring",
-    "rank_targets": "probekit.scoring",
-    "rank_within": "probekit.scoring",
-    "top_completions": "probekit.scoring",
+    "predict_slots": "probekit.scoring:predict_slots",
+    "pseudo_perplexity": "probekit.scoring:pseudo_perplexity",
+    "rank_entities": "probekit.scoring:rank_entities",
+    "rank_targets": "probekit.scoring:rank_targets",
+    "rank_within": "probekit.scoring:rank_within",
+    "top_completions": "probekit.scoring:top_completions",
 }
 __all__ = sorted(HOMES)
 
@@ -34,8 +35,7 @@ __all__ = sorted(HOMES)
 def __getattr__(name: str) -> Any:
     if name not in HOMES:
         raise AttributeError(f"module 'probekit' has no attribute {name!r}")
-    home = import_module(HOMES[name])
-    return home if name == "metrics" else getattr(home, name)
+    return import_module(HOMES[name]) if name == "metrics" else resolve(HOMES[name])
 
 
 def __dir__() -> list[str]:

@@ -12,8 +12,9 @@ from typing import Any
 from probekit.contexts.resources import FIELDS as DOCUMENT
 from probekit.contexts.resources import KINDS, read_documents
 from probekit.errors import ProbeError, meant
-from probekit.probes.bear import RELATIONS, bear_folder
+from probekit.probes.bear import bear_folder
 from probekit.probes.completions import FIELDS as COMPLETION
+from probekit.probes.data import BEAR
 from probekit.probes.honest import SLOT, TEMPLATE_FIELDS
 from probekit.probes.hub import dataset_frame, is_dataset
 from probekit.probes.probe import FIELDS as PROMPT
@@ -80,7 +81,7 @@ def check(places: Sequence[str], entities: Path | None = None) -> list[Checked]:
 def _one(place: str, known: set[str] | None) -> Checked:
     found = Checked(place)
     try:
-        if (Path(place) / RELATIONS).is_file():
+        if (Path(place) / BEAR).is_file():
             found.kind, found.rows = PROBE, len(bear_folder(place).prompts)
         elif place.endswith(".tsv"):
             _table(Path(place), found)

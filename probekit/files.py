@@ -11,6 +11,7 @@ import shutil
 import socket
 import tempfile
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +35,15 @@ def digest(*parts: bytes | str, length: int = 16) -> str:
         state.update(len(data).to_bytes(8, "little"))
         state.update(data)
     return state.hexdigest()
+
+
+def contents(place: Path) -> Iterator[bytes | str]:
+    """Names and bytes of all files below a place but hidden ones, as locks, in a fixed order."""
+    found = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
+    for file in found:
+        if file.suffix != ".pyc" and not file.name.startswith("."):
+            yield file.relative_to(place.parent).as_posix()
+            yield file.read_bytes()
 
 
 def canonical(value: Any) -> str:

@@ -26,3 +26,11 @@ class Lazy:
     @property
     def __signature__(self) -> inspect.Signature:
         return inspect.signature(resolve(self.reference))
+
+
+def chosen(home: str) -> Lazy:
+    """What a table offers by name: of ``"module:name"`` inside the package; a page's hash follows only what it names.
+
+    A whole reference in a module is followed wherever the module is, see ``probekit.report.fingerprint``.
+    """
+    return Lazy(f"probekit.{home}")

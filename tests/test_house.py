@@ -18,6 +18,7 @@ from probekit.probes import PROBES
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "probekit"
 ORDER = [
+    "version",
     "errors",
     "cautions",
     "files",
@@ -110,6 +111,7 @@ def test_what_is_offered_by_reference_is_there_and_not_loaded_before_its_use():
     words = (n.value for path in MODULES for n in ast.walk(ast.parse(path.read_text("utf-8"))) if is_text(n))
     references = {word for word in words if re.fullmatch(r"probekit(\.\w+)+:\w+", word)}
     assert len(references) >= 7 and all(callable(resolve(reference)) for reference in references)
+    assert all(inspect.signature(loader).parameters for loader in PROBES.values())
     assert {"limit", "seed"} <= set(inspect.signature(PROBES["demo/natural"]).parameters)
     code = (
         "import sys, probekit.contexts.sources, probekit.models, probekit.probes; print('probekit.demo' in sys.modules)"

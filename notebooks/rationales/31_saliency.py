@@ -41,7 +41,7 @@ out: str = "31_saliency"  # folder for tables and figures
 from probekit.report import Page, forest, pick, title
 from probekit.report.charts import told
 
-from notebooks.rationales import ask, erasure, paper, saliency
+from notebooks.rationales import ask, attributing, erasure, paper, saliency
 
 page = Page("31_saliency", globals())
 
@@ -52,8 +52,8 @@ def compute():
     records = ask.load_sets(page, sets, limit, seed)
     fillings = ask.predict_all(page, models, chinese, records)
     how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed}
-    scores = ask.attribute_all(page, models, chinese, records, methods, weights, **how)
-    losses = ask.erase_all(page, models, chinese, records, scores, seed)
+    scores = attributing.attribute_all(page, models, chinese, records, methods, weights, **how)
+    losses = attributing.erase_all(page, models, chinese, records, scores, seed)
     return saliency.tables(records, fillings, scores, losses, seed)
 
 

@@ -39,7 +39,7 @@ out: str = "32_rationale_length"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, lines, pick, title
 
-from notebooks.rationales import ask, paper, rationale_length
+from notebooks.rationales import ask, attributing, paper, rationale_length
 
 page = Page("32_rationale_length", globals())
 
@@ -49,7 +49,7 @@ def compute():
     records = ask.load_sets(page, sets, limit, seed)
     fillings = ask.predict_all(page, models, chinese, records)
     how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed}
-    scores = ask.attribute_all(page, models, chinese, records, methods, **how)
+    scores = attributing.attribute_all(page, models, chinese, records, methods, **how)
     return rationale_length.tables(records, fillings, scores)
 
 

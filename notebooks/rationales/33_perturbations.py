@@ -40,7 +40,7 @@ out: str = "33_perturbations"  # folder for tables and figures
 from probekit.report import Page, forest, pick, readable, title
 from probekit.report.charts import told
 
-from notebooks.rationales import ask, paper, perturbations
+from notebooks.rationales import ask, attributing, paper, perturbations
 
 page = Page("33_perturbations", globals())
 
@@ -51,7 +51,7 @@ def compute():
     fillings = ask.predict_all(page, models, chinese, records)
     marked = perturbations.with_marks(records)
     how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed}
-    scores = ask.attribute_all(page, models, chinese, marked, methods, **how)
+    scores = attributing.attribute_all(page, models, chinese, marked, methods, **how)
     return perturbations.tables(records, fillings, scores)
 
 

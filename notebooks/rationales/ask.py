@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Literal, TypeVar
 
 import pandas as pd
 
@@ -28,10 +28,11 @@ from probekit.probes.rationales import (
 from probekit.probes.rationales.primed import SOURCES
 from probekit.report.page import Page
 from probekit.report.text import shown_name
-from probekit.scoring import attribute, predict_slots
-from probekit.scoring.saliency import erasure, oracle_saliency, random_saliency, randomised
-from probekit.scoring.saliency.word_scores import Method
+from probekit.scoring import predict_slots
 from probekit.store import Store
+
+if TYPE_CHECKING:
+    from probekit.scoring.saliency.word_scores import Method
 
 Result = TypeVar("Result")
 
@@ -132,7 +133,7 @@ def language(items: RationaleSet) -> str:
     return str(items.items["language"].iloc[0])
 
 
-def _each(
+def each_set(
     page: Page,
     models: Sequence[str],
     chinese: Sequence[str],
@@ -181,7 +182,7 @@ def predict_all(
                 frames.append(pd.concat({(name, model.name): rows}, names=["dataset", "model"]).reset_index([0, 1]))
         return frames
 
-    frames = _each(page, models, chinese, sets, predictions)
+    frames = each_set(page, models, chinese, sets, predictions)
     if not frames and any_left():
         raise leave("predictions")
     if not frames:
@@ -189,11 +190,11 @@ def predict_all(
     table = pd.concat(frames, ignore_index=True)
     table = table.assign(original=table["original_id"].where(table["original_id"] != "", table["id"]))
     found = {"answers": table["predictions"], "answer_scores": table["log_probs"]}
-    page.prompts.add("filling", _told(table, sets).assign(rank=table["rank"].where(table["rank"] > 0), **found))
+    page.prompts.add("filling", told(table, sets).assign(rank=table["rank"].where(table["rank"] > 0), **found))
     return table
 
 
-def _told(rows: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
+def told(rows: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
     """Rows of ``dataset, model, id`` with what their records hold, by the names of ``probekit.outcomes``."""
     about = pd.concat(
         [
@@ -207,111 +208,3 @@ def _told(rows: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
     named |= {"asked": known["context"], "gold": known["golds"], "rationales": known["rationales"]}
     plain = {name: column.tolist() for name, column in named.items()}
     return rows.assign(**plain, probe=rows["dataset"], prompt_id=rows["id"])
-
-
-def attribute_all(
-    page: Page,
-    models: Sequence[str],
-    chinese: Sequence[str],
-    sets: Mapping[str, RationaleSet],
-    methods: Sequence[str] = (ATTENTION, GRADIENTS),
-    weights: Sequence[str] = (TRAINED,),
-    steps: int = 100,
-    baseline: str = "pad",
-    target: str = "predicted",
-    seed: int = 0,
-) -> list[Saliency]:
-    """Word scores of every set by every method and model, and by the controls.
-
-    Args:
-        page, models, chinese, sets: as in ``predict_all``.
-        methods: of ``METHODS``.
-        weights: which copies of each model are asked: ``TRAINED``, ``RANDOM_HEAD``, ``RANDOM_WEIGHTS``.
-        steps, baseline: of integrated gradients.
-        target: what all methods but attention explain: ``predicted`` or ``gold``.
-        seed: of random weights.
-
-    Returns:
-        The controls of each set, then each model's.
-
-    Raises:
-        ReportError: unknown weights or methods.
-    """
-    if strange := [name for name in methods if name not in METHODS]:
-        raise ReportError(f"no method {strange[0]!r}: give some of {', '.join(METHODS)}")
-    if unknown := [kind for kind in weights if kind not in (TRAINED, *LAYERS)]:
-        raise ReportError(f"no weights {unknown[0]!r}: give some of {', '.join((TRAINED, *LAYERS))}")
-    given: dict[str, Any] = {"steps": steps, "baseline": baseline, "target": target}
-    saliencies = []
-    for name, items in sets.items():
-        saliencies.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
-        saliencies.append(Saliency(name, "", RANDOM, "", None))
-
-    def scored(model: Model, known: Mapping[str, RationaleSet]) -> list[Saliency]:
-        found = []
-        for kind in weights:
-            copy = model if kind == TRAINED else randomised(model, LAYERS[kind], seed)
-            for name, items in known.items():
-                for method in methods:
-                    options = {name: value for name, value in given.items() if name in OPTIONS.get(method, ("target",))}
-                    with later():
-                        scores = attribute(copy, items, METHODS[method], store=Store(), **options)
-                        found.append(Saliency(name, model.name, method, kind, scores))
-        return found
-
-    asked = _each(page, models, chinese, sets, scored)
-    for one in asked:
-        if one.table is not None and one.weights == TRAINED:
-            rows = _told(one.table.assign(dataset=one.dataset, model=one.model, method=one.method), sets)
-            marked = [
-                [place in {p for words in known for p in words} for place in places]
-                for known, places in zip(rows["rationales"], rows["positions"], strict=True)
-            ]
-            page.prompts.add("saliency", rows.assign(word_scores=rows["scores"], marked=marked))
-    return saliencies + asked
-
-
-def erase_all(
-    page: Page,
-    models: Sequence[str],
-    chinese: Sequence[str],
-    sets: Mapping[str, RationaleSet],
-    saliencies: Sequence[Saliency],
-    seed: int = 0,
-) -> pd.DataFrame:
-    """What each trained model's predictions lose without the words that each method, and each control, ranks first.
-
-    Args:
-        page, models, chinese, sets: as in ``predict_all``.
-        saliencies: of ``attribute_all``.
-        seed: of ``DRAWS`` draws of random scores, over which their loss is the mean.
-
-    Returns:
-        ``dataset, model, method, original`` (id), ``dimension, erased`` (``deleted`` or ``masked``), ``share,
-        comprehensiveness, sufficiency`` of every record (see ``erasure``).
-    """
-
-    def told(lost: pd.DataFrame, name: str, items: RationaleSet, model: Model) -> pd.DataFrame:
-        lost["method"] = lost["source"].str.replace(rf"^{RANDOM} \d+$", RANDOM, regex=True)
-        keys = ["method", "erased", "id", "share"]
-        lost = lost.groupby(keys, sort=False)[["comprehensiveness", "sufficiency"]].mean().reset_index()
-        about = items.items.set_index("id")
-        original = about["original_id"].where(about["original_id"] != "", about.index.to_series())
-        lost = lost.assign(dataset=name, model=model.name, original=lost["id"].map(original))
-        return lost.assign(dimension=lost["id"].map(about["dimension"]))
-
-    def losses(model: Model, known: Mapping[str, RationaleSet]) -> list[pd.DataFrame]:
-        frames = []
-        for name, items in known.items():
-            mine = [one for one in saliencies if one.dataset == name and one.model in ("", model.name)]
-            tables = {one.method: one.table for one in mine if one.table is not None and one.weights in ("", TRAINED)}
-            tables |= {f"{RANDOM} {n}": random_saliency(items, seed + n) for n in range(DRAWS)}
-            with later():
-                if any_left():  # a method may be missing
-                    raise leave("erasure")
-                lost = erasure(model, items, tables, store=Store())
-                frames.append(told(lost, name, items, model))
-        return frames
-
-    frames = _each(page, models, chinese, sets, losses)
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()

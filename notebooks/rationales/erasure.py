@@ -47,7 +47,7 @@ def means(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     """Mean losses of every method and control by share of the words, and over the shares, intervals over originals.
 
     Args:
-        losses: of ``ask.erase_all``.
+        losses: of ``attributing.erase_all``.
 
     Returns:
         ``dataset, model, erased, method, measure, share`` (or ``AREA``), ``records, estimate, low, high``. High

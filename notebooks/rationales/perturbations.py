@@ -46,7 +46,7 @@ def tables(
     Args:
         sets: of ``ask.load_sets``, all that were asked.
         predictions: of ``ask.predict_all``.
-        saliencies: of ``ask.attribute_all``, of the sets that have marked words.
+        saliencies: of ``attributing.attribute_all``, of the sets that have marked words.
     """
     answers, scores = answered(predictions), reasoned(sets, saliencies)
     return {
@@ -97,7 +97,7 @@ def reasoned(sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -
 
     Args:
         sets: by name.
-        saliencies: of ``ask.attribute_all``.
+        saliencies: of ``attributing.attribute_all``.
 
     Returns:
         ``dataset, model, method, weights, original, dimension, perturbation``; ``original_f1, perturbed_f1`` (nan

@@ -47,7 +47,7 @@ def tables(
     Args:
         sets: of ``ask.load_sets``; one without marked rationales has no F1.
         predictions: of ``ask.predict_all``.
-        saliencies: of ``ask.attribute_all``.
+        saliencies: of ``attributing.attribute_all``.
     """
     measured = [(one, values(sets[one.dataset], one.table)) for one in saliencies]
     return {

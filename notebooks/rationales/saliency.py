@@ -96,8 +96,8 @@ def tables(
     Args:
         sets: of ``ask.load_sets``.
         predictions: of ``ask.predict_all``.
-        saliencies: of ``ask.attribute_all``.
-        losses: of ``ask.erase_all``.
+        saliencies: of ``attributing.attribute_all``.
+        losses: of ``attributing.erase_all``.
         seed: of the bootstrap and of random scores.
     """
     scored = [(saliency, values(sets[saliency.dataset], saliency.table, seed)) for saliency in saliencies]

@@ -13,7 +13,7 @@ from probekit import elsewhere
 from probekit.cautions import caution
 from probekit.errors import ModelError, meant
 from probekit.files import cache_folder, canonical, digest
-from probekit.lazy import resolve
+from probekit.lazy import chosen
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
 from probekit.models.kinds import auto_class, check_kind, kind_of, out_of_memory, pick_device, quiet
 from probekit.models.model import Kind, Model, fingerprint_of, settings_of
@@ -25,6 +25,7 @@ from probekit.probes.data import data_root
 from probekit.titles import shown_name
 
 ZOO = "zoo/"  # how the names of the small models that come with the package begin
+ZOO_FOLDER = chosen("demo.shipped:zoo_folder")
 DTYPES = ("float32", "bfloat16", "float16")
 AT = "@"  # between the name of a model and its revision
 
@@ -249,7 +250,7 @@ def find_model(name: str) -> str:
     """
     name = at_revision(name)[0]
     if name.startswith(ZOO) and not os.path.isdir(name):
-        return str(resolve("probekit.demo.shipped:zoo_folder")(name))
+        return str(ZOO_FOLDER(name))
     entry = registry().get(name)
     here = [root / "models" / name for root in (data_root(), cache_folder())]
     if folder := next((folder for folder in here if os.path.isdir(folder)), None):
@@ -259,6 +260,11 @@ def find_model(name: str) -> str:
     if entry.hub is None:
         raise ModelError(f"{name} is not on the Hub: {entry.note} Give the folder of a converted checkpoint instead")
     return entry.hub
+
+
+def home_of(name: str) -> str:
+    """Reference of what finds a model by its name, where that is a part of the package of its own."""
+    return ZOO_FOLDER.reference if name.startswith(ZOO) and name != ZOO else ""
 
 
 def _explain(name: str, source: str, error: Exception) -> str:

@@ -14,12 +14,11 @@ from typing import Any, Literal
 import pandas as pd
 
 from probekit.errors import ProbeError
-from probekit.probes.data import locate
+from probekit.probes.data import BEAR, locate
 from probekit.probes.probe import MASK, Probe, json_rows
 from probekit.reading import read_object
 from probekit.titles import shown_name
 
-RELATIONS = "metadata_relations.json"
 Templates = Literal["first", "all"]
 
 
@@ -32,7 +31,7 @@ def bear_templates(folder: Path | None = None) -> dict[str, tuple[str, ...]]:
     Raises:
         ProbeError: data not at hand, or of another form.
     """
-    path = (folder or locate("bear/BEAR")) / RELATIONS
+    path = (folder or locate("bear/BEAR")) / BEAR
     try:
         found = {relation: tuple(about["templates"]) for relation, about in read_object(path).items()}
     except (KeyError, TypeError, AttributeError) as error:

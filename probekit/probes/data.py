@@ -8,6 +8,8 @@ from pathlib import Path
 from probekit.errors import ProbeError
 from probekit.files import cache_folder
 
+BEAR = "metadata_relations.json"  # lies in a folder in BEAR's layout
+
 
 def data_root() -> Path:
     """``PROBEKIT_DATA``, else ``data`` in the cache folder (where ``probekit fetch`` puts it)."""

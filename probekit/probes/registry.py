@@ -3,40 +3,46 @@
 from __future__ import annotations
 
 import inspect
+import os
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from probekit.errors import ProbeError, meant
-from probekit.lazy import Lazy
-from probekit.probes.bear import RELATIONS, bear, bear_folder
-from probekit.probes.biomedical import biolama, medlama
+from probekit.lazy import chosen
+from probekit.probes.data import BEAR
 from probekit.probes.hub import HUB, is_dataset
-from probekit.probes.lama import conceptnet, google_re, squad, trex
-from probekit.probes.lipid.corpora import LISTS, lipid
 from probekit.probes.probe import ROWS, Probe, styles_in
 
 OWN = ("entities", "limit", "seed", "name", "style", "domain", "licence", "citation", "split")  # options of files
 LIPID = ("demo_lipid", "medline", "pubmed")  # texts of which the recipe makes probes
+LISTS = ("chemical", "gene")  # of each
 PROBES: dict[str, Callable[..., Probe]] = {
-    "demo/template": partial(Lazy("probekit.demo.world.probe:demo_template"), "general"),
-    "demo/natural": partial(Lazy("probekit.demo.world.probe:demo_natural"), "general"),
-    "demo_bio/template": partial(Lazy("probekit.demo.world.probe:demo_template"), "biomedical"),
-    "demo_bio/natural": partial(Lazy("probekit.demo.world.probe:demo_natural"), "biomedical"),
-    "google_re/template": partial(google_re, "template"),
-    "google_re/natural": partial(google_re, "natural"),
-    "trex/template": partial(trex, "template"),
-    "trex/natural": partial(trex, "natural"),
-    "squad": squad,
-    "conceptnet": conceptnet,
-    "bear": bear,
-    "medlama/template": medlama,
-    "biolama/ctd": partial(biolama, "ctd"),
-    "biolama/wikidata": partial(biolama, "wikidata"),
-    "biolama/umls": partial(biolama, "umls"),
-    **{f"{name}/{kind}": partial(lipid, name, kind) for name in LIPID for kind in LISTS},
+    "demo/template": partial(chosen("demo.world.probe:demo_template"), "general"),
+    "demo/natural": partial(chosen("demo.world.probe:demo_natural"), "general"),
+    "demo_bio/template": partial(chosen("demo.world.probe:demo_template"), "biomedical"),
+    "demo_bio/natural": partial(chosen("demo.world.probe:demo_natural"), "biomedical"),
+    "google_re/template": partial(chosen("probes.lama:google_re"), "template"),
+    "google_re/natural": partial(chosen("probes.lama:google_re"), "natural"),
+    "trex/template": partial(chosen("probes.lama:trex"), "template"),
+    "trex/natural": partial(chosen("probes.lama:trex"), "natural"),
+    "squad": chosen("probes.lama:squad"),
+    "conceptnet": chosen("probes.lama:conceptnet"),
+    "bear": chosen("probes.bear:bear"),
+    "medlama/template": chosen("probes.biomedical:medlama"),
+    "biolama/ctd": partial(chosen("probes.biomedical:biolama"), "ctd"),
+    "biolama/wikidata": partial(chosen("probes.biomedical:biolama"), "wikidata"),
+    "biolama/umls": partial(chosen("probes.biomedical:biolama"), "umls"),
+    **{f"{name}/{kind}": partial(chosen("probes.lipid.corpora:lipid"), name, kind) for name in LIPID for kind in LISTS},
 }
+FOLDER = chosen("probes.bear:bear_folder")  # reads a folder in BEAR's layout
+
+
+def home_of(name: str) -> str:
+    """Reference of the loader of a registered probe, or of a folder; empty where ``Probe`` itself reads it."""
+    loader: Any = PROBES.get(name) or (FOLDER if os.path.isfile(os.path.join(name, BEAR)) else None)
+    return str(getattr(loader, "func", loader).reference) if loader else ""
 
 
 def load_probe(name: str, /, **options: Any) -> Probe:
@@ -54,9 +60,9 @@ def load_probe(name: str, /, **options: Any) -> Probe:
         if Path(name).suffix in ROWS or is_dataset(name):
             _check(name, options, OWN)
             return Probe.from_file(name, **options)
-        if (Path(name) / RELATIONS).is_file():
-            _check(name, options, inspect.signature(bear_folder).parameters)
-            return bear_folder(name, **options)
+        if (Path(name) / BEAR).is_file():
+            _check(name, options, inspect.signature(FOLDER).parameters)
+            return FOLDER(name, **options)
         raise ProbeError(
             f"no probe {name!r}{meant(name, PROBES)}; there are {', '.join(PROBES)}, or give the path of a "
             f"{', '.join(ROWS)} file, a folder in BEAR's layout, or a Hugging Face data set (folder, or {HUB}NAME)"

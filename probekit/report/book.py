@@ -14,10 +14,10 @@ from pathlib import Path
 import yaml
 
 from probekit.errors import ReportError
-from probekit.files import digest
+from probekit.files import contents, digest
 from probekit.kernels import at_once
 from probekit.report import explorer
-from probekit.report.fingerprint import PACKAGE, contents, page_hash
+from probekit.report.fingerprint import PACKAGE, page_hash
 from probekit.report.paths import built, root
 from probekit.report.run import run
 from probekit.report.sources import complete, pages

@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import probekit
-from probekit.files import canonical, digest
+from probekit.files import canonical, contents, digest
+from probekit.models import loading
+from probekit.probes import registry
 from probekit.report.claims import load_claims
 from probekit.report.paths import root, source
 from probekit.report.sources import RECORDED, studies
 
-PACKAGE = Path(probekit.__file__).parent
+PACKAGE = Path(__file__).parents[1]
 LIBRARIES = ("numpy", "pandas", "scipy", "torch", "transformers", "tokenizers", "matplotlib", "seaborn")
-OURS = re.compile(r"(probekit|notebooks)(\.\w+)+(:\w+)?")  # a name of ours, also as a text that is imported later
+OURS = re.compile(r"(probekit|notebooks)(\.\w+)+")
+REFERENCE = re.compile(rf"{OURS.pattern}:\w+")  # a text that is imported when it is used
+REGISTRIES = (registry, loading)  # what a name leads to, by their ``home_of``
+LOOK_UP = {Path(str(one.__file__)) for one in REGISTRIES}
+TYPES = "TYPE_CHECKING"  # what is imported under it decides no number
 BESIDE = re.compile(r"[\w-]+(\.(yml|json|jsonl|csv))?")
 
 
@@ -26,45 +31,62 @@ def page_hash(name: str, parameters: Mapping[str, Any]) -> str:
     """Hash over the notebook, its parameters, the files it imports, directly or through others, the inputs that
     ``studies.yml`` declares for it, what was recorded where it shows that, and the versions of the libraries.
 
-    A name that a package passes on from one of its modules leads to that module, not to the whole package, so that a
-    word changed in one page's module makes stale the pages that import it and no other.
+    A name that a package passes on from one of its modules leads to that module, not to the whole package, and of the
+    loaders of probes and models those alone are followed that the page names, so that a changed word makes stale the
+    pages that use it and no other. Modules among the inputs are followed as the page itself is.
     """
-    start = source(name)
-    parts: list[bytes | str] = [start.read_bytes(), canonical(dict(parameters))]
-    for file in files(start):
+    parts: list[bytes | str] = [canonical(dict(parameters))]
+    for file in code(name, parameters):
         parts += [_named(file), file.read_bytes(), *_data(file)]
-    entry = studies()[name]
-    recorded = [f"book/recorded/{name}"] if parameters.get(RECORDED) else []
-    for pattern in [*recorded, *entry.get("inputs", [])]:
-        for place in sorted(root().glob(pattern)):
-            parts += contents(place)
-    if starts := tuple(entry.get("claims", ())):
-        parts += [repr(claim) for claim in load_claims() if claim.id.startswith(starts)]
+    recorded = [root() / "book" / "recorded" / name] if parameters.get(RECORDED) else []
+    for place in (*recorded, *_inputs(name)):
+        parts += contents(place)
+    if claims := tuple(studies()[name].get("claims", ())):
+        parts += [repr(claim) for claim in load_claims() if claim.id.startswith(claims)]
     parts += [f"{library} {version(library).partition('+')[0]}" for library in LIBRARIES]  # of any build of a version
     return digest(*parts)
 
 
-def files(start: Path) -> list[Path]:
-    """The files of ``probekit`` and ``notebooks`` that a file imports, directly or through others, sorted."""
-    found: set[Path] = set()
-    waiting = _imports(start)
+def code(name: str, parameters: Mapping[str, Any]) -> list[Path]:
+    """The sources that decide a page: its notebook, the modules among its inputs, and the ``files`` of these."""
+    starts = [source(name), *(place for place in _inputs(name) if place.suffix == ".py")]
+    return [*starts, *files(*starts, named=_words(repr(dict(parameters)))[1])]
+
+
+def _inputs(name: str) -> list[Path]:
+    return [place for pattern in studies()[name].get("inputs", []) for place in sorted(root().glob(pattern))]
+
+
+def files(*starts: Path, named: Iterable[str] = ()) -> list[Path]:
+    """The other files of ``probekit`` and ``notebooks`` that some import, directly or through others, sorted.
+
+    Args:
+        named: probes and models whose loaders are used; texts of notebooks, and of what looks names up, count too.
+    """
+    found, waiting = set[Path](), {*starts, *_loaders(named)}
     while waiting:
         file = waiting.pop()
-        if file not in found:
-            found.add(file)
-            waiting |= _imports(file) - found
-    return sorted(found, key=_named)
+        found.add(file)
+        dotted, texts = _words(file.read_text("utf-8"))
+        homes = {home for name in dotted for home in _homes(name)}
+        if file in starts or file.is_relative_to(root() / "notebooks") or homes & LOOK_UP:
+            homes |= _loaders(texts)
+        waiting |= homes - found
+    return sorted(found - {*starts}, key=_named)
 
 
-def _imports(file: Path) -> set[Path]:
-    return {home for name in _words(file.read_text("utf-8"))[0] for home in _homes(name)} - {file}
+def _loaders(names: Iterable[str]) -> set[Path]:
+    homes = {one.home_of(name) for name in names for one in REGISTRIES}
+    return {file for home in homes for file in _homes(home.replace(":", "."))}
 
 
 @cache
-def _words(text: str) -> tuple[frozenset[str], tuple[str, ...]]:
-    """Dotted names of ours that a source imports or, as a text, will, and its texts that can name a file beside it."""
-    found, beside = set(), set()
-    for node in ast.walk(ast.parse(text)):
+def _words(text: str) -> tuple[frozenset[str], frozenset[str]]:
+    """Dotted names of ours that a source imports or, as a reference, will; and its texts."""
+    found, texts = set(), set()
+    tree = ast.parse(text)
+    tree.body = [node for node in tree.body if not (isinstance(node, ast.If) and ast.unparse(node.test) == TYPES)]
+    for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module:
@@ -72,17 +94,17 @@ def _words(text: str) -> tuple[frozenset[str], tuple[str, ...]]:
         elif isinstance(node, ast.Attribute) and getattr(node.value, "id", "") in ("pk", "probekit"):
             found.add(f"probekit.{node.attr}")
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            if OURS.fullmatch(node.value):
+            texts.add(node.value)
+            if REFERENCE.fullmatch(node.value):
                 found.add(node.value.replace(":", "."))
-            if BESIDE.fullmatch(node.value):
-                beside.add(node.value)
-    return frozenset(name for name in found if OURS.fullmatch(name)), tuple(sorted(beside))
+    return frozenset(name for name in found if OURS.fullmatch(name)), frozenset(texts)
 
 
 @cache
 def _data(file: Path) -> tuple[bytes | str, ...]:
     """Names and bytes of what lies beside a module and is named in it, such as ``models.yml`` or a folder of items."""
-    beside = [file.parent / name for name in _words(file.read_text("utf-8"))[1]]
+    texts = sorted(_words(file.read_text("utf-8"))[1])
+    beside = [file.parent / text for text in texts if BESIDE.fullmatch(text)]
     beside = [place for place in beside if place.is_file() or (place.is_dir() and not any(place.rglob("*.py")))]
     return tuple(part for place in beside for part in contents(place))
 
@@ -90,9 +112,6 @@ def _data(file: Path) -> tuple[bytes | str, ...]:
 def _homes(name: str) -> set[Path]:
     """Files where a dotted name is defined: a module, or the module from which a package takes it."""
     pieces = name.split(".")
-    if pieces[0] == "probekit" and len(pieces) > 1 and pieces[1] in probekit.HOMES:
-        home = probekit.HOMES[pieces[1]].split(".")
-        pieces = [*home, *pieces[2 if home[-1] == pieces[1] else 1 :]]
     base = PACKAGE.parent if pieces[0] == "probekit" else root()
     for length in range(len(pieces), 0, -1):
         place = base.joinpath(*pieces[:length])
@@ -114,12 +133,3 @@ def _passed_on(package: Path, name: list[str]) -> set[Path]:
 def _named(file: Path) -> str:
     base = root() if file.is_relative_to(root() / "notebooks") else PACKAGE.parent
     return file.relative_to(base).as_posix()
-
-
-def contents(place: Path) -> Iterator[bytes | str]:
-    """Names and bytes of all files below a place but hidden ones, as locks, in a fixed order."""
-    found = [place] if place.is_file() else sorted(p for p in place.rglob("*") if p.is_file())
-    for file in found:
-        if file.suffix != ".pyc" and not file.name.startswith("."):
-            yield file.relative_to(place.parent).as_posix()
-            yield file.read_bytes()

@@ -13,7 +13,7 @@ from probekit.probes.rationales import own_items
 from probekit.report import Page
 from probekit.report.sources import parameters
 
-from notebooks.rationales import ask
+from notebooks.rationales import ask, attributing
 
 
 @pytest.fixture
@@ -50,16 +50,16 @@ def test_nobody_to_ask_and_unknown_weights_are_refused(page: Page) -> None:
     with pytest.raises(ReportError, match="no model is asked any set"):
         ask.predict_all(page, ["zoo/bert-tiny"], [], sets)
     with pytest.raises(ReportError, match="no weights 'frozen'"):
-        ask.attribute_all(page, [], [], sets, weights=["frozen"])
+        attributing.attribute_all(page, [], [], sets, weights=["frozen"])
     with pytest.raises(ReportError, match="no method 'lime'"):
-        ask.attribute_all(page, [], [], sets, ["lime"])
+        attributing.attribute_all(page, [], [], sets, ["lime"])
 
 
 def test_fillings_and_word_scores_are_kept_record_by_record(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PROBEKIT_CACHE", str(page.out.parent / "cache"))
     sets = ask.load_sets(page, ["demo/en"], limit=3)
     found = ask.predict_all(page, ["zoo/bert-tiny"], [], sets)
-    ask.attribute_all(page, ["zoo/bert-tiny"], [], sets, [ask.ATTENTION], [ask.TRAINED, ask.RANDOM_HEAD])
+    attributing.attribute_all(page, ["zoo/bert-tiny"], [], sets, [ask.ATTENTION], [ask.TRAINED, ask.RANDOM_HEAD])
     page.close()
     told = read_outcomes(page.out)
     fillings, scores = (told[told["kind"] == kind].reset_index(drop=True) for kind in ("filling", "saliency"))

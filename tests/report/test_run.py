@@ -1,10 +1,12 @@
 """Runs and pages, on a small report of our own: parameters, failure, escaping, equal bytes, provenance."""
 
+import inspect
 import json
 import logging
 import shutil
 import subprocess
 import sys
+from pathlib import Path
 
 import nbformat
 import pandas as pd
@@ -14,15 +16,18 @@ from hypothesis import strategies as st
 
 from probekit import cli
 from probekit.errors import ReportError
+from probekit.lazy import resolve
 from probekit.markup import escape
 from probekit.outcomes import read_outcomes
+from probekit.probes.registry import PROBES, home_of
 from probekit.report import interval, number
-from probekit.report.book import by_turns
-from probekit.report.fingerprint import files, page_hash
+from probekit.report.book import PLACES, by_turns
+from probekit.report.fingerprint import code, files, page_hash
 from probekit.report.page import Page
+from probekit.report.paths import root
 from probekit.report.recording import recompute, record, recorded_manifest, recorded_ranks, recorded_tables
 from probekit.report.run import found_paths, run
-from probekit.report.sources import complete, parameters
+from probekit.report.sources import complete, pages, parameters
 from probekit.report.text import shown_name
 
 NOTEBOOK = """# ---
@@ -200,12 +205,52 @@ def test_files_are_followed_through_imports_and_not_whole_packages(tmp_path):
     assert "metrics/ranking.py" in imported(tmp_path, "HOME = 'probekit.metrics.ranking:accuracy_at_k'\n")
 
 
-def test_a_word_in_the_module_of_one_page_makes_that_page_stale_and_no_other():
-    from probekit.report.paths import source
-    from probekit.report.sources import studies
+LEDGER = {"00_start", "90_claims"}  # conclusions of all pages are made anew on these
 
-    module = source("22_ucm").parent / "ucm.py"
-    assert [name for name in studies() if module in files(source(name))] == ["22_ucm"]
+
+@pytest.fixture(scope="module")
+def resting_on():
+    """File of ours -> pages that its words make stale, in either profile of the book."""
+    asked = [(name, profile) for profile in PLACES for name in pages(profile)]
+    sources = [(name, set(code(name, complete(name, {}, profile)))) for name, profile in asked]
+    return lambda module: {name for name, rests_on in sources if root() / module in rests_on}
+
+
+@pytest.mark.parametrize(
+    ("module", "stale"),
+    [
+        ("notebooks/contexts/ucm.py", {"22_ucm"} | LEDGER),
+        ("probekit/probes/bear.py", {"24_biases"} | LEDGER),
+        ("probekit/scoring/saliency/gradients.py", {"31_saliency", "32_rationale_length", "33_perturbations"} | LEDGER),
+        ("probekit/share/compare.py", {"94_compare"} | LEDGER),
+        ("probekit/__init__.py", set()),
+    ],
+)
+def test_a_word_makes_the_pages_stale_that_use_it_and_no_other(resting_on, module, stale):
+    assert resting_on(module) == stale
+
+
+def test_what_decides_a_number_makes_its_page_stale(resting_on, tmp_path):
+    assert {f"1{n}_" for n in range(2, 9)} <= {name[:3] for name in resting_on("probekit/scoring/rank.py")}
+    given, folder = complete("12_accuracy", {}), tmp_path / "own"
+    folder.mkdir()
+    (folder / "metadata_relations.json").touch()
+    bear, zoo = (root() / "probekit" / place for place in ("probes/bear.py", "demo/shipped.py"))
+    assert bear not in code("12_accuracy", given) and zoo not in code("91_printed", {})
+    for named in ({"probes": ["bear"]}, {"limits": {"bear": 3}}, {"probes": [{"path": str(folder)}]}):
+        assert bear in code("12_accuracy", given | named)
+    assert zoo in code("91_printed", {"models": ["zoo/bert-tiny"]})
+
+
+def test_the_loader_of_every_probe_on_a_page_is_part_of_its_hash():
+    seen = set()
+    for name in pages("demo"):
+        made, sources = root() / "book/studies/demo" / name / "manifest.json", code(name, complete(name, {}))
+        for probe in set(json.loads(made.read_text("utf-8"))["probes"]) & set(PROBES):
+            loader = resolve(home_of(probe))
+            assert Path(inspect.getsourcefile(loader)) in sources, (name, probe)
+            seen.add(probe)
+    assert len(seen) >= 4
 
 
 def test_papermill_alone_runs_the_same_source(home):
