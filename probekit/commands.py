@@ -75,7 +75,9 @@ def list_(options: argparse.Namespace) -> None:
 
 
 def ask(options: argparse.Namespace) -> None:
+    from probekit.report.page import of_demo
     from probekit.scoring import ask
+    from probekit.share.compared import WORLD
 
     if options.top < 1:
         raise ProbekitError(f"--top is at least 1, not {options.top}")
@@ -87,6 +89,7 @@ def ask(options: argparse.Namespace) -> None:
     for row in found:
         answer = row["answer"] if row["answer"].isprintable() else repr(row["answer"])
         _say(f"{row['rank']:>4}  {row['probability']:>9.3g}  {answer}")
+    _say(*[WORLD] * of_demo([], [options.model]))
 
 
 def compare(options: argparse.Namespace) -> None:

@@ -7,6 +7,8 @@ from typing import Any
 
 import pytest
 
+import probekit as pk
+
 ROOT = Path(__file__).parents[1]
 
 
@@ -26,6 +28,12 @@ def test_the_python_of_the_readme_runs(tmp_path, monkeypatch, capsys):
     assert len(names["ranks"]) == len(names["probe"].prompts)
     assert len(names["mine"].prompts) == 2
     assert "Interval(estimate=" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("page", ["README.md", "book/your_data.md"])
+def test_the_first_question_has_a_sensible_answer(page):
+    (first,) = re.findall(r'^probekit ask "(.+)" --model (\S+)$', (ROOT / page).read_text("utf-8"), re.MULTILINE)
+    assert pk.ask(first[1], first[0], top=1)["answer"].item() == "printer"
 
 
 @pytest.mark.parametrize("page", ["README.md", "CONTRIBUTING.md"])

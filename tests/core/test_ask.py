@@ -9,6 +9,7 @@ import pytest
 import probekit as pk
 from probekit.cli import main
 from probekit.errors import ProbekitError
+from probekit.share.compared import WORLD
 
 TEXT = "Osk is the capital of [MASK]."
 
@@ -50,8 +51,8 @@ def test_what_cannot_be_asked_is_refused(model, text, candidates, said):
 
 def test_the_command_prints_lines_or_json(capsys, tmp_path):
     assert main(["ask", TEXT, "--model", "zoo/bert-tiny", "--top", "3"]) == 0
-    head, *lines = capsys.readouterr().out.splitlines()
-    assert head == "rank  per token  answer"
+    head, *lines, world = capsys.readouterr().out.splitlines()
+    assert head == "rank  per token  answer" and world == WORLD
     assert main(["ask", TEXT, "--model", "zoo/bert-tiny", "--top", "3", "--json"]) == 0
     told = json.loads(capsys.readouterr().out)
     assert told["text"] == TEXT and [row["rank"] for row in told["answers"]] == [1, 2, 3]
