@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Kind = Literal["masked", "causal", "seq2seq", "encoder"]
 PART = 1_000  # texts given to a tokenizer at once
+ANY = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands for a text
 ROLES = ("pad", "unk", "cls", "sep", "mask", "bos", "eos")
 BOOKKEEPING = ("_name_or_path", "transformers_version", "architectures", "dtype", "torch_dtype")  # decide no result
 
@@ -126,10 +127,13 @@ class Model:
     @cached_property
     def special_ids(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Token ids that the tokenizer puts before and after a text."""
-        bare = self.tokenizer("a", add_special_tokens=False)["input_ids"]
-        full = self.tokenizer("a")["input_ids"]
-        start = next(i for i in range(len(full)) if full[i : i + len(bare)] == bare)
-        return tuple(full[:start]), tuple(full[start + len(bare) :])
+        if backend := backend_of(self.tokenizer):  # an added token is one token, whatever the vocabulary
+            backend.add_tokens([ANY])
+            text, whole = backend.token_to_id(ANY), backend.encode(ANY).ids
+        else:
+            text, whole = -1, self.tokenizer.build_inputs_with_special_tokens([-1])
+        at = whole.index(text)
+        return tuple(whole[:at]), tuple(whole[at + 1 :])
 
     @cached_property
     def minds_spaces(self) -> bool:
@@ -161,6 +165,18 @@ class Model:
         return found
 
 
+def backend_of(tokenizer: PreTrainedTokenizerFast) -> Any:
+    """A copy of the inner tokenizer, which neither truncates nor pads; None of a tokenizer in Python."""
+    from tokenizers import Tokenizer
+
+    if (inner := getattr(tokenizer, "backend_tokenizer", None)) is None:
+        return None
+    backend = Tokenizer.from_str(inner.to_str())
+    backend.no_truncation()
+    backend.no_padding()
+    return backend
+
+
 def special_roles(tokenizer: PreTrainedTokenizerFast) -> dict[str, int]:
     """Role -> id of the special tokens that the tokenizer has."""
     found = {role: getattr(tokenizer, f"{role}_token_id", None) for role in ROLES}
@@ -172,12 +188,8 @@ def settings_of(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast) ->
 
     Truncation and padding of the tokenizer are left out: every call sets them anew.
     """
-    from tokenizers import Tokenizer
-
-    backend = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
-    backend.no_truncation()
-    backend.no_padding()
     special = [special_roles(tokenizer), sorted(tokenizer.all_special_ids)]
+    backend = backend_of(tokenizer)
     reads = [backend.to_str(), *special, tokenizer.model_max_length, tokenizer.clean_up_tokenization_spaces]
     return canonical([_deciding(config.to_dict()), *reads])
 

@@ -1,5 +1,6 @@
 """Loading: what is found, what is refused, and in which words."""
 
+import copy
 import json
 import os
 import pickle
@@ -8,8 +9,9 @@ import pandas as pd
 import pytest
 import torch
 import transformers
-from conftest import NETWORKS, OWN, REAL_DATA, network, small
+from conftest import NETWORKS, OWN, REAL_DATA, SHAPES, TEXT, network, small, train_tokenizer
 from naive import slot_scores
+from tokenizers import Tokenizer, models
 from transformers import AutoTokenizer
 
 import probekit as pk
@@ -237,3 +239,17 @@ def test_tokens_of_many_texts_with_published_vocabularies(folder):
     assert model.tokens_of(texts) == [
         tuple(model.tokenizer(text, add_special_tokens=False)["input_ids"]) for text in texts
     ]
+
+
+@pytest.mark.parametrize("family", OWN)
+@pytest.mark.parametrize("kind", ["own", "zoo", "letters"])
+def test_special_tokens_stand_around_a_text_whatever_the_vocabulary(family, kind):
+    tokenizer = OWN[family]() if kind == "own" else train_tokenizer(SHAPES[family], TEXT)
+    expected = ((tokenizer.cls_token_id,), (tokenizer.sep_token_id,))
+    if kind == "letters":  # without the letter a, and without a token for what is unknown
+        inner = Tokenizer(models.BPE({"[CLS]": 0, "[SEP]": 1, "[MASK]": 2, "x": 3, "y": 4}, []))
+        inner.post_processor = copy.deepcopy(tokenizer.backend_tokenizer.post_processor)
+        expected = ((tokenizer.cls_token_id,), (tokenizer.sep_token_id,))
+        tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner)
+        assert tokenizer("a", add_special_tokens=False)["input_ids"] == []
+    assert Model(family, "masked", None, tokenizer).special_ids == expected
