@@ -97,22 +97,37 @@ def _runs(process: int) -> bool:
     return True
 
 
+def refuse_special(path: Path) -> None:
+    """Refuse to write a file where something else is: a folder, a device, a pipe or a socket.
+
+    Raises:
+        StoreError: it is; names it.
+    """
+    if path.exists() and not path.is_file():
+        raise StoreError(f"{path} is {'a folder' if path.is_dir() else 'no plain file'}: name a file")
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write ``data`` to ``path``: a reader finds the whole file or none, also after a crash.
 
+    Where ``path`` is a link, it stays, and the file that it leads to is written.
+
     Raises:
-        StoreError: the folder cannot be written, or the disk is full; ``path`` is then as it was.
+        StoreError: the folder cannot be written, the disk is full, or something that is no file is there; ``path`` is
+            then as it was.
     """
     temporary = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=path.parent, prefix=unfinished(), suffix=".part", delete=False) as file:
+        refuse_special(path)
+        target = Path(os.path.realpath(path))
+        target.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=unfinished(), suffix=".part", delete=False) as file:
             temporary = Path(file.name)
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
         temporary.chmod(0o644)
-        temporary.replace(path)
+        temporary.replace(target)
     except OSError as error:
         raise StoreError(
             f"cannot write {path}: {error.strerror or error}; make room or choose another folder, "

@@ -15,8 +15,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from probekit.errors import StoreError
-from probekit.files import digest, sweep, unfinished, write_atomically
+from probekit.errors import ProbeError, StoreError
+from probekit.files import digest, refuse_special, sweep, unfinished, write_atomically
+from probekit.reading import read_object
 
 MADE = ".made.json"
 FORCE = "take another folder with --out, or replace it with --force"
@@ -34,14 +35,13 @@ def write_output(path: Path, data: bytes, force: bool = False) -> None:
 
 
 def refuse_other(path: Path, force: bool = False, data: bytes | None = None) -> None:
-    """Refuse to write a file where another one is, or a folder.
+    """Refuse to write a file where another one is, or what is no file.
 
     Raises:
         StoreError: something is there that ``force`` does not allow to replace, or cannot be read.
     """
     with _named(path, "read"):
-        if path.is_dir():
-            raise StoreError(f"{path} is a folder: name a file after --out")
+        refuse_special(path)
         if path.exists() and not force and (data is None or path.read_bytes() != data):
             raise StoreError(f"{path} is there already and holds something else: name another file, or add --force")
 
@@ -125,16 +125,20 @@ def _put_aside(path: Path) -> None:
 
 
 def _below(folder: Path, names: Sequence[str]) -> list[str]:
-    """The files at or below ``names``, seen from ``folder``, without records."""
+    """What lies at or below ``names`` and is no folder, seen from ``folder``, without records."""
     found = [path for name in names for path in (folder / name, *sorted((folder / name).rglob("*")))]
-    return [p.relative_to(folder).as_posix() for p in found if (p.is_file() or p.is_symlink()) and p.name != MADE]
+    return [p.relative_to(folder).as_posix() for p in found if p.name != MADE and _is_there(p)]
+
+
+def _is_there(path: Path) -> bool:
+    return path.is_symlink() or (path.exists() and not path.is_dir())
 
 
 def _record(folder: Path) -> dict[str, Any]:
-    """``key`` and ``files`` (name -> digests that it may have) of a record; empty where there is none."""
-    with contextlib.suppress(FileNotFoundError, NotADirectoryError, ValueError, TypeError, KeyError):
-        found = json.loads((folder / MADE).read_text("utf-8"))
-        return {"key": str(found["key"]), "files": dict(found["files"])}
+    """``key`` and ``files`` (name -> digests that it may have) of a record; empty where there is none of this form."""
+    with contextlib.suppress(ProbeError, TypeError, KeyError, AttributeError):
+        found = read_object(folder / MADE)
+        return {"key": str(found["key"]), "files": {name: list(may) for name, may in found["files"].items()}}
     return {"key": "", "files": {}}
 
 

@@ -1,11 +1,13 @@
 """What lies where a command writes: its own files are replaced, those of others never without a word."""
 
+import os
 import resource
+from functools import partial
 
 import pytest
 
 from probekit.errors import StoreError
-from probekit.files import unfinished
+from probekit.files import unfinished, write_atomically
 from probekit.outputs import MADE, staged, write_output
 
 NAMES = ("p.ipynb", "p")
@@ -113,6 +115,39 @@ def test_a_file_cannot_be_where_it_is_needed(tmp_path):
         write_output(path, b"y")
     write_output(path, b"y", force=True)
     assert path.read_bytes() == b"y"
+
+
+def test_a_pipe_stays_what_it_is_and_a_link_leads_to_the_file(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", tmp_path / "link"):
+        for write in (partial(write_output, force=True), write_atomically):
+            with pytest.raises(StoreError, match="is no plain file: name a file"):
+                write(path, b"x")
+    (tmp_path / "to").symlink_to(tmp_path / "file")
+    for text in (b"x", b"y"):
+        write_output(tmp_path / "to", text, force=True)
+        assert (tmp_path / "to").is_symlink() and (tmp_path / "file").read_bytes() == text
+
+
+def test_a_pipe_in_a_folder_is_never_replaced(tmp_path):
+    os.mkfifo(tmp_path / "p.ipynb")
+    with pytest.raises(StoreError, match="p.ipynb was not made by a run"):
+        make(tmp_path)
+    make(tmp_path, force=True)
+    assert (tmp_path / "p.ipynb.old").is_fifo() and lying(tmp_path) == {"p.ipynb": "page"}
+
+
+@pytest.mark.parametrize(
+    "record", ['{"key": "k", "files": {"p.ipynb": 3}}', '{"key": "k", "files": []}', "[1]", "[" * 99_999]
+)
+def test_a_record_of_another_form_is_none(tmp_path, record):
+    make(tmp_path)
+    (tmp_path / "p" / MADE).write_text(record)
+    with pytest.raises(StoreError, match="p.ipynb was not made by a run, or was changed since"):
+        make(tmp_path)
+    make(tmp_path, force=True)
+    assert lying(tmp_path) == {"p.ipynb": "page"}
 
 
 def test_a_full_disk_is_named_and_keeps_what_was_there(tmp_path):

@@ -189,7 +189,7 @@ def test_dates_and_long_texts_are_texts(home, monkeypatch):
         (["train", "--init", "bert-micro", "--text", "t", "--out", "m", "--device", "meta"], "device 'meta' cannot be"),
         (["train", "--init", "bert-micro", "--text", "t", "--out", "."], ". is there already"),
         (["lipid", "sheet", "."], "probekit: "),
-        (["text", "demo-general", "--out", "."], ". is a folder: name a file after --out"),
+        (["text", "demo-general", "--out", "."], ". is a folder: name a file"),
         (["book", "--runs", "notebooks"], "notebooks holds no page: name a folder that `probekit run --out` wrote"),
     ],
 )
