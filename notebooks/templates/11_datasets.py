@@ -80,7 +80,7 @@ page.table(tables["datasets"], "datasets", "What each probe holds", readable(tab
 
 # %% tags=["hide-input"]
 page.say(datasets.token_sentence(tables))
-shown = across(tables["lengths"], ["probe"], estimate="one_token", digits=2)
+shown = across(datasets.one_token(tables), ["probe"], estimate="one_token", digits=2)
 page.table(tables["lengths"], "lengths", "Share of golds that are a single token; the CSV has all lengths", shown)
 
 # %% [markdown]
@@ -96,6 +96,7 @@ page.say(datasets.kinds_sentence(tables))
 # ## The paper's data sets, and ours
 #
 # The paper's sizes are counts of prompts; of the natural texts we count the sentences in the files, of which several may belong to a fact.
+# What stands beside a claim below is a count of files and no finding on models.
 
 # %% tags=["hide-input"]
 if not page.demo:

@@ -76,7 +76,7 @@ if len(rows := rankings.chart_rows(tables)):
 #
 # A rank without its uncertainty says little: two models a point apart change places when other facts are drawn.
 # † marks the floor: the interval of Acc@1 reaches what the best constant answer gets right; such a model is ranked nowhere and judged in nothing.
-# Two models *swap* where one is certainly ahead by template and certainly behind in natural sentences.
+# Two models *swap* where one is ahead by template and behind in natural sentences, and the 95% intervals of both differences exclude zero.
 # Two random halves of the facts of one setting show how alike two rankings are that differ in the facts alone.
 
 # %% tags=["hide-input"]

@@ -61,6 +61,7 @@ page.conclude(perplexity.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(perplexity.answer(tables))
+page.say(perplexity.read_sentence(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 page.say(perplexity.caution(tables))
 page.figure(
@@ -115,7 +116,7 @@ if not page.demo:
     caption = "Pearson's r of mean Acc@1 with mean perplexity over data sets: as printed, and ours over other models"
     page.table(beside, "correlations", caption, readable(beside, headings, digits=2))
 level = perplexity.as_in_paper(tables, paper=not page.demo)
-caption = "Mean perplexity of the prompts, model by model" + ", beside the paper's Table 5" * (not page.demo)
+caption = "Mean perplexity of the prompts read, model by model" + ", beside the paper's Table 5" * (not page.demo)
 page.table(level, "paper_levels", caption, perplexity.perplexities(level))
 if len(cells := perplexity.model_by_model(tables)):
     page.table(cells, "model_by_model", "Table 5 model by model: mean perplexity as printed, and ours", fold=True)
@@ -127,6 +128,7 @@ if not page.demo:
 # ## What agrees with the paper
 #
 # A *pair* is an answered and an unanswered prompt of one model and probe.
+# Correlations over models are tested by all orders of the models; with fewer than five, no order could reach 5%.
 
 # %% tags=["hide-input"]
 page.findings()
@@ -153,6 +155,7 @@ page.say(perplexity.which_perplexity(tables))
 #
 # ## What this does not show
 #
+# - Models of one encoder are not independent, so that an exact test over them finds too much rather than too little.
 # - A correlation over models that also differ in size, vocabulary and training text does not say that one thing causes the other.
 # - The own object is part of the text that is read; perplexity without it would be another quantity.
 # - An interval over facts says how sure the number is for these models and data sets, not for others.

@@ -82,6 +82,7 @@ page.figure(
 #
 # 1. Take the abstracts dated after a day, so that no model has read them.
 # 2. Cut them into sentences and keep those with exactly one mention of a listed entity: whole words, the longest match, in the case of the list.
+#    A name of both lists counts as a chemical only.
 # 3. Drop sentences with a keyword that tells of a study and not of a fact, or with an opening parenthesis, which often holds the entity's short form.
 # 4. Mask the entity.
 

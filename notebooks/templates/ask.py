@@ -231,7 +231,7 @@ def floor_sentence(table: pd.DataFrame) -> str:
     counts = low.sort_values(ascending=False, kind="stable")
     names = ", ".join(f"{title(str(model))} on {count}" for model, count in counts.items())
     total = table["probe"].nunique()
-    return f"A model that does no better than one constant answer is judged in nothing: of {total} probes, {names}."
+    return f"Left out, since always giving the commonest answer does as well: of {total} probes, {names}."
 
 
 def sanity_faults(name: str, asked: Sequence[pd.DataFrame]) -> list[str]:

@@ -279,8 +279,8 @@ def answer(tables: Tables) -> str:
     if few:
         return few
     ends = [f"{row['share']:.0%} of the prompts of {_name(row['dataset'])}" for row in tenth.to_dict("records")]
-    text = f"The most frequent tenth of the different answers covers {ends[-1]}"
-    text += f", and only {ends[0]}." if len(ends) > 1 else "."
+    text = "The most frequent tenth of the different answers covers "
+    text += f"from {ends[0]} to {ends[-1]}." if len(ends) > 1 else f"{ends[0]}."
     shown = pick(tables["leaks"], gold_shown=[x for x in tables["leaks"].get("gold_shown", ()) if x > 0])
     if len(shown):
         worst = shown.loc[shown["gold_shown"].idxmax()]
@@ -304,6 +304,13 @@ def token_sentence(tables: Tables) -> str:
         f"The share of golds that are a single token runs from {' to '.join(dict.fromkeys(shares))}; "
         f"a prompt is run up to {int(lengths['masks'].max())} times."
     )
+
+
+def one_token(tables: Tables) -> pd.DataFrame:
+    """``lengths``; where the golds are as short for all models, the rows of one, which then speaks for all."""
+    lengths = tables["lengths"]
+    alike = lengths.groupby("probe")["one_token"].nunique().max() == 1
+    return pick(lengths, model=lengths["model"].iloc[0]).assign(model="every model") if alike else lengths
 
 
 def kinds_sentence(tables: Tables) -> str:

@@ -300,15 +300,18 @@ def each(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer(tables: Tables) -> str:
-    """The greatest fall of Acc@1, a mean over models, and for how many models and probes there is one beyond chance."""
+    """The greatest fall of Acc@1, a mean over models, or that there is none in three digits; for how many models and
+    probes the interval of the fall excludes zero."""
     falls = pick(of_mean(tables["falls"]), k=1).sort_values("difference", ascending=False, kind="stable")
     falls, few = enough(falls, "facts", "facts")
     if few:
         return few
     most = falls.iloc[0]
+    before, after = number(most["before"]), number(most["after"])
     text = (
         f"With {most['entities_after']:,} candidates in place of {most['entities_before']:,}, Acc@1 on "
-        f"{title(most['probe'])} falls from {number(most['before'])} to {number(most['after'])}"
+        f"{title(most['probe'])} "
+        + (f"stays at {before}" if before == after else f"falls from {before} to {after}")
         + ", in the mean of the models above the floor" * (each(tables["falls"])["model"].nunique() > 1)
         + ". "
     )
@@ -316,7 +319,8 @@ def answer(tables: Tables) -> str:
     alone, _ = enough(alone[~alone["floor"].astype(bool)], "facts", "facts")
     return (
         text
-        + f"The fall is clear of zero for {int((alone['low'] > 0).sum())} of {len(alone)} pairs of model and probe."
+        + f"The 95% interval of the fall excludes zero for {int((alone['low'] > 0).sum())} of {len(alone)} pairs of "
+        "model and probe."
     )
 
 
@@ -424,10 +428,12 @@ def cost(tables: Tables) -> str:
     first, last = (pick(whole, share=share).reset_index(drop=True) for share in (whole["share"].min(), SHARES[-1]))
     growth = last[["entities", "rows", "tokens"]] / first[["entities", "rows", "tokens"]]
     widest = growth["entities"].idxmax()
+    more = growth.loc[widest]
+    dearer = f"{more['rows']:.2f} times the forward rows and {more['tokens']:.2f} times the tokens"
     return (
-        f"The list of {title(first.loc[widest, 'probe'])} grows most: "
-        f"{growth.loc[widest, 'entities']:.1f} times the entities take {growth.loc[widest, 'rows']:.2f} times the "
-        f"forward rows and {growth.loc[widest, 'tokens']:.2f} times the tokens."
+        f"The list of {title(first.loc[widest, 'probe'])} grows most: {more['entities']:.1f} times the entities take "
+        + (dearer if more[["rows", "tokens"]].gt(1).any() else "no more forward rows and no more tokens")
+        + "."
     )
 
 

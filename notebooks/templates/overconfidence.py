@@ -322,7 +322,9 @@ def answer(tables: Tables) -> str:
         return text
     more, less = clear(gaps)
     pairs = f"{len(gaps)} pairs of model and data set"
-    return f"{text} Answers repeat more by template, beyond chance, in {more} of {pairs}, and less in {less or 'none'}."
+    return (
+        f"{text} By 95% intervals, answers repeat more by template in {more} of {pairs} and less in {less or 'none'}."
+    )
 
 
 def caution(tables: Tables) -> str:
@@ -383,7 +385,7 @@ def surer(tables: Tables) -> str:
         return "No data set of this run was asked in both styles."
     larger, smaller = clear(gaps)
     return (
-        "The margin by which a wrong answer leads over the next best one is certainly larger by template in "
+        "By 95% intervals, the margin by which a wrong answer leads over the next best one is larger by template in "
         f"{larger} of {len(gaps)} pairs of model and data set, and smaller in {smaller}."
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -16,14 +17,14 @@ from probekit.metrics import (
     Separation,
     bootstrap_ci,
     bootstrap_means,
-    correlation_interval,
     hits_at_k,
     middle,
     pearson,
     separation,
     spread,
 )
-from probekit.metrics.decisions import Side, direction, enough
+from probekit.metrics.decisions import LEVEL, TOO_FEW, Side, decided, direction, enough
+from probekit.metrics.exact import associated
 from probekit.report.charts import MARKERS, colours, log_numbers, new_figure
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
@@ -49,7 +50,7 @@ MEASURED = {
 }
 WORDS = {"template": "by template", "natural": "in natural sentences", "other": "in other prompts"}
 FEWEST = 3  # points of a correlation: two always lie on a line
-FEWEST_POINTS = 4  # of a correlation with an interval
+FEWEST_POINTS = 4  # of a correlation that is shown; of fewer than five no order of the points could reach 5%
 FEWEST_CASES = 5  # answered and unanswered prompts each: of fewer, a bootstrap interval is far too narrow
 HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
 CAPTIONS = {
@@ -248,17 +249,33 @@ def answer(tables: Tables) -> str:
     if len(answered):
         lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
         sentences.append(
-            f"Prompts that a model answers rightly have a lower perplexity than the others, beyond chance, in {lower} "
-            f"of {len(answered)} pairs of model and probe, and a higher one in {higher or 'none'}."
+            f"Prompts that a model answers rightly have a lower perplexity than the others in {lower or 'none'} of "
+            f"{len(answered)} pairs of model and probe, by 95% intervals, and a higher one in {higher or 'none'}."
         )
     if len(across):
-        signs = [_fisher(row["log_pearson"], row["models"], "below")["verdict"] for row in across.to_dict("records")]
-        falls, rises = signs.count("agrees"), signs.count("contradicts")
+        tests = over_models(tables)
+        passed, none = tests[tests["p_holm"] <= LEVEL], int((tests["verdict"] == TOO_FEW).sum())
+        falls, rises = int((passed["estimate"] < 0).sum()), int((passed["estimate"] > 0).sum())
+        found = f"falls as perplexity rises on {falls or 'none'} of {len(tests)} probes and rises on {rises or 'none'}"
+        neither = f"neither falls nor rises with perplexity on any of {len(tests)} probes"
         sentences.append(
-            f"From model to model, accuracy falls as perplexity rises, beyond chance, on {falls or 'none'} of "
-            f"{len(signs)} probes, and rises with it on {rises or 'none'}."
+            f"Over models, accuracy {found if falls or rises else neither}, by exact tests with Holm's correction"
+            + f"; on {none} of them there are too few models for any outcome to decide" * bool(none)
+            + "."
         )
     return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
+
+
+def read_sentence(tables: Tables) -> str:
+    """On how many prompts the perplexities rest, and on how many answered ones the comparison inside models."""
+    text = f"Perplexity was read on {_range(tables['perplexity']['texts'])} prompts of each probe"
+    right = tables["answered"]["right"] if len(tables["answered"]) else []
+    return f"{text}, of which a compared model answers {_range(right)} rightly." if len(right) else f"{text}."
+
+
+def _range(counts: pd.Series) -> str:
+    low, high = int(min(counts)), int(max(counts))
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
 
 
 def caution(tables: Tables) -> str:
@@ -270,9 +287,10 @@ def caution(tables: Tables) -> str:
     top = shares.loc[shares.groupby("probe", sort=False)["share"].idxmax()]
     most = top["model"].value_counts().index[0]
     mine = pick(top, model=most)
+    share = math.floor(100 * mine["share"].min())
     return (
-        f"Of a mean perplexity over models, {title(most)} alone makes up at least {mine['share'].min():.0%} on "
-        f"{len(mine)} of {len(top)} probes, so that what is said of the mean says how this model reads a data set."
+        f"On {len(mine)} of {len(top)} probes, at least {share}% of the mean perplexity over models comes from "
+        f"{title(most)}, so that the mean describes this model there."
     )
 
 
@@ -399,7 +417,10 @@ def levels(tables: Tables) -> str:
         return "No data set of this run was read in both styles."
     higher, lower = clear(gaps)
     pairs = f"{len(gaps)} pairs of model and data set"
-    return f"The mean perplexity is certainly higher by template in {higher} of {pairs}, and lower in {lower}."
+    return (
+        "The 95% interval of mean perplexity by template lies above that of the other style in "
+        f"{higher} of {pairs}, and below it in {lower}."
+    )
 
 
 def level_gaps(tables: Tables) -> pd.DataFrame:
@@ -429,8 +450,8 @@ def which_perplexity(tables: Tables) -> str:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Figure 2: by template accuracy rises with perplexity, in natural sentences it falls.
 
-    The paper takes data sets as points, and so does a row per model, with the interval of Fisher's transformation,
-    which asks for at least four. A row per probe takes models as points. Inside a model it is a row per probe too: an
+    The paper takes data sets as points, and so does a row per model, with an exact test, which fewer than five points
+    never pass. A row per probe takes models as points (``over_models``). Inside a model it is a row per probe too: an
     answered prompt with the lower perplexity goes with a falling accuracy.
     """
     rows: list[Row] = []
@@ -439,13 +460,14 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         for of, part in by(pick(tables["points"], style=style), ["model"]):
             r = pearson(part["accuracy"], part["perplexity"]).statistic if len(part) >= FEWEST_POINTS else np.nan
             if np.isfinite(r):
-                row = about | of | {"measured": MEASURED[SETS], "unit": "data set", "n": len(part), "estimate": r}
+                row = about | of | {"measured": MEASURED[SETS], "unit": "data set"}
                 row["tuned"] = part["tuned"].iloc[0] if "tuned" in part else ""
-                rows.append(row | _fisher(r, len(part), sign))
-        for row in pick(tables["across"], style=style).to_dict("records"):
-            row = {"dataset": row["probe"], "n": row["models"], "estimate": row["log_pearson"]}
-            row |= {"measured": MEASURED[OVER], "unit": "model"}
-            rows.append(about | row | _fisher(row["estimate"], row["n"], sign))
+                test = decided(pd.DataFrame([_exact(part["accuracy"], part["perplexity"], sign)]))
+                rows.append(row | _told(test.iloc[0]))
+        for _, test in over_models(tables).iterrows():
+            if test["style"] == style:
+                row = {"measured": MEASURED[OVER], "unit": "model", "dataset": test["probe"]}
+                rows.append(about | row | _told(test))
         for row in pick(tables["answered"], probe=_probes_of(tables, style)).to_dict("records"):
             low, high = row["auc_low"], row["auc_high"]
             found = {"measured": MEASURED[INSIDE], "dataset": row["probe"], "model": row["model"], "unit": "prompt"}
@@ -460,8 +482,21 @@ def _probes_of(tables: Tables, style: str) -> list[str]:
     return pick(tables["means"], style=style)["probe"].tolist()
 
 
-def _fisher(r: float, points: int, expected: Side) -> dict[str, Any]:
-    """The 95% interval of a correlation over so many points, and what it says; of too few there is none."""
-    low, high = correlation_interval(r, points)
-    ends = {"low": low, "high": high} if low == low else {}
-    return ends | {"verdict": direction(low, high, expected)}
+def over_models(tables: Tables) -> pd.DataFrame:
+    """Exact tests of ``log_pearson`` of ``across``, models being the points and all probes one family (``decided``)."""
+    rows = []
+    for about, _ in by(tables["across"], ["probe", "style"]) if len(tables["across"]) else ():
+        part = pick(tables["points"], probe=about["probe"])
+        rows.append(about | _exact(part["accuracy"], np.log(part["perplexity"]), SIGN.get(about["style"], "below")))
+    return decided(pd.DataFrame(rows)) if rows else pd.DataFrame(rows)
+
+
+def _exact(x: pd.Series, y: pd.Series, expected: Side) -> Row:
+    return {"statement": "", "expected": expected} | associated(x, y, "pearson")._asdict()
+
+
+def _told(test: pd.Series) -> Row:
+    """A test as a conclusion: where no outcome could decide, it is undecided."""
+    return {name: test[name] for name in ("estimate", "low", "high", "n", "verdict")} | (
+        {"verdict": "undecided"} if test["verdict"] == TOO_FEW else {}
+    )

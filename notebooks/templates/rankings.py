@@ -380,7 +380,8 @@ def _where(row: Mapping[str, Any]) -> str:
 
 
 def answer(tables: Tables) -> str:
-    """How many pairs of models above the floor certainly keep their order and swap, on the same facts."""
+    """How many pairs of models above the floor keep their order and swap by their intervals, on the same facts; whether
+    any of them are two models tuned on neither style."""
     orders = pick(tables["orders"], facts=SAME) if len(tables["orders"]) else tables["orders"]
     if len(orders):
         known, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
@@ -394,16 +395,16 @@ def answer(tables: Tables) -> str:
     start = f"The way of asking {'decides in part' if swapped else 'does not change'} who wins"
     start = start if kept + swapped else "Whether the way of asking decides who wins cannot be told"
     names = " and ".join(title(_where(row)) for row in orders.to_dict("records"))
-    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} certainly keep their order "
+    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} keep their order and {swapped} "
     rows = pick(conclusions(tables), claim="001-07g")
-    fair = int((rows[rows["tuned"].isin(FAIR)]["low"] > 0).sum())
+    rows = rows[rows["tuned"].isin(FAIR)]
+    fair, verb = int((rows["low"] > 0).sum()), "swaps" if (rows["low"] > 0).sum() == 1 else "swap"
     end = (
-        f" Of these swaps {fair or 'none'} {'is' if fair == 1 else 'are'} between models tuned on neither style"
-        + ("." if fair else ", so that they may come from the tuning.")
-        if swapped
-        else ""
+        f" Of those tuned on neither style, {fair or 'no'} pair of {len(rows)} {verb}."
+        if len(rows)
+        else " No pair is of two models tuned on neither style, so that wording and tuning cannot be told apart."
     )
-    return f"{text}and {swapped} swap.{end}"
+    return f"{text}swap, by the 95% intervals of both differences.{end if swapped else ''}"
 
 
 def difference_sentence(tables: Tables) -> str:

@@ -395,7 +395,7 @@ def _members(tables: Tables) -> str:
     if len(rows) < 2:
         return ""
     better, worse = clear(rows)
-    return f" ({worse} of {len(rows)} models do worse on dates, {better or 'none'} better, beyond chance)"
+    return f" (by their 95% intervals, {worse} of {len(rows)} models do worse on dates and {better or 'none'} better)"
 
 
 def sharing_sentence(tables: Tables) -> str:
@@ -473,9 +473,11 @@ def choice_sentences(tables: Tables) -> list[str]:
 
 
 def shares_sentence(tables: Tables) -> str:
-    """What explains most of the variance of Acc@10, data set by data set; empty where nothing can be told apart."""
+    """What explains most of the variance of Acc@10, data set by data set; empty where nothing varies or can be told
+    apart."""
     parts = []
     for row in pick(tables["shares"], k=10).to_dict("records"):
         most = max(SHARES, key=lambda name: row[name])
-        parts.append(f"on {title(row['dataset'])} from {SHARES[most]} ({row[most]:.0%})")
+        if row[most] == row[most]:
+            parts.append(f"on {title(row['dataset'])} from {SHARES[most]} ({row[most]:.0%})")
     return f"The largest part of the variance of Acc@10 comes {'; '.join(parts)}." if parts else ""

@@ -345,8 +345,9 @@ def answer(tables: Tables) -> str:
     )
     apart = sum(clear(rows))
     text = (
-        f"Where the answer is a single token, Acc@1 of {title(model)}{tuned} is another in natural sentences than by "
-        f"template by {gains}; the two certainly differ in {apart} of {len(rows)} pairs of model and data set. "
+        f"Where the answer is a single token, Acc@1 of {title(model)}{tuned} differs in natural sentences from that by "
+        f"template by {gains}; the 95% interval of the difference excludes zero in {apart} of {len(rows)} pairs of "
+        "model and data set. "
     )
     if 2 * apart > len(rows):
         return text + "So the vocabulary cannot be the whole reason for the difference."
@@ -412,8 +413,11 @@ def token_axis(ax: Axes) -> None:
 
 
 def first_predictions(tables: Tables) -> str:
-    """How often first predictions are longer or shorter than the golds; what the tokenizers do not know."""
+    """How often first predictions are longer or shorter than the golds, or that all are single tokens; what the
+    tokenizers do not know."""
     bias = tables["bias"]
+    if ((bias["mean_length"] == 1) & (bias["same"] == 1)).all():
+        return "Here all right answers and all first predictions are single tokens, so that length cannot matter."
     longer, shorter = int((bias["longer_low"] > 0).sum()), int((bias["longer_high"] < 0).sum())
     unknown = ", ".join(map(title, bias[bias["unknown_golds"] > 0]["model"].unique()))
     return (

@@ -339,7 +339,7 @@ def answer(tables: Tables) -> str:
 
 def _higher(row: Mapping[str, Any]) -> str:
     if row["difference_low"] > 0 or row["difference_high"] < 0:
-        return "certainly higher" if row["difference_low"] > 0 else "certainly lower"
+        return "higher there" if row["difference_low"] > 0 else "lower there"
     return "not clearly different"
 
 
@@ -360,8 +360,8 @@ def control_sentences(tables: Tables) -> list[str]:
     if "correlation" in rising:
         clear = int((rising["correlation_low"] > 0).sum())
         sentences.append(
-            f"Being ranked first rises with the number of tellings, beyond chance, in {clear} of {len(rising)} "
-            "combinations of a probe and a model that has read its text."
+            f"Being ranked first rises with the number of tellings in {clear} of {len(rising)} combinations of a probe "
+            "and a model that has read its text, by 95% intervals."
         )
     return sentences
 

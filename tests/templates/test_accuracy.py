@@ -204,7 +204,9 @@ def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught(mon
     assert (row["model"], row["control"], row["facts"]) == ("m", "n", 3)
     assert (row["gap"], row["control_gap"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert row["difference"] == pytest.approx(0)
-    assert "widens the gap in 0 and narrows it in 0 of 1 cases" in accuracy.tuning_sentence(tables)
+    assert "towards natural sentences in 0 and towards templates in 0 of 1 cases" in accuracy.tuning_sentence(tables)
+    turned = {"tuning": tables["tuning"].assign(tuned="templates", difference=-0.3, low=-0.4, high=-0.2)}
+    assert "towards natural sentences in 0 and towards templates in 1 of 1 cases" in accuracy.tuning_sentence(turned)
     monkeypatch.setattr(decisions, "FEWEST", 4)
     text = accuracy.answer(tables)
     assert text.startswith("For n, tuned on neither style, natural sentences find 50 of 100")
@@ -272,11 +274,14 @@ def test_the_papers_means_stand_beside_ours_where_the_data_is():
     table = accuracy.beside_paper(two_model_tables()).set_index(["dataset", "style"])
     known = table.loc[("T-REx", "TF"), ["claim", "published", "acc@1", "which"]].tolist()
     assert known == ["001-02a", "0.21", 0.75, "without 2 relations"]
+    low = {**two_model_tables(), "means": two_model_tables()["means"].assign(models=1)}  # one of two is at the floor
+    shown = accuracy.beside_paper(low).set_index(["dataset", "style"]).loc[("T-REx", "TF")]
+    assert shown[["acc@1", "models", "facts"]].tolist() == [0.75, 2, 4]  # as printed, over all models
     assert (
         table.loc[("Google-RE", "TB"), "which"] == "not in this run"
         and table.loc[("CTD", "TB"), "which"] == "not at hand"
     )
-    mine = {**two_model_tables(), "means": two_model_tables()["means"].assign(probe="mine")}
+    mine = {**two_model_tables(), "accuracy": two_model_tables()["accuracy"].assign(probe="mine")}
     assert accuracy.beside_paper(mine).empty
 
 

@@ -143,3 +143,16 @@ def test_the_answer_holds_for_one_model_and_a_probe_of_ones_own(monkeypatch):
     assert "covers 100% of the prompts of mine." in datasets.answer(tables)
     assert datasets.token_sentence(tables).count("mine") == 1 and tables["relations"].empty
     assert datasets.kinds_sentence(tables).startswith("No probe") and datasets.conclusions(tables).empty
+
+
+def test_golds_that_are_as_short_for_all_models_have_one_column():
+    rows = pd.DataFrame({"model": ["m", "n"], "probe": "p", "one_token": [1.0, 1.0]})
+    assert datasets.one_token({"lengths": rows})["model"].tolist() == ["every model"]
+    assert len(datasets.one_token({"lengths": rows.assign(one_token=[1.0, 0.5])})) == 2
+
+
+def test_the_ends_of_what_frequent_answers_cover_are_both_named():
+    tenth = pd.DataFrame({"probe": ["x", "y"], "dataset": ["x", "y"], "top": datasets.TENTH, "share": [0.33, 0.3]})
+    known = pd.DataFrame({"probe": ["x", "y"], "prompts": 50})
+    text = datasets.answer({"concentration": tenth, "datasets": known, "leaks": pd.DataFrame()})
+    assert text.endswith("covers from 30% of the prompts of y to 33% of the prompts of x.")

@@ -93,7 +93,9 @@ def test_conclusions_say_what_the_intervals_allow():
     assert verdicts(found) == {("001-13a", "squad"): "agrees", ("001-13a", other): "undecided"}
     both = made(ranks("m", [1], [2]), ranks("n", [1], [2]))
     assert len(entities.conclusions(both)) == 2  # of single models, not of their mean
-    assert entities.answer(found).endswith("The fall is clear of zero for 1 of 2 pairs of model and probe.")
+    assert entities.answer(found).endswith("excludes zero for 1 of 2 pairs of model and probe.")
+    flat = entities.answer(made(ranks("m", [1] * 40, [1] * 40)))
+    assert flat.startswith("With 31 candidates in place of 11, Acc@1 on SQuAD stays at 1.000.")
     low = pd.concat([ranks("m", [1] * 9, [2] * 9).assign(floor=False), ranks("n", [1] * 9, [2] * 9).assign(floor=True)])
     found = made(low)
     assert concluded(entities.conclusions(found)).set_index("model")["verdict"]["n"] == "at the floor"
@@ -159,3 +161,12 @@ def test_a_run_of_ones_own_file_asks_every_list(tmp_path, monkeypatch):
     assert (cost["rows"] == 2 * cost["lengths"]).all() and cost["rows"].is_monotonic_increasing
     with pytest.raises(ReportError, match="no model of this run is above the floor"):
         entities.tables(found, cost)
+
+
+def test_the_cost_is_told_where_there_is_one():
+    table = pd.DataFrame({"probe": "squad", "share": [0.0, 1.0], "entities": [10, 67], "rows": 5, "tokens": 9})
+    assert entities.cost({"costs": table}).endswith(
+        "6.7 times the entities take no more forward rows and no more tokens."
+    )
+    dear = table.assign(rows=[5, 10])
+    assert "take 2.00 times the forward rows and 1.00 times the tokens." in entities.cost({"costs": dear})

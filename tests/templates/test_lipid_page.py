@@ -150,6 +150,9 @@ def test_the_answer_counts_the_models_above_frequency_alone():
     rows.append(("p/y", lipid.GUESS, 0.2, 0.1))
     accuracy = pd.DataFrame(rows, columns=["probe", "model", "acc@1", "low@1"]).assign(prompts=9)
     text = lipid.answer(lipid.recipe_tables({"a": counted()}) | {"accuracy": accuracy})
-    assert text.startswith("Of 10 sentences of a, the recipe leaves 4 prompts.")
-    assert "are 1 of 2 models on " in text and "(30% at best, against 10%)" in text
+    asked_others = "; models were asked prompts from other sentences."
+    assert text.startswith("Of 10 sentences of a, the recipe leaves 4 prompts" + asked_others)
+    assert "entity for 1 of 2 models on " in text and "(30% at best, against 10%)" in text
     assert "none of 1 models on " in text and "against 20%)." in text
+    own = lipid.answer(lipid.recipe_tables({"p": counted()}) | {"accuracy": accuracy})
+    assert own.startswith("Of 10 sentences of p, the recipe leaves 4 prompts. ")

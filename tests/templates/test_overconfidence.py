@@ -79,7 +79,7 @@ def test_gaps_and_agreement_over_models():
     shown, golds = overconfidence.repetitions(tables)
     assert len(shown) == 6 and set(shown["style"]) == {"template", "natural"} and list(golds) == ["d"]
     told = overconfidence.answer(tables)
-    assert "repeat more by template, beyond chance, in" in told and "of 3 pairs" in told
+    assert "By 95% intervals, answers repeat more by template in" in told and "of 3 pairs" in told
 
 
 def variety(
@@ -115,7 +115,7 @@ def test_the_answer_names_the_control_and_counts_all():
         "Of pairs of questions about one relation of T\N{NON-BREAKING HYPHEN}REx, 10% have the same right"
     )
     assert "“c” (tuned on neither style) gives the same first answer to 30% by template and 10% in natural" in text
-    assert text.endswith("beyond chance, in 1 of 2 pairs of model and data set, and less in 1.")
+    assert text.endswith("in 1 of 2 pairs of model and data set and less in 1.")
     wrong = gaps.assign(measure="margin_wrong")
     assert "larger by template in 1 of 2" in overconfidence.surer({"gaps": wrong})
     assert overconfidence.surer({"gaps": gaps[:0]}).startswith("No data set")

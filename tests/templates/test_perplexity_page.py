@@ -104,13 +104,24 @@ def verdicts(tables: dict[str, pd.DataFrame]) -> list[tuple[str, str]]:
     return list(zip(rows["claim"], rows["verdict"], strict=True))
 
 
-def test_a_correlation_over_few_points_has_the_interval_of_fishers_transformation():
-    assert perplexity._fisher(0.9, 3, "above") == {"verdict": "undecided"}
-    found = perplexity._fisher(0.83, 4, "above")  # the paper's own: atanh 0.83 less and plus 1.96
-    assert (found["low"], found["high"]) == (pytest.approx(-0.647, abs=0.001), pytest.approx(0.996, abs=0.001))
-    assert found["verdict"] == "undecided"
-    assert perplexity._fisher(-0.9, 12, "below")["verdict"] == "agrees"
-    assert perplexity._fisher(-0.9, 12, "above")["verdict"] == "contradicts"
+def over(probes: dict[str, int], rises: tuple[str, ...] = (), **more: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    """The tables of so many models on each probe, whose accuracy falls with perplexity, or rises with it."""
+    rows = [
+        {"probe": probe, "style": "natural", "accuracy": -i if probe not in rises else i, "perplexity": np.exp(i)}
+        for probe, models in probes.items()
+        for i in range(models)
+    ]
+    across = pd.DataFrame({"probe": [*probes], "style": "natural"})
+    read = pd.DataFrame({"texts": [20]})
+    return {"points": pd.DataFrame(rows), "across": across, "perplexity": read, "answered": pd.DataFrame(), **more}
+
+
+def test_a_correlation_over_models_is_tested_by_all_orders_of_them():
+    tests = perplexity.over_models(over({"p": 4, "q": 6, "r": 6}, rises=("r",))).set_index("probe")
+    assert tests["verdict"].to_dict() == {"p": "too few", "q": "agrees", "r": "contradicts"}
+    assert tests.loc["p", "p"] == pytest.approx(2 / 24) and np.isnan(tests.loc["p", "low"])
+    assert tests.loc["q", "p_holm"] == pytest.approx(2 * 2 / 720)  # two of the three can decide
+    assert perplexity.over_models({"across": pd.DataFrame()}).empty
 
 
 def test_conclusions_take_the_sign_the_paper_finds():
@@ -161,8 +172,8 @@ def test_perplexities_of_the_settings_are_told_apart_by_their_intervals():
             {"perplexity": pd.DataFrame(rows, columns=["model", "probe", "mean_low", "mean_high"])}
         )
 
-    assert level((40.0, 79.0)).endswith("in 1 of 1 pairs of model and data set, and lower in 0.")
-    assert level((40.0, 80.0), (96.0, 120.0)).endswith("in 0 of 2 pairs of model and data set, and lower in 1.")
+    assert level((40.0, 79.0)).endswith("in 1 of 1 pairs of model and data set, and below it in 0.")
+    assert level((40.0, 80.0), (96.0, 120.0)).endswith("in 0 of 2 pairs of model and data set, and below it in 1.")
     squad = pd.DataFrame({"model": ["m"], "probe": ["squad"], "mean_low": [1.0], "mean_high": [2.0]})
     assert perplexity.levels({"perplexity": squad}).startswith("No data set")
 
@@ -190,12 +201,26 @@ def test_a_correlation_over_data_sets_is_one_row_a_model_and_asks_for_four():
 
 def test_the_answer_counts_cases_on_either_side():
     answered = pd.DataFrame({"auc_low": [0.6, 0.4, 0.2], "auc_high": [0.8, 0.6, 0.4]})
-    across = pd.DataFrame({"log_pearson": [-0.99, 0.99, 0.5], "models": [6, 6, 6]})
-    read = pd.DataFrame({"texts": [20]})
-    text = perplexity.answer({"perplexity": read, "answered": answered, "across": across})
-    assert "beyond chance, in 1 of 3 pairs of model and probe, and a higher one in 1." in text
-    assert "falls as perplexity rises, beyond chance, on 1 of 3 probes, and rises with it on 1." in text
-    assert "too few" in perplexity.answer({"perplexity": read, "answered": pd.DataFrame(), "across": pd.DataFrame()})
+    text = perplexity.answer(over({"p": 6, "q": 6, "r": 4}, rises=("q",), answered=answered))
+    assert "in 1 of 3 pairs of model and probe, by 95% intervals, and a higher one in 1." in text
+    assert "accuracy falls as perplexity rises on 1 of 3 probes and rises on 1, by exact tests" in text
+    assert text.endswith("on 1 of them there are too few models for any outcome to decide.")
+    few = perplexity.answer(over({"p": 4}))
+    assert few.startswith("Over models, accuracy neither falls nor rises with perplexity on any of 1 probes")
+    assert "too few" in perplexity.answer(over({}, across=pd.DataFrame()))
+
+
+def test_the_page_says_on_how_many_prompts_perplexity_rests():
+    answered = pd.DataFrame({"right": [6, 15]})
+    text = perplexity.read_sentence(over({}, answered=answered))
+    assert text == "Perplexity was read on 20 prompts of each probe, of which a compared model answers 6 to 15 rightly."
+    assert perplexity.read_sentence(over({})) == "Perplexity was read on 20 prompts of each probe."
+
+
+def test_a_share_of_at_least_so_much_is_rounded_down():
+    table = pd.DataFrame({"model": ["m", "n"], "probe": "p", "mean": [48.5, 51.5]})
+    text = perplexity.caution({"perplexity": table.assign(mean=[51.6, 48.4])})
+    assert text.startswith("On 1 of 1 probes, at least 51% of")
 
 
 def test_the_recorded_tables_are_known_and_give_their_conclusions():

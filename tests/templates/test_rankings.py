@@ -177,7 +177,8 @@ def test_the_answer_counts_what_keeps_and_swaps():
     swapped = rankings.answer(tables(asked({"a": (36, 8), "b": (20, 20), "c": (8, 36)})))
     assert "decides in part who wins: on the same facts of" in swapped and "of 3 pairs of models 0" in swapped
     kept = rankings.answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
-    assert "does not change who wins" in kept and "of 1 pairs of models 1 certainly keep" in kept
+    assert "does not change who wins" in kept and "of 1 pairs of models 1 keep their order" in kept
+    assert "No pair is of two models tuned on neither style" in swapped and "neither style" not in kept
     few = rankings.answer(tables(asked({"a": (4, 4), "b": (4, 4)}, facts=4)))
     assert few == "Nothing can be said from 4 facts asked in both ways: it takes 5 at least."
     one = ranks("natural", [1, 9], domain="general")
@@ -255,7 +256,7 @@ def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     assert set(rows["verdict"]) == {"agrees"} and set(rows["dataset"]) == {"trex"} and len(pairs) == 3
     assert pairs[frozenset("ab")]["estimate"] == pytest.approx(min(16, 12) / 40)
     assert pairs[frozenset("ab")]["tuned"] == "biomedical text" and pairs[frozenset("bc")]["tuned"] == "templates"
-    assert rankings.answer(found).endswith("3 swap. Of these swaps 1 is between models tuned on neither style.")
+    assert rankings.answer(found).endswith("differences. Of those tuned on neither style, 1 pair of 1 swaps.")
     kept = concluded(rankings.conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})))).query("claim == '001-07g'")
     assert kept["verdict"].tolist() == ["contradicts"] and kept["estimate"].tolist() == [pytest.approx(-0.45)]
     unsure = concluded(rankings.conclusions(tables(asked({"a": (36, 20), "b": (8, 21)}))))

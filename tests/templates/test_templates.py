@@ -177,11 +177,11 @@ def test_google_re_dates_against_places_beside_the_printed_numbers(monkeypatch):
     assert (gap["model"], gap["verdict"]) == (row["model"], "agrees" if gap["low"] > 0 else "undecided")
     assert "cannot be compared" in templates.answer(tables)
     monkeypatch.setattr(decisions, "FEWEST", 2)
-    assert "for 100 of 100 facts" in templates.answer(tables) and "beyond chance" not in templates.answer(tables)
+    assert "for 100 of 100 facts" in templates.answer(tables) and "95% intervals" not in templates.answer(tables)
     two = tables["google_re"].query("model != @MEAN")
     two = pd.concat([two.assign(low=0.1, high=0.2), two.assign(model="n", low=-0.2, high=-0.1)])
     told = templates.answer({**tables, "google_re": two})
-    assert "(1 of 2 models do worse on dates, 1 better, beyond chance)" in told
+    assert "(by their 95% intervals, 1 of 2 models do worse on dates and 1 better)" in told
     assert set(templates.conclusions({**tables, "google_re": two})["model"]) == {"", row["model"], "n"}
 
 
@@ -203,3 +203,11 @@ def test_further_wordings_repeat_no_prompt():
     tables = templates.tables(asked, [*first, rest])
     assert set(tables["templates"]["probe"]) == {"demo/template"}
     assert tables["spread"]["facts"].tolist() == [5, 5] and tables["choice"]["facts"].tolist() == [5, 5]
+
+
+def test_shares_of_a_variance_of_nothing_are_not_told():
+    row = dict.fromkeys(templates.SHARES, 0.1) | {"dataset": "demo", "k": 10, "model_share": 0.7}
+    nothing = dict.fromkeys(templates.SHARES, float("nan")) | {"dataset": "demo_bio", "k": 10}
+    text = templates.shares_sentence({"shares": pd.DataFrame([row, nothing])})
+    assert text.endswith("from the model (70%).") and "nan" not in text
+    assert templates.shares_sentence({"shares": pd.DataFrame([nothing])}) == ""

@@ -192,7 +192,7 @@ def test_nobody_above_the_floor_is_said_and_the_rest_are_named():
     every = with_floors(pd.concat([good, dead], ignore_index=True))
     rows, table = ask.judged(every)
     assert set(rows["model"]) == {"good"} and len(table) == 4
-    said = "A model that does no better than one constant answer is judged in nothing: of 2 probes, dead on 2."
+    said = "Left out, since always giving the commonest answer does as well: of 2 probes, dead on 2."
     assert ask.floor_sentence(table) == said
     with pytest.raises(ReportError, match="no model of this run is above the floor"):
         ask.judged(with_floors(dead))

@@ -181,8 +181,8 @@ def test_the_answer_names_the_control_and_counts_all():
     gaps = pd.DataFrame(rows, columns=["model", "tuned", "difference", "low"])
     gaps = gaps.assign(high=gaps["low"] + 0.2, dataset="trex", tokens="1", facts=9)
     text = vocabulary.answer({"gaps": gaps})
-    assert "of c, tuned on neither style, is another" in text and "by -1.0 points on" in text
-    assert "differ in 2 of 3 pairs" in text and text.endswith("cannot be the whole reason for the difference.")
+    assert "of c, tuned on neither style, differs" in text and "by -1.0 points on" in text
+    assert "excludes zero in 2 of 3 pairs" in text and text.endswith("cannot be the whole reason for the difference.")
     assert "stays open" in vocabulary.answer({"gaps": gaps.drop(columns="tuned")[1:2]})
     assert "cannot be told apart" in vocabulary.answer({"gaps": pd.DataFrame()})
 
@@ -216,3 +216,11 @@ def test_the_recorded_tables_are_known_and_give_their_conclusions():
     assert set(table["claim"]) <= {"001-07h"}  # no two sizes of one family were recorded
     probes = set(vocabulary.by_length(tables)["probe"])
     assert probes <= {"medlama/template", "pubmed/chemical", "pubmed/gene"}  # LAMA's answers are single tokens
+
+
+def test_lengths_that_cannot_differ_are_not_counted():
+    bias = pd.DataFrame({"model": "m", "mean_length": [1.0, 1.0], "same": 1.0, "longer_low": 0.0, "longer_high": 0.0})
+    bias["unknown_golds"] = 0
+    assert "length cannot matter" in vocabulary.first_predictions({"bias": bias})
+    longer = bias.assign(mean_length=[1.0, 2.5])
+    assert vocabulary.first_predictions({"bias": longer}).startswith("Of 2 pairs of model and probe")
