@@ -51,7 +51,7 @@ page.say(own_tables.accuracy_alone(tables))
 # An estimate above zero is what a sentence asks for, or below it where the sentence says *falls*, *drops* or *less*; the verdict takes this into account.
 # Brackets hold 95% bootstrap intervals over the units.
 # The p-values are exact: they come from all ways to flip the signs of pairs, to form the groups, or to give the styles to other data sets of the same domain; of correlations over 16 models, from random orders.
-# Those orders take models of one lineage as independent, so that the p-value of such a correlation is rather too small; its interval draws lineages.
+# Those orders take models of one lineage as independent, so that the p-value of such a correlation is rather too small.
 # Where three tests stand for one sentence, Holm's correction is over these.
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
@@ -92,12 +92,16 @@ for name in ("kinds", "size", "kept", "categories"):
 #
 # {mod}`probekit.metrics.exact` holds the tests, `notebooks.templates.own_tables` what is compared.
 # The style is given anew to the data sets of one domain (two of six, and two of four), the domain to those of one style.
-# A lineage is all models that were trained on from one model's weights, or taught by it: of the 16 models there are nine.
-#
+# A lineage is all models that were trained on from one model's weights, or taught by it.
+
+# %% tags=["hide-input"]
+page.say(own_tables.lineages_sentence())
+
+# %% [markdown]
 # ## What this does not show
 #
 # - Tables 3 and 4, the accuracies on the other seven data sets, cannot be read in our copy, so the comparison of styles rests on perplexity; over models, perplexity and accuracy go together weakly.
-# - The 16 models are no random sample, and six of them go back to BERT-base: intervals over lineages, in the table of means, are wider.
+# - The 16 models are no random sample, and six of them go back to BERT-base.
 # - The printed accuracies are taken as they are. On CTD most of them are a few hits among thousands of prompts, so that part of the difference between rankings is chance.
 # - All tests ask whether something differs from zero. That one does not find it is no proof that it is not there.
 

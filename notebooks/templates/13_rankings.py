@@ -119,7 +119,8 @@ page.findings()
 #
 # {func}`probekit.rank_targets` gives the rank of each fact's own object among all entities of the data set.
 # {func}`probekit.metrics.joint_accuracy` draws facts, data set by data set, and scores all models and settings on each draw.
-# Ranks, differences and correlations are computed on every draw, and an interval is the middle 95% of them.
+# Ranks, differences and correlations are computed on every draw, and {func}`probekit.metrics.interval` makes intervals of the draws.
+# Two settings of a data set are compared on the facts that both ask.
 # {func}`probekit.metrics.kendall_tau` is tau-b, which allows for ties; {func}`probekit.metrics.split_halves` parts the facts.
 #
 # ## What this does not show

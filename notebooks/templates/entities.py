@@ -18,6 +18,7 @@ from probekit.metrics import (
     accuracy_table,
     at_floor,
     bootstrap_means,
+    effective_units,
     floors,
     hits_at_k,
     kendall_tau,
@@ -236,16 +237,19 @@ def _falls(about: Row, group: pd.DataFrame) -> Iterator[Row]:
     first, last = _ends(group)
     hits = np.stack([hits_at_k(part["rank"], k) for part in (first, last) for k in KS], axis=1)
     before, after = np.split(hits.mean(0), 2)
-    drawn_before, drawn_after = np.split(bootstrap_means(hits, first["fact_id"].tolist()), 2, axis=1)
+    facts = first["fact_id"].tolist()
+    drawn_before, drawn_after = np.split(bootstrap_means(hits, facts), 2, axis=1)
+    units = effective_units(facts)
     for i, k in enumerate(KS):
-        gap = Drawn(before[i] - after[i], drawn_before[:, i] - drawn_after[:, i])
+        gap = Drawn(before[i] - after[i], drawn_before[:, i] - drawn_after[:, i], units)
         defined = drawn_before[:, i] > 0
         shares = np.divide(gap.draws, drawn_before[:, i], out=np.full(len(gap.draws), np.nan), where=defined)
         row = about | {"k": k, "facts": first["fact_id"].nunique(), "floor": bool(first["floor"].all())}
         row |= {"entities_before": first["entities"].iloc[0], "entities_after": last["entities"].iloc[0]}
         row |= {"before": before[i], "after": after[i], "difference": gap.estimate}
         row |= dict(zip(("low", "high"), gap.interval(), strict=True))
-        yield row | spread("relative", Drawn(np.asarray(gap.estimate / before[i] if before[i] > 0 else np.nan), shares))
+        share = np.asarray(gap.estimate / before[i] if before[i] > 0 else np.nan)
+        yield row | spread("relative", Drawn(share, shares, units))
 
 
 def _rivals(group: pd.DataFrame) -> Row:
@@ -257,8 +261,9 @@ def _rivals(group: pd.DataFrame) -> Row:
     own = (first["rank"] - 1) / (first["candidates"] - 1).clip(lower=1)
     added = (last["rank"] - first["rank"]) / (last["candidates"] - first["candidates"]).clip(lower=1)
     values = np.stack([own, added, added - own], axis=1)
-    draws = bootstrap_means(values, first["fact_id"].tolist())
-    ahead = [Drawn(values[:, i].mean(), draws[:, i]) for i in range(3)]
+    facts = first["fact_id"].tolist()
+    draws, units = bootstrap_means(values, facts), effective_units(facts)
+    ahead = [Drawn(values[:, i].mean(), draws[:, i], units) for i in range(3)]
     low, high = ahead[2].interval()
     gap = {"difference": ahead[2].estimate, "low": low, "high": high}
     return spread("own_ahead", ahead[0]) | spread("added_ahead", ahead[1]) | gap
@@ -279,7 +284,7 @@ def _order(ranks: pd.DataFrame) -> pd.DataFrame:
         if np.isfinite(tau):
             drawn = [kendall_tau(*np.split(m, 2)).statistic for m in bootstrap_means(values, facts.tolist())]
             row = about | {"models": sides[0].shape[1], "facts": facts.nunique()}
-            rows.append(row | spread("tau", Drawn(np.asarray(tau), np.array(drawn))))
+            rows.append(row | spread("tau", Drawn(np.asarray(tau), np.array(drawn), effective_units(facts))))
     return pd.DataFrame(rows)
 
 

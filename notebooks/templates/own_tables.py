@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pandas as pd
 
-from probekit.metrics.bootstrap import middle, two_sided
+from probekit.metrics.bootstrap import effective_units, interval, two_sided
 from probekit.metrics.exact import Tested, apart, associated, paired, redrawn, relabelled, tau_b
 from probekit.report.published import cell, published
 from probekit.report.tables import pick
@@ -23,7 +23,6 @@ CTD, WIKIDATA, SQUAD = SETS = ("CTD", "Biomed-Wikidata", "SQuAD")
 PERPLEXITY = {CTD: "CTD (TB)", WIKIDATA: "Biomed-Wikidata (TB)", SQUAD: "SQuAD (TF)"}
 BIOMEDICAL = (CTD, WIKIDATA, "LIPID")  # beginnings of the names of data sets of that domain
 MEASURES = (ACCURACY, UNSURE) = ("Acc@1", "perplexity")
-ENDS = ("tau_low", "tau_high", "lineages_low", "lineages_high")
 ORDER = (CANDIDATES, FACTS, ALIKE, STYLE, DOMAIN, BOTH) = (
     "same, more candidates",
     "same facts, other style",
@@ -47,7 +46,7 @@ NAMES = {  # Table 2 -> Tables 5 and 6
 }
 CAPTIONS = {
     "tests": "What the paper says of its models, tested over its models",
-    "kinds": "Mean tau-b over all pairs of columns of one kind, with 95% bootstrap intervals over models and lineages",
+    "kinds": "Mean tau-b over all pairs of columns of one kind, with 95% bootstrap intervals over models",
     "alike": "How alike two columns of Tables 5 and 6 rank the 16 models: Kendall's tau-b",
     "size": "The larger model of a pair against the smaller: change of Acc@1, and log ratio of perplexities",
     "kept": "Share of a model's Acc@1 that is left with the enlarged list of entities",
@@ -127,15 +126,14 @@ def _kind(first: str, second: str) -> str:
 
 
 def kinds() -> pd.DataFrame:
-    """Table ``kinds``: the mean tau-b over the pairs of a kind, with its intervals over models and over lineages."""
+    """Table ``kinds``: the mean tau-b over the pairs of a kind, with its interval over models."""
     known, rows = pairs(), []
     for kind, measure in ((kind, measure) for kind in ORDER for measure in MEASURES):
         part = pick(known, kind=kind, measure=measure)
         if len(part):
-            units = (table6().index, lineages())
-            spans = [middle(redrawn(_mean_tau(part), labels), clusters=len(set(labels))) for labels in units]
-            ends = dict(zip(ENDS, (end for span in spans for end in span), strict=True))
-            rows.append({"kind": kind, "measure": measure, "pairs": len(part), "tau": part["tau"].mean()} | ends)
+            low, high, _ = interval(redrawn(_mean_tau(part), len(table6())), len(table6()))
+            row = {"kind": kind, "measure": measure, "pairs": len(part), "tau": part["tau"].mean()}
+            rows.append(row | {"tau_low": low, "tau_high": high})
     return pd.DataFrame(rows)
 
 
@@ -163,7 +161,7 @@ def ranking_tests() -> list[Row]:
     every = np.arange(len(table6()))
     change = Tested(
         two(every) - control(every),
-        *middle(draws, clusters=len(every)),
+        *interval(draws, len(every))[:2],
         two_sided(draws, len(every)),
         2 / (1 + len(draws)),
         len(every),
@@ -233,8 +231,7 @@ def perplexity_tests() -> list[Row]:
         said = rows[0][1] if template(PERPLEXITY[name]) else "Template-free, perplexity falls as accuracy rises"
         claim, side = ("001-10a", "above") if template(PERPLEXITY[name]) else ("001-10c", "below")
         found = associated(scores[name], perplexity[PERPLEXITY[name]], clusters=lineages())
-        found = found._replace(n=len(set(lineages())))  # of which the interval draws
-        rows.append((claim, said, f"{name}: tau over models", "lineage", side, found))
+        rows.append((claim, said, f"{name}: tau over models", "model", side, found))
     return rows
 
 
@@ -381,6 +378,16 @@ def lost(tables: Tables) -> str:
         f"{_percent(others.max())}. These four alone have a vocabulary of bytes, in which a word after a blank is "
         "another token than the word alone: a list of entities tokenised otherwise than the text would do this. The "
         "paper counts it as an effect of more candidates."
+    )
+
+
+def lineages_sentence() -> str:
+    """How many lineages of one size the models' lineages count for."""
+    of = lineages()
+    return (
+        f"The {len(of)} models are of {len(set(of))} lineages, of which the largest holds {max(map(of.count, of))}. "
+        f"They tell as much as {effective_units(of):.1f} of one size, too few for an interval that draws lineages; "
+        "intervals over models are too short as far as models of one lineage are alike."
     )
 
 

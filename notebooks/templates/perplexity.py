@@ -17,8 +17,9 @@ from probekit.metrics import (
     Separation,
     bootstrap_ci,
     bootstrap_means,
+    effective_units,
     hits_at_k,
-    middle,
+    interval,
     pearson,
     separation,
     spread,
@@ -75,6 +76,11 @@ class Joint:
     models: tuple[str, ...]
     accuracy: Drawn
     perplexity: Drawn
+
+    @property
+    def units(self) -> float:
+        """Of a number made of both."""
+        return min(self.accuracy.units, self.perplexity.units)
 
 
 def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -136,9 +142,10 @@ def _joint(ranks: pd.DataFrame, texts: pd.DataFrame) -> Joint:
         return accuracy, np.divide(summed, share, out=np.full(summed.shape, np.nan), where=share > 0)
 
     whole = split(values.mean(0, keepdims=True))
+    members = np.ones(len(facts), dtype=bool), sampled[:, 0] > 0
     accuracy, perplexity = (
-        Drawn(estimate[0], draws)
-        for estimate, draws in zip(whole, split(bootstrap_means(values, facts.tolist())), strict=True)
+        Drawn(estimate[0], draws, effective_units(facts[rows]))
+        for estimate, draws, rows in zip(whole, split(bootstrap_means(values, facts.tolist())), members, strict=True)
     )
     return Joint(texts["probe"].iloc[0], texts["style"].iloc[0], models, accuracy, perplexity)
 
@@ -153,7 +160,7 @@ def _points(joint: Joint) -> Iterator[Row]:
     for i, model in enumerate(joint.models):
         row: Row = {"model": model, "probe": joint.probe, "style": joint.style}
         for name, drawn in (("accuracy", joint.accuracy), ("perplexity", joint.perplexity)):
-            row |= spread(name, Drawn(drawn.estimate[i], drawn.draws[:, i]))
+            row |= spread(name, Drawn(drawn.estimate[i], drawn.draws[:, i], drawn.units))
         yield row
 
 
@@ -182,7 +189,7 @@ FORMS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
 def _over_models(joint: Joint, form: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Drawn:
     """A correlation of Acc@1 with mean perplexity over the models of one probe."""
     estimate = form(joint.accuracy.estimate[None], joint.perplexity.estimate[None])[0]
-    return Drawn(estimate, form(joint.accuracy.draws, joint.perplexity.draws))
+    return Drawn(estimate, form(joint.accuracy.draws, joint.perplexity.draws), joint.units)
 
 
 def _across(joint: Joint) -> Row:
@@ -204,7 +211,7 @@ def _sets(style: str, joints: list[Joint]) -> Row:
     drawn_x, drawn_y = (np.stack([pair[side].draws for pair in means], axis=1) for side in (0, 1))
     row: Row = {"style": style, "sets": len(joints), "models": len(joints[0].models)}
     for name, found, form in (("r", pearson(x, y), _correlation), ("log_r", pearson(x, np.log(y)), _log_correlation)):
-        low, high = middle(form(drawn_x, drawn_y))
+        low, high, _ = interval(form(drawn_x, drawn_y), min(joint.units for joint in joints))
         row |= {name: found.statistic, f"{name}_low": low, f"{name}_high": high, f"{name}_p": found.pvalue}
     return row
 
@@ -220,12 +227,16 @@ def _separations(read: pd.DataFrame) -> dict[tuple[str, str], Separation]:
 
 
 def _answered(read: pd.DataFrame, separations: Mapping[tuple[str, str], Separation]) -> pd.DataFrame:
-    """Per model and probe: the chance that an answered prompt has a lower perplexity than one that is not."""
+    """Per model and probe: the chance that an answered prompt has a lower perplexity than one that is not.
+
+    Its interval is as wide as the smaller group asks for.
+    """
     rows = []
     for (model, probe), found in separations.items():
         hits = pick(read, model=model, probe=probe)["hit"]
         row: Row = {"model": model, "probe": probe, "texts": len(hits), "right": int(hits.sum())}
-        rows.append(row | spread("auc", Drawn(np.asarray(found.estimate), found.draws)))
+        fewer = min(row["right"], len(hits) - row["right"])
+        rows.append(row | spread("auc", Drawn(np.asarray(found.estimate), found.draws, fewer)))
     return pd.DataFrame(rows)
 
 

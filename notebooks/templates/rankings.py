@@ -19,9 +19,9 @@ from probekit.metrics import (
     fact_hits,
     floors,
     holm,
+    interval,
     joint_accuracy,
     kendall_tau,
-    middle,
     spearman,
     split_halves,
 )
@@ -108,13 +108,14 @@ def tables(
     """
     hits = fact_hits(ranks)
     joint, paired = joint_accuracy(hits, SAMPLES, seed), pairings(ranks)
+    shared = joint_accuracy([one.shared() for one in hits], SAMPLES, seed)
     standing = _ranks(ranks, joint, categories)
     names = dict.fromkeys(categories[model] for model in joint.models)
     members = {name: [i for i, model in enumerate(joint.models) if categories[model] == name] for name in names}
     return {
         "ranks": standing.assign(tuned=[tuned.get(model, UNKNOWN) for model in standing["model"]]),
-        "agreement": _agreement(joint, hits, paired, standing, seed),
-        "orders": _orders(joint, paired, standing),
+        "agreement": _agreement(shared, hits, paired, standing, seed),
+        "orders": _orders(shared, paired, standing),
         "stability": _stability(joint),
         "differences": _differences(ranks, categories),
         "categories": _categories(joint, standing, members),
@@ -133,7 +134,7 @@ def _ranks(ranks: pd.DataFrame, joint: JointAccuracy, categories: Mapping[str, s
     about = ranks.drop_duplicates("probe").set_index("probe")
     rows = []
     for probe in joint.probes:
-        estimate, draws = joint.of(probe)
+        estimate, draws, units = joint.of(probe)
         low_ones = np.array([bool(known.loc[(model, probe), "floor"]) for model in joint.models])
         places, drawn = rankdata(-estimate, method="min"), rankdata(-draws, method="min", axis=1)
         if len(above := np.flatnonzero(~low_ones)):
@@ -144,16 +145,18 @@ def _ranks(ranks: pd.DataFrame, joint: JointAccuracy, categories: Mapping[str, s
             model = joint.models[number]
             floor = known.loc[(model, probe)]
             low, high = floor["low@1"], floor["high@1"]
-            first, last = middle(drawn[:, number])
+            first, last, _ = interval(drawn[:, number], units)
             ten = float(top10[probe, model])
             row = {"probe": probe, "domain": about["domain"][probe], "style": about["style"][probe], "model": model}
             row |= {"asked": int(number), "category": categories[model]}
             row |= {"acc@1": estimate[number], "low@1": low, "high@1": high, "acc@10": ten}
             row |= {"constant": floor["constant"], "uniform": floor["uniform"]}
             row |= {"floor": bool(floor["floor"]), "rank": 0 if floor["floor"] else int(places[number])}
-            row |= {"rank_low": int(np.floor(first)), "rank_high": int(np.ceil(last))}
+            row |= {"rank_low": np.floor(first), "rank_high": np.ceil(last)}
             rows.append(row | {"next": joint.models[order[position + 1]] if position + 1 < len(order) else ""})
-    return pd.DataFrame(rows)
+    ends = ["rank_low", "rank_high"]
+    table = pd.DataFrame(rows)
+    return table.astype(dict.fromkeys(ends, int)) if table[ends].notna().all(axis=None) else table
 
 
 def _agreement(
@@ -162,26 +165,31 @@ def _agreement(
     """Rank correlations over models between two settings, and between two halves of the facts in one setting.
 
     Of the models above the floor; undefined ones, of fewer than two models or of equal scores, have no row.
+
+    Args:
+        joint: of the facts that all settings of a data set ask.
     """
     rows: list[dict[str, object]] = []
     for pair in paired:
         kept = _above(joint, standing, pair.template, pair.natural)
         sides = joint.of(pair.template), joint.of(pair.natural)
-        rows += _correlations(pair.about, [side[0][kept] for side in sides], [side[1][:, kept] for side in sides])
+        estimates, draws = [side.estimate[kept] for side in sides], [side.draws[:, kept] for side in sides]
+        rows += _correlations(pair.about, estimates, draws, min(side.units for side in sides))
     domains = standing.drop_duplicates("probe").set_index("probe")["domain"]
     for dataset in hits:
         halves = split_halves(dataset, seed=seed)
         for place, probe in enumerate(dataset.probes):
             kept = _above(joint, standing, probe)
             about = {"domain": domains[probe], "first": probe, "second": probe, "facts": HALVES}
-            rows += _correlations(about, None, [halves[:, half, place][:, kept] for half in (0, 1)])
+            draws = [halves[:, half, place][:, kept] for half in (0, 1)]
+            rows += _correlations(about, None, draws, joint.of(probe).units)
     return pd.DataFrame(
         rows, columns=["domain", "first", "second", "facts", "models", "statistic", "value", "low", "high"]
     )
 
 
 def _correlations(
-    about: dict[str, str], estimate: list[np.ndarray] | None, draws: list[np.ndarray]
+    about: dict[str, str], estimate: list[np.ndarray] | None, draws: list[np.ndarray], units: float
 ) -> Iterator[dict[str, object]]:
     """One row per statistic; without an estimate of its own, the mean over draws."""
     for name, correlate in STATISTICS.items() if draws[0].shape[1] > 1 else ():
@@ -190,13 +198,13 @@ def _correlations(
             continue
         value = np.nanmean(drawn) if estimate is None else correlate(*estimate).statistic
         if np.isfinite(value):
-            low, high = middle(drawn)
+            low, high, _ = interval(drawn, units)
             yield {**about, "models": draws[0].shape[1], "statistic": name, "value": value, "low": low, "high": high}
 
 
-def _side(difference: np.ndarray) -> int:
+def _side(difference: np.ndarray, units: float) -> int:
     """1 or -1 where the interval of a difference lies above or below zero, else 0."""
-    low, high = middle(difference)
+    low, high, _ = interval(difference, units)
     return int(low > 0) - int(high < 0)
 
 
@@ -207,7 +215,7 @@ def _above(joint: JointAccuracy, standing: pd.DataFrame, *probes: str) -> list[i
 
 
 def _orders(joint: JointAccuracy, paired: Sequence[Pairing], standing: pd.DataFrame) -> pd.DataFrame:
-    """For each pairing: pairs of models whose order is beyond doubt in both settings, and is the same or reversed.
+    """For each pairing: pairs of models whose order is the same or reversed by the intervals in both settings.
 
     Of models above the floor in both.
     """
@@ -215,9 +223,9 @@ def _orders(joint: JointAccuracy, paired: Sequence[Pairing], standing: pd.DataFr
     for pair in paired if len(joint.models) > 1 else ():
         above = _above(joint, standing, pair.template, pair.natural)
         counts, swapped = {"same": 0, "reversed": 0, "undecided": 0}, []
-        sides = [joint.of(probe)[1] for probe in (pair.template, pair.natural)]
+        sides = [joint.of(probe) for probe in (pair.template, pair.natural)]
         for a, b in combinations(above, 2):
-            template, natural = (_side(draws[:, a] - draws[:, b]) for draws in sides)
+            template, natural = (_side(one.draws[:, a] - one.draws[:, b], one.units) for one in sides)
             word = {1: "same", -1: "reversed"}.get(template * natural, "undecided")
             counts[word] += 1
             if word == "reversed":
@@ -231,10 +239,10 @@ def _stability(joint: JointAccuracy) -> pd.DataFrame:
     """For every probe and pair of models: share of draws in which the better one stays ahead; a tie is half."""
     rows = []
     for probe in joint.probes:
-        estimate, draws = joint.of(probe)
+        estimate, draws, units = joint.of(probe)
         for a, b in combinations(np.argsort(-estimate, kind="stable"), 2):
             gap = draws[:, a] - draws[:, b]
-            low, high = middle(gap)
+            low, high, _ = interval(gap, units)
             about = {"probe": probe, "ahead": joint.models[a], "behind": joint.models[b]}
             share = float((gap > 0).mean() + (gap == 0).mean() / 2)
             rows.append({**about, "difference": estimate[a] - estimate[b], "low": low, "high": high, "ahead_in": share})
@@ -265,11 +273,11 @@ def _probes(joint: JointAccuracy, standing: pd.DataFrame) -> Iterator[tuple[dict
     """Every probe: what it is, and Acc@1 of all models."""
     about = standing.drop_duplicates("probe").set_index("probe")[["domain", "style"]]
     for probe in joint.probes:
-        yield {"probe": probe, **about.loc[probe].to_dict()}, Drawn(*joint.of(probe))
+        yield {"probe": probe, **about.loc[probe].to_dict()}, joint.of(probe)
 
 
 def _mean(accuracy: Drawn, kept: Sequence[int]) -> Drawn:
-    return Drawn(accuracy.estimate[..., kept], accuracy.draws[..., kept]).mean()
+    return Drawn(accuracy.estimate[..., kept], accuracy.draws[..., kept], accuracy.units).mean()
 
 
 def _categories(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[str, list[int]]) -> pd.DataFrame:

@@ -17,7 +17,7 @@ from probekit.metrics import (
     bootstrap_means,
     contrast,
     hits_at_k,
-    middle,
+    interval,
     spread,
     variance_shares,
 )
@@ -139,7 +139,7 @@ def _accuracy(asked: pd.DataFrame, about: list[str]) -> pd.DataFrame:
             sums, sizes = np.split(bootstrap_means(np.hstack([right, counts])), 2, axis=1)
             drawn = np.divide(sums, sizes, out=np.full_like(sums, np.nan), where=sizes > 0)
             for place, row in enumerate(table):
-                low, high = middle(drawn[:, place])
+                low, high, _ = interval(drawn[:, place], facts[codes == place])
                 row[f"acc@{k}"] = right[:, place].sum() / counts[:, place].sum()
                 row |= {f"low@{k}": low, f"high@{k}": high}
         rows += table
@@ -298,7 +298,7 @@ def _shares(asked: pd.DataFrame) -> pd.DataFrame:
             drawn = np.array([_parts(means, codes) for means in bootstrap_means(columns, samples=500)])
             estimates = _parts(columns.mean(0), codes)
             for place, name in enumerate(SHARES):
-                row |= spread(name, Drawn(estimates[place], drawn[:, place]))
+                row |= spread(name, Drawn(estimates[place], drawn[:, place], len(cells)))
             rows.append(row)
     return pd.DataFrame(rows)
 

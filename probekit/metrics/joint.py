@@ -8,7 +8,8 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from probekit.metrics.bootstrap import bootstrap_means
+from probekit.metrics.bootstrap import bootstrap_means, effective_units
+from probekit.metrics.estimates import Drawn
 from probekit.metrics.ranking import hits_at_k
 
 
@@ -27,23 +28,32 @@ class FactHits(NamedTuple):
     hits: np.ndarray
     prompts: np.ndarray
 
+    def shared(self) -> FactHits:
+        """The same of the facts that every probe asks; of all facts where no fact is."""
+        kept = (self.prompts > 0).all(1)
+        return self._replace(hits=self.hits[kept], prompts=self.prompts[kept]) if kept.any() else self
+
     def accuracy(self, facts: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Share of prompts answered rightly over some facts, shape (p, m); nan where no prompt is left."""
         return _share(self.hits[facts].sum(0), self.prompts[facts].sum(0))
 
 
 class JointAccuracy(NamedTuple):
-    """Acc@k of m models on p probes, ``estimate`` of shape (p, m), and in draws of facts, ``draws`` (samples, p, m)."""
+    """Acc@k of m models on p probes, ``estimate`` of shape (p, m), and in draws of facts, ``draws`` (samples, p, m).
+
+    ``units`` are the effective numbers of facts of the probes, shape (p,).
+    """
 
     models: tuple[str, ...]
     probes: tuple[str, ...]
     estimate: np.ndarray
     draws: np.ndarray
+    units: tuple[float, ...]
 
-    def of(self, probe: str) -> tuple[np.ndarray, np.ndarray]:
+    def of(self, probe: str) -> Drawn:
         """Estimates of one probe, shape (m,), and their draws, shape (samples, m)."""
         place = self.probes.index(probe)
-        return self.estimate[place], self.draws[:, place]
+        return Drawn(self.estimate[place], self.draws[:, place], self.units[place])
 
 
 def fact_hits(ranks: pd.DataFrame, k: int = 1) -> list[FactHits]:
@@ -92,7 +102,10 @@ def joint_accuracy(sets: Sequence[FactHits], samples: int = 2000, seed: int = 0)
         drawn.append(_share(means[:, :, :-1], means[:, :, -1]))
     probes = tuple(probe for one in sets for probe in one.probes)
     estimate = np.concatenate([one.accuracy() for one in sets])
-    return JointAccuracy(sets[0].models, probes, estimate, np.concatenate(drawn, axis=1))
+    units = tuple(
+        effective_units(np.repeat(range(len(n)), n.astype(int)).tolist()) for one in sets for n in one.prompts.T
+    )
+    return JointAccuracy(sets[0].models, probes, estimate, np.concatenate(drawn, axis=1), units)
 
 
 def split_halves(one: FactHits, samples: int = 200, seed: int = 0) -> np.ndarray:
