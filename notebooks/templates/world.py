@@ -330,7 +330,7 @@ def answer(tables: Tables) -> str:
         for row in rows
     ]
     above = all(row[f"{name}_low"] > 0.5 for row in rows for name in ("natural", "template"))
-    start = "A probe tells" if above else "Not every probe tells beyond doubt"
+    start = "A probe tells" if above else "By the 95% intervals, not every probe tells"
     return (
         f"{start} facts that a model was told often from facts that it never was. "
         f"The AUC of the right entity's rank is {'; '.join(parts)}. Chance would give one half."

@@ -94,7 +94,7 @@ def test_halves_leave_out_shared_sentences_and_take_the_difference():
 def test_differences_need_both_groups():
     with pytest.raises(ValueError, match="both groups"):
         accuracy_difference(ranks("natural", [1, 2]), [True, True])
-    gap = accuracy_difference(ranks("natural", [1, 1, 2, 2]), [True, True, False, False])
+    gap = accuracy_difference(ranks("natural", [1, 1, 1, 2, 2, 2]), [True] * 3 + [False] * 3)
     assert (gap.estimate, gap.low, gap.high) == (1.0, 1.0, 1.0)
 
 
@@ -133,6 +133,13 @@ def two_model_tables() -> dict[str, pd.DataFrame]:
     return {**accuracy.tables(two_models()), "datasets": pd.DataFrame(probes)}
 
 
+def eight_facts() -> dict[str, pd.DataFrame]:
+    """The same of twice as many facts: of four there is no interval."""
+    every = two_models()
+    more = every.assign(fact_id="more " + every["fact_id"])
+    return {**accuracy.tables(pd.concat([every, more])), "datasets": two_model_tables()["datasets"]}
+
+
 def test_means_over_models_count_each_model_and_fact_alike():
     tables = two_model_tables()
     means = tables["means"].set_index("style")
@@ -147,17 +154,17 @@ def test_means_over_models_count_each_model_and_fact_alike():
 
 
 def test_two_models_are_compared_on_the_same_prompts():
-    both = pd.concat([ranks("natural", [1, 1, 1, 20]), ranks("natural", [20, 1, 20, 20], model="n")])
+    both = pd.concat([ranks("natural", [1, 1, 1, 20] * 2), ranks("natural", [20, 1, 20, 20] * 2, model="n")])
     row = accuracy.tables(both)["against"].query("measure == 'Acc@1'").iloc[0]
     assert row[["first", "second", "facts", "mean_first", "mean_second", "difference"]].tolist() == [
-        "m", "n", 4, 0.75, 0.25, 0.5,
+        "m", "n", 8, 0.75, 0.25, 0.5,
     ]  # fmt: skip
     assert row["low"] <= 0.5 <= row["high"]
     assert accuracy.tables(ranks("natural", [1, 20]))["against"].empty
 
 
 def test_one_draw_of_facts_serves_all_models():
-    opposite = pd.concat([ranks("natural", [1, 20, 1, 20]), ranks("natural", [20, 1, 20, 1], model="n")])
+    opposite = pd.concat([ranks("natural", [1, 20] * 4), ranks("natural", [20, 1] * 4, model="n")])
     row = accuracy.tables(opposite)["means"].iloc[0]
     assert (row["acc@1"], row["low@1"], row["high@1"]) == (0.5, 0.5, 0.5)  # apart, each model's interval is wide
 
@@ -219,7 +226,7 @@ def test_prompts_that_all_hide_the_gold_are_not_shown_twice():
 
 
 def test_accuracy_of_several_k_has_the_intervals_each_would_have_alone():
-    table = ranks("natural", [1, 1, 4, 9, 20, 3], fact_id=["0", "0", "1", "2", "3", "3"])
+    table = ranks("natural", [1, 1, 4, 9, 20, 3] * 2, fact_id=["0", "0", "1", "2", "3", "3", *"45678899"[:6]])
     row = accuracy_table(table, ["model"]).iloc[0]
     for k in (1, 5, 10):
         alone = share_ci(hits_at_k(table["rank"], k), table["fact_id"].tolist())
@@ -227,24 +234,24 @@ def test_accuracy_of_several_k_has_the_intervals_each_would_have_alone():
 
 
 def test_the_form_of_tables_3_and_4():
-    shown = accuracy.as_in_paper(two_model_tables(), "natural")
+    shown = accuracy.as_in_paper(eight_facts(), "natural")
     name = title("trex")
     assert list(shown.columns) == ["Model", f"{name} @1", f"{name} @5", f"{name} @10"]
     assert shown["Model"].tolist() == ["m", "n", "mean above the floor", "uniform guess", "commonest answer"]
     first = shown.iloc[:, 1].tolist()
     assert [cell[:5] for cell in first] == ["1.000", "0.500", "0.750", "0.100", "0.250"]
-    assert [cell.endswith("†") for cell in first] == [False, True, False, False, False]  # 0.5 [0, 1] reaches 0.1
+    assert [cell.endswith("†") for cell in first] == [False, True, False, False, False]  # of n, reaches 0.25
     assert shown.iloc[3:, 3].tolist() == ["1.000", "–"]
 
 
 def test_conclusions_are_the_differences_with_the_verdict_of_their_interval():
-    found = concluded(accuracy.conclusions(two_model_tables()))
+    found = concluded(accuracy.conclusions(eight_facts()))
     rows = found.set_index(["claim", "model"])
     assert list(rows.index) == [
         ("001-18a", "m"), ("001-18a", "n"), ("001-01c", "m"),
     ]  # fmt: skip
     assert rows["estimate"].tolist() == [0.5, 0.25, 50.0]
-    assert set(rows["unit"]) == {"fact"} and set(rows["n"]) == {4} and set(rows["dataset"]) == {"trex"}
+    assert set(rows["unit"]) == {"fact"} and set(rows["n"]) == {8} and set(rows["dataset"]) == {"trex"}
     sides = ["agrees" if low > 0 else "undecided" for low in rows["low"]]
     assert rows["verdict"].tolist() == sides and "undecided" in sides
     turned = two_models().assign(style=lambda t: t["style"].map({"natural": "template", "template": "natural"}))

@@ -34,11 +34,11 @@ def made(*frames: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 def test_the_fall_is_that_of_the_same_prompts():
-    found = made(ranks("m", [1, 1, 1, 6], [1, 2, 1, 26]))
+    found = made(ranks("m", [1, 1, 1, 6] * 2, [1, 2, 1, 26] * 2))
     one = found["falls"].query("k == 1").iloc[0]
     assert (one["before"], one["after"], one["difference"]) == (0.75, 0.5, 0.25)
     assert 0 <= one["low"] < 0.25 < one["high"] <= 1
-    assert (one["entities_before"], one["entities_after"], one["facts"]) == (11, 31, 4)
+    assert (one["entities_before"], one["entities_after"], one["facts"]) == (11, 31, 8)
     assert found["relative"].query("k == 1")["relative"].iloc[0] == pytest.approx(1 / 3)
     assert found["falls"].query("k == 10")["difference"].iloc[0] == 0.25  # rank 6 to 26
     assert set(found["accuracy"]["share"]) == set(entities.SHARES)
@@ -67,7 +67,7 @@ def test_rivals_compare_shares_of_what_could_come_before():
 
 
 def test_nothing_right_before_has_no_relative_fall():
-    found = made(ranks("m", [20, 20], [30, 30]))
+    found = made(ranks("m", [20] * 6, [30] * 6))
     assert found["relative"].empty and (found["falls"]["difference"] == 0).all()
     assert verdicts(found) == {("001-13a", "squad"): "undecided"}
     assert not any(table.isna().to_numpy().any() for table in found.values())

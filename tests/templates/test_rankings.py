@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from test_accuracy import ranks
 
 from probekit.errors import ReportError
-from probekit.metrics import bootstrap_ci, bootstrap_means, fact_hits, holm, joint_accuracy, split_halves
+from probekit.metrics import bootstrap_ci, bootstrap_means, fact_hits, holm, interval, joint_accuracy, split_halves
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import ask, rankings
@@ -50,16 +50,30 @@ def test_all_models_must_have_been_asked_the_same():
 def test_one_draw_of_facts_serves_all_models():
     table = asked({"a": (20, 10), "b": (20, 30)})
     joint = joint_accuracy(fact_hits(table), samples=50)
-    estimate, draws = joint.of("trex/template")
+    estimate, draws, units = joint.of("trex/template")
+    assert units == 40  # facts of one size
     assert estimate.tolist() == [0.5, 0.5] and (draws[:, 0] == draws[:, 1]).all() and draws.std() > 0
     assert joint.of("trex/natural")[0].tolist() == [0.25, 0.75]
 
 
 def test_joint_draws_are_those_of_the_plain_bootstrap():
-    table = ranks("natural", [1, 2, 1, 1], fact_id=["0", "0", "1", "2"])
-    hits = joint_accuracy(fact_hits(table), samples=300)
-    alone = bootstrap_ci([1, 0, 1, 1], ["0", "0", "1", "2"], samples=300)
-    assert np.quantile(hits.draws[:, 0, 0], [0.025, 0.975]).tolist() == pytest.approx([alone.low, alone.high])
+    facts = ["0", "0", "1", "2", "3", "3", "4", "4", "5", "5", "6"]
+    table = ranks("natural", [1, 2, 1, 1, 1, 9, 1, 9, 9, 9, 1], fact_id=facts)
+    one = joint_accuracy(fact_hits(table), samples=300).of("trex/natural")
+    alone = bootstrap_ci([1, 0, 1, 1, 1, 0, 1, 0, 0, 0, 1], facts, samples=300)
+    assert one.units == pytest.approx(alone.effective)
+    assert interval(one.draws[:, 0], one.units)[:2] == pytest.approx((alone.low, alone.high))
+
+
+def test_two_settings_are_compared_on_the_facts_that_both_ask():
+    """Of 10 facts more, which natural sentences never ask, a alone knows the answers; of the others both know 20."""
+    every = asked({"a": (20, 30), "b": (20, 10)})
+    more = [f"more {i}" for i in range(10)]
+    extra = [ranks("template", [1 + 8 * (m == "b")] * 10, model=m, fact_id=more) for m in "ab"]
+    found = tables(pd.concat([every, *extra]))
+    assert found["ranks"].query("style == 'template'")["acc@1"].tolist() == [0.6, 0.4]
+    assert found["agreement"].query("facts == 'same facts'").empty  # a tie, not an order by facts asked in one way
+    assert found["orders"][["same", "reversed", "undecided"]].to_numpy().tolist() == [[0, 0, 1]]
 
 
 def test_bootstrap_means_draw_whole_clusters():

@@ -87,7 +87,7 @@ def test_forms_compare_the_same_facts():
     table = templates.tables(ranks(TEMPLATE, [[1, 2], [1, 2], [1, 1], [5, 5]]), [TEMPLATE])["forms"]
     row = table.set_index("k").loc[1]
     assert (row["full_sentence"], row["fragment"], row["facts"]) == (0.75, 0.25, 4)
-    assert row["difference"] == 0.5 and row["low"] <= 0.5 <= row["high"]
+    assert row["difference"] == 0.5 and np.isnan(row["low"])  # of four facts there is no interval
     assert row["p"] == 0.5  # two facts differ, both alike: two of the four flips are as far from zero
 
 
@@ -188,7 +188,8 @@ def test_google_re_dates_against_places_beside_the_printed_numbers(monkeypatch):
 def test_wordings_of_the_same_facts_are_concluded_on_at_ten(monkeypatch):
     tables = templates.tables(ranks(TEMPLATE, [[1, 20], [1, 20], [1, 20], [1, 20]]), [TEMPLATE])
     (row,) = concluded(templates.conclusions(tables)).to_dict("records")
-    assert (row["claim"], row["dataset"], row["estimate"], row["verdict"]) == ("001-09e", "d", 1.0, "undecided")
+    assert (row["claim"], row["dataset"], row["estimate"]) == ("001-09e", "d", 1.0)
+    assert row["verdict"] not in ("agrees", "contradicts")  # of four facts there is no interval
     assert templates.answer(tables) == "Nothing can be said from 4 facts: it takes 5 at least."
     monkeypatch.setattr(decisions, "FEWEST", 4)
     assert "100 of 100 facts, the worst for 0" in templates.answer(tables)

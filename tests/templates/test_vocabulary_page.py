@@ -76,16 +76,16 @@ def test_golds_of_one_kind_have_nothing_to_compare():
 
 def test_recorded_tables_hold_no_gaps():
     """Tables are read back without a mark for missing numbers."""
-    measured = rows("m", "natural", [1, 2, 1, 1], [1, 1, 3, 3])
-    alone = rows("n", "natural", [1, 2, 1, 1], [1, 1, 1, 1])
+    measured = rows("m", "natural", [1, 2, 1, 1] * 6, [1, 1, 3, 3] * 6)
+    alone = rows("n", "natural", [1, 2, 1, 1] * 6, [1] * 24)
     found = vocabulary.tables(pd.concat([measured, alone]), listed("m", "n"))
     assert not [name for name, table in found.items() if table.isna().any().any()]
 
 
 def test_the_overall_difference_averages_over_models_whose_tokenizers_differ():
-    first = rows("m", "natural", [1, 1, 2, 2], [1, 1, 2, 2])  # 1 - 0
-    second = rows("n", "natural", [1, 1, 2, 2], [1, 2, 2, 2])  # 1 - 1/3
-    third = rows("o", "natural", [1, 1, 2, 2], [1, 1, 1, 1])  # golds of one token only: left out
+    first = rows("m", "natural", [1, 1, 2, 2] * 3, [1, 1, 2, 2] * 3)  # 1 - 0
+    second = rows("n", "natural", [1, 1, 2, 2] * 3, [1, 2, 2, 2] * 3)  # 1 - 1/3
+    third = rows("o", "natural", [1, 1, 2, 2] * 3, [1] * 12)  # golds of one token only: left out
     both = pd.concat([first, second, third])
     table = vocabulary.tables(both, listed("m", "n", "o"))["overall"].iloc[0]
     assert table["models"] == 2 and table["difference"] == pytest.approx((1 + 2 / 3) / 2)
@@ -167,7 +167,8 @@ def test_conclusions_on_vocabulary_and_size():
         ["model", "style", "prompt_id"]
     )
     listing = pd.concat([listed("m", "n", probe=f"demo/{style}") for style in ("natural", "template")])
-    found = vocabulary.tables(measured, listing) | vocabulary.size_tables(SIZES, TEXTS, [("s", "l")])
+    texts = pd.concat([read("s", "natural", [2.0, 8.0] * 4), read("l", "natural", [1.0, 2.0] * 4)])
+    found = vocabulary.tables(measured, listing) | vocabulary.size_tables(SIZES, texts, [("s", "l")])
     table = concluded(vocabulary.conclusions(found))
     assert table["claim"].tolist() == ["001-07h", "001-07h", "001-08a", "001-08g", "001-08h", "001-12b"]
     assert table["model"].tolist() == ["m", "n", "l", "l", "l", "l"]  # each model, not their mean

@@ -133,7 +133,7 @@ def test_the_course_of_a_training_is_read_from_its_folder(tmp_path):
 
 def test_the_answer_and_its_control_come_from_readers_and_others_apart():
     parts = [
-        asked(model, style, ranks, EXPOSURE, domain="general" if model == "zoo/bert-tiny" else "biomedical")
+        asked(model, style, ranks * 2, EXPOSURE * 2, domain="general" if model == "zoo/bert-tiny" else "biomedical")
         for model, ranks in (("zoo/bert-tiny", [9, 8, 1, 1, 1, 1]), ("zoo/bert-small", [1, 2, 2, 1, 1, 2]))
         for style in ("natural", "template")
     ]
