@@ -9,6 +9,9 @@ from typing import Any
 
 from probekit.markup import Markup, escape
 
+SCORED = "scored"  # of a model in a manifest: what computed its scores, see ``probekit.store.scored_by``
+PLACE = ("device", "dtype")
+
 
 def provenance(manifest: Mapping[str, Any], title: str, link: Markup) -> Markup:
     """A manifest as a folded table in MyST, with the command that makes the page again.
@@ -26,13 +29,16 @@ def provenance(manifest: Mapping[str, Any], title: str, link: Markup) -> Markup:
     rows += [(f"Parameter {key}", json.dumps(value, ensure_ascii=False)) for key, value in of["parameters"].items()]
     for kind in ("models", "probes"):
         for name, about in of[kind].items():
-            facts = {k: v for k, v in about.items() if v not in (None, "", {})}
+            facts = {k: v for k, v in about.items() if v not in (None, "", {}) and k != SCORED}
             facts |= facts.pop("counts", {})
-            rows.append((f"{kind[:-1].capitalize()} {name}", ", ".join(f"{k} {v}" for k, v in facts.items())))
+            rows.append((f"{kind[:-1].capitalize()} {name}", _listed(facts)))
+            if kind == "models" and (told := computed(about)):
+                rows.append((f"Scores of {name}", told))
     for name, counts in of["runs"].items():
         rows.append((f"Run {name}", ", ".join(f"{k} {v:,}" for k, v in counts.items())))
     rows += [("Warning", text) for text in of.get("messages", [])]  # runs recorded earlier kept none
-    rows.append(("Versions", ", ".join(f"{k} {v}" for k, v in of["versions"].items())))
+    rows += [("Recorded with", _listed(past["versions"]))] if past else []
+    rows.append(("Rendered with", _listed(manifest["versions"])))
     given = "--profile lab --record" if past else shown_parameters(manifest["parameters"])
     command = " ".join(part for part in ["probekit run", study, given, "--out my_run"] if part)
     cells = "\n".join(f"| {escape(a)} | {escape(b)} |" for a, b in rows)
@@ -40,6 +46,23 @@ def provenance(manifest: Mapping[str, Any], title: str, link: Markup) -> Markup:
         f"`````{{dropdown}} {title}\n| what | value |\n| --- | --- |\n{cells}\n\nAll of it as a file: {link}.\n"
         f"Make it again:\n\n```bash\n{command}\n```\n`````\n"
     )
+
+
+def computed(about: Mapping[str, Any]) -> str:
+    """What computed the scores of a model, in words, by what a manifest says of it; empty where nothing was asked."""
+    return "; ".join(map(_by, about.get(SCORED, [{}])))
+
+
+def _by(by: Mapping[str, str]) -> str:
+    if not by:
+        return "what computed them was not recorded"
+    libraries = {name: value for name, value in by.items() if name not in PLACE}
+    where = " in ".join(by[name] for name in PLACE if name in by)
+    return f"computed {'on ' * bool(where)}{where} with {_listed(libraries)}".replace("  ", " ")
+
+
+def _listed(facts: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in facts.items())
 
 
 def shown_parameters(values: Mapping[str, Any]) -> str:

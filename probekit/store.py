@@ -3,21 +3,24 @@
 A result lies in ``<folder>/<function>/<key>/`` as Parquet shards, each named by its number and by the digest of its
 own bytes. The key is the digest of everything that decides the result; ``key.json`` beside the shards spells it out.
 Inside, a shard says which function, key and number it belongs to, and which schema it has: a file of another result
-is not taken for it, whatever its name.
+is not taken for it, whatever its name. One that a model computed also says on what: device, number format, libraries.
 """
 
 from __future__ import annotations
 
 import contextlib
 import io
+import json
 import logging
 import math
 import os
 import re
 import shutil
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +38,11 @@ KEY = "key.json"
 SHARD = re.compile(r"(\d{5,})-.*\.parquet")
 LARGEST = 8 * HELD  # bytes of a shard, packed or unpacked
 INSIDE = b"probekit"  # of the metadata of a shard: what it belongs to
+MADE = b"probekit made"  # the same: what computed it
+LIBRARIES = ("torch", "transformers", "tokenizers")
+SCORERS: dict[str, Mapping[str, str]] = {}  # fingerprint of a model that was read here -> device and number format
+USED = Counter[tuple[str, str]]()  # shards handed out here, by fingerprint and what computed them
+Shard = tuple[pd.DataFrame, str]  # and what computed it, as JSON; empty where it does not say so
 
 
 @dataclass(frozen=True)
@@ -98,9 +106,12 @@ class Store:
             if taker.result(wanted) and missing:
                 raise elsewhere.leave(function)
         _note(place, key)
+        model = str(key.get("model", ""))
         for index in missing:
-            found[index] = _made(place, index, compute)
-        return [frame for frame in found if frame is not None]
+            found[index] = _made(place, model, index, compute)
+        whole = [shard for shard in found if shard is not None]
+        USED.update((model, made) for _, made in whole)
+        return [frame for frame, _ in whole]
 
     def finish(self, function: str, key: Mapping[str, Any], index: int, compute: Callable[[int], pd.DataFrame]) -> bool:
         """Make one shard of a result, unless it is there; ``key`` names the number of shards too. Whether it was made.
@@ -112,7 +123,7 @@ class Store:
         missing = _first_whole(_files(place, f"{index:05d}-").get(index, []), []) is None
         if missing:
             _note(place, key)
-            _made(place, index, compute)
+            _made(place, str(key.get("model", "")), index, compute)
         return missing
 
     def results(self) -> Iterator[Result]:
@@ -192,15 +203,30 @@ def _note(place: Path, key: Mapping[str, Any]) -> None:
         write_atomically(place / KEY, (canonical(key) + "\n").encode())
 
 
-def _made(place: Path, index: int, compute: Callable[[int], pd.DataFrame]) -> pd.DataFrame:
+def scored_by(model: str, before: Counter[tuple[str, str]] | None = None) -> list[dict[str, str]]:
+    """What computed the shards of a model that were handed out here, each once: ``device, dtype`` and ``LIBRARIES``.
+
+    Empty of shards of earlier versions, which do not say it.
+
+    Args:
+        model: its fingerprint.
+        before: what ``USED`` was before; its shards are not counted.
+    """
+    used = USED - (before or Counter())
+    return [json.loads(made) if made else {} for name, made in sorted(used) if name == model]
+
+
+def _made(place: Path, model: str, index: int, compute: Callable[[int], pd.DataFrame]) -> Shard:
     """A shard computed, written, and as it will be read."""
-    data = _to_bytes(compute(index), place, index)
+    frame = compute(index)
+    made = canonical({**{name: version(name) for name in LIBRARIES}, **SCORERS.get(model, {})}) if model else ""
+    data = _to_bytes(frame, place, index, made)
     path = place / f"{index:05d}-{digest(data)}.parquet"
     write_atomically(path, data)
     return _from_bytes(data, path)
 
 
-def _first_whole(paths: list[Path], faults: list[str]) -> pd.DataFrame | None:
+def _first_whole(paths: list[Path], faults: list[str]) -> Shard | None:
     """The first of several files of one number that is the shard it is named after; those before it are removed.
 
     What was wrong with these is added to ``faults``.
@@ -250,10 +276,11 @@ def _inside(place: Path, index: int, schema: pa.Schema) -> bytes:
     return canonical(about).encode()
 
 
-def _to_bytes(frame: pd.DataFrame, place: Path, index: int) -> bytes:
+def _to_bytes(frame: pd.DataFrame, place: Path, index: int, made: str = "") -> bytes:
     buffer = io.BytesIO()
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    table = table.replace_schema_metadata({**table.schema.metadata, INSIDE: _inside(place, index, table.schema)})
+    about = {INSIDE: _inside(place, index, table.schema)} | ({MADE: made.encode()} if made else {})
+    table = table.replace_schema_metadata({**table.schema.metadata, **about})
     # the names of list items stay as they are, so that the schema read is the schema written
     pq.write_table(table, buffer, compression="zstd", use_compliant_nested_type=False)
     return buffer.getvalue()
@@ -271,8 +298,8 @@ def _bytes(path: Path) -> bytes:
     return data
 
 
-def _from_bytes(data: bytes, path: Path, most: float = math.inf) -> pd.DataFrame:
-    """The table of a shard.
+def _from_bytes(data: bytes, path: Path, most: float = math.inf) -> Shard:
+    """The table of a shard, and what computed it.
 
     Raises:
         _Fault: damaged, no shard of this place and number, or of more than so many bytes unpacked.
@@ -283,7 +310,8 @@ def _from_bytes(data: bytes, path: Path, most: float = math.inf) -> pd.DataFrame
     try:
         # not read_table: a thread of its scanner may outlive the call, and abort a process that ends then (Arrow 39862)
         with pq.ParquetFile(pa.BufferReader(data)) as file:
-            inside = (file.schema_arrow.metadata or {}).get(INSIDE)
+            about = file.schema_arrow.metadata or {}
+            inside = about.get(INSIDE)
             if inside != _inside(path.parent, int(number), file.schema_arrow):
                 told = inside.decode("utf-8", "replace") if inside else "nothing, as those of earlier versions do"
                 raise _Fault(f"not the shard of its place and number: inside it says {told}")
@@ -292,4 +320,4 @@ def _from_bytes(data: bytes, path: Path, most: float = math.inf) -> pd.DataFrame
             frame: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
     except (pa.ArrowException, OSError, ValueError, LookupError) as error:
         raise _Fault(f"damaged: it is not Parquet ({str(error).partition(chr(10))[0]})") from error
-    return frame
+    return frame, about.get(MADE, b"").decode()

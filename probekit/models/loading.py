@@ -73,7 +73,6 @@ def load_model(
     revision = at or revision
     _told(name_or_path, name, source, entry, revision)
     where = pick_device(device)
-    check_precision(name_or_path, dtype, where)
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
         config = _config(source, entry, common)
@@ -93,6 +92,7 @@ def load_model(
     divided = _divided(name_or_path, device, device_map)
 
     def make() -> Any:
+        check_precision(name_or_path, dtype, where)
         network, info = _read(name_or_path, source, found, config, dtype, {**common, **divided})
         _check(name_or_path, network, info, allow_missing)
         check_weights(name_or_path, network, sorted(info.get("unexpected_keys", ())), allow_missing)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from probekit.errors import ModelError, ProbeError, StoreError
 from probekit.files import cache_folder, canonical, digest, write_atomically
 from probekit.reading import read_object
+from probekit.store import SCORERS
 
 if TYPE_CHECKING:
     from transformers import PreTrainedModel
@@ -68,10 +69,12 @@ class Source:
             ModelError: see ``load_model``; or the files were changed since the fingerprint was asked for.
         """
         before, network = self._stamp(), self.make()
+        found = self.known or self.take(network)
         if self.known is None:
-            self._remember(self.take(network), before)
+            self._remember(found, before)
         elif before != self._stamped:
             raise ModelError(f"{self.name}: its weights were changed while it was asked; run again")
+        SCORERS[found] = {"device": _device(network), "dtype": str(network.dtype).removeprefix("torch.")}
         return network
 
     @cached_property
@@ -111,3 +114,11 @@ class Source:
             except StoreError as error:
                 log.warning("the fingerprint of %s is not remembered: %s", self.name, error)
             self.known, self._stamped = fingerprint, stamp
+
+
+def _device(network: PreTrainedModel) -> str:
+    """Kind of the device, and of a GPU what it is called."""
+    import torch
+
+    kind = network.device.type
+    return f"{kind} ({torch.cuda.get_device_name(network.device)})" if kind == "cuda" else kind

@@ -30,6 +30,7 @@ from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
 from probekit.report.text import shown_name
 from probekit.report.verdicts import concluded, findings
+from probekit.store import USED, scored_by
 from probekit.titles import shown_values, tell_apart
 from probekit.viewer import as_html, words_as_html
 
@@ -76,6 +77,7 @@ class Page:
         self.libraries = {name: version(name) for name in VERSIONS}  # and their versions; a run adds those of its own
         self.messages = listen()
         self.conclusions = pd.DataFrame(columns=["claim"])
+        self._before = USED.copy()
         self._kept: dict[str, tuple[str, int]] = {}
         self._warned: list[str] = []
         self._made: list[str] = []  # tables of the run, which can be recorded
@@ -105,7 +107,7 @@ class Page:
                 sizes = {"prompts": len(thing.prompts), "entities": len(thing.entities)}
                 self.probes[shown_name(thing.name)] = about | sizes | {"counts": dict(thing.counts)}
             else:
-                about |= {"kind": thing.kind, "dtype": thing.dtype, "device": thing.device.type}
+                about |= {"kind": thing.kind, "dtype": thing.dtype}
                 self.models[shown_name(thing.name)] = about | {"revision": thing.revision}
 
     def checked(self, model: Model, faults: Sequence[str]) -> None:
@@ -311,7 +313,10 @@ class Page:
             "study": self.study,
             "hash": self.hash,
             "parameters": shown_values(self.parameters),
-            "models": self.models,
+            "models": {
+                name: one | {"scored": scored_by(one.get("fingerprint", ""), self._before)}
+                for name, one in self.models.items()
+            },
             "probes": self.probes,
             "runs": self.runs,
             "failed": {shown_name(name): reason for name, reason in self.asking.failed.items()},

@@ -21,7 +21,7 @@ from probekit.kernels import at_once
 from probekit.markup import Markup, code_block, table
 from probekit.models import load_model
 from probekit.models.registry import entry_of
-from probekit.provenance import shown_parameters
+from probekit.provenance import computed, shown_parameters
 from probekit.reading import read_object
 from probekit.report.page import of_demo
 from probekit.report.recording import read_table, recorded_tables
@@ -175,8 +175,9 @@ def _of_paper(models: Mapping[str, Any], paper: str) -> bool:
 def _models(folder: Path) -> Markup:
     """The models as the first page met them."""
     for path in sorted(folder.glob("*/manifest.json")):
-        rows = [{"model": name} | about for name, about in read_object(path)["models"].items()]
-        columns = ["model", "kind", "dtype", "device", "licence", "revision", "fingerprint"]
+        asked = read_object(path)["models"]
+        rows = [{"model": name} | about | {"scores": computed(about)} for name, about in asked.items()]
+        columns = ["model", "kind", "dtype", "licence", "revision", "fingerprint", "scores"]
         shown = pd.DataFrame(rows).reindex(columns=columns).map(lambda value: plain(value or None))
         return table(shown.rename(columns=str.capitalize), "What was asked")
     return Markup("")

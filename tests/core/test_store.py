@@ -29,7 +29,7 @@ from probekit import store as store_module
 from probekit.cli import main
 from probekit.errors import StoreError
 from probekit.files import canonical, digest, sweep, unfinished, write_atomically
-from probekit.store import Store
+from probekit.store import SCORERS, USED, Store, scored_by
 
 KEY = {"model": "m", "options": {"top": 3, "ties": "mid"}}
 PARTS = st.lists(st.one_of(st.text(), st.binary()), max_size=4)
@@ -154,6 +154,28 @@ def test_the_key_lies_in_words_beside_the_shards(tmp_path):
     assert json.loads((place / "key.json").read_text("utf-8")) == {**KEY, "shards": 2}
     assert {path.name[:6] for path in place.glob("*.parquet")} == {"00000-", "00001-"}
     assert place.parent == tmp_path / "rank"
+
+
+def test_a_shard_says_what_computed_it_whoever_reads_it(tmp_path, monkeypatch):
+    key, on = {"model": "one of this test"}, {"device": "cuda (A GPU)", "dtype": "bfloat16"}
+    monkeypatch.setitem(SCORERS, key["model"], on)
+    monkeypatch.setattr(store_module, "version", lambda _: "1")
+    store, before = Store(tmp_path), USED.copy()
+    store.frames("rank", key, 1, shard)
+    made = on | {"torch": "1", "transformers": "1", "tokenizers": "1"}
+    assert scored_by(key["model"], before) == [made]
+    monkeypatch.delitem(SCORERS, key["model"])
+    monkeypatch.setattr(store_module, "version", lambda _: "2")
+    before = USED.copy()
+    store.frames("rank", key, 1, Computer(broken=(0,)))
+    assert scored_by(key["model"], before) == [made] and scored_by("another", before) == []
+    place = store.place("rank", {**key, "shards": 1})
+    data = store_module._to_bytes(shard(0), place, 0)  # as shards were before they said it
+    shutil.rmtree(place)
+    write_atomically(place / f"00000-{digest(data)}.parquet", data)
+    before = USED.copy()
+    store.frames("rank", key, 1, Computer(broken=(0,)))
+    assert scored_by(key["model"], before) == [{}]
 
 
 def test_a_result_may_have_no_shards_or_empty_ones(tmp_path):

@@ -124,6 +124,7 @@ def test_workers_leave_the_same_bytes_as_one_process(home, two, monkeypatch):
         attribute(randomised(load_model(name), 0), list(probe.prompts["text"]), store=alone)
     shards = stored(home / "alone")
     assert stored(home / "cache" / "results") == shards
+    assert all(b'"device":"cpu","dtype":"float32"' in data for data in shards.values())
     assert len(shards) >= 8 and done == len(shards) + 2 * len(names), "each model and copy is read once"
     assert not list((home / "cache" / "cells").iterdir())
     assert fill(given(home, models=names), two.scheduler_address) == 0
@@ -213,6 +214,7 @@ def test_prompts_made_by_workers_have_the_same_bytes(home, two, capsys, monkeypa
     assert main([*given, str(home / "one")]) == 0
     assert capsys.readouterr().out == said.replace(str(home / "many"), str(home / "one"))
     assert stored(home / "cache" / "results") == shards
+    assert all(b'"device":"cpu","dtype":"float32"' in data for data in shards.values())
     for name in ("drugs.jsonl", "counts.json"):
         assert (home / "many" / name).read_bytes() == (home / "one" / name).read_bytes()
     made = [json.loads(line) for line in (home / "many" / "drugs.jsonl").read_text().splitlines()]

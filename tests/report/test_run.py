@@ -6,6 +6,7 @@ import logging
 import shutil
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import nbformat
@@ -14,12 +15,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import probekit as pk
 from probekit import cli
 from probekit.errors import ReportError
 from probekit.lazy import resolve
-from probekit.markup import escape
+from probekit.markup import Markup, escape
 from probekit.outcomes import read_outcomes
 from probekit.probes.registry import PROBES, home_of
+from probekit.provenance import provenance
 from probekit.report import interval, number
 from probekit.report.book import PLACES, by_turns
 from probekit.report.fingerprint import code, files, page_hash
@@ -440,6 +443,32 @@ def test_a_page_ends_with_its_tables_and_its_making(page):
     assert "| Two rows | 2 | {download}`CSV <t/t.csv>` |" in tables
     assert 'href="../explorer.html#01_study/t"' in tables
     assert "Page hash" in making and "Make it again" in making and "manifest.json" in making
+
+
+def test_a_page_says_what_computed_its_scores_and_what_rendered_them(page):
+    model, probe = pk.load_model("zoo/bert-tiny"), pk.load_probe("demo/natural", limit=3)
+    page.used(model)
+    page.models["never asked"] = {"fingerprint": "x"}
+    pk.rank_entities(model, probe, store=pk.Store())
+    (scored,) = page.manifest["models"][model.name]["scored"]
+    assert scored == {"device": "cpu", "dtype": "float32"} | {
+        name: version(name) for name in ("torch", "transformers", "tokenizers")
+    }
+    page.close()
+    text = page.shown[-1][0]
+    assert f"computed on cpu in float32 with tokenizers {version('tokenizers')}" in text.replace("\\", "")
+    assert "| Rendered with | probekit" in text and "Scores of never asked" not in text
+
+
+def test_results_that_do_not_say_what_computed_them_are_told_of():
+    by = {"device": "cuda (A GPU)", "dtype": "bfloat16", "torch": "1"}
+    past = {"hash": "h", "parameters": {}, "probes": {}, "runs": {}, "versions": {"torch": "1"}}
+    past["models"] = {"old": {"device": "cpu"}, "mixed": {"scored": [by, {}]}}
+    text = provenance({"study": "s", "hash": "h", "recorded": past, "versions": {"torch": "2"}}, "T", Markup("L"))
+    assert "| Scores of old | what computed them was not recorded |" in text
+    told = "computed on cuda (A GPU) in bfloat16 with torch 1; what computed them was not recorded"
+    assert f"| Scores of mixed | {told} |" in text.replace("\\", "")
+    assert "| Recorded with | torch 1 |" in text and "| Rendered with | torch 2 |" in text
 
 
 def test_a_registered_name_is_no_folder_here(tmp_path, monkeypatch, caplog):
