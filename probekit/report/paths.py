@@ -5,6 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
+from importlib.machinery import ModuleSpec
+from importlib.util import find_spec, module_from_spec
 from pathlib import Path
 
 from probekit.errors import ReportError
@@ -31,10 +33,16 @@ def built() -> Path:
 
 
 def on_path() -> None:
-    """Let ``import notebooks.templates.accuracy`` find the analysis that lies beside the pages."""
+    """Let ``import notebooks.templates.accuracy`` find the analysis beside the pages, whatever else is so named."""
     with contextlib.suppress(ReportError):
         if (home := str(root())) not in sys.path:
             sys.path.append(home)
+        found = find_spec("notebooks")
+        places = list(found.submodule_search_locations or []) if found else []
+        if not any((Path(place).parent / "studies.yml").is_file() for place in places):  # a package of the user's
+            ours = ModuleSpec("notebooks", None, is_package=True)
+            ours.submodule_search_locations = [str(Path(home) / "notebooks"), *places]
+            sys.modules["notebooks"] = module_from_spec(ours)
 
 
 def source(page: str) -> Path:

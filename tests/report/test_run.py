@@ -3,6 +3,7 @@
 import inspect
 import json
 import logging
+import os
 import shutil
 import subprocess
 import sys
@@ -33,6 +34,7 @@ from probekit.report.run import found_paths, run
 from probekit.report.sources import complete, pages, parameters
 from probekit.report.text import shown_name
 
+ROOT = Path(__file__).parents[2]
 NOTEBOOK = """# ---
 # jupyter:
 #   kernelspec:
@@ -508,3 +510,18 @@ def test_names_on_pages_hold_no_folders(tmp_path):
 def test_pages_of_different_studies_are_made_side_by_side():
     order = by_turns(["11_b", "10_a", "20_c", "12_d", "90_e"])
     assert order == ["10_a", "20_c", "90_e", "11_b", "12_d"]
+
+
+@pytest.mark.parametrize("before", ["", "import notebooks.mine; "], ids=["on the path", "imported"])
+def test_a_package_of_the_users_does_not_hide_the_analysis(tmp_path, before):
+    (tmp_path / "notebooks" / "templates").mkdir(parents=True)
+    for name in ("__init__.py", "mine.py", "templates/__init__.py"):
+        (tmp_path / "notebooks" / name).touch()
+    script = (
+        f"{before}import probekit.report, notebooks.mine; import notebooks.templates.accuracy as a; print(a.__file__)"
+    )
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    done = subprocess.run(
+        [sys.executable, "-c", script], env={**os.environ, "PYTHONPATH": paths}, cwd=tmp_path, capture_output=True
+    )
+    assert done.stdout.decode().strip() == str(ROOT / "notebooks" / "templates" / "accuracy.py"), done.stderr.decode()
