@@ -114,7 +114,7 @@ def _statement_score(model: Model, left: str, entity: str, right: str, score: st
     if model.kind == "causal":
         begin = before or [tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id]
         values = _log_probs(model, [*begin, *ids])[len(begin) :]
-    elif model.network.config.model_type == "t5":
+    elif model.network.config.model_type in ("t5", "switch_transformers"):
         opens, closes = tokenizer.convert_tokens_to_ids(["<extra_id_0>", "<extra_id_1>"])
         source = [*before, *ids[: inside[0]], opens, *ids[inside[-1] + 1 :], *after]
         written = [ids[i] for i in inside] + [closes] * (score != "slot")
@@ -131,11 +131,11 @@ def _statement_score(model: Model, left: str, entity: str, right: str, score: st
 
 def _log_probs(model: Model, ids: list[int], source: list[int] | None = None) -> list[float]:
     """Of each token given those before it; 0 of the first."""
-    given = {"input_ids": torch.tensor([ids])}
+    given: dict = {"input_ids": torch.tensor([ids])}
     if source is not None:
         given = {"input_ids": torch.tensor([source]), "decoder_input_ids": torch.tensor([ids])}
     with torch.no_grad():
-        log_probs = model.network(**given).logits[0].float().log_softmax(-1)
+        log_probs = model.network(**given, use_cache=False).logits[0].float().log_softmax(-1)
     return [0.0, *(float(log_probs[i, ids[i + 1]]) for i in range(len(ids) - 1))]
 
 

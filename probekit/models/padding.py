@@ -37,8 +37,9 @@ def _moves(kind: str, network: Any, tokenizer: Any) -> bool:
     random, special = torch.Generator().manual_seed(0), set(tokenizer.all_special_ids)
     known = network.get_input_embeddings().weight.shape[0]
     tokens = torch.tensor([i for i in range(known) if i not in special])
-    longest = min(LENGTHS[-1], (getattr(network.config, "max_position_embeddings", None) or LENGTHS[-1] + 2) - 2)
-    rows = [tokens[torch.randint(len(tokens), (min(n, longest),), generator=random)] for n in LENGTHS]
+    positions = getattr(network.config, "max_position_embeddings", None) or 0
+    lengths = [min(n, positions - 2) if positions > 0 else n for n in LENGTHS]
+    rows = [tokens[torch.randint(len(tokens), (n,), generator=random)] for n in lengths]
     if tokenizer.mask_token_id is not None:
         for row in rows:
             row[1] = tokenizer.mask_token_id
@@ -47,9 +48,10 @@ def _moves(kind: str, network: Any, tokenizer: Any) -> bool:
         ids = torch.nn.utils.rnn.pad_sequence(part, batch_first=True, padding_value=tokenizer.pad_token_id or 0)
         ids = ids.clamp(max=known - 1)  # a tokenizer that does not fit is refused elsewhere
         real = torch.arange(ids.shape[1]) < torch.tensor([[len(row)] for row in part])
-        given = {"decoder_input_ids": rows[0].repeat(len(part), 1)} if kind == "seq2seq" else {}
-        given |= {"input_ids": ids, "attention_mask": real.long()}
-        found = network(**{name: tensor.to(network.device) for name, tensor in given.items()})[0].float()
+        given = {"input_ids": ids, "attention_mask": real.long()}
+        given |= {"decoder_input_ids": rows[0].repeat(len(part), 1)} if kind == "seq2seq" else {}
+        cache = {"use_cache": False} if kind in ("causal", "seq2seq") else {}
+        found = network(**{name: tensor.to(network.device) for name, tensor in given.items()}, **cache)[0].float()
         found = found if kind == "encoder" else found.log_softmax(-1)
         return [one if kind == "seq2seq" else one[: len(row)] for one, row in zip(found, part, strict=True)]
 

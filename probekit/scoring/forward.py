@@ -97,9 +97,10 @@ def _filled(model: Model, texts: Sequence[Sequence[int]]) -> torch.Tensor:
     return embedded(model, ids).to(model.device)
 
 
-def decoder_ids(model: Model, rows: Sequence[Row]) -> dict[str, torch.Tensor]:
-    """What the decoder is given as an argument of the network, filled up behind; nothing where rows are not written."""
-    return {"decoder_input_ids": _filled(model, [row.written for row in rows])} if rows[0].written else {}
+def decoder_ids(model: Model, rows: Sequence[Row]) -> dict[str, Any]:
+    """What the network is given besides rows: of a decoder its tokens, filled up behind, and that nothing follows."""
+    written = {"decoder_input_ids": _filled(model, [row.written for row in rows])} if rows[0].written else {}
+    return {**written, "use_cache": False} if model.kind in ("causal", "seq2seq") else written
 
 
 def embedded(model: Model, ids: torch.Tensor) -> torch.Tensor:

@@ -18,7 +18,7 @@ from probekit.scoring.statements.likelihood import beginning
 from probekit.scoring.statements.trie import Branch, token_log_probs
 from probekit.store import Store
 
-VERSION = 1
+VERSION = 2
 SHARD_ROWS = 4096
 
 

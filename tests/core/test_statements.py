@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 import torch
 import transformers
-from conftest import CAUSAL, small, wordpiece, writer
+from conftest import CAUSAL, WIDE, byte_bpe, small, wordpiece, writer
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import statement_scores
@@ -43,10 +43,12 @@ def probe(texts: list[str] = TEXTS, entities: list[str] = ENTITIES) -> pk.Probe:
     return pk.Probe("test", pd.DataFrame(rows), entities)
 
 
-def equal_the_loop(model: Model, score: str, texts: list[str] = TEXTS, entities: list[str] = ENTITIES) -> dict:
+def equal_the_loop(
+    model: Model, score: str, texts: list[str] = TEXTS, entities: list[str] = ENTITIES, batch_tokens: int = 400
+) -> dict:
     """Scores and ranks of all candidates are those of the loop; the counts of the run."""
     asked = probe(texts, entities)
-    found = pk.rank_targets(model, asked, [list(entities)] * len(texts), batch_tokens=400, score=score)
+    found = pk.rank_targets(model, asked, [list(entities)] * len(texts), batch_tokens=batch_tokens, score=score)
     assert len(found) == len(texts) * len(entities)
     for number, text in enumerate(texts):
         expected = statement_scores(model, text, entities, score)
@@ -73,6 +75,46 @@ def test_likelihoods_are_those_of_the_loop(family, name, score):
     assert 0 < counts["tokens"] < 0.8 * counts["tokens of a loop over the statements"]
 
 
+HEADS = {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 8, "mamba_n_groups": 1}
+EXPERTS = {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 16}
+LINEAR = {f"linear_{what}": n for what, n in [("key_head_dim", 8), ("value_head_dim", 8), ("num_key_heads", 2)]}
+LINEAR |= {"linear_num_value_heads": 4, "shared_expert_intermediate_size": 16}
+MIXED = ["linear_attention", "full_attention"]
+JAMBA = {"num_experts": 2, "use_mamba_kernels": False, "mamba_d_state": 4, "mamba_dt_rank": 4}
+UNSHARED = {  # that keep other things than keys and values of each token, or besides
+    "minimax": ("MiniMax", {"layer_types": MIXED, "num_local_experts": 2, "block_size": 4}),
+    "jamba": ("Jamba", {**JAMBA, "attn_layer_period": 2, "attn_layer_offset": 1}),
+    "jamba, linear": ("Jamba", {**JAMBA, "attn_layer_period": 9, "attn_layer_offset": 8}),
+    "bamba, linear": ("Bamba", {**HEADS, "attn_layer_indices": [], "mamba_chunk_size": 8}),
+    "qwen3_next, linear": ("Qwen3Next", {**EXPERTS, **LINEAR, "layer_types": MIXED[:1] * 2}),
+    "recurrent_gemma, linear": ("RecurrentGemma", {"lru_width": 32, "block_types": ["recurrent"] * 2}),
+    "falcon_h1": ("FalconH1", {**HEADS, "mamba_d_ssm": 64}),
+    "mamba": ("Mamba", {}),
+    "openai-gpt": ("OpenAIGPT", {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 130}),
+    "switch": ("SwitchTransformers", {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}),
+}
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 400])
+@pytest.mark.parametrize("family", UNSHARED)
+def test_what_cannot_be_shared_is_read_whole(family, batch_tokens, caplog):
+    seq2seq = family == "switch"
+    tokenizer = writer("t5", "zoo").tokenizer if seq2seq else writer("gpt2", "own").tokenizer
+    common = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos")}
+    common |= {**WIDE, "head_dim": 8, "num_key_value_heads": 2, "initializer_range": 0.3, "decoder_start_token_id": 0}
+    if family == "openai-gpt":
+        del common["num_key_value_heads"], common["num_hidden_layers"]
+    name, sizes = UNSHARED[family]
+    config = getattr(transformers, f"{name}Config")(vocab_size=len(tokenizer), **{**common, **sizes})
+    load = transformers.AutoModelForSeq2SeqLM if seq2seq else transformers.AutoModelForCausalLM
+    torch.manual_seed(7)
+    model = Model(family, "seq2seq" if seq2seq else "causal", load.from_config(config).float().eval(), tokenizer)
+    score = "slot" if seq2seq else "sum"
+    counts = [equal_the_loop(model, score, TEXTS[:2], ENTITIES[:9], batch_tokens) for _ in range(2)]
+    assert counts[0]["tokens"] == counts[0]["tokens of a loop over the statements"] - counts[0]["statements"]
+    assert caplog.text.count("read whole") == 1
+
+
 @pytest.mark.parametrize("score", ["pll", "pll_word_l2r", "pll_sentence_l2r"])
 def test_pseudo_likelihoods_are_those_of_the_loop(any_model, score):
     counts = equal_the_loop(any_model, score, TEXTS[1:4])
@@ -90,7 +132,7 @@ def test_a_trie_holds_every_path_once_and_runs_each_beginning_once(texts):
         found |= dict.fromkeys(node.ends, whole)
         open_nodes += [(whole, kid) for kid in node.kids]
     assert found == {i: path.ids for i, path in enumerate(paths)}
-    assert tokens_run(paths) == len({path.ids[:end] for path in paths for end in range(1, len(path.ids))})
+    assert tokens_run(grow(paths)) == len({path.ids[:end] for path in paths for end in range(1, len(path.ids))})
 
 
 def test_of_a_shared_beginning_each_token_is_run_once():
@@ -192,10 +234,7 @@ def test_what_is_not_defined_is_named():
     bare.backend_tokenizer.post_processor = TemplateProcessing(single="$A", special_tokens=[])
     with pytest.raises(ModelError, match="no token that begins a text"):
         pk.rank_entities(Model("bare", "causal", model.network, bare), asked)
+    maskless = byte_bpe()
+    maskless.mask_token = None
     with pytest.raises(ModelError, match="fills no slot"):
-        pk.rank_entities(Model("other", "seq2seq", writer("gpt2", "own").network, bare), asked)
-    mamba = transformers.MambaForCausalLM(
-        transformers.MambaConfig(vocab_size=len(model.tokenizer), hidden_size=32, num_hidden_layers=2)
-    )
-    with pytest.raises(ModelError, match="keeps no keys and values"):
-        pk.rank_entities(Model("mamba", "causal", mamba.eval(), model.tokenizer), asked)
+        pk.rank_entities(Model("other", "seq2seq", writer("bart", "own").network, maskless), asked)

@@ -17,7 +17,7 @@ from probekit.errors import ModelError
 from probekit.models.model import Model
 from probekit.scoring.completions.seq2seq import SENTINELS, sentinels
 from probekit.scoring.scores import Score
-from probekit.scoring.statements.trie import Branch, token_log_probs, tokens_run
+from probekit.scoring.statements.trie import Branch, roots_of, token_log_probs, tokens_run
 from probekit.scoring.statements.writing import Statement
 
 
@@ -48,7 +48,7 @@ def likelihoods(
     for number, values in token_log_probs(model, paths, batch_tokens):
         part = values[reads[number].start : reads[number].stop]
         found[number] = part.mean() if reads[number].mean else part.sum()
-    return found, tokens_run(paths), sum(len(path.source) + len(path.ids) for path in paths)
+    return found, tokens_run(roots_of(model, paths)), sum(len(path.source) + len(path.ids) for path in paths)
 
 
 def beginning(model: Model) -> tuple[int, ...]:

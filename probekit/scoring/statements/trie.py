@@ -3,7 +3,7 @@
 What texts have in common from their beginning on is run once: the prompt, and what candidates begin with alike. A batch
 holds nodes whose past is equally long and, where others follow them, which are equally long themselves. So nothing is
 padded before a token that is read, and networks need neither an attention mask nor position ids: they count alike by
-learned positions, rotations or ALiBi.
+learned positions, rotations or ALiBi. A network that keeps anything but keys and values reads each text whole.
 """
 
 from __future__ import annotations
@@ -13,14 +13,17 @@ from copy import copy
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
+from probekit.cautions import caution
 from probekit.errors import ModelError
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS
 from probekit.scoring.forward import embedded, head_at
 from probekit.scoring.memory import within_memory
+from probekit.titles import shown_name
 
 if TYPE_CHECKING:
     import torch
@@ -85,10 +88,62 @@ def _grow(paths: Sequence[Branch], order: Sequence[int], depth: int) -> tuple[No
     return tuple(found)
 
 
-def tokens_run(paths: Sequence[Branch]) -> int:
-    """Tokens that ``token_log_probs`` gives the network; an encoder's are counted too, once for each source."""
-    roots = grow(paths)
-    total = sum(len(source) for source in {root.source for root in roots})
+_KEEPS: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # of a network, found once
+
+
+def roots_of(model: Model, paths: Sequence[Branch]) -> list[Node]:
+    """The trie of paths; of a network that keeps more than keys and values of each token, every path by itself."""
+    if not paths:
+        return []
+    if model.network not in _KEEPS:
+        _KEEPS[model.network] = _keeps(model, paths[0])
+        if not _KEEPS[model.network]:
+            caution(
+                f"{shown_name(model.name)}: what {type(model.network).__name__} keeps of the tokens it has read cannot "
+                "be shared by texts that begin alike, so that each is read whole, and more slowly."
+            )
+    return grow(paths) if _KEEPS[model.network] else _apart(paths)
+
+
+def _keeps(model: Model, path: Branch) -> bool:
+    """Whether the network keeps keys and values of each token, and nothing else, by its first token of a path."""
+    import torch
+
+    node = Node(path.ids[:1], 0, 1, (), (), path.source)
+    name = "decoder_input_ids" if path.source else "input_ids"
+    ids = embedded(model, torch.tensor([node.tokens])).to(model.device)
+    network: Any = model.network
+    try:
+        with torch.inference_mode():
+            output = network(**{name: ids}, **_given(model, [node], [0], None), use_cache=True, return_dict=True)
+    except Exception:  # of whatever kind, as where a part of the network takes no cache
+        return False
+    return _pickable(getattr(output, "past_key_values", None))
+
+
+def _pickable(cache: Any) -> bool:
+    from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer, EncoderDecoderCache
+
+    if type(cache) is EncoderDecoderCache:
+        return _pickable(cache.self_attention_cache) and _pickable(cache.cross_attention_cache)
+    known = (DynamicLayer, DynamicSlidingWindowLayer)
+    return type(cache) is DynamicCache and all(type(one) in known and one.keys is not None for one in cache.layers)
+
+
+def _apart(paths: Sequence[Branch]) -> list[Node]:
+    """Different paths as roots without kids."""
+    order: dict[tuple[tuple[int, ...], tuple[int, ...]], list[int]] = {}
+    for number, path in enumerate(paths):
+        order.setdefault((path.source, path.ids), []).append(number)
+    return [
+        Node(ids, 0, min(paths[i].first for i in ends), tuple(ends), (), source)
+        for (source, ids), ends in order.items()
+    ]
+
+
+def tokens_run(roots: Sequence[Node]) -> int:
+    """Tokens that ``token_log_probs`` gives the network; an encoder's are counted too, once for each root."""
+    total = sum(len(root.source) for root in roots)
     while roots:
         total += sum(len(node.run) for node in roots)
         roots = [kid for node in roots for kid in node.kids]
@@ -108,9 +163,9 @@ def token_log_probs(
         Number of a path, as soon as it is done, and its values, float64 of shape (tokens,); 0 before ``first``.
 
     Raises:
-        ModelError: the network keeps no keys and values, scores are not finite, or one text does not fit into memory.
+        ModelError: scores are not finite, or one text does not fit into memory.
     """
-    rows = [(node, 0, np.zeros(1)) for node in grow(paths)]
+    rows = [(node, 0, np.zeros(1)) for node in roots_of(model, paths)]
     for number, values in _walk(model, rows, None, batch_tokens or BATCH_TOKENS):
         values[: paths[number].first] = 0.0
         yield number, values
@@ -136,7 +191,7 @@ def _walk(model: Model, rows: Sequence[Row], past: Past | None, budget: int) -> 
         def forward(part: list[int], members: list[Row] = members) -> tuple[list[list[np.ndarray]], Past | None]:
             return _forward(model, [members[i] for i in part], past)
 
-        for part, (read, here) in within_memory(model.name, lengths, masks, budget, forward):
+        for part, (read, here) in within_memory(model.name, lengths, masks, budget, forward, model.minds_padding):
             kids: list[Row] = []
             for place, (number, values) in enumerate(zip(part, read, strict=True)):
                 node, _, known = members[number]
@@ -179,7 +234,8 @@ def _forward(model: Model, rows: Sequence[Row], past: Past | None) -> tuple[list
     with head_at(model, heads), torch.inference_mode():
         given = _given(model, nodes, [parent for _, parent, _ in rows], past)
         name = "decoder_input_ids" if nodes[0].source else "input_ids"
-        output = network(**{name: embedded(model, ids).to(model.device)}, **given, use_cache=True, return_dict=True)
+        given |= {name: embedded(model, ids).to(model.device), "use_cache": bool(past) or any(n.kids for n in nodes)}
+        output = network(**given, return_dict=True)
         logits = output.logits[0].float()
         places, tokens = torch.tensor(read, dtype=torch.long, device=model.device).reshape(-1, 2).T
         wanted = places >= 0
@@ -191,7 +247,7 @@ def _forward(model: Model, rows: Sequence[Row], past: Past | None) -> tuple[list
     pairs = [[next(values), next(values)] for _ in nodes]
     if not any(node.kids for node in nodes):
         return pairs, None
-    return pairs, Past(_kept(model, output), output.encoder_last_hidden_state if nodes[0].source else None)
+    return pairs, Past(output.past_key_values, output.encoder_last_hidden_state if nodes[0].source else None)
 
 
 def _sizes(nodes: Sequence[Node]) -> list[int]:
@@ -213,24 +269,6 @@ def _given(model: Model, nodes: Sequence[Node], parents: Sequence[int], past: Pa
     if past.source is not None:
         given["encoder_outputs"] = BaseModelOutput(last_hidden_state=past.source[chosen])
     return given
-
-
-def _kept(model: Model, output: Any) -> Any:
-    """The keys and values of all tokens so far.
-
-    Raises:
-        ModelError: the network remembers in another way.
-    """
-    from transformers.cache_utils import EncoderDecoderCache
-
-    cache = getattr(output, "past_key_values", None)
-    own = cache.self_attention_cache if isinstance(cache, EncoderDecoderCache) else cache
-    if not all(getattr(layer, "keys", None) is not None for layer in getattr(own, "layers", [None])):
-        raise ModelError(
-            f"{model.name}: {type(model.network).__name__} keeps no keys and values of each token, as the scores of "
-            "causal models need"
-        )
-    return cache
 
 
 def _picked(cache: Any, rows: torch.Tensor) -> Any:
