@@ -107,6 +107,27 @@ def refuse_special(path: Path) -> None:
         raise StoreError(f"{path} is {'a folder' if path.is_dir() else 'no plain file'}: name a file")
 
 
+@contextlib.contextmanager
+def alone(folder: Path, what: str) -> Iterator[None]:
+    """Inside, no other process makes ``what`` in a folder; it is free again when this one ends, however it does.
+
+    Raises:
+        StoreError: another process is at it.
+    """
+    from filelock import FileLock, Timeout
+
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(folder / ".lock", timeout=0)
+    try:
+        lock.acquire()
+    except Timeout as error:
+        raise StoreError(f"another process makes {what} in {folder}: let it end, then run again") from error
+    try:
+        yield
+    finally:
+        lock.release()
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write ``data`` to ``path``: a reader finds the whole file or none, also after a crash.
 

@@ -51,6 +51,7 @@ ORDER = [
     "endings",
     "commands",
     "cli",
+    "__main__",
 ]
 MODULES = sorted(PACKAGE.rglob("*.py"))
 STUDIES = sorted((ROOT / "notebooks").rglob("*.py"))

@@ -14,7 +14,7 @@ from pathlib import Path
 import yaml
 
 from probekit.errors import ReportError
-from probekit.files import contents, digest
+from probekit.files import alone, contents, digest
 from probekit.kernels import at_once
 from probekit.report import explorer
 from probekit.report.fingerprint import PACKAGE, page_hash
@@ -77,7 +77,13 @@ def build(update_pages: bool = False, runs: Sequence[Path] = ()) -> Path:
 
     Raises:
         ReportError: a page failed, or the book has warnings.
+        StoreError: another process makes the book of this checkout.
     """
+    with alone(built(), "the book"):
+        return _build(update_pages, runs)
+
+
+def _build(update_pages: bool, runs: Sequence[Path]) -> Path:
     stage = built() / "stage"
     shutil.rmtree(stage, ignore_errors=True)
     stage.mkdir(parents=True)

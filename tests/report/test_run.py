@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 import probekit as pk
 from probekit import cli
 from probekit.errors import ReportError
+from probekit.files import alone
 from probekit.lazy import resolve
 from probekit.markup import Markup, escape
 from probekit.outcomes import read_outcomes
@@ -315,6 +316,20 @@ def test_the_command_line_says_what_is_wrong_in_one_line(home, capsys):
     assert "not YAML" in capsys.readouterr().err
     assert cli.main(["list", "studies"]) == 0
     assert "count: int = 3  # rows" in capsys.readouterr().out
+
+
+def test_the_package_runs_as_a_module():
+    command = [sys.executable, "-m", "probekit", "--version"]
+    assert subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip() == pk.__version__
+
+
+def test_of_two_books_at_once_in_one_checkout_the_second_is_refused(home, capsys, monkeypatch):
+    monkeypatch.setattr("probekit.report.book.made", lambda: pytest.fail("the second went on"))
+    with alone(home / "_build", "the book"):
+        assert cli.main(["book"]) == 1
+    assert f"another process makes the book in {home / '_build'}: let it end" in capsys.readouterr().err
+    with alone(home / "_build", "the book"):
+        assert [path.name for path in (home / "_build").iterdir()] == [".lock"]
 
 
 def test_a_missing_extra_is_named_in_one_line(home, capsys, monkeypatch):
