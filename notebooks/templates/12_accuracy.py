@@ -176,10 +176,10 @@ page.findings()
 # - Held-out facts do not take away the advantage of a familiar style; only a control that is tuned on neither style does.
 # - A mean over models is a mean over the models of this page; its interval speaks of other facts, not of other models.
 # - No p-value or interval of this page is corrected for their number; {doc}`13_rankings` does that.
-# - On PubMed a word that only looks like an entity counts as one; {doc}`/book/studies/19_lipid` takes such homonyms out.
-# - ConceptNet and some relations of T-REx are not at hand ({doc}`11_datasets` counts them).
 
 # %% tags=["hide-input"]
+for bound in accuracy.bounds(tables):
+    page.say(bound)
 if page.recorded:
     page.say(
         Markup(

@@ -29,7 +29,7 @@ from probekit.probes.lama import ONE_MASK
 from probekit.probes.probe import Probe
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, cell, pick
-from probekit.report.text import number, title
+from probekit.report.text import Markup, number, title
 
 from notebooks.templates.ask import NEITHER, clear
 from notebooks.templates.paper_sets import PAPER_SETS, whole
@@ -344,6 +344,19 @@ def tuning_sentence(tables: Tables) -> str:
             f"in {down} of {len(rows)} cases"
         )
     return f"Beside a model tuned on neither style, by 95% intervals, {'; '.join(parts)}."
+
+
+def bounds(tables: Tables) -> list[Markup]:
+    """What the page does not show of the data sets that it asks."""
+    asked = " ".join(tables["datasets"]["dataset"])
+    known = {
+        "pubmed/": Markup(
+            "- On PubMed a word that only looks like an entity counts as one; {doc}`/book/studies/19_lipid` takes such "
+            "homonyms out."
+        ),
+        "trex": Markup("- ConceptNet and some relations of T-REx are not at hand ({doc}`11_datasets` counts them)."),
+    }
+    return [said for sign, said in known.items() if sign in asked]
 
 
 def commonest(tables: Tables) -> dict[str, float]:

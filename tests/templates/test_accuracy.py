@@ -299,3 +299,11 @@ def test_halves_for_the_chart_have_a_row_per_half():
     assert rows["estimate"].to_dict() == {"taught": 1.0, "held out": 0.5}
     assert "in 0 of 1 cases" in accuracy.halves_sentence(tables)
     assert accuracy.clean_halves(accuracy.tables(ranks("natural", [1]))).empty
+
+
+@pytest.mark.parametrize(
+    ("asked", "named"), [(["my_capitals"], []), (["google_re", "trex"], ["T-REx"]), (["pubmed/gene"], ["PubMed"])]
+)
+def test_bounds_are_of_the_data_sets_that_are_asked(asked, named):
+    said = accuracy.bounds({"datasets": pd.DataFrame({"dataset": asked})})
+    assert [name for name in ("PubMed", "T-REx") if name in " ".join(said)] == named
