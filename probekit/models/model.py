@@ -16,6 +16,7 @@ from probekit.models.source import Source
 
 if TYPE_CHECKING:
     import torch
+    from tokenizers import Tokenizer
     from transformers import PreTrainedConfig, PreTrainedModel, PreTrainedTokenizerFast
 
 Kind = Literal["masked", "causal", "seq2seq", "encoder"]
@@ -118,8 +119,8 @@ class Model:
     def max_tokens(self) -> int:
         """Longest input in tokens, special ones included."""
         limits = [self.tokenizer.model_max_length]
-        positions = getattr(self.outline.config, "max_position_embeddings", None)
-        if positions:
+        positions = getattr(self.outline.config, "max_position_embeddings", None) or 0
+        if positions > 0:  # XLNet's -1 is no limit
             padding = position_padding(self.outline)
             limits.append(positions - (0 if padding is None else padding + 1))
         return int(min(limits))
@@ -127,13 +128,11 @@ class Model:
     @cached_property
     def special_ids(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Token ids that the tokenizer puts before and after a text."""
-        if backend := backend_of(self.tokenizer):  # an added token is one token, whatever the vocabulary
-            backend.add_tokens([ANY])
-            text, whole = backend.token_to_id(ANY), backend.encode(ANY).ids
-        else:
-            text, whole = -1, self.tokenizer.build_inputs_with_special_tokens([-1])
-        at = whole.index(text)
-        return tuple(whole[:at]), tuple(whole[at + 1 :])
+        backend = backend_of(self.tokenizer)
+        backend.add_tokens([ANY])  # an added token is one token, whatever the vocabulary
+        whole = backend.encode(ANY)
+        at = whole.tokens.index(ANY)
+        return tuple(whole.ids[:at]), tuple(whole.ids[at + 1 :])
 
     @cached_property
     def minds_spaces(self) -> bool:
@@ -153,9 +152,7 @@ class Model:
 
     def tokens_of(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
         """Token ids of each text as ``tokens`` gives them, without all else that a tokenizer tells."""
-        backend = getattr(self.tokenizer, "backend_tokenizer", None)
-        if backend is None:  # one in Python
-            return [tuple(self.tokens(text)) for text in texts]
+        backend = self.tokenizer.backend_tokenizer
         backend.no_truncation()
         backend.no_padding()
         found: list[tuple[int, ...]] = []
@@ -165,13 +162,11 @@ class Model:
         return found
 
 
-def backend_of(tokenizer: PreTrainedTokenizerFast) -> Any:
-    """A copy of the inner tokenizer, which neither truncates nor pads; None of a tokenizer in Python."""
+def backend_of(tokenizer: PreTrainedTokenizerFast) -> Tokenizer:
+    """A copy of the inner tokenizer, which neither truncates nor pads."""
     from tokenizers import Tokenizer
 
-    if (inner := getattr(tokenizer, "backend_tokenizer", None)) is None:
-        return None
-    backend = Tokenizer.from_str(inner.to_str())
+    backend = Tokenizer.from_str(tokenizer.backend_tokenizer.to_str())
     backend.no_truncation()
     backend.no_padding()
     return backend
@@ -189,8 +184,12 @@ def settings_of(config: PreTrainedConfig, tokenizer: PreTrainedTokenizerFast) ->
     Truncation and padding of the tokenizer are left out: every call sets them anew.
     """
     special = [special_roles(tokenizer), sorted(tokenizer.all_special_ids)]
-    backend = backend_of(tokenizer)
-    reads = [backend.to_str(), *special, tokenizer.model_max_length, tokenizer.clean_up_tokenization_spaces]
+    reads = [
+        backend_of(tokenizer).to_str(),
+        *special,
+        tokenizer.model_max_length,
+        tokenizer.clean_up_tokenization_spaces,
+    ]
     return canonical([_deciding(config.to_dict()), *reads])
 
 
