@@ -43,7 +43,8 @@ class Probe:
             strings, the fact's own object first); where known ``fact_id``, ``relation``, ``subject``,
             ``template_id``, ``entity_type``. Further columns are kept. An index named ``line`` says where in its file
             each stands, for errors; it is not kept.
-        entities: every candidate; holds every gold. Repeated strings count once.
+        entities: every candidate; holds every gold. Repeated strings count once, and white space around them and the
+            golds is left out.
         style: ``template``, ``natural`` or ``other``.
         domain: such as ``general`` or ``biomedical``.
         licence: of the data.
@@ -64,7 +65,7 @@ class Probe:
     counts: Mapping[str, int] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "entities", tuple(dict.fromkeys(self.entities)))
+        object.__setattr__(self, "entities", tuple(dict.fromkeys(map(_stripped, self.entities))))
         places = row_places(self.prompts)
         object.__setattr__(self, "prompts", self.prompts.reset_index(drop=True))
         if self.prompts.empty:
@@ -73,6 +74,8 @@ class Probe:
             if column not in self.prompts:
                 found = ", ".join(f"{name}{meant(str(name), [column])}" for name in self.prompts.columns)
                 raise ProbeError(f"{self.name}: prompts have no field {column!r}; found {found}")
+        golds = [[_stripped(one) for one in g] if isinstance(g, (list, tuple)) else g for g in self.prompts["gold"]]
+        object.__setattr__(self, "prompts", self.prompts.assign(gold=golds))
         if not self.entities:
             raise ProbeError(f"{self.name}: no entities")
         for number, entity in enumerate(self.entities):
@@ -242,6 +245,11 @@ def prompt_faults(prompt_id: Any, text: Any, gold: Any, known: Collection[str], 
 def _visible(text: Any) -> bool:
     """Whether it is a text that shows something: more than spaces, and signs without a width."""
     return isinstance(text, str) and any(sign.isprintable() and not sign.isspace() for sign in text)
+
+
+def _stripped(entity: Any) -> Any:
+    """An entity without white space around it; what is no string, or nothing else, stays, to be refused."""
+    return (entity.strip() or entity) if isinstance(entity, str) else entity
 
 
 def _is_nan(value: Any) -> bool:

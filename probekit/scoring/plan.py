@@ -122,6 +122,8 @@ def check_candidates(model: Model, probe: Probe, plan: Plan) -> None:
         caution(f"{name}: there is one candidate alone, so that every answer is right.")
     elif total - apart > MANY_LOST * total:
         caution(f"{told}.")
+    if special := sorted({e for table in plan.tables for e in table.special}):
+        caution(f"{name}: {len(special):,} candidates hold special tokens, such as {special[0]!r}; they rank last.")
     if without := sorted({e for table in plan.tables for e in table.tokenless}):
         caution(f"{name}: {len(without):,} candidates have no token at all, such as {without[0]!r}; they rank last.")
 
@@ -156,8 +158,9 @@ def _counts(model: Model, plan: Plan, unit_of: Sequence[int]) -> dict[str, int]:
             rows, tokens = rows + 1, tokens + kept + length + specials
             if kept < len(slot.left) + len(slot.right):
                 cut.add(unit)
-    merged = {e for table in plan.tables for e, number in table.number.items() if table.strings[number] != e}
+    merged = {e for table in plan.tables for e, number in table.number.items() if table.strings[number] != e.strip()}
     unwritten = {entity for table in plan.tables for entity in table.unknown}
+    special = {entity for table in plan.tables for entity in table.special}
     return {
         "prompts": len(unit_of),
         "distinct prompts": len(plan.texts),
@@ -165,5 +168,6 @@ def _counts(model: Model, plan: Plan, unit_of: Sequence[int]) -> dict[str, int]:
         "candidates": max(len(table.strings) for table in plan.tables),
         "entities merged with another of the same tokens": len(merged),
         "candidates holding the unknown token": len(unwritten),
+        "candidates holding another special token": len(special),
         **({"prompts cut to the model's length": sum(unit in cut for unit in unit_of)} if plan.slots else {}),
     }

@@ -25,7 +25,7 @@ from probekit.scoring.statements.scoring import COUNTS
 from probekit.scoring.statements.scoring import VERSION as STATEMENTS_VERSION
 from probekit.store import Store
 
-VERSION = 2  # of the scores: raise it whenever any of them can change
+VERSION = 3  # of the scores: raise it whenever any of them can change
 
 Ties = Literal["pessimistic", "mid"]
 
@@ -55,6 +55,7 @@ def rank_entities(
         candidates: every entity of the ``probe``, or only golds of the prompt's ``relation``.
         unknown: an entity that the tokenizer cannot write without its unknown token ranks ``last``, or may ``compete``;
             then all entities that it writes alike are one, and a model that says the unknown token is right about them.
+            One that holds another special token, such as ``[SEP]``, always ranks last.
         store: where finished shards are kept and found; None keeps nothing.
         score: what is compared; None takes the first that is defined for the kind of model. All are natural logarithms.
 

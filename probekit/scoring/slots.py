@@ -78,26 +78,28 @@ class Candidates:
     """The entities that compete for a slot, as distinct token sequences, shorter ones first.
 
     Entities of one token sequence are one candidate. An entity that cannot be scored is a candidate of its own, of
-    length 0, which ranks last: one without any token, and one that the tokenizer cannot write without its unknown
-    token, unless that may ``compete``.
+    length 0, which ranks last: one without any token, one that holds a special token, such as ``[SEP]``, and one that
+    the tokenizer cannot write without its unknown token, unless that may ``compete``.
 
     Args:
-        strings: first entity of each candidate, shape (c,).
-        number: entity -> its candidate.
+        strings: first entity of each candidate, without white space around it, shape (c,).
+        number: entity, as it was given -> its candidate.
         sequences: token ids of each candidate, shape (c, its length).
         unknown: the strings of the candidates that hold the unknown token.
+        special: the strings of those that hold another special token.
     """
 
     strings: list[str]
     number: dict[str, int]
     sequences: list[tuple[int, ...]] = field(repr=False)
     unknown: frozenset[str]
+    special: frozenset[str]
 
     @property
     def tokenless(self) -> list[str]:
         """The entities of which the tokenizer makes no token at all."""
         pairs = zip(self.strings, self.sequences, strict=True)
-        return [entity for entity, sequence in pairs if not sequence and entity not in self.unknown]
+        return [entity for entity, sequence in pairs if not sequence and entity not in self.unknown | self.special]
 
     @cached_property
     def by_length(self) -> dict[int, tuple[int, torch.Tensor]]:
@@ -113,7 +115,7 @@ class Candidates:
 
 
 def encode_candidates(model: Model, entities: Iterable[str], spaced: bool, unknown: Unknown = "last") -> Candidates:
-    """Tokenise entities as they would stand in the slot.
+    """Tokenise entities as they would stand in the slot, without white space of their own around them.
 
     Args:
         spaced: whether the slot follows white space; byte-level BPE then gives an entity a leading space.
@@ -121,19 +123,24 @@ def encode_candidates(model: Model, entities: Iterable[str], spaced: bool, unkno
             one with another; ``compete`` takes the unknown token for a token like others.
     """
     entities = list(dict.fromkeys(entities))
+    texts = [entity.strip() for entity in entities]
     lead = " " if spaced and model.minds_spaces else ""
     number = model.tokenizer.unk_token_id
-    written = [(ids, number in ids) for ids in model.tokens_of([lead + entity for entity in entities])]
-    scored = [bool(ids) and not (holds and unknown == "last") for ids, holds in written]
-    keys = [(w[0], "") if s else ((), e) for e, w, s in zip(entities, written, scored, strict=True)]
+    special = set(model.tokenizer.all_special_ids) - {number}
+    written = [
+        (ids, number in ids, not special.isdisjoint(ids)) for ids in model.tokens_of([lead + text for text in texts])
+    ]
+    scored = [bool(ids) and not marks and not (holds and unknown == "last") for ids, holds, marks in written]
+    keys = [(w[0], "") if s else ((), text) for text, w, s in zip(texts, written, scored, strict=True)]
     first: dict[tuple[tuple[int, ...], str], int] = {}
     for place, key in enumerate(keys):
         first.setdefault(key, place)
     order = sorted(first, key=lambda key: len(key[0]))
     numbers = {key: i for i, key in enumerate(order)}
     return Candidates(
-        strings=[entities[first[key]] for key in order],
+        strings=[texts[first[key]] for key in order],
         number={entity: numbers[key] for entity, key in zip(entities, keys, strict=True)},
         sequences=[ids for ids, _ in order],
-        unknown=frozenset(entities[first[key]] for key in order if written[first[key]][1]),
+        unknown=frozenset(texts[first[key]] for key in order if written[first[key]][1]),
+        special=frozenset(texts[first[key]] for key in order if written[first[key]][2]),
     )

@@ -47,6 +47,7 @@ def rank_within(
         ModelError, StoreError: see ``rank_targets``.
     """
     own = [gold[0] for gold in probe.prompts["gold"]]
+    lists = {name: [entity.strip() for entity in entities] for name, entities in lists.items()}
     for name, entities in lists.items():
         absent = set(own) - set(entities)
         if absent:

@@ -312,6 +312,13 @@ def test_golds_alone_are_the_candidates_by_default(tmp_path):
     assert Probe.from_file(jsonl(tmp_path, *ROWS)).entities == ("Mirland", "Osk")
 
 
+def test_white_space_around_golds_and_candidates_is_no_part_of_them(tmp_path):
+    path = written(tmp_path, "mine.jsonl", "\n".join(json.dumps({**row, "gold": [" Osk\t"]}) for row in ROWS))
+    probe = Probe.from_file(path)
+    assert list(probe.entities) == ["Osk"] and probe.prompts["gold"].tolist() == [["Osk"]] * 3
+    assert Probe.from_file(path, [" Osk", "Osk", "Tarn "]).entities == ("Osk", "Tarn")
+
+
 def test_a_missing_prompt_id_becomes_the_rows_number(tmp_path):
     rows = [{k: v for k, v in row.items() if k != "prompt_id"} for row in ROWS]
     assert list(Probe.from_file(jsonl(tmp_path, *rows)).prompts["prompt_id"]) == ["0", "1", "2"]

@@ -7,10 +7,10 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from conftest import small
+from conftest import small, writer
 from hypothesis import given
 from hypothesis import strategies as st
-from naive import slot_scores
+from naive import slot_scores, statement_scores
 
 import probekit as pk
 from probekit.errors import ModelError, ProbeError
@@ -190,6 +190,37 @@ def test_an_entity_without_tokens_ranks_last():
     assert small("distilbert").tokens(accent) == []
     row = pk.rank_entities(small("distilbert"), asked).iloc[0]
     assert row["rank"] == 3 and row["score"] == -np.inf
+
+
+@pytest.mark.parametrize("score", ["slot", "pll", "sum"])
+def test_candidates_with_a_special_token_rank_last_and_are_told(score, caplog):
+    model = writer("gpt2", "own") if score == "sum" else small("bert")
+    marks = [token for token in model.tokenizer.all_special_tokens if token != model.tokenizer.unk_token]
+    marks += [f"town {marks[0]} x"]
+    asked = probe(["He was in [MASK] ."], ["town", "Lomese", "map", *marks])
+    found = pk.rank_targets(model, asked, [asked.entities], score=score)
+    assert found["score"][3:].tolist() == [-np.inf] * len(marks) and np.isfinite(found["score"][:3]).all()
+    assert set(found["rank"][3:]) == {len(asked.entities)} and found["rank"][:3].max() == 3
+    assert found.attrs["counts"]["candidates holding another special token"] == len(marks)
+    assert f"{len(marks)} candidates hold special tokens, such as" in caplog.text
+
+
+@pytest.mark.parametrize(("score", "spaced"), [("slot", True), ("slot", False), ("pll", True), ("sum", True)])
+def test_white_space_around_a_candidate_is_no_part_of_it(score, spaced):
+    model = writer("gpt2", "own") if score == "sum" else small("roberta")
+    text, pairs = f"He was in{' ' * spaced}[MASK].", [[" town", "town"], ["clock ", "clock"], ["\tx y", "x y"]]
+    names = [name for _, name in pairs]
+    rows = pd.DataFrame({"prompt_id": ["a"], "text": [text], "gold": [[" town "]], "relation": ["in"]})
+    asked = pk.Probe("test", rows, [name for pair in pairs for name in pair])
+    expected = slot_scores(model, text, names) if score == "slot" else statement_scores(model, text, names, score)
+    listed = {"in": [name for pair in pairs for name in pair]}
+    for candidates in ("probe", listed):
+        found = pk.rank_targets(model, asked, [names], candidates=candidates, score=score, top=3)
+        assert found["score"].tolist() == pytest.approx([expected[name] for name in names], abs=1e-4)
+        assert sorted(found["top"][0]) == sorted(names)
+        assert found.attrs["counts"]["entities merged with another of the same tokens"] == 0
+    within = pk.rank_within(model, asked, {"all": listed["in"]}, score=score)
+    assert within["candidates"].tolist() == [3] and within["score"][0] == pytest.approx(expected["town"], abs=1e-4)
 
 
 def test_duplicated_prompts_are_scored_once_and_all_answered():
