@@ -18,7 +18,7 @@ from probekit.probes.data import BEAR
 from probekit.probes.honest import SLOT, TEMPLATE_FIELDS
 from probekit.probes.hub import dataset_frame, is_dataset
 from probekit.probes.probe import FIELDS as PROMPT
-from probekit.probes.probe import MASK, ROWS, STYLED, as_list, numbered_rows, prompt_faults, without_nulls
+from probekit.probes.probe import MASK, ROWS, STYLED, as_list, numbered_rows, prompt_faults, shows, without_nulls
 from probekit.probes.rationales.record import FIELDS as RECORD
 from probekit.probes.rationales.record import REQUIRED, original_fault, record_faults, words_of
 from probekit.reading import HELD, json_value, lines
@@ -48,6 +48,8 @@ class Checked:
         default_factory=dict, repr=False
     )  # of a probe: style -> fact -> its object
     ids: set[str] = field(default_factory=set, repr=False)  # of templates, or of what completions complete
+    golds: int = field(default=0, repr=False)  # of the prompt that has most
+    unsaid: dict[str, set[str]] = field(default_factory=dict, repr=False)  # other file -> facts without a style
 
     def told(self) -> dict[str, Any]:
         """The same for JSON."""
@@ -69,8 +71,15 @@ def check(places: Sequence[str], entities: Path | None = None) -> list[Checked]:
     found = [_one(place, known) for place in places]
     for one, other in combinations([one for one in found if one.kind == PROBE], 2):
         _pair(one, other)
+    beside = any(one.kind == DOCUMENTS for one in found)
     for one in found:
         _both_styles(one)
+        if one.unsaid:
+            facts = f"{len(set().union(*one.unsaid.values())):,} facts are in {_few(list(one.unsaid))}, too"
+            why = "but not both say their style, template or natural: they are not compared fact by fact"
+            one.notes.append(f"{facts}, {why}")
+        if beside and one.golds == 1:
+            one.notes.append("no prompt has a second gold, by which page 22 counts: it has nothing to show of these")
     for said in (one for one in found if one.kind == COMPLETIONS):
         for asked in (one for one in found if one.kind == TEMPLATES):
             if said.ids and asked.ids and (lost := sorted(asked.ids - said.ids)):
@@ -119,7 +128,7 @@ def _read(path: Path, found: Checked) -> list[Row]:
         except ProbeError as error:
             found.faults.append((number, str(error).lstrip(": ")))
             continue
-        if isinstance(value, list) and len(value) > 3:  # as completions were released
+        if isinstance(value, list) and len(value) > 3 and isinstance(value[3], list):  # as completions were released
             value = {"template_id": str(value[0]), "prompt": value[2], "completions": value[3]}
         if isinstance(value, dict):
             rows.append((number, value))
@@ -166,6 +175,7 @@ def _kind(names: Sequence[str], rows: list[Row]) -> str:
 
 def _prompts(rows: list[Row], found: Checked, known: set[str] | None) -> None:
     ids, asked = set[Any](), dict[tuple[str, str], int]()
+    written, shown = dict[str, set[str]](), list[int]()
     for number, row in rows:
         try:
             golds = as_list(row.get("gold", []), "")
@@ -176,6 +186,14 @@ def _prompts(rows: list[Row], found: Checked, known: set[str] | None) -> None:
         among = known if known is not None else {gold for gold in golds if isinstance(gold, str)}
         found.faults += [(number, said) for said in prompt_faults(name, text, golds, among, ids)]
         ids |= {name} if isinstance(name, (str, int, float)) else set()
+        names = [gold for gold in golds if isinstance(gold, str) and gold.strip()]
+        found.golds = max(found.golds, len(names))
+        for gold in names:
+            written.setdefault(gold.casefold(), set()).add(gold)
+            if gold != gold.strip():
+                found.faults.append((number, f"field 'gold': {gold!r} has blanks at an end, which are scored with it"))
+        if any(shows(gold.strip(), str(text)) for gold in names):
+            shown.append(number)
         own = str(golds[0]) if golds else ""
         if (before := asked.setdefault((str(text), own), number)) != number:
             found.faults.append((number, f"text and gold are those of line {before}"))
@@ -187,6 +205,10 @@ def _prompts(rows: list[Row], found: Checked, known: set[str] | None) -> None:
             first = found.facts.setdefault(style, {}).setdefault(str(row["fact_id"]), own)
             if own and first != own:
                 found.faults.append((number, f"field 'gold': the fact {row['fact_id']!r} had {first!r} before"))
+    if alike := [way for ways in written.values() if len(ways) > 1 for way in sorted(ways)]:
+        found.notes.append(f"{len(alike):,} golds differ in case alone, and compete with each other: {_few(alike)}")
+    if shown:
+        found.notes.append(f"the answer stands in the text of {len(shown):,} rows: line {_few(shown)}")
     if lost := [number for number, row in rows if row.get("fact_id") in (None, "")]:
         if found.facts:
             found.faults += [(number, "field 'fact_id': missing here, though other rows have it") for number in lost]
@@ -240,7 +262,19 @@ def _table(path: Path, found: Checked) -> None:
         fields = line.split("\t")
         if not header:
             header = fields
-            found.kind = LEXICON if "lemma" in header else TEMPLATES
+            found.kind = (
+                LEXICON if "lemma" in header else TEMPLATES if {"template_masked", "identity"} & {*header} else UNKNOWN
+            )
+            if found.kind == UNKNOWN:
+                said = (
+                    f"facts are read from {', '.join(ROWS)}, not from .tsv"
+                    if {"text", "gold"} & {*header}
+                    else (
+                        f"a lexicon has the column lemma, templates have {', '.join(wanted)}; found {', '.join(header)}"
+                    )
+                )
+                found.faults.append((1, said))
+                return
             if lost := [name for name in wanted if name not in header] if found.kind == TEMPLATES else []:
                 near = [f"{name!r}{meant(name, lost)}" for name in header if name not in wanted]
                 found.faults.append((1, f"no column {', '.join(lost)}; found {', '.join(near) or 'no other'}"))
@@ -286,10 +320,7 @@ def _pair(one: Checked, other: Checked) -> None:
             if a != b and "other" not in (a, b):
                 _alike(facts, others, f"in {one.file}", other)
             elif "other" in (a, b):
-                said = (
-                    f"{len(shared):,} facts are in {one.file}, too, but not both say their style, template or natural"
-                )
-                other.notes.append(f"{said}: they are not compared fact by fact")
+                other.unsaid.setdefault(one.file, set()).update(shared)
 
 
 def _both_styles(one: Checked) -> None:
@@ -310,6 +341,6 @@ def _alike(facts: Mapping[str, str], others: Mapping[str, str], where: str, foun
             found.notes.append(f"{len(names):,} facts {said}, and are not compared: {_few(sorted(names))}")
 
 
-def _few(names: Sequence[str]) -> str:
+def _few(names: Sequence[object]) -> str:
     more = f" and {len(names) - 3:,} more" if len(names) > 3 else ""
     return ", ".join(map(repr, names[:3])) + more

@@ -93,7 +93,10 @@ def tables(
     """
     own = several(ranked[ranked["twin"] == "target"])
     if own.empty:
-        raise ReportError("no context holds another correct object, so UCM has no step to count: take more triples")
+        raise ReportError(
+            "no context holds another correct object, so UCM has no step to count: ask questions with a second gold "
+            "that their documents name, as in the book's Your data, or take more triples"
+        )
     many = pd.DataFrame(columns=["model", "source"]) if drawn is None else drawn
 
     def by_triple(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:

@@ -95,7 +95,7 @@ def test_steps_that_rise_and_fall_by_a_coin_are_kind_to_no_class() -> None:
 
 def test_nothing_to_count_is_said() -> None:
     ranked = made({"one": 0.5}, 2)
-    with pytest.raises(ReportError, match="no step to count"):
+    with pytest.raises(ReportError, match="no step to count: ask questions with a second gold"):
         ucm.tables(ranked[ranked["added"] != "R1"], {})
 
 

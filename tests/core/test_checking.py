@@ -49,6 +49,8 @@ def only(name, **options):
         ("a.tsv", [HEADER, "she is [M].\tshe\tsingular\tfemale\tverb\n"], "templates"),
         ("a.tsv", ["lemma\tcategory\n", "pig\tan\n"], "lexicon"),
         ("a.jsonl", [{"x": 1}], "unknown"),
+        ("a.jsonl", ['["Velna is in [MASK].", "Tarn", "f", "r"]\n'], "unknown"),
+        ("a.tsv", ["word\tcategory\n", "pig\tan\n"], "unknown"),
     ],
 )
 def test_a_file_is_taken_for_what_it_is(wrote, name, rows, kind):
@@ -101,6 +103,33 @@ def test_everything_wrong_with_prompts_is_told_by_line(wrote):
     assert (found.kind, found.rows) == ("probe", 6)
 
 
+def test_what_is_odd_with_golds_is_told(wrote):
+    rows = [("Velna", ["Tarn "]), ("Osk", ["paris"]), ("Lom", ["Paris"]), ("Tarn", ["Tarn"])]
+    asked = [{**PROMPT, "text": f"{subject} is in [MASK].", "gold": gold, "fact_id": subject} for subject, gold in rows]
+    found = only(wrote("a.jsonl", *asked))
+    assert found.faults == [(1, "field 'gold': 'Tarn ' has blanks at an end, which are scored with it")]
+    assert found.notes == [
+        "2 golds differ in case alone, and compete with each other: 'Paris', 'paris'",
+        "the answer stands in the text of 1 rows: line 4",
+    ]
+
+
+def test_questions_beside_documents_need_a_second_gold(wrote):
+    documents = wrote("d.jsonl", {"text": "Velna is in Tarn, not in Lom.", "doc_id": "1"})
+    one, two = wrote("one.jsonl", PROMPT), wrote("two.jsonl", PROMPT | {"gold": ["Tarn", "Lom"], "fact_id": "g"})
+    told = ["no prompt has a second gold, by which page 22 counts: it has nothing to show of these"]
+    assert [found.notes for found in check([one, two, documents])] == [told, [], []]
+    assert only(one).notes == []
+
+
+@pytest.mark.parametrize(
+    ("header", "said"), [("word\tcategory", "a lexicon has the column lemma"), ("text\tgold", "not from .tsv")]
+)
+def test_a_table_of_no_known_columns_is_told_what_is_read(wrote, header, said):
+    (fault,) = only(wrote("a.tsv", f"{header}\n", "a\tb\n")).faults
+    assert said in fault[1]
+
+
 def test_golds_must_be_among_the_entities_that_are_given(wrote, tmp_path):
     (tmp_path / "towns.txt").write_text("Tarn\nLom\n")
     name = wrote("a.jsonl", PROMPT, {**PROMPT, "text": "Lom is in [MASK].", "gold": ["Lom", "Osk"], "fact_id": "g"})
@@ -132,6 +161,10 @@ def test_pairs_that_do_not_match_are_told(wrote):
     assert apart.faults == [(0, "no fact_id of it is in x_template.jsonl, so the styles cannot be compared")]
     _, unsaid = check([one, wrote("z.jsonl", other)])
     assert not unsaid.faults and "not both say their style" in unsaid.notes[0]
+    *_, last = check([one, two, wrote("z.jsonl", other), wrote("zz.jsonl", other)])
+    assert [said.partition(", too")[0] for said in last.notes] == [
+        "1 facts are in 'x_template.jsonl', 'x_natural.jsonl', 'z.jsonl'"
+    ]
     both = wrote("both.jsonl", {**PROMPT, "style": "template"}, {**other, "style": "natural", "gold": ["Lom"]})
     assert "'f' has 'Lom' here and 'Tarn' by template" in only(both).faults[0][1]
 
