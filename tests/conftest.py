@@ -286,7 +286,10 @@ def run_folder(tmp_path):
     manifest = {
         "study": "12_accuracy",
         "hash": "0123456789abcdef",
-        "models": {"org/one": {"kind": "masked", "fingerprint": "f1"}, "two": {"kind": "causal", "revision": None}},
+        "models": {
+            "org/one": {"kind": "masked", "fingerprint": "f1", "score": "slot"},
+            "two": {"kind": "causal", "revision": None, "score": "sum"},
+        },
         "probes": {"mine": {"licence": "MIT", "prompts": 3, "counts": {}}},
         "versions": {"torch": "2"},
     }

@@ -36,7 +36,7 @@ def ask(page: Page, models: Sequence[str], probes: Sequence[Probe], dtype: str, 
             page.used(replace(model, name=f"{name}, {kind}"), *probes)
             found.append([rank_entities(model, probe, top=TOP, store=Store()) for probe in probes])
             for probe, table in zip(probes, found[-1], strict=True):
-                page.ran(model, probe, table.attrs["counts"], kind)
+                page.ran(model, probe, **table.attrs, task=kind)
         for probe, exact, other in zip(probes, *found, strict=True):
             both = exact.merge(other, on="prompt_id", suffixes=("", "_other"))
             tables.append(both.assign(model=name, probe=probe.name, fact=list(probe.facts)))

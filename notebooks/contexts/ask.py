@@ -202,7 +202,7 @@ def ask_all(
             with later():
                 done = rank_steps(model, one.steps, one.asked.attrs["entities"], store=Store(), answers=answers)
                 task = f"contexts of {one.name}" + f", {one.wording}" * bool(one.wording)
-                page.ran(model, one.probe, done.attrs["counts"], task)
+                page.ran(model, one.probe, **done.attrs, task=task)
                 known = halves("trex") if model.name in halved and one.name == "trex" else {}
                 half = [known.get(fact, "") for fact in done["fact_id"]]
                 asked.append(done.assign(model=shown_name(model.name), half=half))

@@ -75,7 +75,7 @@ page.table(tables["datasets"], "datasets", "What each probe holds", readable(tab
 # %% [markdown]
 # ## In the tokens of each model
 #
-# A {term}`slot` is filled with as many masks as an entity has tokens, so a prompt is run once for each length that its candidates have.
+# For a masked model a {term}`slot` is filled with as many masks as an entity has tokens, so a prompt is run once for each length that its candidates have.
 # Candidates with equal tokens are one candidate, and one with an unknown token can hardly be told from others ({doc}`18_vocabulary`).
 
 # %% tags=["hide-input"]

@@ -166,8 +166,11 @@ page.findings()
 
 # %% [markdown]
 # ## How it was computed
-#
-# An entity of $L$ tokens is scored by one forward pass over the prompt with $L$ masks: the mean {term}`log-probability <slot score>` of its tokens ({doc}`/book/methods`).
+
+# %% tags=["hide-input"]
+page.say(ask.how_scored(page))
+
+# %% [markdown]
 # All entities of a data set compete, whatever their type, as in the paper; equal scores count against the gold.
 # {func}`probekit.rank_targets` ranks the own object and the best gold in one pass, {func}`probekit.metrics.accuracy_table` makes the tables, and {func}`probekit.metrics.contrast` the paired differences, whose p-value flips signs.
 #

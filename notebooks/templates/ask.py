@@ -13,6 +13,7 @@ import pandas as pd
 from probekit.cautions import caution
 from probekit.elsewhere import later
 from probekit.errors import ReportError
+from probekit.markup import Markup
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
 from probekit.models.loading import at_revision
@@ -29,6 +30,7 @@ from probekit.report.recording import recorded_models
 from probekit.report.tables import pick
 from probekit.report.text import shown_name, title
 from probekit.scoring import rank_targets
+from probekit.scoring.scores import SCORES
 from probekit.store import Store
 
 ABOUT = ("style", "name", "domain", "licence", "citation", "entities", "split")  # what a run can say of a file
@@ -51,6 +53,20 @@ TUNED = {  # text that a model was trained on, by how its name begins -> style t
     "demo": "natural sentences",
 }
 
+HOW = {  # kind and score -> how an entity is scored
+    ("masked", "slot"): Markup(
+        "A masked model reads the prompt with as many masks as the entity has tokens, in one forward pass; "
+        "the score is the mean {term}`log-probability <slot score>` of these tokens."
+    ),
+    ("causal", "sum"): Markup(
+        "A causal model reads the prompt with the entity in its slot; "
+        "the score is the log-probability of that whole text."
+    ),
+    ("seq2seq", "slot"): Markup(
+        "A seq2seq model reads the prompt, and its decoder the entity; the score is the mean log-probability of the "
+        "entity's tokens."
+    ),
+}
 COLUMNS = [  # of prompts that have them
     "relation_label",
     "template_id",
@@ -189,7 +205,7 @@ def ask_all(
         for probe in probes:
             with later():
                 tables.append(ask(model, probe, model.name in halved, Store()))
-                page.ran(model, probe, tables[-1].attrs["counts"])
+                page.ran(model, probe, **tables[-1].attrs)
         page.checked(model, sanity_faults(model.name, tables))
         return tables
 
@@ -199,6 +215,14 @@ def ask_all(
     ranks = pd.concat(found, ignore_index=True)
     page.prompts.add("rank", told(ranks, probes))
     return with_floors(ranks)
+
+
+def how_scored(page: Page) -> Markup:
+    """How each kind of model on a page scores an entity; a recorded run that does not say it took the first score."""
+    models = (page.past or page.manifest)["models"].values()
+    ways = dict.fromkeys((one["kind"], one.get("score", SCORES[one["kind"]][0])) for one in models)
+    told = [HOW.get(way, Markup("A {} model ranks entities by the score `{}`.").format(*way)) for way in ways]
+    return Markup("{} {{doc}}`/book/methods` has the formulas.").format(Markup(" ").join(told))
 
 
 def told(ranks: pd.DataFrame, probes: Sequence[Probe]) -> pd.DataFrame:
@@ -334,7 +358,7 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
         and ``score`` of it, ``rank_any`` (of its best gold, with which the other golds do not compete), ``top`` (the
         best ten candidates), ``top_scores``, the prompt's ``fact_id`` and ``relation`` (empty where unknown), ``half``
         (empty where unknown), and of ``relation_label, template_id, entity_type, kind, exposure, shows_gold,
-        exact_surface`` those the probe has. ``attrs["counts"]`` says what was run.
+        exact_surface`` those the probe has. ``attrs`` are those of ``rank_targets``.
     """
     prompts = probe.prompts.reset_index(drop=True)
     ranked = rank_targets(model, probe, [[golds[0], list(golds)] for golds in prompts["gold"]], top=TOP, store=store)
@@ -361,5 +385,5 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
         top_scores=own["top_scores"],
         half=[known.get(fact, "") for fact in fact_id],
     )
-    table.attrs["counts"] = ranked.attrs["counts"]
+    table.attrs = dict(ranked.attrs)
     return table

@@ -126,7 +126,7 @@ def ask_all(page: Page, models: Sequence[str], enlarged: Sequence[Enlarged]) -> 
             with later():
                 page.used(longer.probe)
                 asked = ask(model, longer, Store())
-                page.ran(model, longer.probe, asked.attrs["counts"])
+                page.ran(model, longer.probe, **asked.attrs)
                 found.append((asked, costs(model, longer) if by_masks(model, score_of(model, None)) else None))
         return found
 
@@ -147,7 +147,7 @@ def ask(model: Model, longer: Enlarged, store: Store | None = None) -> pd.DataFr
 
     Returns:
         One row per prompt and share: ``model, probe, prompt_id, fact_id, share, entities`` (strings in the list),
-        ``candidates`` (distinct token sequences among them), ``rank``. ``attrs["counts"]`` says what was run.
+        ``candidates`` (distinct token sequences among them), ``rank``. ``attrs`` are those of ``rank_within``.
     """
     lists = longer.lists
     found = rank_within(model, longer.probe, lists, store=store)
@@ -165,7 +165,7 @@ def ask(model: Model, longer: Enlarged, store: Store | None = None) -> pd.DataFr
             "rank": found["rank"],
         }
     )
-    asked.attrs["counts"] = found.attrs["counts"]
+    asked.attrs = dict(found.attrs)
     return asked
 
 

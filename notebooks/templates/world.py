@@ -289,7 +289,7 @@ def growth(page: Page, name: str, epochs: Sequence[int], probes: Sequence[Probe]
         for probe in probes:
             with later():
                 ranks = ask(model, probe, store=Store())
-                page.ran(model, probe, ranks.attrs["counts"])
+                page.ran(model, probe, **ranks.attrs)
                 rows.append(by_telling(ranks).assign(epochs=passes))
     found = {"growth": pd.concat(rows, ignore_index=True), "course": pd.concat(courses, ignore_index=True)}
     return {name: table[["epochs", *table.columns.drop("epochs")]] for name, table in found.items()}

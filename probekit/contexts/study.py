@@ -182,7 +182,7 @@ def rank_steps(
         "steps whose added entity is cut off": int(placed["cut"].sum()),
         "steps whose input does not change otherwise": int(placed["same"].sum()),
     }
-    result.attrs["counts"] = ranked.attrs["counts"] | counts
+    result.attrs |= {"counts": ranked.attrs["counts"] | counts, "score": ranked.attrs["score"]}
     return result
 
 

@@ -10,12 +10,12 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 import pandas as pd
 
 from probekit import __version__, elsewhere
-from probekit.cautions import listen
+from probekit.cautions import caution, listen
 from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.markup import Markup, escape, file_name, inert, option, table
@@ -30,6 +30,7 @@ from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
 from probekit.report.text import shown_name
 from probekit.report.verdicts import concluded, findings
+from probekit.scoring.scores import Score, unlike
 from probekit.store import USED, scored_by
 from probekit.titles import shown_values, tell_apart
 from probekit.viewer import as_html, words_as_html
@@ -119,10 +120,14 @@ class Page:
         """Note data that is no probe, such as templates or a lexicon."""
         self.probes[name] = {"fingerprint": fingerprint, "lines": lines}
 
-    def ran(self, model: Model, probe: Probe, counts: Mapping[str, int], task: str = "") -> None:
-        """Note what a ranking, or another ``task``, had to run and to count (``attrs["counts"]`` of its result)."""
+    def ran(
+        self, model: Model, probe: Probe, counts: Mapping[str, int], task: str = "", score: Score | Literal[""] = ""
+    ) -> None:
+        """Note what a ranking, or another ``task``, had to run and to count, and by which score (``attrs`` of it)."""
         name = f"{shown_name(model.name)} on {shown_name(probe.name)}"
         self.runs[f"{name}, {task}" if task else name] = dict(counts)
+        if score:
+            self.models[shown_name(model.name)]["score"] = score
 
     @property
     def asked(self) -> list[str]:
@@ -154,6 +159,8 @@ class Page:
             raise elsewhere.leave(self.study)  # what the page asks for is asked by now
         if unnamed := [name for name in made if name not in captions]:
             raise ReportError(f"{self.study}: table {unnamed[0]!r} has no caption: give it one")
+        if said := unlike(self.models):
+            caution(said)
         found, self._made = {}, [name for name in captions if len(made.get(name, ()))]
         for name, caption in captions.items():
             table = made.get(name, pd.DataFrame())

@@ -69,7 +69,8 @@ def rank_entities(
 
     Returns:
         One row per prompt, in order: ``prompt_id, fact_id, relation``, ``rank`` (1 is best), ``score`` (of that gold),
-        ``top`` (candidate strings, best first), ``top_scores``. ``attrs["counts"]`` says what was run.
+        ``top`` (candidate strings, best first), ``top_scores``. ``attrs["counts"]`` says what was run,
+        ``attrs["score"]`` by which score.
 
     Raises:
         ProbeError, ModelError, StoreError: see ``rank_targets``.
@@ -104,7 +105,7 @@ def rank_targets(
     Returns:
         One row per prompt and target, in order: ``prompt_id, fact_id, relation, target, rank, score``, and with ``top``
         also ``top, top_scores``. The fact of a prompt without one is its own id, and its relation then is empty. Ranks
-        are whole numbers, or halves with ``ties="mid"``. ``attrs["counts"]`` holds forward
+        are whole numbers, or halves with ``ties="mid"``, by ``attrs["score"]``. ``attrs["counts"]`` holds forward
         rows and tokens, candidates, those merged or unknown to the tokenizer, prompts cut, and targets within 1e-4 of a
         competitor. Where statements are scored: how many; the tokens run and those that a loop over the statements
         would run; and the statements whose candidate shares a token with the text around it.
@@ -161,7 +162,7 @@ def rank_plan(
     for place, (column, values) in enumerate(about.items()):
         found.insert(place, column, [value for value, t in zip(values, targets, strict=True) for _ in t])
     found.insert(len(about), "target", [x for t in targets for x in t])
-    found.attrs["counts"] = {**counts, "targets within 1e-4 of a competitor": near}
+    found.attrs |= {"counts": {**counts, "targets within 1e-4 of a competitor": near}, "score": plan.score}
     return found
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Literal, get_args
+from collections.abc import Mapping
+from typing import Any, Literal, get_args
 
 from probekit.errors import ModelError
 from probekit.models.model import Kind, Model
@@ -37,3 +38,22 @@ def score_of(model: Model, score: Score | None) -> Score:
 def by_masks(model: Model, score: Score) -> bool:
     """Whether the candidates are read at masks in the slot, and no statement is written out."""
     return model.kind == "masked" and score == "slot"
+
+
+def unlike(models: Mapping[str, Mapping[str, Any]]) -> str:
+    """That models are ranked by unlike scores, in words that name a model of each; empty where they are not.
+
+    Args:
+        models: name -> ``kind`` and ``score``; one without a score ranked nothing.
+    """
+    kinds: dict[tuple[str, str], str] = {}
+    for name, about in models.items():
+        if about.get("score"):
+            kinds.setdefault((about["kind"], about["score"]), name)
+    if len(kinds) < 2:
+        return ""
+    told = "; ".join(f"{name} is {kind} (score {score})" for (kind, score), name in kinds.items())
+    return (
+        f"The models are not scored alike: {told}. Only ranks are compared; a masked or seq2seq model sees both sides "
+        "of the slot, while a causal one is judged by the likelihood of its text."
+    )

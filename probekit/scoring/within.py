@@ -40,7 +40,8 @@ def rank_within(
 
     Returns:
         One row per prompt and list, in order: ``prompt_id, list, candidates`` (how many compete, the own object
-        included), ``rank, score``. ``attrs["counts"]`` says what was run for all lists together.
+        included), ``rank, score``. ``attrs["counts"]`` says what was run for all lists together,
+        ``attrs["score"]`` by which score.
 
     Raises:
         ProbeError: no list, or one that lacks an object.
@@ -78,5 +79,5 @@ def rank_within(
     found["list"] = list(lists) * len(own)
     found.insert(0, "prompt_id", [i for i in probe.prompts["prompt_id"] for _ in lists])
     found = found[["prompt_id", "list", "candidates", "rank", "score"]]
-    found.attrs["counts"] = {**counts, "targets within 1e-4 of a competitor": near}
+    found.attrs |= {"counts": {**counts, "targets within 1e-4 of a competitor": near}, "score": plan.score}
     return found

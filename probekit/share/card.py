@@ -177,7 +177,7 @@ def _models(folder: Path) -> Markup:
     for path in sorted(folder.glob("*/manifest.json")):
         asked = read_object(path)["models"]
         rows = [{"model": name} | about | {"scores": computed(about)} for name, about in asked.items()]
-        columns = ["model", "kind", "dtype", "licence", "revision", "fingerprint", "scores"]
+        columns = ["model", "kind", "score", "dtype", "licence", "revision", "fingerprint", "scores"]
         shown = pd.DataFrame(rows).reindex(columns=columns).map(lambda value: plain(value or None))
         return table(shown.rename(columns=str.capitalize), "What was asked")
     return Markup("")

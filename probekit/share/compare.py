@@ -18,7 +18,7 @@ from probekit.probes import Probe, load_probe
 from probekit.report.page import of_demo
 from probekit.scoring import rank_entities
 from probekit.scoring.plan import MANY_LOST
-from probekit.scoring.scores import Score, score_of
+from probekit.scoring.scores import Score, score_of, unlike
 from probekit.share.fair import shared
 from probekit.store import Store
 from probekit.titles import shown_name, tell_apart
@@ -137,7 +137,8 @@ def comparison_of(
 ) -> Comparison:
     """The comparison that rows of ``ranked`` give, with what is to be said of it."""
     known = floors(ranks).reset_index()
-    notes = [*unlike(models), *restricted(probes), *cut, *floored(known), *said]
+    about = {row["model"]: row for row in models.to_dict("records")}
+    notes = [*filter(None, [unlike(about)]), *restricted(probes), *cut, *floored(known), *said]
     return Comparison(models, probes, known, differences(ranks), relations(ranks), prompts(ranks), notes)
 
 
@@ -214,18 +215,6 @@ def prompts(ranks: pd.DataFrame) -> pd.DataFrame:
             table = table.assign(**{f"rank_{side}": rows["rank"], f"answer_{side}": rows["answer"]})
         tables.append(table.assign(factor=table["rank_first"] / table["rank_second"]))
     return pd.concat(tables, ignore_index=True)
-
-
-def unlike(models: pd.DataFrame) -> list[str]:
-    """That the models are of several kinds, which are scored by unlike numbers."""
-    kinds = models.drop_duplicates(["kind", "score"])
-    if len(kinds) < 2:
-        return []
-    told = "; ".join(f"{row.model} is {row.kind} (score {row.score})" for row in kinds.itertuples())
-    return [
-        f"The models are not scored alike: {told}. Only ranks are compared; a masked or seq2seq model sees both sides "
-        "of the slot, while a causal one is judged by the likelihood of its text."
-    ]
 
 
 def restricted(probes: pd.DataFrame) -> list[str]:

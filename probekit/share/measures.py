@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -69,8 +69,13 @@ class Run:
         return (self.folder / "manifest.json").stat().st_mtime
 
     def measures(self) -> list[Measure]:
-        """All measures of all models, in the order of the rows."""
-        return list(measures(self.outcomes))
+        """All measures of all models, in the order of the rows; what was ranked is told with its score."""
+        every = [(one, self.score(one.model)) for one in measures(self.outcomes)]
+        return [replace(one, told=f"{one.told}, by their score {score}") if score else one for one, score in every]
+
+    def score(self, model: str) -> str:
+        """By which score a model's candidates were ranked; empty where it ranked none, or the run did not note it."""
+        return str(self.manifest["models"].get(model, {}).get("score", ""))
 
 
 def read_run(folder: Path) -> Run:

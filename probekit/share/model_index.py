@@ -31,12 +31,13 @@ def model_index(run: Run) -> dict[str, str]:
 def _text(run: Run, model: str, results: dict[tuple[str, str], list[Measure]]) -> str:
     kind = run.manifest["models"].get(model, {}).get("kind", "")
     task = {"type": TASKS.get(kind, "fill-mask"), "name": f"Cloze probing, page {run.manifest['study']}"}
+    score = run.score(model)
     rows = [
         {
             "task": dict(task),  # its own, else YAML would refer to the first
             "dataset": {"type": f"probekit/{probe}", "name": f"{probe}, {variant}" if variant else probe},
             "metrics": [
-                {"type": one.kind, "name": one.name, "value": round(one.found.estimate, 6), "args": _args(one)}
+                {"type": one.kind, "name": one.name, "value": round(one.found.estimate, 6), "args": _args(one, score)}
                 for one in measures
             ],
         }
@@ -46,8 +47,8 @@ def _text(run: Run, model: str, results: dict[tuple[str, str], list[Measure]]) -
     return yaml.safe_dump(index, allow_unicode=True, sort_keys=False)
 
 
-def _args(one: Measure) -> dict[str, float]:
-    """Number of prompts, k where there is one, and the ends of the 95% interval where there are any."""
+def _args(one: Measure, score: str) -> dict[str, float | str]:
+    """Number of prompts, k and the score of the candidates where there are, and ends of the 95% interval if any."""
     found = one.found
     ends = {"low": round(found.low, 6), "high": round(found.high, 6)} if found.low == found.low else {}
-    return {"n": found.n} | ({"k": one.k} if one.k else {}) | ends
+    return {"n": found.n} | ({"k": one.k} if one.k else {}) | ({"score": score} if score else {}) | ends

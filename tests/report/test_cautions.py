@@ -143,6 +143,21 @@ def test_a_model_that_fails_is_named_in_the_first_lines_and_is_in_nothing(home, 
         page_of(home, models=[broken]).tables(lambda: ask.ask_all(page_of(home), [broken], probes), {})
 
 
+@pytest.mark.parametrize("names", [["zoo/bert-tiny", "zoo/llama-tiny"], ["zoo/bert-tiny", "zoo/roberta-tiny"]])
+def test_by_which_score_each_model_ranked_is_told(home, names):
+    page, probes = page_of(home, models=names), ask.load_probes(["demo/template", "demo/natural"], limit=20)
+    page.tables(lambda: {"ranks": ask.ask_all(page, names, probes)[["model", "rank"]]}, {"ranks": "Ranks"})
+    unlike = "zoo/llama-tiny" in names
+    assert [one["score"] for one in page.manifest["models"].values()] == ["slot", "sum" if unlike else "slot"]
+    said = "bert-tiny is masked (score slot); zoo/llama-tiny is causal (score sum)"
+    assert any(said in one for one in page.manifest["cautions"]) == unlike
+    told = ask.how_scored(page)
+    assert "with as many masks" in told and ("log-probability of that whole text" in told) == unlike
+    page.past = {"models": {"old": {"kind": "seq2seq"}, "new": {"kind": "causal", "score": "mean"}}}
+    told = ask.how_scored(page)
+    assert "its decoder the entity" in told and "A causal model ranks entities by the score `mean`" in told
+
+
 def test_a_model_that_fails_late_leaves_no_trace(home, monkeypatch):
     models, probes = folders(home), ask.load_probes(files(home))
     page = page_of(home, models=models)

@@ -58,6 +58,8 @@ def test_a_model_is_told_with_its_numbers_and_its_samples_point_to_them(run_fold
         and interval["method"] == "bootstrap over 2 facts, exact where all are alike"
     )
     assert first["metric_config"]["metric_id"] == "accuracy_at_1" and not first["metric_config"]["lower_is_better"]
+    assert first["metric_config"]["evaluation_description"].endswith("of all candidates, by their score sum")
+    assert told["model_info"]["additional_details"]["score"] == "sum"
     assert mrr["score_details"]["score"] == pytest.approx((1 / 4 + 1 + 1) / 3)
     details = told["detailed_evaluation_results"]
     assert details["checksum"] == hashlib.sha256(samples.encode()).hexdigest() and details["total_rows"] == 3
@@ -90,6 +92,7 @@ def test_the_hub_reads_the_model_index(run_folder):
     assert name == "two" and [one.metric_name for one in results] == ["Acc@1", "Acc@10", "MRR"]
     assert results[0].metric_value == pytest.approx(2 / 3, abs=1e-6) and results[0].task_type == "text-generation"
     assert results[0].dataset_type == "probekit/mine" and results[0].metric_args["k"] == 1
+    assert results[0].metric_args["score"] == "sum"
     assert results[0].metric_args["low"] < results[0].metric_value < results[0].metric_args["high"]
 
 
