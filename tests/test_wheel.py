@@ -191,6 +191,11 @@ def test_one_version_is_told_everywhere():
     assert wheels and set(wheels) == {version}
 
 
+def test_the_readme_installs_the_versions_that_were_tried():
+    commands = re.findall(r"^pip install .*\.whl.*$", (ROOT / "README.md").read_text("utf-8"), re.MULTILINE)
+    assert commands and all(" -c constraints.txt " in command for command in commands)
+
+
 def test_the_readme_is_read_in_three_minutes():
     text = (ROOT / "README.md").read_text("utf-8")
     prose = re.sub(r"^```.*?^```$", "", text, flags=re.DOTALL | re.MULTILINE)
