@@ -263,7 +263,9 @@ def _add_store(parser: argparse.ArgumentParser) -> None:
 
     step = steps.add_parser("list", help="each result: its function and key, shards, size, and the day it was written")
     step.set_defaults(call=commands.store_list)
-    step = steps.add_parser("verify", help="read all shards, and name those that are damaged or of another result")
+    step = steps.add_parser(
+        "verify", help="read all shards, and name what is damaged, of another result or of an older key"
+    )
     step.set_defaults(call=commands.store_verify)
 
     step = steps.add_parser("prune", help="remove what `verify` names, and what killed runs left unfinished")

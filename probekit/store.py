@@ -20,6 +20,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -36,6 +37,7 @@ from probekit.reading import HELD, beyond, limit, open_regular, read_object
 log = logging.getLogger(__name__)
 KEY = "key.json"
 SHARD = re.compile(r"(\d{5,})-.*\.parquet")
+FINGERPRINTS = 2  # of models, in keys: raise it when they hold more, so that what was asked under older ones is told
 LARGEST = 8 * HELD  # bytes of a shard, packed or unpacked
 INSIDE = b"probekit"  # of the metadata of a shard: what it belongs to
 MADE = b"probekit made"  # the same: what computed it
@@ -85,12 +87,13 @@ class Store:
         """All shards of a result, in order; ``compute(i)`` is called only for those not found whole.
 
         A shard is written as soon as it is computed, so that a killed run loses at most one. A file that is not the
-        shard it is named after is removed and computed again; one warning counts these and names the first.
+        shard it is named after is removed and computed again; one warning counts these and names the first. Where
+        something is computed, one warning a process counts the results of models whose keys are older.
 
         Raises:
             StoreError: a shard cannot be read or written (disk full, no permission); finished ones are kept.
         """
-        key = {**key, "shards": shards}
+        key = {**key, "shards": shards} | ({"fingerprints": FINGERPRINTS} if "model" in key else {})
         place = self.place(function, key)
         sweep(place)
         files = _files(place)
@@ -101,6 +104,8 @@ class Store:
         missing = [index for index in range(shards) if found[index] is None]
         if len(missing) < shards:
             log.info("%s: %d of %d shards found in %s", function, shards - len(missing), shards, place)
+        if missing and "model" in key:
+            _tell_older(self.folder)
         if self.shared and (taker := elsewhere.taker()) is not None:
             wanted = elsewhere.Wanted(function, key, *elsewhere.under_way.get(), shards, missing, compute)
             if taker.result(wanted) and missing:
@@ -141,6 +146,7 @@ class Store:
 
     def faults(self) -> Iterator[tuple[Path, str]]:
         """Each file that is not the shard, or the key, that its place and its name say, and why; all are read.
+        Each folder of a result whose key is older, so that it is never found.
 
         Raises:
             StoreError: a file or folder cannot be read.
@@ -148,6 +154,9 @@ class Store:
         for result in self.results():
             if digest(canonical(result.key)) != result.place.name:
                 yield result.place / KEY, "damaged or absent: it is not the key that the folder is named after"
+            elif _older(result.key):
+                yield result.place, "its key is older and does not hold the configuration of the model"
+                continue
             for path in result.shards:
                 if fault := _fault(path):
                     yield path, fault
@@ -195,6 +204,22 @@ def _key(place: Path) -> dict[str, Any] | None:
         return read_object(place / KEY)
     except ProbeError:
         return None
+
+
+def _older(key: Mapping[str, Any]) -> bool:
+    """Whether a key names a model by a fingerprint that held less than they do now."""
+    return "model" in key and key.get("fingerprints") != FINGERPRINTS
+
+
+@cache
+def _tell_older(folder: Path) -> None:
+    if older := sum(_older(_key(place) or {}) for place in folder.glob("*/*")):
+        log.warning(
+            "%d results in %s have older keys, which do not hold the configuration of the model: what is needed of "
+            "them is asked again; `probekit store prune` removes them",
+            older,
+            folder,
+        )
 
 
 def _note(place: Path, key: Mapping[str, Any]) -> None:

@@ -26,7 +26,7 @@ ROLES = ("pad", "unk", "cls", "sep", "mask", "bos", "eos")
 BOOKKEEPING = ("_name_or_path", "transformers_version", "architectures", "dtype", "torch_dtype")  # decide no result
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Model:
     """A language model ready to be asked.
 
@@ -49,6 +49,9 @@ class Model:
     def __post_init__(self) -> None:
         if isinstance(self.network, Source):
             self.__dict__["source"] = self.__dict__.pop("network")
+
+    def __repr__(self) -> str:
+        return f"<{self.name}, a {self.kind} model on {self.device}>"
 
     def __getattr__(self, name: str) -> Any:
         """The network of a source; asked for where no attribute of that name is."""

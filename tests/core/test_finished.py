@@ -131,3 +131,4 @@ def test_a_renamed_model_needs_no_weights(folder):
     pk.load_model(str(folder))
     model = pk.load_model(str(folder)).renamed("other")
     assert model.name == "other" and model.fingerprint and not loaded(model)
+    assert repr(model) == "<other, a masked model on cpu>" and not loaded(model)

@@ -29,9 +29,9 @@ from probekit import store as store_module
 from probekit.cli import main
 from probekit.errors import StoreError
 from probekit.files import canonical, digest, sweep, unfinished, write_atomically
-from probekit.store import SCORERS, USED, Store, scored_by
+from probekit.store import FINGERPRINTS, SCORERS, USED, Store, scored_by
 
-KEY = {"model": "m", "options": {"top": 3, "ties": "mid"}}
+KEY = {"model": "m", "fingerprints": FINGERPRINTS, "options": {"top": 3, "ties": "mid"}}
 PARTS = st.lists(st.one_of(st.text(), st.binary()), max_size=4)
 
 
@@ -143,7 +143,7 @@ def test_another_key_function_or_number_of_shards_is_another_result(tmp_path):
 def test_the_order_of_a_keys_fields_does_not_matter(tmp_path):
     store, compute = Store(tmp_path), Computer()
     store.frames("rank", KEY, 1, compute)
-    store.frames("rank", {"options": {"ties": "mid", "top": 3}, "model": "m"}, 1, compute)
+    store.frames("rank", {"options": {"ties": "mid", "top": 3}, "fingerprints": FINGERPRINTS, "model": "m"}, 1, compute)
     assert compute.asked == [0]
 
 
@@ -157,7 +157,10 @@ def test_the_key_lies_in_words_beside_the_shards(tmp_path):
 
 
 def test_a_shard_says_what_computed_it_whoever_reads_it(tmp_path, monkeypatch):
-    key, on = {"model": "one of this test"}, {"device": "cuda (A GPU)", "dtype": "bfloat16"}
+    key, on = (
+        {"model": "one of this test", "fingerprints": FINGERPRINTS},
+        {"device": "cuda (A GPU)", "dtype": "bfloat16"},
+    )
     monkeypatch.setitem(SCORERS, key["model"], on)
     monkeypatch.setattr(store_module, "version", lambda _: "1")
     store, before = Store(tmp_path), USED.copy()
@@ -493,6 +496,26 @@ def test_a_copied_result_is_no_result_of_its_new_place(tmp_path):
     shutil.copytree(store.place("rank", {**KEY, "shards": 2}), tmp_path / "rank" / "0123456789abcdef")
     assert {path.parent.name for path, _ in store.faults()} == {"0123456789abcdef"}
     assert len(list(store.faults())) == 3  # its key and both shards
+
+
+def test_results_under_older_keys_are_told_once_and_removed_when_asked(tmp_path, monkeypatch, capsys, caplog):
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
+    monkeypatch.setattr(store_module, "FINGERPRINTS", FINGERPRINTS - 1)
+    for function in ("rank", "perplexity"):
+        Store().frames(function, {"model": "m"}, 1, shard)
+    Store().frames("lipid", {"files": ["a"]}, 1, shard)  # asks no model
+    monkeypatch.setattr(store_module, "FINGERPRINTS", FINGERPRINTS)
+    store_module._tell_older.cache_clear()  # as in another process
+    compute = Computer()
+    Store().frames("lipid", {"files": ["a"]}, 1, compute)
+    assert not compute.asked and not caplog.records
+    for number in range(2):
+        Store().frames("rank", {"model": "m"}, 1 + number, compute)
+    assert compute.asked == [0, 0, 1]
+    (said,) = (record.getMessage() for record in caplog.records)
+    assert said.startswith(f"2 results in {tmp_path / 'results'} have older keys") and "store prune" in said
+    assert main(["store", "prune"]) == 0
+    assert "2 files and folders removed" in capsys.readouterr().out and len(list(Store().results())) == 3
 
 
 def test_old_results_are_removed_when_asked(tmp_path, monkeypatch, capsys):
