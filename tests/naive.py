@@ -63,13 +63,13 @@ def beams(
     for step in range(1, tokens + 1):
         options = []
         for total, ids in running:
-            inputs = (
+            inputs: dict = (
                 {"input_ids": torch.tensor([prompt]), "decoder_input_ids": torch.tensor([[*start, *ids]])}
                 if start
                 else {"input_ids": torch.tensor([[*prompt, *ids]])}
             )
             with torch.no_grad():
-                log_probs = model.network(**inputs).logits[0, -1].float().log_softmax(-1)
+                log_probs = model.network(**inputs, use_cache=False).logits[0, -1].float().log_softmax(-1)
             best = [i for i in log_probs.argsort(descending=True).tolist() if i not in banned][: k + len(stops)]
             options += [(total + float(log_probs[i]), [*ids, i]) for i in best]
         options.sort(key=lambda option: -option[0])

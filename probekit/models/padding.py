@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from probekit.errors import ModelError
-
 MIXES = "-minds-padding"  # ends the fingerprint of a network that does
 LENGTHS = (5, 9, 16)  # tokens of the rows that are tried
 NOISE = 3e-5  # root mean square by which float32 moves log-probabilities; a single one moves by 1e-4 at most
@@ -20,18 +18,7 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
 
     Args:
         network: in evaluation mode.
-
-    Raises:
-        ModelError: the network fails on such rows.
     """
-    try:
-        return _moves(kind, network, tokenizer)
-    except Exception as error:  # a network raises whatever its code does
-        said = (str(error).strip() or type(error).__name__).splitlines()[0]
-        raise ModelError(f"{type(network).__name__} fails on plain tokens, take another model: {said}") from error
-
-
-def _moves(kind: str, network: Any, tokenizer: Any) -> bool:
     import torch
 
     random, special = torch.Generator().manual_seed(0), set(tokenizer.all_special_ids)

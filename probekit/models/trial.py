@@ -54,8 +54,9 @@ def looks_ahead(kind: Kind, network: Any, tokenizer: Any) -> bool:
 
     def scores(ids: list[int]) -> Any:
         row = torch.tensor([ids], device=network.device)
-        decoder = {"decoder_input_ids": row, "use_cache": True} if kind == "seq2seq" else {}
-        return network(input_ids=row, attention_mask=torch.ones_like(row), **decoder, return_dict=True)
+        given: dict[str, Any] = {"decoder_input_ids": row} if kind == "seq2seq" else {}
+        given |= {"use_cache": False} if kind in ("causal", "seq2seq") else {}  # some networks take no cache
+        return network(input_ids=row, attention_mask=torch.ones_like(row), **given, return_dict=True)
 
     with torch.inference_mode():
         found = scores(tokens[:size])

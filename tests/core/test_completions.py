@@ -8,7 +8,7 @@ import naive
 import pytest
 import torch
 import transformers
-from conftest import REAL_DATA, SHAPES, TEXT, small
+from conftest import REAL_DATA, SHAPES, TEXT, UNSHARED, small, unshared
 from transformers import AutoTokenizer
 
 import probekit as pk
@@ -63,13 +63,14 @@ def looped(model: Model, text: str, stops: set[int] = frozenset(), k: int = K) -
     """The prompt as the documentation says it is put, then the plain search."""
     tokenizer = model.tokenizer
     vocabulary = tokenizer.get_vocab()
-    stops = {tokenizer.eos_token_id, *stops}
+    stops = {tokenizer.eos_token_id, *stops} - {None}
     if model.kind == "seq2seq":
         stops.add(vocabulary["<extra_id_1>"])
         ids, start = tokenizer(text.replace("[MASK]", "<extra_id_0>"))["input_ids"], [0, vocabulary["<extra_id_0>"]]
     else:
         left = text[: text.index("[MASK]")]
-        ids, start = tokenizer(left if "TinyStories" in model.name else left.rstrip())["input_ids"], []
+        ids = tokenizer(left if "TinyStories" in model.name else left.rstrip(), add_special_tokens=False)["input_ids"]
+        ids, start = [*model.special_ids[0], *ids], []
     extras = {i for token, i in vocabulary.items() if token.startswith(("<extra_id_", "madeupword"))}
     banned = (set(tokenizer.all_special_ids) | extras) - stops
     return naive.beams(model, ids, start, k, TOKENS, stops, banned)
@@ -100,6 +101,15 @@ def test_beams_are_those_of_a_plain_search(family, vocabulary):
         said, expected = found[found["prompt_id"] == number], looped(model, text)
         compare(said, expected)
         assert said["tokens"].tolist() == [one[2] for one in expected]
+
+
+@pytest.mark.parametrize("family", UNSHARED)
+def test_beams_of_networks_without_a_shared_cache_are_those_of_a_plain_search(family):
+    model = unshared(family)
+    model.network.generation_config = transformers.GenerationConfig()
+    found = pk.top_completions(model, PROMPTS, k=K, tokens=TOKENS)
+    for number, text in enumerate(PROMPTS[:3]):
+        compare(found[found["prompt_id"] == number], looped(model, text))
 
 
 @pytest.mark.parametrize("family", ["llama", "t5"])

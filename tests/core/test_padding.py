@@ -10,7 +10,6 @@ import transformers
 from conftest import byte_bpe, small, wordpiece, writer
 
 import probekit as pk
-from probekit.errors import ModelError
 from probekit.models import Model
 from probekit.models.padding import MIXES
 from probekit.scoring.embeddings import embed
@@ -117,10 +116,3 @@ def test_vectors_of_a_network_that_minds_padding_are_those_of_each_text_alone():
     texts = ["the old town", "He was born in the old town , they said .", "town"]
     alone = np.concatenate([embed(encoder, [text]) for text in texts])
     assert np.abs(embed(encoder, texts) - alone).max() < 1e-4
-
-
-def test_a_network_that_fails_on_plain_texts_says_so():
-    config = transformers.XmodConfig(vocab_size=250, **SIZES)
-    model = Model("xmod", "masked", transformers.XmodForMaskedLM(config).eval(), wordpiece(True))
-    with pytest.raises(ModelError, match="XmodForMaskedLM fails on plain tokens, .*set_default_language"):
-        model.fingerprint  # noqa: B018

@@ -4,8 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-import transformers
-from conftest import CAUSAL, WIDE, byte_bpe, small, wordpiece, writer
+from conftest import CAUSAL, UNSHARED, byte_bpe, small, unshared, wordpiece, writer
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import statement_scores
@@ -75,41 +74,11 @@ def test_likelihoods_are_those_of_the_loop(family, name, score):
     assert 0 < counts["tokens"] < 0.8 * counts["tokens of a loop over the statements"]
 
 
-HEADS = {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 8, "mamba_n_groups": 1}
-EXPERTS = {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 16}
-LINEAR = {f"linear_{what}": n for what, n in [("key_head_dim", 8), ("value_head_dim", 8), ("num_key_heads", 2)]}
-LINEAR |= {"linear_num_value_heads": 4, "shared_expert_intermediate_size": 16}
-MIXED = ["linear_attention", "full_attention"]
-JAMBA = {"num_experts": 2, "use_mamba_kernels": False, "mamba_d_state": 4, "mamba_dt_rank": 4}
-UNSHARED = {  # that keep other things than keys and values of each token, or besides
-    "minimax": ("MiniMax", {"layer_types": MIXED, "num_local_experts": 2, "block_size": 4}),
-    "jamba": ("Jamba", {**JAMBA, "attn_layer_period": 2, "attn_layer_offset": 1}),
-    "jamba, linear": ("Jamba", {**JAMBA, "attn_layer_period": 9, "attn_layer_offset": 8}),
-    "bamba, linear": ("Bamba", {**HEADS, "attn_layer_indices": [], "mamba_chunk_size": 8}),
-    "qwen3_next, linear": ("Qwen3Next", {**EXPERTS, **LINEAR, "layer_types": MIXED[:1] * 2}),
-    "recurrent_gemma, linear": ("RecurrentGemma", {"lru_width": 32, "block_types": ["recurrent"] * 2}),
-    "falcon_h1": ("FalconH1", {**HEADS, "mamba_d_ssm": 64}),
-    "mamba": ("Mamba", {}),
-    "openai-gpt": ("OpenAIGPT", {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 130}),
-    "switch": ("SwitchTransformers", {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}),
-}
-
-
 @pytest.mark.parametrize("batch_tokens", [1, 400])
 @pytest.mark.parametrize("family", UNSHARED)
 def test_what_cannot_be_shared_is_read_whole(family, batch_tokens, caplog):
-    seq2seq = family == "switch"
-    tokenizer = writer("t5", "zoo").tokenizer if seq2seq else writer("gpt2", "own").tokenizer
-    common = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos")}
-    common |= {**WIDE, "head_dim": 8, "num_key_value_heads": 2, "initializer_range": 0.3, "decoder_start_token_id": 0}
-    if family == "openai-gpt":
-        del common["num_key_value_heads"], common["num_hidden_layers"]
-    name, sizes = UNSHARED[family]
-    config = getattr(transformers, f"{name}Config")(vocab_size=len(tokenizer), **{**common, **sizes})
-    load = transformers.AutoModelForSeq2SeqLM if seq2seq else transformers.AutoModelForCausalLM
-    torch.manual_seed(7)
-    model = Model(family, "seq2seq" if seq2seq else "causal", load.from_config(config).float().eval(), tokenizer)
-    score = "slot" if seq2seq else "sum"
+    model = unshared(family)
+    score = "slot" if model.kind == "seq2seq" else "sum"
     counts = [equal_the_loop(model, score, TEXTS[:2], ENTITIES[:9], batch_tokens) for _ in range(2)]
     assert counts[0]["tokens"] == counts[0]["tokens of a loop over the statements"] - counts[0]["statements"]
     assert caplog.text.count("read whole") == 1

@@ -26,7 +26,6 @@ REFUSED = [
     ("Xmod", "XmodForMaskedLM", {**WIDE, "languages": ["en_XX"]}, "fails on plain tokens .*language"),
     ("MBart", "MBartForConditionalGeneration", MBART, BEGINS),
     ("T5", "T5ForConditionalGeneration", {**T5, "decoder_start_token_id": None}, BEGINS),
-    ("SwitchTransformers", "SwitchTransformersForConditionalGeneration", {**T5, **SWITCH}, "fails on plain.*use_cache"),
 ]
 
 
@@ -53,6 +52,11 @@ def test_what_lacked_a_setting_is_loaded_with_it(tmp_path):
     assert pk.load_model(saved(tmp_path / "one", "Xmod", "XmodForMaskedLM", values)).kind == "masked"
     values = {**WIDE, **HEADS, "use_bidirectional_attention": False}
     assert pk.load_model(saved(tmp_path / "two", "Gemma3Text", "Gemma3ForCausalLM", values)).kind == "causal"
+
+
+def test_a_network_whose_encoder_takes_no_cache_is_loaded(tmp_path):
+    name = "SwitchTransformersForConditionalGeneration"
+    assert pk.load_model(saved(tmp_path, "SwitchTransformers", name, {**T5, **SWITCH})).kind == "seq2seq"
 
 
 def test_a_tokenizer_that_tells_no_places_is_refused(tmp_path):

@@ -8,6 +8,7 @@ from typing import Any
 from probekit.errors import ModelError
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS
+from probekit.scoring.caches import shares
 from probekit.scoring.completions.asking import Answer, Options, refused
 from probekit.scoring.forward import Row, embedded
 from probekit.scoring.memory import within_memory
@@ -61,6 +62,7 @@ def beam_search(
         eos_token_id=list(stops) or None,
         suppress_tokens=banned or None,
         decoder_start_token_id=start[0] if start else None,
+        use_cache=shares(model),
         return_dict_in_generate=True,
         output_scores=True,
     )
@@ -70,7 +72,8 @@ def beam_search(
         return _answers(model, found, options.k, stops)
 
     lengths = [options.k * (len(row.ids) + options.tokens) for row in inputs]
-    yield from within_memory(model.name, lengths, [options.k] * len(inputs), batch_tokens or BEAM_TOKENS, run)
+    alike = model.minds_padding or not shares(model)
+    yield from within_memory(model.name, lengths, [options.k] * len(inputs), batch_tokens or BEAM_TOKENS, run, alike)
 
 
 def _generate(

@@ -19,7 +19,7 @@ from probekit.scoring.forward import Row
 from probekit.scoring.progress import Progress
 from probekit.store import Store
 
-VERSION = 1  # of the completions: raise it whenever any of them can change
+VERSION = 2  # of the completions: raise it whenever any of them can change
 SHARD_ROWS = 8192  # rows, or beams, that one shard may hold
 KINDS = {"masked": masked, "causal": causal, "seq2seq": seq2seq}
 

@@ -9,21 +9,18 @@ learned positions, rotations or ALiBi. A network that keeps anything but keys an
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from probekit.cautions import caution
 from probekit.errors import ModelError
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS
+from probekit.scoring.caches import picked, shares
 from probekit.scoring.forward import embedded, head_at
 from probekit.scoring.memory import within_memory
-from probekit.titles import shown_name
 
 if TYPE_CHECKING:
     import torch
@@ -88,46 +85,9 @@ def _grow(paths: Sequence[Branch], order: Sequence[int], depth: int) -> tuple[No
     return tuple(found)
 
 
-_KEEPS: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # of a network, found once
-
-
 def roots_of(model: Model, paths: Sequence[Branch]) -> list[Node]:
     """The trie of paths; of a network that keeps more than keys and values of each token, every path by itself."""
-    if not paths:
-        return []
-    if model.network not in _KEEPS:
-        _KEEPS[model.network] = _keeps(model, paths[0])
-        if not _KEEPS[model.network]:
-            caution(
-                f"{shown_name(model.name)}: what {type(model.network).__name__} keeps of the tokens it has read cannot "
-                "be shared by texts that begin alike, so that each is read whole, and more slowly."
-            )
-    return grow(paths) if _KEEPS[model.network] else _apart(paths)
-
-
-def _keeps(model: Model, path: Branch) -> bool:
-    """Whether the network keeps keys and values of each token, and nothing else, by its first token of a path."""
-    import torch
-
-    node = Node(path.ids[:1], 0, 1, (), (), path.source)
-    name = "decoder_input_ids" if path.source else "input_ids"
-    ids = embedded(model, torch.tensor([node.tokens])).to(model.device)
-    network: Any = model.network
-    try:
-        with torch.inference_mode():
-            output = network(**{name: ids}, **_given(model, [node], [0], None), use_cache=True, return_dict=True)
-    except Exception:  # of whatever kind, as where a part of the network takes no cache
-        return False
-    return _pickable(getattr(output, "past_key_values", None))
-
-
-def _pickable(cache: Any) -> bool:
-    from transformers.cache_utils import DynamicCache, DynamicLayer, DynamicSlidingWindowLayer, EncoderDecoderCache
-
-    if type(cache) is EncoderDecoderCache:
-        return _pickable(cache.self_attention_cache) and _pickable(cache.cross_attention_cache)
-    known = (DynamicLayer, DynamicSlidingWindowLayer)
-    return type(cache) is DynamicCache and all(type(one) in known and one.keys is not None for one in cache.layers)
+    return grow(paths) if shares(model) else _apart(paths)
 
 
 def _apart(paths: Sequence[Branch]) -> list[Node]:
@@ -265,23 +225,7 @@ def _given(model: Model, nodes: Sequence[Node], parents: Sequence[int], past: Pa
         sources = embedded(model, torch.tensor([node.source for node in nodes])).to(model.device)
         return {"input_ids": sources}
     chosen = torch.tensor(parents, device=model.device)
-    given: dict[str, Any] = {"past_key_values": _picked(past.cache, chosen)}
+    given: dict[str, Any] = {"past_key_values": picked(past.cache, chosen)}
     if past.source is not None:
         given["encoder_outputs"] = BaseModelOutput(last_hidden_state=past.source[chosen])
     return given
-
-
-def _picked(cache: Any, rows: torch.Tensor) -> Any:
-    """A copy of some rows of a cache, which goes on by itself."""
-    from transformers.cache_utils import EncoderDecoderCache
-
-    found = copy(cache)
-    if isinstance(cache, EncoderDecoderCache):
-        found.self_attention_cache = _picked(cache.self_attention_cache, rows)
-        found.cross_attention_cache = _picked(cache.cross_attention_cache, rows)
-        found.is_updated = dict(cache.is_updated)
-        return found
-    found.layers = [copy(layer) for layer in cache.layers]
-    for layer in found.layers:
-        layer.keys, layer.values = layer.keys[rows], layer.values[rows]
-    return found
