@@ -68,8 +68,8 @@ if len(stayed := perturbations.stayed(tables)):
         ),
         "stayed",
         "How often a model gives the same first filling to an original and to its changed text, with 95% bootstrap "
-        "intervals over originals. Negated and with reversed roles, the text asks for another word; "
-        "after a misleading word it asks for the same.",
+        "intervals over originals. To stay is a fault only where the first filling was right and is denied: see the "
+        "table below.",
         "Dot plot. " + told(stayed, "same", "model", "dataset", "change_of_text"),
     )
 
@@ -79,6 +79,7 @@ if len(stayed := perturbations.stayed(tables)):
 # ROLE-88 and NEG-136 are the psycholinguistic items of {cite:t}`ettinger2020`; the primed sets are the facts of {cite:t}`kassner2020`, negated or after a misleading word.
 # The paper did not use them.
 # In the negated facts the gold is still the fact's object, which the text now denies, so a model that still fills it in is wrong.
+# A wrong first filling may stay: that somebody was not born where the model says is often true.
 
 # %% tags=["hide-input"]
 if len(stayed):
@@ -91,7 +92,7 @@ else:
 # %% [markdown]
 # ## Texts whose answer should stay
 #
-# Dispensable changes are of words that do not matter, important ones of words that do, by words of like meaning; transformations change the structure of the sentence.
+# Dispensable changes are of words that do not matter, important ones of words that do, by synonyms or related words; transformations change the structure of the sentence.
 # Each kind has originals of its own, those that have such a version, as in the paper's tables.
 # Scores whose order of words survives the change have a high MAP; random scores show what texts of these lengths give by chance.
 

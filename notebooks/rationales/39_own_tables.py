@@ -66,7 +66,7 @@ page.say(own_tables.languages(tables))
 #
 # An estimate above zero is what a sentence asks for, or below it where the sentence says *falls* or *lower*; the verdict takes this into account.
 # Brackets hold 95% bootstrap intervals over the units.
-# The p-values are exact: they come from all ways to flip the signs of the units or to form the groups.
+# The p-values are exact: they come from all ways to flip the signs of the units or to form the groups; of sentences on the length of rationales from all orders of the five dimensions, which are the cases there, whatever the number of models.
 # Where several tests stand for one sentence, Holm's correction is over these.
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
@@ -84,7 +84,7 @@ page.say(
 page.say(Markup("- **Faithfulness.** {}").format(own_tables.orders(tables)))
 
 # %% [markdown]
-# - **Length.** Whether faithfulness (MAP) goes with the length of the rationale depends on the method: for attention it falls, for integrated gradients it rises.
+# - **Length.** Whether faithfulness (MAP) goes with the length of the rationale, the tables cannot tell: five dimensions decide next to nothing.
 # - **Perturbations.** Transformations lower MAP most, in both languages; but this is printed of one model and one method, so that the dimensions are the units.
 # - **Size.** Three pairs of a base and a large model can decide nothing about size.
 #

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import effective_clusters, middle, resampled_means
+from probekit.metrics import effective_units, interval, resampled_means
 from probekit.metrics.decisions import Estimated, smallest
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
 from probekit.report.tables import by, pick
@@ -161,19 +161,19 @@ def _rows(
             continue
         means, drawn = drawn_means(np.column_stack(list(wide.values())), list(asked["original"]))
         groups = [asked.loc[values.notna(), "original"].tolist() for values in wide.values()]
-        clusters = min(effective_clusters(group) for group in groups)
+        units = min(effective_units(group) for group in groups)
         at, over = (dict(zip(wide, some, strict=True)) for some in (means, drawn.T))
-        estimate, low, high = sentence(_ends(at, over, clusters))
+        estimate, low, high = sentence(_ends(at, over, units))
         row = {"claim": claim, "measured": measured, "compared": compared, "estimate": estimate}
         rows.append(row | {"low": low, "high": high})
     return rows
 
 
-def _ends(at: Means, over: Means, clusters: float) -> Ends:
+def _ends(at: Means, over: Means, units: float) -> Ends:
     """Measures a statistic of the means ``at``, with its interval ``over`` samples of them."""
 
     def ends(statistic: Statistic) -> Estimated:
-        low, high = middle(statistic(over), clusters=clusters)
+        low, high = interval(statistic(over), units)[:2]
         return float(statistic(at)), low, high
 
     return ends

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import effective_clusters, middle, resampled_means
+from probekit.metrics import effective_units, interval, resampled_means
 from probekit.metrics.decisions import opposed
 from probekit.probes.rationales import DIMENSIONS
 
@@ -29,13 +29,16 @@ ENDS = ("estimate", "low", "high")
 BY_PCC, NEARER, ALIKE = "003-08d", "003-11a", "003-11b"
 
 
-def differences(first: Values, second: Values, seed: int = 0) -> list[dict[str, object]]:
-    """Means of the paired differences by dimension; both hold the same records in the same order."""
+def differences(
+    first: Values, second: Values, seed: int = 0, parts: Mapping[str, np.ndarray] | None = None
+) -> list[dict[str, object]]:
+    """Means of the paired differences by dimension, and of further ``parts``, name to which records; both hold the same
+    records in the same order."""
     rows = []
     difference = first.values - second.values
-    for dimension, member in members(first).items():
+    for dimension, member in (members(first) | dict(parts or {})).items():
         drawn = resampled_means(difference[:, None], first.originals.tolist(), member[:, None], seed=seed)
-        low, high = middle(drawn, clusters=effective_clusters(first.originals[member].tolist()))
+        low, high = interval(drawn, first.originals[member].tolist())[:2]
         rows.append({"dimension": dimension, "estimate": float(difference[member].mean()), "low": low, "high": high})
     return rows
 
@@ -113,10 +116,10 @@ def measures(scored: Scored, seed: int = 0) -> pd.DataFrame:
         means, drawn = _means(columns, seed)
         if not np.isfinite(means).all():
             continue  # not one pair has a PCC that counts
-        clusters = min(effective_clusters(one.originals[one.counted].tolist()) for one in columns)
+        units = min(effective_units(one.originals[one.counted].tolist()) for one in columns)
         gaps, drawn_gaps = (np.stack([one[..., 0] - one[..., 1], one[..., 2] - one[..., 3]]) for one in (means, drawn))
         m, p, both, less = (
-            (float(weights @ gaps), *middle(weights @ drawn_gaps, clusters=clusters))
+            (float(weights @ gaps), *interval(weights @ drawn_gaps, units)[:2])
             for weights in np.array([[1, 0], [0, 1], [1, 1], [1, -1]])
         )
         about = {"dataset": dataset, "model": model, "dimension": ALL}

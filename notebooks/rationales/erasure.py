@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import effective_clusters, middle, resampled_means
+from probekit.metrics import interval, resampled_means
 from probekit.metrics.decisions import direction, widened
 from probekit.report.tables import across, pick
 from probekit.report.text import title
@@ -39,8 +39,8 @@ def _parts(losses: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame,
 
 def _interval(columns: np.ndarray, originals: Sequence[str], seed: int) -> list[tuple[float, float, float]]:
     """Mean, low and high of each column, shape (records, columns), over originals."""
-    drawn, clusters = resampled_means(columns, originals, seed=seed), effective_clusters(originals)
-    return [(float(columns[:, i].mean()), *middle(drawn[:, i], clusters=clusters)) for i in range(columns.shape[1])]
+    drawn = resampled_means(columns, originals, seed=seed)
+    return [(float(columns[:, i].mean()), *interval(drawn[:, i], originals)[:2]) for i in range(columns.shape[1])]
 
 
 def means(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:

@@ -8,11 +8,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import effective_clusters, middle, share_ci
+from probekit.metrics import interval, share_ci
 from probekit.metrics.decisions import direction, enough
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
 from probekit.report.tables import across, by, cell, pick
-from probekit.report.text import title
+from probekit.report.text import number, title
 
 from notebooks.rationales import paper
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency
@@ -154,7 +154,7 @@ def spans(columns: Mapping[str, npt.ArrayLike], originals: Sequence[str]) -> dic
             low, high = share_ci(values[counted], groups)[1:3]
             low = -high if name == "change" else low
         else:
-            low, high = middle(drawn[:, i], clusters=effective_clusters(groups) if groups else 1)
+            low, high = interval(drawn[:, i], groups)[:2]
         row |= {name: float(means[i]), f"{name}_low": low, f"{name}_high": high}
     return row
 
@@ -167,7 +167,9 @@ def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         ``dataset, model, dimension, perturbation, top``; ``original, perturbed, change`` (perturbed less original) and
-        ``same`` (share of pairs with one best filling), each with ``_low`` and ``_high``; ``pairs, originals``.
+        ``same`` (share of pairs with one best filling), each with ``_low`` and ``_high``; ``pairs, originals``; of the
+        pairs whose original has the gold as its first filling, how many there are (``right``), and in which share the
+        changed text has the same first filling (``again``).
     """
     rows: list[dict[str, object]] = []
     for about, group in groups(pairs, ["dataset", "model"]):
@@ -175,7 +177,9 @@ def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
             before, after = (group[f"{side}_top{k}"].to_numpy(float) for side in ("original", "perturbed"))
             columns = {"original": before, "perturbed": after, "change": after - before, "same": group["same"]}
             shares = spans(columns, list(group["original"]))
-            rows.append(about | {"top": k} | shares | {"pairs": len(group), "originals": group["original"].nunique()})
+            right = group["original_top1"] == 1
+            counts = {"pairs": len(group), "originals": group["original"].nunique(), "right": int(right.sum())}
+            rows.append(about | {"top": k} | shares | counts | {"again": group.loc[right, "same"].mean()})
     return pd.DataFrame(rows)
 
 
@@ -234,8 +238,9 @@ def pooled(table: pd.DataFrame) -> pd.DataFrame:
 
 
 def answer(tables: Tables, first: str) -> str:
-    """What a negation and a misleading word do to the first filling, where the run has such sets; else how often it
-    stays under the paper's kinds; and whether these move the accuracy of any model on the set ``first``."""
+    """What a model fills in where the text denies what it filled in rightly, and whether a misleading word lowers
+    accuracy, where the run has such sets; else how often the first filling stays under the paper's kinds; and whether
+    these move the accuracy of any model on the set ``first``."""
     usual = pick(pooled(tables["accuracy"]), top=1, dataset=first)
     rows = contrasts(tables)
     _, few = enough(pd.concat([usual, rows]), "pairs", "pairs of records")
@@ -243,20 +248,10 @@ def answer(tables: Tables, first: str) -> str:
         return few
     usual, rows = (enough(part, "pairs", "pairs")[0] for part in (usual, rows))
     if len(rows):
-        dataset, model = rows.loc[rows["pairs"].idxmax(), ["dataset", "model"]]
-        kind = {row["perturbation"]: row for row in pick(rows, dataset=dataset, model=model).to_dict("records")}
-        facts = [
-            f"keeps its first filling in {100 * kind[name]['same']:.0f} of 100 statements {words}"
-            for name, words in (
-                ("negation", "that are negated, where it should change"),
-                ("role reversal", "whose roles are reversed, where it should change"),
-            )
-            if name in kind
-        ]
-        text = f"On {title(str(dataset))}, {title(str(model))} {'; '.join(facts)}. " if facts else ""
+        text = _denied_again(rows)
         if len(primed := pick(rows, perturbation="misprimed")):
             fewer, more = (int(side.sum()) for side in (primed["change_high"] < 0, primed["change_low"] > 0))
-            text += f"A misleading word lowers accuracy, beyond chance, in {fewer or 'none'}"
+            text += f"A misleading word lowers accuracy in {fewer or 'none'}"
             text += f", and raises it in {more}," * bool(more) + f" of {len(primed)} pairs of model and data set. "
     else:
         dataset, model = usual.iloc[0][["dataset", "model"]]
@@ -264,12 +259,27 @@ def answer(tables: Tables, first: str) -> str:
         facts = [f"{100 * shares[kind]:.0f} when {STAYS[kind]}" for kind in PERTURBATIONS if kind in shares]
         text = f"On {title(str(dataset))}, {title(str(model))} keeps of 100 first fillings {', '.join(facts)}. "
     moved = usual[(usual["change_low"] > 0) | (usual["change_high"] < 0)]
-    cases = f"{len(moved) or 'none'} of {len(usual)} cases ({title(first)})"
-    return f"{text}The kinds of change that the paper makes move accuracy, beyond chance, in {cases}."
+    ends = usual[["change_low", "change_high"]].abs().max(axis=None)
+    reach = f", whose 95% intervals reach changes of up to {100 * ends:.0f} points" * bool(ends == ends)
+    cases = f"{len(moved) or 'none'} of {len(usual)} cases ({title(first)}){reach}"
+    return f"{text}The kinds of change that the paper makes move accuracy in {cases}."
+
+
+def _denied_again(rows: pd.DataFrame) -> str:
+    """Of what a model fills in rightly, how much it fills in again where it is denied; of the case with most."""
+    told = rows[[denied(row) for row in rows.to_dict("records")]]
+    told = told[told["right"] >= FEW]
+    if told.empty:
+        return ""
+    row = told.loc[told["right"].idxmax()]
+    return (
+        f"Of {row['right']} facts of {title(row['dataset'])} that {title(row['model'])} fills in rightly, it fills in "
+        f"{row['right'] * row['again']:.0f} again where the text denies them. "
+    )
 
 
 def stayed(tables: Tables) -> pd.DataFrame:
-    """How often the first filling stays where the text says something else, for ``forest``."""
+    """How often the first filling stays where the text denies, reverses or misleads, for ``forest``."""
     rows = contrasts(tables)
     return rows.assign(change_of_text=rows["perturbation"].map(NAMED)) if len(rows) else rows
 
@@ -301,6 +311,8 @@ def misled(rows: pd.DataFrame) -> pd.DataFrame:
                 "Gold first, changed": cell(row, "perturbed", 2),
                 "After the change": SIDES[direction(row["change_low"], row["change_high"], "below")],
                 "Same first filling": cell(row, "same", 2),
+                "Right in the original": row["right"],
+                "Of these, the same again": number(row["again"], 2),
                 "Pairs": row["pairs"],
             }
             for row in rows.to_dict("records")

@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import effective_clusters, middle, resampled_means, share_ci
+from probekit.metrics import effective_units, interval, resampled_means, share_ci
 from probekit.metrics.decisions import FEWEST, enough
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, rationale_statistics
 from probekit.report.published import numbers
@@ -150,8 +150,8 @@ def _difference(rows: pd.DataFrame, values: np.ndarray, member: np.ndarray, seed
     """Mean of the values of members less that of the others, with its interval over originals."""
     included = np.column_stack([member, ~member])
     drawn = resampled_means(np.column_stack([values, values]), rows["original"].tolist(), included, seed=seed)
-    clusters = min(effective_clusters(rows["original"][side].tolist()) for side in (member, ~member))
-    low, high = middle(drawn[:, 0] - drawn[:, 1], clusters=clusters)
+    units = min(effective_units(rows["original"][side].tolist()) for side in (member, ~member))
+    low, high = interval(drawn[:, 0] - drawn[:, 1], units)[:2]
     return {"estimate": float(values[member].mean() - values[~member].mean()), "low": low, "high": high}
 
 

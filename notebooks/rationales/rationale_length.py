@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import correlation_interval, effective_clusters, middle, pearson, resampled_means
+from probekit.metrics import correlation_interval, effective_units, interval, pearson, resampled_means
 from probekit.metrics.decisions import enough
 from probekit.probes.rationales import DIMENSIONS, RationaleSet
 from probekit.report.tables import across, pick
@@ -107,10 +107,10 @@ def draws(table: pd.DataFrame, metric: str) -> tuple[list[str], Array, Array]:
     return known, means, drawn.reshape(SAMPLES, len(known), len(RATIOS))
 
 
-def _clusters(table: pd.DataFrame, metric: str, names: Sequence[str]) -> float:
+def _units(table: pd.DataFrame, metric: str, names: Sequence[str]) -> float:
     """Effective number of originals of the dimension among ``names`` that has the fewest."""
     rows = pick(table, metric=metric)
-    return min(effective_clusters(rows.loc[rows["dimension"] == name, "original"].tolist()) for name in names)
+    return min(effective_units(rows.loc[rows["dimension"] == name, "original"].tolist()) for name in names)
 
 
 def above_chance(measured: Measured) -> list[pd.DataFrame]:
@@ -143,10 +143,10 @@ def lengths(measured: Measured) -> pd.DataFrame:
                 mean = (means.mean(0), drawn.mean(1), more.mean(0), drawn_more.mean(1))
                 curves.append((MEAN, *mean, counts.sum()))
             for name, curve, sample, gain, gained, n in curves:
-                clusters = _clusters(table, metric, known if name == MEAN else [name])
+                units = _units(table, metric, known if name == MEAN else [name])
                 for place, ratio in enumerate(RATIOS):
-                    low, high = middle(sample[:, place], clusters=clusters)
-                    above_low, above_high = middle(gained[:, place], clusters=clusters)
+                    low, high = interval(sample[:, place], units)[:2]
+                    above_low, above_high = interval(gained[:, place], units)[:2]
                     about = one.about() | {"dimension": name, "metric": metric, "ratio": ratio}
                     about |= {"estimate": curve[place], "low": low, "high": high}
                     about |= {"above": gain[place], "above_low": above_low, "above_high": above_high}
@@ -178,7 +178,7 @@ def directions(measured: Measured) -> pd.DataFrame:
                 if name == ABOVE and claim == "003-12a":
                     continue
                 _, means, drawn = curves[metric]
-                low, high = middle(statistic(drawn), clusters=_clusters(asked, metric, names))
+                low, high = interval(statistic(drawn), _units(asked, metric, names))[:2]
                 about = {"claim": claim, **one.about(), "measured": name, "dimension": what}
                 rows.append(about | {"estimate": float(statistic(means)), "low": low, "high": high})
     columns = ["claim", *KEYS, "measured", "dimension", "estimate", "low", "high"]
@@ -292,23 +292,32 @@ def spoken(curves: pd.DataFrame) -> str:
     return f"Line charts by dimension. {summary(curves)} at shares 0.1, 0.5 and 1.0: {'; '.join(texts)}."
 
 
-def answer(tables: Tables, dataset: str, model: str) -> str:
-    """How far F1 and MAP of attention lie above those of random scores for short and for longer lists."""
-    curves = of_model(tables["lengths"], dataset, model)
-    curves, few = enough(curves, "n", f"records of {title(dataset)}")
+def answer(tables: Tables, dataset: str) -> str:
+    """Which share of the oracle's lead over random words in F1 the attention of each model has, for short lists and for
+    longer ones; without marked words, how far MAP of attention lies above that of random scores."""
+    every, few = enough(pick(tables["lengths"], dataset=dataset), "n", f"records of {title(dataset)}")
     if few:
         return few
-    metrics = [metric for metric in METRICS if len(pick(curves, metric=metric))]
-    leads = {m: [at(curves, m, ATTENTION, ratio, "above") for ratio in (0.1, 0.5)] for m in metrics}
-    sides = {np.sign(round(short - half, 3)) for short, half in leads.values()}
-    message = {
-        1.0: "The longer the rationale, the smaller its lead over random words",
-        -1.0: "The longer the rationale, the greater its lead over random words",
-    }
-    leading = " and ".join(f"from {points[0]:.2f} to {points[1]:.2f} in {m}" for m, points in leads.items())
-    first = message[sides.pop()] if len(sides) == 1 and sides <= set(message) else "The lead over random words"
-    ask = f"by the attention of {title(model)} ({title(dataset)})"
-    return f"{first}, {ask}. From a tenth of the words to half of them the lead goes {leading}."
+    models = [name for name in every["model"].unique() if name]
+    metric = METRICS[0] if len(pick(every, metric=METRICS[0], method=ORACLE)) else METRICS[1]
+    told = []
+    for model in models:
+        curves = of_model(every, dataset, model)
+        short, half = (number(_lead(curves, metric, ratio), 2) for ratio in (0.1, 0.5))
+        told.append(f"{short} at a tenth of the words and {half} at half of them for {title(model)}")
+    if metric == METRICS[0]:
+        begin = "Of the lead in F1 that the marked words themselves have over random words, attention has a share of "
+    else:
+        begin = "MAP of attention lies above that of random scores by "
+    return f"{begin}{'; '.join(told)} ({title(dataset)})."
+
+
+def _lead(curves: pd.DataFrame, metric: str, ratio: float) -> float:
+    """What attention lies above random scores: in F1 as a share of what the oracle does."""
+    lead, bound = (at(curves, metric, method, ratio, "above") for method in (ATTENTION, ORACLE))
+    if metric != METRICS[0]:
+        return lead
+    return lead / bound if bound > 0 else float("nan")
 
 
 def by_share(table: pd.DataFrame, dataset: str) -> pd.DataFrame:

@@ -7,7 +7,7 @@ outcome of the test could reach ``LEVEL`` there is none, since so few units tell
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import comb, factorial
 from typing import Any, Literal, NamedTuple
 
@@ -93,6 +93,27 @@ def associated(
         lambda rows: float(of(one[rows], two[rows])),
         len(one) if clusters is None else clusters,
     )
+
+
+def with_cases(profiles: Sequence[npt.ArrayLike], lists: Sequence[npt.ArrayLike]) -> Tested:
+    """The mean of Pearson's r of many profiles over the same few cases with a list over these; the cases are the units.
+
+    Profiles over the same cases share what is special about these, so that more of them make nothing surer. There is
+    no interval.
+
+    Args:
+        profiles: for each group of profiles an array (profiles, cases), such as models by dimensions.
+        lists: for each group, shape (cases,); p is by all orders of these, each group's by itself.
+    """
+    sums, count = np.zeros(1), 0
+    for rows, values in zip(profiles, lists, strict=True):
+        table, orders = np.asarray(rows, dtype=float), np.array(list(permutations(_list(values))))
+        found = _pearson(orders[:, None], table[None]).sum(-1)  # (orders,)
+        sums, count = (sums[:, None] + found[None]).ravel(), count + len(table)
+    drawn = sums / count  # the first order of all groups is that observed
+    side = min((drawn >= drawn[0] - SLACK).mean(), (drawn <= drawn[0] + SLACK).mean())
+    cases = sum(len(_list(values)) for values in lists)
+    return Tested(float(drawn[0]), np.nan, np.nan, min(1.0, 2 * float(side)), min(1.0, 2 / len(drawn)), cases)
 
 
 def relabelled(

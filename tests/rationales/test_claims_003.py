@@ -18,7 +18,7 @@ from probekit.scoring.saliency import random_saliency
 from notebooks.rationales import changed, compared, paper, perturbations, prediction, rationale_length, saliency
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, TRAINED, Saliency
 from notebooks.rationales.paper import BERT, ERNIE, ERNIE_LARGE, ROBERTA, ROBERTA_EN
-from notebooks.rationales.scores import F1, MAP, PCC, Values, faithfulness, floors, plausibility
+from notebooks.rationales.scores import F1, F1_MARKS, MAP, PCC, Values, faithfulness, floors, plausibility
 
 CHINESE, ENGLISH = paper.models("zh"), paper.models("en")
 OF_PCC = ("003-08d", "003-11a", "003-11b")
@@ -110,6 +110,8 @@ def scored(models: list[str], level: Level, leads: Mapping[str, float]) -> list[
                 numbers = mean + generator.normal(0, 0.02, len(dimensions))
                 counted = np.arange(len(dimensions)) % 3 > 0 if metric == PCC else np.ones(len(dimensions), bool)
                 metrics[metric] = Values(np.where(counted, numbers, 0), counted, originals, dimensions)
+            if F1 in metrics:
+                metrics[F1_MARKS] = metrics[F1]
             name = "own/en" if model in ENGLISH else "own/zh"
             found.append((Saliency(name, model, method, TRAINED, None), metrics))
     return found
@@ -122,7 +124,12 @@ def weighed(
     low: tuple[str, ...] = (),
 ) -> pd.DataFrame:
     one = scored(models, level, leads)
-    made = {"contrasts": saliency.contrasts(one), "pairs": compared.pairs(one), "measures": compared.measures(one)}
+    right = {(s.dataset, s.model): np.arange(len(metrics[F1].values)) % 2 == 0 for s, metrics in one if F1 in metrics}
+    made = {
+        "contrasts": saliency.contrasts(one, right),
+        "pairs": compared.pairs(one),
+        "measures": compared.measures(one),
+    }
     return saliency.conclusions(made | {"floors": above(*models, low=low)})
 
 
@@ -173,7 +180,7 @@ def test_attention_is_not_always_ahead_in_english() -> None:
         there = metrics[F1].dimensions == "computation"
         shift = 0.2 * there * (one.method == GRADIENTS)
         metrics[F1] = metrics[F1]._replace(values=metrics[F1].values + shift)
-    made = {"contrasts": saliency.contrasts(mixed), "pairs": pd.DataFrame(), "measures": pd.DataFrame()}
+    made = {"contrasts": saliency.contrasts(mixed, {}), "pairs": pd.DataFrame(), "measures": pd.DataFrame()}
     assert verdict("003-09a", saliency.conclusions(made | {"floors": above(ROBERTA_EN)})) == "reproduced"
 
 

@@ -71,12 +71,14 @@ def test_tests_by_hand(made):
     sizes = tests[tests["unit"] == "pair"]
     assert set(sizes["least"]) == {0.25} and set(sizes["verdict"]) == {"too few"}
     ranks = tests.loc["Transformations lower MAP most"].iloc[0]
-    assert (ranks["n"], ranks["p"]) == (10, pytest.approx(2 / 1024))
+    table = own_tables.by_kind(own_tables.REASONS["en"], column="MAP")
+    lowest = table["transformation"] < table.drop(columns="transformation").min(axis=1)
+    assert (ranks["n"], ranks["p"]) == (10, pytest.approx(10 / 1024)) and lowest.sum() == 3
 
 
 def test_conclusions_name_claims_that_are_there(made):
     rows = own_tables.conclusions(made)
     assert set(rows["claim"]) <= {claim.id for claim in load_claims()}
-    assert rows.query("claim == '003-12h'")["verdict"].tolist() == ["contradicts", "agrees"]
+    assert rows.query("claim == '003-12h'")["verdict"].tolist() == ["undecided"] * 2
     assert "correlate at 0.92" in own_tables.answer(made) and own_tables.answer(made).endswith("at 0.01.")
     assert "-0.31 in English and +0.34 in Chinese" in own_tables.languages(made)

@@ -42,7 +42,7 @@ def test_accuracy_by_hand() -> None:
     assert list(dict.fromkeys(table.index.get_level_values(0))) == ["grammar", "knowledge", ALL]
     one = table.loc[(ALL, "dispensable", 1)]
     assert one[["original", "perturbed", "change", "same"]].tolist() == [0.5, 0, -0.5, 1]
-    assert one[["change_low", "change_high", "pairs", "originals"]].tolist() == [-1, 0, 2, 2]
+    assert one[["pairs", "originals", "right", "again"]].tolist() == [2, 2, 1, 1] and np.isnan(one["change_low"])
     assert table.loc[(ALL, "dispensable", 3), ["original", "perturbed", "change"]].tolist() == [0.5, 1, 0.5]
     other = table.loc[("grammar", "transformation", 3), ["original", "perturbed", "change", "same"]]
     assert other.tolist() == [1, 0, -1, 0]
@@ -213,7 +213,7 @@ def filled(dataset: str, kind: str, values: tuple[float, ...], width: float = 0.
     }
     for name, value in zip(SPANS, values, strict=True):
         row |= {name: value, f"{name}_low": value - width, f"{name}_high": value + width}
-    return row | {"pairs": 30, "originals": 12}
+    return row | {"pairs": 30, "originals": 12, "right": 10, "again": 0.9}
 
 
 @pytest.mark.parametrize(
@@ -252,20 +252,25 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
     ]
     said = page.answer({"accuracy": pd.DataFrame(usual)}, "own/en")
     assert "80 when dispensable words change, 60 when the form does" in said
-    assert said.endswith("beyond chance, in 1 of 2 cases (Own items, English).")
+    moved = "in 1 of 2 cases (Own items, English), whose 95% intervals reach changes of up to 25 points."
+    assert said.endswith(f"The kinds of change that the paper makes move accuracy {moved}")
     primed = [
         filled("primed/TREx", "negation", (0.4, 0.38, -0.02, 0.7)) | {"pairs": 900},
         filled("primed/TREx", "misprimed", (0.4, 0.3, -0.1, 0.5)) | {"pairs": 900},
     ]
     tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
     said = page.answer(tables, "own/en")
-    assert "keeps its first filling in 70 of 100 statements that are negated, where it should change. A mis" in said
-    assert "lowers accuracy, beyond chance, in 1 of 1 pairs" in said
-    assert said.endswith("beyond chance, in none of 1 cases (Own items, English).")
+    assert said.startswith(
+        "Of 10 facts of T‑REx, primed that m fills in rightly, it fills in 9 again where the text de"
+    )
+    assert "A misleading word lowers accuracy in 1 of 1 pairs" in said
+    assert "move accuracy in none of 1 cases (Own items, English), whose 95% intervals reach changes of up" in said
+    few = [row | {"right": page.FEW - 1, "again": float("nan")} for row in primed]
+    assert page.answer({"accuracy": pd.DataFrame([usual[0], *few])}, "own/en").startswith("A misleading word")
     primed.append(primed[1] | {"dataset": "primed/GoogleRE", "change_low": -0.15, "change_high": -0.05})
     primed.append(primed[1] | {"dataset": "primed/SQUAD", "change_low": 0.05, "change_high": 0.15})
     said = page.answer({"accuracy": pd.DataFrame([usual[0], *primed])}, "own/en")
-    assert "A misleading word lowers accuracy, beyond chance, in 2, and raises it in 1, of 3 pairs of model" in said
+    assert "A misleading word lowers accuracy in 2, and raises it in 1, of 3 pairs of model" in said
     assert page.stayed(tables)["change_of_text"].tolist() == ["negated", "misleading word before it"]
     assert page.stayed({"accuracy": pd.DataFrame(usual)}).empty
 

@@ -63,7 +63,7 @@ def test_values_by_hand() -> None:
 
 
 def test_curves_have_one_row_a_ratio_and_a_mean_over_dimensions() -> None:
-    items = pairs(count=3)
+    items = pairs(count=5)
     table = page.lengths(measured(items, list(range(10, 0, -1))))
     assert set(table["dimension"]) == {*DIMENSIONS, MEAN} and len(table) == 3 * 2 * 6 * 10
     mine = table[(table["model"] == "m") & (table["metric"] == "F1")].set_index(["dimension", "ratio"])
@@ -72,7 +72,7 @@ def test_curves_have_one_row_a_ratio_and_a_mean_over_dimensions() -> None:
     chance = table[(table["method"] == RANDOM) & (table["metric"] == "F1")].set_index(["dimension", "ratio"])
     gap = mine["estimate"] - chance["estimate"]
     assert (mine["above"] - gap).abs().max() < 1e-9 and (chance["above"] == 0).all()
-    assert mine.loc[(MEAN, 1.0), "n"] == 30 and mine.loc[("grammar", 1.0), "n"] == 6
+    assert mine.loc[(MEAN, 1.0), "n"] == 50 and mine.loc[("grammar", 1.0), "n"] == 10
     whole = table[(table["ratio"] == 1.0) & (table["metric"] == "F1")]
     assert whole["estimate"].nunique() == 1  # all words: nothing is left to choose
     one = page.lengths(measured(pairs(("grammar",)), list(range(10))))
@@ -177,15 +177,19 @@ def curves(dimensions: tuple[str, ...] = ("knowledge",)) -> pd.DataFrame:
 def test_the_answer_tells_the_lead_over_random_scores() -> None:
     tables = {"lengths": curves()}
     assert page.first_model(tables, "own/en") == "m"
-    said = page.answer(tables, "own/en", "m")
-    assert said.endswith("the lead goes from 0.18 to 0.10 in F1 and from 0.18 to 0.10 in MAP.")
-    assert said.startswith("The longer the rationale, the smaller its lead over random words, by the attention of m")
-    rising = {"lengths": curves().assign(above=lambda table: table["ratio"])}
-    assert page.answer(rising, "own/en", "m").startswith("The longer the rationale, the greater its lead")
-    level = {"lengths": curves().assign(above=0.1)}
-    assert page.answer(level, "own/en", "m").startswith("The lead over random words, by")
+    said = page.answer(tables, "own/en")
+    assert said.startswith(
+        "Of the lead in F1 that the marked words themselves have over random words, attention has a "
+    )
+    assert said.endswith("a share of 0.40 at a tenth of the words and 0.40 at half of them for m (Own items, English).")
+    flat = curves()
+    flat.loc[flat["method"] == ATTENTION, "above"] = 0.1  # where the oracle's lead goes from 0.45 to 0.25
+    both = {"lengths": pd.concat([flat, pick(curves(), method=ATTENTION).assign(model="n")])}
+    assert "0.22 at a tenth of the words and 0.40 at half of them for m; 0.40 at a t" in page.answer(both, "own/en")
     bare = {"lengths": pick(curves(), metric="MAP")}
-    assert "F1" not in page.answer(bare, "own/en", "m")
+    assert page.answer(bare, "own/en").startswith(
+        "MAP of attention lies above that of random scores by 0.18 at a tenth"
+    )
 
 
 def test_the_chart_has_a_panel_a_dimension_and_metric_and_words_for_it() -> None:

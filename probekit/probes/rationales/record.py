@@ -11,10 +11,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
+from probekit.cautions import caution
 from probekit.errors import ProbeError, meant
 from probekit.files import canonical, digest
 from probekit.probes.probe import MASK, name_unknown, row_places, rows_frame
-from probekit.probes.rationales.words import Language, split_words, word_spans
+from probekit.probes.rationales.words import Language, is_punctuation, split_words, word_spans
 from probekit.titles import shown_file
 
 Dimension = Literal["grammar", "semantics", "knowledge", "reasoning", "computation"]
@@ -107,7 +108,13 @@ class RationaleSet:
         given = rows.get("original_id", pd.Series(None, rows.index))
         rows["original_id"] = given.where(given.notna(), "")
         name_unknown(path, rows.columns, FIELDS)
-        return cls(**{"name": shown_file(path), **about}, items=rows)
+        records = cls(**{"name": shown_file(path), **about}, items=rows)
+        if ids := [row["id"] for row in records.items.to_dict("records") if _ends_in_marks(row)]:
+            caution(
+                f"{shown_file(path)}: a rationale of {', '.join(ids[:3])} begins or ends with a punctuation mark: "
+                "positions count words from 0, and marks as words."
+            )
+        return records
 
     @classmethod
     def from_texts(cls, texts: Sequence[str], language: Language = "en") -> RationaleSet:
@@ -125,6 +132,12 @@ def words_of(row: Mapping[str, Any]) -> list[str]:
         return given
     known = isinstance(row["context"], str) and row["language"] in get_args(Language)
     return split_words(row["context"], row["language"]) if known else []
+
+
+def _ends_in_marks(row: Mapping[str, Any]) -> bool:
+    """Whether a rationale begins or ends with a punctuation mark, which nobody marks as a reason."""
+    ends = {place for marked in row["rationales"] if marked for place in (min(marked), max(marked))}
+    return any(is_punctuation(row["words"][place]) for place in ends)
 
 
 def original_fault(row: Mapping[str, Any], kinds: Mapping[Any, str]) -> str:
