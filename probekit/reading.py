@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 RECORD = 16 << 20  # bytes of one record: a line, a row of CSV, a record of XML, a text that is one document
 SETTINGS = 1 << 20  # bytes of a YAML file
+VALUES = 200_000  # in a YAML file, those behind an alias or a merge counted where it stands
 HELD = 256 << 20  # bytes, unpacked, of a file that is held in memory whole
 STREAMED = 16 << 30  # bytes, unpacked, of a file that is read piece by piece
 DEPTH = 64  # lists and objects, or elements of XML, inside each other
@@ -424,16 +425,32 @@ def read_entries(path: Path, needed: str) -> dict[str, dict[str, Any]]:
     return dict(found)
 
 
-def yaml_value(text: str, place: str, loader: type[yaml.SafeLoader] = yaml.SafeLoader) -> Any:
+def _filled(node: yaml.Node, most: int, known: dict[int, int]) -> int:
+    """How many values a node stands for, each alias filled in; what is over ``most`` or inside itself has more."""
+    if id(node) not in known:
+        known[id(node)] = most + 1
+        pairs = node.value if isinstance(node, yaml.MappingNode) else ()
+        parts = node.value if isinstance(node, yaml.SequenceNode) else [part for pair in pairs for part in pair]
+        known[id(node)] = min(most + 1, 1 + sum(_filled(part, most, known) for part in parts))
+    return known[id(node)]
+
+
+def yaml_value(text: str, place: str) -> Any:
     """What a YAML text says.
 
     Raises:
-        ProbeError: not YAML, longer than settings are, or too deep.
+        ProbeError: not YAML, longer than settings are, of too many values, or too deep.
     """
     if len(text) > limit(SETTINGS):
         raise beyond(place, "the text", SETTINGS)
     try:
-        value = yaml.load(text, Loader=loader)
+        loader = yaml.SafeLoader(text)
+        node = loader.get_single_node()
+        if node and _filled(node, limit(VALUES), {}) > limit(VALUES):
+            raise beyond(place, "the text, with its aliases filled in,", VALUES, "values")
+        value = loader.construct_document(node) if node else None
+    except ProbeError:
+        raise
     except RecursionError as error:
         raise beyond(place, "what lies inside each other", DEPTH, "levels") from error
     except Exception as error:  # its constructors of numbers and dates raise whatever Python's raise
@@ -454,14 +471,14 @@ def assignment(text: str) -> tuple[str, Any]:
     if not equals or not name:
         raise ProbeError(f"-p takes NAME=VALUE, not {text!r}")
     try:
-        read = yaml.safe_load(value)
+        read = yaml_value(value, f"-p {text:.80}")
         if isinstance(read, datetime.date):
             return name, value
         json.dumps(read, allow_nan=False)
-    except yaml.YAMLError as error:
-        raise ProbeError(f"-p {text}: the value is not YAML: {str(error).splitlines()[0]}") from error
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+    except ProbeError as error:
+        raise ProbeError(f"{error}; put a text in quotes") from error
+    except (ValueError, TypeError) as error:
         raise ProbeError(
-            f"-p {text}: the value is no number, text, list or mapping: {error}; put a text in quotes"
+            f"-p {text:.80}: the value is no number, text, list or mapping: {error}; put a text in quotes"
         ) from error
     return name, read

@@ -394,6 +394,9 @@ VALUES = [
         "seed=2001-99-99",
         "seed=2001-01-01",
         "seed=!!int x",
+        "seed=!!int ''",
+        "seed=!!float _",
+        "seed=!!bool x",
         "seed=!!timestamp x",
         "models=&a [*a]",
         "seed=[",
@@ -496,7 +499,19 @@ NASTY = [  # JSON texts
 PIECES = [
     *(b"\0", b"\xff\xfe", b"\xef\xbb\xbf", b"\r", b"\n", b"\n\n", b"\t", b'"', b'""', b",", b"\\", b"\xed\xa0\x80"),
     *(b"&x;", b"<!ENTITY a 'b'>", b"<!DOCTYPE a [<!ATTLIST b c CDATA 'd'>]>", b"<a>" * 100, b"]]>", b"<![CDATA["),
-    *(b"[MASK]", b"[X]", "²".encode(), b"9" * 5000, b"[" * 2000, b"&a [*a]", b"!!int x", b"!!python/name:os.system"),
+    *(
+        b"[MASK]",
+        b"[X]",
+        "²".encode(),
+        b"9" * 5000,
+        b"[" * 2000,
+        b"&a [*a]",
+        b"!!int x",
+        b"!!bool x",
+        b"!!float ''",
+        b"&a {<<: *a}",
+        b"!!python/name:os.system",
+    ),
     *(b"\x1f\x8b", b": ", b"- ", b"{", b"}", b"nan", b"1e999", b"'", b"('a',)", b"'\\ud800'"),
 ]
 

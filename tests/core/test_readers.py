@@ -187,11 +187,23 @@ def test_a_tab_more_or_less_is_named_with_its_line(tmp_path):
         "a: [",
         "!!python/name:os.system ''",
         "{[]: 1}",
+        "a: !!float ''",
+        "a: &a {<<: *a}",
+        *(
+            "- &a0 {x: 1}\n" + "".join(f"- &a{n} {shape % ', '.join([f'*a{n - 1}'] * 9)}\n" for n in range(1, 9))
+            for shape in ("{<<: [%s]}", "[%s]")
+        ),
     ],
 )
 def test_yaml_that_breaks_its_reader_is_refused(text):
     with pytest.raises(ProbeError, match=r"^a\.yml: "):
         yaml_value(text, "a.yml")
+
+
+def test_yaml_of_some_aliases_and_merges_is_read():
+    text = "a: &a {x: 1}\nb: &b {<<: *a, y: 2}\nc: {<<: [*b, *a], z: [*a, *a]}"
+    assert yaml_value(text, "")["c"] == {"x": 1, "y": 2, "z": [{"x": 1}, {"x": 1}]}
+    assert yaml_value("", "") is None
 
 
 @pytest.mark.parametrize("data", [b"", b"\xff\xfe", b'a,b\n"', b"a\n1,2\n1,2,3\n", b"a\n1,2\n1,2\n"])

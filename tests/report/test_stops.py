@@ -139,10 +139,12 @@ def test_without_a_terminal_a_bar_is_plain_lines(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("how=!!int x", "the value is no number, text, list or mapping"),
-        ("how=!!timestamp x", "the value is no number, text, list or mapping"),
-        ("how=&a [*a]", "the value is no number, text, list or mapping"),
-        ("how=!!python/object:os.system {}", "the value is not YAML"),
+        *(
+            (f"how=!!{tag}", f"-p how=!!{tag}: not YAML: ")
+            for tag in ("int x", "timestamp x", "python/object:os {}", "bool x", "int ''", "float ''", "int _")
+        ),
+        ("how=&a [*a]", "more than 200,000 values"),
+        ("how=!!set {a}", "the value is no number, text, list or mapping"),
         ("how=2001-99-99", "month must be in 1..12; put a text in quotes"),
         ("how=.nan", "the value is no number, text, list or mapping"),
         ("nota=well", "has no parameter 'nota' (is 'note' meant?); it has how, note, out"),
