@@ -38,7 +38,7 @@ ANSWERS = {
         )
     ),
     "22": lambda n: ucm.answer(
-        of_contexts(ucm=one(source="demo", model="m", measure=ucm.POOLED, triples=n, understand=1.0)), printed=False
+        of_contexts(ucm=one(source="demo", model="m", measure=ucm.ONCE, triples=n, understand=1.0)), printed=False
     ),
     "23": lambda n: copy.answer(of_contexts(differences=one(source="demo", model="m", triples=n, understand_low=1.0))),
     "24": lambda n: biases.answer(

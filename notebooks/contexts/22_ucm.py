@@ -72,8 +72,8 @@ page.answer(ucm.answer(tables, printed=not page.demo))
 page.figure(
     ucm.draw(tables),
     "ucm",
-    "Shares of steps that lift the target (Understand), leave its rank (Confuse) or lower it (Misunderstand), all steps "
-    "pooled, with 95% bootstrap intervals over documents. A step adds a correct entity other than the target. "
+    "Shares of steps that lift the target (Understand), leave its rank (Confuse) or lower it (Misunderstand), each "
+    "document once, with 95% bootstrap intervals over documents. A step adds a correct entity other than the target. "
     "The mean is over the models above the floor alone.",
     ucm.described(tables),
 )
@@ -91,11 +91,11 @@ numbers, shown = ucm.as_table2(tables, printed=not page.demo)
 caption = f"Acc@k without and with context, and UCM_k with 95% intervals{beside}; the intervals of Acc@k are in the CSV"
 page.table(numbers, "table2", caption, shown, fold=False)
 numbers, shown = ucm.as_table3(tables, printed=not page.demo)
-page.table(numbers, "table3", f"UCM_m, ours with 95% intervals{beside}", shown, fold=True)
+page.table(numbers, "table3", f"UCM_m, and each document once with 95% intervals{beside}", shown, fold=True)
 if len(tables["against"]):
     page.table(tables["against"], "against", ucm.CAPTIONS["against"])
 page.say(
-    f"{ucm.of_target(tables)} Before {ucm.first_already(tables)} of the steps the target stood first, so that it could "
+    f"{ucm.weights(tables)} {ucm.of_target(tables)} Before {ucm.first_already(tables)} of the steps the target stood first, so that it could "
     f"not rise. {ucm.floor(tables)} {ucm.scarce(tables)}"
 )
 
@@ -128,7 +128,8 @@ numbers, shown = ucm.by_group(tables)
 page.table(
     numbers,
     "by_group",
-    "Understand (UCM_m) and Acc@1, with 95% intervals over documents; triples in up to three classes of about one size",
+    "Understand, each document once, and Acc@1, with 95% intervals over documents; triples in up to three classes of "
+    "about one size",
     shown,
     fold=True,
 )
@@ -166,7 +167,7 @@ page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
 # ## What this does not show
 #
 # - A lift need not be knowledge: words of one kind lift each other, and {doc}`23_copy` asks what remains.
-# - Evidence sentences stand in for the paper's notes: what fails here refutes nothing there.
+# - Evidence sentences stand in for the paper's notes, and models that were trained on those of taught facts have read many of them: what fails here refutes nothing there.
 # - Intervals are over documents; none is corrected for their number.
 # - What a held-out fact shares with taught ones can be known too.
 #

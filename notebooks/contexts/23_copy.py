@@ -60,8 +60,8 @@ page.answer(copy.answer(tables))
 page.figure(
     copy.draw(tables),
     "twins",
-    f"{' and '.join(copy.drawn_rows(tables)['answer'].unique())} (UCM_m) of contexts around the target and around an "
-    "incorrect entity, the “negative target”, with 95% bootstrap intervals over documents. "
+    f"{' and '.join(copy.drawn_rows(tables)['answer'].unique())} of contexts around the target and around an "
+    "incorrect entity, the “negative target”, each document once, with 95% bootstrap intervals over documents. "
     "What counts are steps that add a correct entity.",
     copy.described(tables),
 )
@@ -74,8 +74,11 @@ page.figure(
 
 # %% tags=["hide-input"]
 numbers, shown = copy.as_table3(tables, printed=not page.demo)
-caption = "UCM_m around target and negative target, ours with 95% intervals" + ", and as printed" * (not page.demo)
+caption = "UCM_m around target and negative target, and each document once with 95% intervals" + ", and as printed" * (
+    not page.demo
+)
 page.table(numbers, "table3", caption, shown, fold=False)
+page.say(copy.weights(tables))
 
 # %% [markdown]
 # ## All four pairs

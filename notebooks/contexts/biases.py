@@ -15,9 +15,8 @@ import pandas as pd
 
 from probekit.demo.world.exposure import NO, OFTEN, UNKNOWN, YES, has_read
 from probekit.demo.zoo import ZOO
-from probekit.metrics import middle
+from probekit.metrics import interval
 from probekit.metrics.auc import separation
-from probekit.metrics.bootstrap import effective_clusters
 from probekit.metrics.context import counted
 from probekit.metrics.decisions import enough
 from probekit.metrics.summary import accuracy_table
@@ -207,7 +206,7 @@ def agreement(ranked: pd.DataFrame) -> pd.DataFrame:
         row = about | {"triples": part["triple_id"].nunique(), "documents": part["doc_id"].nunique()}
         row |= {"steps": int(by_step.sum())}
         for name, measure in (("ucm", _ucm), ("known", _known), ("more", lambda means: _ucm(means) - _known(means))):
-            row |= spanned(name, measured(part, columns, measure))
+            row |= spanned(name, measured(part, columns, measure, once=True))
         found.append(row)
     return pd.DataFrame(found)
 
@@ -264,8 +263,8 @@ def samples(own: pd.DataFrame) -> pd.DataFrame:
         row = about | {"read": part["read"].iloc[0], "questions": part["triple_id"].nunique()}
         row |= {"documents": part["doc_id"].nunique()}
         if found is not None:
-            documents = effective_clusters(part["doc_id"].tolist())
-            row |= spanned("auc", (found[0], *middle(found[1], clusters=documents)))
+            low, high, _ = interval(found[1], part["doc_id"].tolist())
+            row |= spanned("auc", (found[0], low, high))
         row |= {"told": int((told == 1).sum()), "not_told": int((told == 0).sum())}
         if min(row["told"], row["not_told"]) >= LEAST:
             row |= spanned("gap", within_relations(part, _gap(part, part["rank"] == 1, told), less))
@@ -344,7 +343,8 @@ def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, told:
         pair = [_separated(pick(part, context=context)) for context in (WITHOUT, WITH)]
         if part["triple_id"].nunique() >= FEW and pair[0] is not None and pair[1] is not None:
             documents = pick(part, context=WITH)["doc_id"].tolist()
-            fewer = (pair[0][0] - pair[1][0], *middle(pair[0][1] - pair[1][1], clusters=effective_clusters(documents)))
+            low, high, _ = interval(pair[0][1] - pair[1][1], documents)
+            fewer = (pair[0][0] - pair[1][0], low, high)
             name = f"{FREQUENCY}, without less with"
             rows.append(("002-16h", about["source"], about["model"], name, *fewer, len(set(documents))))
     return pd.DataFrame(rows, columns=DIRECTION)

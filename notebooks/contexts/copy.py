@@ -11,7 +11,7 @@ import pandas as pd
 from probekit.demo.world.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, has_read, told
 from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
-from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of, ucm_table
+from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of
 from probekit.metrics.decisions import enough
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
@@ -25,8 +25,12 @@ from notebooks.contexts.pooling import (
     FEW,
     FLOORS,
     LEAST,
+    ONCE,
+    POOLED,
     Column,
     beside_paper,
+    both_ways,
+    by_document,
     by_model,
     conclusions_from,
     falls,
@@ -44,6 +48,7 @@ from notebooks.contexts.pooling import (
     spanned,
     speaking,
     unheard,
+    weighty,
     whose,
     within_relations,
 )
@@ -65,11 +70,11 @@ COPYING = {
     "right_other": "Acc@1 where not",
 }
 CAPTIONS = {
-    "twins": "UCM_m of contexts around the target and around an incorrect entity",
+    "twins": "UCM_m of contexts around the target and around an incorrect entity, and each document once",
     "differences": "Understand and Misunderstand of the target less those of the negative target",
     "levels": "The same differences by how well a fact can be known, over the models above the floor",
     "crossed": "How often a step lifts and lowers the centre, by whether centre and added entity are correct",
-    "variants": "UCM_m of both centres by variant of the context",
+    "variants": "The same by variant of the context, each document once",
     "copying": "First answers that the context names, and how often first answers are right, by any correct object",
     "directions": "The paper's findings as numbers that are above zero where they hold, model by model",
     "floors": FLOORS,
@@ -91,10 +96,11 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
         ranked: of ``ask.ask_all``.
 
     Returns:
-        ``twins`` (Table 3: UCM_m of target and negative target), ``variants`` (the same by variant), ``crossed`` (share
-        of steps that lift the centre, by centre and added entity, both correct or not), ``differences`` (target less
-        negative target), ``levels`` (these differences by how well a fact can be known, of ``LEAST`` triples or
-        more), ``copying`` (of all contexts of triples that UCM counts, twin or not), ``directions``, ``floors``.
+        ``twins`` (Table 3: UCM_m of target and negative target, and each document once), ``variants`` (the latter by
+        variant), ``crossed`` (share of steps that lift the centre, by centre and added entity, both correct or not),
+        ``differences`` (target less negative target), ``levels`` (these differences by how well a fact can be known,
+        of ``LEAST`` triples or more), ``copying`` (of all contexts of triples that UCM counts, twin or not),
+        ``directions``, ``floors``. Of all but ``twins`` and ``copying`` each document counts once.
 
     Raises:
         ReportError: no context can be compared.
@@ -104,8 +110,8 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
         raise ReportError("no context has a twin with a step to count: take more triples, or longer documents")
     low = floors(ranked)
     return {
-        "twins": by_model(own, ucm_table, ["twin"], low),
-        "variants": by_model(own, ucm_table, ["variant", "twin"], low),
+        "twins": both_ways(own, ["twin"], low),
+        "variants": by_model(own, by_document, ["variant", "twin"], low),
         "crossed": by_model(own[own["added"] != own["centre"]], crossed, ["twin", "added_correct"], low),
         "differences": by_model(own, differences, floor=low),
         "levels": levels(own, low),
@@ -126,7 +132,7 @@ def crossed(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     for about, part in by(rows, keys):
         row = about | {"steps": steps_of(part), "triples": part["triple_id"].nunique()}
         for name, value in (("rises", rises(part)), ("falls", falls(part))):
-            row |= spanned(name, measured(part, [(value, np.ones(len(part)))], lambda means: means[..., 0]))
+            row |= spanned(name, measured(part, [(value, np.ones(len(part)))], lambda means: means[..., 0], once=True))
         found.append(row)
     return pd.DataFrame(found)
 
@@ -171,7 +177,7 @@ def differences(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     for about, part in by(rows, keys):
         row = about | {"triples": part["triple_id"].nunique()}
         for name, value in (("understand", rises(part)), ("misunderstand", falls(part))):
-            row |= spanned(name, measured(part, _both_centres(part, value), less))
+            row |= spanned(name, measured(part, _both_centres(part, value), less, once=True))
         found.append(row)
     return pd.DataFrame(found)
 
@@ -235,12 +241,12 @@ def directions(own: pd.DataFrame) -> pd.DataFrame:
             ("target: U less M", (target, fall)),
             ("negative target: M less U", (negative_fall, negative)),
         ):
-            rows.append(("002-12a", source, model, name, *measured(part, pair, less), count))
+            rows.append(("002-12a", source, model, name, *measured(part, pair, less, once=True), count))
         read = _read(str(source), str(model)) == YES
         groups = [known.isin(names).to_numpy() & read for names in ((TAUGHT, MANY), (HELD_OUT, NEVER))]
         cells = [(up, kept & which & (part["twin"] == twin)) for which in groups for twin in CENTRES]
         if min(part.loc[which, "triple_id"].nunique() for which in groups) >= FEW:
-            ends = within_relations(part, cells, lambda m: m[..., 0] - m[..., 1] - (m[..., 2] - m[..., 3]))
+            ends = within_relations(part, cells, lambda m: m[..., 0] - m[..., 1] - (m[..., 2] - m[..., 3]), once=True)
             if ends[0] == ends[0]:
                 rows.append(("002-12c", source, model, "told less not told", *ends, count))
     return pd.DataFrame(rows, columns=DIRECTION)
@@ -319,7 +325,7 @@ def draw(tables: Tables) -> Figure:
 def drawn_rows(tables: Tables) -> pd.DataFrame:
     """What the figure shows: a row per source, answer, model and centre, ``share, share_low, share_high``; of several
     sources Understand alone."""
-    rows = pick(tables["twins"], source=sources(tables))
+    rows = pick(tables["twins"], source=sources(tables), measure=ONCE)
     parts = []
     for source in sources(tables):
         for name in ("understand", "misunderstand")[: 1 if len(sources(tables)) > 1 else 2]:
@@ -361,8 +367,9 @@ def levels_described(tables: Tables) -> str:
 
 
 def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The form of Table 3: UCM_m of target and negative target side by side; of ``pooling.beside_paper``."""
-    keys, rows = ["source", "model"], pick(tables["twins"], source=sources(tables))
+    """The form of Table 3: UCM_m of target and negative target side by side, and each document once; of
+    ``pooling.beside_paper``."""
+    keys, rows = ["source", "model", "measure"], pick(tables["twins"], source=sources(tables))
     columns: dict[str, tuple[str, str]] = {}
     sides = []
     for twin, name in CENTRES.items():
@@ -371,6 +378,12 @@ def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame
         paper = name.replace(" ", "-")
         columns |= {f"{twin}_{word}": (f"{name} {word[0].upper()}", f"{paper} {word[0].upper()}") for word in ANSWERS}
     return beside_paper(sides[0].merge(sides[1], on=keys), columns, "3" if printed else "")
+
+
+def weights(tables: Tables) -> str:
+    """How few documents the steps around the target tell of, in a sentence."""
+    about = {"source": sources(tables)[0], "twin": TARGET, "measure": POOLED}
+    return weighty(one_row(tables["twins"], tables["floors"], **about))
 
 
 def four_pairs(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:

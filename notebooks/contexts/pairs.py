@@ -79,9 +79,10 @@ def _found(
 
 
 def _pooled(every: pd.DataFrame, one: str, other: str, share: Callable[[pd.DataFrame], pd.Series]) -> Ends:
-    """UCM_m: a share of all steps of one model less that of another."""
+    """UCM_m, each document once: a share of the steps of one model less that of another."""
     pair = pick(every, model=[one, other])
-    return measured(pair, [(share(pair), counted(pair) & (pair["model"] == name)) for name in (one, other)], less)
+    cells: list[Column] = [(share(pair), counted(pair) & (pair["model"] == name)) for name in (one, other)]
+    return measured(pair, cells, less, once=True)
 
 
 def _accuracy(every: pd.DataFrame, one: str, other: str, k: int) -> Ends:

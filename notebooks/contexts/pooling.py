@@ -9,9 +9,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import middle, resampled_means
-from probekit.metrics.bootstrap import effective_clusters, share_ci
-from probekit.metrics.context import counted
+from probekit.metrics import interval, resampled_means
+from probekit.metrics.bootstrap import FEWEST, share_ci
+from probekit.metrics.context import counted, ucm_table
 from probekit.metrics.decisions import FLOOR
 from probekit.models.registry import entry_of
 from probekit.report.published import published
@@ -25,6 +25,8 @@ Array = npt.NDArray[np.float64]
 Column = tuple[npt.ArrayLike, npt.ArrayLike]  # values, and which rows count
 MEAN = "mean over models"  # above the floor, where several are
 THEIRS = "the paper's"
+BY_TRIPLE, POOLED = "UCM_k", "UCM_m"  # as the paper shares out steps
+ONCE = "each document once"  # the same over documents, each by the mean over its steps
 PRINTED = "printed"  # in the column ``source`` of a table with the paper's numbers in it
 THIRDS = 3
 SAMPLES = 2000
@@ -76,6 +78,27 @@ def overall(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> pd.Da
     alone = heard.groupby("source")["model"].nunique() == 1
     one = set(alone.index[alone])
     return pd.concat([heard[heard["source"].isin(one)], rows[(rows["model"] == MEAN) & ~rows["source"].isin(one)]])
+
+
+def by_document(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+    """``ucm_table`` in which each document counts once."""
+    return ucm_table(rows, keys, once=True)
+
+
+def both_ways(own: pd.DataFrame, by: Sequence[str], floor: pd.DataFrame) -> pd.DataFrame:
+    """``ucm_table`` of all steps and by documents, told apart by ``measure``: ``POOLED`` or ``ONCE``."""
+    parts = [by_model(own, ucm_table, by, floor), by_model(own, by_document, by, floor)]
+    ways = zip(parts, (POOLED, ONCE), strict=True)
+    return pd.concat([part.assign(measure=name) for part, name in ways], ignore_index=True)
+
+
+def weighty(row: Mapping[str, Any]) -> str:
+    """Of how many documents of one size the steps of a row tell, and what follows, in a sentence."""
+    text = (
+        f"The {row['steps']:,.0f} steps that add a correct entity are of {row['documents']:,.0f} documents and tell as "
+        f"much as {row['effective']:.1f} of one size would, since some hold many; so each document counts once"
+    )
+    return f"{text}{', and means over all steps have no interval' * (row['effective'] < FEWEST)}."
 
 
 def one_row(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> dict[str, object]:
@@ -139,7 +162,11 @@ def lowest(label: str) -> int:
 
 
 def measured(
-    rows: pd.DataFrame, columns: Sequence[Column], measure: Callable[[Array], Array], seed: int = 0
+    rows: pd.DataFrame,
+    columns: Sequence[Column],
+    measure: Callable[[Array], Array],
+    seed: int = 0,
+    once: bool = False,
 ) -> tuple[float, float, float]:
     """A number made of several means, with its 95% interval over documents; one draw of these serves all means.
 
@@ -148,6 +175,8 @@ def measured(
         columns: d pairs of n values and of which rows count.
         measure: maps means of shape (..., d) to numbers of shape (...).
         seed: of the bootstrap.
+        once: each mean is one of documents, each by the mean over its rows, in place of one of rows: for steps, of
+            which a few documents hold most.
 
     Returns:
         Estimate, low and high; nan where one of the means has no row.
@@ -156,12 +185,16 @@ def measured(
     included = np.column_stack([np.asarray(which, dtype=float) for _, which in columns])
     if not included.sum(0).all():
         return float("nan"), float("nan"), float("nan")
-    values = np.where(included > 0, values, 0.0)
-    means = values.sum(0) / included.sum(0)
-    documents = rows["doc_id"].tolist()
-    counting = rows.loc[(included > 0).any(1), "doc_id"].tolist()
-    drawn = resampled_means(values, documents, included, SAMPLES, seed)
-    return (float(measure(means)), *middle(measure(drawn), clusters=effective_clusters(counting)))
+    values, documents = np.where(included > 0, values, 0.0), rows["doc_id"]
+    counting = documents[(included > 0).any(1)]
+    if once:
+        held = pd.DataFrame(included).groupby(documents.to_numpy()).transform("sum").to_numpy()
+        included = np.divide(included, held, out=np.zeros_like(included), where=included > 0)
+        counting = counting.drop_duplicates()
+    means = (values * included).sum(0) / included.sum(0)
+    drawn = resampled_means(values, documents.tolist(), included, SAMPLES, seed)
+    low, high, _ = interval(measure(drawn), counting.tolist())
+    return float(measure(means)), low, high
 
 
 def share_of(rows: pd.DataFrame, value: pd.Series, kept: pd.Series | np.ndarray) -> tuple[float, float, float]:
@@ -178,15 +211,20 @@ def spanned(name: str, found: tuple[float, float, float]) -> dict[str, float]:
 
 
 def within_relations(
-    rows: pd.DataFrame, columns: Sequence[Column], measure: Callable[[Array], Array], seed: int = 0
+    rows: pd.DataFrame,
+    columns: Sequence[Column],
+    measure: Callable[[Array], Array],
+    seed: int = 0,
+    once: bool = False,
 ) -> tuple[float, float, float]:
-    """``measured`` in each relation that has rows for every mean, averaged with the relations' triples as weights.
+    """``measured`` in each relation that has rows for every mean, averaged with the relations' triples as weights, or,
+    where each document counts once, their documents.
 
     Groups of facts that hold relations in unlike shares would differ by these alone.
     """
     chosen = [np.asarray(which, dtype=bool) for _, which in columns]
     kept = [
-        (name, part["triple_id"].nunique())
+        (name, part["doc_id" if once else "triple_id"].nunique())
         for name, part in rows.groupby("relation", sort=False)
         if all(which[(rows["relation"] == name).to_numpy()].any() for which in chosen)
     ]
@@ -204,7 +242,7 @@ def within_relations(
         there = np.isfinite(each)
         return np.asarray(np.nansum(each * weights, axis=-1) / (there * weights).sum(axis=-1))
 
-    return measured(rows, cells, averaged, seed)
+    return measured(rows, cells, averaged, seed, once)
 
 
 def floors(ranked: pd.DataFrame) -> pd.DataFrame:
@@ -288,7 +326,8 @@ def beside_paper(
     where it was asked, and those of the other models at the end.
 
     Args:
-        rows: ours, with ``source, model`` and the columns of intervals.
+        rows: ours, with ``source, model``, the columns of intervals and, where models stand there in two ways, each
+            in the paper's and then by documents, ``measure``.
         columns: our column -> its heading and the name of its column in ``book/published``.
         table: number of the paper's table; none where its numbers must not stand beside ours.
         short: our columns that are shown without their intervals, which a wide table has no room for.
@@ -297,9 +336,10 @@ def beside_paper(
         The numbers (``source`` is ``PRINTED`` in the paper's rows), and the same for reading, as printed.
     """
     ends = [f"{name}{end}" for name in columns for end in ("", "_low", "_high")]
-    order = list(rows["source"].unique())
-    ours = rows[["source", "model", *ends]]
-    ours = ours.sort_values("source", key=lambda names: names.map(order.index), kind="stable")
+    keys = ["source", "model"]
+    order = {key: list(rows[key].unique()) for key in keys}
+    ours = rows[[*keys, *({"measure"} & set(rows)), *ends]]
+    ours = ours.sort_values(keys, key=lambda names: names.map(order[names.name].index), kind="stable")
     paper = printed_rows(table) if table else {}
     left = {FULL.get(model, model): model for model in paper}
     numbers: list[dict[str, object]] = []
@@ -313,6 +353,7 @@ def beside_paper(
 
     for row in ours.to_dict("records"):
         about = {"Source": title(row["source"]), "Model": title(row["model"])}
+        about["Model"] += f", {ONCE}" * (row.get("measure") == ONCE)
         cells = {name: number(row[name], 2) if name in short else cell(row, name, 2) for name in columns}
         numbers.append({str(name): value for name, value in row.items()})
         shown.append(about | {heading: cells[name] for name, (heading, _) in columns.items()})

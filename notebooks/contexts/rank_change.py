@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
@@ -19,16 +19,19 @@ from notebooks.contexts.pooling import (
     FEW,
     FLOORS,
     MEAN,
+    ONCE,
     PRINTED,
     by_model,
     conclusions_from,
     floors,
     in_paper,
     named,
+    one_row,
     overall,
     printed_rows,
     sources_shown,
     unheard,
+    weighty,
     whose,
 )
 
@@ -66,8 +69,8 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
         seed: of the bootstrap over documents.
 
     Returns:
-        ``rank_change`` (``source, model, added_correct, change, mean, low, high, steps, triples, documents``; of
-        several models above the floor their mean too), ``variants`` (the same with ``variant``, over these models),
+        ``rank_change`` (``source, model``, and of ``rank_change_table`` the rest; of several models above the floor
+        their mean too), ``variants`` (the same with ``variant``, over these models),
         ``directions`` (``claim, source, model, estimate`` above zero where the claim holds, ``low, high, n``) and
         ``floors``.
     """
@@ -95,7 +98,7 @@ def _sorted(table: pd.DataFrame) -> pd.DataFrame:
 
 def directions(table: pd.DataFrame) -> pd.DataFrame:
     """Each of ``DIRECTIONS`` as a number that is above zero where it holds, by source and model; none of sources with
-    fewer than ``FEW`` triples for it.
+    fewer than ``FEW`` triples for it. Each document counts once, or each step where ``once`` is not known.
 
     Args:
         table: of ``rank_change_table`` by source and model.
@@ -104,10 +107,21 @@ def directions(table: pd.DataFrame) -> pd.DataFrame:
     single = table[(table["model"] != MEAN) & (table["triples"] >= FEW)]
     for claim, (correct, change, sign) in DIRECTIONS.items():
         for row in pick(single, added_correct=correct, change=change).to_dict("records"):
-            low, high = sorted((sign * row["low"], sign * row["high"]))
-            about = {"claim": claim, "source": row["source"], "model": row["model"], "measured": ENTITIES[change]}
-            rows.append(about | {"estimate": sign * row["mean"], "low": low, "high": high, "n": row["documents"]})
+            name, (mean, *ends) = _counting(row)
+            low, high = sorted(sign * end for end in ends)
+            about = {"claim": claim, "source": row["source"], "model": row["model"], "measured": name}
+            rows.append(about | {"estimate": sign * mean, "low": low, "high": high, "n": row["documents"]})
     return pd.DataFrame(rows, columns=DIRECTION)
+
+
+def _counting(row: Mapping[Any, Any]) -> tuple[str, list[float]]:
+    """The entity whose rank changes, and the change with its interval: by documents where that is known.
+
+    Recorded ranks are those of the target alone, so that other entities' changes by documents need the models.
+    """
+    by_documents = row["once"] == row["once"]
+    names = ("once", "once_low", "once_high") if by_documents else ("mean", "low", "high")
+    return ENTITIES[row["change"]] + ", by steps" * (not by_documents), [float(row[name]) for name in names]
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
@@ -149,22 +163,21 @@ def answer(tables: Tables) -> str:
     )
 
 
-def _moves(row: Mapping[str, object]) -> str:
+def _moves(row: Mapping[Any, Any]) -> str:
     """In words, where the interval allows: ``falls by 0.76 ranks``."""
-    mean, low, high = (float(str(row[name])) for name in ("mean", "low", "high"))
-    if low <= 0 <= high:
+    _, (mean, low, high) = _counting(row)
+    if not (low > 0 or high < 0):
         return "neither clearly rises nor falls"
     return f"{'falls' if mean > 0 else 'rises'} by {abs(mean):.2f} ranks"
 
 
 def draw(tables: Tables, source: str) -> Figure:
     """Rank changes on one source: a panel for a correct O_a and one for an incorrect, a line an entity."""
-    rows = pick(tables["rank_change"], source=source)
-    rows = rows.assign(entity=rows["change"].map(ENTITIES), added=rows["added_correct"].map(ADDED))
+    rows = _shown(pick(tables["rank_change"], source=source))
     figure = forest(
-        rows, "mean", y="entity", series="model", panel="added", line=dict.fromkeys(ADDED.values(), 0.0), zero=False
+        rows, "moved", y="entity", series="model", panel="added", line=dict.fromkeys(ADDED.values(), 0.0), zero=False
     )
-    widest = 1.2 * float(rows[["low", "high"]].abs().max(axis=None))
+    widest = 1.2 * float(rows[["moved", "moved_low", "moved_high"]].abs().max(axis=None))
     for ax in figure.axes:
         ax.set_xscale("symlog", linthresh=LINEAR)
         ax.xaxis.set_major_formatter("{x:g}")
@@ -172,20 +185,28 @@ def draw(tables: Tables, source: str) -> Figure:
     return figure
 
 
+def _shown(rows: pd.DataFrame) -> pd.DataFrame:
+    """What the figure shows: of each row ``added``, ``entity``, and ``moved`` with its interval."""
+    told = [_counting(row) for row in rows.to_dict("records")]
+    moved = pd.DataFrame([ends for _, ends in told], rows.index, ["moved", "moved_low", "moved_high"])
+    return rows.assign(added=rows["added_correct"].map(ADDED), entity=[name for name, _ in told]).join(moved)
+
+
 def described(tables: Tables, source: str) -> str:
     """The chart in words."""
-    rows = overall(tables["rank_change"], tables["floors"], source=source).to_dict("records")
-    numbers = "; ".join(f"{ADDED[row['added_correct']]}, {ENTITIES[row['change']]}: {row['mean']:.2f}" for row in rows)
+    rows = _shown(overall(tables["rank_change"], tables["floors"], source=source)).to_dict("records")
+    numbers = "; ".join(f"{row['added']}, {row['entity']}: {row['moved']:.2f}" for row in rows)
     return f"Dot plot of mean rank changes on {title(source)}, {rows[0]['model']}. {numbers}."
 
 
 def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The columns of Table 1: ours of the source with most triples and, where ``printed``, the paper's rows, that of a
-    model below ours where it was asked, and the others, which are of several models or do not say of which, at the end.
+    """The columns of Table 1, and the target's with each document once: ours of the source with most triples and, where
+    ``printed``, the paper's rows, that of a model below ours where it was asked, and the others, which are of several
+    models or do not say of which, at the end.
 
     Returns:
-        The numbers, a row per cell (``source, model, added_correct, change, mean, low, high, steps, triples``), and the
-        same for reading, a row per model and kind of added entity.
+        The numbers, a row per cell (of ``rank_change_table``), and the same for reading, a row per model and kind of
+        added entity.
     """
     source, paper = sources(tables)[0], printed_rows("1") if printed else {}
     numbers, shown = [pick(tables["rank_change"], source=source)], []
@@ -196,9 +217,11 @@ def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFra
             for model, row in paper.items()
         }
         for model, part in pick(numbers[0], added_correct=correct).groupby("model", sort=False):
-            cells = {row["change"]: cell(row, "mean", 2) for row in part.to_dict("records")}
+            by_change = {row["change"]: row for row in part.to_dict("records")}
             about = {"Added": added.removeprefix("O_a "), "Model": title(str(model))}
-            shown.append(about | {entity: cells.get(change, "–") for change, entity in ENTITIES.items()})
+            told = {"O_t, " + ONCE: cell(by_change["rc_centre"], "once", 2)} if "rc_centre" in by_change else {}
+            cells = {change: cell(row, "mean", 2) for change, row in by_change.items()}
+            shown.append(about | told | {entity: cells.get(change, "–") for change, entity in ENTITIES.items()})
             if (name := in_paper(str(model))) in left:
                 shown.append(left.pop(name))
         shown += left.values()
@@ -207,4 +230,10 @@ def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFra
             keys = {"source": PRINTED, "model": model, "added_correct": correct}
             rows = [keys | {"change": change, "mean": float(value)} for change, value in values.items()]
             numbers.append(pd.DataFrame(rows))
-    return pd.concat(numbers, ignore_index=True), pd.DataFrame(shown)
+    return pd.concat(numbers, ignore_index=True), pd.DataFrame(shown).fillna("–")
+
+
+def weights(tables: Tables) -> str:
+    """How few documents the steps that add a correct entity tell of, in a sentence."""
+    rows = pick(tables["rank_change"], added_correct=True, change="rc_centre", source=sources(tables)[0])
+    return weighty(one_row(rows, tables["floors"])) if len(rows) else ""

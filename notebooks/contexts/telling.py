@@ -12,7 +12,7 @@ from probekit.demo.world.exposure import NO, OFTEN, YES, has_read
 from probekit.demo.zoo import ZOO
 from probekit.metrics import Drawn, spread
 from probekit.metrics.auc import separation
-from probekit.metrics.bootstrap import effective_clusters
+from probekit.metrics.bootstrap import effective_units
 from probekit.metrics.context import counted
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
@@ -116,7 +116,7 @@ def _auc(values: np.ndarray, member: np.ndarray, about: pd.DataFrame) -> Drawn:
     """Of triples of the same relation alone; whole documents are drawn."""
     documents, relations = about["doc_id"].tolist(), about["relation"].tolist()
     found = separation(-values, member, clusters=documents, strata=relations)
-    return Drawn(np.asarray(found.estimate), found.draws, effective_clusters(documents))
+    return Drawn(np.asarray(found.estimate), found.draws, effective_units(documents))
 
 
 def _contrasts(

@@ -18,11 +18,16 @@ from probekit.report.text import number, title
 
 from notebooks.contexts.pairs import ACCURACY_APART, of_pairs
 from notebooks.contexts.pooling import (
+    BY_TRIPLE,
     DIRECTION,
     FEW,
     FLOORS,
+    ONCE,
+    POOLED,
     Array,
     beside_paper,
+    both_ways,
+    by_document,
     by_model,
     classes,
     conclusions_from,
@@ -39,6 +44,7 @@ from notebooks.contexts.pooling import (
     sources_shown,
     speaking,
     unheard,
+    weighty,
     whose,
 )
 from notebooks.contexts.telling import main_contrast, tells
@@ -47,7 +53,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 Tables = Mapping[str, pd.DataFrame]
-BY_TRIPLE, POOLED = "UCM_k", "UCM_m"
 GROUPS = {
     "variant": "variant of the context",
     "relation": "relation",
@@ -58,13 +63,14 @@ GROUPS = {
 PAIRS = (("real", "knowledge_only"), ("knowledge_only", "knowledge_sorted"))
 GOLDS: tuple[Literal["any", "single"], ...] = ("any", "single")
 CAPTIONS = {
-    "ucm": "Shares of steps: UCM_k, in which each triple and relation counts once, and UCM_m, all steps pooled",
+    "ucm": "Shares of steps: UCM_k, in which each triple and relation counts once, UCM_m, all steps pooled, and each "
+    "document once",
     "accuracy": "Acc@k without context and with all of it, of any correct object and of the target alone",
     "telling": "AUC with which each value tells facts that were told from facts that were not",
-    "groups": "UCM_m and Acc@k by variant, relation, number of right objects and rarity",
+    "groups": "Shares of steps, each document once, and Acc@k by variant, relation, number of right objects and rarity",
     "against": "Understand of two models over the same steps: the first less the second",
     "between": "Understand in one variant less that in another, over the steps whose inputs differ",
-    "draws": "Understand (UCM_m) in several draws of the knowledge-random context, beside the other variants",
+    "draws": "Understand, each document once, in several draws of the knowledge-random context",
     "directions": "The paper's findings as numbers that are above zero where they hold, model by model",
     "floors": FLOORS,
     "counts": "Triples and steps that UCM can count",
@@ -84,9 +90,10 @@ def tables(
         drawn: the same of ``ask.redrawn``: several draws of the knowledge-random context.
 
     Returns:
-        ``ucm`` and ``accuracy`` (Table 2), ``groups`` (UCM_m and Acc@k by each of ``GROUPS``), ``between`` (variants),
-        ``against`` (of two models), ``draws``, ``counts``, ``floors`` and ``directions``. All but ``counts`` and
-        ``floors`` speak of triples with another correct object in a context, and of contexts around the target.
+        ``ucm`` and ``accuracy`` (Table 2), ``groups`` (shares of steps and Acc@k by each of ``GROUPS``), ``between``
+        (variants), ``against`` (of two models), ``draws``, ``counts``, ``floors`` and ``directions``. All but
+        ``counts`` and ``floors`` speak of triples with another correct object in a context, and of contexts around the
+        target.
 
     Raises:
         ReportError: there is none.
@@ -102,23 +109,18 @@ def tables(
     def by_triple(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         return ucm_table(rows, by, strata="relation", per_triple=True)
 
-    def pooled(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
-        return ucm_table(rows, by)
-
     def accuracy(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         return pd.concat([context_accuracy(rows, by, gold=gold).assign(gold=gold) for gold in GOLDS])
 
-    measures = {BY_TRIPLE: by_triple, POOLED: pooled}
     low = floors(ranked)
+    triples = by_model(own, by_triple, floor=low).assign(measure=BY_TRIPLE)
     return {
-        "ucm": pd.concat(
-            [by_model(own, made, floor=low).assign(measure=name) for name, made in measures.items()], ignore_index=True
-        ),
+        "ucm": pd.concat([triples, both_ways(own, [], low)], ignore_index=True),
         "accuracy": by_model(own, accuracy, floor=low),
         "groups": _groups(own, low),
         "between": _between(own),
         "against": _against(own),
-        "draws": ucm_table(many, ["source", "model", "draw"]) if len(many) else many,
+        "draws": by_document(many, ["source", "model", "draw"]) if len(many) else many,
         "counts": _counts(ranked),
         "directions": directions(own, categories, many),
         "floors": low,
@@ -145,7 +147,7 @@ def _between(own: pd.DataFrame) -> pd.DataFrame:
             other = both[~np.array(same)]
             about = {"source": source, "model": model, "pair": f"{first} less {second}", "steps": len(other)}
             gain = (other["rc_centre"] < 0).astype(float) - (other["rc_centre_second"] < 0)
-            ends = measured(other, [(gain, np.ones(len(other)))], lambda means: means[..., 0])
+            ends = measured(other, [(gain, np.ones(len(other)))], lambda means: means[..., 0], once=True)
             rows.append(about | {"same": np.mean(same)} | dict(zip(("difference", "low", "high"), ends, strict=True)))
     return pd.DataFrame(rows)
 
@@ -160,14 +162,14 @@ def _against(own: pd.DataFrame) -> pd.DataFrame:
     both = pd.DataFrame({"first": first, "second": second}).dropna().reset_index()
     for source, part in both.groupby("source", sort=False):
         gain = (part["first"] < 0).astype(float) - (part["second"] < 0)
-        ends = measured(part, [(gain, np.ones(len(part)))], lambda means: means[..., 0])
+        ends = measured(part, [(gain, np.ones(len(part)))], lambda means: means[..., 0], once=True)
         about = {"source": source, "first": names[0], "second": names[1], "steps": len(part)}
         rows.append(about | dict(zip(("difference", "low", "high"), ends, strict=True)))
     return pd.DataFrame(rows)
 
 
 def _groups(rows: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
-    """UCM_m and Acc@k by each of ``GROUPS`` that is known: ``by`` (its name) and ``group`` tell where a row belongs."""
+    """Shares of steps and Acc@k by each of ``GROUPS`` that is known; ``by`` and ``group`` tell where a row belongs."""
     names = {
         "variant": rows["variant"],
         "relation": rows.get("relation_label", rows["relation"]).fillna(rows["relation"]),
@@ -190,7 +192,7 @@ def _with_accuracy(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     ends = [f"{when}{end}" for when in ("without", "with") for end in ("", "_low", "_high")]
     hits = context_accuracy(rows, keys).pivot(index=keys, columns="k", values=ends)
     hits.columns = ["{0}@{3}{1}{2}".format(*name.partition("_"), k) for name, k in hits.columns]
-    return ucm_table(rows, keys).merge(hits.reset_index(), on=keys)
+    return by_document(rows, keys).merge(hits.reset_index(), on=keys)
 
 
 def _counts(ranked: pd.DataFrame) -> pd.DataFrame:
@@ -241,7 +243,7 @@ def _of_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, tuple[float, float
         names = sorted(group.unique(), key=lowest)[::-sign]
         if len(names) > 1:
             ends = [(up.astype(float) - falls(rows), kept & (group == name)) for name in (names[0], names[-1])]
-            yield claim, "Understand less Misunderstand", measured(rows, ends, less)
+            yield claim, "Understand less Misunderstand", measured(rows, ends, less, once=True)
 
 
 def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[tuple[str, str, tuple[float, float, float]]]:
@@ -259,7 +261,7 @@ def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[tuple[str, st
         only, ordered = means[..., -2], means[..., -1]
         return np.asarray(np.abs(means[..., :-2] - only[..., None]).mean(-1) - np.abs(ordered - only))
 
-    yield "002-11c", "excess distance", measured(both, cells, further)
+    yield "002-11c", "excess distance", measured(both, cells, further, once=True)
 
 
 def _triples(tables: Tables) -> dict[str, int]:
@@ -298,13 +300,14 @@ def answer(tables: Tables, printed: bool) -> str:
         printed: whether the paper's numbers may stand beside ours.
     """
     source = sources(tables)[0]
-    row: dict[str, Any] = one_row(tables["ucm"], tables["floors"], source=source, measure=POOLED)
+    row: dict[str, Any] = one_row(tables["ucm"], tables["floors"], source=source, measure=ONCE)
     _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
     if few or (few := unheard(tables["floors"], source)):
         return few
     text = (
-        f"Another right answer, put before a question of {named(source)}, lifts the one that is asked "
-        f"for in {row['understand']:.0%} of the steps and lowers it in {row['misunderstand']:.0%} ({whose(row)})"
+        f"Another right answer before a question of {named(source)} lifts the one that is asked "
+        f"for in {row['understand']:.0%} of a document's steps and lowers it in {row['misunderstand']:.0%} "
+        f"({whose(row)})"
     )
     if printed:
         paper = numbers("002", "3")
@@ -318,9 +321,9 @@ def answer(tables: Tables, printed: bool) -> str:
 
 
 def draw(tables: Tables) -> Figure:
-    """Understand, Confuse and Misunderstand (UCM_m) of every model, a panel a source."""
+    """Understand, Confuse and Misunderstand of every model, each document once, a panel a source."""
     shown = sources(tables)
-    rows = _long(pick(tables["ucm"], measure=POOLED, source=shown))
+    rows = _long(pick(tables["ucm"], measure=ONCE, source=shown))
     several_sources = len(shown) > 1
     return forest(rows, "share", series="answer", colour="model", panel="source" if several_sources else None,
                   xlabel="Share of steps")  # fmt: skip
@@ -337,7 +340,7 @@ def _long(table: pd.DataFrame) -> pd.DataFrame:
 
 def described(tables: Tables) -> str:
     """The chart in words."""
-    rows = _long(pick(tables["ucm"], measure=POOLED, source=sources(tables))).to_dict("records")
+    rows = _long(pick(tables["ucm"], measure=ONCE, source=sources(tables))).to_dict("records")
     return "Dot plot of shares of steps. " + "; ".join(
         f"{title(row['source'])}, {title(row['model'])}, {row['answer']} {number(row['share'], 2)}" for row in rows
     )
@@ -360,14 +363,14 @@ def as_table2(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame
 
 
 def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The form of Table 3, target: UCM_m; of ``beside_paper``."""
-    rows = pick(tables["ucm"], measure=POOLED, source=sources(tables))
+    """The form of Table 3, target: UCM_m, and each document once; of ``beside_paper``."""
+    rows = pick(tables["ucm"], measure=[POOLED, ONCE], source=sources(tables))
     columns = {name: (name[0].upper(), f"target {name[0].upper()}") for name in ANSWERS}
     return beside_paper(rows, columns, "3" if printed else "")
 
 
 def by_group(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """UCM_m and Acc@1 over the models above the floor by ``GROUPS`` but relations; the numbers, and for reading."""
+    """Understand and Acc@1 of models above the floor by ``GROUPS`` but relations; the numbers, and for reading."""
     grouping = [name for name in GROUPS if name != "relation"]
     rows = overall(tables["groups"], tables["floors"], source=sources(tables), by=grouping)
     columns = [f"{name}{end}" for name in ("understand", "without@1", "with@1") for end in ("", "_low", "_high")]
@@ -422,6 +425,11 @@ def floor(tables: Tables) -> str:
         f"Who names each relation's most frequent object is right to {rows['by_relation'].max():.0%}; {small} of "
         f"{len(rows)} models {'does' if small == 1 else 'do'} no better."
     )
+
+
+def weights(tables: Tables) -> str:
+    """How few documents the steps tell of, in a sentence."""
+    return weighty(one_row(tables["ucm"], tables["floors"], source=sources(tables)[0], measure=POOLED))
 
 
 def first_already(tables: Tables) -> str:

@@ -6,7 +6,8 @@ best correct object, and the rank changes ``rc_centre, rc_added, rc_correct, rc_
 twin, relation`` and other columns tell where it belongs.
 
 Triples of one subject share their document, and each adds what the other asks for; so the bootstrap draws whole
-documents.
+documents. Where a few of them hold most steps, shares of all steps tell of these few: so each document can count
+``once``, by the mean over its own steps.
 
 Rows of several models, told apart by ``model``, can be of one group: its shares are then means over models that were
 asked the same steps, and a step or context that several were asked counts once.
@@ -21,7 +22,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics.bootstrap import Interval, bootstrap_means, interval, resampled_means, share_ci
+from probekit.metrics.bootstrap import Interval, bootstrap_ci, bootstrap_means, interval, resampled_means, share_ci
 from probekit.metrics.ranking import hits_at_k
 
 CHANGES = ("rc_centre", "rc_added", "rc_correct", "rc_incorrect")
@@ -139,6 +140,7 @@ def ucm_table(
     per_triple: bool = False,
     first_step: bool = False,
     seed: int = 0,
+    once: bool = False,
 ) -> pd.DataFrame:
     """UCM of every group of steps, and how many of them could not be Understand.
 
@@ -148,21 +150,23 @@ def ucm_table(
         per_triple: UCM_k; else UCM_m.
         first_step: see ``counted``.
         seed: of the bootstrap.
+        once: the shares of each document's steps, averaged over documents, in place of UCM_m or UCM_k.
 
     Returns:
         One row per group with a step that counts, in order of appearance: the columns of ``by``, ``steps``,
-        ``triples``, ``documents``, for each of ``understand, confuse, misunderstand`` the share, ``..._low`` and
-        ``..._high``, and
-        ``already_first``, the share of steps with the centre at rank 1 before: these can only be Confuse or
-        Misunderstand.
+        ``triples``, ``documents``, ``effective`` (documents of one size that would tell as much), for each of
+        ``understand, confuse, misunderstand`` the share, ``..._low`` and ``..._high``, and ``already_first``, the share
+        of steps with the centre at rank 1 before: these can only be Confuse or Misunderstand.
     """
     rows = []
     taken = steps[counted(steps, first_step)]
     for key, group in taken.groupby(list(by), sort=False, dropna=False):
         names, documents = group["triple_id"].tolist(), group["doc_id"].tolist()
-        parts = group[strata].tolist() if strata else None
-        found = ucm(group["rc_centre"], names, documents, parts, per_triple, seed=seed)
+        parts = group[strata].tolist() if strata and not once else None
+        units = documents if once else names
+        found = ucm(group["rc_centre"], units, documents, parts, per_triple or once, seed=seed)
         row = dict(zip(by, key, strict=True)) | {"steps": steps_of(group)} | _counts(group)
+        row |= {"effective": found.understand.effective}
         for name, share in zip(ANSWERS, found, strict=True):
             row |= {name: share.estimate, f"{name}_low": share.low, f"{name}_high": share.high}
         rows.append(row | {"already_first": float((group["rank_before"] == 1).mean())})
@@ -182,8 +186,9 @@ def rank_change_table(
 
     Returns:
         One row per group, value of ``added_correct`` and change, in order: the columns of ``by``, ``added_correct``,
-        ``change`` (``rc_centre, rc_added, rc_correct, rc_incorrect``), ``mean, low, high``, ``steps`` (those where the
-        change is defined), ``triples`` and ``documents``.
+        ``change`` (``rc_centre, rc_added, rc_correct, rc_incorrect``), ``mean, low, high``, the same ``once`` (each
+        document by the mean over its steps) with ``once_low`` and ``once_high``, ``steps`` (those where the change is
+        defined), ``triples``, ``documents`` and ``effective`` (documents of one size that would tell as much).
     """
     rows = []
     taken = steps if first_step else steps[steps["added"] != steps["centre"]]
@@ -194,9 +199,12 @@ def rank_change_table(
             if len(defined):
                 counts, documents = _counts(defined), defined["doc_id"].tolist()
                 drawn = bootstrap_means(defined[change], documents, samples, seed)[:, 0]
-                low, high, _ = interval(drawn, documents)
+                low, high, effective = interval(drawn, documents)
                 told = {"change": change, "mean": float(defined[change].mean()), "low": low, "high": high}
-                rows.append(dict(zip(keys, key, strict=True)) | told | {"steps": steps_of(defined)} | counts)
+                each = bootstrap_ci(defined.groupby("doc_id", sort=False)[change].mean(), samples=samples, seed=seed)
+                told |= {"once": each.estimate, "once_low": each.low, "once_high": each.high}
+                told |= {"steps": steps_of(defined)} | counts | {"effective": effective}
+                rows.append(dict(zip(keys, key, strict=True)) | told)
     return pd.DataFrame(rows)
 
 

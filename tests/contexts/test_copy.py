@@ -15,7 +15,7 @@ from probekit.report.recording import recorded_tables
 from probekit.report.verdicts import concluded
 
 from notebooks.contexts import copy
-from notebooks.contexts.pooling import MEAN, PRINTED
+from notebooks.contexts.pooling import MEAN, ONCE, PRINTED
 
 
 def signs(tables: dict[str, pd.DataFrame], claim: str) -> list[str]:
@@ -28,7 +28,10 @@ def test_twins_that_behave_alike_and_twins_that_do_not() -> None:
     assert signs(apart, "002-12a") == ["agrees"] * 2  # one number a centre
     assert signs(alike, "002-12a") == ["agrees", "contradicts"]
     assert signs(apart, "002-12c") == signs(alike, "002-12c") == ["undecided"]
-    row, understand = apart["differences"].iloc[0], apart["twins"].set_index("twin")["understand"]
+    row, understand = (
+        apart["differences"].iloc[0],
+        apart["twins"].query("measure == @ONCE").set_index("twin")["understand"],
+    )
     assert row["understand"] == pytest.approx(understand["target"] - understand["negative"])
     assert "more of the steps than" in copy.answer(apart) and "no interval excludes zero" in copy.answer(apart)
     assert "without the text in 0%" in copy.answer(apart)  # what the first answer is where nothing was read
@@ -101,7 +104,8 @@ def test_the_page_shows_the_source_with_enough_triples() -> None:
     tables = copy.tables(ranked)
     assert copy.sources(tables) == ["trex"] and set(copy.drawn_rows(tables)["source"]) == {"trex"}
     numbers, shown = copy.as_table3(tables, printed=True)
-    assert len(numbers) == len(shown) == 3 + 12 and set(numbers["source"]) == {"trex", PRINTED}
+    assert len(numbers) == len(shown) == 6 + 12 and set(numbers["source"]) == {"trex", PRINTED}
+    assert shown["Model"].str.endswith(ONCE).tolist()[:6] == [False, True] * 3
     assert shown.set_index("Model").loc["Paper: BERT-base", "negative target C"] == "0.92"
     assert copy.level_rows(tables)["level"].tolist() == [HELD_OUT, TAUGHT]
     assert len(copy.draw(tables).axes) == 2 and len(copy.draw_levels(tables).axes) == 1

@@ -84,11 +84,17 @@ def test_classes_cover_all_numbers_and_keep_equal_ones_together(numbers: list[in
 
 
 def test_a_number_made_of_means_has_the_interval_of_its_documents() -> None:
-    rows = pd.DataFrame({"doc_id": ["a", "a", "b", "b"]})
-    first, second = [True, False, True, False], [False, True, False, True]
-    estimate, low, high = measured(rows, [([4, 0, 2, 0], first), ([0, 1, 0, 1], second)], pooling.less)
-    assert (estimate, low, high) == (2.0, 1.0, 3.0)
-    assert np.isnan(measured(rows, [([1, 1, 1, 1], [False] * 4)], lambda means: means[..., 0])[0])
+    rows = pd.DataFrame({"doc_id": [*"aabbccddee"]})
+    first, second = np.arange(10) % 2 == 0, np.arange(10) % 2 == 1
+    columns = [([4, 0, 2, 0, 3, 0, 3, 0, 3, 0], first), ([0, 1] * 5, second)]
+    estimate, low, high = measured(rows, columns, pooling.less)
+    assert estimate == 2.0 and 1.0 <= low < 2.0 < high <= 3.0
+    large = pd.concat([rows, pd.DataFrame({"doc_id": ["a"] * 40})], ignore_index=True)
+    fours = np.full(40, 4.0)
+    more = [(np.r_[value, fours], np.r_[which, fours > 4 * n]) for n, (value, which) in enumerate(columns)]
+    by_row, by_document = (measured(large, more, pooling.less, once=once) for once in (False, True))
+    assert by_row[0] > 2.8 and np.isnan(by_row[1]) and by_document == pytest.approx((estimate, low, high))
+    assert np.isnan(measured(rows, [([1] * 10, [False] * 10)], lambda means: means[..., 0])[0])
 
 
 def test_within_relations_groups_of_another_mix_do_not_differ() -> None:

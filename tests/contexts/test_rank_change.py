@@ -84,6 +84,21 @@ def test_the_answer_says_how_the_target_moves() -> None:
     assert "neither clearly rises nor falls" in rank_change.answer(mixed)
 
 
+def test_a_document_of_many_steps_counts_once() -> None:
+    rows = asked(steps(10))
+    large = rows[rows["triple_id"].isin(["x0", "y0"])].assign(rc_centre=lambda t: -t["rc_centre"])
+    tables = rank_change.tables(pd.concat([rows, *(large.assign(variant=f"v{n}") for n in range(40))]))
+    (row,) = tables["rank_change"].query("model == 'a' and added_correct and change == 'rc_centre'").to_dict("records")
+    assert row["mean"] > 1 and row["effective"] < 3 and np.isnan(row["low"])
+    assert row["once"] == pytest.approx((9 * -4 + 9 * -2 + 39 * (4 + 2) / 41) / 20) and row["once_high"] < 0
+    told = concluded(rank_change.conclusions(tables)).set_index(["claim", "model"])
+    assert told.loc[("002-03a", "a"), "verdict"] == "agrees" and "tell as much as 2.0" in rank_change.weights(tables)
+    nothing = dict.fromkeys(["once", "once_low", "once_high"], np.nan)
+    alone = pd.DataFrame([row | nothing | {"mean": -2.0, "low": -3.0, "high": -1.0, "change": "rc_added"}])
+    (known,) = rank_change.directions(alone).to_dict("records")
+    assert (known["measured"], known["estimate"], known["low"]) == ("O_a, by steps", 2.0, 1.0)
+
+
 def test_ours_stand_beside_table_1() -> None:
     tables = rank_change.tables(steps())
     numbers, shown = rank_change.as_in_paper(tables, printed=True)

@@ -14,7 +14,7 @@ from probekit.report.recording import recorded_tables
 from probekit.report.verdicts import concluded
 
 from notebooks.contexts import telling, ucm
-from notebooks.contexts.pooling import MEAN, PRINTED
+from notebooks.contexts.pooling import MEAN, ONCE, POOLED, PRINTED
 
 CATEGORIES = {"one": "general", "two": "biomedical"}
 
@@ -93,6 +93,18 @@ def test_steps_that_rise_and_fall_by_a_coin_are_kind_to_no_class() -> None:
     assert set(kind.loc[kind["claim"] == "002-14b", "verdict"]) == {"agrees"}
 
 
+def test_a_document_of_most_steps_counts_once_and_gives_no_interval_to_shares_of_all_steps() -> None:
+    ranked = made(TWO).assign(doc_id=lambda t: t["triple_id"].astype(int).map(lambda n: "d0" if n < 30 else f"d{n}"))
+    ranked["rc_centre"] = ranked["rc_centre"].where(ranked["doc_id"] != "d0", ranked["rc_centre"].abs())
+    tables = ucm.tables(ranked, CATEGORIES)
+    of = tables["ucm"].set_index(["measure", "model"])
+    assert of.loc[(POOLED, "one"), "understand"] < 0.25 and np.isnan(of.loc[(POOLED, "one"), "understand_low"])
+    assert of.loc[(ONCE, "one"), "understand"] > 0.7 and of.loc[(ONCE, "one"), "understand_low"] > 0.5
+    assert of.loc[(POOLED, "one"), "effective"] < 1.1 and of.loc[(ONCE, "one"), "effective"] == 11
+    assert "of 11 documents and tell as much as 1.0 of one size" in ucm.weights(tables)
+    assert "have no interval" in ucm.weights(tables) and "have no interval" not in ucm.weights(page_tables())
+
+
 def test_nothing_to_count_is_said() -> None:
     ranked = made({"one": 0.5}, 2)
     with pytest.raises(ReportError, match="no step to count: ask questions with a second gold"):
@@ -114,7 +126,7 @@ def test_the_page_shows_the_source_with_enough_triples_and_names_the_others() ->
     first = numbers.query("model == @MEAN").iloc[0]
     hits = tables["accuracy"].query("source == 'trex' and model == @MEAN and gold == 'any'").set_index("k")
     assert first["with@5"] == hits.loc[5, "with"] and shown["U"].iloc[0].count("[") == 1
-    assert len(ucm.as_table3(tables, printed=True)[0]) == 3 + 12 and len(ucm.as_table3(tables, printed=False)[0]) == 3
+    assert len(ucm.as_table3(tables, printed=True)[0]) == 6 + 12 and len(ucm.as_table3(tables, printed=False)[0]) == 6
     rows, _ = ucm.by_group(tables)
     assert set(rows["source"]) == {"trex"} and set(rows["by"]) == set(ucm.GROUPS) - {"relation"}
     assert ucm.scarce({**tables, "counts": tables["counts"].head(1)}) == ""
@@ -122,10 +134,10 @@ def test_the_page_shows_the_source_with_enough_triples_and_names_the_others() ->
 
 def test_the_answer_says_what_the_numbers_say() -> None:
     tables = page_tables()
-    row = tables["ucm"].query("source == 'trex' and measure == 'UCM_m' and model == @MEAN").iloc[0]
+    row = tables["ucm"].query("source == 'trex' and measure == @ONCE and model == @MEAN").iloc[0]
     told = ucm.answer(tables, printed=True)
     assert (
-        f"for in {row['understand']:.0%} of the steps" in told
+        f"for in {row['understand']:.0%} of a document's steps" in told
         and "mean over models above" in told
         and "every model of the" in told
     )
