@@ -113,6 +113,14 @@ def test_beams_of_networks_without_a_shared_cache_are_those_of_a_plain_search(fa
 
 
 @pytest.mark.parametrize("family", ["llama", "t5"])
+def test_one_completion_is_the_best_of_two_beams(family):
+    model = writer(family, "")
+    found = pk.top_completions(model, PROMPTS, k=1, tokens=TOKENS)
+    for number, text in enumerate(PROMPTS):
+        compare(found[found["prompt_id"] == number], looped(model, text, k=2)[:1])
+
+
+@pytest.mark.parametrize("family", ["llama", "t5"])
 def test_texts_that_end_early_compete_by_their_mean(family, monkeypatch):
     model = writer(family, "")
     real, written = beams._generate, []

@@ -34,8 +34,9 @@ def beam_search(
 ) -> Iterator[tuple[list[int], list[list[Answer]]]]:
     """The k best texts of a search with k beams, by the mean log-probability of their tokens, the stop included.
 
-    This is the search of ``transformers`` with its own defaults; settings stored beside a checkpoint do not count.
-    Tokens that are no answer are passed over, and the probabilities of the others stay as they are.
+    There are two beams at least. This is the search of ``transformers`` with its own defaults; settings stored beside a
+    checkpoint do not count. Tokens that are no answer are passed over, and the probabilities of the others stay as they
+    are.
 
     Args:
         inputs: token ids of each prompt.
@@ -51,10 +52,11 @@ def beam_search(
     """
     from transformers import GenerationConfig
 
+    width = max(2, options.k)  # of one beam the library returns no score
     padding = model.tokenizer.pad_token_id or 0
     banned = [token for token in refused(model, options) if token not in stops]
     settings = GenerationConfig(
-        num_beams=options.k,
+        num_beams=width,
         num_return_sequences=options.k,
         max_new_tokens=options.tokens,
         do_sample=False,
@@ -71,7 +73,7 @@ def beam_search(
         found = _generate(model, [inputs[i].ids for i in part], settings, start)
         return _answers(model, found, options.k, stops)
 
-    lengths = [options.k * (len(row.ids) + options.tokens) for row in inputs]
+    lengths = [width * (len(row.ids) + options.tokens) for row in inputs]
     alike = model.minds_padding or not shares(model)
     yield from within_memory(model.name, lengths, [options.k] * len(inputs), batch_tokens or BEAM_TOKENS, run, alike)
 

@@ -36,9 +36,10 @@ def top_completions(
     """What a model most likely puts into the slot of every prompt.
 
     A masked model gives the k best tokens at one mask. A causal model goes on from what stands before the slot, by a
-    beam search with k beams; white space before the slot is cut off unless the tokenizer makes it part of the word
-    before, and punctuation after the slot is left out. A seq2seq model of T5's kind fills ``<extra_id_0>`` by the same
-    search. Repeated prompts are asked once, and neither the order of the prompts nor their batches decide anything.
+    beam search with k beams, two at least; white space before the slot is cut off unless the tokenizer makes it part of
+    the word before, and punctuation after the slot is left out. A seq2seq model of T5's kind fills ``<extra_id_0>`` by
+    the same search. Repeated prompts are asked once, and neither the order of the prompts nor their batches decide
+    anything.
 
     Args:
         model: of any kind.
