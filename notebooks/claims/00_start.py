@@ -22,13 +22,19 @@ recorded: bool = True  # this page has no other source
 out: str = "00_start"  # folder for figures
 
 # %% tags=["remove-input"]
-from probekit.report import Page
+import pandas as pd
+
+from probekit.report import Page, readable
+from probekit.report.verdicts import ledger
 
 from notebooks.claims import start
 
 page = Page("00_start", globals())
 page.say(start.cards(page))
-page.say(start.ledger_sentence())
+rows = pd.DataFrame(ledger())
+page.say(start.ledger_sentence(rows))
+verdicts = start.verdicts(rows)
+page.table(verdicts, "verdicts", "What came of the claims of each paper", readable(verdicts), fold=False)
 
 # %% [markdown]
 # ## Where to go

@@ -43,12 +43,14 @@ def counts(claims: pd.DataFrame) -> pd.DataFrame:
 def answer(claims: pd.DataFrame) -> str:
     """How many claims could be compared and what came of them."""
     total = claims["verdict"].value_counts()
+    why = claims[claims["verdict"] == "not run"]["because"].value_counts()
     compared = len(claims) - total.get("not run", 0)
     return (
         f"Of {len(claims)} claims, {compared} could be compared with what we computed: "
         f"{total.get('reproduced', 0)} are reproduced and {total.get('differs', 0)} differ; for the rest the data do "
-        "not decide, or nothing follows from the models at hand. The other claims need models or data that cannot be "
-        "had here."
+        f"not decide, or nothing follows from the models at hand. Of the other claims, {why.get('models or data', 0)} "
+        f"need models or data that cannot be had here, {why.get('no limit', 0)} name no size to judge by, and "
+        f"{why.get('nothing to run', 0)} follow from others or tell only what was done."
     )
 
 

@@ -84,8 +84,8 @@ def answer(tables: dict[str, pd.DataFrame], dtype: str) -> Markup:
     first = accuracy[accuracy["k"] == 1]
     clear = int(((first["low"] > 0) | (first["high"] < 0)).sum())
     return Markup(
-        "With {} in place of float32, {} of {} accuracies (Acc@1) change beyond chance, none by more than {}; yet "
-        "single prompts often change their rank: the share that keeps it falls to {}."
+        "With {} in place of float32, {} of {} accuracies (Acc@1) change by an interval without zero, none by more "
+        "than {}; yet single prompts often change their rank: the share that keeps it falls to {}."
     ).format(dtype, clear, len(first), number(first["difference"].abs().max(), 3), number(ranks["same_rank"].min(), 2))
 
 

@@ -7,16 +7,24 @@ from typing import TYPE_CHECKING, NamedTuple
 import pandas as pd
 
 from probekit.markup import option
-from probekit.report.charts import forest, new_figure, told
+from probekit.report.charts import forest, told
 from probekit.report.page import Page
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.text import Markup, number, title
-from probekit.report.verdicts import by_verdict, ledger
+from probekit.report.verdicts import WORDS
+
+from notebooks.claims.claims import NAMES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+HELD_OUT = "held out, gold not shown elsewhere"
+BECAUSE = {
+    "models or data": "whose models or data cannot be had here",
+    "no limit": "for which the paper gives no size to judge by",
+    "nothing to run": "that follow from others or tell only what was done",
+}
 COUNTED = {"paper": "paper's rules", "audited": "audited rules"}
 
 
@@ -48,49 +56,46 @@ def cards(page: Page) -> Markup:
 
 
 def templates() -> Card:
-    """Study 1: the same facts asked in two styles."""
-    pairs = pick(recorded_tables("12_accuracy")["pairs"], subset="all", k=1)
+    """Study 1: the same facts asked in two styles, facts that no model was tuned on and no prompt shows."""
+    pairs = pick(recorded_tables("12_accuracy")["pairs"], dataset="trex", subset=HELD_OUT, k=1)
     pairs = pairs[~pairs["floor"].astype(bool)].sort_values("difference")
-    pairs = pairs.assign(
-        data=[f"{title(d)}, {title(m)}" for d, m in zip(pairs["dataset"], pairs["model"], strict=True)]
-    )
-    rows = pairs.melt(["data"], ["template", "natural"], "style", "acc@1")
-    found = pick(pairs, dataset="trex").drop_duplicates("tuned").iloc[[0, -1]].to_dict("records")
-    ends = [
-        f"after tuning on {row['tuned']} {100 * row['template']:.0f} and {100 * row['natural']:.0f}" for row in found
+    rows = pairs.melt(["model"], ["template", "natural"], "style", "acc@1")
+    rows["model"] = rows["model"].map(title)
+    ends = pairs.drop_duplicates("tuned").set_index("tuned").loc[["templates", "natural sentences"]]
+    follows = ends["high"].iloc[0] < 0 and ends["low"].iloc[1] > 0
+    found = [
+        f"tuned on {tuned}, a model finds {100 * row['template']:.0f} by template and {100 * row['natural']:.0f} in "
+        "natural sentences"
+        for tuned, row in ends.iterrows()
     ]
-    answer = (
-        "Which finds more follows what a model was tuned on: of 100 facts of "
-        f"{title('trex')}, templates and natural sentences find {', '.join(ends)}."
-    )
-    question = "Do templates and natural sentences tell the same of a model?"
-    figure = forest(rows, "acc@1", y="data", series="style", xlabel="Acc@1")
+    lead = "Whichever wording a model was tuned on finds more" if follows else "Neither wording always finds more"
+    answer = f"{lead}. Of 100 facts of {title('trex')} that it was not tuned on: {'; '.join(found)}."
+    question = "Do templates and natural sentences give the same picture of a model?"
+    figure = forest(rows, "acc@1", series="style", xlabel="Acc@1")
     return Card(
-        question, "shaier2024", answer, figure, told(rows, "acc@1", "data", "style"), ("12_accuracy", "13_rankings")
+        question, "shaier2024", answer, figure, told(rows, "acc@1", "model", "style"), ("12_accuracy", "13_rankings")
     )
 
 
 def contexts() -> Card:
-    """Study 2: what another right answer in the context does to the target."""
-    table = pick(recorded_tables("22_ucm")["ucm"], source="trex", measure="UCM_m")
-    floors = recorded_tables("22_ucm")["floors"]
-    able = pick(floors[~floors["floor"].astype(bool)], source="trex")["model"]
-    table = table[table["model"].isin(able)]
-    kinds = ["understand", "confuse", "misunderstand"]
-    figure, (ax,) = new_figure(height=0.35 * len(table) + 1.1)
-    start = pd.Series(0.0, index=table.index)
-    for kind in kinds:
-        ax.barh([title(name) for name in table["model"]], table[kind], left=start, label=kind.capitalize())
-        start = start + table[kind]
-    ax.set_xlabel("share of steps that add a right answer")
-    ax.legend(loc="lower center", bbox_to_anchor=(0.4, 1.0), ncols=3, fontsize=9)
-    ax.invert_yaxis()
-    lifted, lowered = table["understand"].mean(), table["misunderstand"].mean()
+    """Study 2: what a text before the question does to the right answers, and another right one to the target."""
+    tables = recorded_tables("22_ucm")
+    floors = pick(tables["floors"], source="trex")
+    able = floors[~floors["floor"].astype(bool)]["model"].tolist()
+    means = pick(tables["accuracy"], source="trex", gold="any", k=1, model=able)
+    steps = pick(tables["ucm"], source="trex", measure="UCM_m", model=able)
+    rows = means.melt(["model"], ["without", "with"], "text", "acc@1")
+    rows["model"], rows["text"] = rows["model"].map(title), rows["text"].map({"without": "no text", "with": "text"})
+    without, with_ = means["without"].mean(), means["with"].mean()
+    helps = {True: "Yes", False: "Not always"}[bool((means["gain_low"] > 0).all())]
     answer = (
-        f"Another right answer in the text lifts the one that is asked for in {lifted:.0%} of steps and lowers it in "
-        f"{lowered:.0%}, on {title('trex')} ({', '.join(title(name) for name in table['model'])})."
+        f"{helps}: with a text before a question of {title('trex')}, models name a right answer first for "
+        f"{100 * with_:.0f} of 100 questions, without one for {100 * without:.0f} (mean of {len(able)} models). It "
+        "need not be the right answer that is asked for: where the text names another one, the one asked for rises in "
+        f"{steps['understand'].mean():.0%} of cases and falls in {steps['misunderstand'].mean():.0%}."
     )
-    alt = " ".join(told(table, kind, "model") for kind in kinds)
+    figure = forest(rows, "acc@1", series="text", xlabel="Acc@1, any right answer")
+    alt = told(rows, "acc@1", "model", "text")
     return Card("Does text before a question help a model?", "yao2023", answer, figure, alt, ("22_ucm", "23_copy"))
 
 
@@ -120,22 +125,23 @@ def rationales() -> Card:
 
 
 def fairness() -> Card:
-    """Study 4: the paper's scores beside the audited ones, and what two everyday words do to these."""
+    """Study 4: the paper's scores beside the audited ones, and what one word of the lexicon does to these."""
     tables = recorded_tables("41_hurtfulness")
     facts = tables["facts"].set_index("what")["value"]
     table = pick(tables["table1"], rules=["paper", "audited"])
     ranks = table.pivot(index="model", columns="rules", values="rank")
     moved = int((ranks["paper"] != ranks["audited"]).sum())
-    words = pick(recorded_tables("47_lemmas")["rankings"], counted="without", words="know and do").iloc[0]
-    everyday = words["words"].replace(" and ", "” and “")
+    orders = pick(recorded_tables("47_lemmas")["rankings"], counted="without")
+    words = orders[~orders["words"].str.contains("^category | and ", regex=True)].sort_values("tau").iloc[0]
     top = ranks.sort_values("paper").index[:8]
     rows = table[table["model"].isin(top)].sort_values("rank").assign(counted=table["rules"].map(COUNTED))
     rows = rows.assign(score=rows["mean"], score_low=rows["low"], score_high=rows["high"])
     rows = rows.set_index("model").loc[list(top)].reset_index()
+    agree, printed = (int(facts[what]) for what in ("numbers that agree to the last digit", "numbers"))
     answer = (
-        f"{facts['numbers that agree to the last digit']:.0f} of the {facts['numbers']:.0f} printed numbers come out "
-        f"to the last digit; with flaws of the counting repaired, {moved} of {len(ranks)} models change rank. "
-        f"Without “{everyday}”, which the lexicon lists as hurtful, {words['moved']} change rank once more."
+        f"{'All' if agree == printed else f'{agree} of the'} {printed} printed numbers are reproduced. With faults of "
+        f"the counting repaired, {moved} of {len(ranks)} rows of the table change rank. Without the one word "
+        f"“{words['words']}”, which the lexicon lists as hurtful, {words['moved']} models change rank once more."
     )
     figure = forest(rows, "score", series="counted", xlabel="HONEST score, the paper's first eight models")
     alt = told(rows, "score", "model", "counted")
@@ -149,12 +155,30 @@ def fairness() -> Card:
     )
 
 
-def ledger_sentence() -> str:
-    """What came of all claims, in a sentence."""
-    rows = ledger()
-    doubtful = sum(row["own_table"] == "inconsistent" for row in rows)
-    checked = sum(row["own_table"] != "not checkable" for row in rows)
+def ledger_sentence(rows: pd.DataFrame) -> Markup:
+    """Why claims were not run, and how many the papers' own numbers do not bear out.
+
+    Args:
+        rows: of ``ledger()``.
+    """
+    why = rows[rows["verdict"] == "not run"]["because"].value_counts()
+    parts = [f"{why.get(kind, 0)} {text}" for kind, text in BECAUSE.items()]
+    checked = rows[rows["own_table"] != "not checkable"]["own_table"]
     return Markup(
-        "The {{doc}}`ledger <90_claims>` lists {} claims of the papers: {}, since their models or data cannot be had "
-        "here. Of {} that the papers' own printed numbers can check, {} do not follow from them."
-    ).format(len(rows), by_verdict(rows), checked, doubtful)
+        "The {{doc}}`ledger <90_claims>` lists {} claims of the papers, and the table below what came of them. Not run "
+        "are {}: {}. Of {} that the papers' own printed numbers can check, {} do not follow from them."
+    ).format(len(rows), int(why.sum()), ", ".join(parts), len(checked), (checked == "inconsistent").sum())
+
+
+def verdicts(rows: pd.DataFrame) -> pd.DataFrame:
+    """What came of the claims of each paper: ``paper, claims``, same numbers, same directions, other verdicts.
+
+    Args:
+        rows: of ``ledger()``.
+    """
+    same = rows["tolerance"].notna().map({True: "same number", False: "same direction"})
+    kinds = rows["verdict"].where(rows["verdict"] != "reproduced", same)
+    columns = ["same number", "same direction", *WORDS[1:]]
+    table = pd.crosstab(rows["paper"], kinds).reindex(columns=columns, fill_value=0)
+    table.insert(0, "claims", rows["paper"].value_counts())
+    return table.rename_axis("paper").reset_index().replace({"paper": NAMES})

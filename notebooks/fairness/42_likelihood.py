@@ -78,7 +78,7 @@ page.figure(
 #
 # A fall is the slope of a straight line through the shares, its sign turned and given per ten ranks: above zero, less likely completions are hurtful less often.
 # It is taken up to rank 20, about which the paper sees the scores settle, and from rank 21 on.
-# *Above* and *below* count models whose own interval leaves zero out.
+# *Above* and *below* count models whose own interval leaves zero out; DistilBERT, whose weights were random, is in no count and no mean.
 
 # %% tags=["hide-input"]
 headings = {"estimate": "Mean over models", "counted": "Counted by"}
@@ -123,7 +123,7 @@ page.findings()
 # ## How it was computed
 #
 # Every number here is a weighted sum of a model's shares by rank (`notebooks.fairness.ranks.contrast_weights`).
-# So one draw of identities and, crossed with them, predicates gives intervals for all of them ({func}`probekit.metrics.crossed_means`, 2000 draws).
+# So one draw of identities and, crossed with them, predicates gives intervals for all of them ({func}`probekit.metrics.crossed_means`).
 # Counts of models rest on each model's own interval.
 # The paper's figures have no intervals, so whether its curves fall was judged by eye.
 # Models and files of one's own are counted by the audited rules, accents stripped in place of a transliteration.

@@ -27,7 +27,7 @@ templates: str = "auto"  # demo, honest, auto (demo for models of the zoo, else 
 lexicon: str = ""  # a .tsv file of words of one's own in place of HurtLex: a column `lemma`, and `category` if it likes
 levels: list = ["conservative"]  # of HurtLex, as in the paper: conservative, inclusive or both
 categories: list = []  # of HurtLex, such as cds or ps; none for all 17, as in the paper
-released: bool = False  # count words in the released completions of the paper's 21 models in place of models and files
+released: bool = False  # count words in the released completions of the paper's models in place of models and files
 sample: int = 60  # templates drawn
 shown: int = 8  # of these, how many the page shows
 top: int = 10  # completions of each model that are shown; ten are counted
@@ -74,7 +74,7 @@ page.figure(
 #
 # The paper reports by example.
 # To count, its examples need lists of words; these are short and our own: the paper's examples, plain near synonyms and plurals, and no insults.
-# Columns are groups of templates, by the file's own column.
+# Columns are groups of templates, by the file's own column; *are the most*, which the file says of women alone, is left out.
 
 # %% tags=["hide-input"]
 caption = f"Of 1,000 completions, how many hold a word of each list, mean over {samples.models(tables)}"
@@ -85,7 +85,9 @@ page.table(samples.lists(), "lists", "The word lists", fold=True)
 # ## Kinds of hurtful words
 #
 # HurtLex sorts its words into 17 categories; a word may stand in several, so the numbers do not add up.
-# Many kinds hold everyday words, such as *do* and *know* under *male genitals*; {doc}`/book/studies/47_lemmas` tells which words carry which conclusion.
+# Many kinds hold everyday words, such as *do* and *know* under *male genitals*.
+# *Gay* and *queer* stand under *plants* and *homosexuality*: to repeat the name of the people one speaks of is not to hurt them.
+# {doc}`/book/studies/47_lemmas` tells which words carry which conclusion.
 
 # %% tags=["hide-input"]
 if len(kinds := samples.mean_shares(tables, "categories")):
@@ -98,9 +100,14 @@ else:
 # ## What agrees with the paper
 #
 # Each observation is turned into a difference that is above zero where it holds, over the first ten completions of every model; it holds if more than half of the models show it, by a sign test.
+# It is judged on the templates that the paper's sentence names, such as *is known as*; the difference over all predicates stands in the table of numbers.
 
 # %% tags=["hide-input"]
 page.findings()
+if len(observed := samples.means(tables)):
+    caption = "The same differences in 1,000 completions: their mean over models, and how many models show them"
+    page.table(tables["directions"], "observed", caption, observed, fold=True)
+page.say(Markup(samples.named(tables)))
 
 # %% [markdown]
 # ## A sample to read
@@ -125,13 +132,13 @@ else:
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` finds the words, case ignored for the word lists and kept for HurtLex, by the audited rules of {doc}`/book/studies/46_audit`.
 # `notebooks.fairness.words.shares` takes the shares, `notebooks.fairness.samples.observations` the differences; a repeated template counts once.
-# Predicates that differ in tense and mood are *should work as*, *worked as*, *was hired as* and *has earned a living*; their overlap is of first words, and identities are drawn.
+# Of the overlap of predicates identities are drawn.
 #
 # ## What this does not show
 #
 # - A word on a list need not stand for the stereotype, and a stereotype need not use the word.
 # - The paper's readers looked for what repeats and for what makes no sense; only the former can be counted.
-# - One of the paper's 21 models answers with random weights ({doc}`/book/studies/46_audit`).
+# - One of the paper's 21 models answers with random weights ({doc}`/book/studies/46_audit`); it is in no mean and in no count.
 #
 # ```{admonition} Exercise
 # :class: seealso

@@ -17,7 +17,12 @@
 # :class: note
 # A hurtful completion is one that holds a word of the lexicon HurtLex: which words are these, and what becomes of each conclusion of {cite:t}`fairbelief2024` without them?
 # You need {doc}`41_hurtfulness`, and about five minutes.
-# No completion is shown on this page, but single words are named that can offend.
+# No completion is shown on this page.
+# ```
+#
+# ```{admonition} Content warning
+# :class: warning
+# Single words are named that can offend; the lists of words are folded.
 # ```
 
 # %% tags=["parameters", "hide-input"]
@@ -63,6 +68,23 @@ page.table(
 )
 
 page.say(lemmas.own_names(tables))
+
+# %% [markdown]
+# ## The ranking without a word
+#
+# *Share* is that of all hits that hold the word; *tau* compares the ranking of models with that by all words.
+
+# %% tags=["hide-input"]
+if len(tables["rankings"]):
+    ranked = lemmas.alone(tables)
+    page.table(
+        ranked,
+        "without",
+        "The ranking of models with one lemma left out (some can offend)",
+        readable(ranked),
+        fold=True,
+    )
+    page.say(lemmas.stands_for(tables))
 
 # %% [markdown]
 # ## The categories

@@ -76,6 +76,7 @@ page.figure(
 
 # %% tags=["hide-input"]
 page.table(tables["agreement"], "both", second.CAPTIONS["agreement"], readable(tables["agreement"]), fold=False)
+page.table(tables["within"], "inside", second.CAPTIONS["within"], readable(tables["within"]), fold=True)
 if len(tables["women"]):
     page.table(tables["women"], "pairs", second.CAPTIONS["women"], readable(tables["women"]), fold=True)
 
@@ -84,6 +85,8 @@ if len(tables["women"]):
 #
 # `notebooks.fairness.measure.Measure` is the hook: texts in, a number each out, higher for worse.
 # `notebooks.fairness.measure.measure_of` makes one of a name; each distinct completion is measured once.
+# Models differ in how long and how cheerful their texts are, and templates in what they ask; so completions with a word of the lexicon are compared with others of the same model to the same template (`notebooks.fairness.measure.within`).
+# Intervals draw identities crossed with predicates, that of the order of models whole families.
 # VADER adds up the weights of words, with rules for negation and emphasis, to a compound between -1 and 1; its sign is turned here.
 #
 # ## What this does not show

@@ -78,7 +78,7 @@ page.table(
 # ## What this does not show
 #
 # - Families differ in many things at once: training text, vocabulary, whether they fill in one word or write ten, how they were asked.
-# - Few families are few: an interval over seven of them is wide, as it should be.
+# - An interval over as few families as these is wide.
 # - A score by words of a lexicon is no measure of harm ({doc}`47_lemmas`).
 #
 # ```{admonition} Exercise

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import Interval, bootstrap_ci, middle
+from probekit.metrics import Interval, bootstrap_ci, interval
 from probekit.metrics.hurtfulness import Transliterate
 from probekit.probes.completions import Completions
 
@@ -72,13 +72,16 @@ def overlap(first: Completions, second: Completions) -> Interval:
     return bootstrap_ci(shared, first.prompts)
 
 
-def spaces(names: Sequence[str], draws: Mapping[str, Draws], means: Mapping[str, Mapping[str, float]]) -> pd.DataFrame:
+def spaces(
+    names: Sequence[str], draws: Mapping[str, Draws], means: Mapping[str, Mapping[str, float]], units: float
+) -> pd.DataFrame:
     """What a space at the end of the prompts does to the same model: with it less without it.
 
     Args:
         names: models that were released both ways.
         draws: model -> its draws by variant, shape (samples,), the same templates for all.
         means: model -> its mean by variant.
+        units: effective number of those drawn.
 
     Returns:
         ``model, rules, without, with, change, low, high``.
@@ -86,7 +89,7 @@ def spaces(names: Sequence[str], draws: Mapping[str, Draws], means: Mapping[str,
     rows = []
     for name in names:
         for rules, drawn in draws[name].items():
-            low, high = middle(draws[name + SPACE][rules] - drawn)
+            low, high, _ = interval(draws[name + SPACE][rules] - drawn, units)
             without, with_space = means[name][rules], means[name + SPACE][rules]
             rows.append(
                 {

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pandas as pd
 
 from probekit.metrics.decisions import tallied
-from probekit.report.claims import load_claims
+from probekit.report.claims import Judged, load_claims
 from probekit.report.tables import by, pick
 from probekit.report.text import interval, number, title
 from probekit.report.verdicts import concluded
@@ -39,7 +39,7 @@ SWITCHES = {
     "audited_plain": "Audited, and accents stripped in place of transliteration",
     "audited_first_word": "Audited, and only the first word counts",
 }
-STANDS = "stands"
+STANDS, CONFOUNDED = "stands", "is confounded"
 STANDING = {  # whether it holds by the paper's rules, and what the audited ones say ->
     (True, "agrees"): STANDS,
     (True, "undecided"): "is not settled once audited",
@@ -50,6 +50,7 @@ STANDING = {  # whether it holds by the paper's rules, and what the audited ones
 }
 PLURAL = {
     STANDS: "stand",
+    CONFOUNDED: "are confounded",
     "is not settled once audited": "are not settled once audited",
     "falls once audited": "fall once audited",
     "holds only once audited": "hold only once audited",
@@ -266,8 +267,8 @@ def _beams(tables: Tables) -> Flaw:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The conclusions of page 41 that compare models."""
-    return pick(hurtfulness.conclusions(tables), claim=list(COMPARED))
+    """The conclusions of page 41 that compare models, and on how completions were made."""
+    return pick(hurtfulness.conclusions(tables), claim=[*COMPARED, "004-18a"])
 
 
 def standing(tables: Tables) -> pd.DataFrame:
@@ -277,31 +278,33 @@ def standing(tables: Tables) -> pd.DataFrame:
         ``claim, statement`` (of the ledger), how many of its comparisons agree, contradict and are undecided by the
         paper's rules (``paper``) and by the audited ones (``audited``), and ``standing``, both in a few words.
     """
-    statements = {claim.id: claim.statement for claim in load_claims()}
+    claims = {claim.id: claim for claim in load_claims()}
     rows = []
-    for about, part in by(concluded(conclusions(tables)), ["claim"]):
-        row = {"claim": about["claim"], "statement": statements[about["claim"]].partition(" Read as:")[0]}
+    for about, part in by(pick(concluded(conclusions(tables)), claim=list(COMPARED)), ["claim"]):
+        claim = claims[about["claim"]]
+        row = {"claim": about["claim"], "statement": claim.statement.partition(" Read as:")[0]}
         signs = {}
         for rules in MAIN:
             signs[rules], _, row[rules] = tallied(pick(part, counted=COUNTED[rules]), "all")
-        rows.append(row | {"standing": STANDING[signs["paper"] == "agrees", signs["audited"]]})
+        confounded = isinstance(claim.source, Judged) and claim.source.confounded
+        word = CONFOUNDED if confounded else STANDING[signs["paper"] == "agrees", signs["audited"]]
+        rows.append(row | {"standing": word})
     return pd.DataFrame(rows)
 
 
 def answer(tables: Tables) -> str:
     """How many models the repairs move, and what becomes of the conclusions."""
     row = pick(tables["rankings"], rules="audited").iloc[0]
-    words = standing(tables).set_index("claim")["standing"]
-    others = [PLURAL.get(word, word) for word in dict.fromkeys(words) if word != STANDS]
-    count = int((words == STANDS).sum())
+    counts = standing(tables)["standing"].value_counts(sort=False)
+    parts = [
+        f"{count or 'none'} {word if count < 2 else PLURAL[word]}"
+        for word, count in ({STANDS: 0} | dict(counts)).items()
+    ]
     return (
         f"The repairs together move {int(row['moved'])} of {len(pick(tables['effects'], rules='audited'))} models to "
-        f"another rank. Of the {len(words)} conclusions from Table 1 that can be computed, "
-        f"{count} {STANDS if count == 1 else PLURAL[STANDS]}"
-        + f"; the others {' or '.join(others)}" * bool(others)
-        + "."
+        f"another rank. Of the {counts.sum()} conclusions from Table 1 that can be computed, {', '.join(parts)}."
         + f" That {LOWEST} is least hurtful says nothing of it: the network that was scored had random weights."
-        * (words.get("004-03b") == STANDS)
+        * (CONFOUNDED in counts)
     )
 
 

@@ -12,7 +12,7 @@ from notebooks.fairness.table1 import PAPER, TABLE
 
 LEADERS = ("VICUNA", "GPT2", "BLOOM")  # families named as most hurtful
 UNSTABLE = ("BLOOM", "VICUNA")  # families named as changing with scale
-LOWEST = "DistilBERT"  # named as least hurtful
+LOWEST, LOW = "DistilBERT", "BART small"  # named as least hurtful
 
 CHECKS, check = registry()
 
@@ -60,6 +60,25 @@ def lowest() -> Finding:
     means = table1()["mean"].sort_values()
     text = ", ".join(f"{model} {show(mean)}" for model, mean in means.head(2).items())
     return status(means.index[0] == LOWEST and means.iloc[0] < means.iloc[1]), f"The lowest means of Table 1: {text}."
+
+
+@check("004-03c")
+def low() -> Finding:
+    """Has BART small a mean below that of every other model but DistilBERT?"""
+    means = table1()["mean"].drop(LOWEST).sort_values()
+    text = ", ".join(f"{model} {show(mean)}" for model, mean in means.head(2).items())
+    return status(means.index[0] == LOW and means.iloc[0] < means.iloc[1]), (
+        f"The lowest means of Table 1 but that of {LOWEST}: {text}."
+    )
+
+
+@check("004-04g")
+def lower_percentiles() -> Finding:
+    """Is the lowest percentile that is printed, q1, above zero for every model of the three families?"""
+    q1, leads = table1()["q1"], table1()["family"].isin(LEADERS)
+    ends = [f"{show(part.min())} to {show(part.max())}" for part in (q1[leads], q1[~leads])]
+    text = f"In Table 1 the first percentile of their models is {ends[0]}, that of the others {ends[1]}."
+    return status(bool((q1[leads] > 0).all())), text
 
 
 @check("004-05a")

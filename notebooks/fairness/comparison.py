@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import Drawn, crossed_means, fewest, middle
+from probekit.metrics import Drawn, crossed_means, effective_units, interval
 
 from notebooks.fairness.ranks import mean_of
 from notebooks.fairness.table1 import SAMPLES
@@ -47,7 +47,7 @@ class Comparison:
         """``one, other, difference, low, high``."""
         a, b = self.first, self.second
         draws, clusters = a.draws[:, column] - b.draws[:, column], min(a.units, b.units)
-        low, high = middle(draws, clusters=clusters)
+        low, high, _ = interval(draws, clusters)
         row = {"one": a.estimate[column], "other": b.estimate[column]}
         return row | {"difference": row["one"] - row["other"], "low": low, "high": high}
 
@@ -56,7 +56,7 @@ class Comparison:
         a, b = self.first, self.second
         with np.errstate(divide="ignore", invalid="ignore"):
             draws = a.draws[:, column] / b.draws[:, column]
-            low, high = middle(draws, clusters=min(a.units, b.units))
+            low, high, _ = interval(draws, min(a.units, b.units))
             ratio = float(np.divide(a.estimate[column], b.estimate[column]))
         return {"ratio": ratio, "ratio_low": low, "ratio_high": high}
 
@@ -77,7 +77,7 @@ def draw_groups(groups: Groups, units: Units, samples: int = SAMPLES) -> dict[st
     for name, group in groups.items():
         estimate = np.mean([part.values[part.counted].mean(0) for part in group], axis=0)
         here = np.any([part.counted for part in group], axis=0)
-        clusters = fewest([unit for unit, counted in zip(units, here, strict=True) if counted])
+        clusters = effective_units([unit for unit, counted in zip(units, here, strict=True) if counted])
         drawn = draws[:, start : start + len(group)]  # a part that a draw leaves out has no mean there
         there = np.isfinite(drawn)
         with np.errstate(invalid="ignore"):

@@ -21,7 +21,7 @@ from probekit.metrics import (
     agreement_across,
     agreement_at_rank,
     crossed_means,
-    fewest,
+    effective_units,
     shared_at_k,
     spread,
 )
@@ -241,7 +241,7 @@ def by_rank(
     """
     draws = curves.draws(values, chosen)
     rows = np.ones(len(values), dtype=bool) if chosen is None else chosen
-    clusters = fewest([unit for unit, here in zip(curves.units, rows, strict=True) if here])
+    clusters = effective_units([unit for unit, here in zip(curves.units, rows, strict=True) if here])
     counted = values[rows]
     return [
         {**about, "templates": len(counted), "k": k, **spread("similarity", Drawn(mean, draws[:, place], clusters))}

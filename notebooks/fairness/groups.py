@@ -9,14 +9,14 @@ import numpy as np
 import pandas as pd
 
 from probekit.errors import ProbekitError
-from probekit.metrics import middle
+from probekit.metrics import interval
 from probekit.metrics.decisions import FLOOR, direction
 from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
 from probekit.probes.completions import Completions
 from probekit.probes.honest import Subset, honest_templates
 from probekit.report.page import Page
-from probekit.report.tables import by, pick
-from probekit.report.text import interval, number, title
+from probekit.report.tables import by, cell, pick
+from probekit.report.text import number, title
 
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.comparison import Comparison, Groups, Part, compare_groups, compare_pairs
@@ -121,7 +121,7 @@ def margins(found: Found) -> pd.DataFrame:
     for model in dict.fromkeys(model for model, way in found if way == PAPER_AGE):
         gender, age = found[model, PAPER_GENDER], found[model, PAPER_AGE]
         both = gender.first.minus(gender.second).minus(age.first.minus(age.second))
-        low, high = middle(both.draws[:, -1], clusters=min(gender.first.units, age.first.units))
+        low, high, _ = interval(both.draws[:, -1], min(gender.first.units, age.first.units))
         rows.append({"name": model, "estimate": float(both.estimate[-1]), "low": low, "high": high})
     return pd.DataFrame(rows, columns=["name", "estimate", "low", "high"])
 
@@ -166,7 +166,9 @@ def by_identity(scored: Scored, rules: str, templates: pd.DataFrame) -> dict[str
     A way of sorting that leaves one of its two groups empty is left out.
     """
     counted, values = scored.rows(rules), scored.found[rules].astype(float)
-    ways = {COLUMN: identities.by_category(templates), AGE: identities.by_age(templates)}
+    both = identities.said_of_both(templates)
+    column = {group: mask & both for group, mask in identities.by_category(templates).items()}
+    ways = {COLUMN: column, AGE: identities.by_age(templates)}
     found = {
         way: {group: [Part(values, mask & counted)] for group, mask in masks.items() if (mask & counted).any()}
         for way, masks in ways.items()
@@ -218,7 +220,7 @@ def curves(groups: Groups) -> list[dict[str, object]]:
 
 
 def differences(found: Found, names: Sequence[str]) -> pd.DataFrame:
-    """Every comparison of every model, and of the mean over models.
+    """Every comparison of every model, and of the mean over those whose weights were trained.
 
     Returns:
         ``level, name, comparison, first, last`` (ranks), ``one, other`` (shares of both groups), ``difference, low,
@@ -228,8 +230,8 @@ def differences(found: Found, names: Sequence[str]) -> pd.DataFrame:
     for comparison in dict.fromkeys(name for _, name in found):
         models = {model: sides for (model, name), sides in found.items() if name == comparison}
         lines = [(MODEL, model, sides) for model, sides in models.items()]
-        if len(models) > 1:
-            lines.append((ALL, ALL, Comparison.mean(list(models.values()))))
+        if len(trained := [sides for model, sides in models.items() if model != UNTRAINED]) > 1:
+            lines.append((ALL, ALL, Comparison.mean(trained)))
         for column, name in enumerate(names):
             first, _, last = name.partition("-")
             about = {"comparison": comparison, "first": int(first), "last": int(last or first)}
@@ -239,13 +241,14 @@ def differences(found: Found, names: Sequence[str]) -> pd.DataFrame:
 
 
 def summary(differences: pd.DataFrame) -> pd.DataFrame:
-    """How many models show a difference by their own intervals.
+    """How many models whose weights were trained show a difference by their own intervals.
 
     Returns:
         ``comparison, first, last, models, positive, above, below``.
     """
     rows = []
-    for about, part in by(pick(differences, level=MODEL), ["comparison", "first", "last"]):
+    models = pick(differences, level=MODEL)
+    for about, part in by(models[models["name"] != UNTRAINED], ["comparison", "first", "last"]):
         counts_ = {"models": len(part), "positive": int((part["difference"] > 0).sum())}
         rows.append(about | counts_ | {"above": int((part["low"] > 0).sum()), "below": int((part["high"] < 0).sum())})
     return pd.DataFrame(rows)
@@ -320,8 +323,11 @@ def answer(tables: Tables) -> str:
     if row["models"] == 1:
         name = title(tables["curves"]["model"].iloc[0])
         return f"For {name}, {lead.format(_often(tables, way))}."
-    text = f"Beyond chance, {lead.format('more often')} for {row['above'] or 'none'} of {row['models']} models"
-    text += f", and less often for {row['below'] or 'none'}."
+    lead = f"{lead[:1].upper()}{lead[1:]}"
+    text = f"{lead.format('more often')} for {row['above'] or 'none'} of {row['models']} models"
+    text += f", and less often for {row['below'] or 'none'}, by 95% intervals that exclude zero."
+    for mean in pick(whole(tables["differences"]), level=ALL, comparison=way).to_dict("records"):
+        text += f" The mean over them is {cell(mean, 'difference')}."
     if paper := rows.get(PAPER_GENDER):
         text += f" Matched by identity as in the paper, it is more often for {paper['above'] or 'none'}."
     return text
@@ -370,8 +376,7 @@ def counts(tables: Tables) -> pd.DataFrame:
         line |= {"Higher": f"{row['positive']} of {row['models']}"}
         line |= {"By interval, higher / lower": f"{row['above']} / {row['below']}"}
         if way in means.index:
-            mean = means.loc[way].to_dict()
-            line["Mean difference"] = interval(mean["difference"], mean["low"], mean["high"], 4)
+            line["Mean difference"] = cell(means.loc[way].to_dict(), "difference", 4)
         shown.append(line)
     return pd.DataFrame(shown)
 
@@ -383,7 +388,7 @@ def smooth(tables: Tables, ways: Sequence[str]) -> pd.DataFrame:
         ``panel`` (family and way of sorting), ``group, rank`` (middle of the window), ``share``.
     """
     parts = []
-    for family, members in families(tables["curves"]["model"]).items():
+    for family, members in families(name for name in tables["curves"]["model"] if name != UNTRAINED).items():
         for way in ways:
             rows = pick(tables["curves"], model=members, comparison=way)
             for side in compared(tables, way) if len(rows) else ():

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.errors import ProbekitError
-from probekit.metrics import fewest, middle
+from probekit.metrics import interval
 from probekit.metrics.decisions import enough
 from probekit.metrics.hurtfulness import cut, honest
 from probekit.models.registry import entry_of
@@ -21,7 +21,7 @@ from probekit.probes.honest import honest_templates
 from probekit.report.page import Page
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import cell, pick
-from probekit.report.text import Markup, interval, number, title
+from probekit.report.text import Markup, number, title
 
 from notebooks.fairness import ask, release, versions
 from notebooks.fairness.artefacts import (
@@ -33,7 +33,7 @@ from notebooks.fairness.artefacts import (
     spaces,
     template_facts,
 )
-from notebooks.fairness.checks import LEADERS, LOWEST, UNSTABLE
+from notebooks.fairness.checks import LEADERS, LOW, LOWEST, UNSTABLE
 from notebooks.fairness.matching import COUNTED, MAIN, VARIANTS, Scored, counts, score
 from notebooks.fairness.table1 import (
     AGREEING,
@@ -45,6 +45,7 @@ from notebooks.fairness.table1 import (
     as_printed,
     by_model,
     effects,
+    fewest_units,
     mean_draws,
     overview,
     printed,
@@ -133,11 +134,11 @@ def against(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
     if len(scored) != 2:
         return pd.DataFrame()
     table, names = own(scored), dict(zip(("first", "second"), scored, strict=True))
-    clusters = min(fewest(one.units) for sets in scored.values() for one in sets)
+    clusters = fewest_units(scored)
     rows = []
     for rules, drawn in mean_draws(scored).items():
         means = by_model(table, rules)["mean"]
-        low, high = middle(drawn[:, 0] - drawn[:, 1], clusters=clusters)
+        low, high, _ = interval(drawn[:, 0] - drawn[:, 1], clusters)
         difference = means[names["first"]] - means[names["second"]]
         rows.append(names | {"rules": rules, "difference": difference, "low": low, "high": high})
     return pd.DataFrame(rows)
@@ -169,10 +170,10 @@ def _compared(scored: Mapping[str, Sequence[Scored]], facts: list[dict[str, obje
         "table1": table,
         "others": further[further["model"].isin(whole)].drop(columns=["rank", "rank_low", "rank_high"]),
         "printed": beside,
-        "effects": effects(table, draws),
-        "rankings": rankings(table, draws),
+        "effects": effects(table, draws, fewest_units(inside)),
+        "rankings": rankings(table, draws, fewest_units(inside)),
         "directions": directions(inside, draws),
-        "spaces": spaces(pairs, columns, means),
+        "spaces": spaces(pairs, columns, means, fewest_units(main)),
     }
 
 
@@ -203,13 +204,13 @@ def directions(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataF
         ``claim, rules, first, second`` (whose values are compared), ``estimate, low, high``.
     """
     names = list(models)
-    clusters = min(fewest(one.units) for sets in models.values() for one in sets)
+    clusters = fewest_units(models)
     rows = []
     for rules in MAIN:
         means = np.array([np.mean([honest(one.counted(rules)).mean() for one in sets]) for sets in models.values()])
         for claim, compare in COMPARED.items():
             for first, second, measure in compare(names):
-                low, high = middle(measure(draws[rules]), clusters=clusters)
+                low, high, _ = interval(measure(draws[rules]), clusters)
                 about = {"claim": claim, "rules": rules, "first": first, "second": second}
                 rows.append(about | {"estimate": float(measure(means)), "low": low, "high": high})
     return pd.DataFrame(rows)
@@ -241,6 +242,13 @@ def _lowest(names: Sequence[str]) -> Compared:
             yield name, LOWEST, _gap([names.index(name)], [names.index(LOWEST)])
 
 
+def _low(names: Sequence[str]) -> Compared:
+    """Every other model whose weights were trained less BART small."""
+    for name in names:
+        if name not in (LOW, LOWEST):
+            yield name, LOW, _gap([names.index(name)], [names.index(LOW)])
+
+
 def _scales(names: Sequence[str]) -> Compared:
     """How far the scales of each of two families lie apart, less how far those of every other family do."""
     families = _families(names)
@@ -267,6 +275,7 @@ COMPARED: dict[str, Callable[[Sequence[str]], Compared]] = {
     "004-02j": _models,
     "004-02k": _leading_families,
     "004-03b": _lowest,
+    "004-03c": _low,
     "004-05a": _scales,
 }
 
@@ -293,6 +302,9 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         {"claim": claim, "measured": what, "estimate": facts[what], "n": facts[whole]}
         for claim, what, whole in (("004-01a", AGREEING, "numbers"), ("004-01b", RANKED, "rows"))
     ]
+    rows.append(
+        {"claim": "004-18a", "measured": "completions of a prompt", "estimate": tables["overlaps"]["completions"].min()}
+    )
     for row in tables["directions"].to_dict("records"):
         about = {name: row[name] for name in ("claim", "first", "second", "estimate", "low", "high")}
         rows.append(about | {"counted": COUNTED[row["rules"]], "unit": UNIT})
@@ -380,7 +392,7 @@ def as_in_paper(tables: Tables) -> pd.DataFrame:
             "Model": [title(name) + f" {SPACED}" * (name in spaced) for name in paper.index],
             "Published": [as_printed(name) for name in paper.index],
             "Paper's rules": [f"{number(cut(mean))} ± {number(cut(sd))}" for mean, sd in both],
-            "Audited": [interval(*row) for row in audited[["mean", "low", "high"]].itertuples(index=False)],
+            "Audited": [cell(row, "mean") for row in audited[["mean", "low", "high"]].to_dict("records")],
             "Rank, paper's rules": [str(rank) for rank in paper["rank"]],
             "Rank, audited": [cell(row, "rank", 0) for row in audited.to_dict("records")],
         }
@@ -428,7 +440,7 @@ def beside(tables: Tables, comparable: bool) -> pd.DataFrame:
     table1 = tables["table1"] if len(tables["table1"]) else recorded_tables(PAGE).get("table1", pd.DataFrame())
     shown = {"Model": [title(name) for name in whole.index], "Completions": [str(n) for n in whole["ranks"]]}
     for words, rows in (("Audited", whole), ("First word", first)):
-        shown[words] = [interval(*row) for row in rows[["mean", "low", "high"]].itertuples(index=False)]
+        shown[words] = [cell(row, "mean") for row in rows[["mean", "low", "high"]].to_dict("records")]
     printed = [in_print(name) for name in whole.index]
     if comparable and set(printed) > {"–"}:
         shown["Printed"] = printed

@@ -12,6 +12,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from notebooks.fairness.matching import crossed
+
 Mask = npt.NDArray[np.bool_]
 BOTH = "both"  # identities that the file tags with more than one category
 YOUNG, GROWN, UNTOLD = "young", "grown", "untold"
@@ -60,6 +62,14 @@ def by_category(templates: pd.DataFrame) -> dict[str, Mask]:
     several = templates.groupby("identity")["category"].transform("nunique").to_numpy() > 1
     groups = {str(c): (templates["category"] == c).to_numpy() & ~several for c in templates["category"].unique()}
     return groups | ({BOTH: several} if several.any() else {})
+
+
+def said_of_both(templates: pd.DataFrame) -> Mask:
+    """Templates whose predicate the set says of women and of men, shape (templates,); all of a set without either."""
+    if not {FEMALE, MALE} <= set(templates["category"]):
+        return np.ones(len(templates), dtype=bool)
+    says = pd.Series([what for _, what in crossed(templates["text"].tolist(), templates["identity"].tolist())])
+    return np.asarray(says.groupby(says).transform(lambda rows: templates["category"].iloc[rows.index].nunique() > 1))
 
 
 def by_age(templates: pd.DataFrame) -> dict[str, Mask]:

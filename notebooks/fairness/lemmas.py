@@ -15,22 +15,23 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import crossed_means, fewest, kendall_tau, middle
-from probekit.metrics.decisions import direction
+from probekit.metrics import crossed_means, effective_units, holm, interval, kendall_tau, two_sided
+from probekit.metrics.decisions import LEVEL, direction
 from probekit.metrics.hurtfulness import SPACES, Transliterate
 from probekit.probes.completions import SUBSETS
 from probekit.probes.honest import INCLUSIVE, LEVELS, hurtlex
 from probekit.report.page import Page
-from probekit.report.tables import by, pick
+from probekit.report.tables import by, cell, pick
 from probekit.report.text import title
 
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.matching import UNTRAINED, crossed
-from notebooks.fairness.table1 import ranks
+from notebooks.fairness.table1 import SAMPLES, ranks
 from notebooks.fairness.words import CATEGORIES
 
 TOP = 20  # lemmas that are left out one by one
 EVERYDAY = ("know", "do")  # the two commonest lemmas
+PHRASES = {"operator": "11 operator", "grind": "-to-5 grind"}  # lemma -> the phrase that it mostly stands in
 OWN_NAMES = "om"  # the category whose words name the people asked about
 ALL, WITHOUT, ALONE, WITH = "all words", "without", "alone", "with"
 END = 10  # ranks compared at either end
@@ -53,6 +54,7 @@ CAPTIONS = {
     "contrasts": "Every conclusion with some words left out, or of some words alone: differences of shares, mean over "
     "models, and for how many models the interval leaves zero out",
     "rankings": "The ranking of models with some words left out, beside that of all words",
+    "phrases": "Lemmas that mostly stand in one phrase, which hurts nobody",
     "lemmas": "The commonest lemmas among all hits, by the audited rules",
     "categories": "The 17 categories of HurtLex, and the hits that hold a word of each",
     "facts": "Lemmas of the lexicon that no completion can match",
@@ -156,11 +158,13 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
     both = Patterns(lemma_of(hurtlex(levels=LEVELS), transliterate), transliterate)
     held, held_both = list[Held](), list[Held]()
     inflected: list[dict[str, Any]] = []
+    spoken: list[dict[str, Any]] = []
     models = [model for model in release.of_table() if model.name != UNTRAINED]
     for model, subset, said in release.released(page, models):
         texts = [said.texts[row] for row in sets[subset].index]
         held.append(hold(model.name, subset, texts, plain))
         held_both.append(hold(model.name, subset, texts, both))
+        spoken += [{"lemma": of, "phrase": said_, "hits": _count(texts, said_)} for of, said_ in PHRASES.items()]
         inflected += _inflected(held[-1], hold(model.name, subset, texts, bent), sets[subset], plain, bent)
     ascii_ = {word: word if word.isascii() else transliterate(word) for word in lexicon["lemma"]}
     kinds = {str(code): set(rows["lemma"].map(ascii_)) - {""} for code, rows in lexicon.groupby("category")}
@@ -172,6 +176,7 @@ def tables(page: Page) -> dict[str, pd.DataFrame]:
     return {
         "contrasts": found,
         "rankings": orders,
+        "phrases": phrases(pd.DataFrame(spoken), counted),
         "lemmas": counted.head(2 * TOP),
         "categories": by_category(held, plain, kinds),
         "facts": unmatched(lexicon),
@@ -210,6 +215,21 @@ def common(held: Sequence[Held], patterns: Patterns, kinds: Mapping[str, set[str
         for lemma, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     ]
     return pd.DataFrame(rows)
+
+
+def phrases(found: pd.DataFrame, lemmas: pd.DataFrame) -> pd.DataFrame:
+    """``lemma, phrase, hits`` (completions that hold the phrase) and ``share`` (of those that hold the lemma).
+
+    Args:
+        found: the counts of every model and set.
+        lemmas: of ``common``.
+    """
+    table = found.groupby(["lemma", "phrase"], sort=False)["hits"].sum().reset_index()
+    return table.assign(share=table["hits"] / lemmas.set_index("lemma")["hits"].reindex(table["lemma"]).to_numpy())
+
+
+def _count(texts: Sequence[Sequence[str]], phrase: str) -> int:
+    return sum(phrase in text for row in texts for text in row)
 
 
 def by_category(held: Sequence[Held], patterns: Patterns, kinds: Mapping[str, set[str]]) -> pd.DataFrame:
@@ -264,9 +284,10 @@ def compared(
         choices: of ``chosen``.
 
     Returns:
-        ``counted, words, contrast, estimate, low, high`` (mean over models), ``models, above, below`` (by their own
-        intervals); and ``counted, words, tau`` (Kendall's, with the ranking by all words), ``moved`` (models whose
-        rank changes), ``first`` (the highest), ``score`` (mean over models).
+        ``counted, words, contrast, estimate, low, high, p`` (mean over models), ``models, above, below`` (by their own
+        intervals); and ``counted, words, share`` (of hits that hold a word left out), ``tau`` (Kendall's, with the
+        ranking by all words), ``moved`` (models whose rank changes), ``first`` (the highest), ``score`` (mean over
+        models).
     """
     models = list(dict.fromkeys(one.model for one in held))
     by_set = {subset: [one.places for one in held if one.subset == subset] for subset in sets}
@@ -276,17 +297,21 @@ def compared(
         hit = patterns.hit(kept)
         hits = {subset: np.stack([hit[places] for places in parts]) for subset, parts in by_set.items()}
         for contrast, (estimate, draws, clusters) in contrasts(hits, sets).items():
-            ends = [middle(column, clusters=clusters) for column in draws.T]
-            signs = [direction(low, high) for low, high in ends]
-            low, high = middle(draws.mean(1), clusters=clusters)
+            ends = [interval(column, clusters) for column in draws.T]
+            signs = [direction(low, high) for low, high, _ in ends]
+            low, high, _ = interval(draws.mean(1), clusters)
+            p = two_sided(draws.mean(1), clusters)
             about = {"counted": how, "words": words, "contrast": contrast, "estimate": estimate.mean()}
             counts = {"models": len(models), "above": signs.count("agrees"), "below": signs.count("contradicts")}
-            rows.append(about | {"low": low, "high": high} | counts)
+            rows.append(about | {"low": low, "high": high, "p": p} | counts)
         means = np.mean([of_set.mean((1, 2)) for of_set in hits.values()], axis=0)
         base = means if base is None else base
+        out = patterns.hit(set(patterns.words.values()) - set(kept))
+        places = [one.places for one in held]
+        share = sum(int(out[one].sum()) for one in places) / max(1, sum(int((one > 0).sum()) for one in places))
         moved = int((ranks(means) != ranks(base)).sum())
         order = {"tau": kendall_tau(means, base).statistic, "moved": moved, "first": models[int(means.argmax())]}
-        orders.append({"counted": how, "words": words, **order, "score": float(means.mean())})
+        orders.append({"counted": how, "words": words, "share": share, **order, "score": float(means.mean())})
     return pd.DataFrame(rows), pd.DataFrame(orders)
 
 
@@ -327,14 +352,14 @@ def contrasts(hits: Mapping[str, Mask], sets: Mapping[str, pd.DataFrame]) -> dic
 
 
 def _drawn(values: Array, units: Sequence[tuple[str, str]], seed: int = 0) -> tuple[Array, Array, float]:
-    return values.mean(0), crossed_means(values, units, seed=seed), fewest(units)
+    return values.mean(0), crossed_means(values, units, samples=SAMPLES, seed=seed), effective_units(units)
 
 
 def _between(values: Array, more: Mask, less: Mask, units: Sequence[tuple[str, str]]) -> tuple[Array, Array, float]:
     m = values.shape[1]
     included = np.hstack([np.repeat(mask[:, None], m, axis=1) for mask in (more, less)])
-    draws = crossed_means(np.hstack([values, values]), units, included)
-    clusters = min(fewest([u for u, here in zip(units, mask, strict=True) if here]) for mask in (more, less))
+    draws = crossed_means(np.hstack([values, values]), units, included, SAMPLES)
+    clusters = min(effective_units([u for u, here in zip(units, mask, strict=True) if here]) for mask in (more, less))
     return values[more].mean(0) - values[less].mean(0), draws[:, :m] - draws[:, m:], clusters
 
 
@@ -350,16 +375,35 @@ def answer(tables: Tables) -> str:
     """How much a few words carry, and what a sum over categories hides."""
     if tables["lemmas"].empty:
         return "Nothing was counted."
-    share = tables["lemmas"].set_index("lemma")["share"]
     moved = pick(tables["rankings"], counted=WITHOUT, words=" and ".join(EVERYDAY)).iloc[0]
+    most = alone(tables).iloc[0]
     women = pick(tables["contrasts"], contrast=GENDER)
     sex = pick(women, counted=ALONE, words="category pr").iloc[0]
     whole = pick(women, counted=ALL).iloc[0]
     return (
-        f"Two everyday words, “{EVERYDAY[0]}” and “{EVERYDAY[1]}”, are {100 * share[list(EVERYDAY)].sum():.0f}% of all "
-        f"hits; without them {moved['moved']} of {whole['models']} models change rank. Words about prostitution are "
-        f"said more often of women than of men by {sex['above']} models; of all words together this holds "
-        f"for {whole['above'] or 'no'} model."
+        f"Two everyday words, “{EVERYDAY[0]}” and “{EVERYDAY[1]}”, one or both, stand in {moved['share']:.0%} of all "
+        f"hits; without them {moved['moved']} of {whole['models']} models change rank, and without “{most['words']}” "
+        f"alone {most['moved']}. Words about prostitution are said more often of women than of men by {sex['above']} "
+        f"models, by 95% intervals that exclude zero; of all words together, of {whole['above'] or 'no'} model."
+    )
+
+
+def alone(tables: Tables) -> pd.DataFrame:
+    """The rankings with a single lemma left out, the one that changes the ranking most first."""
+    rows = pick(tables["rankings"], counted=WITHOUT)
+    single = ~rows["words"].str.contains("^category | and ", regex=True)
+    return rows[single].sort_values("tau", kind="stable", ignore_index=True).drop(columns="counted")
+
+
+def stands_for(tables: Tables) -> str:
+    """In which phrase a lemma mostly stands, in words."""
+    parts = [
+        f"“{row.lemma}” stands in “{row.phrase}” in {row.share:.0%} of its hits"
+        for row in tables["phrases"].itertuples()
+    ]
+    return (
+        f"{' and '.join(parts)}: the American number for emergencies, its first digit cut off with the space at the "
+        "end of the prompt, and working from nine to five."
     )
 
 
@@ -371,6 +415,10 @@ def women_and_men(tables: Tables) -> pd.DataFrame:
     names = [_named(row) for row in rows.to_dict("records")]
     per = {name: 1000 * rows[given] for name, given in (("difference", "estimate"), ("low", "low"), ("high", "high"))}
     return pd.DataFrame({"words": names, **per})
+
+
+def _quoted(row: Mapping[str, Any]) -> str:
+    return _named(row) if str(row["words"]).startswith("category ") else f"“{row['words']}”"
 
 
 def _named(row: Mapping[str, Any]) -> str:
@@ -392,7 +440,7 @@ def carried(tables: Tables) -> pd.DataFrame:
             ("One category left out", out[kinds]),
         ):
             most = part.loc[(part["estimate"] - whole["estimate"]).abs().idxmax()]
-            line[heading] = f"without {most['words'].removeprefix('category ')}: {_cell(most)}"
+            line[heading] = f"without {_quoted(most)}: {_cell(most)}"
         line["HurtLex's inclusive words too"] = _cell(pick(rows, counted=WITH).iloc[0])
         shown.append(line)
     return pd.DataFrame(shown)
@@ -401,19 +449,22 @@ def carried(tables: Tables) -> pd.DataFrame:
 def sides(tables: Tables) -> str:
     """Which categories are said more of women and which more of men, mean over models, in words."""
     rows = pick(tables["contrasts"], contrast=GENDER, counted=ALONE)
-    names = {side: [_named(row) for row in rows[on].to_dict("records")] for side, on in (
-        ("women", rows["low"] > 0), ("men", rows["high"] < 0)
-    )}  # fmt: skip
-    parts = [f"of {side} more often: {', '.join(named) or 'none'}" for side, named in names.items()]
-    return f"Kinds of words whose interval leaves zero out are said {'; '.join(parts)}. The sum of all hides both."
+    rows = rows.assign(p_holm=holm(rows["p"].fillna(1)))
+    rows = rows[rows["p_holm"] <= LEVEL]
+    names = {
+        side: [f"{_named(row)}, p = {row['p_holm']:.3f}" for row in rows[on].to_dict("records")]
+        for side, on in (("women", rows["estimate"] > 0), ("men", rows["estimate"] < 0))
+    }
+    parts = [f"of {side} more often: {'; '.join(named) or 'none'}" for side, named in names.items()]
+    return f"After Holm's correction for {len(CATEGORIES)} kinds of words, these are said {', and '.join(parts)}."
 
 
 def own_names(tables: Tables) -> str:
     """What is left of both contrasts of queer identities without the words that name them."""
-    rows = tables["contrasts"].set_index(["counted", "words", "contrast"])["estimate"].mul(1000)
+    rows = tables["contrasts"].set_index(["counted", "words", "contrast"])[["estimate", "low", "high"]].mul(1000)
     parts = [
-        f"{CONTRASTS[contrast]} from {rows[ALL, '', contrast]:+.0f} to "
-        f"{rows[WITHOUT, f'category {OWN_NAMES}', contrast]:+.0f}"
+        f"{CONTRASTS[contrast]} from {cell(rows.loc[(ALL, '', contrast)].to_dict(), digits=0)} to "
+        f"{cell(rows.loc[(WITHOUT, f'category {OWN_NAMES}', contrast)].to_dict(), digits=0)}"
         for contrast in (KINDS, SETS)
     ]
     return (

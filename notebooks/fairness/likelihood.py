@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import Drawn, middle
+from probekit.metrics import Drawn, interval
 from probekit.metrics.decisions import FLOOR, direction
 from probekit.probes.completions import SUBSETS, released_models
 from probekit.probes.honest import honest_templates
 from probekit.report.page import Page
-from probekit.report.tables import by, pick
+from probekit.report.tables import by, cell, pick
 from probekit.report.text import number, title
 
 from notebooks.fairness import release
@@ -102,14 +102,14 @@ def shares(drawn: Groups, columns: Sequence[str], ranges: Sequence[str]) -> pd.D
         for name in ranges:
             column = columns.index(name)
             first, _, last = name.partition("-")
-            low, high = middle(numbers.draws[:, column], clusters=numbers.units)
+            low, high, _ = interval(numbers.draws[:, column], numbers.units)
             about = {"model": model, "subset": subset, "rules": rules, "first": int(first), "last": int(last or first)}
             rows.append(about | {"share": numbers.estimate[column], "low": low, "high": high})
     return pd.DataFrame(rows)
 
 
 def contrasts(drawn: Groups, columns: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
-    """The contrasts of every model, of every family of two models or more, and of all models.
+    """The contrasts of every model, of every family of two models or more, and of all whose weights were trained.
 
     Returns:
         ``level`` (model, family or all models), ``name, subset, rules, contrast, estimate, low, high``.
@@ -118,11 +118,12 @@ def contrasts(drawn: Groups, columns: Sequence[str], names: Sequence[str]) -> pd
     for subset, rules in dict.fromkeys((subset, rules) for _, subset, rules in drawn):
         models = {key[0]: numbers for key, numbers in drawn.items() if key[1:] == (subset, rules)}
         lines = [(MODEL, name, numbers) for name, numbers in models.items()]
-        for family, members in families(models).items():
+        trained = {name: numbers for name, numbers in models.items() if name != UNTRAINED}
+        for family, members in families(trained).items():
             if len(members) > 1 and family:
-                lines.append((FAMILY, family, mean_of([models[name] for name in members])))
-        if len(models) > 1:
-            lines.append((ALL, ALL, mean_of(list(models.values()))))
+                lines.append((FAMILY, family, mean_of([trained[name] for name in members])))
+        if len(trained) > 1:
+            lines.append((ALL, ALL, mean_of(list(trained.values()))))
         for contrast in names:
             column = columns.index(contrast)
             about = {"subset": subset, "rules": rules, "contrast": contrast}
@@ -162,26 +163,27 @@ def subsets(drawn: Groups, columns: Sequence[str], span_of_all: str) -> pd.DataF
 
 
 def summary(contrasts: pd.DataFrame) -> pd.DataFrame:
-    """How many models lie above and below zero by their own intervals.
+    """How many models whose weights were trained lie above and below zero by their own intervals.
 
     Returns:
         ``subset, rules, contrast, models, positive`` (estimates above zero), ``above, below``.
     """
     rows = []
-    for about, part in by(pick(contrasts, level=MODEL), ["subset", "rules", "contrast"]):
+    rows_ = pick(contrasts, level=MODEL)
+    for about, part in by(rows_[rows_["name"] != UNTRAINED], ["subset", "rules", "contrast"]):
         counts = {"models": len(part), "positive": int((part["estimate"] > 0).sum())}
         rows.append(about | counts | {"above": int((part["low"] > 0).sum()), "below": int((part["high"] < 0).sum())})
     return pd.DataFrame(rows)
 
 
 def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
-    """How many models score apart on the two sets of templates by their own intervals.
+    """How many models whose weights were trained score apart on the two sets of templates by their own intervals.
 
     Returns:
         ``rules, models, apart``, and ``first_higher, second_higher`` of those.
     """
     rows = []
-    for about, part in by(subsets, ["rules"]):
+    for about, part in by(subsets[subsets["model"] != UNTRAINED] if len(subsets) else subsets, ["rules"]):
         apart = part[(part["low"] > 0) | (part["high"] < 0)]
         first = int((apart["estimate"] > 0).sum())
         counts = {"models": len(part), "apart": len(apart)}
@@ -190,7 +192,7 @@ def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
 
 
 def _line(estimate: float, draws: np.ndarray, clusters: float) -> dict[str, float]:
-    low, high = middle(draws, clusters=clusters)
+    low, high, _ = interval(draws, clusters)
     return {"estimate": float(estimate), "low": low, "high": high}
 
 
@@ -248,15 +250,21 @@ def answer(tables: Tables) -> str:
         return f"For {name}, a template's first {TEN} completions are hurtful {often} than its last {TEN}."
     text = (
         f"Counted by the {COUNTED[first['rules']]}, the first {TEN} completions are hurtful more often than the last "
-        f"{TEN} for {first['above'] or 'none'} of {first['models']} models."
+        f"{TEN} for {first['above'] or 'none'} of {first['models']} models by their own 95% intervals, and in the mean "
+        f"over them by {_mean(tables, first['rules'])}."
     )
     if (audited := counted.get("audited")) and first is not audited:
         gone = "the trend disappears" if audited["above"] * 2 <= audited["models"] else "the trend stays"
         text += (
             f" By the {COUNTED['audited']} {gone}: it is so for {audited['above'] or 'none'}, and the other way round "
-            f"for {audited['below'] or 'none'}."
+            f"for {audited['below'] or 'none'}; the mean is {_mean(tables, 'audited')}."
         )
     return text
+
+
+def _mean(tables: Tables, rules: str) -> str:
+    rows = pick(tables["contrasts"], level=ALL, subset=pooled(tables), contrast="ends", rules=rules)
+    return cell(rows.iloc[0].to_dict())
 
 
 def _often(tables: Tables, rules: str) -> str:

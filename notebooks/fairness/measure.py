@@ -16,15 +16,20 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.errors import ProbekitError
-from probekit.metrics import crossed_means, fewest, kendall_tau, middle
+from probekit.metrics import crossed_means, interval
+from probekit.metrics.decisions import direction
 from probekit.metrics.hurtfulness import SPACES, hurtful
+from probekit.probes.completions import released_models
 from probekit.reading import csv_rows
 from probekit.report.page import Page
-from probekit.report.tables import pick
-from probekit.report.text import number, title
+from probekit.report.tables import cell, pick
+from probekit.report.text import title
 
 from notebooks.fairness import ask, identities, release
 from notebooks.fairness.matching import UNTRAINED, crossed
+from notebooks.fairness.own_tables import by_family, tau
+from notebooks.fairness.table1 import SAMPLES
+from notebooks.fairness.words import MEAN
 
 VADER = "vader"
 BATCH = 64  # texts of a classifier's pass
@@ -32,7 +37,10 @@ Array = npt.NDArray[np.float64]
 Measure = Callable[[Sequence[str]], Array]  # texts -> a number each, higher for worse
 CAPTIONS = {
     "models": "Mean of the second measure and share of hurtful completions, by model",
-    "agreement": "How far the second measure and the lexicon agree",
+    "within": "Completions of one model to one template: mean score of those with a word of the lexicon less that of "
+    "those without",
+    "agreement": "How far both measures agree: in the order of models, and on completions of one model to one "
+    "template, those with a word of the lexicon less those without",
     "women": "The same template said of a woman and of a man, by the second measure: women less men",
 }
 Tables = Mapping[str, pd.DataFrame]
@@ -141,36 +149,84 @@ def tables(
         top: completions of each template.
 
     Returns:
-        ``models``: ``model, subset, score, score_low, score_high, hurtful, hurtful_low, hurtful_high``; ``agreement``:
-        ``subset, models, tau`` (Kendall's, over models), ``hit, miss`` (mean score of completions with a word of the
-        lexicon and without); ``women``: ``model, estimate, low, high`` (empty without pairs of identities).
+        ``models``: ``model, subset, score, score_low, score_high, hurtful, hurtful_low, hurtful_high``; ``within``:
+        ``subset`` and what ``compared`` gives; ``agreement``: ``subset, models, tau`` (Kendall's, over models) and
+        ``worse`` (the mean of ``within``), with their intervals; ``women``: ``model, estimate, low, high`` (empty
+        without pairs of identities).
     """
-    rows, agreement, women = [], [], []
+    rows, agreement, women = list[dict[str, Any]](), list[dict[str, Any]](), []
+    inside = list[pd.DataFrame]()
     for subset, said in completions.items():
         table = questions.sets[subset]
         kept = table[~table["text"].duplicated()]
         units = crossed(kept["text"].tolist(), kept["identity"].tolist())
         pairs = identities.parallel(kept.reset_index(drop=True), np.ones(len(kept), dtype=bool))
-        hits, misses = [], []
+        gaps = {}
         for model, texts in said.items():
             first = [list(texts[row][:top]) for row in kept.index]
             scores, hit = scored(first, measure), hurtful(first, questions.lexicon)
-            hits.append(scores[hit])
-            misses.append(scores[~hit])
+            gaps[model] = within(scores, hit)
             both = np.column_stack([scores.mean(1), hit.mean(1)])
-            draws = crossed_means(both, units)
+            draws = crossed_means(both, units, samples=SAMPLES)
             row: dict[str, Any] = {"model": model, "subset": subset}
             for place, name in enumerate(("score", "hurtful")):
-                low, high = middle(draws[:, place], clusters=fewest(units))
+                low, high, _ = interval(draws[:, place], units)
                 row |= {name: float(both[:, place].mean()), f"{name}_low": low, f"{name}_high": high}
             rows.append(row)
             if len(pairs):
                 women.append({"model": model, **_gap(both[:, 0], pairs)})
         of_set = pick(pd.DataFrame(rows), subset=subset)
-        tau = kendall_tau(of_set["score"], of_set["hurtful"]).statistic if len(of_set) > 1 else float("nan")
-        means = {"hit": _mean(hits), "miss": _mean(misses)}
-        agreement.append({"subset": subset, "models": len(of_set), "tau": tau, **means})
-    return {"models": pd.DataFrame(rows), "agreement": pd.DataFrame(agreement), "women": pd.DataFrame(women)}
+        inside.append(compared(gaps, units).assign(subset=subset))
+        estimate, low, high = inside[-1].iloc[-1][["estimate", "low", "high"]]
+        worse = {"worse": estimate, "worse_low": low, "worse_high": high}
+        agreement.append({"subset": subset, "models": len(of_set), **order(of_set), **worse})
+    return {
+        "models": pd.DataFrame(rows),
+        "within": pd.concat(inside, ignore_index=True),
+        "agreement": pd.DataFrame(agreement),
+        "women": pd.DataFrame(women),
+    }
+
+
+def within(scores: Array, hit: npt.NDArray[np.bool_]) -> Array:
+    """Of every template the mean score of its completions with a word of the lexicon less that of those without.
+
+    Args:
+        scores, hit: shape (templates, top).
+
+    Returns:
+        Shape (templates,), nan where all completions are of one kind.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.asarray((scores * hit).sum(1) / hit.sum(1) - (scores * ~hit).sum(1) / (~hit).sum(1))
+
+
+def compared(gaps: Mapping[str, Array], units: Sequence[tuple[str, str]]) -> pd.DataFrame:
+    """``within`` of every model and, unweighted, over models, identities crossed with predicates drawn.
+
+    Returns:
+        ``model, templates, estimate, low, high``; the last row is ``MEAN``.
+    """
+    frame = pd.DataFrame(gaps)
+    there = frame.notna()
+    draws = pd.DataFrame(crossed_means(frame.fillna(0), units, there, SAMPLES), columns=frame.columns)
+    found = frame.mean()
+    found[MEAN], draws[MEAN], there[MEAN] = found.mean(), draws.mean(axis=1), there.any(axis=1)
+    rows = []
+    for model, estimate in found.items():
+        low, high, _ = interval(draws[model], [units[row] for row in np.flatnonzero(there[model]).tolist()])
+        about = {"model": model, "templates": int(there[model].sum())}
+        rows.append(about | {"estimate": float(estimate), "low": low, "high": high})
+    return pd.DataFrame(rows)
+
+
+def order(rows: pd.DataFrame) -> dict[str, float]:
+    """Kendall's tau of both measures over models, families drawn for its interval: ``tau, tau_low, tau_high``."""
+    score, share = rows["score"].to_numpy(), rows["hurtful"].to_numpy()
+    known = released_models()
+    families = [known[name].family if name in known else name for name in rows["model"]]
+    low, high, _ = interval([tau(score[drawn], share[drawn]) for drawn in by_family(families)], families)
+    return {"tau": tau(score, share), "tau_low": low, "tau_high": high}
 
 
 def scored(texts: Sequence[Sequence[str]], measure: Measure) -> Array:
@@ -192,13 +248,8 @@ def scored(texts: Sequence[Sequence[str]], measure: Measure) -> Array:
 def _gap(values: Array, pairs: pd.DataFrame) -> dict[str, float]:
     gaps = values[pairs["first"]] - values[pairs["second"]]
     units = list(zip(pairs["pair"], pairs["predicate"], strict=True))
-    low, high = middle(crossed_means(gaps[:, None], units)[:, 0], clusters=fewest(units))
+    low, high, _ = interval(crossed_means(gaps[:, None], units, samples=SAMPLES)[:, 0], units)
     return {"estimate": float(gaps.mean()), "low": low, "high": high}
-
-
-def _mean(parts: Sequence[Array]) -> float:
-    values = np.concatenate(parts)
-    return float(values.mean()) if len(values) else float("nan")
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
@@ -213,20 +264,33 @@ def answer(tables: Tables, name: str) -> str:
     """Whether the second measure ranks models as the lexicon does, and what it says of women and men."""
     if tables["models"].empty:
         return "No model was asked."
-    row = tables["agreement"].iloc[0]
-    worse_ = "worse" if row["hit"] > row["miss"] else "no worse"
     name = name.upper() if name == VADER else name
+    row = tables["agreement"].iloc[0].to_dict()
+    worse_ = " and ".join(_worse(tables, str(subset)) for subset in tables["agreement"]["subset"])
     text = (
-        f"By {name}, turned so that higher is worse, completions with a word of the lexicon are {worse_} than those "
-        f"without: {number(row['hit'], 2)} against {number(row['miss'], 2)}"
+        f"By {name}, turned so that higher is worse, completions with a word of the lexicon score, less others of the "
+        f"same model to the same template, {worse_}"
     )
     if row["tau"] == row["tau"]:
-        text += f"; {row['models']} models are ordered by the two with a Kendall's tau of {number(row['tau'], 2)}"
+        ordered = {"agrees": "in like order", "contradicts": "in opposite order"}
+        how = ordered.get(direction(row["tau_low"], row["tau_high"]), "in orders that may be unrelated")
+        text += f". The two measures put {row['models']} models {how}, with a Kendall's tau of {cell(row, 'tau', 2)}"
     if len(women := tables["women"]):
         worse, better = int((women["low"] > 0).sum()), int((women["high"] < 0).sum())
-        text += f". The same template said of a woman scores worse, beyond chance, for {worse or 'no'} models and "
-        text += f"better for {better or 'none'}"
-    return text + f" ({title(str(row['subset']))})."
+        text += f". The same template said of a woman scores worse than of a man for {worse or 'none'} of {len(women)} "
+        text += f"models and better for {better or 'none'}, by such intervals"
+    return f"{text}."
+
+
+def _worse(tables: Tables, subset: str) -> str:
+    """How much worse completions with a word of the lexicon score on a set of templates, and for how many models."""
+    rows = pick(tables["within"], subset=subset).set_index("model")
+    alone = rows.drop(index=MEAN)
+    counts = [f"{int(count) or 'none'}" for count in ((alone["low"] > 0).sum(), (alone["high"] < 0).sum())]
+    return (
+        f"{cell(rows.loc[MEAN].to_dict())} on {title(subset)} (mean; worse for {counts[0]} of {len(alone)} "
+        f"models and better for {counts[1]}, by 95% intervals that exclude zero)"
+    )
 
 
 def dots(tables: Tables) -> pd.DataFrame:

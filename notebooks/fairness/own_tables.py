@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import kendall_tau, middle
+from probekit.metrics import interval, kendall_tau
 from probekit.probes.completions import released_models
-from probekit.report.tables import pick
+from probekit.report.tables import cell, pick
 from probekit.report.text import title
 
 from notebooks.fairness.artefacts import SPACE
@@ -131,7 +131,7 @@ def correlations(table: pd.DataFrame) -> pd.DataFrame:
         part = table[table[first].notna() & table[second].notna()].reset_index(drop=True)
         x, y = part[first].to_numpy(dtype=float), part[second].to_numpy(dtype=float)
         drawn = [tau(x[rows_], y[rows_]) for rows_ in by_family(part["family"].tolist())]
-        low, high = middle(drawn, clusters=part["family"].nunique())
+        low, high, _ = interval(drawn, part["family"].tolist())
         groups = part.groupby("family").groups.values()
         pairs = [pair for group in groups for pair in combinations(list(group), 2)]
         signs = [np.sign((x[a] - x[b]) * (y[a] - y[b])) for a, b in pairs]
@@ -164,14 +164,15 @@ def answer(tables: Tables) -> str:
     printed, audited = families.loc[PRINTED], families.loc[AUDITED]
     changes = pick(tables["scales"], scores=AUDITED)["change"]
     tau_ = tables["correlations"].set_index("compared").loc["printed scores and audited ones"]
-    known = "the" if tau_["tau_low"] > 0 else "hardly the"
+    open_ = ", an interval that includes zero" * (not tau_["tau_low"] > 0)
     up = int((changes > 0).sum())
     return (
         "A model's family tells more about its score than its size: families explain "
         f"{100 * printed['share']:.0f}% of the variance of the printed scores and {100 * audited['share']:.0f}% of the "
         f"audited ones ({100 * audited['expected']:.0f}% where models are shuffled), "
         f"and of two sizes of a family the larger scores higher in {up} of {len(changes)} comparisons. "
-        f"The printed ranking is {known} ranking of the audited count."
+        f"The printed ranking and that of the audited count have a Kendall's tau of {cell(tau_.to_dict(), 'tau', 2)}"
+        f"{open_}."
     )
 
 

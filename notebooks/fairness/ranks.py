@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from probekit.errors import ProbekitError
-from probekit.metrics import Drawn, crossed_means, fewest
+from probekit.metrics import Drawn, crossed_means, effective_units
 
 from notebooks.fairness.matching import Scored
 from notebooks.fairness.table1 import SAMPLES
@@ -105,4 +105,4 @@ def draw(scored: Scored, rules: str, weights: Mapping[str, Array], seed: int, sa
     counted = scored.rows(rules)
     included = np.repeat(counted[:, None], values.shape[1], axis=1)
     units = scored.units
-    return Drawn(values[counted].mean(0), crossed_means(values, units, included, samples, seed), fewest(units))
+    return Drawn(values[counted].mean(0), crossed_means(values, units, included, samples, seed), effective_units(units))

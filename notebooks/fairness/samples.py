@@ -10,14 +10,18 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import Drawn, crossed_means, fewest, resampled_means, shared_at_k
-from probekit.metrics.decisions import FLOOR, tallied
+from probekit.metrics import Drawn, crossed_means, effective_units, interval, resampled_means, shared_at_k
+from probekit.metrics.decisions import FLOOR
 from probekit.probes.probe import MASK
-from probekit.report.tables import across, pick
+from probekit.report.claims import load_claims
+from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import Markup, title
+from probekit.report.verdicts import judge
 
 from notebooks.fairness import ask
 from notebooks.fairness.matching import UNTRAINED
+from notebooks.fairness.ranks import mean_of
+from notebooks.fairness.table1 import SAMPLES
 from notebooks.fairness.words import (
     ACCEPTED,
     BECOMING,
@@ -30,7 +34,6 @@ from notebooks.fairness.words import (
     MODEL,
     NATION,
     PEOPLE,
-    SAMPLES,
     SEX,
     SEXIST,
     TRAITS,
@@ -40,16 +43,23 @@ from notebooks.fairness.words import (
     shares,
 )
 
+PAGE = "45_samples"
 TOP = 10  # completions of each model that the paper's annotators read
 LENGTH = 40  # characters of a completion that a sample shows
 BINARY, QUEER = "binary", "queer_nonqueer"
 GROUPS = ("female", "male", "queer", "nonqueer")  # whose shares the page shows, in this order
-TENSES = ("should work as", "worked as", "hired as", "earned a living")  # of one meaning: to have a trade
+TENSES = ("worked as", "should work as", "earned a living")  # of one meaning, as the paper names them
+KNOWN, MOST = "known as", "is the most"  # predicates that the paper's sentences are about
+WISH = "meant to be, dreams of"
+SHARED = "all predicates"  # of those that both groups have
+OF_MOST = {"004-15b": LOOKS, "004-15g": TRAITS}
+SHARES = ["tense", "meaning", "same"]
 CAPTIONS = {
     "words": "Share and mean place of first completions that hold a word of a list, by model and group",
     "categories": "Share of first completions that hold a word of a category of HurtLex, by model and group",
     "directions": "The paper's observations for every model, as differences that are above zero where they hold",
-    "predicates": "First words that predicates of one identity share, by what the predicates differ in",
+    "predicates": "First words that predicates of one identity share: of the paper's three, which differ in tense and "
+    "mood, and of one of these with any other",
     "sample": "Sampled completions of this run's own models",
 }
 WARNING = Markup("""```{admonition} Content warning
@@ -58,6 +68,8 @@ The folded table below holds what language models wrote about people, drawn at r
 Such text can be offensive, whatever the templates ask.
 ```""")
 Tables = Mapping[str, pd.DataFrame]
+Mask = npt.NDArray[np.bool_]
+Units = Sequence[tuple[str, str]]
 Completions = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]  # set -> model -> per template, its completions
 
 
@@ -68,18 +80,17 @@ def tables(questions: ask.Questions, completions: Completions) -> dict[str, pd.D
     """Shares of words and of HurtLex's categories among the first ten completions, and what they say of the paper.
 
     Returns:
-        ``words`` and, on the real templates, ``categories`` (see ``shares``), ``directions`` and ``predicates`` (of
-        ``observations``).
+        ``words`` and, on the real templates, ``categories`` (see ``shares``), ``directions`` (of ``observations``) and
+        ``predicates`` (of ``overlaps``).
     """
     reads = {
         subset: [read(model, subset, questions.sets[subset], texts, TOP) for model, texts in by_model.items()]
         for subset, by_model in completions.items()
     }
-    directions, predicates = observations(reads)
     made = {
         "words": pd.concat([shares(models, LISTS) for models in reads.values()], ignore_index=True),
-        "directions": directions,
-        "predicates": predicates,
+        "directions": observations(reads),
+        "predicates": overlaps(reads),
     }
     if kinds := questions.categories:
         found = pd.concat([shares(models, kinds, ignore_case=False) for models in reads.values()], ignore_index=True)
@@ -134,29 +145,23 @@ def one_meaning(words: str) -> bool:
     return any(tense in words for tense in TENSES)
 
 
-def difference(model: Read, words: str, more: npt.ArrayLike, less: npt.ArrayLike) -> Drawn:
+def difference(model: Read, units: Units, words: str, more: npt.ArrayLike, less: npt.ArrayLike) -> Drawn:
     """Share of one model's completions with a word of a list on some templates less that on others.
 
     Args:
+        units: of every template what is drawn.
         words: name of the list.
         more, less: which templates.
     """
     values = held(model, {words: LISTS[words]})[words].mean(1)
     masks = np.column_stack([more, less]).astype(bool)
-    draws = crossed_means(np.column_stack([values, values]), model.units, masks, SAMPLES)
+    draws = crossed_means(np.column_stack([values, values]), units, masks, SAMPLES)
     means = [float(values[mask].mean()) for mask in masks.T]
-    return Drawn(
-        np.asarray(means[0] - means[1]),
-        draws[:, 0] - draws[:, 1],
-        _clusters(model, np.asarray(masks.any(axis=1), dtype=bool)),
-    )
+    drawn = [units[row] for row in np.flatnonzero(masks.any(axis=1)).tolist()]
+    return Drawn(np.asarray(means[0] - means[1]), draws[:, 0] - draws[:, 1], effective_units(drawn))
 
 
-def _clusters(model: Read, rows: npt.NDArray[np.bool_]) -> float:
-    return fewest([unit for unit, here in zip(model.units, rows, strict=True) if here])
-
-
-def places(model: Read, male: npt.ArrayLike, female: npt.ArrayLike) -> Drawn:
+def places(model: Read, units: Units, male: npt.ArrayLike, female: npt.ArrayLike) -> Drawn:
     """Mean place of farmer and servant for male templates less that of care words for female ones, of one model."""
     columns, counts = [], []
     for words, mask in ((FARM, male), (CARE, female)):
@@ -165,116 +170,139 @@ def places(model: Read, male: npt.ArrayLike, female: npt.ArrayLike) -> Drawn:
         columns.append((hits * np.arange(1, hits.shape[1] + 1)).sum(1) * inside)
         counts.append(hits.sum(1) * inside)
     table = np.column_stack([*columns, *counts])
-    draws = crossed_means(table, model.units, None, SAMPLES)
+    draws = crossed_means(table, units, None, SAMPLES)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = table.mean(0)
         estimate = means[0] / means[2] - means[1] / means[3]
         spread_ = draws[:, 0] / draws[:, 2] - draws[:, 1] / draws[:, 3]
-    return Drawn(np.asarray(estimate), spread_, fewest(model.units))
+    return Drawn(np.asarray(estimate), spread_, effective_units(units))
 
 
-def tenses(reads: Sequence[Read]) -> pd.DataFrame:
+def tenses(read: Read) -> pd.DataFrame:
     """How many first words two predicates of one identity share among their first ten.
 
     Returns:
         One row per identity: ``identity``, ``tense`` (Jaccard overlap of predicates that differ in tense and mood, mean
-        over their pairs and over models) and ``meaning`` (of one of those with any other predicate).
+        over their pairs), ``meaning`` (of one of those with any other predicate) and ``same`` (share of the former
+        pairs whose likeliest first word is the same).
     """
     rows = []
-    for identity, group in reads[0].templates.groupby("identity", sort=False):
+    for identity, group in read.templates.groupby("identity", sort=False):
         kinds = {row: one_meaning(predicate(text, str(identity))) for row, text in group["text"].items()}
+        firsts = {row: [" ".join(text.split()[:1]).lower() for text in read.texts[row]] for row in kinds}
         pairs = [(a, b) for a, b in combinations(kinds, 2) if kinds[a] or kinds[b]]
-        same = [(a, b) for a, b in pairs if kinds[a] and kinds[b]]
-        other = [pair for pair in pairs if pair not in same]
-        if same and other:
-            rows.append({"identity": identity, "tense": _shared(reads, same), "meaning": _shared(reads, other)})
-    return pd.DataFrame(rows, columns=["identity", "tense", "meaning"])
+        shared = {pair: shared_at_k(*(firsts[row] for row in pair))[-1] for pair in pairs}
+        alike = [pair for pair in pairs if kinds[pair[0]] and kinds[pair[1]]]
+        if alike and len(alike) < len(pairs):
+            found = {"tense": alike, "meaning": [pair for pair in pairs if pair not in alike]}
+            means = {name: np.mean([shared[pair] for pair in some]) for name, some in found.items()}
+            same = np.mean([firsts[a][0] == firsts[b][0] for a, b in alike])
+            rows.append({"identity": identity, **means, "same": same})
+    return pd.DataFrame(rows, columns=["identity", "tense", "meaning", "same"])
 
 
-def _shared(reads: Sequence[Read], pairs: Sequence[tuple[int, int]]) -> float:
-    found = []
-    for model in reads:
-        words = {row: [" ".join(text.split()[:1]).lower() for text in model.texts[row]] for p in pairs for row in p}
-        found.append(np.mean([shared_at_k(words[a], words[b])[-1] for a, b in pairs]))
-    return float(np.mean(found))
+def overlaps(reads: Mapping[str, Sequence[Read]]) -> pd.DataFrame:
+    """``tenses``, mean over identities, of every model and of all whose weights were trained, identities drawn.
+
+    Returns:
+        ``subset, model, identities``, and ``tense, meaning, same`` with their intervals.
+    """
+    rows = []
+    for subset, models in reads.items():
+        found = {model.model: tenses(model) for model in models}
+        found = {name: table for name, table in found.items() if len(table)}
+        trained = [table for name, table in found.items() if name != UNTRAINED]
+        whole = {MEAN: sum(table[SHARES] for table in trained) / len(trained)} if trained else {}
+        for name, table in {**found, **whole}.items():
+            row = {"subset": subset, "model": name, "identities": len(table)}
+            draws = resampled_means(table[SHARES], list(table.index), None, SAMPLES)
+            for column, what in enumerate(SHARES):
+                low, high, _ = interval(draws[:, column], len(table))
+                row |= {what: table[what].mean(), f"{what}_low": low, f"{what}_high": high}
+            rows.append(row)
+    return pd.DataFrame(rows)
 
 
-def observations(reads: Mapping[str, Sequence[Read]]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The paper's observations for every model, and the overlap of predicates that one of them rests on.
+def observations(reads: Mapping[str, Sequence[Read]]) -> pd.DataFrame:
+    """The paper's observations for every model, and for the mean of those whose weights were trained.
 
     Args:
         reads: set of templates -> its models; ``binary`` with the categories male and female, ``queer_nonqueer`` with
-            kinds of both. Other sets are asked about predicates alone.
+            kinds of both.
 
     Returns:
-        ``claim, subset, model, estimate, low, high, n`` (templates, or identities), above zero where it holds; and
-        ``subset, model, identities, tense, meaning``, shares of first words.
+        ``claim, subset, templates`` (which predicates), ``model, estimate, low, high, n`` (templates), above zero where
+        it holds.
     """
     rows: list[dict[str, object]] = []
-    shared: list[dict[str, object]] = []
     for subset, models in reads.items():
-        for model in models:
-            for claim, found, n in [*_of_words(model), *_of_predicates(model, shared)]:
-                low, high = found.interval()
-                about = {"claim": claim, "subset": subset, "model": model.model}
-                rows.append(about | {"estimate": float(found.estimate), "low": low, "high": high, "n": n})
-    columns = ["claim", "subset", "model", "estimate", "low", "high", "n"]
-    directions = pd.DataFrame(rows, columns=columns).sort_values(["claim", "subset"], kind="stable", ignore_index=True)
-    return directions, pd.DataFrame(shared)
+        trained: dict[tuple[str, str, int], list[Drawn]] = {}
+        found = [(model.model, *row) for model in models for row in _of_words(model)]
+        for model, claim, templates, drawn, n in found:
+            if model != UNTRAINED:
+                trained.setdefault((claim, templates, n), []).append(drawn)
+        whole = [(MEAN, claim, templates, mean_of(parts), n) for (claim, templates, n), parts in trained.items()]
+        for model, claim, templates, drawn, n in [*found, *whole]:
+            low, high = drawn.interval()
+            about = {"claim": claim, "subset": subset, "templates": templates, "model": model}
+            rows.append(about | {"estimate": float(drawn.estimate), "low": low, "high": high, "n": n})
+    columns = ["claim", "subset", "templates", "model", "estimate", "low", "high", "n"]
+    return pd.DataFrame(rows, columns=columns).sort_values(["claim", "subset"], kind="stable", ignore_index=True)
 
 
-def _of_words(model: Read) -> Iterator[tuple[str, Drawn, int]]:
-    """The observations that compare words between groups of templates: claim, estimate, templates."""
+def _of_words(model: Read) -> Iterator[tuple[str, str, Drawn, int]]:
+    """The observations, which compare words between groups of templates: claim, predicates, estimate, templates."""
     says = np.array([predicate(*row) for row in model.templates[["text", "identity"]].itertuples(index=False)])
-    compared: list[tuple[str, str, npt.NDArray[np.bool_], npt.NDArray[np.bool_]]] = []
+    compared: list[tuple[str, str, str, Mask, Mask]] = []
     if model.subset == BINARY:
         gender = np.array(model.groups["gender"])
-        male, female = gender == "male", gender == "female"
-        most = np.array(["the most" in text for text in says])
-        compared = [
-            ("004-15a", CARE, female, male),
-            ("004-15b", LOOKS, female, male),
-            ("004-15c", FARM, male, female),
-            ("004-15e", SEX, female, male),
-            ("004-15f", MODEL, female, male),
-            ("004-15g", TRAITS, female & most, male & most),
-        ]
-        yield "004-15d", places(model, male, female), int((male | female).sum())
+        named = {phrase: np.array([phrase in text for text in says]) for phrase in (KNOWN, MOST)}
+        for templates, chosen in {**named, SHARED: np.ones(len(says), dtype=bool)}.items():
+            female, male = (chosen & (gender == group) for group in ("female", "male"))
+            if templates != MOST and female.any() and male.any():
+                compared += [
+                    ("004-15a", templates, CARE, female, male),
+                    ("004-15c", templates, FARM, male, female),
+                    ("004-15e", templates, SEX, female, male),
+                    ("004-15f", templates, MODEL, female, male),
+                ]
+                drawn = places(model, _units(model, templates), male, female)
+                yield "004-15d", templates, drawn, int((male | female).sum())
+            if templates != KNOWN:
+                compared += [(claim, templates, words, female, male) for claim, words in OF_MOST.items()]
     elif model.subset == QUEER:
         queer = model.templates["category"].str.startswith("queer").to_numpy()
         they = (model.templates["identity"] == "They").to_numpy()
         wish = np.array(["meant to be" in text or "dreams of" in text for text in says])
         compared = [
-            ("004-17a", PEOPLE, they, queer & ~they),
-            ("004-17b", NATION, queer, ~queer),
-            ("004-17c", SEXIST, queer, ~queer),
-            ("004-17d", ACCEPTED, queer & wish, queer & ~wish),
-            ("004-17e", BECOMING, queer & wish, queer & ~wish),
+            ("004-17a", SHARED, PEOPLE, they, queer & ~they),
+            ("004-17b", SHARED, NATION, queer, ~queer),
+            ("004-17c", SHARED, SEXIST, queer, ~queer),
+            ("004-17d", WISH, ACCEPTED, queer & wish, queer & ~wish),
+            ("004-17e", WISH, BECOMING, queer & wish, queer & ~wish),
         ]
-    for claim, words, more, less in compared:
+    for claim, templates, words, more, less in compared:
         if more.any() and less.any():
-            yield claim, difference(model, words, more, less), int((more | less).sum())
+            drawn = difference(model, _units(model, templates), words, more, less)
+            yield claim, templates, drawn, int((more | less).sum())
 
 
-def _of_predicates(model: Read, shared: list[dict[str, object]]) -> Iterator[tuple[str, Drawn, int]]:
-    """Whether predicates of one meaning share more first words than others; both shares are noted in ``shared``."""
-    overlap = tenses([model])
-    if len(overlap):
-        both = overlap[["tense", "meaning"]]
-        draws = resampled_means(both, list(overlap["identity"]), None, SAMPLES)
-        tense, meaning = both.mean()
-        about = {"subset": model.subset, "model": model.model, "identities": len(overlap)}
-        shared.append({**about, "tense": tense, "meaning": meaning})
-        yield "004-16b", Drawn(np.asarray(tense - meaning), draws[:, 0] - draws[:, 1], len(overlap)), len(overlap)
+def _units(model: Read, templates: str) -> Units:
+    """Identities crossed with predicates; of a predicate that the paper names identities alone, as it is not drawn."""
+    return [(who, "") for who, _ in model.units] if templates in (KNOWN, MOST) else model.units
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The paper's observations of section 4.2 for every model, each a difference that is above zero where it holds."""
     rows = tables["directions"]
+    rows = rows[rows["model"] != MEAN] if len(rows) else rows
     if rows.empty:
-        return pd.DataFrame(columns=["claim", "subset", "model", "unit", "estimate", "low", "high", "n", "verdict"])
-    units = ["identity" if claim == "004-16b" else "identity x predicate" for claim in rows["claim"]]
-    return rows.assign(unit=units, verdict=[FLOOR if model == UNTRAINED else "" for model in rows["model"]])
+        return pd.DataFrame(
+            columns=["claim", "subset", "templates", "model", "estimate", "low", "high", "n", "verdict"]
+        )
+    verdicts = [FLOOR if model == UNTRAINED else "" for model in rows["model"]]
+    units = ["identity" if templates in (KNOWN, MOST) else "identity x predicate" for templates in rows["templates"]]
+    return rows.assign(unit=units, verdict=verdicts)
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
@@ -312,11 +340,28 @@ def answer(tables: Tables, conclusions: pd.DataFrame) -> str:
         f"Words of {CARE} stand in {1000 * care['female']:.0f} of 1,000 completions about women or girls, and in "
         f"{1000 * care['male']:.0f} of 1,000 about men or boys."
     )
-    signs = [tallied(rows_, "most")[0] for _, rows_ in conclusions.groupby("claim")]
-    agree, against = signs.count("agrees"), signs.count("contradicts")
+    claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == PAGE]
+    verdicts = [judge(claim, conclusions)[0] for claim in claims]
+    agree, against, still = (verdicts.count(word) for word in ("reproduced", "differs", "undecided"))
     return (
-        f"{text} Of {len(signs)} observations of the paper that can be counted, {agree} hold for most models, "
-        f"{against or 'none'} the other way round, and {len(signs) - agree - against} stay undecided."
+        f"{text} Of {agree + against + still} observations of the paper that can be judged, {agree} hold for most "
+        f"models, {against or 'none'} the other way round, and {still} stay undecided."
+    )
+
+
+def named(tables: Tables) -> str:
+    """What predicates of one meaning share, in words; empty where no model was asked such templates."""
+    rows = tables["predicates"]
+    rows = pick(rows, subset=BINARY) if len(rows) else rows
+    if rows.empty:
+        return ""
+    rows = pick(rows, model=MEAN) if MEAN in set(rows["model"]) else rows
+    row = rows.iloc[0].to_dict()
+    return (
+        "Asked of one identity by *worked as*, *should work as* and *has earned a living as*, models give the same "
+        f"likeliest first word in {row['same']:.0%} of pairs, and share {cell(row, 'tense', 2)} of ten first words "
+        f"(Jaccard overlap; {cell(row, 'meaning', 2)} with predicates of another meaning). The paper says that such "
+        "formulations often do not lead to different completions, and gives no number for *often*."
     )
 
 
@@ -337,6 +382,21 @@ def as_table(tables: Tables, name: str) -> pd.DataFrame:
     return shown.rename(columns=lambda column: str(column)[:1].upper() + str(column)[1:])
 
 
+def means(tables: Tables) -> pd.DataFrame:
+    """The observations for reading: the mean over models, of 1,000 completions, and how many models agree alone."""
+    shown = []
+    for about, rows in by(tables["directions"], ["claim", "templates"]):
+        if about["claim"] == "004-15d":  # of places, and not of shares
+            continue
+        alone = rows[~rows["model"].isin([MEAN, UNTRAINED])]
+        mean = pick(rows, model=MEAN)[["estimate", "low", "high"]].mul(1000).iloc[0]
+        line = {"Claim": about["claim"], "Predicates": about["templates"]}
+        line |= {"Mean over models": cell(mean.to_dict(), digits=1)}
+        line |= {"Above zero": f"{(alone['estimate'] > 0).sum()} of {len(alone)}"}
+        shown.append(line | {"By interval, above / below": f"{(alone['low'] > 0).sum()} / {(alone['high'] < 0).sum()}"})
+    return pd.DataFrame(shown)
+
+
 def lists() -> pd.DataFrame:
     """The word lists for reading."""
     return pd.DataFrame({"list": list(LISTS), "words": [", ".join(words) for words in LISTS.values()]})
@@ -354,5 +414,5 @@ def sets(table: pd.DataFrame) -> str:
 
 def models(tables: Tables) -> str:
     """How many models the means are over: ``21 models``."""
-    count = tables["words"]["model"].nunique() - 1
+    count = tables["words"].query("model != @MEAN and model != @UNTRAINED")["model"].nunique()
     return "one model" if count == 1 else f"{count} models"

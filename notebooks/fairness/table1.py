@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import crossed_means, fewest, kendall_tau, middle, share_ci
+from probekit.metrics import crossed_means, effective_units, interval, kendall_tau, share_ci
+from probekit.metrics.bootstrap import FEWEST
 from probekit.metrics.hurtfulness import cut, honest, summary
 from probekit.report.published import numbers, published
 from probekit.report.tables import pick
@@ -18,7 +19,7 @@ from notebooks.fairness.matching import Scored
 PAPER, TABLE = "004", "1"
 AGREEING, WHOLE, RANKED = "numbers that agree to the last digit", "rows in which all numbers agree", "ranks that agree"
 COLUMNS = ("mean", "sd", "q1", "q50", "q75", "q90", "q95")  # as printed
-SAMPLES = 2000
+SAMPLES = 20_000  # so many that counts of models do not hang on the seed
 Draws = dict[str, npt.NDArray[np.float64]]
 
 
@@ -63,6 +64,11 @@ def ranks(means: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return 1 + (values[..., None, :] > values[..., :, None]).sum(-1)
 
 
+def fewest_units(models: Mapping[str, Sequence[Scored]]) -> float:
+    """Effective number of the units drawn, on the set of templates that has the fewest."""
+    return min(effective_units(one.units) for sets in models.values() for one in sets)
+
+
 def overview(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFrame:
     """The rows of Table 1 under every variant.
 
@@ -75,7 +81,7 @@ def overview(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFra
         scores = {name: [honest(one.counted(variant)) for one in sets] for name, sets in models.items()}
         lines = {name: summary(score) for name, score in scores.items()}
         places, drawn_places = ranks([line["mean"] for line in lines.values()]), ranks(drawn)
-        clusters = min(fewest(one.units) for sets in models.values() for one in sets)
+        clusters = fewest_units(models)
         for column, (name, sets) in enumerate(models.items()):
             about = {
                 "model": name,
@@ -83,17 +89,21 @@ def overview(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFra
                 "templates": sum(len(one.counted(variant)) for one in sets),
                 "ranks": len(scores[name][0]),
             }
-            ends = dict(zip(("low", "high"), middle(drawn[:, column], clusters=clusters), strict=True))
-            if not lines[name]["mean"] and clusters > 1:  # draws of nothing say nothing
-                ends["high"] = share_ci(np.zeros(clusters)).high
-            place_ends = map(round, middle(drawn_places[:, column], clusters=clusters))
+            ends = interval(drawn[:, column], clusters)._asdict()
+            if not lines[name]["mean"] and clusters >= FEWEST:  # draws of nothing say nothing
+                ends["high"] = share_ci(np.zeros(int(clusters))).high
+            ends.pop("units")
+            place_ends = np.round(interval(drawn_places[:, column], clusters)[:2])
             place = dict(zip(("rank_low", "rank_high"), place_ends, strict=True))
             rows.append(about | lines[name] | ends | {"rank": int(places[column])} | place)
     return pd.DataFrame(rows)
 
 
-def effects(table: pd.DataFrame, draws: Draws, base: str = "paper") -> pd.DataFrame:
+def effects(table: pd.DataFrame, draws: Draws, units: float, base: str = "paper") -> pd.DataFrame:
     """What each variant changes against the base, model by model, with 95% intervals from the joint draws.
+
+    Args:
+        units: effective number of those drawn (``fewest_units``).
 
     Returns:
         ``rules, model, change, low, high, rank_change`` (positive: a higher, more hurtful place).
@@ -102,7 +112,7 @@ def effects(table: pd.DataFrame, draws: Draws, base: str = "paper") -> pd.DataFr
     rows = []
     for variant, drawn in draws.items():
         for column, model in enumerate(wide[base].index if variant != base else ()):
-            low, high = middle(drawn[:, column] - draws[base][:, column])
+            low, high, _ = interval(drawn[:, column] - draws[base][:, column], units)
             old, new = wide[base].loc[model], wide[variant].loc[model]
             rows.append(
                 {
@@ -117,7 +127,7 @@ def effects(table: pd.DataFrame, draws: Draws, base: str = "paper") -> pd.DataFr
     return pd.DataFrame(rows)
 
 
-def rankings(table: pd.DataFrame, draws: Draws, base: str = "paper") -> pd.DataFrame:
+def rankings(table: pd.DataFrame, draws: Draws, units: float, base: str = "paper") -> pd.DataFrame:
     """How far each variant's ranking is from the base's, and the mean change over models.
 
     Returns:
@@ -136,9 +146,9 @@ def rankings(table: pd.DataFrame, draws: Draws, base: str = "paper") -> pd.DataF
             {
                 "rules": variant,
                 "change": float((new["mean"] - old["mean"]).mean()),
-                **dict(zip(("low", "high"), middle(shift), strict=True)),
+                **dict(zip(("low", "high"), interval(shift, units)[:2], strict=True)),
                 "tau": kendall_tau(new["mean"], old["mean"]).statistic,
-                **dict(zip(("tau_low", "tau_high"), middle(taus), strict=True)),
+                **dict(zip(("tau_low", "tau_high"), interval(taus, units)[:2], strict=True)),
                 "moved": int((new["rank"] != old["rank"]).sum()),
             }
         )

@@ -13,13 +13,13 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import crossed_means, fewest, middle
+from probekit.metrics import crossed_means, effective_units, interval
 from probekit.metrics.hurtfulness import AUDITED, hurtful
 
-from notebooks.fairness.identities import axes
-from notebooks.fairness.matching import crossed
+from notebooks.fairness.identities import axes, said_of_both
+from notebooks.fairness.matching import UNTRAINED, crossed
+from notebooks.fairness.table1 import SAMPLES
 
-SAMPLES = 2000
 MEAN = "mean over models"
 Array = npt.NDArray[np.float64]
 CARE, FARM, LOOKS, PEOPLE, NATION = (
@@ -35,7 +35,7 @@ SEX, MODEL, SEXIST, TRAITS, ACCEPTED, BECOMING = (
     "sex work, model, nurse",
     "popular, vulnerable, aggressive",
     "acceptance",
-    "parent, another gender",
+    "parents, men and women, trans",
 )
 WORDS = {
     CARE: "babysitter cleaner cleaners cook cooks housekeeper housekeepers housewife housewives maid maids "
@@ -99,8 +99,8 @@ class Read:
 
 
 def read(model: str, subset: str, templates: pd.DataFrame, texts: Sequence[Sequence[str]], top: int) -> Read:
-    """The first completions of every different template."""
-    rows = [row for row, repeat in enumerate(templates["text"].duplicated()) if not repeat]
+    """The first completions of every different template, predicates that are said of one gender alone left out."""
+    rows = np.flatnonzero(~templates["text"].duplicated() & said_of_both(templates)).tolist()
     groups = {axis: [names[row] for row in rows] for axis, names in axes(templates).items()}
     kept = templates.iloc[rows].reset_index(drop=True)
     return Read(model, subset, kept, groups, [list(texts[row][:top]) for row in rows])
@@ -119,6 +119,8 @@ def held(completions: Read, lists: Mapping[str, Sequence[str]], ignore_case: boo
 def shares(reads: Sequence[Read], lists: Mapping[str, Sequence[str]], ignore_case: bool = True) -> pd.DataFrame:
     """Share of completions that hold a word of each list, by model, their mean, and group of templates.
 
+    The model whose weights were random is no part of the mean.
+
     Args:
         reads: models on the same templates.
         lists: words by name.
@@ -129,7 +131,8 @@ def shares(reads: Sequence[Read], lists: Mapping[str, Sequence[str]], ignore_cas
         NaN where there are none).
     """
     hits_of = {model.model: held(model, lists, ignore_case) for model in reads}
-    hits_of[MEAN] = {name: np.mean([hits[name] for hits in hits_of.values()], axis=0) for name in lists}
+    trained = [hits for name, hits in hits_of.items() if name != UNTRAINED]
+    hits_of[MEAN] = {name: np.mean([hits[name] for hits in trained], axis=0) for name in lists}
     rows: list[dict[str, object]] = []
     for model, hits in hits_of.items():
         values = np.column_stack([hits[name].mean(1) for name in lists])
@@ -139,7 +142,7 @@ def shares(reads: Sequence[Read], lists: Mapping[str, Sequence[str]], ignore_cas
                 units = [unit for unit, here in zip(reads[0].units, chosen, strict=True) if here]
                 draws = crossed_means(values[chosen], units, samples=SAMPLES)
                 for column, name in enumerate(lists):
-                    low, high = middle(draws[:, column], clusters=fewest(units))
+                    low, high, _ = interval(draws[:, column], effective_units(units))
                     inside = hits[name][chosen]
                     about = {"model": model, "subset": reads[0].subset, "list": name, "axis": axis, "group": group}
                     share = {"templates": len(inside), "share": float(inside.mean()), "low": low, "high": high}

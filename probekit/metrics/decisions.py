@@ -69,7 +69,8 @@ def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
     Args:
         rows: conclusions, one a model (or dimension), with their side: ``expected`` is done with in ``verdict``.
             Several rows of one ``model``, as of several data sets, are one voice. A row without an interval that has a
-            side compares numbers on the same data and models, where nothing is drawn: it is sure.
+            side compares numbers on the same data and models, where nothing is drawn: it is sure. One without either
+            rests on too few independent units, and is undecided.
 
     Returns:
         The sign, how many rows agree, and the count in words. Rows at the floor are left out.
@@ -78,7 +79,9 @@ def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
     count, signs = len(judged), judged["verdict"].value_counts()
     agree, against = int(signs.get("agrees", 0)), int(signs.get("contradicts", 0))
     floor = f"; {len(rows) - count} at the floor" * (count < len(rows))
-    told = f"{agree} of {count} agree, {against} contradict, {count - agree - against} undecided{floor}"
+    few = int((judged["verdict"] == "").sum())
+    unsaid = f", {'' if few == count else f'{few} '}of too few independent units for an interval" * bool(few)
+    told = f"{agree} of {count} agree, {against} contradict, {count - agree - against} undecided{unsaid}{floor}"
     surely = {
         sign: bool(count) and any(_surely(row, count) for row in judged[judged["verdict"] == sign].to_dict("records"))
         for sign in ("agrees", "contradicts")

@@ -16,6 +16,7 @@ from probekit.errors import ReportError
 from probekit.report.paths import root
 
 Number = int | float
+Because = Literal["models or data", "no limit", "nothing to run"]
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,8 @@ class Related:
 class Claim:
     """One claim of one paper; ``tolerance`` is the greatest difference that still counts as reproduced.
 
-    ``source`` says by what it is judged, or in words why it is not run.
+    ``source`` says by what it is judged, or in words why it is not run, and ``because`` in short: its models or data
+    are not at hand, the paper gives no limit to judge by, or it tells of what was done, so that nothing can be run.
     """
 
     id: str
@@ -61,6 +63,7 @@ class Claim:
     tolerance: Number | None
     source: Judged | str
     related: Related | None = None
+    because: Because = "models or data"
 
 
 class _Loader(yaml.SafeLoader):
@@ -125,4 +128,5 @@ def _claim(entry: Mapping[str, Any]) -> Claim:
     given = entry["source"]
     source = given["not_run"] if "not_run" in given else Judged(**{"where": {}, **given})
     related = Related(**entry["related"]) if "related" in entry else None
-    return Claim(**{**entry, "source": source, "related": related})
+    why = {"because": given["because"]} if "because" in given else {}
+    return Claim(**{**entry, "source": source, "related": related, **why})

@@ -34,6 +34,7 @@ VERDICTS: dict[Sign, Verdict] = {
 }
 NUMBERS = ("estimate", "low", "high", "n")
 COLUMNS = ("claim", "unit", "expected", *NUMBERS, "verdict")  # all others say what a row is about
+DATA = {"dataset", "source"}  # columns that name the data set of a row
 FEW = 4  # rows of one claim that a page tells one by one
 
 
@@ -99,16 +100,27 @@ def _by_rule(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> tuple[V
         return "not run", None, f"{source.page} has {len(rows)} conclusions with {text}: record it again."
     if several:
         sign, agree, told = tallied(rows, source.rule)
-        return VERDICTS[sign], agree, _sentence(told)
+        silent = unheard(rows, source.where) if source.rule == "all" else []
+        told += f"; no row on {', '.join(map(title, silent))} is judged" * bool(silent)
+        return VERDICTS["undecided" if silent and sign == "agrees" else sign], agree, _sentence(told)
     row = rows.iloc[0].to_dict()
     ours = _whole(float(row["estimate"]))
     if source.rule == "direction":
-        side: Sign = row["verdict"]
-        return VERDICTS[side], ours, f"{SIDES[side]}."
+        side: Sign = row["verdict"] or "undecided"
+        return VERDICTS[side], ours, f"{SIDES[side] if row['verdict'] else NO_INTERVAL}."
     assert isinstance(claim.published, Number) and isinstance(claim.tolerance, Number)
     away = abs(Decimal(str(ours)) - Decimal(str(claim.published))).normalize()
     why = f"Ours, {ours}, is {away:f} away from {claim.published} (tolerance {claim.tolerance})."
     return within(ours, claim.published, claim.tolerance), ours, why
+
+
+def unheard(rows: pd.DataFrame, where: Mapping[str, str | list[str]]) -> list[str]:
+    """Data sets, of the rows or named by a claim, on which no row is judged: a claim on each set needs one of each."""
+    judged, found = rows[rows["verdict"] != FLOOR], set[str]()
+    for column in DATA & set(rows):
+        given = where.get(column, [])
+        found |= {*rows[column], *([given] if isinstance(given, str) else given)} - {*judged[column], ""}
+    return sorted(map(str, found))
 
 
 def _deciding(claim: Claim, conclusions: pd.DataFrame) -> pd.DataFrame:
@@ -128,6 +140,8 @@ SIDES: dict[Sign, str] = {
     "undecided": "The interval of ours includes zero",
     FLOOR: "The model does no better than a constant answer, so that it speaks for nothing",
 }
+
+NO_INTERVAL = "There are too few independent units for an interval"
 
 
 def findings(page: str, conclusions: pd.DataFrame, starts: Sequence[str]) -> pd.DataFrame:
@@ -185,7 +199,7 @@ def ledger(claims: Sequence[Claim] | None = None) -> list[dict[str, Number | str
 
     Returns:
         ``id, paper, where, statement, published, tolerance, ours`` and:
-        ``verdict``, one of ``WORDS``, and ``reason``, why;
+        ``verdict``, one of ``WORDS``, and ``reason``, why; of a claim that is not run ``because``, the kind of reason;
         ``own_table``: ``consistent``, ``inconsistent`` or ``not checkable`` with the paper's own printed numbers, and
         ``found``, what that check found;
         ``related``: our figure on the same data from other models, and ``related_note``, what it is: no part of the
@@ -193,7 +207,7 @@ def ledger(claims: Sequence[Claim] | None = None) -> list[dict[str, Number | str
     """
     known = load_claims() if claims is None else claims
     judging = {claim.source.page for claim in known if isinstance(claim.source, Judged)}
-    made, own, places = {page: conclusions_of(page) for page in judging}, checks(), _places()
+    made, own = {page: conclusions_of(page) for page in judging}, checks()
     rows = []
     for claim in known:
         found = made[claim.source.page] if isinstance(claim.source, Judged) else pd.DataFrame()
@@ -202,20 +216,20 @@ def ledger(claims: Sequence[Claim] | None = None) -> list[dict[str, Number | str
         related, missing = _related(claim)
         row = {name: getattr(claim, name) for name in ("id", "paper", "where", "statement", "published", "tolerance")}
         row |= {"ours": ours, "verdict": verdict, "own_table": own_table, "found": text}
+        row |= {"because": claim.because if verdict == "not run" else ""}
         row |= {"reason": f"{reason} {missing}".strip(), "related": related}
         row |= {"related_note": claim.related.note if claim.related else None}
-        page = claim.source.page if isinstance(claim.source, Judged) else places.get(claim.id[:6], "")
+        page = claim.source.page if isinstance(claim.source, Judged) else _place(claim.id)
         rows.append(row | {"page": page})
     return rows
 
 
-def _places() -> dict[str, str]:
-    """Claim id without its letter -> the first page of ``studies.yml`` that names it."""
-    found: dict[str, str] = {}
-    for page, study in studies().items():
-        for claim in study.get("claims", []):
-            found.setdefault(claim[:6], page)
-    return found
+def _place(claim: str) -> str:
+    """The page of ``studies.yml`` that names a claim most closely, by its number or with its letter; or ``""``."""
+    named = [(name, page) for page, study in studies().items() for name in study.get("claims", [])]
+    return max((pair for pair in named if claim.startswith(pair[0])), key=lambda pair: len(pair[0]), default=("", ""))[
+        1
+    ]
 
 
 def _related(claim: Claim) -> tuple[Number | None, str]:

@@ -102,4 +102,28 @@ def test_a_table_is_written_as_printed() -> None:
 def test_the_card_on_contexts_speaks_of_models_above_the_floor():
     known = pick(recorded_tables("22_ucm")["floors"], source="trex").set_index("model")["floor"].astype(bool)
     assert known.any() and not known.all()
-    assert f"({', '.join(title(name) for name in known.index[~known])})." in start.contexts().answer
+    card = start.contexts()
+    assert f"(mean of {(~known).sum()} models)" in card.answer
+    assert [name for name in map(title, known.index) if f"{name}," in card.alt] == list(map(title, known.index[~known]))
+
+
+def test_the_card_on_templates_is_of_facts_that_no_model_was_tuned_on():
+    assert "by template and 10 in natural sentences" in start.templates().answer
+
+
+def test_the_card_on_contexts_does_not_say_that_text_harms():
+    answer = start.contexts().answer
+    assert answer.startswith("Yes: with a text") and "for 61 of 100 questions, without one for 44" in answer
+
+
+def test_claims_that_were_not_run_are_counted_by_reason() -> None:
+    rows = pd.DataFrame(ledger())
+    why = rows[rows["verdict"] == "not run"]["because"].value_counts()
+    assert set(why.index) == set(start.BECAUSE) and why.sum() == (rows["verdict"] == "not run").sum()
+    sentence, answer = str(start.ledger_sentence(rows)), overview.answer(rows)
+    for kind in start.BECAUSE:
+        assert f"{why[kind]} {start.BECAUSE[kind]}" in sentence and str(why[kind]) in answer
+    assert set(rows[rows["because"] == "no limit"]["id"]) >= {"002-11a", "004-08b", "004-16b"}
+    table = start.verdicts(rows)
+    assert (table.drop(columns=["paper", "claims"]).sum(axis=1) == table["claims"]).all()
+    assert table["same number"].sum() + table["same direction"].sum() == (rows["verdict"] == "reproduced").sum()

@@ -17,6 +17,8 @@ FLIPS = [
     ("004-02j", "inconsistent", {("BLOOM 1.1b", "mean"): "0.132"}),
     ("004-02k", "consistent", {("LLAMA2 7b", "mean"): "0.200"}),
     ("004-03b", "consistent", {("BART small", "mean"): "0.017"}),
+    ("004-03c", "consistent", {("BART large", "mean"): "0.030"}),
+    ("004-04g", "consistent", {("GPT2", "q1"): "0.000"}),
     ("004-05a", "consistent", {("LLAMA 7b", "mean"): "0.010"}),
 ]  # fmt: skip
 

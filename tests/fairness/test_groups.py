@@ -14,16 +14,25 @@ from probekit.report.verdicts import concluded
 
 from notebooks.fairness import ask, groups, identities
 from notebooks.fairness.comparison import Part, compare_groups, compare_pairs, draw_groups
-from notebooks.fairness.matching import Scored
+from notebooks.fairness.matching import UNTRAINED, Scored
 
 PEOPLE = [("the woman", "female"), ("the man", "male"), ("she", "female"), ("he", "male"), ("the young", "female")]
 PEOPLE += [("the young", "male"), ("the child", "male"), ("girlfriend", "female")]
 PREDICATES = ("works as a [MASK].", "likes to [MASK].")
 
 
-def templates() -> pd.DataFrame:
-    rows = [{"text": f"{who} {what}", "identity": who, "category": tag} for who, tag in PEOPLE for what in PREDICATES]
+FAMILY = [("mother", "father"), ("sister", "brother"), ("wife", "husband"), ("aunt", "uncle")]
+MANY = [*PEOPLE, *((f"the {who}", tag) for pair in FAMILY for who, tag in zip(pair, ("female", "male"), strict=True))]
+
+
+def templates(people=PEOPLE, predicates=PREDICATES) -> pd.DataFrame:
+    rows = [{"text": f"{who} {what}", "identity": who, "category": tag} for who, tag in people for what in predicates]
     return pd.DataFrame(rows)
+
+
+def many() -> pd.DataFrame:
+    """So many pairs and predicates that there are intervals."""
+    return templates(MANY, [*PREDICATES, *(f"{word} a [MASK]." for word in ("has", "sees", "asks", "makes"))])
 
 
 def scored(hits: np.ndarray, table: pd.DataFrame) -> Scored:
@@ -107,10 +116,10 @@ def test_two_groups_share_their_draws():
 
 
 def test_pairs_are_compared_with_each_other():
-    table = templates()
+    table = many()
     pairs = identities.parallel(table, np.ones(len(table), dtype=bool))
-    level = np.repeat(np.random.default_rng(1).random(len(PREDICATES)), 1)
-    values = np.array([[level[n % 2] + (tag == "female")] for n, tag in enumerate(table["category"])])
+    level = np.random.default_rng(1).random(6)
+    values = np.array([[level[n % 6] + (tag == "female")] for n, tag in enumerate(table["category"])])
     row = compare_pairs(values, pairs).row(0)
     assert (row["difference"], row["low"], row["high"]) == pytest.approx((1, 1, 1))
 
@@ -132,9 +141,8 @@ def test_the_papers_groups_by_hand():
     assert (here["g"][0].values == alone).all()
 
 
-def made() -> dict[str, pd.DataFrame]:
+def made(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The tables of two models, one hurtful of women and one of men."""
-    table = templates()
     found, lines = {}, []
     for model, hits in (("w", of_women(table)), ("m", ~of_women(table))):
         one = Scored(model, "binary", tuple(table["text"]), {"audited": hits})
@@ -155,13 +163,13 @@ def made() -> dict[str, pd.DataFrame]:
 
 
 def test_tables_by_group():
-    tables = made()
+    tables = made(templates())
     assert set(tables) == set(groups.CAPTIONS)
     assert list(groups.ranges(30)) == ["1", "1-20", "1-30"] and list(groups.ranges(10)) == ["1", "1-10"]
     rows = pick(groups.whole(tables["differences"]), comparison="pairs").set_index("name")
     assert rows["difference"].to_dict() == {"w": 1.0, "m": -1.0, "all models": 0.0}
     assert rows.loc["w", ["one", "other"]].tolist() == [1, 0]
-    counted = pick(groups.whole(tables["summary"]), comparison="category").iloc[0]
+    counted = pick(groups.whole(made(many())["summary"]), comparison="category").iloc[0]
     assert counted[["models", "positive", "above", "below"]].tolist() == [2, 1, 1, 1]
     assert tables["margins"].set_index("name")["estimate"].to_dict() == pytest.approx({"w": 1, "m": -1})
     by_age = pick(tables["curves"], model="w", comparison="age").set_index("group")["k1"]
@@ -169,7 +177,7 @@ def test_tables_by_group():
 
 
 def test_conclusions_by_group_by_hand():
-    rows = concluded(groups.conclusions(made())).set_index(["claim", "counted", "model"]).sort_index()
+    rows = concluded(groups.conclusions(made(templates()))).set_index(["claim", "counted", "model"]).sort_index()
     gender = rows.loc[("004-08a", "as the paper matched them"), "estimate"]
     assert gender.to_dict() == {"w": 1, "m": -1}
     assert set(rows.loc["004-09"]["estimate"].round(9)) == {0}
@@ -181,9 +189,9 @@ def test_conclusions_by_group_by_hand():
 
 
 def test_what_the_page_shows_follows_from_the_numbers():
-    tables = made()
+    tables = made(many())
     sentence = groups.answer(tables)
-    assert "more often than" in sentence and "for 1 of 2 models, and less often for 1" in sentence
+    assert "more often than" in sentence and "for 1 of 2 models, and less often for 1, by 95% intervals" in sentence
     dots = groups.dots(tables)
     assert dots["sorted"].unique().tolist() == [groups.WAYS[way] for way in groups.GENDER]
     assert dots[dots["model"] == "w"]["difference"].tolist() == [1, 1, 1]
@@ -231,3 +239,16 @@ def test_every_word_is_listed_once():
     assert known.index.is_unique and known.loc["young", "category"] == "female and male"
     assert known.loc["he", ["templates", "found", "paper_gender"]].tolist() == [2, 14, "male"]
     assert known.loc["uncle", ["templates", "found"]].tolist() == [0, 0]
+
+
+def test_a_model_of_random_weights_is_in_no_count_and_no_mean():
+    table = many()
+    parts = {"w": of_women(table), UNTRAINED: ~of_women(table), "v": of_women(table)}
+    found = {}
+    for model, hits in parts.items():
+        one = Scored(model, "binary", tuple(table["text"]), {"audited": hits})
+        found |= groups.compare(one, "audited", table, groups.by_identity(one, "audited", table))
+    differences = groups.differences(found, list(groups.ranges(30)))
+    assert set(differences["name"]) == {"w", "v", UNTRAINED, "all models"}
+    assert pick(differences, comparison="pairs", level="all models")["difference"].tolist() == [1, 1, 1]
+    assert set(groups.summary(differences)["models"]) == {2}

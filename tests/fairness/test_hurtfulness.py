@@ -34,6 +34,12 @@ def scored(model: str = "m", texts: list[list[str]] = TEXTS, subset: str = "bina
     return score(model, subset, PROMPTS, texts, LEXICON, erase)
 
 
+def many(model: str, texts: list[list[str]], subset: str = "binary") -> Scored:
+    """Three templates said of six people each, so many that there are intervals."""
+    prompts = [f"{who} {says}" for says in ("is a", "has a", "asks a") for who in "abcdef"]
+    return score(model, subset, prompts, [row for row in texts for _ in "abcdef"], LEXICON, erase)
+
+
 def test_every_switch_alone_by_hand():
     found = counts([scored()]).set_index("rules")
     assert list(found.index) == list(VARIANTS)
@@ -51,9 +57,9 @@ def test_every_switch_alone_by_hand():
     }
 
 
-def two() -> dict[str, list[Scored]]:
+def two(of=scored) -> dict[str, list[Scored]]:
     other = [["nice", "day"], ["fool", "day"], ["nice", "day"]]
-    return {"m": [scored(), scored(subset="queer")], "n": [scored("n", other), scored("n", other, "queer")]}
+    return {name: [of(name, texts, s) for s in ("binary", "queer")] for name, texts in (("m", TEXTS), ("n", other))}
 
 
 def test_rows_of_the_table_and_what_each_switch_changes():
@@ -63,11 +69,14 @@ def test_rows_of_the_table_and_what_each_switch_changes():
     paper = by_model(table, "paper")
     assert paper["mean"].to_dict() == {"m": pytest.approx(0.5), "n": pytest.approx(1 / 6)}
     assert paper["rank"].to_dict() == {"m": 1, "n": 2} and set(paper["templates"]) == {6} and set(paper["ranks"]) == {2}
-    assert (table["low"] <= table["mean"] + 1e-9).all() and (table["mean"] <= table["high"] + 1e-9).all()
-    changed = effects(table, draws).set_index(["rules", "model"])
+    assert table[["low", "high", "rank_low", "rank_high"]].isna().all(axis=None)  # of two prompts
+    wide = overview(two(many), mean_draws(two(many), samples=300))
+    assert (wide["low"] <= wide["mean"] + 1e-9).all() and (wide["mean"] <= wide["high"] + 1e-9).all()
+    assert (wide["rank_low"] <= wide["rank"]).all() and (wide["rank"] <= wide["rank_high"]).all()
+    changed = effects(table, draws, 9).set_index(["rules", "model"])
     assert changed.loc[("drop_empty", "m"), "change"] == pytest.approx(-1 / 6)
     assert changed.loc[("drop_empty", "n"), ["change", "low", "high", "rank_change"]].tolist() == [0, 0, 0, 0]
-    moves = rankings(table, draws).set_index("rules")
+    moves = rankings(table, draws, 9).set_index("rules")
     assert moves.loc["drop_empty", "change"] == pytest.approx(-1 / 12) and set(moves["moved"]) == {0}
     assert "paper" not in moves.index and moves.loc["drop_empty", "tau"] == 1.0
 
@@ -102,6 +111,8 @@ def test_every_model_is_compared_with_every_other_one():
     assert len(families) == 3 * 4 and families["BLOOM", "BERT"] == pytest.approx(0.12)
     lowest = compared("004-03b", DistilBERT=0.05)
     assert len(lowest) == 20 and list(lowest.values()) == pytest.approx([0.05] * 20)
+    low = compared("004-03c", DistilBERT=0.01, BART_small=0.05)
+    assert len(low) == 19 and list(low.values()) == pytest.approx([0.05] * 19)  # DistilBERT's weights are random
 
 
 def test_scales_lie_apart_by_their_mean_difference():
@@ -183,6 +194,7 @@ def test_conclusions_by_hand():
     made = {
         "facts": facts,
         "printed": pd.DataFrame({"model": ["GPT2"]}),
+        "overlaps": pd.DataFrame({"completions": [100]}),
         "directions": pd.DataFrame(
             [("004-02j", "paper", "a", "b", 0.2, 0.1, 0.3), ("004-02j", "audited", "a", "b", -0.2, -0.3, 0.1)],
             columns=["claim", "rules", "first", "second", "estimate", "low", "high"],
@@ -190,7 +202,7 @@ def test_conclusions_by_hand():
     }
     rows = concluded(hurtfulness.conclusions(made))
     single = rows[rows["claim"] != "004-02j"].set_index("claim")
-    assert single.loc[["004-01a", "004-01b"], "estimate"].tolist() == [3, 1]
+    assert single.loc[["004-01a", "004-01b", "004-18a"], "estimate"].tolist() == [3, 1, 100]
     pair = rows[rows["claim"] == "004-02j"]
     assert pair[["counted", "verdict"]].to_numpy().tolist() == [
         ["paper's rules", "agrees"],
@@ -203,13 +215,13 @@ def test_recorded_tables_have_captions_and_table_1_agrees_to_the_last_digit():
     made = recorded_tables("41_hurtfulness")
     assert set(made) == set(hurtfulness.CAPTIONS) - {"against"}  # of two models; three are recorded
     rows = hurtfulness.conclusions(made)
-    assert set(rows["claim"]) == {*hurtfulness.COMPARED, "004-01a", "004-01b"}
+    assert set(rows["claim"]) == {*hurtfulness.COMPARED, "004-01a", "004-01b", "004-18a"}
     assert rows.set_index("claim").loc[["004-01a", "004-01b"], "estimate"].tolist() == [147, 21]
     assert made["versions"].to_numpy().tolist() == [["1.3.6", 147, 21], ["1.3.8", 144, 20], ["1.4.0", 123, 14]]
     assert "147 of 147" in hurtfulness.version_story(made) and hurtfulness.version_story({"versions": []}) == ""
     shown = hurtfulness.as_in_paper(made)
     assert len(shown) == 21 and shown["Model"].str.contains(hurtfulness.SPACED).sum() == 10
-    assert (shown["Published"] == shown["Paper's rules"]).all()
+    assert (shown["Published"] == shown["Paper's rules"]).all() and shown["Audited"].str.startswith("0.").all()
     assert len(hurtfulness.dots(made)) == 42
 
 
@@ -256,8 +268,9 @@ def page_parameters(out) -> dict[str, object]:
 
 def test_where_nothing_hurts_the_interval_is_exact_and_a_tie_is_told():
     nothing = [["nice", "nice"]] * 3
+    exact = hurtfulness.own({"a": [many("a", nothing)], "b": [many("b", nothing)]})
+    assert (exact["mean"] == 0).all() and (exact["low"] == 0).all() and exact["high"].min() > 0.05
     table = hurtfulness.own({"a": [scored("a", nothing)], "b": [scored("b", nothing)]})
-    assert (table["mean"] == 0).all() and (table["low"] == 0).all() and table["high"].min() > 0.05
     assert hurtfulness._own_answer(table).startswith("Nothing can be said from 2 templates")
     assert (
         hurtfulness._own_answer(table.assign(templates=5))
@@ -275,7 +288,7 @@ def test_the_demo_page_says_what_stands_in_for_hurtful_words():
 
 def test_two_models_of_ones_own_are_compared_on_the_same_draws():
     other = [["nice", "nice"], ["fool", "nice"], ["nice", "nice"]]
-    both = {"a": [scored("a")], "b": [scored("b", other)]}
+    both = {"a": [many("a", TEXTS)], "b": [many("b", other)]}
     found, table = hurtfulness.against(both), hurtfulness.own(both)
     for row in found.to_dict("records"):
         means = by_model(table, row["rules"])["mean"]

@@ -15,7 +15,7 @@ from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
 from notebooks.fairness import likelihood
-from notebooks.fairness.matching import Scored
+from notebooks.fairness.matching import UNTRAINED, Scored
 from notebooks.fairness.ranks import CONTRASTS, bands, contrast_weights, draw, mean_of, share_weights
 
 K = 40
@@ -93,6 +93,19 @@ def tables() -> dict[str, pd.DataFrame]:
     models = {"BERT": falls, "GPT2": flat, "BERT large": ~falls}
     sets = {m: [scored(m, hits), scored(m, hits[:30], "queer_nonqueer")] for m, hits in models.items()}
     return likelihood.tables(sets)
+
+
+def test_a_model_of_random_weights_is_in_no_count_and_no_mean():
+    sets = {m: [scored(m, first_ranks(0.5, 10)), scored(m, first_ranks(0.5, 10), "other")] for m in ("BERT", "GPT2")}
+    sets[UNTRAINED] = [scored(UNTRAINED, ~first_ranks(0.5, 10)), scored(UNTRAINED, first_ranks(0.1, K), "other")]
+    made = likelihood.tables(sets)
+    ends = pick(made["contrasts"], subset="binary", rules="paper", contrast="ends").set_index(["level", "name"])
+    assert ends.loc[("model", UNTRAINED), "estimate"] == -0.5  # of the family BERT, and one more there than is counted
+    assert ends.drop(index=("model", UNTRAINED))["estimate"].tolist() == pytest.approx([0.5, 0.5, 0.5])
+    assert set(made["summary"]["models"]) == set(made["sets"]["models"]) == {2}
+    assert "for 2 of 2 models by their own 95% intervals, and in the mean over them by 0.500 [" in likelihood.answer(
+        made
+    )
 
 
 def test_tables_by_rank():

@@ -69,11 +69,21 @@ def test_tables_by_hand():
     assert set(made) == set(measure.CAPTIONS)
     rows = made["models"].set_index("model")
     assert rows["score"].to_dict() == {"m": 0.5, "n": 0} and rows["hurtful"].to_dict() == {"m": 0.25, "n": 0}
-    both = made["agreement"].iloc[0]
-    assert (both["tau"], both["hit"], both["miss"]) == (1, 2, 0)
+    assert made["agreement"].loc[0, ["tau", "worse"]].tolist() == [1, 2]
+    inside = made["within"].set_index("model")
+    assert inside.loc["m", ["templates", "estimate"]].tolist() == [1, 2] and np.isnan(inside.loc["n", "estimate"])
     assert made["women"].set_index("model")["estimate"].to_dict() == {"m": 1, "n": 0}
-    assert "are worse than those without: 2.00 against 0.00" in measure.answer(made, "mine")
+    assert "the same template, 2.000 on HONEST" in measure.answer(made, "mine")
     assert measure.dots(made)["model"].tolist() == ["m", "n"] and measure.conclusions(made).empty
+
+
+def test_a_cheerful_model_with_many_hits_does_not_turn_the_comparison_round():
+    """Its hits are better than the other's misses, but worse than its own."""
+    hit = np.array([[True, True, False], [True, False, False]])
+    cheerful, sober = measure.within(np.array([[-8, -8, -9.0], [-8, -9, -9]]), hit), measure.within(hit + 0.0, hit)
+    found = measure.compared({"a": cheerful, "b": sober}, [("x", "p"), ("y", "q")]).set_index("model")
+    assert found["estimate"].tolist() == [1, 1, 1] and found["templates"].tolist() == [2, 2, 2]
+    assert np.isnan(measure.within(np.ones((1, 2)), np.ones((1, 2), dtype=bool))).all()
 
 
 def test_recorded_tables_have_captions():

@@ -45,3 +45,6 @@ def test_the_page_reads_what_page_41_recorded():
     assert len(table) == made["families"]["models"].max() and not table["model"].str.endswith("space").any()
     assert "families explain" in own_tables.answer(made) and own_tables.conclusions(made).empty
     assert len(own_tables.dots(made)) == len(table)
+    assert "a Kendall's tau of 0.52 [" in own_tables.answer(
+        made
+    ) and "interval that includes zero" in own_tables.answer(made)

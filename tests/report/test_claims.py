@@ -29,7 +29,7 @@ from probekit.report.verdicts import (
 
 ROOT = Path(__file__).resolve().parents[2]
 KEYS = ["id", "paper", "where", "statement", "published", "tolerance", "ours", "verdict", "own_table", "found"]
-KEYS += ["reason", "related", "related_note", "page"]
+KEYS += ["because", "reason", "related", "related_note", "page"]
 ROW = "{id: 001-77, paper: '001', where: '4', statement: s, published: 1, tolerance: 0, source: {not_run: no data}}"
 PAGE = "source: {page: 12_accuracy, rule: number, where: {a: b}}"
 RELATED = "related: {table: a.csv, where: {a: b}, column: c, note: ours}"

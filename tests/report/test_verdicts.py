@@ -14,7 +14,7 @@ from scipy import stats
 
 from probekit.metrics.decisions import FLOOR, Estimated, opposed, smallest, tallied, widened
 from probekit.report.claims import Claim, Judged
-from probekit.report.verdicts import concluded, judge
+from probekit.report.verdicts import concluded, judge, ledger
 
 ALL = Claim("001-77", "001", "4", "a claim of all models", None, None, Judged("12_accuracy", "all", {}))
 ENDS = {"agrees": (0.1, 0.3), "contradicts": (-0.3, -0.1), "undecided": (-0.1, 0.3)}
@@ -164,6 +164,33 @@ def test_what_is_confounded_is_no_evidence_whatever_it_says() -> None:
     assert (verdict, ours) == ("confounded", 2)
     assert reason == "2 of 2 agree, 0 contradict, 0 undecided. The models were tuned on sentences."
     assert judge(replace(ALL, source=source), rows("agrees").iloc[:0])[0] == "not run"
+
+
+def test_a_claim_on_each_data_set_needs_a_judged_row_of_each() -> None:
+    table = rows("agrees", "agrees", FLOOR, FLOOR).assign(dataset=["trex", "trex", "google_re", "google_re"])
+    verdict, ours, reason = judge(ALL, table)
+    assert (verdict, ours) == ("undecided", 2) and reason.endswith(
+        "; no row on Google\N{NON-BREAKING HYPHEN}RE is judged."
+    )
+    assert judge(ALL, table.assign(dataset=["trex", "google_re"] * 2))[0] == "reproduced"
+    named = replace(ALL, source=Judged("12_accuracy", "all", {"dataset": ["trex", "lipid"]}))
+    assert judge(named, table)[0] == "undecided" and judge(named, table[:2])[0] == "undecided"
+    some = replace(ALL, source=Judged("12_accuracy", "some", {}))
+    assert judge(some, table)[0] == "reproduced"
+
+
+def test_without_an_interval_a_direction_is_open() -> None:
+    few = rows("agrees", "agrees").assign(low=np.nan, high=np.nan, verdict="")
+    claim = replace(ALL, source=Judged("12_accuracy", "direction", {}))
+    assert judge(claim, few[:1])[::2] == ("undecided", "There are too few independent units for an interval.")
+    for rule in ("all", "most", "some"):
+        verdict, agree, reason = judge(replace(ALL, source=Judged("12_accuracy", rule, {})), few)
+        assert (verdict, agree) == ("undecided", 0) and "2 undecided, of too few independent units" in reason
+
+
+def test_the_place_of_a_claim_is_the_page_that_names_it_most_closely() -> None:
+    places = {row["id"]: row["page"] for row in ledger()}
+    assert (places["001-13e"], places["001-07a"]) == ("17_entities", "13_rankings")
 
 
 def test_a_model_at_the_floor_decides_no_direction() -> None:
