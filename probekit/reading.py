@@ -20,6 +20,7 @@ import tarfile
 import zlib
 from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -35,6 +36,7 @@ SETTINGS = 1 << 20  # bytes of a YAML file
 VALUES = 200_000  # in a YAML file, those behind an alias or a merge counted where it stands
 HELD = 256 << 20  # bytes, unpacked, of a file that is held in memory whole
 STREAMED = 16 << 30  # bytes, unpacked, of a file that is read piece by piece
+BETWEEN = 1 << 20  # bytes, unpacked, from the end of one file in an archive to the begin of the next
 DEPTH = 64  # lists and objects, or elements of XML, inside each other
 DIGITS = 100  # of a whole number in JSON
 FACTOR = "PROBEKIT_LIMITS"
@@ -340,19 +342,30 @@ def parquet_rows(path: Path, wanted: Collection[str] | None = None, total: int =
 
 
 def tar_files(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:
-    """Name and content of the plain files in a ``.tar.gz`` whose names are ``wanted``, in order.
+    """Name and content of the plain files in a ``.tar`` or ``.tar.gz`` whose names are ``wanted``, in order.
 
     A name that begins with ``./`` is given without it; one that leads out of the archive is refused.
 
     Raises:
-        ProbeError: it is no such archive, is damaged, or a file in it is larger than one that is held may be.
+        ProbeError: it is no such archive, is damaged, a file in it is larger than one that is held may be, or something
+            else than the content of files, such as a name, takes more than 1 MB.
     """
-    total = 0
+    unpacked, left = blocks(path), limit(BETWEEN)
+
+    def read(_: int) -> bytes:
+        nonlocal left
+        block = next(unpacked, b"")
+        if (left := left - len(block)) < 0:
+            raise beyond(str(path), "what lies between two files", BETWEEN)
+        return block
+
     try:
-        with open_regular(path) as source, tarfile.open(fileobj=source, mode="r|gz") as archive:
+        source: Any = SimpleNamespace(read=read)  # all that a stream is asked for
+        with tarfile.open(fileobj=source, mode="r|", bufsize=BLOCK) as archive:
             for member in archive:
-                if (total := total + member.size) > limit(STREAMED):
-                    raise beyond(str(path), "the archive, unpacked,", STREAMED)
+                if member.issparse():  # its map has no limit
+                    raise ProbeError(f"{path}: {member.name!r} is stored with holes; pack it without")
+                left = limit(BETWEEN) + member.size * member.isreg()  # of no other is anything skipped
                 name = member.name.removeprefix("./")
                 if not member.isfile() or not wanted(name):
                     continue
@@ -362,7 +375,7 @@ def tar_files(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
                     raise beyond(str(path), name, HELD)
                 held = archive.extractfile(member)
                 yield name, held.read() if held else b""
-    except (tarfile.TarError, OSError, EOFError, zlib.error) as error:
+    except (tarfile.TarError, OSError, EOFError, RecursionError) as error:
         said = str(error).partition("\n")[0] or type(error).__name__
         raise ProbeError(f"{path.name} cannot be read as a .tar.gz: {said}; get it again") from error
 

@@ -2,9 +2,11 @@
 
 import csv
 import gzip
+import io
 import json
 import os
 import socket
+import tarfile
 import tracemalloc
 from collections import Counter
 from pathlib import Path
@@ -26,6 +28,7 @@ from probekit.reading import (
     lines,
     read_bytes,
     read_frame,
+    tar_files,
     tsv_rows,
     yaml_value,
 )
@@ -138,6 +141,47 @@ def test_all_before_the_damage_is_given(tmp_path, tail):
         got.extend(stream)
     found = b"".join(got)
     assert found == whole[: len(found)] and len(found) >= (len(whole) if tail else len(whole) - 3000)
+
+
+# Archives
+
+
+def header(kind: bytes, size: int, name: str = "x") -> bytes:
+    about = tarfile.TarInfo(name)
+    about.type, about.size = kind, size
+    return about.tobuf(tarfile.USTAR_FORMAT)
+
+
+@pytest.mark.parametrize(
+    ("data", "said"),
+    [
+        *(
+            (header(kind, 9_000_000) + bytes(9_000_000), "between two files has more")
+            for kind in (b"x", b"g", b"L", b"K")
+        ),
+        (header(tarfile.DIRTYPE, 9_000_000) + header(b"x", 9_000_000) + bytes(9_000_000), "between two files has more"),
+        ((header(b"x", 0)) * 2000, "cannot be read as a .tar.gz"),
+        (header(tarfile.GNUTYPE_SPARSE, 0), "is stored with holes"),
+    ],
+)
+def test_what_is_no_content_of_an_archive_is_bounded(tmp_path, data, said):
+    path = written(tmp_path / "a.tar.gz", gzip.compress(data))
+    tracemalloc.start()
+    with pytest.raises(ProbeError, match=said):
+        list(tar_files(path, bool))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 5_000_000
+
+
+def test_large_files_of_an_archive_are_skipped_and_read(tmp_path):
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz") as archive:
+        for name in ("no", "a" * 300, "yes"):
+            about = tarfile.TarInfo(name)
+            about.size = 3_000_000
+            archive.addfile(about, io.BytesIO(bytes(about.size)))
+    found = {name: len(data) for name, data in tar_files(tmp_path / "a.tar.gz", lambda name: name != "no")}
+    assert found == {"a" * 300: 3_000_000, "yes": 3_000_000}
 
 
 # JSON
