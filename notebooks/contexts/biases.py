@@ -190,7 +190,8 @@ def agreement(ranked: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row per source and model with such triples: ``triples, documents, steps``; Cohen's kappa (1960) ``ucm`` of
         each step's Understand, Confuse or Misunderstand, ``known`` of whether the first answer without context is
-        right, and ``more``, the first less the second, on one draw of documents.
+        right, and ``more``, the first less the second, on one draw of documents, of which each counts once; and the
+        ``floors`` of these questions.
     """
     where = ["source", "model", "triple_id", "doc_id", "variant", "step"]
     kept = ranked[counted(ranked)].assign(sign=lambda rows: np.sign(rows["rc_centre"]))
@@ -208,7 +209,9 @@ def agreement(ranked: pd.DataFrame) -> pd.DataFrame:
         for name, measure in (("ucm", _ucm), ("known", _known), ("more", lambda means: _ucm(means) - _known(means))):
             row |= spanned(name, measured(part, columns, measure, once=True))
         found.append(row)
-    return pd.DataFrame(found)
+    asked = ranked[(ranked["wording"] == FIRST) & (ranked["variant"] == REAL)]
+    low = floors(asked[asked["triple_id"].isin(steps["triple_id"])]).drop(columns="documents")
+    return pd.DataFrame(found).merge(low, on=["source", "model"]) if found else pd.DataFrame()
 
 
 def _ucm(means: Array) -> Array:
@@ -294,12 +297,9 @@ def _frequency(own: pd.DataFrame) -> pd.DataFrame:
     group = classes(rows.assign(named_in=rows["named_in"].astype(int)), "named_in")
     keys = ["source", "model", "context", "documents"]
     found = accuracy_table(rows.assign(documents=group, fact_id=rows["doc_id"]), keys, ks=(1, 5))
-    order = found["documents"].map(lowest)
-    return (
-        found.assign(order=order)
-        .sort_values(["source", "model", "context", "order"], kind="stable")
-        .drop(columns=["order", "facts", "mrr"])
-    )
+    order = ["source", "model", "context", "order"]
+    found = found.assign(order=found["documents"].map(lowest)).sort_values(order, kind="stable")
+    return found.drop(columns=["order", "facts", "mrr"])
 
 
 def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
@@ -328,7 +328,9 @@ def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, told:
         bare, full = ((part["context"] == context).to_numpy() for context in (WITHOUT, WITH))
         gain = (part["rank"] == 1).astype(float) - (part["rank_own"] == 1)
         sign = -1.0 if gain[bare].mean() < 0 else 1.0
-        rows.append((differs, *where, "Acc@1, either way", *measured(part, [(sign * gain, bare)], _only), count))
+        rows.append(
+            (differs, *where, "Acc@1, either way", *measured(part, [(sign * gain, bare)], lambda m: m[..., 0]), count)
+        )
         for name, column in ((CHANGED, "changed"), (ALONE, "only_one")) if full.any() else ():
             ends = measured(part, [(part[column], bare), (part[column], full)], less)
             rows.append((eases, *where, f"{name}, without less with", *ends, count))
@@ -350,16 +352,13 @@ def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, told:
     return pd.DataFrame(rows, columns=DIRECTION)
 
 
-def _only(means: Array) -> Array:
-    return np.asarray(means[..., 0])
-
-
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The paper's sentences on the three biases, model by model, of sources with enough questions."""
-    return conclusions_from(tables["directions"], tables["floors"])
-
-
-# ---- what the page shows --------------------------------------------------------------------------------------------
+    """The paper's sentences on the three biases, model by model, of sources with enough questions; a model is at the
+    floor of the questions that a sentence is judged by."""
+    rows = tables["directions"]
+    kappas = rows["claim"] == "002-16a"
+    found = [(rows[~kappas], tables["floors"]), (rows[kappas], tables["agreement"])]
+    return pd.concat([conclusions_from(part, low) for part, low in found if len(part)] or [rows], ignore_index=True)
 
 
 def sources(tables: Tables) -> list[str]:
@@ -416,11 +415,14 @@ def alone(tables: Tables) -> str:
 
 
 def floor(tables: Tables) -> str:
-    """On which questions a model counts as knowing more than a constant answer, in a sentence."""
-    rows = pick(tables["floors"], source=sources(tables)[0])
-    low = [title(name) for name in pick(rows, floor=True)["model"]]
-    which = f"not above it, and left out of all verdicts: {', '.join(low)}" if low else "every model is above it"
-    return f"The best constant answer was found on {rows['questions'].max():,} questions without context; {which}."
+    """On which questions a model counts as knowing more than a constant answer, in sentences."""
+    parts = []
+    for name, of in (("floors", "questions"), ("agreement", "questions of the steps that two prompts share")):
+        if len(rows := pick(tables[name], source=sources(tables)[0]) if len(tables[name]) else tables[name]):
+            low = ", ".join(title(model) for model in pick(rows, floor=True)["model"])
+            which = f"not above it, and not judged on them: {low}" if low else "every model is above it"
+            parts.append(f"the best constant answer to {rows['questions'].max():,} {of} ({which})")
+    return f"Models are compared with {' and with '.join(parts)}."
 
 
 def drawn_rows(tables: Tables) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 import pandas as pd
 
-from probekit.metrics.bootstrap import middle, two_sided
+from probekit.metrics.bootstrap import interval, two_sided
 from probekit.metrics.exact import Tested, apart, associated, paired, redrawn, tau_b
 from probekit.report.published import numbers
 from probekit.report.tables import pick
@@ -218,8 +218,9 @@ def _metric_tests() -> list[Row]:
         return float(tau_b(one[rows], other[rows]) - tau_b(first[rows], second[rows]))
 
     draws = redrawn(steadier, count)
-    ends, p = middle(draws, clusters=count), two_sided(draws, count)
-    found = Tested(steadier(np.arange(count)), *ends, p, 2 / (1 + len(draws)), count)
+    low, high, _ = interval(draws, count)
+    p = two_sided(draws, count)
+    found = Tested(steadier(np.arange(count)), low, high, p, 2 / (1 + len(draws)), count)
     what = "tau of U by triple and by step, less tau of Acc@1 and Acc@5 without context"
     said = f"{HERE}models of a higher accuracy misunderstand more"
     higher = associated(table["M"], table["with context acc@5"])

@@ -146,6 +146,7 @@ def test_ucm_that_hangs_less_or_more_on_the_prompt_than_accuracy(steady: bool, s
         signs={FIRST: same, PROMPT: same if steady else turned},
     )
     row = biases.agreement(rows).iloc[0]
+    assert (row["questions"], row["accuracy"], row["floor"]) == (COUNT, 0.5, False)  # of the questions it compares
     assert (row["ucm"], row["known"]) == pytest.approx((1.0, -1.0) if steady else (kappa_of(same, turned), 1.0))
     assert (row["steps"], row["triples"]) == (COUNT, COUNT)
     assert verdicts(rows)["002-16a"] == sign
@@ -232,7 +233,7 @@ def test_the_page_says_what_the_numbers_say() -> None:
     told = biases.answer(tables)
     assert "On T‑REx, another prompt of the same meaning changes 50% and another name of the subject 25% of the" in told
     assert "after a document these shares are 0% and 0%" in told and "not clearly more often answered right" in told
-    assert "Facts whose object more documents name" in told and "found on 40 questions" in biases.floor(tables)
+    assert "Facts whose object more documents name" in told and "to 40 questions (every model" in biases.floor(tables)
     assert biases.sources(tables) == ["trex", "medlama/template"]
     assert set(biases.drawn_rows(tables)["bias"]) == {
         "other prompt: changed", "other name: changed", biases.FREQUENCY, biases.TOLD,
