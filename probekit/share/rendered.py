@@ -63,6 +63,7 @@ def rendered(text: Markup, used: Used, folder: Path | None = None, more: bool = 
         "embed_stylesheet": False,
         "file_insertion_enabled": False,
         "initial_header_level": 1,
+        "line_length_limit": len(text) + 1,  # a table or a sentence in colours is one line
         "myst_enable_extensions": EXTENSIONS,
         "output_encoding": "unicode",
         "syntax_highlight": "none",

@@ -30,6 +30,12 @@ def test_terms_and_works_lead_to_their_explanation_in_the_file():
     assert not read(document("None", Markup("Nothing named."))).find_all(["dl", "ul"])
 
 
+def test_a_long_line_is_shown_whole(caplog):
+    """Sentences with the weight of each word are one line, longer than docutils takes by itself."""
+    page = read(document("Long", Markup("<p>" + "word " * 5000 + "</p>")))
+    assert page.main.text.count("word") == 5000 and not caplog.records
+
+
 def test_a_definition_explains_no_further_term_by_a_dead_link():
     nested = [term for term, said in glossary().values() if "{term}" in said]
     assert nested
