@@ -5,8 +5,10 @@ import platform
 
 import pytest
 import torch
+from conftest import small
 
 from probekit.cautions import CAUTIONS
+from probekit.models import Model, load_model
 from probekit.models.precision import check_precision, native_bfloat16
 
 
@@ -44,3 +46,22 @@ def test_rounded_products_are_warned_of(caplog):
         assert "PROBEKIT_CACHE" in said(caplog, "float32", "cpu")[0] and said(caplog, "bfloat16", "cuda") == []
     finally:
         torch.set_float32_matmul_precision("highest")
+
+
+def test_a_format_is_warned_of_where_a_network_is_made_in_it_and_not_where_results_are_found(
+    processor, caplog, tmp_path
+):
+    processor(False, False)
+    small("bert").network.save_pretrained(tmp_path)
+    small("bert").tokenizer.save_pretrained(tmp_path)
+
+    def opened() -> Model:
+        return load_model(str(tmp_path), device="cpu", dtype="bfloat16")
+
+    with caplog.at_level(logging.WARNING, CAUTIONS):
+        known = opened().fingerprint
+        assert "in bfloat16" in caplog.messages[0]
+        caplog.clear()
+        again = opened()
+        assert again.fingerprint == known and caplog.messages == []
+        assert again.network.training is False and "in bfloat16" in caplog.messages[0]
