@@ -18,7 +18,7 @@ import re
 import stat
 import tarfile
 import zlib
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -309,36 +309,6 @@ def csv_rows(path: Path, total: int = HELD, strict: bool = True) -> Iterator[tup
         if row:
             yield first, row
         first, size = reader.line_num + 1, 0
-
-
-def parquet_rows(path: Path, wanted: Collection[str] | None = None, total: int = STREAMED) -> Iterator[dict[str, Any]]:
-    """The rows of a Parquet file, some hundreds read at a time: all columns, or those ``wanted``, in any case.
-
-    Raises:
-        ProbeError: it cannot be read, is no Parquet or damaged, or a row is larger than a record may be.
-    """
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    try:
-        with open_regular(path) as source, pq.ParquetFile(source, pre_buffer=False) as file:
-            groups = (file.metadata.row_group(number) for number in range(file.num_row_groups))
-            if sum(group.total_byte_size for group in groups) > limit(total):
-                raise beyond(str(path), "the file, unpacked,", total)
-            every = file.schema_arrow.names
-            names = (
-                {one: one.lower() for one in every if one.lower() in wanted} if wanted else {one: one for one in every}
-            )
-            for batch in file.iter_batches(256, columns=list(names), use_threads=False):
-                for row in batch.to_pylist():
-                    if sum(len(value) for value in row.values() if isinstance(value, str)) > limit(RECORD):
-                        raise beyond(str(path), "a row", RECORD)
-                    yield {names[name]: value for name, value in row.items()}
-    except (pa.ArrowException, OSError, ValueError, LookupError) as error:
-        if isinstance(error, ProbeError):
-            raise
-        said = getattr(error, "strerror", None) or str(error).partition("\n")[0]
-        raise ProbeError(f"{path} cannot be read as Parquet: {said}; get the file again") from error
 
 
 def tar_files(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, bytes]]:

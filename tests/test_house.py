@@ -23,6 +23,7 @@ ORDER = [
     "cautions",
     "files",
     "reading",
+    "parquet",
     "outputs",
     "progress",
     "elsewhere",

@@ -11,10 +11,11 @@ from typing import Any
 
 from probekit.cautions import caution
 from probekit.errors import ProbeError, meant
+from probekit.parquet import parquet_rows
 from probekit.probes.jats import read_article
 from probekit.probes.lipid.medline import abstracts
 from probekit.probes.xml_records import ARTICLE, elements
-from probekit.reading import RECORD, STREAMED, NotText, csv_rows, json_value, lines, parquet_rows, read_text
+from probekit.reading import RECORD, STREAMED, NotText, csv_rows, json_value, lines, read_text
 
 log = logging.getLogger(__name__)
 

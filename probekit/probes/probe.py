@@ -18,7 +18,8 @@ import pandas as pd
 from probekit.cautions import caution
 from probekit.errors import ProbeError, meant
 from probekit.files import canonical, digest
-from probekit.reading import HELD, csv_rows, json_lines, json_value, lines, parquet_rows
+from probekit.parquet import parquet_rows
+from probekit.reading import HELD, csv_rows, json_lines, json_value, lines
 from probekit.titles import shown_file, shown_name
 
 MASK = "[MASK]"
@@ -272,7 +273,7 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
     if path.suffix == ".csv":
         return _csv_rows(path)
     if path.suffix == ".parquet":
-        return enumerate(map(without_nulls, parquet_rows(path)), start=1)
+        return enumerate(map(without_nulls, parquet_rows(path, total=HELD)), start=1)
     if path.suffix != ".jsonl":
         raise ProbeError(f"{path}: a probe file ends in {' or '.join(ROWS)}, not in {path.suffix or 'nothing'}")
     return json_rows(path)

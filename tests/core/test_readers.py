@@ -11,11 +11,14 @@ import tracemalloc
 from collections import Counter
 from pathlib import Path
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
-from probekit import reading
+from probekit import parquet, reading
 from probekit.contexts.resources import read_documents
 from probekit.errors import ModelError, ProbeError, ProbekitError
+from probekit.parquet import parquet_rows
 from probekit.probes.completions import read_completions
 from probekit.probes.lipid.entities import read_entities
 from probekit.probes.lipid.medline import read_medline
@@ -141,6 +144,58 @@ def test_all_before_the_damage_is_given(tmp_path, tail):
         got.extend(stream)
     found = b"".join(got)
     assert found == whole[: len(found)] and len(found) >= (len(whole) if tail else len(whole) - 3000)
+
+
+# Parquet
+
+
+def again(value: str, times: int) -> pa.Array:
+    """A value that a file holds once."""
+    return pa.DictionaryArray.from_arrays(pa.array([0] * times, pa.int32()), pa.array([value]))
+
+
+SHORT_LISTS = pa.array([[1] * 9] * 100)
+
+
+@pytest.mark.parametrize(
+    ("column", "said"),
+    [
+        (again("x" * 900, 100), "the file, unpacked, has more than 20,000 bytes"),
+        (again("x" * 1500, 2), "a row has more than 1,000 bytes"),
+        (pa.StructArray.from_arrays([again("x" * 1500, 2)], ["a"]), "a row has more than 1,000 bytes"),
+        (pa.ListArray.from_arrays(pa.array([0, 40]), again("x" * 400, 40)), "a row has more than 1,000 bytes"),
+        (pa.MapArray.from_arrays(pa.array([0, 40]), again("x" * 400, 40), range(40)), "a row has more than 1,000"),
+        (pa.array([[1] * 200] * 2), "a row has more than 1,000 bytes"),
+        (SHORT_LISTS, "column a.list.element of a row group has more than 625 values"),
+    ],
+)
+def test_rows_of_parquet_are_measured_with_what_they_repeat(tmp_path, monkeypatch, column, said):
+    pq.write_table(pa.table({"a": column}), tmp_path / "a.parquet")
+    monkeypatch.setattr(parquet, "RECORD", 1000)
+    monkeypatch.setattr(parquet, "HELD", 20_000)
+    with pytest.raises(ProbeError, match=said):
+        list(parquet_rows(tmp_path / "a.parquet", total=20_000))
+
+
+def test_a_value_that_each_row_repeats_is_not_filled_in_for_hundreds_of_rows(tmp_path, monkeypatch):
+    table = pa.table({"text": again("x" * (1 << 20), 256), "more": SHORT_LISTS.take(pa.array([0] * 256))})
+    pq.write_table(table, tmp_path / "a.parquet", compression="zstd")
+    monkeypatch.setattr(parquet, "HELD", 10 << 20)
+    pool, usual = pa.proxy_memory_pool(pa.system_memory_pool()), pa.default_memory_pool()
+    pa.set_memory_pool(pool)
+    try:
+        rows = Counter(len(row["text"]) for row in parquet_rows(tmp_path / "a.parquet"))
+    finally:
+        pa.set_memory_pool(usual)
+    assert rows == {1 << 20: 256} and pool.max_memory() < 60 << 20
+
+
+@pytest.mark.parametrize("held", [reading.HELD, 10_000])
+def test_lists_of_parquet_are_read_as_they_are(tmp_path, monkeypatch, held):
+    monkeypatch.setattr(parquet, "HELD", held)
+    rows = [{"a": [f"{n}", "same" * 30, None], "b": {"c": [["x"], []]}, "d": "text"} for n in range(100)]
+    pq.write_table(pa.Table.from_pylist([*rows, {"a": None}]), tmp_path / "a.parquet")
+    assert list(parquet_rows(tmp_path / "a.parquet")) == [*rows, {"a": None, "b": None, "d": None}]
 
 
 # Archives

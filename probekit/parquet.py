@@ -1,0 +1,88 @@
+"""Parquet files of others within the limits of ``probekit.reading``."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from pathlib import Path
+from typing import Any
+
+from probekit.errors import ProbeError
+from probekit.reading import HELD, RECORD, STREAMED, beyond, limit, open_regular
+
+OBJECT = 32  # bytes that a value in a list, or a row, takes at least
+
+
+def parquet_rows(path: Path, wanted: Collection[str] | None = None, total: int = STREAMED) -> Iterator[dict[str, Any]]:
+    """The rows of a Parquet file, some hundreds read at a time: all columns, or those ``wanted``, in any case.
+
+    Some bytes can stand for a value that each row has again, so rows are measured before they become Python's.
+
+    Raises:
+        ProbeError: it cannot be read, is no Parquet or damaged, a row is larger than a record may be, or all of them
+            than ``total``.
+    """
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        with open_regular(path) as source, pq.ParquetFile(source, pre_buffer=False) as file:
+            every, given = file.schema_arrow.names, 0
+            names = (
+                {one: one.lower() for one in every if one.lower() in wanted} if wanted else {one: one for one in every}
+            )
+            at_once, lists = _bounds(path, file, tuple(names), total)
+            file = pq.ParquetFile(source, metadata=file.metadata, read_dictionary=lists, pre_buffer=False)
+            for batch in file.iter_batches(at_once, columns=list(names), use_threads=False):
+                size = _measured(batch)
+                if (given := given + size) > limit(total):
+                    raise beyond(str(path), "the file, unpacked,", total)
+                whole = size <= limit(RECORD)
+                for part in [batch] if whole else (batch.slice(row, 1) for row in range(len(batch))):
+                    if not whole and _measured(part) > limit(RECORD):
+                        raise beyond(str(path), "a row", RECORD)
+                    for row in part.to_pylist():
+                        yield {names[name]: value for name, value in row.items()}
+    except (pa.ArrowException, OSError, ValueError, LookupError) as error:
+        if isinstance(error, ProbeError):
+            raise
+        said = getattr(error, "strerror", None) or str(error).partition("\n")[0]
+        raise ProbeError(f"{path} cannot be read as Parquet: {said}; get the file again") from error
+
+
+def _bounds(path: Path, file: Any, names: tuple[str, ...], total: int) -> tuple[int, list[str]]:
+    """How many rows fit into what may be held, and the columns of texts in lists, which are not to be filled in."""
+    largest, lists = 1, set[str]()
+    for group in map(file.metadata.row_group, range(file.num_row_groups)):
+        for number, about in enumerate(map(file.schema.column, range(group.num_columns))):
+            if not any(about.path == name or about.path.startswith(f"{name}.") for name in names):
+                continue
+            column = group.column(number)
+            packed, size = column.total_compressed_size, column.total_uncompressed_size
+            if size > limit(total) or (size > limit(HELD) and size > 100 * packed):  # no text is packed so well
+                raise beyond(str(path), f"column {about.path}, unpacked,", total if size > limit(total) else HELD)
+            if about.max_repetition_level:
+                if column.num_values * max(OBJECT, about.length) > limit(HELD):
+                    raise beyond(str(path), f"column {about.path} of a row group", HELD // OBJECT, "values")
+                texts = about.physical_type == "BYTE_ARRAY" and column.num_values * size > limit(HELD)
+                lists |= {about.path} if texts else set()
+            else:
+                largest = max(largest, size, about.length)
+    return max(1, min(256, limit(HELD) // largest)), sorted(lists)
+
+
+def _measured(part: Any) -> int:
+    """Bytes of an array or of a batch of rows, each value counted where it stands."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if isinstance(part, pa.RecordBatch):
+        return OBJECT * len(part) + sum(map(_measured, part.columns))
+    kind = part.type
+    if pa.types.is_map(kind):
+        part = part.cast(pa.list_(pa.struct([kind.key_field, kind.item_field])))
+    if pa.types.is_nested(kind):
+        inside = part.flatten()
+        return sum(map(_measured, inside)) if isinstance(inside, list) else OBJECT * len(inside) + _measured(inside)
+    if pa.types.is_dictionary(kind):
+        return pc.sum(pc.binary_length(part.dictionary).take(part.indices)).as_py() or 0
+    return int(part.nbytes)
