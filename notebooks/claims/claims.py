@@ -57,7 +57,7 @@ def answer(claims: pd.DataFrame) -> str:
 def shown(claims: pd.DataFrame) -> pd.DataFrame:
     """The ledger for reading: a row per claim, its reasons folded, linked to its page and to the paper's table."""
     rows = []
-    judged = claims.sort_values("verdict", key=lambda verdict: verdict == "not run", kind="stable")
+    judged = claims.sort_values("verdict", key=lambda verdict: verdict.map(WORDS.index), kind="stable")
     for row in judged.to_dict("records"):
         why = " ".join(text for text in (row["reason"], row["found"]) if text)
         fold = Markup("{} <details><summary>why</summary>{}</details>").format(row["statement"], why)

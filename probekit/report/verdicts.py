@@ -170,7 +170,9 @@ def said(rows: pd.DataFrame) -> str:
     """The conclusions on one claim in words: each with what it is about, or counts by verdict of more than ``FEW``."""
     if len(rows) > FEW:
         counts = rows["verdict"].value_counts()
-        return f"of {len(rows)} results " + ", ".join(f"{n} {word}" for word, n in counts.items() if word)
+        return f"of {len(rows)} results " + ", ".join(
+            f"{n} {word or 'without an interval'}" for word, n in counts.items()
+        )
     about = [c for c in rows if c not in COLUMNS and rows[c].astype(bool).any()]
     about = [c for c in about if len(rows) == 1 or rows[c].nunique() > 1] or about[:1]
     parts = []
