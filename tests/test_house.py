@@ -171,3 +171,19 @@ def test_nothing_tracked_is_large_or_of_one_machine():
             if name != ".ci/run" and path.suffix not in (".png", ".parquet", ".safetensors"):
                 assert not re.search(r"(?<![\w.:/-])/(home|root|tmp|Users)/\w", path.read_text("utf-8")), name
     assert weights <= 12 << 20
+
+
+DESCRIBED = {  # quantiles that describe data or form groups, and are ends of no interval
+    "notebooks/claims/precision.py",
+    "notebooks/contexts/pooling.py",
+    "notebooks/rationales/saliency.py",
+    "probekit/metrics/hurtfulness.py",
+}
+
+
+def test_one_function_makes_an_interval_of_draws():
+    """Others would forget how many units were drawn."""
+    calls = re.compile(r"\b(nan)?(quantile|percentile)\(")
+    paths = [path for top in ("probekit", "notebooks") for path in (ROOT / top).rglob("*.py")]
+    found = {path.relative_to(ROOT).as_posix() for path in paths if calls.search(path.read_text())}
+    assert found - DESCRIBED == {"probekit/metrics/bootstrap.py"}
