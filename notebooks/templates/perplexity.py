@@ -256,12 +256,13 @@ def answer(tables: Tables) -> str:
     if few:
         return few
     answered, across = tables["answered"], tables["across"]
+    answered = answered.dropna(subset="auc_low") if len(answered) else answered
     sentences = []
     if len(answered):
         lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
         sentences.append(
             f"Prompts that a model answers rightly have a lower perplexity than the others in {lower or 'none'} of "
-            f"{len(answered)} pairs of model and probe, by 95% intervals, and a higher one in {higher or 'none'}."
+            f"{len(answered)} pairs of model and probe that have an interval, and a higher one in {higher or 'none'}."
         )
     if len(across):
         tests = over_models(tables)

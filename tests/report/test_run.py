@@ -295,6 +295,9 @@ def test_recorded_tables_can_be_computed_anew_and_say_so(home):
     assert (place / "rows.csv").read_text() == "name,data\n'=b,2\n"
     assert recorded_tables("01_study")["rows"].to_dict("list") == {"name": ["=b"], "data": [2]}
     assert recorded_manifest("01_study") == before | {"recomputed": ["rows"]}
+    recompute("01_study", {"rows": pd.DataFrame({"name": [""], "x_low": [float("nan")]})})
+    read = recorded_tables("01_study")["rows"]
+    assert read["name"].tolist() == [""] and read["x_low"].isna().all()  # no interval at all is no text
     with pytest.raises(ReportError, match="no recorded table other"):
         recompute("01_study", {"other": pd.DataFrame({"name": []})})
 

@@ -200,9 +200,9 @@ def test_a_correlation_over_data_sets_is_one_row_a_model_and_asks_for_four():
 
 
 def test_the_answer_counts_cases_on_either_side():
-    answered = pd.DataFrame({"auc_low": [0.6, 0.4, 0.2], "auc_high": [0.8, 0.6, 0.4]})
+    answered = pd.DataFrame({"auc_low": [0.6, 0.4, 0.2, np.nan], "auc_high": [0.8, 0.6, 0.4, np.nan]})
     text = perplexity.answer(over({"p": 6, "q": 6, "r": 4}, rises=("q",), answered=answered))
-    assert "in 1 of 3 pairs of model and probe, by 95% intervals, and a higher one in 1." in text
+    assert "in 1 of 3 pairs of model and probe that have an interval, and a higher one in 1." in text
     assert "accuracy falls as perplexity rises on 1 of 3 probes and rises on 1, by exact tests" in text
     assert text.endswith("on 1 of them there are too few models for any outcome to decide.")
     few = perplexity.answer(over({"p": 4}))
