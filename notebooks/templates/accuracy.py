@@ -238,8 +238,9 @@ def _halves(own: pd.DataFrame) -> pd.DataFrame:
 def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
     """What each probe holds: facts, relations, sentences in the files, prompts, entities, and what was left out.
 
-    Two answers that need no model: ``chance`` is the Acc@1 of a uniform guess, ``commonest`` that of naming the most
-    frequent own object of the probe at every prompt.
+    Three answers that need no model: ``chance`` is the Acc@1 of a uniform guess, ``commonest`` that of naming the most
+    frequent own object of the probe at every prompt, and ``by_relation`` that of naming the most frequent one of the
+    prompt's relation.
     """
     rows = []
     for probe in probes:
@@ -264,9 +265,30 @@ def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
                 "golds": probe.prompts["gold"].map(len).mean(),
                 "chance": 1 / len(probe.entities),
                 "commonest": probe.prompts["gold"].str[0].value_counts(normalize=True).iloc[0],
+                "by_relation": _by_relation(probe.prompts),
             }
         )
     return pd.DataFrame(rows)
+
+
+def _by_relation(prompts: pd.DataFrame) -> float:
+    relation = prompts["relation"] if "relation" in prompts else pd.Series("", prompts.index)
+    counts = prompts["gold"].str[0].groupby(relation).agg(lambda names: names.value_counts().iloc[0])
+    return float(counts.sum() / len(prompts))
+
+
+def relation_sentence(tables: Tables) -> str:
+    """Of probes whose templates name the relation, what naming its most frequent object gets right, and who gets more;
+    empty where no probe's templates are of several relations."""
+    parts = []
+    for row in pick(tables["datasets"], style="template").to_dict("records"):
+        if row.get("by_relation", 0) > row["commonest"]:
+            rows = pick(tables["accuracy"], gold=OWN, probe=row["probe"])
+            above = [title(str(name)) for name in rows.loc[rows["low@1"] > row["by_relation"], "model"]]
+            share = f"{row['by_relation']:.0%} of the prompts of {title(row['probe'])}, of which the 95% interval of "
+            parts.append(f"{share}{' and of '.join(above) or 'no model'} lies above")
+    text = "A template names its relation: always giving the relation's most frequent object is right for "
+    return f"{text}{'; '.join(parts)}." if parts else ""
 
 
 def with_marks(tables: Tables) -> pd.DataFrame:
@@ -325,7 +347,8 @@ def answer(tables: Tables) -> str:
         (more, fewer), pairs = clear(each), f"{len(each)} pairs of model and data set"
         counted = f" By 95% intervals, natural sentences find more in {more} of {pairs} and fewer in {fewer}."
         return text + counted * (len(each) > len(rows))
-    text = f"On average over {_models(each['model'].nunique())} above the floor, natural sentences find {changes}."
+    plural = "one model" if each["model"].nunique() == 1 else f"{each['model'].nunique()} models"
+    text = f"On average over {plural} above the floor, natural sentences find {changes}."
     return text + " No control, tuned on neither style, is among them." * ("tuned" in each)
 
 
@@ -473,7 +496,3 @@ def halves_sentence(tables: Tables) -> str:
         + f" ({names})" * bool(len(apart))
         + f", and in {0.025 * len(clean):.1f} it would by chance where nothing was learned."
     )
-
-
-def _models(count: int) -> str:
-    return "one model" if count == 1 else f"{count} models"

@@ -78,8 +78,7 @@ class Joint:
     perplexity: Drawn
 
     @property
-    def units(self) -> float:
-        """Of a number made of both."""
+    def units(self) -> float:  # of a number made of both
         return min(self.accuracy.units, self.perplexity.units)
 
 
@@ -260,19 +259,20 @@ def answer(tables: Tables) -> str:
     sentences = []
     if len(answered):
         lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
-        sentences.append(
-            f"Prompts that a model answers rightly have a lower perplexity than the others in {lower or 'none'} of "
-            f"{len(answered)} pairs of model and probe that have an interval, and a higher one in {higher or 'none'}."
+        pairs = (
+            f"{len(answered)} pairs of model and probe that have an interval, and a higher one in {higher or 'none'}"
         )
+        found = f"have a lower perplexity than the others in {lower or 'none'} of {pairs}"
+        sentences.append(f"Prompts that a model answers rightly {found}.")
     if len(across):
         tests = over_models(tables)
-        passed, none = tests[tests["p_holm"] <= LEVEL], int((tests["verdict"] == TOO_FEW).sum())
+        passed, few_models = tests[tests["p_holm"] <= LEVEL], int((tests["verdict"] == TOO_FEW).sum())
         falls, rises = int((passed["estimate"] < 0).sum()), int((passed["estimate"] > 0).sum())
         found = f"falls as perplexity rises on {falls or 'none'} of {len(tests)} probes and rises on {rises or 'none'}"
         neither = f"neither falls nor rises with perplexity on any of {len(tests)} probes"
         sentences.append(
             f"Over models, accuracy {found if falls or rises else neither}, by exact tests with Holm's correction"
-            + f"; on {none} of them there are too few models for any outcome to decide" * bool(none)
+            + f"; on {few_models} of them there are too few models for any outcome to decide" * bool(few_models)
             + "."
         )
     return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
@@ -299,11 +299,10 @@ def caution(tables: Tables) -> str:
     top = shares.loc[shares.groupby("probe", sort=False)["share"].idxmax()]
     most = top["model"].value_counts().index[0]
     mine = pick(top, model=most)
-    share = math.floor(100 * mine["share"].min())
-    return (
-        f"On {len(mine)} of {len(top)} probes, at least {share}% of the mean perplexity over models comes from "
-        f"{title(most)}, so that the mean describes this model there."
+    share = (
+        f"at least {math.floor(100 * mine['share'].min())}% of the mean perplexity over models comes from {title(most)}"
     )
+    return f"On {len(mine)} of {len(top)} probes, {share}, so that the mean describes this model there."
 
 
 def scatter(tables: Tables, models: tuple[str, ...] | list[str]) -> Figure:
@@ -321,17 +320,8 @@ def scatter(tables: Tables, models: tuple[str, ...] | list[str]) -> Figure:
                 [[row[name] - row[f"{name}_low"]], [row[f"{name}_high"] - row[name]]]
                 for name in ("accuracy", "perplexity")
             )
-            ax.errorbar(
-                row["accuracy"],
-                row["perplexity"],
-                xerr=x,
-                yerr=y,
-                fmt=mark,
-                color=paint[row["model"]],
-                markersize=5,
-                linewidth=0.7,
-                alpha=0.8,
-            )
+            look: Row = {"color": paint[row["model"]], "markersize": 5, "linewidth": 0.7, "alpha": 0.8}
+            ax.errorbar(row["accuracy"], row["perplexity"], y, x, mark, **look)
         for row in pick(means, style=style).to_dict("records") if several else ():
             mark = MARKERS[names.index(row["probe"].partition("/")[0]) % len(MARKERS)]
             ax.plot(row["accuracy"], row["perplexity"], mark, mfc="none", mec="#666666", markersize=12)
@@ -393,11 +383,8 @@ def model_by_model(tables: Tables) -> pd.DataFrame:
     any."""
     names, known = {one.probe: f"{one.name.replace('T-REx', 'T-REX')} ({one.style})" for one in PAPER_SETS}, table5()
     asked = [row for row in tables["perplexity"].to_dict("records") if row_of(row["model"]) and row["probe"] in names]
-    rows = [
-        {"model": row["model"], "data": names[row["probe"]], "ours": row["mean"]}
-        | {"printed": known.loc[row_of(row["model"]), names[row["probe"]]]}
-        for row in asked
-    ]
+    cells = [(row["model"], names[row["probe"]], row["mean"]) for row in asked]
+    rows = [(model, data, known.loc[row_of(model), data], ours) for model, data, ours in cells]
     return pd.DataFrame(rows, columns=["model", "data", "printed", "ours"])
 
 
@@ -428,11 +415,10 @@ def levels(tables: Tables) -> str:
     if gaps.empty:
         return "No data set of this run was read in both styles."
     higher, lower = clear(gaps)
-    pairs = f"{len(gaps)} pairs of model and data set"
-    return (
-        "The 95% interval of mean perplexity by template lies above that of the other style in "
-        f"{higher} of {pairs}, and below it in {lower}."
+    found = (
+        f"above that of the other style in {higher} of {len(gaps)} pairs of model and data set, and below it in {lower}"
     )
+    return f"The 95% interval of mean perplexity by template lies {found}."
 
 
 def level_gaps(tables: Tables) -> pd.DataFrame:
@@ -509,6 +495,5 @@ def _exact(x: pd.Series, y: pd.Series, expected: Side) -> Row:
 
 def _told(test: pd.Series) -> Row:
     """A test as a conclusion: where no outcome could decide, it is undecided."""
-    return {name: test[name] for name in ("estimate", "low", "high", "n", "verdict")} | (
-        {"verdict": "undecided"} if test["verdict"] == TOO_FEW else {}
-    )
+    found = test[["estimate", "low", "high", "n", "verdict"]].to_dict()
+    return found | ({"verdict": "undecided"} if test["verdict"] == TOO_FEW else {})

@@ -307,3 +307,15 @@ def test_halves_for_the_chart_have_a_row_per_half():
 def test_bounds_are_of_the_data_sets_that_are_asked(asked, named):
     said = accuracy.bounds({"datasets": pd.DataFrame({"dataset": asked})})
     assert [name for name in ("PubMed", "T-REx") if name in " ".join(said)] == named
+
+
+def test_the_commonest_object_of_each_relation_is_a_bar_of_templates():
+    relation, golds = ["r", "r", "r", "s"], [["a"], ["a"], ["b"], ["c"]]
+    prompts = pd.DataFrame({"prompt_id": [*"wxyz"], "text": "[MASK]", "gold": golds, "relation": relation})
+    about = accuracy.datasets([pk.Probe("p/template", prompts, ["a", "b", "c"], style="template")])
+    assert about[["commonest", "by_relation"]].to_numpy().tolist() == [[0.5, 0.75]]
+    scores = pd.DataFrame({"model": ["m", "n"], "probe": "p/template", "gold": accuracy.OWN, "low@1": [0.8, 0.7]})
+    text = accuracy.relation_sentence({"datasets": about, "accuracy": scores})
+    assert "is right for 75% of the prompts of " in text and text.endswith("interval of m lies above.")
+    assert accuracy.relation_sentence({"datasets": about.drop(columns="by_relation"), "accuracy": scores}) == ""
+    assert accuracy.relation_sentence({"datasets": about.assign(style="natural"), "accuracy": scores}) == ""
