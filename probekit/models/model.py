@@ -131,8 +131,10 @@ class Model:
     @cached_property
     def special_ids(self) -> tuple[tuple[int, ...], tuple[int, ...]]:
         """Token ids that the tokenizer puts before and after a text."""
+        from tokenizers import AddedToken
+
         backend = backend_of(self.tokenizer)
-        backend.add_tokens([ANY])  # an added token is one token, whatever the vocabulary
+        backend.add_tokens([AddedToken(ANY, normalized=False)])  # one token, whatever vocabulary and normaliser
         whole = backend.encode(ANY)
         at = whole.tokens.index(ANY)
         return tuple(whole.ids[:at]), tuple(whole.ids[at + 1 :])
