@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -32,11 +31,11 @@ def ask(page: Page, models: Sequence[str], probes: Sequence[Probe], dtype: str, 
     for name in models:
         found = []
         for kind in (EXACT, dtype):
-            model = load_model(name, device=device, dtype=kind)
-            page.used(replace(model, name=f"{name}, {kind}"), *probes)
+            model = load_model(name, device=device, dtype=kind).renamed(f"{name}, {kind}")
+            page.used(model, *probes)
             found.append([rank_entities(model, probe, top=TOP, store=Store()) for probe in probes])
             for probe, table in zip(probes, found[-1], strict=True):
-                page.ran(model, probe, **table.attrs, task=kind)
+                page.ran(model, probe, **table.attrs)
         for probe, exact, other in zip(probes, *found, strict=True):
             both = exact.merge(other, on="prompt_id", suffixes=("", "_other"))
             tables.append(both.assign(model=name, probe=probe.name, fact=list(probe.facts)))

@@ -4,6 +4,10 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from probekit.probes import load_probe
+from probekit.report.page import Page
+from probekit.report.sources import parameters
+
 from notebooks.claims import precision
 
 
@@ -14,6 +18,19 @@ def asked() -> pd.DataFrame:
     rows |= {"score": [-1.0, -2.0, -3.0, -np.inf], "score_other": [-1.5, -2.0, -2.9, -np.inf]}
     rows |= {"top": [best] * 4, "top_other": [best, best, best, ["b", "a", *best[2:9], "z"]]}
     return pd.DataFrame(rows).assign(model="m", probe="p")
+
+
+def test_each_format_is_a_model_of_its_own_on_the_page(tmp_path) -> None:
+    given = {name: about["default"] for name, about in parameters("93_precision").items()}
+    page = Page("93_precision", given | {"out": str(tmp_path / "93_precision")})
+    precision.ask(page, ["zoo/bert-tiny"], [load_probe("demo/natural", limit=3)], "bfloat16", "cpu")
+    models = page.manifest["models"]
+    assert list(models) == ["zoo/bert-tiny, float32", "zoo/bert-tiny, bfloat16"]
+    assert [[one["score"], one["scored"][0]["dtype"]] for one in models.values()] == [
+        ["slot", "float32"],
+        ["slot", "bfloat16"],
+    ]
+    assert list(page.runs) == [f"{name} on demo/natural" for name in models]
 
 
 def test_agreement_is_what_it_says() -> None:
