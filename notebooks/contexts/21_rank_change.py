@@ -62,7 +62,7 @@ for source in rank_change.sources(tables):
         rank_change.draw(tables, source),
         f"rank_change_{source}",
         Markup(
-            "Mean {{term}}`rank change <rank change>` on {}, each document once (where it says so each step once), with "
+            "Mean {{term}}`rank change <rank change>` on {}, each document once, or each step where it says so, with "
             "95% bootstrap intervals over documents. "
             "Left of zero an entity rises. $O_t$ is the target, $O_a$ the entity that is added, and $O_{{cor}}$ and "
             "$O_{{incor}}$ are the correct and incorrect entities that are there already. "

@@ -71,7 +71,8 @@ def tables(looked: Sequence[Looked], ranked: pd.DataFrame) -> dict[str, pd.DataF
         ``covered`` by a document, with ``two`` entities in it, ``several`` right ones, a twin), ``lengths`` (``source,
         entities, contexts, reach``: how many contexts have so many entities, and the share that has as many or more),
         ``halves`` (of T-REx: what each part of the facts of a half-taught model gives, over all relations and in each),
-        ``cut`` (``source, model, steps, cut, cut_share, same``).
+        ``cut`` (``source, model, steps, cut, cut_share, same``, and ``unfinished``, the share of contexts of real text
+        around the target whose last entity did not fit).
     """
     return {
         "sources": pd.DataFrame([_source(one) for one in looked]),
@@ -177,6 +178,8 @@ def _halves(one: Looked) -> pd.DataFrame:
 def _cut(ranked: pd.DataFrame) -> pd.DataFrame:
     table = ranked.groupby(["source", "model"], sort=False)["cut"].agg(steps="size", cut="sum", cut_share="mean")
     table["same"] = ranked.groupby(["source", "model"], sort=False)["same"].sum()
+    ends = pick(ranked, last=True, variant="real", twin="target")
+    table["unfinished"] = ends.groupby(["source", "model"], sort=False)["cut"].mean()
     return table.reset_index()
 
 
@@ -231,7 +234,11 @@ def cut(tables: Tables) -> str:
     share = tables["cut"]["cut_share"].max()
     if not share:
         return "Every added entity fitted into its model."
-    return f"The added entity did not fit into the model in at most {share:.1%} of the steps of a model on a source."
+    ends = tables["cut"]["unfinished"].max()
+    return (
+        f"The added entity did not fit into the model in at most {share:.1%} of the steps of a model on a source, and "
+        f"the last one in at most {ends:.0%} of its contexts of real text."
+    )
 
 
 def in_short(tables: Tables) -> pd.DataFrame:

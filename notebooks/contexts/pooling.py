@@ -98,7 +98,7 @@ def weighty(row: Mapping[str, Any]) -> str:
         f"The {row['steps']:,.0f} steps that add a correct entity are of {row['documents']:,.0f} documents and tell as "
         f"much as {row['effective']:.1f} of one size would, since some hold many; so each document counts once"
     )
-    return f"{text}{', and means over all steps have no interval' * (row['effective'] < FEWEST)}."
+    return f"{text}{', and means over all these steps have no interval' * (row['effective'] < FEWEST)}."
 
 
 def one_row(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> dict[str, object]:

@@ -47,7 +47,11 @@ def test_counts_of_a_source_add_up(looked: ask.Looked) -> None:
     assert tables["lengths"]["reach"].iloc[0] == 1.0
     assert tables["lengths"]["reach"].iloc[-1] == tables["lengths"]["contexts"].iloc[-1] / source["contexts"]
     assert tables["cut"].set_index("model")["cut_share"].to_dict() == {"a": 0.0, "b": 1.0}
-    assert "100.0% of the steps" in contexts.cut(tables)
+    assert "100.0% of the steps" in contexts.cut(tables) and "100% of its contexts" in contexts.cut(tables)
+    every = ranked(looked, {"a": 1.0})
+    late = every.assign(cut=every["last"] & (every["triple_id"] != every["triple_id"][0]))
+    (some,) = contexts.tables([looked], late)["cut"].to_dict("records")
+    assert 0 < some["cut_share"] < some["unfinished"] < 1  # few steps, and most contexts
     told, each = contexts.answer(tables), tables["relations"].set_index("label")["counted"]
     assert f"Of {source['triples']} facts" in told and f"only {source['several']} (" in told
     assert f"{each.max() / each.sum():.0%} are about one relation, “{each.idxmax()}”" in told
