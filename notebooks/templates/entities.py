@@ -322,11 +322,8 @@ def answer(tables: Tables) -> str:
     )
     alone = pick(each(tables["falls"]), k=1)
     alone, _ = enough(alone[~alone["floor"].astype(bool)], "facts", "facts")
-    return (
-        text
-        + f"The 95% interval of the fall excludes zero for {int((alone['low'] > 0).sum())} of {len(alone)} pairs of "
-        "model and probe."
-    )
+    clear = int((alone["low"] > 0).sum()) or "none"
+    return text + f"The 95% interval of the fall excludes zero for {clear} of {len(alone)} pairs of model and probe."
 
 
 def caution(tables: Tables) -> str:
