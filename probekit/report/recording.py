@@ -16,6 +16,7 @@ from probekit.markup import quoted, unquoted, with_texts
 from probekit.outcomes import RANKS, RECORDED_CAPTION, without_texts
 from probekit.reading import read_frame, read_object
 from probekit.report.paths import root
+from probekit.report.tables import ends
 
 ENDS = re.compile(r"(^|_)(low|high)(@\d+)?$")  # of an estimate's interval, as pages name these columns
 
@@ -37,9 +38,10 @@ def recorded_tables(study: str) -> dict[str, pd.DataFrame]:
 
 def read_table(path: Path) -> pd.DataFrame:
     """A table as a page wrote it: a blank cell is an empty text, or nan in a column that else holds numbers alone or
-    has the ends of intervals, of which all may be blank."""
+    has estimates or ends of intervals, of which all may be blank."""
     plain, guessed = (read_frame(path, keep_default_na=False, na_values=blank) for blank in ([], [""]))
-    numeric = [c for c in plain if guessed[c].dtype.kind == "f" and (guessed[c].notna().any() or ENDS.search(c))]
+    known = {c for c in plain if ENDS.search(c) or ends(list(plain), c)}
+    numeric = [c for c in plain if guessed[c].dtype.kind == "f" and (guessed[c].notna().any() or c in known)]
     return with_texts(plain.assign(**{c: guessed[c] for c in numeric}), unquoted)
 
 

@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from probekit.report.recording import read_table, table_bytes
 from probekit.report.tables import across, by, cell, ends, heading, pick, readable
 
 SPACE = "\N{NO-BREAK SPACE}"
@@ -84,3 +85,13 @@ def test_a_long_table_is_turned_to_a_column_per_model():
 def test_a_heading_is_the_name_with_a_capital(name):
     assert heading(name, {name: "x"}) == "x"
     assert heading(f"b{name}").startswith("B")
+
+
+def test_an_interval_that_no_row_has_is_read_back_as_numbers(tmp_path) -> None:
+    none = float("nan")
+    table = pd.DataFrame({"tau": [none], "tau_low": [none], "share": [1.0], "low": [none], "note": [""]})
+    table = table.assign(tau_high=none, high=none)
+    (path := tmp_path / "t.csv").write_bytes(table_bytes(table))
+    found = read_table(path)
+    assert found[["tau", "tau_low", "tau_high", "low", "high"]].isna().all(axis=None)
+    assert found["note"].tolist() == [""]
