@@ -103,6 +103,7 @@ page.say(
 # ## Does it tell what a model was told?
 #
 # The AUC is the chance that a fact that was told gets a better value than one of the same relation that was not; a measure that knows nothing reaches 0.5.
+# Acc@k is that of the target alone here, since the facts of a question share that of any correct object.
 # Of T-REx, some facts were taught and others held out ({term}`taught half`), a part of these in one sentence with a taught fact.
 
 # %% tags=["hide-input"]

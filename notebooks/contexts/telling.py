@@ -51,7 +51,8 @@ def triple_values(ranked: pd.DataFrame) -> pd.DataFrame:
 
     Returns:
         One row per ``triple_id``, and a column for each of ``VALUES``: shares of the steps that UCM counts, shares of
-        the contexts with the target among the first k, and the rank as a share of the candidates, negative.
+        the contexts with the target itself among the first k (that of any correct object is shared by the facts of a
+        question), and the rank as a share of the candidates, negative.
     """
     kept, first, last = ranked[counted(ranked)], ranked[ranked["step"] == 1], ranked[ranked["last"]]
     up, still = rises(kept), (kept["rank_before"] == 1) & (kept["rank_after"] == 1)
@@ -59,11 +60,11 @@ def triple_values(ranked: pd.DataFrame) -> pd.DataFrame:
         (kept, up),
         (kept, up | still),
         (kept, up.astype(float) - falls(kept)),
-        (first, first["any_before"] == 1),
-        (first, first["any_before"] <= 5),
+        (first, first["rank_before"] == 1),
+        (first, first["rank_before"] <= 5),
         (first, -first["rank_before"] / first["candidates"]),
-        (last, last["any_after"] == 1),
-        (last, last["any_after"] <= 5),
+        (last, last["rank_after"] == 1),
+        (last, last["rank_after"] <= 5),
     )
     means = [value.astype(float).groupby(rows["triple_id"], sort=False).mean() for rows, value in columns]
     return pd.concat(dict(zip(VALUES, means, strict=True)), axis=1)

@@ -41,7 +41,7 @@ def test_triple_values_are_shares_of_steps_and_contexts() -> None:
     values = telling.triple_values(ranked[ranked["twin"] == "target"])
     assert values[telling.UNDERSTAND].tolist() == [1.0, 1.0]
     assert values["Acc@5 with context"].tolist() == [1.0, 1.0]
-    assert values["Acc@5 without context"].tolist() == [1.0, 1.0]  # of any correct object
+    assert values["Acc@5 without context"].tolist() == [0.0, 0.0]  # of the target, not of any correct object
     assert values["rank without context"].tolist() == [-6 / 50] * 2
 
 
