@@ -211,7 +211,7 @@ def lipid_fetch(options: argparse.Namespace) -> None:
     from probekit.probes.lipid.fetch import BASE, BASELINE, fetch_baseline, fetch_updates
 
     accept = _accept(options.yes)
-    if options.after:
+    if options.after is not None:
         paths = fetch_updates(options.after, options.into, accept, options.base or BASE)
     else:
         paths = fetch_baseline(_numbers(options.baseline), options.into, accept, options.base or BASELINE)
@@ -355,7 +355,7 @@ def export(options: argparse.Namespace) -> None:
     from probekit.outputs import refuse_other, write_output
     from probekit.share import exports
 
-    files = exports.files(options.what, options.format, options.out.resolve(), options.options, options.seed)
+    files = exports.files(options.what, options.format, options.options, options.seed)
     texts = {options.out / name: text.encode() for name, text in files.items()}
     for path, data in texts.items():
         refuse_other(path, options.force, data)

@@ -15,20 +15,19 @@ from probekit.share.prompts import prompts_page
 Format = Literal["html", "eee", "model-index", "harness"]
 
 
-def files(what: str, kind: Format, out: Path, options: int = 10, seed: int = 0) -> dict[str, str]:
+def files(what: str, kind: Format, options: int = 10, seed: int = 0) -> dict[str, str]:
     """The files of an export.
 
     Args:
         what: folder of a page's run; for ``harness`` the name or file of a probe.
         kind: ``html`` (prompt by prompt), ``eee`` (Every Eval Ever), ``model-index`` or ``harness``.
-        out: where they will lie, absolute.
         options, seed: of ``harness_task``.
 
     Raises:
         ProbekitError: no run or probe, or one that has nothing in this format.
     """
     if kind == "harness":
-        return harness_task(load_probe(what), out, options, seed)
+        return harness_task(load_probe(what), options, seed)
     run = read_run(Path(what))
     if kind == "html":
         return {"prompts.html": prompts_page(run)}

@@ -10,7 +10,6 @@ import json
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import yaml
@@ -21,7 +20,7 @@ from probekit.probes.probe import MASK, Probe
 DATA = "test.jsonl"
 
 
-def harness_task(probe: Probe, folder: Path, options: int = 10, seed: int = 0) -> dict[str, str]:
+def harness_task(probe: Probe, options: int = 10, seed: int = 0) -> dict[str, str]:
     """The files of a task: ``NAME.yaml`` and ``NAME/test.jsonl``.
 
     Wrong options are drawn, without the prompt's other right answers and without repeats, from golds of the same
@@ -29,12 +28,11 @@ def harness_task(probe: Probe, folder: Path, options: int = 10, seed: int = 0) -
 
     Args:
         probe: of any style; its licence goes into the task's description.
-        folder: where the files will lie, absolute: the harness reads the data from there.
         options: of each prompt, the right one included.
         seed: of the draws.
 
     Returns:
-        Paths below ``folder`` -> texts.
+        Paths -> texts. The harness finds the data from the folder in which it is started, so that must be theirs.
 
     Raises:
         ProbeError: fewer than two options, or more than the probe has wrong entities for.
@@ -51,7 +49,7 @@ def harness_task(probe: Probe, folder: Path, options: int = 10, seed: int = 0) -
     task = {
         "task": name,
         "dataset_path": "json",
-        "dataset_kwargs": {"data_files": {"test": str(folder / name / DATA)}},
+        "dataset_kwargs": {"data_files": {"test": f"{name}/{DATA}"}},
         "test_split": "test",
         "output_type": "multiple_choice",
         "doc_to_text": "",

@@ -145,10 +145,10 @@ PROBE = Probe(
 )
 
 
-def test_a_task_asks_each_prompt_with_its_right_answer_once(tmp_path):
-    found = harness_task(PROBE, tmp_path, options=3)
+def test_a_task_asks_each_prompt_with_its_right_answer_once():
+    found = harness_task(PROBE, options=3)
     task = yaml.safe_load(found["probekit_my_probe.yaml"])
-    assert task["dataset_kwargs"]["data_files"]["test"] == str(tmp_path / "probekit_my_probe" / "test.jsonl")
+    assert task["dataset_kwargs"]["data_files"]["test"] == "probekit_my_probe/test.jsonl"  # from its folder
     assert task["metadata"]["licence"] == "CC0" and task["output_type"] == "multiple_choice"
     rows = [json.loads(line) for line in found["probekit_my_probe/test.jsonl"].splitlines()]
     for row, text, golds in zip(rows, PROBE.prompts["text"], PROBE.prompts["gold"], strict=True):
@@ -156,19 +156,19 @@ def test_a_task_asks_each_prompt_with_its_right_answer_once(tmp_path):
         assert row["entities"][row["label"]] == golds[0] and len(set(row["entities"])) == 3
         assert sum(entity in golds for entity in row["entities"]) == 1  # no other right answer competes
     assert "c" in rows[0]["entities"]  # a gold of the same relation goes before entities of others
-    assert harness_task(PROBE, tmp_path, options=3) == found != harness_task(PROBE, tmp_path, options=3, seed=1)
+    assert harness_task(PROBE, options=3) == found != harness_task(PROBE, options=3, seed=1)
 
 
-def test_the_place_of_the_right_answer_is_drawn(tmp_path):
+def test_the_place_of_the_right_answer_is_drawn():
     prompts = pd.DataFrame({"prompt_id": range(40), "text": "[MASK]", "gold": [["a"]] * 40})
-    rows = harness_task(Probe("p", prompts, ["a", "b", "c"]), tmp_path, options=2)["probekit_p/test.jsonl"].splitlines()
+    rows = harness_task(Probe("p", prompts, ["a", "b", "c"]), options=2)["probekit_p/test.jsonl"].splitlines()
     assert {json.loads(row)["label"] for row in rows} == {0, 1}
 
 
 @pytest.mark.parametrize(("options", "said"), [(1, "two options at least"), (6, "'x' has 4 wrong entities")])
-def test_a_choice_that_cannot_be_made_is_told(options, said, tmp_path):
+def test_a_choice_that_cannot_be_made_is_told(options, said):
     with pytest.raises(ProbeError, match=said):
-        harness_task(PROBE, tmp_path, options)
+        harness_task(PROBE, options)
 
 
 def test_the_command_writes_and_replaces_only_with_force(run_folder, tmp_path, capsys):
@@ -180,10 +180,12 @@ def test_the_command_writes_and_replaces_only_with_force(run_folder, tmp_path, c
     assert cli.main(["export", "demo/template", "--format", "harness", "--options", "4", "--out", str(out)]) == 0
     rows = (out / "probekit_demo_template" / "test.jsonl").read_text().splitlines()
     assert len(json.loads(rows[0])["choices"]) == 4
+    task = yaml.safe_load((out / "probekit_demo_template.yaml").read_text())
+    assert (out / task["dataset_kwargs"]["data_files"]["test"]).is_file() and str(tmp_path) not in str(task)
     again = ["export", "demo/template", "--format", "harness", "--out", str(out)]
     assert cli.main(again) == 1 and "--force" in capsys.readouterr().err
     assert cli.main([*again, "--force"]) == 0
-    assert set(files("demo/template", "harness", out.resolve())) == {
+    assert set(files("demo/template", "harness")) == {
         "probekit_demo_template.yaml",
         "probekit_demo_template/test.jsonl",
     }
