@@ -12,6 +12,7 @@ import socket
 import tempfile
 import time
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -59,8 +60,8 @@ def unfinished(name: str = "") -> str:
 def sweep(folder: Path) -> list[Path]:
     """Remove what processes that are no more left unfinished in a folder; what cannot be removed stays.
 
-    A process of this host is asked for. One of another host, or whose number was given again, counts as ended when
-    nothing was written for a week, and so does a part without a name of its writer.
+    A process of this host is asked for. One of another host or container, of before the last start, or whose number was
+    given again, counts as ended when nothing was written for a week, and so does a part without a name of its writer.
 
     Returns:
         What was removed.
@@ -83,8 +84,14 @@ def _left(path: Path, host: str | None, process: str | None) -> bool:
     return time.time() - max(one.stat().st_mtime for one in (path, *inside)) > OLD
 
 
+@cache
 def _host() -> str:
-    return re.sub(r"[^\w.-]", "_", socket.gethostname())
+    """Where a process number means one process: the host since its start, or a container on it."""
+    own = ""
+    with contextlib.suppress(OSError):  # Linux alone tells these
+        start = Path("/proc/sys/kernel/random/boot_id").read_text()
+        own = digest(start, os.readlink("/proc/self/ns/pid"), length=8)
+    return re.sub(r"[^\w.-]", "_", f"{socket.gethostname()}-{own}")
 
 
 def _runs(process: int) -> bool:

@@ -168,8 +168,10 @@ class Store:
             What was removed.
 
         Raises:
-            StoreError: something cannot be read or removed.
+            StoreError: something cannot be read or removed, or the days are below 0.
         """
+        if days is not None and not days >= 0:
+            raise StoreError(f"days are a number from 0, not {days:g}: nothing is removed")
         for result in list(self.results()):
             yield from sweep(result.place)
             if days is not None and time.time() - result.written > days * 24 * 3600:

@@ -215,3 +215,5 @@ def test_the_command_shows_the_terms(server, tmp_path, capsys):
     assert "National Library of Medicine" in shown.out and "not accepted" in shown.err and not server.asked
     assert main([*given, "--yes"]) == 0
     assert f"2 files in {tmp_path / 'x'}" in capsys.readouterr().out
+    assert main(["lipid", "fetch", "--after", "", "--into", str(tmp_path / "y"), "--yes"]) == 1
+    assert "after takes a day as YYYY-MM-DD, not ''" in capsys.readouterr().err

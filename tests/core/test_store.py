@@ -433,9 +433,17 @@ def test_parts_of_ended_processes_are_swept_by_the_next_run(tmp_path):
 
 
 def test_what_is_swept_goes_by_process_host_and_age(tmp_path):
-    dead, here = of_a_dead_process(), socket.gethostname()
-    elsewhere = ".page@another-host@1@abc"
-    kept = [elsewhere, f"{unfinished('page')}abc", f".page@{here}@0x@abc", ".notes", "page@x@1@abc", ".12_accuracy-old"]
+    dead = of_a_dead_process()
+    here, number = dead.split("@")[1:3]
+    elsewhere = [".page@another-host@1@abc", f".page@{socket.gethostname()}@{number}@abc"]  # a container has this name
+    kept = [
+        *elsewhere,
+        f"{unfinished('page')}abc",
+        f".page@{here}@0x@abc",
+        ".notes",
+        "page@x@1@abc",
+        ".12_accuracy-old",
+    ]
     for name in (*kept, f"{dead}folder"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "half.ipynb").write_text("half")
@@ -447,7 +455,7 @@ def test_what_is_swept_goes_by_process_host_and_age(tmp_path):
     for path in [*tmp_path.rglob("*")]:
         os.utime(path, (old, old))
     os.utime(tmp_path / f"{unfinished('page')}abc" / "half.ipynb")  # still written to
-    assert {path.name for path in sweep(tmp_path)} == {elsewhere, ".abcdefgh.part"}
+    assert {path.name for path in sweep(tmp_path)} == {*elsewhere, ".abcdefgh.part"}
 
 
 def test_a_folder_that_is_not_there_or_closed_is_not_swept(tmp_path, open_folder):
@@ -525,6 +533,9 @@ def test_old_results_are_removed_when_asked(tmp_path, monkeypatch, capsys):
     store.frames("rank", {"other": 1}, 1, shard)
     place, old = store.place("rank", {**KEY, "shards": 1}), time.time() - 10 * 24 * 3600
     os.utime(next(place.glob("*.parquet")), (old, old))
+    for days in ("-1", "nan", "-inf"):
+        assert main(["store", "prune", f"--days={days}"]) == 1 and place.is_dir()
+        assert "days are a number from 0, not" in capsys.readouterr().err
     assert main(["store", "prune", "--days", "30"]) == 0 and place.is_dir()
     assert main(["store", "prune", "--days", "9"]) == 0 and not place.exists()
     assert len(list(store.results())) == 1
