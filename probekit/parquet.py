@@ -52,14 +52,17 @@ def parquet_rows(path: Path, wanted: Collection[str] | None = None, total: int =
 def _bounds(path: Path, file: Any, names: tuple[str, ...], total: int) -> tuple[int, list[str]]:
     """How many rows fit into what may be held, and the columns of texts in lists, which are not to be filled in."""
     largest, lists = 1, set[str]()
-    for group in map(file.metadata.row_group, range(file.num_row_groups)):
+    groups = list(map(file.metadata.row_group, range(file.num_row_groups)))
+    size = sum(group.total_byte_size for group in groups)
+    if size > limit(total) or (size > limit(HELD) and size > 100 * path.stat().st_size):  # no text is packed so well
+        raise beyond(str(path), "the file, unpacked,", total if size > limit(total) else HELD)
+    file.scan_contents(list(names))  # raises of a damaged column, at which what follows would end the process
+    for group in groups:
         for number, about in enumerate(map(file.schema.column, range(group.num_columns))):
             if not any(about.path == name or about.path.startswith(f"{name}.") for name in names):
                 continue
             column = group.column(number)
-            packed, size = column.total_compressed_size, column.total_uncompressed_size
-            if size > limit(total) or (size > limit(HELD) and size > 100 * packed):  # no text is packed so well
-                raise beyond(str(path), f"column {about.path}, unpacked,", total if size > limit(total) else HELD)
+            size = column.total_uncompressed_size
             if about.max_repetition_level:
                 if column.num_values * max(OBJECT, about.length) > limit(HELD):
                     raise beyond(str(path), f"column {about.path} of a row group", HELD // OBJECT, "values")
