@@ -190,6 +190,19 @@ def test_a_value_that_each_row_repeats_is_not_filled_in_for_hundreds_of_rows(tmp
     assert rows == {1 << 20: 256} and pool.max_memory() < 60 << 20
 
 
+def test_damaged_metadata_of_parquet_are_read_or_refused_and_end_no_process(tmp_path):
+    pq.write_table(pa.table({"text": ["One."], "gold": [["a"]]}), tmp_path / "a.parquet")
+    data, ends = (tmp_path / "a.parquet").read_bytes(), Counter[str]()
+    start = len(data) - 8 - int.from_bytes(data[-8:-4], "little")
+    for at in range(start, start + 150):
+        path = written(tmp_path / "b.parquet", data[:at] + bytes([data[at] ^ 8]) + data[at + 1 :])
+        try:
+            ends[f"{len(list(parquet_rows(path)))} row"] += 1
+        except ProbeError:
+            ends["refused"] += 1
+    assert ends["refused"] > 9 and ends["1 row"] > 9
+
+
 @pytest.mark.parametrize("held", [reading.HELD, 10_000])
 def test_lists_of_parquet_are_read_as_they_are(tmp_path, monkeypatch, held):
     monkeypatch.setattr(parquet, "HELD", held)
