@@ -52,7 +52,7 @@ ANSWERS = {
         "own/en",
     ),
     "32": lambda n: rationale_length.answer(
-        {"lengths": one(dataset="own/en", model="m", dimension="grammar", metric="F1", ratio=0.1, n=n)}, "own/en", "m"
+        {"lengths": one(dataset="own/en", model="m", dimension="grammar", metric="F1", ratio=0.1, n=n)}, "own/en"
     ),
     "33": lambda n: perturbations.answer(
         {

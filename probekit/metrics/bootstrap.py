@@ -286,18 +286,6 @@ def crossed_means(
         return np.asarray(sums[:, : table.shape[1]] / sums[:, table.shape[1] :])
 
 
-def fewest(units: Sequence[tuple[Hashable, Hashable]]) -> float:
-    return effective_units(units)
-
-
-def effective_clusters(clusters: Sequence[Hashable]) -> float:
-    return effective_units(clusters)
-
-
-def middle(drawn: npt.ArrayLike, level: float = 0.95, clusters: float = 0) -> tuple[float, float]:
-    return interval(drawn, clusters or math.inf, level)[:2]
-
-
 def two_sided(draws: npt.ArrayLike, units: Units) -> float:
     """Two-sided p-value of "the statistic is zero", from its bootstrap draws, shape (samples,); nan draws are left out.
 

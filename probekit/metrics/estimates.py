@@ -22,7 +22,7 @@ class Drawn(NamedTuple):
 
     estimate: Array
     draws: Array
-    units: float = np.inf
+    units: float
 
     def minus(self, other: Drawn) -> Drawn:
         """The difference of numbers that were drawn together."""
