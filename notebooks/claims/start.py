@@ -83,17 +83,20 @@ def contexts() -> Card:
     floors = pick(tables["floors"], source="trex")
     able = floors[~floors["floor"].astype(bool)]["model"].tolist()
     means = pick(tables["accuracy"], source="trex", gold="any", k=1, model=able)
-    steps = pick(tables["ucm"], source="trex", measure="UCM_m", model=able)
+    steps = pick(tables["ucm"], source="trex", measure="each document once", model="mean over models").iloc[0]
     rows = means.melt(["model"], ["without", "with"], "text", "acc@1")
     rows["model"], rows["text"] = rows["model"].map(title), rows["text"].map({"without": "no text", "with": "text"})
     without, with_ = means["without"].mean(), means["with"].mean()
     helps = {True: "Yes", False: "Not always"}[bool((means["gain_low"] > 0).all())]
     answer = (
         f"{helps}: with a text before a question of {title('trex')}, models name a right answer first for "
-        f"{100 * with_:.0f} of 100 questions, without one for {100 * without:.0f} (mean of {len(able)} models). It "
-        "need not be the right answer that is asked for: where the text names another one, the one asked for rises in "
-        f"{steps['understand'].mean():.0%} of cases and falls in {steps['misunderstand'].mean():.0%}."
+        f"{100 * with_:.0f} of 100 questions, without one for {100 * without:.0f} (mean of {len(able)} models)."
     )
+    if steps["misunderstand_low"] > steps["understand_high"]:
+        answer += (
+            " It need not be the right answer that is asked for: where the text names another one, the one asked for "
+            f"rises in {steps['understand']:.0%} of a document's steps and falls in {steps['misunderstand']:.0%}."
+        )
     figure = forest(rows, "acc@1", series="text", xlabel="Acc@1, any right answer")
     alt = told(rows, "acc@1", "model", "text")
     return Card("Does text before a question help a model?", "yao2023", answer, figure, alt, ("22_ucm", "23_copy"))

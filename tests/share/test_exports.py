@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import jsonschema
@@ -15,7 +16,7 @@ from probekit import cli
 from probekit.errors import ProbeError, ReportError
 from probekit.outcomes import RANKS, Outcomes
 from probekit.probes.probe import Probe
-from probekit.share.eval_ever import eval_ever
+from probekit.share.eval_ever import _result, eval_ever
 from probekit.share.exports import files
 from probekit.share.harness import harness_task
 from probekit.share.measures import read_run
@@ -52,11 +53,13 @@ def test_a_model_is_told_with_its_numbers_and_its_samples_point_to_them(run_fold
     assert told["model_info"]["id"] == "local/two" and told["eval_library"]["name"] == "probekit"
     first, _, mrr = told["evaluation_results"]
     assert first["score_details"]["score"] == pytest.approx(2 / 3)
-    interval = first["score_details"]["uncertainty"]["confidence_interval"]
-    assert (
-        interval["lower"] < 2 / 3 < interval["upper"]
-        and interval["method"] == "bootstrap over 2 facts, exact where all are alike"
-    )
+    assert first["score_details"]["uncertainty"] == {"num_samples": 3}  # two facts have no interval
+    one = run.measures()[0]
+    sure = replace(one, found=one.found._replace(low=0.1, high=0.9, clusters=7))
+    assert _result(run, sure)["score_details"]["uncertainty"]["confidence_interval"] == {
+        **{"lower": 0.1, "upper": 0.9, "confidence_level": 0.95},
+        "method": "bootstrap over 7 facts, exact where all are alike",
+    }
     assert first["metric_config"]["metric_id"] == "accuracy_at_1" and not first["metric_config"]["lower_is_better"]
     assert first["metric_config"]["evaluation_description"].endswith("of all candidates, by their score sum")
     assert told["model_info"]["additional_details"]["score"] == "sum"
@@ -93,7 +96,7 @@ def test_the_hub_reads_the_model_index(run_folder):
     assert results[0].metric_value == pytest.approx(2 / 3, abs=1e-6) and results[0].task_type == "text-generation"
     assert results[0].dataset_type == "probekit/mine" and results[0].metric_args["k"] == 1
     assert results[0].metric_args["score"] == "sum"
-    assert results[0].metric_args["low"] < results[0].metric_value < results[0].metric_args["high"]
+    assert "low" not in results[0].metric_args  # two facts have no interval
 
 
 def test_each_probe_is_a_result_of_its_own_without_references_in_the_yaml(run_folder):
