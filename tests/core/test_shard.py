@@ -41,7 +41,7 @@ def test_ranks_equal_a_loop_over_the_competitors(table, ties):
 def test_the_best_are_those_of_a_stable_sort(table, top):
     scores, _ = table
     names = [str(i) for i in range(scores.shape[1])]
-    candidates = Candidates(names, {}, [()] * len(names), frozenset())
+    candidates = Candidates(names, {}, [()] * len(names), frozenset(), frozenset())
     for (best, values), line in zip(_best(scores, candidates, top), scores.tolist(), strict=True):
         order = sorted(range(len(line)), key=lambda i: -line[i])[:top]  # sorted is stable
         assert best == [names[i] for i in order] and values == [line[i] for i in order]
@@ -52,6 +52,6 @@ def test_the_best_of_many_candidates(values):
     generator = torch.Generator().manual_seed(values)
     scores = torch.randint(values, (5, 20_000), generator=generator).float()
     names = [str(i) for i in range(20_000)]
-    found = _best(scores, Candidates(names, {}, [()] * len(names), frozenset()), 10)
+    found = _best(scores, Candidates(names, {}, [()] * len(names), frozenset(), frozenset()), 10)
     expected = scores.sort(dim=1, descending=True, stable=True).indices[:, :10].tolist()
     assert [[int(name) for name in best] for best, _ in found] == expected
