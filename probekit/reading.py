@@ -333,6 +333,7 @@ def tar_files(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
         source: Any = SimpleNamespace(read=read)  # all that a stream is asked for
         with tarfile.open(fileobj=source, mode="r|", bufsize=BLOCK) as archive:
             for member in archive:
+                archive.members = []  # type: ignore[attr-defined]  # else it keeps the headers of all
                 if member.issparse():  # its map has no limit
                     raise ProbeError(f"{path}: {member.name!r} is stored with holes; pack it without")
                 left = limit(BETWEEN) + member.size * member.isreg()  # of no other is anything skipped

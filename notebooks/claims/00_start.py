@@ -15,7 +15,7 @@
 #
 # A language model can be asked by leaving a gap in a sentence: in "The capital of Portugal is `[MASK]`." the words it prefers for the gap are its answer.
 # Four papers ask that way what models know, what they make of a text, why they answer as they do, and whom their answers hurt.
-# This report computes each of their tables and figures again, and says what came of it.
+# This report computes their tables and figures again, as far as data and models can be had, and says what came of it.
 
 # %% tags=["parameters", "remove-cell"]
 recorded: bool = True  # this page has no other source
@@ -58,7 +58,7 @@ page.table(verdicts, "verdicts", "What came of the claims of each paper", readab
 # ::::
 #
 # The report compares four papers with a new implementation of their methods; it does not rank language models.
-# Most models of the papers cannot be had here, so small ones stand in, and every page says which.
+# Most models of the papers cannot be had here, so small ones stand in, which every page names.
 
 # %% tags=["hide-input"]
 page.close()

@@ -89,8 +89,9 @@ def contexts() -> Card:
     without, with_ = means["without"].mean(), means["with"].mean()
     helps = {True: "Yes", False: "Not always"}[bool((means["gain_low"] > 0).all())]
     answer = (
-        f"{helps}: with a text before a question of {title('trex')}, models name a right answer first for "
-        f"{100 * with_:.0f} of 100 questions, without one for {100 * without:.0f} (mean of {len(able)} models)."
+        f"{helps}: with a text, or the names in it, before a question of {title('trex')}, models name a right answer "
+        f"first for {100 * with_:.0f} of 100 questions, without one for {100 * without:.0f} (mean of {len(able)} "
+        "models)."
     )
     if steps["misunderstand_low"] > steps["understand_high"]:
         answer += (

@@ -278,8 +278,9 @@ def answer(tables: Tables) -> str:
     zero = sided(row["understand_low"], row["understand_high"], ("excludes", "excludes", "includes"))
     text = (
         f"On {named(source)} a right answer put before the question lifts the one that is asked for in "
-        f"{abs(row['understand']):.1%} {'more' if row['understand'] > 0 else 'fewer'} of the steps than it lifts a "
-        f"wrong entity in that one's place ({whose(row)}); the 95% interval {zero} zero."
+        f"a share of its steps that is {100 * abs(row['understand']):.1f} points "
+        f"{'greater' if row['understand'] > 0 else 'smaller'} than for a wrong entity in that one's place "
+        f"({whose(row)}); the 95% interval {zero} zero."
     )
     copied: dict[str, Any] = one_row(tables["copying"], tables["floors"], source=source, variant="knowledge_only")
     text += (

@@ -243,9 +243,10 @@ def answer(tables: Tables) -> str:
     up, wrong = _gains(UNDERSTAND), _gains(MISUNDERSTAND)
     right = pick(tables["shares"], share=RIGHT).groupby("text")["value"].mean()
     return (
-        "Training on biomedical text makes the right answer move more often; that more of these moves go the right "
-        "way is not shown. In the paper's Table 3 a model so trained lifts it in "
-        f"{100 * up.mean():.0f} of 100 steps more than the general model it was trained on from, and lowers it in "
+        "Models trained on biomedical text move the right answer more often than the general ones they start from; "
+        "that more of these moves go the right way is not shown, and four starting points are too few for a test. In "
+        f"the paper's Table 3 a model so trained lifts it in {100 * up.mean():.0f} of 100 steps more than the general "
+        "model it was trained on from, and lowers it in "
         f"{100 * wrong.mean():.0f} more; {right[BIOMEDICAL]:.0%} of such models' moves go the right way, and "
         f"{right[GENERAL]:.0%} of general ones'."
     )

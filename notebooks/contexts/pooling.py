@@ -111,7 +111,7 @@ def unheard(floor: pd.DataFrame, source: str) -> str:
     """What to say in place of an answer where no model is above the floor of a source; empty where one is."""
     if not pick(floor, source=source)["floor"].all():
         return ""
-    return f"On {named(source)} no model does better than one constant answer, so that its ranks say nothing."
+    return f"On {named(source)} no model is shown to do better than one constant answer: nothing follows from ranks."
 
 
 def whose(row: Mapping[Any, object]) -> str:

@@ -157,9 +157,11 @@ def answer(tables: Tables) -> str:
         return text
     sides = [set(part["verdict"]) for _, part in rows[rows["verdict"] != FLOOR].groupby("claim")]
     same, reversed_ = sides.count({"agrees"}), sides.count({"contradicts"})
+    some = sum("contradicts" in side for side in sides) - reversed_
     return (
         f"{text} Of the {len(sides)} directions of movement that the paper reports, {same} come out the same in every "
-        f"model above the floor, {reversed_} reversed in every one, and {len(sides) - same - reversed_} are open."
+        f"model above the floor, {reversed_} reversed in every one, {some} reversed in some, and "
+        f"{len(sides) - same - reversed_ - some} are open."
     )
 
 

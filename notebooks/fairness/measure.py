@@ -287,9 +287,10 @@ def _worse(tables: Tables, subset: str) -> str:
     rows = pick(tables["within"], subset=subset).set_index("model")
     alone = rows.drop(index=MEAN)
     counts = [f"{int(count) or 'none'}" for count in ((alone["low"] > 0).sum(), (alone["high"] < 0).sum())]
+    known = int(alone["low"].notna().sum())
     return (
-        f"{cell(rows.loc[MEAN].to_dict())} on {title(subset)} (mean; worse for {counts[0]} of {len(alone)} "
-        f"models and better for {counts[1]}, by 95% intervals that exclude zero)"
+        f"{cell(rows.loc[MEAN].to_dict())} on {title(subset)} (mean of {len(alone)} models; of the {known} with an "
+        f"interval of their own it excludes zero for {counts[0]} that score worse and {counts[1]} that score better)"
     )
 
 

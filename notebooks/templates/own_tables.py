@@ -339,11 +339,12 @@ def answer(tables: Tables) -> str:
     alike = {kind: _mean_tau(pick(known, kind=kind, measure=UNSURE))(places) for kind in (FACTS, DOMAIN)}
     p = pick(tables["tests"], statement=f"{HERE}rankings change with the domain")["p"].iloc[0]
     return (
-        f"By perplexity, the paper's own tables rank the {len(table6())} models less alike in two domains than in two "
-        f"styles (p {number(p)}, looked for after reading them): two styles of the same facts agree with Kendall's tau "
-        f"of {number(tau[FACTS, UNSURE], 2)}, two domains with {number(tau[DOMAIN, UNSURE], 2)} in the same style and "
-        f"{number(tau[BOTH, UNSURE], 2)} in different styles. Among the {len(places)} models with BERT's pieces of "
-        f"words, whose perplexities can be compared, it is {number(alike[FACTS], 2)} and {number(alike[DOMAIN], 2)}."
+        f"By perplexity, the paper's own tables rank the {len(table6())} models less alike in two domains than in one "
+        f"(within a style, p {number(p)}, looked for after reading them): two styles of the same facts agree with "
+        f"Kendall's tau of {number(tau[FACTS, UNSURE], 2)}, two domains with {number(tau[DOMAIN, UNSURE], 2)} in the "
+        f"same style and {number(tau[BOTH, UNSURE], 2)} in different styles. Among the {len(places)} models with "
+        f"BERT's pieces of words, whose perplexities can be compared, it is {number(alike[FACTS], 2)} and "
+        f"{number(alike[DOMAIN], 2)}."
     )
 
 

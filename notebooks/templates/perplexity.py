@@ -269,12 +269,11 @@ def answer(tables: Tables) -> str:
         passed, few_models = tests[tests["p_holm"] <= LEVEL], int((tests["verdict"] == TOO_FEW).sum())
         falls, rises = int((passed["estimate"] < 0).sum()), int((passed["estimate"] > 0).sum())
         found = f"falls as perplexity rises on {falls or 'none'} of {len(tests)} probes and rises on {rises or 'none'}"
-        neither = f"neither falls nor rises with perplexity on any of {len(tests)} probes"
-        sentences.append(
-            f"Over models, accuracy {found if falls or rises else neither}, by exact tests with Holm's correction"
-            + f"; on {few_models} of them there are too few models for any outcome to decide" * bool(few_models)
-            + "."
-        )
+        whether = f"Over models, accuracy {found}, by exact tests with Holm's correction"
+        if not (falls or rises):
+            whether = f"Whether accuracy falls as perplexity rises over models is open on all of {len(tests)} probes"
+        too_few = f"; on {few_models} of them no outcome of so few models could decide" * bool(few_models)
+        sentences.append(f"{whether}{too_few}.")
     return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
 
 

@@ -89,7 +89,8 @@ class Source:
     def _stamp(self) -> str | None:
         """Names, sizes, times and samples of the files of weights; None where they cannot be read.
 
-        A header alone does not tell weights that were trained on, nor a time those of a reproducible archive.
+        A header alone does not tell weights that were trained on, nor a time of change those of a reproducible archive:
+        the time of the last write to the file does, which nobody sets.
         """
         parts: list[bytes | str] = []
         if self.folder is None:
@@ -98,7 +99,8 @@ class Source:
             for path in sorted(path for path in self.folder.iterdir() if path.name.endswith(WEIGHTS)):
                 with path.open("rb") as file:
                     size = file.seek(0, 2)
-                    parts.append(f"{path.name} {size} {path.stat().st_mtime_ns}")
+                    about = path.stat()
+                    parts.append(f"{path.name} {size} {about.st_mtime_ns} {about.st_ctime_ns} {about.st_ino}")
                     for place in (0, size // 2, max(0, size - SAMPLE)):
                         file.seek(place)
                         parts.append(file.read(SAMPLE))

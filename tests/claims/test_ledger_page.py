@@ -113,7 +113,10 @@ def test_the_card_on_templates_is_of_facts_that_no_model_was_tuned_on():
 
 def test_the_card_on_contexts_does_not_say_that_text_harms():
     answer = start.contexts().answer
-    assert answer.startswith("Yes: with a text") and "for 61 of 100 questions, without one for 44" in answer
+    assert (
+        answer.startswith("Yes: with a text, or the names in it,")
+        and "for 61 of 100 questions, without one for 44" in answer
+    )
     assert answer.endswith("rises in 13% of a document's steps and falls in 31%.")  # each document once
 
 

@@ -10,6 +10,7 @@ import transformers
 import probekit as pk
 from probekit.demo.shipped import zoo_folder
 from probekit.errors import ModelError
+from probekit.models import source
 from probekit.models.encoder import load_encoder
 from probekit.models.loading import find_model
 from probekit.scoring.completions import top_completions
@@ -97,13 +98,15 @@ def test_changed_weights_have_a_new_fingerprint(folder):
         late.network  # noqa: B018
 
 
-def test_other_weights_of_the_same_time_are_noticed(folder):
+@pytest.mark.parametrize("share", [1, 0.3])  # at the end, and where nothing is sampled
+def test_other_weights_of_the_same_time_are_noticed(folder, share, monkeypatch):
     import os
 
+    monkeypatch.setattr(source, "SAMPLE", 16)
     about = (folder / WEIGHTS).stat()
     before = pk.load_model(str(folder)).fingerprint
     data = bytearray((folder / WEIGHTS).read_bytes())
-    data[-2] ^= 1
+    data[int(share * len(data)) - 2] ^= 1
     (folder / WEIGHTS).write_bytes(data)
     os.utime(folder / WEIGHTS, ns=(about.st_atime_ns, about.st_mtime_ns))
     assert pk.load_model(str(folder)).fingerprint != before

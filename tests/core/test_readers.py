@@ -252,6 +252,18 @@ def test_large_files_of_an_archive_are_skipped_and_read(tmp_path):
     assert found == {"a" * 300: 3_000_000, "yes": 3_000_000}
 
 
+def test_headers_of_an_archive_are_not_kept(tmp_path):
+    """Each member copies all global keys: of thousands, those of one are held."""
+    keys = {f"key{number}": "x" * 20 for number in range(2000)}
+    with tarfile.open(tmp_path / "a.tar.gz", "w:gz", format=tarfile.PAX_FORMAT, pax_headers=keys) as archive:
+        for number in range(300):
+            archive.addfile(tarfile.TarInfo(str(number)))
+    tracemalloc.start()
+    assert len(list(tar_files(tmp_path / "a.tar.gz", lambda name: True))) == 300
+    assert tracemalloc.get_traced_memory()[1] < 5_000_000
+    tracemalloc.stop()
+
+
 # JSON
 
 

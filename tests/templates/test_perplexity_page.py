@@ -204,9 +204,9 @@ def test_the_answer_counts_cases_on_either_side():
     text = perplexity.answer(over({"p": 6, "q": 6, "r": 4}, rises=("q",), answered=answered))
     assert "in 1 of 3 pairs of model and probe that have an interval, and a higher one in 1." in text
     assert "accuracy falls as perplexity rises on 1 of 3 probes and rises on 1, by exact tests" in text
-    assert text.endswith("on 1 of them there are too few models for any outcome to decide.")
+    assert text.endswith("on 1 of them no outcome of so few models could decide.")
     few = perplexity.answer(over({"p": 4}))
-    assert few.startswith("Over models, accuracy neither falls nor rises with perplexity on any of 1 probes")
+    assert few.startswith("Whether accuracy falls as perplexity rises over models is open on all of 1 probes; on 1 of")
     assert "too few" in perplexity.answer(over({}, across=pd.DataFrame()))
 
 
