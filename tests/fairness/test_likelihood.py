@@ -83,7 +83,9 @@ def _columns(weights: dict[str, np.ndarray]) -> np.ndarray:
 
 
 def test_means_of_draws():
-    mean = mean_of([Drawn(np.array([1.0]), np.array([[1.0], [3.0]])), Drawn(np.array([3.0]), np.array([[5.0], [1.0]]))])
+    parts = [([1.0], [[1.0], [3.0]], 9), ([3.0], [[5.0], [1.0]], 7)]
+    mean = mean_of([Drawn(np.array(one), np.array(draws), units) for one, draws, units in parts])
+    assert mean.units == 7
     assert mean.estimate.tolist() == [2.0] and mean.draws[:, 0].tolist() == [3.0, 2.0]
 
 
