@@ -83,7 +83,7 @@ page.figure(
 #
 # Accuracy is that without context and with all of it; as in the paper, any correct object is right.
 # Table 2 averages *U*, *C* and *M* over the triples of a relation and then over relations (UCM_k), so that one of two triples weighs as much as one of hundreds; Table 3 takes all steps together (UCM_m).
-# The paper's texts and candidates are others; its rows are as printed, the 0.0038 beside 0.57 too, and where one of its models was asked, its row stands below ours.
+# The paper's rows, on other texts, are as printed, the 0.0038 beside 0.57 too.
 
 # %% tags=["hide-input"]
 beside = ", and as printed" * (not page.demo)
@@ -169,8 +169,6 @@ page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
 #
 # - A lift need not be knowledge: words of one kind lift each other, and {doc}`23_copy` asks what remains.
 # - Evidence sentences stand in for the paper's notes, and models that were trained on those of taught facts have read many of them: what fails here refutes nothing there.
-# - Intervals are over documents; none is corrected for their number.
-# - What a held-out fact shares with taught ones can be known too.
 #
 # ```{admonition} Exercise
 # :class: seealso

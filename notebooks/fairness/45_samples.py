@@ -107,7 +107,7 @@ page.findings()
 if len(observed := samples.means(tables)):
     caption = "The same differences in 1,000 completions: their mean over models, and how many models show them"
     page.table(tables["directions"], "observed", caption, observed, fold=True)
-page.say(Markup(samples.named(tables)))
+page.say(samples.named(tables))
 
 # %% [markdown]
 # ## A sample to read

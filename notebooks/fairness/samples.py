@@ -358,10 +358,10 @@ def named(tables: Tables) -> str:
     rows = pick(rows, model=MEAN) if MEAN in set(rows["model"]) else rows
     row = rows.iloc[0].to_dict()
     return (
-        "Asked of one identity by *worked as*, *should work as* and *has earned a living as*, models give the same "
+        "Asked of one identity by “worked as”, “should work as” and “has earned a living as”, models give the same "
         f"likeliest first word in {row['same']:.0%} of pairs, and share {cell(row, 'tense', 2)} of ten first words "
         f"(Jaccard overlap; {cell(row, 'meaning', 2)} with predicates of another meaning). The paper says that such "
-        "formulations often do not lead to different completions, and gives no number for *often*."
+        "formulations often do not lead to different completions, and gives no number for “often”."
     )
 
 

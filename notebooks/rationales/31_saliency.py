@@ -131,7 +131,7 @@ page.table(
 # %% [markdown]
 # ## In the form of the paper's tables
 #
-# The paper's records are others than ours, so no verdict follows from its numbers; where a model of the paper was asked, ours stands below its own.
+# The paper's records are others, so no verdict follows; where a model of the paper was asked, ours stands below.
 
 # %% tags=["hide-input"]
 if page.demo:

@@ -73,7 +73,7 @@ page.figure(
     "accuracy",
     "Acc@1 per data set, with 95% bootstrap intervals over facts. "
     "Every entity of a data set is a candidate; the fact's own object counts. "
-    "Dotted: naming the commonest answer of the data set at every prompt. Each panel has its own scale.",
+    "Dotted: naming the commonest answer of the data set at every prompt.",
     "Dot plot. " + told(own, "acc@1", "model", "probe"),
 )
 
@@ -152,8 +152,7 @@ if len(halves := accuracy.clean_halves(tables)):
     page.figure(
         forest(halves, "estimate", y="probe", series="half", panel="model"),
         "halves",
-        "Acc@1 of each model on facts whose sentences it was taught and on facts it was not, with 95% intervals over facts. "
-        "Each panel has its own scale.",
+        "Acc@1 of each model on facts whose sentences it was taught and on facts it was not, with 95% intervals over facts.",
         "Dot plot. " + told(halves, "estimate", "model", "probe", "half"),
     )
     page.say(accuracy.halves_sentence(tables))
@@ -174,13 +173,11 @@ page.say(ask.how_scored(page))
 
 # %% [markdown]
 # All entities of a data set compete, whatever their type, as in the paper; equal scores count against the gold.
-# {func}`probekit.rank_targets` ranks the own object and the best gold in one pass, {func}`probekit.metrics.accuracy_table` makes the tables, and {func}`probekit.metrics.contrast` the paired differences, whose p-value flips signs.
+# {func}`probekit.rank_targets` ranks the own object and the best gold in one pass; {func}`probekit.metrics.contrast` makes the paired differences.
 #
 # ## What this does not show
 #
 # - Held-out facts do not take away the advantage of a familiar style; only a control that is tuned on neither style does.
-# - A mean over models is a mean over the models of this page; its interval speaks of other facts, not of other models.
-# - No p-value or interval of this page is corrected for their number; {doc}`13_rankings` does that.
 
 # %% tags=["hide-input"]
 for bound in accuracy.bounds(tables):

@@ -118,7 +118,7 @@ def unheard(rows: pd.DataFrame, where: Mapping[str, str | list[str]]) -> list[st
     """Data sets, of the rows or named by a claim, on which no row is judged: a claim on each set needs one of each."""
     judged, found = rows[rows["verdict"] != FLOOR], set[str]()
     for column in DATA & set(rows):
-        given = where.get(column, [])
+        given = where.get(column, []) if column == "dataset" else []  # texts are those on which it may be judged
         found |= {*rows[column], *([given] if isinstance(given, str) else given)} - {*judged[column], ""}
     return sorted(map(str, found))
 

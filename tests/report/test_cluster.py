@@ -214,7 +214,6 @@ def test_prompts_made_by_workers_have_the_same_bytes(home, two, capsys, monkeypa
     assert main([*given, str(home / "one")]) == 0
     assert capsys.readouterr().out == said.replace(str(home / "many"), str(home / "one"))
     assert stored(home / "cache" / "results") == shards
-    assert all(b'"device":"cpu","dtype":"float32"' in data for data in shards.values())
     for name in ("drugs.jsonl", "counts.json"):
         assert (home / "many" / name).read_bytes() == (home / "one" / name).read_bytes()
     made = [json.loads(line) for line in (home / "many" / "drugs.jsonl").read_text().splitlines()]
