@@ -93,7 +93,7 @@ for style in sorted(tables["datasets"]["style"].unique(), key=list(STYLES).index
 page.say(accuracy.relation_sentence(tables))
 if not page.demo and len(beside := accuracy.beside_paper(tables)):
     headings = {"published": "Printed, 16 models", "acc@1": "Ours", "models": "Our models", "which": "Data"}
-    page.say("The paper's Tables 3 and 4 are missing from our copy; means that its text gives stand beside ours below.")
+    page.say("The paper's Tables 3 and 4 are missing from our copy; means from its text stand beside ours.")
     caption = "Mean Acc@1 over models: as printed, and ours over all of this run, those at the floor among them"
     counts = {name: beside[name].map(plain) for name in ("models", "facts")}
     page.table(beside, "beside", caption, readable(beside.assign(**counts), headings))
@@ -173,7 +173,7 @@ page.say(ask.how_scored(page))
 #
 # ## What this does not show
 #
-# - Nothing here is corrected for many tests; {doc}`13_rankings` is.
+# - Uncorrected for many tests; {doc}`13_rankings` corrects.
 # - Held-out facts do not take away the advantage of a familiar style; only a control that is tuned on neither style does.
 
 # %% tags=["hide-input"]
