@@ -18,7 +18,7 @@ def probe() -> Probe:
 
 def test_rows_and_tokens_are_those_the_network_is_given() -> None:
     model, asked = small("bert", "zoo"), probe()
-    assert not model.minds_padding  # which is tried once, by rows of its own
+    assert model.fingerprint and not model.minds_padding  # each tries the network by rows of its own
     rows, tokens, found = passes(model.network, lambda: pk.rank_entities(model, asked, batch_tokens=1))
     counts = found.attrs["counts"]
     assert (rows, tokens) == (counts["forward rows"], counts["tokens"])  # one row a batch: nothing is padded
