@@ -34,3 +34,8 @@ def meant(name: str, known: Iterable[str]) -> str:
     """Which known name may be meant by one that is not: of ``realtion``, a question after ``relation`` in brackets."""
     near = difflib.get_close_matches(name.lower(), [one for one in known if one != name], n=1, cutoff=0.75)
     return f" (is {near[0]!r} meant?)" if near else ""
+
+
+def said(error: BaseException) -> str:
+    """The first line of what a library's error says, else its type."""
+    return next(iter(str(error).strip().splitlines()), type(error).__name__)

@@ -458,7 +458,7 @@ def assignment(text: str) -> tuple[str, Any]:
         read = yaml_value(value, f"-p {text:.80}")
         if isinstance(read, datetime.date):
             return name, value
-        json.dumps(read, allow_nan=False)
+        json.dumps(read, allow_nan=False, ensure_ascii=False).encode()  # no half of a surrogate pair
     except ProbeError as error:
         raise ProbeError(f"{error}; put a text in quotes") from error
     except (ValueError, TypeError) as error:

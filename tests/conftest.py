@@ -202,7 +202,9 @@ LINEAR = {f"linear_{what}": n for what, n in [("key_head_dim", 8), ("value_head_
 LINEAR |= {"linear_num_value_heads": 4, "shared_expert_intermediate_size": 16}
 MIXED = ["linear_attention", "full_attention"]
 JAMBA = {"num_experts": 2, "use_mamba_kernels": False, "mamba_d_state": 4, "mamba_dt_rank": 4}
-UNSHARED = {  # that keep other things than keys and values of each token, or besides
+SIDES = {"d_model": 32, "encoder_layers": 2, "decoder_layers": 2, "encoder_ffn_dim": 64, "decoder_ffn_dim": 64}
+SIDES |= {"encoder_attention_heads": 4, "decoder_attention_heads": 4, "init_std": 0.3}
+UNSHARED = {  # that keep other things than keys and values of each token, or besides, or do not go on from them
     "minimax": ("MiniMax", {"layer_types": MIXED, "num_local_experts": 2, "block_size": 4}),
     "jamba": ("Jamba", {**JAMBA, "attn_layer_period": 2, "attn_layer_offset": 1}),
     "jamba, linear": ("Jamba", {**JAMBA, "attn_layer_period": 9, "attn_layer_offset": 8}),
@@ -213,12 +215,14 @@ UNSHARED = {  # that keep other things than keys and values of each token, or be
     "mamba": ("Mamba", {}),
     "openai-gpt": ("OpenAIGPT", {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 130}),
     "switch": ("SwitchTransformers", {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}),
+    "m2m_100, begins with padding": ("M2M100", {**SIDES, "decoder_start_token_id": 0}),
+    "nllb-moe": ("NllbMoe", {**SIDES, "num_experts": 2, "expert_capacity": 64}),
 }
 
 
 def unshared(family: str) -> Model:
     """A random network of which no cache can be shared; a new one at each call."""
-    seq2seq = family == "switch"
+    seq2seq = UNSHARED[family][0] in ("SwitchTransformers", "M2M100", "NllbMoe")
     tokenizer = writer("t5", "zoo").tokenizer if seq2seq else writer("gpt2", "own").tokenizer
     common = {f"{role}_token_id": getattr(tokenizer, f"{role}_token_id") for role in ("pad", "bos", "eos")}
     common |= {**WIDE, "head_dim": 8, "num_key_value_heads": 2, "initializer_range": 0.3, "decoder_start_token_id": 0}

@@ -114,7 +114,7 @@ def _statement_score(model: Model, left: str, entity: str, right: str, score: st
     if model.kind == "causal":
         begin = before or [tokenizer.bos_token_id if tokenizer.bos_token_id is not None else tokenizer.eos_token_id]
         values = _log_probs(model, [*begin, *ids])[len(begin) :]
-    elif model.network.config.model_type in ("t5", "switch_transformers"):
+    elif "<extra_id_0>" in tokenizer.get_vocab():
         opens, closes = tokenizer.convert_tokens_to_ids(["<extra_id_0>", "<extra_id_1>"])
         source = [*before, *ids[: inside[0]], opens, *ids[inside[-1] + 1 :], *after]
         written = [ids[i] for i in inside] + [closes] * (score != "slot")

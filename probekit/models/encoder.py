@@ -6,7 +6,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from probekit.errors import ModelError
+from probekit.errors import ModelError, said
 from probekit.models.fit import POOLER, check_layers, check_weights
 from probekit.models.kinds import pick_device, quiet
 from probekit.models.loading import find_model, opened, weights_lacking
@@ -82,5 +82,4 @@ def load_encoder(name_or_path: str, device: str = "auto") -> Model:
 
 
 def _cannot(name: str, error: Exception) -> ModelError:
-    said = str(error).strip().partition("\n")[0] or type(error).__name__
-    return ModelError(f"cannot load an encoder from {name!r}: {said}")
+    return ModelError(f"cannot load an encoder from {name!r}: {said(error)}")

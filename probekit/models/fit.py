@@ -6,12 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from probekit.cautions import caution
-from probekit.errors import ModelError
+from probekit.errors import ModelError, said
 from probekit.models.model import Kind, position_padding, special_roles
 from probekit.titles import shown_name
 
 HANDFUL = 10  # tokens besides special ones, below which a vocabulary writes no text
 SPARE, SPARE_ROWS = 0.1, 127  # share and number of embeddings that padding to a round number may leave without a token
+RARE = "\N{UGARITIC LETTER ALPA}"  # that hardly a vocabulary holds
 CASED = 0.05  # share of the tokens with a capital letter, from which on a vocabulary minds case
 BUFFERS = ("position_ids", "token_type_ids", "inv_freq", "masked_bias", "attn.bias")  # of old checkpoints; no weights
 POOLER = "pooler"  # a layer for whole sentences, which neither a slot nor a mean over tokens uses
@@ -61,8 +62,8 @@ def check_tokenizer(name: str, kind: Kind, network: Any, tokenizer: Any) -> None
     30,522), at most by a tenth or ``SPARE_ROWS``. It may not have fewer, but for added tokens that no text needs.
 
     Raises:
-        ModelError: hardly a token, tokens beyond the embeddings or embeddings beyond the tokens, a masked model without
-            a mask, or padding that the network would take for text.
+        ModelError: hardly a token, tokens beyond the embeddings or embeddings beyond the tokens, a failure on unknown
+            signs, a masked model without a mask, or padding that the network would take for text.
     """
     rows: int = network.get_input_embeddings().weight.shape[0]
     by_id = {number: token for token, number in tokenizer.get_vocab().items()}
@@ -86,6 +87,13 @@ def check_tokenizer(name: str, kind: Kind, network: Any, tokenizer: Any) -> None
             f"{name}: its network has {rows:,} embeddings, but its tokenizer knows {rows - spare:,} of them: it is "
             f"another model's, or part of its files are missing; {whole}"
         )
+    try:
+        tokenizer(RARE)
+    except Exception as error:  # the library tokenizers raises no narrower one
+        raise ModelError(
+            f"{name}: its tokenizer fails on signs that it does not know ({said(error)}): name its unknown token in "
+            "tokenizer.json"
+        ) from error
     if kind == "masked" and "mask" not in special:
         raise ModelError(
             f"{name} is a masked model whose tokenizer has no mask token; name it in its tokenizer_config.json "

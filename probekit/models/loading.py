@@ -11,7 +11,7 @@ from typing import Any, cast
 
 from probekit import elsewhere
 from probekit.cautions import caution
-from probekit.errors import ModelError, meant
+from probekit.errors import ModelError, meant, said
 from probekit.files import cache_folder, canonical, digest
 from probekit.lazy import chosen
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
@@ -78,6 +78,8 @@ def load_model(
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
         config = _config(source, entry, common)
+        if getattr(config, "attention_type", "") == "block_sparse":
+            config.attention_type = "original_full"  # a short text would switch it to that for all later ones
         found = kind or kind_of(config, source)
         check_kind(found, config, source)
         check_layers(name_or_path, config)
@@ -276,20 +278,19 @@ def home_of(name: str) -> str:
 
 
 def _explain(name: str, source: str, error: Exception) -> str:
-    said = str(error).strip().splitlines()[0] if str(error).strip() else type(error).__name__
     if out_of_memory(error):
         return (
-            f"{name} does not fit into memory ({said}): free some, take dtype='bfloat16', another device or several by "
-            "device_map, or a smaller model"
+            f"{name} does not fit into memory ({said(error)}): free some, take dtype='bfloat16', another device or "
+            "several by device_map, or a smaller model"
         )
     if os.path.isdir(source):
-        return f"cannot load the model in {source}: {said}"
+        return f"cannot load the model in {source}: {said(error)}"
     if "trust_remote_code" in str(error):
-        return f"{name}: its code lies beside its weights, and remote code is never run: {said}"
+        return f"{name}: its code lies beside its weights, and remote code is never run: {said(error)}"
     return (
         f"cannot load {name!r} ({source}): it is neither a folder here nor to be had from the Hub or its cache"
         f"{meant(name, registry())}; "
-        f"offline, download it beforehand and give its folder. The loader said: {said}"
+        f"offline, download it beforehand and give its folder. The loader said: {said(error)}"
     )
 
 

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Kind = Literal["masked", "causal", "seq2seq", "encoder"]
 PART = 1_000  # texts given to a tokenizer at once
 ANY = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands for a text
+BEGINS = "\N{LOWER ONE EIGHTH BLOCK}"  # SentencePiece's mark
 ROLES = ("pad", "unk", "cls", "sep", "mask", "bos", "eos")
 BOOKKEEPING = ("_name_or_path", "transformers_version", "architectures", "dtype", "torch_dtype")  # decide no result
 
@@ -145,18 +146,23 @@ class Model:
         return self.tokens("x") != self.tokens(" x")
 
     @cached_property
+    def marks_words(self) -> bool:
+        """Whether a word by itself gets the mark of a word's beginning, lacking behind a sign (SentencePiece)."""
+        return self.tokenizer.convert_ids_to_tokens(self.tokens("x"))[0].startswith(BEGINS)
+
+    @cached_property
     def minds_padding(self) -> bool:
         """Whether the network mixes a text with the padding behind it, so that a batch must hold one length alone."""
-        if self.source is None:
+        if self.source is None and "fingerprint" not in self.__dict__:
             return mixes_padding(self.kind, self.network, self.tokenizer)
         return self.fingerprint.endswith(MIXES)
 
     def tokens(self, text: str) -> list[int]:
         """Token ids of ``text`` without special tokens."""
-        return list(self.tokenizer(text, add_special_tokens=False, verbose=False)["input_ids"])
+        return list(self.tokens_of([text])[0])
 
     def tokens_of(self, texts: Sequence[str]) -> list[tuple[int, ...]]:
-        """Token ids of each text as ``tokens`` gives them, without all else that a tokenizer tells."""
+        """Token ids of each text without special tokens, and without all else that a tokenizer tells."""
         backend = self.tokenizer.backend_tokenizer
         backend.no_truncation()
         backend.no_padding()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from probekit.errors import ModelError
+from probekit.errors import ModelError, said
 from probekit.models.kinds import out_of_memory, quiet
 from probekit.models.model import Kind, Model
 
@@ -19,8 +19,10 @@ def try_out(name: str, kind: Kind, network: Any, tokenizer: Any) -> None:
 
     Raises:
         ModelError: it fails, or a causal network's scores of the first tokens move with the last one; a seq2seq network
-            whose configuration does not say what its decoder begins with.
+            whose configuration does not say what its decoder begins with; one that hashes by chance (Reformer).
     """
+    if "lsh" in getattr(network.config, "attn_layers", ()) and network.config.hash_seed is None:
+        raise ModelError(f"{name}: its network draws lots anew at each call: set hash_seed in its config.json")
     if kind == "seq2seq" and getattr(network.config, "decoder_start_token_id", None) is None:
         raise ModelError(
             f"{name}: its config.json does not say what its decoder begins with: set decoder_start_token_id there"
@@ -31,10 +33,9 @@ def try_out(name: str, kind: Kind, network: Any, tokenizer: Any) -> None:
     except Exception as error:  # a network raises whatever its code does
         if out_of_memory(error):
             raise
-        said = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise ModelError(
-            f"{name}: {type(network).__name__} fails on plain tokens ({said}): see to its config.json, or take another "
-            "model"
+            f"{name}: {type(network).__name__} fails on plain tokens ({said(error)}): see to its config.json, or take "
+            "another model"
         ) from error
     if ahead:
         raise ModelError(

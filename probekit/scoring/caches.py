@@ -3,23 +3,44 @@
 from __future__ import annotations
 
 from copy import copy
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from probekit.cautions import caution
+from probekit.models.kinds import out_of_memory
 from probekit.models.model import Model
+from probekit.models.precision import differs
 from probekit.titles import shown_name
 
 if TYPE_CHECKING:
     import torch
 
+TRIED = 6  # tokens of a text that is read in two halves, and whole
 _SHARES: WeakKeyDictionary[Any, bool] = WeakKeyDictionary()  # of a network, found once
 
 
+@dataclass(frozen=True)
+class Past:
+    """What was run: the cache of keys and values, and the encoder's output, one row for each text of a batch."""
+
+    cache: Any
+    source: torch.Tensor | None
+
+    def onward(self, rows: torch.Tensor) -> dict[str, Any]:
+        """What the network gets besides token ids, for texts that go on from these rows."""
+        from transformers.modeling_outputs import BaseModelOutput
+
+        given: dict[str, Any] = {"past_key_values": picked(self.cache, rows)}
+        if self.source is not None:
+            given["encoder_outputs"] = BaseModelOutput(last_hidden_state=self.source[rows])
+        return given
+
+
 def shares(model: Model) -> bool:
-    """Whether a causal or seq2seq network keeps keys and values of each token, and nothing else; a caution if not."""
+    """Whether texts may go on from picked rows of what a causal or seq2seq network has read; a caution if not."""
     if model.network not in _SHARES:
-        _SHARES[model.network] = _pickable(_cache_of(model))
+        _SHARES[model.network] = _goes_on(model)
         if not _SHARES[model.network]:
             caution(
                 f"{shown_name(model.name)}: what {type(model.network).__name__} keeps of the tokens it has read cannot "
@@ -28,18 +49,38 @@ def shares(model: Model) -> bool:
     return _SHARES[model.network]
 
 
-def _cache_of(model: Model) -> Any:
-    """What is kept of one token; None where a network, or a part of it, takes no cache."""
+def _goes_on(model: Model) -> bool:
+    """Whether two texts that go on from one beginning are read as a whole text is: tried, on a few tokens."""
     import torch
 
-    ids, network = torch.zeros((1, 1), dtype=torch.long, device=model.device), model.network
-    decoder = {"decoder_input_ids": ids} if model.kind == "seq2seq" else {}
+    network, special = model.network, set(model.tokenizer.all_special_ids)
+    plain = [i for i in range(network.get_input_embeddings().weight.shape[0]) if i not in special]
+    ids = (plain[:: max(1, len(plain) // TRIED)] * TRIED)[:TRIED]
+    source, name, start = {}, "input_ids", ids[0]
+    if model.kind == "seq2seq":
+        source = {"input_ids": torch.tensor([ids], device=model.device)}
+        name, start = "decoder_input_ids", int(network.config.decoder_start_token_id)
+
+    def read(tokens: list[int], keep: bool, given: dict[str, Any], rows: int = 1) -> Any:
+        batch = torch.tensor([tokens] * rows, device=model.device)
+        return network(**{name: batch}, **given, use_cache=keep, return_dict=True)
+
+    both = torch.tensor([0, 0], device=model.device)
+    text, half = [start, *ids[1:]], TRIED // 2
     try:
         with torch.inference_mode():
-            output = network(input_ids=ids, **decoder, use_cache=True, return_dict=True)
-    except Exception:  # a network raises whatever its code does
-        return None
-    return getattr(output, "past_key_values", None)
+            begun = read(text[:half], True, source)
+            past = Past(begun.past_key_values, begun.encoder_last_hidden_state if source else None)
+            if not _pickable(past.cache):
+                return False
+            rest = read(text[half:], True, past.onward(both), len(both)).logits
+            whole = read(text, False, source).logits[:, half:]
+    except Exception as error:  # a network raises whatever its code does
+        if out_of_memory(error):
+            raise
+        return False
+    log_probs = whole.float().log_softmax(-1)
+    return not differs(rest.float().log_softmax(-1), log_probs.expand_as(rest), network.dtype)
 
 
 def _pickable(cache: Any) -> bool:

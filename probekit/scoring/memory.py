@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
-from probekit.errors import ModelError
+from probekit.errors import ModelError, ProbekitError, said
 from probekit.models.kinds import out_of_memory
 from probekit.scoring.batches import BATCH_TOKENS, token_batches
 
@@ -69,10 +69,8 @@ def within_memory(
         Row numbers of the batch, and what ``run`` gave.
 
     Raises:
-        ModelError: a single row does not fit into memory.
+        ModelError: a single row does not fit into memory, or the network fails for another reason.
     """
-    import torch
-
     limit = budget
     batches = token_batches(lengths, masks, budget)
     if alike:
@@ -85,9 +83,11 @@ def within_memory(
             if len(part) == 1 or size <= max(limit, lengths[part[0]]):
                 try:
                     result = run(part)
-                except (torch.OutOfMemoryError, RuntimeError, MemoryError) as error:
+                except ProbekitError:
+                    raise
+                except Exception as error:  # a network raises whatever its code does
                     if not out_of_memory(error):
-                        raise
+                        raise ModelError(f"{name}: its network fails on these texts ({said(error)})") from error
                     if len(part) == 1:
                         raise ModelError(
                             f"{name}: one row of {size} tokens does not fit into memory; free some, take another "

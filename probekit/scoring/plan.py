@@ -122,6 +122,11 @@ def check_candidates(model: Model, probe: Probe, plan: Plan) -> None:
         caution(f"{name}: there is one candidate alone, so that every answer is right.")
     elif total - apart > MANY_LOST * total:
         caution(f"{told}.")
+    if model.marks_words and (glued := [slot for slot in plan.slots if slot.left and not slot.spaced]):
+        caution(
+            f"{name}: in {len(glued):,} prompts the slot follows another sign than white space; each candidate is "
+            "scored there as the beginning of a word, as its tokenizer writes it by itself."
+        )
     if special := sorted({e for table in plan.tables for e in table.special}):
         caution(f"{name}: {len(special):,} candidates hold special tokens, such as {special[0]!r}; they rank last.")
     if without := sorted({e for table in plan.tables for e in table.tokenless}):

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 import torch
 import transformers
-from conftest import NETWORKS, small
-from tokenizers import normalizers
+from conftest import NETWORKS, small, wordpiece
+from tokenizers import Tokenizer, normalizers
 
 import probekit as pk
 from probekit.cautions import CAUTIONS
@@ -235,6 +235,25 @@ def test_candidates_without_a_token_are_warned_of(caplog):
     pk.rank_entities(small("distilbert"), asking([*WORDS, "\N{COMBINING ACUTE ACCENT}"], WORDS[:2]))
     (text,) = said(caplog)
     assert "1 candidates have no token at all" in text
+
+
+@pytest.mark.parametrize(("family", "told"), [("albert", 1), ("bert", 0), ("roberta", 0)])
+def test_a_slot_glued_to_text_is_told_where_the_tokenizer_marks_words(caplog, family, told):
+    texts = ["He was ([MASK]) .", "In [MASK] .", "[MASK] is it ."]
+    rows = {"prompt_id": [*"abc"], "text": texts, "gold": [["town"]] * 3}
+    pk.rank_entities(small(family), pk.Probe("mine", pd.DataFrame(rows), [*WORDS, "town"]))
+    assert ["in 1 prompts the slot follows another sign" in text for text in said(caplog)] == [True] * told
+
+
+def test_a_tokenizer_that_fails_on_an_unknown_sign_is_refused(tmp_path):
+    tokenizer = wordpiece(False)
+    spec = json.loads(tokenizer.backend_tokenizer.to_str())
+    spec["model"]["unk_token"] = "[ABSENT]"
+    tokenizer = transformers.PreTrainedTokenizerFast(
+        tokenizer_object=Tokenizer.from_str(json.dumps(spec)), **tokenizer.special_tokens_map
+    )
+    with pytest.raises(ModelError, match=r"fails on signs that it does not know \(WordPiece error"):
+        check_tokenizer("m", "masked", small("bert").network, tokenizer)
 
 
 def test_a_model_of_another_kind_is_named_before_it_is_asked():

@@ -8,8 +8,10 @@ import pytest
 import torch
 import transformers
 from conftest import byte_bpe, small, wordpiece, writer
+from test_trial import REFORMER
 
 import probekit as pk
+from probekit.errors import ModelError
 from probekit.models import Model
 from probekit.models.padding import MIXES
 from probekit.scoring.embeddings import embed
@@ -35,7 +37,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     **{name: {} for name in ("MegatronBert", "MPNet", "RemBert", "Roberta", "RobertaPreLayerNorm", "RoFormer")},
     **{name: {} for name in ("XLMRoberta", "XLMRobertaXL", "Tapas")},
     "Bart": SIDES,
-    "BigBird": {"block_size": 8, "num_random_blocks": 1},
+    "BigBird": {"attention_type": "original_full"},
     "ConvBert": {},
     "Deberta": {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": 16},
     "DebertaV2": {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": 16},
@@ -51,13 +53,15 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "MobileBert": {"intra_bottleneck_size": 32, "true_hidden_size": 32},
     "ModernBert": {"local_attention": 8},
     "Nystromformer": {"num_landmarks": 8, "segment_means_seq_len": 8, "conv_kernel_size": 5},
+    "Reformer": {**REFORMER, "hash_seed": 1},
     "RoCBert": {"shape_vocab_size": 20, "pronunciation_vocab_size": 20},
     "SqueezeBert": {"output_groups": 1, **GROUPS},
     "XLM": {**DIM, "emb_dim": 32},
     "Yoso": {"conv_window": 3},
 }
-MINDING = {"ConvBert", "FNet", "Funnel", "MobileBert", "Nystromformer", "Yoso"}
+MINDING = {"ConvBert", "FNet", "Funnel", "MobileBert", "Nystromformer", "Reformer", "Yoso"}
 TEXTS = ["He was born in [MASK] .", "It is [MASK] .", "The people of the old town , they said , speak [MASK] there ."]
+TEXTS += ["the old town " * 19 + "is [MASK] ."]  # several blocks
 ENTITIES = ["town", "clock maker", "Lomese", "Zürich"]
 
 
@@ -80,11 +84,22 @@ def made(family: str, tokenizer: Any, load: Any = transformers.AutoModelForMaske
 @pytest.mark.parametrize("family", FAMILIES)
 def test_no_score_hangs_on_its_batch(family, tokenizer):
     model = Model(family, "masked", made(family, tokenizer), tokenizer)
-    rows = {"prompt_id": ["a", "b", "c"], "text": TEXTS, "gold": [["town"]] * 3}
-    asked = pk.Probe("three", pd.DataFrame(rows), ENTITIES)
-    together, alone = (pk.rank_targets(model, asked, [ENTITIES] * 3, batch_tokens=n)["score"] for n in (None, 1))
+    rows = {"prompt_id": [*"abcd"], "text": TEXTS, "gold": [["town"]] * 4}
+    asked = pk.Probe("four", pd.DataFrame(rows), ENTITIES)
+    together, alone = (pk.rank_targets(model, asked, [ENTITIES] * 4, batch_tokens=n)["score"] for n in (None, 1))
     assert together.tolist() == pytest.approx(alone.tolist(), abs=1e-4)
     assert model.minds_padding == (family in MINDING)
+
+
+def test_attention_in_blocks_until_a_text_is_short_is_never_used(tmp_path):
+    tokenizer = small("bert").tokenizer
+    network = made("BigBird", tokenizer)
+    network.config.attention_type = "block_sparse"
+    with pytest.raises(ModelError, match="set attention_type to original_full"):
+        _ = Model("b", "masked", network, tokenizer).fingerprint
+    network.save_pretrained(tmp_path)
+    tokenizer.save_pretrained(tmp_path)
+    assert pk.load_model(str(tmp_path)).network.base_model.attention_type == "original_full"
 
 
 @pytest.mark.parametrize("kind", ["float32", "bfloat16"])

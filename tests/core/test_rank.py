@@ -295,12 +295,13 @@ def test_a_row_that_never_fits_is_named(monkeypatch):
         pk.rank_entities(small("bert"), probe())
 
 
-def test_other_runtime_errors_are_not_taken_for_memory(monkeypatch):
+@pytest.mark.parametrize("error", [RuntimeError, IndexError, AssertionError])
+def test_other_errors_of_a_network_are_not_taken_for_memory(monkeypatch, error):
     def broken(model, rows):
-        raise RuntimeError("shapes do not match")
+        raise error("shapes do not match\nat all")
 
     monkeypatch.setattr(forward, "_logits", broken)
-    with pytest.raises(RuntimeError, match="shapes do not match"):
+    with pytest.raises(ModelError, match=r"its network fails on these texts \(shapes do not match\)$"):
         pk.rank_entities(small("bert"), probe())
 
 

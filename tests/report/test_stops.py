@@ -146,6 +146,7 @@ def test_without_a_terminal_a_bar_is_plain_lines(monkeypatch, capsys):
         ("how=&a [*a]", "more than 200,000 values"),
         ("how=!!set {a}", "the value is no number, text, list or mapping"),
         ("how=2001-99-99", "month must be in 1..12; put a text in quotes"),
+        (r'how="\ud800"', "surrogates not allowed"),
         ("how=.nan", "the value is no number, text, list or mapping"),
         ("nota=well", "has no parameter 'nota' (is 'note' meant?); it has how, note, out"),
         ("=well", "-p takes NAME=VALUE"),

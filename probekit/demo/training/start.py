@@ -11,7 +11,7 @@ from probekit.demo.training.architecture import new_network
 from probekit.demo.training.corpus import Text
 from probekit.demo.training.recipe import Shape
 from probekit.demo.training.vocabulary import read_tokenizer, train_tokenizer
-from probekit.errors import ModelError
+from probekit.errors import ModelError, said
 from probekit.models.card import FAMILIES
 from probekit.models.fit import check_layers, check_tokenizer, check_weights
 from probekit.models.kinds import auto_class, kind_of, quiet
@@ -84,8 +84,7 @@ def from_folder(folder: Path, seed: int) -> Start:
     except ModelError:
         raise
     except Exception as error:  # the loaders raise whatever their readers of files raise
-        said = (str(error).strip().splitlines() or [type(error).__name__])[0]
-        raise ModelError(f"cannot train on from {folder}: {said}") from error
+        raise ModelError(f"cannot train on from {folder}: {said(error)}") from error
     tokenizer, fresh = read_tokenizer(folder), _head(network, info, folder)
     check_weights(folder.name, network, sorted(info["unexpected_keys"]))
     check_tokenizer(folder.name, kind, network, tokenizer)

@@ -11,19 +11,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from probekit.errors import ModelError
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS
-from probekit.scoring.caches import picked, shares
+from probekit.scoring.caches import Past, shares
 from probekit.scoring.forward import embedded, head_at
 from probekit.scoring.memory import within_memory
-
-if TYPE_CHECKING:
-    import torch
 
 
 @dataclass(frozen=True)
@@ -134,14 +131,6 @@ def token_log_probs(
 Row = tuple[Node, int, np.ndarray]  # a node, its parent's row in the cache, values up to the first token of the node
 
 
-@dataclass(frozen=True)
-class Past:
-    """What was run: the cache of keys and values, and the encoder's output, one row for each node of a batch."""
-
-    cache: Any
-    source: torch.Tensor | None
-
-
 def _walk(model: Model, rows: Sequence[Row], past: Past | None, budget: int) -> Iterator[tuple[int, np.ndarray]]:
     """Run nodes behind their parents, then what follows them: only the caches on the way down are held at a time."""
     for members in _alike(rows):
@@ -217,15 +206,9 @@ def _sizes(nodes: Sequence[Node]) -> list[int]:
 def _given(model: Model, nodes: Sequence[Node], parents: Sequence[int], past: Past | None) -> dict[str, Any]:
     """What the network gets besides token ids: the rows of the past that these nodes go on from, or their sources."""
     import torch
-    from transformers.modeling_outputs import BaseModelOutput
 
-    if past is None:
-        if not nodes[0].source:
-            return {}
-        sources = embedded(model, torch.tensor([node.source for node in nodes])).to(model.device)
-        return {"input_ids": sources}
-    chosen = torch.tensor(parents, device=model.device)
-    given: dict[str, Any] = {"past_key_values": picked(past.cache, chosen)}
-    if past.source is not None:
-        given["encoder_outputs"] = BaseModelOutput(last_hidden_state=past.source[chosen])
-    return given
+    if past is not None:
+        return past.onward(torch.tensor(parents, device=model.device))
+    if not nodes[0].source:
+        return {}
+    return {"input_ids": embedded(model, torch.tensor([node.source for node in nodes])).to(model.device)}
