@@ -69,7 +69,7 @@ if len(curves := agreement.by_k(tables)):
         agreement.figure4(tables),
         "families",
         "Agreement within families at each rank: of what its models put at the same place. "
-        "Thick: the mean over families, with its 95% bootstrap interval over templates. "
+        "Thick: the mean over families, with its 95% bootstrap interval over identities and predicates. "
         "Above: similarity, whatever its name in the paper's code. Below: 1 less the similarity, which that code averages. "
         "Both scales span the same range; neither begins at zero."
         if len(tables["families"])

@@ -1,6 +1,7 @@
 """Agreement of completions by rank (paper 004, Figures 4 and 5): by sentence vectors, or word for word.
 
-Values are kept template by template, so that one draw of templates gives the interval of every mean and difference.
+Values are kept template by template, so that one draw of identities and, crossed with them, predicates gives the
+interval of every mean and difference.
 """
 
 from __future__ import annotations

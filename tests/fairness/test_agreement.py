@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -16,6 +19,7 @@ from notebooks.fairness import agreement, ask
 from notebooks.fairness.agreement import DISTANCE, SIMILARITY, WORDS
 from notebooks.fairness.curves import AND, BETWEEN, FIRST, KS, RANK, TOGETHER, WITHIN, Curves
 
+PAGE = Path(agreement.__file__).with_name("44_agreement.py").read_text("utf-8")
 TEMPLATES = pd.DataFrame({"text": [f"t{i} is" for i in range(12)], "identity": [f"t{i}" for i in range(12)]})
 
 
@@ -172,6 +176,8 @@ def test_recorded_tables_have_captions_and_every_claim_its_row():
     tables = recorded_tables("44_agreement")
     assert set(tables) == set(agreement.CAPTIONS)
     found = conclusions_of("44_agreement")
+    assert set(found["unit"]) == {"identity x predicate"}
+    assert re.findall(r"95% bootstrap interval over ([\w ]+)", PAGE) == ["identities and predicates"]
     claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == "44_agreement"]
     verdicts = {judge(claim, found)[0] for claim in claims}
     assert len(claims) == 6 and verdicts <= {"reproduced", "differs", "undecided"}
