@@ -9,8 +9,9 @@ import pytest
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.rewordings import NAME, PROMPT
-from probekit.report.claims import load_claims
+from probekit.report.claims import Claim, load_claims
 from probekit.report.recording import recorded_tables
+from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
 from notebooks.contexts import biases
@@ -96,6 +97,17 @@ def test_results_that_differ_count_on_either_side_and_equal_ones_on_none() -> No
         assert found.loc[["002-16d", "002-16e"], "estimate"].tolist() == pytest.approx([0.6, 0.6])
     assert verdicts(asked({FIRST: first(0.6), PROMPT: first(0.3)}))["002-16d"] == "agrees"
     assert verdicts(asked({FIRST: first(0.6), PROMPT: first(0.6)}))["002-16d"] == "undecided"
+
+
+@pytest.mark.parametrize("claim", [claim for claim in load_claims() if claim.id in ("002-16d", "002-16e")])
+def test_that_results_differ_is_read_as_it_is_tested(claim: Claim) -> None:
+    """By Acc@1 as a whole, whatever single answers do, and turned to its own side, so that nothing lies below zero."""
+    assert "single answers that change do not count, and no outcome would contradict it" in claim.statement
+    swapped = {FIRST: first(0.5), PROMPT: first(0.5)[::-1], NAME: first(0.5)[::-1]}  # every answer is another
+    found = concluded(biases.conclusions(biases.tables(asked(swapped)))).set_index("claim").loc[claim.id]
+    assert found["estimate"] == 0 and found["verdict"] == "undecided"
+    recorded = pick(recorded_tables("24_biases")["directions"], claim=claim.id)
+    assert len(recorded) and (recorded["estimate"] >= 0).all()
 
 
 def test_equal_results_are_called_different_in_a_twentieth_of_cases() -> None:
