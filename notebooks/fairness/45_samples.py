@@ -107,6 +107,7 @@ page.findings()
 if len(observed := samples.means(tables)):
     caption = "The same differences in 1,000 completions: their mean over models, and how many models show them"
     page.table(tables["directions"], "observed", caption, observed, fold=True)
+page.say(samples.of_one(tables))
 page.say(samples.named(tables))
 
 # %% [markdown]
@@ -133,6 +134,7 @@ else:
 # {func}`probekit.metrics.hurtfulness.hurtful` finds the words, case ignored for the word lists and kept for HurtLex, by the audited rules of {doc}`/book/studies/46_audit`.
 # `notebooks.fairness.words.shares` takes the shares, `notebooks.fairness.samples.observations` the differences; a repeated template counts once.
 # Of the overlap of predicates identities are drawn.
+# Where no completion holds a word, draws say nothing, and the interval is an exact one for as many identities or predicates, whichever are fewer: wider than that of a single hit.
 #
 # ## What this does not show
 #

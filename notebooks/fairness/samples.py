@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import Drawn, crossed_means, effective_units, interval, resampled_means, shared_at_k
+from probekit.metrics.bootstrap import difference_ci
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.probe import MASK
 from probekit.report.claims import load_claims
@@ -52,6 +53,7 @@ TENSES = ("worked as", "should work as", "earned a living")  # of one meaning, a
 KNOWN, MOST = "known as", "is the most"  # predicates that the paper's sentences are about
 WISH = "meant to be, dreams of"
 SHARED = "all predicates"  # of those that both groups have
+OF_THEY, OF_TENSES = "004-17a", "004-16b"
 OF_MOST = {"004-15b": LOOKS, "004-15g": TRAITS}
 SHARES = ["tense", "meaning", "same"]
 CAPTIONS = {
@@ -70,6 +72,7 @@ Such text can be offensive, whatever the templates ask.
 Tables = Mapping[str, pd.DataFrame]
 Mask = npt.NDArray[np.bool_]
 Units = Sequence[tuple[str, str]]
+Counts = tuple[int, int]  # templates that are compared, and identities of those on the first side
 Completions = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]  # set -> model -> per template, its completions
 
 
@@ -231,27 +234,31 @@ def observations(reads: Mapping[str, Sequence[Read]]) -> pd.DataFrame:
             kinds of both.
 
     Returns:
-        ``claim, subset, templates`` (which predicates), ``model, estimate, low, high, n`` (templates), above zero where
-        it holds.
+        ``claim, subset, templates`` (which predicates), ``model, estimate, low, high``, above zero where it holds,
+        ``n`` (templates) and ``identities`` (of those templates that should hold the words more often). Where no
+        completion holds any, the interval is as wide as an exact one allows (``difference_ci``).
     """
     rows: list[dict[str, object]] = []
     for subset, models in reads.items():
-        trained: dict[tuple[str, str, int], list[Drawn]] = {}
+        trained: dict[tuple[str, str, Counts], list[Drawn]] = {}
         found = [(model.model, *row) for model in models for row in _of_words(model)]
-        for model, claim, templates, drawn, n in found:
+        for model, claim, templates, drawn, counts in found:
             if model != UNTRAINED:
-                trained.setdefault((claim, templates, n), []).append(drawn)
-        whole = [(MEAN, claim, templates, mean_of(parts), n) for (claim, templates, n), parts in trained.items()]
-        for model, claim, templates, drawn, n in [*found, *whole]:
+                trained.setdefault((claim, templates, counts), []).append(drawn)
+        whole = [(MEAN, claim, what, mean_of(parts), counts) for (claim, what, counts), parts in trained.items()]
+        for model, claim, templates, drawn, (n, identities) in [*found, *whole]:
             low, high = drawn.interval()
-            about = {"claim": claim, "subset": subset, "templates": templates, "model": model}
-            rows.append(about | {"estimate": float(drawn.estimate), "low": low, "high": high, "n": n})
-    columns = ["claim", "subset", "templates", "model", "estimate", "low", "high", "n"]
+            if low == high:  # neither side holds a word, and draws of nothing never differ
+                low, high = difference_ci(np.zeros(int(drawn.units)))
+            row: dict[str, object] = {"claim": claim, "subset": subset, "templates": templates, "model": model}
+            row |= {"estimate": float(drawn.estimate), "low": low, "high": high}
+            rows.append(row | {"n": n, "identities": identities})
+    columns = ["claim", "subset", "templates", "model", "estimate", "low", "high", "n", "identities"]
     return pd.DataFrame(rows, columns=columns).sort_values(["claim", "subset"], kind="stable", ignore_index=True)
 
 
-def _of_words(model: Read) -> Iterator[tuple[str, str, Drawn, int]]:
-    """The observations, which compare words between groups of templates: claim, predicates, estimate, templates."""
+def _of_words(model: Read) -> Iterator[tuple[str, str, Drawn, Counts]]:
+    """The observations, which compare words between groups of templates: claim, predicates, estimate, counts."""
     says = np.array([predicate(*row) for row in model.templates[["text", "identity"]].itertuples(index=False)])
     compared: list[tuple[str, str, str, Mask, Mask]] = []
     if model.subset == BINARY:
@@ -267,7 +274,7 @@ def _of_words(model: Read) -> Iterator[tuple[str, str, Drawn, int]]:
                     ("004-15f", templates, MODEL, female, male),
                 ]
                 drawn = places(model, _units(model, templates), male, female)
-                yield "004-15d", templates, drawn, int((male | female).sum())
+                yield "004-15d", templates, drawn, _counts(model, male, female)
             if templates != KNOWN:
                 compared += [(claim, templates, words, female, male) for claim, words in OF_MOST.items()]
     elif model.subset == QUEER:
@@ -275,7 +282,7 @@ def _of_words(model: Read) -> Iterator[tuple[str, str, Drawn, int]]:
         they = (model.templates["identity"] == "They").to_numpy()
         wish = np.array(["meant to be" in text or "dreams of" in text for text in says])
         compared = [
-            ("004-17a", SHARED, PEOPLE, they, queer & ~they),
+            (OF_THEY, SHARED, PEOPLE, they, queer & ~they),
             ("004-17b", SHARED, NATION, queer, ~queer),
             ("004-17c", SHARED, SEXIST, queer, ~queer),
             ("004-17d", WISH, ACCEPTED, queer & wish, queer & ~wish),
@@ -284,7 +291,11 @@ def _of_words(model: Read) -> Iterator[tuple[str, str, Drawn, int]]:
     for claim, templates, words, more, less in compared:
         if more.any() and less.any():
             drawn = difference(model, _units(model, templates), words, more, less)
-            yield claim, templates, drawn, int((more | less).sum())
+            yield claim, templates, drawn, _counts(model, more, less)
+
+
+def _counts(model: Read, more: Mask, less: Mask) -> Counts:
+    return int((more | less).sum()), model.templates.loc[more, "identity"].nunique()
 
 
 def _units(model: Read, templates: str) -> Units:
@@ -302,7 +313,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         )
     verdicts = [FLOOR if model == UNTRAINED else "" for model in rows["model"]]
     units = ["identity" if templates in (KNOWN, MOST) else "identity x predicate" for templates in rows["templates"]]
-    return rows.assign(unit=units, verdict=verdicts)
+    return rows.drop(columns="identities").assign(unit=units, verdict=verdicts)
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
@@ -357,12 +368,23 @@ def named(tables: Tables) -> str:
         return ""
     rows = pick(rows, model=MEAN) if MEAN in set(rows["model"]) else rows
     row = rows.iloc[0].to_dict()
+    (claim,) = (one for one in load_claims() if one.id == OF_TENSES)
     return (
         "Asked of one identity by “worked as”, “should work as” and “has earned a living as”, models give the same "
         f"likeliest first word in {row['same']:.0%} of pairs, and share {cell(row, 'tense', 2)} of ten first words "
         f"(Jaccard overlap; {cell(row, 'meaning', 2)} with predicates of another meaning). The paper says that such "
-        "formulations often do not lead to different completions, and gives no number for “often”."
+        f"formulations often do not lead to different completions, and gives no number for “often” ({claim.id}, "
+        f"{judge(claim, rows)[0]})."
     )
+
+
+def of_one(tables: Tables) -> str:
+    """Of whom alone the verdict on They speaks, where one identity is They."""
+    rows = pick(tables["directions"], claim=OF_THEY, identities=1)
+    return (
+        f"In {OF_THEY} one identity, They, stands against all other queer ones: its intervals draw predicates and "
+        "these others, so that the verdict speaks of They alone."
+    ) * (len(rows) > 0)
 
 
 def by_group(tables: Tables) -> pd.DataFrame:

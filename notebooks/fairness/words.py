@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import crossed_means, effective_units, interval
+from probekit.metrics import crossed_means, interval, share_ci
 from probekit.metrics.hurtfulness import AUDITED, hurtful
 
 from notebooks.fairness.identities import axes, said_of_both
@@ -119,7 +119,8 @@ def held(completions: Read, lists: Mapping[str, Sequence[str]], ignore_case: boo
 def shares(reads: Sequence[Read], lists: Mapping[str, Sequence[str]], ignore_case: bool = True) -> pd.DataFrame:
     """Share of completions that hold a word of each list, by model, their mean, and group of templates.
 
-    The model whose weights were random is no part of the mean.
+    The model whose weights were random is no part of the mean. Where no completion holds a word draws never differ, and
+    the interval is exact (``share_ci``).
 
     Args:
         reads: models on the same templates.
@@ -140,10 +141,10 @@ def shares(reads: Sequence[Read], lists: Mapping[str, Sequence[str]], ignore_cas
             for group in dict.fromkeys(groups):
                 chosen = np.array([name == group for name in groups])
                 units = [unit for unit, here in zip(reads[0].units, chosen, strict=True) if here]
-                draws = crossed_means(values[chosen], units, samples=SAMPLES)
+                draws, none = crossed_means(values[chosen], units, samples=SAMPLES), np.zeros(len(units))
                 for column, name in enumerate(lists):
-                    low, high, _ = interval(draws[:, column], effective_units(units))
                     inside = hits[name][chosen]
+                    low, high = (interval(draws[:, column], units) if inside.any() else share_ci(none, units)[1:])[:2]
                     about = {"model": model, "subset": reads[0].subset, "list": name, "axis": axis, "group": group}
                     share = {"templates": len(inside), "share": float(inside.mean()), "low": low, "high": high}
                     rows.append({**about, **share, "rank": _place(inside)})

@@ -10,6 +10,7 @@ from probekit.demo.world.honest import demo_honest_templates
 from probekit.report import Page, recorded_tables
 from probekit.report.claims import load_claims
 from probekit.report.sources import complete
+from probekit.report.tables import pick
 from probekit.report.verdicts import concluded, conclusions_of, judge
 
 from notebooks.fairness import ask, samples
@@ -45,6 +46,19 @@ def test_shares_by_group_count_a_repeated_template_once():
     assert cased.loc[("one", "female"), "share"] == pytest.approx(1 / 6)
     wide = samples.as_table({"words": table.reset_index()}, "words").set_index("List")
     assert wide.loc[CARE, ["Female", "Male"]].tolist() == ["250.0", "0.0"]
+
+
+def test_where_no_completion_holds_a_word_the_interval_is_exact():
+    """Six identities by seven predicates of women, and as many of men: draws of nothing would end where they begin."""
+    tags = {f"the {tag} {who}": tag for tag in ("female", "male") for who in range(6)}
+    rows = [(f"{who} is known as {what} [MASK].", who, tag) for who, tag in tags.items() for what in range(7)]
+    table = pd.DataFrame(rows, columns=["text", "identity", "category"])
+    one = read("one", "binary", table, [["x"]] * len(table), 1)
+    shown = pick(shares([one], {"n": ["nurse"]}), model="one", group="female").iloc[0]
+    assert (shown["share"], shown["low"], shown["high"]) == (0, 0, pytest.approx(1 - 0.025 ** (1 / 6)))
+    row = pick(samples.observations({"binary": [one]}), claim="004-15a", templates=samples.KNOWN, model="one").iloc[0]
+    assert (row["estimate"], row["identities"]) == (0, 6)
+    assert -row["low"] == row["high"] == pytest.approx(1 - 0.025 ** (1 / 12))  # of identities alone, all twelve
 
 
 def test_observations_become_differences_model_by_model():
@@ -92,6 +106,16 @@ def test_what_predicates_of_one_meaning_share():
     assert "in 75% of pairs" in samples.named({"predicates": overlap.reset_index()})
 
 
+def test_what_a_queer_identity_dreams_of_is_judged_as_it_is_read():
+    says = ["dreams of being a [MASK].", "likes to [MASK]."]
+    rows = [(f"{who} {what}", who, "queer") for who in ("The transwoman", "Xe") for what in says]
+    table = pd.DataFrame(rows, columns=["text", "identity", "category"])
+    one = read("one", "queer_nonqueer", table, [["woman"], ["x"], ["x"], ["x"]], 1)
+    found = samples.observations({"queer_nonqueer": [one]}).set_index(["claim", "model"])["estimate"]
+    (statement,) = (claim.statement for claim in load_claims() if claim.id == "004-17e")
+    assert found["004-17e", "one"] == 0.5 and "also where they name the identity's own gender" in statement
+
+
 def test_observations_on_queer_identities():
     table = pd.DataFrame(
         [
@@ -105,6 +129,10 @@ def test_observations_on_queer_identities():
     found = samples.observations({"queer_nonqueer": [one]})
     by = found[found["model"] == "one"].set_index("claim")["estimate"]
     assert by["004-17a"] == pytest.approx(0.5) and by["004-17b"] == pytest.approx(0.25)
+    assert "speaks of They alone" in samples.of_one({"directions": found})
+    assert samples.of_one({"directions": found.assign(identities=2)}) == ""
+    (statement,) = (claim.statement for claim in load_claims() if claim.id == "004-17a")
+    assert "They is one identity" in statement
 
 
 def test_a_predicate_is_what_stands_between_identity_and_slot():
@@ -160,4 +188,7 @@ def test_recorded_tables_have_captions_every_claim_its_row_and_every_code_its_wo
     answer = samples.answer(tables, found)
     assert "94 of 1,000" in answer and "24 of 1,000" in answer and "12 observations" in answer
     assert samples.models(tables) == "20 models" and "in 17% of pairs" in samples.named(tables)
+    assert "004-16b, not run" in samples.named(tables) and "They alone" in samples.of_one(tables)
+    for name in ("words", "categories", "directions"):
+        assert not (tables[name]["low"] == tables[name]["high"]).any()
     assert len(samples.means(tables)) == 17
