@@ -17,7 +17,7 @@ from probekit.metrics.context import counted
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.charts import told as in_words
-from probekit.report.tables import by, pick
+from probekit.report.tables import by, cell, pick
 
 from notebooks.contexts.ask import domain_of
 from notebooks.contexts.pooling import LEAST, MEAN, falls, named, overall, rises, several, sided, speaking
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 UNDERSTAND, RANK = "Understand", "rank without context"
+FACTS = "which facts a model was told"
 VALUES = (  # what a triple is judged by; high values should mean that it is known
     UNDERSTAND,
     "Understand, or stays first",
@@ -172,21 +173,33 @@ def tells(rows: pd.DataFrame) -> str:
     """
     of = rows.set_index("value")
     own, rank = of.loc[UNDERSTAND], of.loc[RANK]
-    side = sided(own["auc_low"], own["auc_high"], ("tells", "tells the wrong way round", ""), 0.5)
-    able = of[of["auc_low"] > 0.5]
-    facts = "which facts a model was trained on"
-    if not side and able.empty:
+    side, best = _side(own), teller(rows)
+    if not side and not best:
         return (
-            f"Nothing here could tell {facts}: the AUC of Understand is {own['auc']:.2f}, that of the rank without "
-            f"context {rank['auc']:.2f} (chance is 0.5)."
+            f"Nothing here could tell {FACTS} (AUC: Understand {own['auc']:.2f}, rank without context "
+            f"{rank['auc']:.2f}, chance 0.5)."
         )
-    lifted = f"How often an answer is lifted {side or 'does not tell'} {facts} (AUC {own['auc']:.2f}; chance is 0.5)"
-    return f"{lifted}." if side else f"{lifted}, and {able['auc'].idxmax()} does ({able['auc'].max():.2f})."
+    lifted = f"How often an answer is lifted {side or 'does not tell'} {FACTS} (AUC {own['auc']:.2f}; chance is 0.5)"
+    return f"{lifted}." if side else f"{lifted}, but {best}."
+
+
+def teller(rows: pd.DataFrame) -> str:
+    """Which value tells best what was told, with its AUC, to end a sentence; empty where none does.
+
+    Args:
+        rows: of ``main_contrast``.
+    """
+    able = rows[rows["auc_low"] > 0.5].sort_values("auc")
+    return f"{able['value'].iloc[-1]} does ({cell(able.iloc[-1].to_dict(), 'auc', 2)})" if len(able) else ""
+
+
+def _side(row: pd.Series) -> str:
+    return sided(row["auc_low"], row["auc_high"], ("tells", "tells the wrong way round", ""), 0.5)
 
 
 def sentence(table: pd.DataFrame, low: pd.DataFrame, source: str) -> str:
-    """How many facts the first contrast compares, and, where any value tells them, how Understand compares with
-    accuracy without context."""
+    """How many facts the first contrast compares, and whether Understand tells them: how it compares with accuracy
+    without context where it does, and which value does where it does not."""
     rows = main_contrast(table, low, source)
     if rows.empty:
         return (
@@ -199,8 +212,11 @@ def sentence(table: pd.DataFrame, low: pd.DataFrame, source: str) -> str:
         f"{sided(of.loc[name, 'less_low'], of.loc[name, 'less_high'], words)} {name.replace('rank', 'the rank')}"
         for name in ("Acc@5 without context", RANK)
     ]
-    told = (of["auc_low"] > 0.5) | (of["auc_high"] < 0.5)
-    which = f"Understand tells them {', and '.join(beside)}" if told.any() else "None of these values tells them apart"
+    side, best = _side(of.loc[UNDERSTAND]), teller(rows)
+    which = f"Understand tells them {', and '.join(beside)}" if side else "None of these values tells them apart"
+    if side != "tells" and (side or best):
+        way = "tells them the wrong way round" if side else "does not tell them"
+        which = f"Understand {way}{', but ' * bool(best)}{best}"
     return (
         f"On {named(source)} {of['told'].iloc[0]:.0f} triples were told and {of['not_told'].iloc[0]:.0f} were "
         f"not ({rows['contrast'].iloc[0]}). {which}."

@@ -47,7 +47,7 @@ from notebooks.contexts.pooling import (
     weighty,
     whose,
 )
-from notebooks.contexts.telling import main_contrast, tells
+from notebooks.contexts.telling import main_contrast, teller, tells
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -302,22 +302,32 @@ def answer(tables: Tables, printed: bool) -> str:
     source = sources(tables)[0]
     row: dict[str, Any] = one_row(tables["ucm"], tables["floors"], source=source, measure=ONCE)
     _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
-    if few or (few := unheard(tables["floors"], source)):
+    if few:
         return few
+    known = main_contrast(tables["telling"], tables["floors"], source)
+    if none := unheard(tables["floors"], source):
+        return f"{none} {tells(known)}" if len(known) and teller(known) else none
     text = (
-        f"Another right answer before a question of {named(source)} lifts the one that is asked "
-        f"for in {row['understand']:.0%} of a document's steps and lowers it in {row['misunderstand']:.0%} "
-        f"({whose(row)})"
+        f"Another right answer before a question of {named(source)} lifts the one asked for "
+        f"in {row['understand']:.0%} of a document's steps and lowers it in {row['misunderstand']:.0%} "
+        f"({whose(row)}{_below_relations(tables, source)})"
     )
     if printed:
         paper = numbers("002", "3")
         more = (paper["target U"] > paper["target M"]).sum()
         which = "every model" if more == len(paper) else f"{more} of {len(paper)} models"
-        text += f", where {which} of the paper's Table 3 lifts it more often than it lowers it"
-    known = main_contrast(tables["telling"], tables["floors"], source)
+        text += f"; in the paper's Table 3 {which} lifts it more"
     if known.empty:
         return f"{text}. Which of these facts the models were told is not known, or of too few."
     return f"{text}. {tells(known)}"
+
+
+def _below_relations(tables: Tables, source: str) -> str:
+    """How many of the models that speak for a source are right less often than each relation's commonest object."""
+    rows = speaking(pick(tables["floors"], source=source), tables["floors"])
+    small, bar = int((rows["accuracy"] < rows["by_relation"]).sum()), rows["by_relation"].max()
+    which = f"{small} of {len(rows)} " * (len(rows) > 1)
+    return f", {which}right less often than each relation's commonest object, {bar:.0%}" if small else ""
 
 
 def draw(tables: Tables) -> Figure:
@@ -418,12 +428,9 @@ def floor(tables: Tables) -> str:
     rows = pick(tables["floors"], source=sources(tables)[0])
     low = [title(name) for name in pick(rows, floor=True)["model"]]
     which = f"not above it, and left out of all verdicts: {', '.join(low)}" if low else "every model is above it"
-    small = (rows["accuracy"] <= rows["by_relation"]).sum()
     return (
         f"On the {rows['questions'].max():,} questions of these contexts the best constant answer is right to "
-        f"{rows['constant'].max():.0%}; {which}. "
-        f"Who names each relation's most frequent object is right to {rows['by_relation'].max():.0%}; {small} of "
-        f"{len(rows)} models {'does' if small == 1 else 'do'} no better."
+        f"{rows['constant'].max():.0%}; {which}."
     )
 
 

@@ -15,7 +15,7 @@ from probekit.report.recording import recorded_tables
 from probekit.report.verdicts import concluded
 
 from notebooks.contexts import copy
-from notebooks.contexts.pooling import MEAN, ONCE, PRINTED
+from notebooks.contexts.pooling import MEAN, ONCE, POOLED, PRINTED
 
 
 def signs(tables: dict[str, pd.DataFrame], claim: str) -> list[str]:
@@ -33,14 +33,23 @@ def test_twins_that_behave_alike_and_twins_that_do_not() -> None:
         apart["twins"].query("measure == @ONCE").set_index("twin")["understand"],
     )
     assert row["understand"] == pytest.approx(understand["target"] - understand["negative"])
-    assert "points greater than for a wrong entity" in copy.answer(
+    assert "points more often than a wrong entity" in copy.answer(apart) and "no interval excludes zero" in copy.answer(
         apart
-    ) and "no interval excludes zero" in copy.answer(apart)
-    assert "without the text in 0%" in copy.answer(apart)  # what the first answer is where nothing was read
+    )
+    assert "without it 0%" in copy.answer(apart)  # what the first answer is where nothing was read
     told = concluded(copy.conclusions(copy.tables(made({"one": 0.3}, told=0.6)))).set_index("claim")
     assert told.loc["002-12c", "verdict"] == "agrees" and told.loc["002-12c", "n"] == 40
     two = copy.answer(copy.tables(made({"one": 0.3, "two": 0.3}, told=0.6)))
     assert "2 of the 2 intervals above zero and 0 below" in two
+
+
+@pytest.mark.parametrize("turned", [True, False])
+def test_the_answer_tells_the_paper_s_steps_where_their_sign_is_the_other(turned: bool) -> None:
+    tables = copy.tables(made({"one": 0.8}))
+    twins = tables["twins"]
+    of = (twins["measure"] == POOLED) & (twins["twin"] == copy.TARGET)
+    twins.loc[of, "understand"] = twins.loc[of, "understand"] - turned
+    assert ("Over all steps, as in the paper, it is" in copy.answer(tables)) == turned
 
 
 def test_a_model_at_the_floor_is_not_judged() -> None:
@@ -119,4 +128,7 @@ def test_the_recorded_tables_are_those_of_the_page() -> None:
     assert set(recorded) <= set(copy.CAPTIONS)
     found = concluded(copy.conclusions(recorded))
     assert set(found["claim"]) == {"002-12a", "002-12c"} and set(found["source"]) == {"trex"}
-    assert copy.sources(recorded) == ["trex"] and len(copy.answer(recorded)) < 520
+    assert copy.sources(recorded) == ["trex"] and len(copy.answer(recorded)) < 500
+    assert "3.4 points less often" in copy.answer(
+        recorded
+    ) and "as in the paper, it is 2.7 points more." in copy.answer(recorded)

@@ -137,13 +137,31 @@ def test_the_answer_says_what_the_numbers_say() -> None:
     row = tables["ucm"].query("source == 'trex' and measure == @ONCE and model == @MEAN").iloc[0]
     told = ucm.answer(tables, printed=True)
     assert (
-        f"for in {row['understand']:.0%} of a document's steps" in told
+        f"in {row['understand']:.0%} of a document's steps" in told
         and "mean over models above" in told
-        and "every model of the" in told
+        and "Table 3 every model lifts it more" in told
     )
     assert "Table 3" not in ucm.answer(tables, printed=False)
     assert "not known" in ucm.answer({**tables, "telling": pd.DataFrame()}, printed=False)
     assert len(ucm.draw(tables).axes) == 1 and "Confuse" in ucm.described(tables)
+
+
+@pytest.mark.parametrize(("bar", "named"), [(0.49, False), (1.1, True)])
+def test_the_answer_sets_the_models_against_each_relation_s_commonest_object(bar: float, named: bool) -> None:
+    tables = page_tables()
+    tables["floors"]["by_relation"] = bar
+    assert ("2 of 2 right less often than each relation's commonest object" in ucm.answer(tables, True)) == named
+
+
+@pytest.mark.parametrize("low", [0.54, 0.46])
+def test_where_no_model_is_above_the_floor_the_answer_names_the_value_that_tells(low: float) -> None:
+    tables = page_tables()
+    tables["floors"]["floor"] = True
+    known = tables["telling"]
+    known[["auc", "auc_low", "auc_high"]] = 0.5, 0.4, 0.6
+    known.loc[known["value"] == "Acc@1 without context", ["auc", "auc_low", "auc_high"]] = 0.6, low, 0.67
+    said = "but Acc@1 without context does (0.60 [0.54,\N{NO-BREAK SPACE}0.67])." in ucm.answer(tables, True)
+    assert said == (low > 0.5) and "no model is shown" in ucm.answer(tables, True)
 
 
 def test_the_recorded_tables_are_those_of_the_page() -> None:
@@ -151,7 +169,8 @@ def test_the_recorded_tables_are_those_of_the_page() -> None:
     assert set(recorded) <= set(ucm.CAPTIONS)
     found = concluded(ucm.conclusions(recorded))
     assert set(found["source"]) == {"trex"} and not found.duplicated(["claim", "model", "measured"]).any()
-    assert len(ucm.answer(recorded, printed=True)) < 400 and "draws" in ucm.unstable(recorded)
+    assert len(ucm.answer(recorded, printed=True)) < 400
+    assert "2 of 3 right less often" in ucm.answer(recorded, printed=True) and "draws" in ucm.unstable(recorded)
 
 
 def test_two_models_are_compared_over_the_same_steps() -> None:
