@@ -57,9 +57,10 @@ def _bounds(path: Path, file: Any, names: tuple[str, ...], total: int) -> tuple[
     if size > limit(total) or (size > limit(HELD) and size > 100 * path.stat().st_size):  # no text is packed so well
         raise beyond(str(path), "the file, unpacked,", total if size > limit(total) else HELD)
     file.scan_contents(list(names))  # raises of a damaged column, at which what follows would end the process
+    roots = {name.partition(".")[0] for name in names}
     for group in groups:
         for number, about in enumerate(map(file.schema.column, range(group.num_columns))):
-            if not any(about.path == name or about.path.startswith(f"{name}.") for name in names):
+            if about.path.partition(".")[0] not in roots:
                 continue
             column = group.column(number)
             size = column.total_uncompressed_size
