@@ -216,7 +216,7 @@ UNSHARED = {  # that keep other things than keys and values of each token, or be
     "openai-gpt": ("OpenAIGPT", {"n_embd": 32, "n_layer": 2, "n_head": 4, "n_positions": 130}),
     "switch": ("SwitchTransformers", {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4}),
     "m2m_100, begins with padding": ("M2M100", {**SIDES, "decoder_start_token_id": 0}),
-    "nllb-moe": ("NllbMoe", {**SIDES, "num_experts": 2, "expert_capacity": 64}),
+    "nllb-moe": ("NllbMoe", {**SIDES, "num_experts": 4, "encoder_sparse_step": 1, "decoder_sparse_step": 1}),
 }
 
 

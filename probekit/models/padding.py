@@ -21,7 +21,8 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
         network: in evaluation mode.
 
     Raises:
-        ModelError: a network whose scores hang on what it read before (BigBird with sparse attention).
+        ModelError: a network whose scores hang on what it read before (BigBird with sparse attention), or on
+            other texts of its batch (experts that take so many tokens).
     """
     import torch
 
@@ -54,5 +55,11 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
         return [one if kind == "seq2seq" else one[: len(row)] for one, row in zip(found, part, strict=True)]
 
     with torch.inference_mode():
-        together, alone = torch.cat(values(rows)), torch.cat([values([row])[0] for row in rows])
-    return differs(together, alone, network.dtype)
+        alone = [values([row])[0] for row in rows]
+        minds = differs(torch.cat(values(rows)), torch.cat(alone), network.dtype)
+        if minds and differs(values([rows[-1], rows[-1].flip(0)])[0], alone[-1], network.dtype):
+            raise ModelError(
+                f"{type(network).__name__}: the scores of a text hang on the texts beside it, even of one length, as "
+                "where experts take so many tokens of a batch: see to its config.json, or take another model"
+            )
+    return minds

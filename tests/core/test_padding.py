@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 import torch
 import transformers
-from conftest import byte_bpe, small, wordpiece, writer
+from conftest import byte_bpe, small, unshared, wordpiece, writer
 from test_trial import REFORMER
 
 import probekit as pk
@@ -89,6 +89,14 @@ def test_no_score_hangs_on_its_batch(family, tokenizer):
     together, alone = (pk.rank_targets(model, asked, [ENTITIES] * 4, batch_tokens=n)["score"] for n in (None, 1))
     assert together.tolist() == pytest.approx(alone.tolist(), abs=1e-4)
     assert model.minds_padding == (family in MINDING)
+
+
+def test_scores_that_hang_on_other_texts_of_one_length_are_refused():
+    model = unshared("nllb-moe")
+    model.network.config.moe_eval_capacity_token_fraction = 0.25
+    capped = type(model.network)(model.network.config).eval()
+    with pytest.raises(ModelError, match="hang on the texts beside it"):
+        _ = Model("capped", "seq2seq", capped, model.tokenizer).minds_padding
 
 
 def test_attention_in_blocks_until_a_text_is_short_is_never_used(tmp_path):
