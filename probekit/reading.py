@@ -419,16 +419,27 @@ def _filled(node: yaml.Node, most: int, known: dict[int, int]) -> int:
     return known[id(node)]
 
 
+class _Loader(yaml.SafeLoader):
+    """Refuses a field that is written twice, of which YAML would silently keep the last."""
+
+    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
+        keys = [key.value for key, _ in node.value]
+        for key in keys:
+            if keys.count(key) > 1:
+                raise yaml.constructor.ConstructorError(None, None, f"field {key!r} is there twice", node.start_mark)
+        return super().construct_mapping(node, deep)
+
+
 def yaml_value(text: str, place: str) -> Any:
     """What a YAML text says.
 
     Raises:
-        ProbeError: not YAML, longer than settings are, of too many values, or too deep.
+        ProbeError: not YAML, a field twice, longer than settings are, of too many values, or too deep.
     """
     if len(text) > limit(SETTINGS):
         raise beyond(place, "the text", SETTINGS)
     try:
-        loader = yaml.SafeLoader(text)
+        loader = _Loader(text)
         node = loader.get_single_node()
         if node and _filled(node, limit(VALUES), {}) > limit(VALUES):
             raise beyond(place, "the text, with its aliases filled in,", VALUES, "values")

@@ -1,5 +1,5 @@
 // Makes tables of class "sortable" sort by a click on a head, and adds a search box and drop-downs to those of class
-// "filterable": one for the column "Own table" by a class "filter-own-table". See probekit.report.explorer.
+// "filterable": one for the column "Own table" by a class "filter-own-table".
 const plain = (cell) => String(cell ?? "").replace(/<[^>]*>/g, "").replace(/(\d),(?=\d{3})/g, "$1").replace("−", "-").trim();
 const measured = (cell) => /^[-+]?\d*\.?\d+(e[-+]?\d+)?(?![-\w.])/i.test(plain(cell));  // 0.174 [0.157, 0.191], not 001-01a
 DataTable.ext.errMode = "throw";

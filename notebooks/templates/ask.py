@@ -26,7 +26,7 @@ from probekit.probes.probe import STYLED, Probe, Style
 from probekit.probes.registry import load_styles
 from probekit.reading import read_object
 from probekit.report.page import Page
-from probekit.report.recording import recorded_models
+from probekit.report.recording import folder
 from probekit.report.tables import pick
 from probekit.report.text import shown_name, title
 from probekit.scoring import rank_targets
@@ -301,7 +301,7 @@ def tuned_on(name: str, halved: Collection[str] = ()) -> str:
     card, read = about(name), list[str]()
     while card.texts:
         read += [text.removesuffix(".txt") for text in card.texts]
-        base = recorded_models() / f"{card.base}.json"
+        base = folder("models") / f"{card.base}.json"
         card = card_of(read_object(base)) if card.base and base.is_file() else ModelCard()
     kinds = {next((kind for start, kind in TUNED.items() if text.startswith(start)), UNKNOWN) for text in read}
     kinds |= {TUNED["lama-taught"]} if name in halved and not read else set()

@@ -8,7 +8,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Collection, Sequence
-from itertools import groupby, zip_longest
 from pathlib import Path
 
 import yaml
@@ -45,24 +44,13 @@ def page(name: str, profile: str) -> Path:
     return folder
 
 
-def made(profiles: Sequence[str] = tuple(PLACES)) -> dict[str, list[Path]]:
-    """Profile -> folders of its pages; runs what changed, one page on each core."""
-    wanted = [(name, profile) for profile in profiles for name in by_turns(pages(profile))]
+def made() -> list[tuple[str, Path]]:
+    """Profile and folder of every page; runs what changed, one page on each core."""
+    # Neighbours are of different studies, by the first digit: of two at once that ask the same models both would score.
+    wanted = [(name, profile) for profile in PLACES for name in sorted(pages(profile), key=lambda name: name[1])]
     wanted.reverse()  # the live pages, which take longer, first
-    found: dict[str, list[Path]] = {profile: [] for profile in profiles}
-    for (_, profile), folder in zip(wanted, at_once(page, wanted, "the book", " pages"), strict=True):
-        found[profile].append(folder)
-    return found
-
-
-def by_turns(names: Sequence[str]) -> list[str]:
-    """The pages in an order in which neighbours are of different studies, as far as there are such.
-
-    Pages of one study (of one first digit) ask the same models much the same. Of two at once both would score it; one
-    after the other, the second finds it in the store.
-    """
-    groups = [list(group) for _, group in groupby(sorted(names), key=lambda name: name[0])]
-    return [name for turn in zip_longest(*groups) for name in turn if name]
+    folders = at_once(page, wanted, "the book", " pages")
+    return [(profile, folder) for (_, profile), folder in zip(wanted, folders, strict=True)]
 
 
 def build(update_pages: bool = False, runs: Sequence[Path] = ()) -> Path:
@@ -80,35 +68,32 @@ def build(update_pages: bool = False, runs: Sequence[Path] = ()) -> Path:
         StoreError: another process makes the book of this checkout.
     """
     with alone(built(), "the book"):
-        return _build(update_pages, runs)
-
-
-def _build(update_pages: bool, runs: Sequence[Path]) -> Path:
-    stage = built() / "stage"
-    shutil.rmtree(stage, ignore_errors=True)
-    stage.mkdir(parents=True)
-    for entry in STAGED:
-        source = root() / entry
-        shutil.copytree(source, stage / entry) if source.is_dir() else shutil.copy2(source, stage / entry)
-    studies = stage / "book" / "studies"
-    shutil.rmtree(studies, ignore_errors=True)
-    for profile, folders in made().items():
-        for folder in folders:
+        stage = built() / "stage"
+        shutil.rmtree(stage, ignore_errors=True)
+        stage.mkdir(parents=True)
+        for entry in STAGED:
+            source = root() / entry
+            shutil.copytree(source, stage / entry) if source.is_dir() else shutil.copy2(source, stage / entry)
+        studies = stage / "book" / "studies"
+        shutil.rmtree(studies, ignore_errors=True)
+        for profile, folder in made():
             place(folder, studies, PLACES[profile])
-    if update_pages:
-        shutil.rmtree(root() / "book" / "studies", ignore_errors=True)
-        shutil.copytree(studies, root() / "book" / "studies")
-    list_runs(stage, runs or [folder for folder in [built().parent / RUNS] if folder.is_dir()])
-    explorer.write(stage)
-    index, made_of = built() / "html" / "index.html", built() / "html.hash"
-    now = digest(*contents(stage), *contents(PACKAGE), *contents(root() / "notebooks"))
-    if index.is_file() and made_of.is_file() and made_of.read_text() == now:
+        if update_pages:
+            shutil.rmtree(root() / "book" / "studies", ignore_errors=True)
+            shutil.copytree(studies, root() / "book" / "studies")
+        list_runs(stage, runs or [folder for folder in [built().parent / RUNS] if folder.is_dir()])
+        explorer.write(stage)
+        index, made_of = built() / "html" / "index.html", built() / "html.hash"
+        now = digest(*contents(stage), *contents(PACKAGE), *contents(root() / "notebooks"))
+        if index.is_file() and made_of.is_file() and made_of.read_text() == now:
+            return index
+        made_of.unlink(missing_ok=True)
+        shutil.rmtree(
+            index.parent, ignore_errors=True
+        )  # with pages that the book no longer has, such as former own runs
+        render(stage, built().parent)
+        made_of.write_text(now)
         return index
-    made_of.unlink(missing_ok=True)
-    shutil.rmtree(index.parent, ignore_errors=True)  # with pages that the book no longer has, such as former own runs
-    render(stage, built().parent)
-    made_of.write_text(now)
-    return index
 
 
 def render(source: Path, out: Path) -> None:
@@ -129,15 +114,11 @@ def place(folder: Path, studies: Path, below: str) -> None:
     """Put executed pages and their files below ``book/studies``; links to the explorer follow the depth."""
     target = studies / below
     target.mkdir(parents=True, exist_ok=True)
+    deep = "../" * len(Path(below).parts) + EXPLORER + f"{below}/" * bool(below)
     for notebook in folder.glob("*.ipynb"):
-        shutil.copy2(notebook, target)
+        (target / notebook.name).write_text(notebook.read_text("utf-8").replace(EXPLORER, deep), "utf-8")
         if (files := folder / notebook.stem).is_dir():
             shutil.copytree(files, target / notebook.stem, ignore=shutil.ignore_patterns(".*"), dirs_exist_ok=True)
-    if below:
-        deep = "../" * (len(Path(below).parts) + 1) + EXPLORER.removeprefix("../") + f"{below}/"
-        for notebook in folder.glob("*.ipynb"):
-            text = notebook.read_text("utf-8").replace(EXPLORER, deep)
-            (target / notebook.name).write_text(text, "utf-8")
 
 
 def lead_out(page: Path, beside: Collection[str]) -> None:
@@ -157,22 +138,18 @@ def list_runs(stage: Path, runs: Sequence[Path]) -> None:
     Raises:
         ReportError: a folder without a page.
     """
-    chapters = []
-    for number, folder in enumerate(runs):
+    chapters, titles = [], [folder.resolve().name for folder in runs]
+    for number, (folder, title) in enumerate(zip(runs, titles, strict=True)):
         pages = sorted(folder.glob("[0-9][0-9]_*.ipynb"))
         if not pages:
             raise ReportError(f"{folder} holds no page: name a folder that `probekit run --out` wrote")
-        title = folder.resolve().name
-        same = [one.resolve().name for one in runs[:number]].count(title)
-        title += f" {same + 1}" if same else ""
+        title += f" {same + 1}" if (same := titles[:number].count(title)) else ""
         below = f"own/{title.replace(' ', '-')}"
         place(folder, stage / "book" / "studies", below)
         for page in pages:
             lead_out(stage / "book" / "studies" / below / page.name, {page.stem for page in pages})
-        chapters += [
-            {"file": f"book/studies/{below}/{page.stem}", "title": f"{heading(page.stem[3:])} ({title})"}
-            for page in pages
-        ]
+            named = f"{heading(page.stem[3:])} ({title})"
+            chapters.append({"file": f"book/studies/{below}/{page.stem}", "title": named})
     if chapters:
         toc = yaml.safe_load((stage / "_toc.yml").read_text("utf-8"))
         toc["parts"].insert(-1, {"caption": YOURS, "chapters": chapters})

@@ -118,7 +118,8 @@ def forest(
                 markerfacecolor="white" if hollow else paint,
                 **DOT,
             )
-        labels = [_short(title(str(label))) for label in lines]
+        whole = [title(str(label)) for label in lines]
+        labels = [label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…" for label in whole]
         ax.set_yticks(range(len(lines)), labels if place % columns == 0 else [""] * len(lines))
         ax.set_ylim(len(lines) - 0.5, -0.5)
         ax.grid(axis="x", linewidth=0.4)
@@ -226,7 +227,3 @@ def _legend(figure: Figure, *axes: Axes) -> None:
             if columns == 1 or legend.get_window_extent().width <= figure.bbox.width:
                 return
             legend.remove()
-
-
-def _short(label: str) -> str:
-    return label if len(label) <= LONGEST else f"{label[: LONGEST - 1]}…"

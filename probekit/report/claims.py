@@ -10,9 +10,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, Literal
 
-import yaml
-
 from probekit.errors import ReportError
+from probekit.reading import SETTINGS, read_text, yaml_value
 from probekit.report.paths import root
 
 Number = int | float
@@ -66,28 +65,15 @@ class Claim:
     because: Because = "models or data"
 
 
-class _Loader(yaml.SafeLoader):
-    """Refuses a field that is written twice, of which YAML would silently keep the last."""
-
-    def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(None, None, f"field {key!r} is there twice", node.start_mark)
-        return super().construct_mapping(node, deep)
-
-
 def load_claims(path: Path | None = None) -> list[Claim]:
     """The claims of ``book/published/claims.yml`` (or of ``path``), in file order.
 
     Raises:
-        ReportError: unreadable, or a claim has a missing, unknown or mistyped field, or an id that is there twice.
+        ProbeError: it cannot be read, or is no YAML.
+        ReportError: a claim has a missing, unknown or mistyped field, or an id that is there twice.
     """
     file = path or root() / "book" / "published" / "claims.yml"
-    try:
-        return list(_read(file, file.read_text(encoding="utf-8")))
-    except (OSError, ValueError, RecursionError, yaml.YAMLError) as error:
-        raise ReportError(f"{file} cannot be read as YAML: {error}: correct it there") from error
+    return list(_read(file, read_text(file, SETTINGS)))
 
 
 @cache
@@ -96,7 +82,7 @@ def _read(file: Path, text: str) -> tuple[Claim, ...]:
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import best_match
 
-    entries = yaml.load(text, Loader=_Loader)
+    entries = yaml_value(text, str(file))
     if not isinstance(entries, list):
         raise ReportError(f"{file} holds a {type(entries).__name__}: make it a list of claims")
     rules = json.loads(Path(__file__).with_name("claims.schema.json").read_text("utf-8"))

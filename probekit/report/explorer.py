@@ -4,16 +4,6 @@
 ``book/_static/tables/PLACE/NAME.js``, which a page opened from a disk can load where it could not read the CSV, and it
 puts the list of all tables into the staged ``book/explorer.md``. The list alone serves a reader without scripts. With
 scripts, ``explorer.html#PLACE/NAME`` opens a table, and only its script is loaded (``book/_static/explorer.js``).
-
-Tables on the pages themselves are plain HTML, to which ``book/_static/tables.js`` adds by class:
-
-- ``sortable``: a click on a head sorts; ``0.174 [0.157, 0.191]`` and ``1,300`` count as their first number, and
-  cells without one come last;
-- ``sortable filterable``: also a search box and the number of rows found;
-- ``filter-own-table``, next to both: also a drop-down of all values of the column headed "Own table", and so for every
-  such class, in the order of the columns. The class is the heading in small letters, each run of other signs a dash.
-
-In MyST such a table is made by ``:class: sortable filterable filter-paper filter-verdict`` on a ``csv-table``.
 """
 
 from __future__ import annotations
@@ -97,19 +87,11 @@ def script(key: str, columns: Sequence[str], rows: Sequence[Sequence[str]]) -> s
 
     A column is of numbers if all its filled cells are, and at least one is filled; its empty cells are ``null``.
     """
-    numeric = [_numeric([row[i] for row in rows]) for i in range(len(columns))]
-    cells = [[_value(cell) if n else cell for cell, n in zip(row, numeric, strict=True)] for row in rows]
+    filled = [[row[i] for row in rows if row[i]] for i in range(len(columns))]
+    numeric = [bool(some) and all(map(NUMBER.fullmatch, some)) for some in filled]
+    cells = [[json.loads(cell or "null") if n else cell for cell, n in zip(row, numeric, strict=True)] for row in rows]
     data = json.dumps({"columns": list(columns), "numeric": numeric, "rows": cells}, separators=(",", ":"))
     return f"TABLES[{json.dumps(key)}] = {data}\n".replace("<", "\\u003c")
-
-
-def _numeric(cells: Sequence[str]) -> bool:
-    filled = [cell for cell in cells if cell]
-    return bool(filled) and all(NUMBER.fullmatch(cell) for cell in filled)
-
-
-def _value(cell: str) -> float | int | None:
-    return None if not cell else float(cell) if re.search(r"[.eE]", cell) else int(cell)
 
 
 def _place(key: str) -> str:
@@ -118,9 +100,7 @@ def _place(key: str) -> str:
 
 def _order(key: str) -> tuple[int, str, str]:
     """The pages of the book first, then demo runs, then a reader's own runs."""
-    kinds = ["demo", "own"]
-    first = key.partition("/")[0]
-    return kinds.index(first) + 1 if first in kinds else 0, _place(key), key
+    return {"demo": 1, "own": 2}.get(key.partition("/")[0], 0), _place(key), key
 
 
 def _caption(table: Path) -> str:

@@ -217,7 +217,7 @@ class Page:
             caption: what it holds.
             shown: what the page shows; by default ``readable(frame)``.
             fold: hide the table behind its caption until it is asked for; by default from ``LONG`` rows on.
-            classes: further ones, such as ``filterable filter-paper`` (see ``probekit.report.explorer``).
+            classes: further ones, such as ``filterable filter-paper`` (see ``book/_static/tables.js``).
         """
         if frame.empty:
             return self.say(Markup("*{}*: none.").format(caption))

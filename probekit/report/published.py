@@ -11,6 +11,7 @@ import pandas as pd
 from probekit.errors import ReportError
 from probekit.reading import read_frame
 from probekit.report.paths import root
+from probekit.report.tables import pick
 
 COLUMNS = ["paper", "table", "row", "column", "value"]
 MISSING = "not available"
@@ -61,10 +62,7 @@ def cell(paper: str, table: str, row: str, column: str, section: str | None = No
     Raises:
         ReportError: no such cell, or more than one.
     """
-    frame = published(paper, table)
-    found = frame[(frame["row"] == row) & (frame["column"] == column)]
-    if section is not None:
-        found = found[found["table"] == section]
+    found = pick(published(paper, table), row=row, column=column, **({"table": section} if section else {}))
     if len(found) != 1:
         place = f"{_path(paper, table)}: {len(found)} cells for section {section!r}, row {row!r}, column {column!r}"
         raise ReportError(f"{place}: transcribe it once")
@@ -80,13 +78,9 @@ def registry() -> tuple[dict[str, Check], Callable[[str], Callable[[Check], Chec
     checks: dict[str, Check] = {}
 
     def check(claim: str) -> Callable[[Check], Check]:
-        def register(function: Check) -> Check:
-            if claim in checks:
-                raise ReportError(f"claim {claim} has a check already: give this one another id")
-            checks[claim] = function
-            return function
-
-        return register
+        if claim in checks:
+            raise ReportError(f"claim {claim} has a check already: give this one another id")
+        return lambda function: checks.setdefault(claim, function)
 
     return checks, check
 

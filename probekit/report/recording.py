@@ -22,13 +22,8 @@ ENDS = re.compile(r"(^|_)(low|high)(@\d+)?$")  # of an estimate's interval, as p
 
 
 def folder(study: str) -> Path:
-    """Where the recorded results of a page lie: ``book/recorded/STUDY``."""
+    """Where the recorded results of a page lie: ``book/recorded/STUDY``, beside ``models``, records of trainings."""
     return root() / "book" / "recorded" / study
-
-
-def recorded_models() -> Path:
-    """Where the training records of the recorded models lie."""
-    return folder("models")
 
 
 def recorded_tables(study: str) -> dict[str, pd.DataFrame]:

@@ -18,7 +18,7 @@ NAMED = ("model", "probe", "dataset", "source", "first", "second", "data")  # co
 HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "sd": "SD", "id": "Id", "n": "n", "auc": "AUC"}
 
 
-def pick(table: pd.DataFrame, **values: Any) -> pd.DataFrame:
+def pick(table: pd.DataFrame, /, **values: Any) -> pd.DataFrame:
     """The rows whose columns have these values, each a value or a list of them; of an empty table none."""
     for column, value in values.items():
         if len(table):

@@ -38,12 +38,6 @@ DATA = {"dataset", "source"}  # columns that name the data set of a row
 FEW = 4  # rows of one claim that a page tells one by one
 
 
-def within(ours: Number, published: Number, tolerance: Number) -> Verdict:
-    """Whether a number of ours lies within a tolerance, exactly as the digits are written, of the published one."""
-    away = abs(Decimal(str(ours)) - Decimal(str(published)))
-    return "reproduced" if away <= Decimal(str(tolerance)) else "differs"
-
-
 def concluded(rows: pd.DataFrame) -> pd.DataFrame:
     """Conclusions in their common form; a row without a verdict gets that of its interval.
 
@@ -109,9 +103,9 @@ def _by_rule(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> tuple[V
         side: Sign = row["verdict"] or "undecided"
         return VERDICTS[side], ours, f"{SIDES[side] if row['verdict'] else NO_INTERVAL}."
     assert isinstance(claim.published, Number) and isinstance(claim.tolerance, Number)
-    away = abs(Decimal(str(ours)) - Decimal(str(claim.published))).normalize()
+    away = abs(Decimal(str(ours)) - Decimal(str(claim.published))).normalize()  # as the digits are written
     why = f"Ours, {ours}, is {away:f} away from {claim.published} (tolerance {claim.tolerance})."
-    return within(ours, claim.published, claim.tolerance), ours, why
+    return "reproduced" if away <= Decimal(str(claim.tolerance)) else "differs", ours, why
 
 
 def unheard(rows: pd.DataFrame, where: Mapping[str, str | list[str]]) -> list[str]:
@@ -140,7 +134,6 @@ SIDES: dict[Sign, str] = {
     "undecided": "The interval of ours includes zero",
     FLOOR: "The model does no better than a constant answer, so that it speaks for nothing",
 }
-
 NO_INTERVAL = "There are too few independent units for an interval"
 
 
@@ -193,11 +186,8 @@ def checks() -> dict[str, Check]:
     return found
 
 
-def ledger(claims: Sequence[Claim] | None = None) -> list[dict[str, Number | str | None]]:
-    """One row per claim, ready for JSON.
-
-    Args:
-        claims: what to judge; by default all of ``claims.yml``.
+def ledger() -> list[dict[str, Number | str | None]]:
+    """One row per claim of ``claims.yml``, ready for JSON.
 
     Returns:
         ``id, paper, where, statement, published, tolerance, ours`` and:
@@ -207,7 +197,7 @@ def ledger(claims: Sequence[Claim] | None = None) -> list[dict[str, Number | str
         ``related``: our figure on the same data from other models, and ``related_note``, what it is: no part of the
         verdict; ``page``: where it is discussed.
     """
-    known = load_claims() if claims is None else claims
+    known = load_claims()
     judging = {claim.source.page for claim in known if isinstance(claim.source, Judged)}
     made, own = {page: conclusions_of(page) for page in judging}, checks()
     rows = []
@@ -228,10 +218,8 @@ def ledger(claims: Sequence[Claim] | None = None) -> list[dict[str, Number | str
 
 def _place(claim: str) -> str:
     """The page of ``studies.yml`` that names a claim most closely, by its number or with its letter; or ``""``."""
-    named = [(name, page) for page, study in studies().items() for name in study.get("claims", [])]
-    return max((pair for pair in named if claim.startswith(pair[0])), key=lambda pair: len(pair[0]), default=("", ""))[
-        1
-    ]
+    named = {name: page for page, study in reversed(studies().items()) for name in study.get("claims", [])}
+    return named.get(max(filter(claim.startswith, named), key=len, default=""), "")
 
 
 def _related(claim: Claim) -> tuple[Number | None, str]:

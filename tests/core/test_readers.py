@@ -313,6 +313,7 @@ def test_a_tab_more_or_less_is_named_with_its_line(tmp_path):
         "{[]: 1}",
         "a: !!float ''",
         "a: &a {<<: *a}",
+        "a: {b: 1, c: 2, b: 3}",
         *(
             "- &a0 {x: 1}\n" + "".join(f"- &a{n} {shape % ', '.join([f'*a{n - 1}'] * 9)}\n" for n in range(1, 9))
             for shape in ("{<<: [%s]}", "[%s]")

@@ -25,8 +25,8 @@ from probekit.markup import Markup, escape
 from probekit.outcomes import read_outcomes
 from probekit.probes.registry import PROBES, home_of
 from probekit.provenance import provenance
-from probekit.report import interval, number
-from probekit.report.book import PLACES, by_turns
+from probekit.report import book, interval, number
+from probekit.report.book import PLACES
 from probekit.report.fingerprint import code, files, page_hash
 from probekit.report.page import Page
 from probekit.report.paths import root
@@ -525,9 +525,11 @@ def test_names_on_pages_hold_no_folders(tmp_path):
     assert shown_name("`<b>a\n") == "'<b>a "
 
 
-def test_pages_of_different_studies_are_made_side_by_side():
-    order = by_turns(["11_b", "10_a", "20_c", "12_d", "90_e"])
-    assert order == ["10_a", "20_c", "90_e", "11_b", "12_d"]
+def test_pages_of_different_studies_are_made_side_by_side(monkeypatch):
+    monkeypatch.setattr(book, "pages", lambda profile: ["10_a", "11_b", "12_d", "20_c", "90_e"])
+    monkeypatch.setattr(book, "at_once", lambda make, wanted, *about: [Path(name) for name, _ in wanted])
+    order = [folder.name for profile, folder in book.made() if profile == "demo"]
+    assert order[::-1] == ["10_a", "20_c", "90_e", "11_b", "12_d"]
 
 
 @pytest.mark.parametrize("before", ["", "import notebooks.mine; "], ids=["on the path", "imported"])
