@@ -168,7 +168,7 @@ page.findings()
 page.say(ask.how_scored(page))
 
 # %% [markdown]
-# All entities of a data set compete, whatever their type, as in the paper; equal scores count against the gold.
+# Entities of all types compete, as in the paper; equal scores count against the gold.
 # {func}`probekit.rank_targets` ranks the own object and the best gold in one pass; {func}`probekit.metrics.contrast` makes the paired differences.
 #
 # ## What this does not show

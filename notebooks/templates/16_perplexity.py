@@ -96,7 +96,8 @@ if len(answered):
             zero=False,
         ),
         "answered",
-        "Chance that an answered prompt has a lower perplexity than an unanswered one of the same model and probe, with 95% intervals over facts; a mark without a line has none. "
+        "Chance that an answered prompt has a lower perplexity than an unanswered one of the same model and probe, with 95% intervals over facts."
+        f"{perplexity.lineless(answered)} "
         f"Left out are models with fewer than {perplexity.FEWEST_CASES} prompts of either kind among those read.",
         "Dot plot. " + told(answered, "auc", "model", "probe"),
     )

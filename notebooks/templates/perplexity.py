@@ -259,10 +259,8 @@ def answer(tables: Tables) -> str:
     sentences = []
     if len(answered):
         lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
-        pairs = (
-            f"{len(answered)} pairs of model and probe that have an interval, and a higher one in {higher or 'none'}"
-        )
-        found = f"have a lower perplexity than the others in {lower or 'none'} of {pairs}"
+        found = f"in {lower or 'none'} of {len(answered)} pairs of model and probe that have an interval, and a higher"
+        found = f"have a lower perplexity than the others {found} one in {higher or 'none'}"
         sentences.append(f"Prompts that a model answers rightly {found}.")
     if len(across):
         tests = over_models(tables)
@@ -275,6 +273,12 @@ def answer(tables: Tables) -> str:
         too_few = f"; on {few_models} of them no outcome of so few models could decide" * bool(few_models)
         sentences.append(f"{whether}{too_few}.")
     return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
+
+
+def lineless(answered: pd.DataFrame) -> str:
+    """Whose marks have no line, and why: with ``FEWEST_CASES`` of either kind, an interval lacks nothing but draws."""
+    names = " and ".join(title(name) for name in answered.loc[answered["auc_low"].isna(), "model"].unique())
+    return f" Without a line are those of {names}, whose draws of facts the run did not keep." if names else ""
 
 
 def read_sentence(tables: Tables) -> str:
@@ -414,10 +418,8 @@ def levels(tables: Tables) -> str:
     if gaps.empty:
         return "No data set of this run was read in both styles."
     higher, lower = clear(gaps)
-    found = (
-        f"above that of the other style in {higher} of {len(gaps)} pairs of model and data set, and below it in {lower}"
-    )
-    return f"The 95% interval of mean perplexity by template lies {found}."
+    found = f"in {higher} of {len(gaps)} pairs of model and data set, and below it in {lower}"
+    return f"The 95% interval of mean perplexity by template lies above that of the other style {found}."
 
 
 def level_gaps(tables: Tables) -> pd.DataFrame:

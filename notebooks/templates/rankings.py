@@ -400,18 +400,16 @@ def answer(tables: Tables) -> str:
     if not pairs:
         return "No two models above the floor were asked the same facts in both ways, so no order is compared."
     kept, swapped = int(orders["same"].sum()), int(orders["reversed"].sum())
-    start = f"The way of asking {'decides in part' if swapped else 'does not change'} who wins"
-    start = start if kept + swapped else "Whether the way of asking decides who wins cannot be told"
-    names = " and ".join(title(_where(row)) for row in orders.to_dict("records"))
-    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} keep their order and {swapped} "
     rows = pick(conclusions(tables), claim="001-07g")
     rows = rows[rows["tuned"].isin(FAIR)]
-    fair, verb = int((rows["low"] > 0).sum()), "swaps" if (rows["low"] > 0).sum() == 1 else "swap"
-    end = (
-        f" Of those tuned on neither style, {fair or 'no'} pair of {len(rows)} {verb}."
-        if len(rows)
-        else " No pair is of two models tuned on neither style, so that wording and tuning cannot be told apart."
-    )
+    fair, verb = int((rows["low"] > 0).sum()), "swap" if (rows["low"] > 0).sum() > 1 else "swaps"
+    start = f"The way of asking {'decides in part' if swapped else 'does not change'} who wins"
+    if not kept + swapped or (swapped and not fair):
+        start = f"Whether the way of asking {'or the tuning ' * bool(swapped)}decides who wins cannot be told"
+    names = " and ".join(title(_where(row)) for row in orders.to_dict("records"))
+    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} keep their order and {swapped} "
+    end = f" Of those tuned on neither style, {fair or 'no'} pair of {len(rows)} {verb}."
+    end = end if len(rows) else " No pair is of two models tuned on neither style."
     return f"{text}swap, by the 95% intervals of both differences.{end if swapped else ''}"
 
 

@@ -10,6 +10,7 @@ from probekit.metrics.decisions import FLOOR
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.rewordings import NAME, PROMPT
 from probekit.report.claims import Claim, load_claims
+from probekit.report.paths import root
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
@@ -265,6 +266,12 @@ def test_the_claims_of_the_page_are_those_it_concludes() -> None:
     full = {FIRST: first(0.5), PROMPT: first(0.5), NAME: first(0.5)}
     rows = asked(bare, with_context=full, signs={name: [1, -1] * 20 for name in bare})
     assert set(biases.conclusions(biases.tables(rows))["claim"]) == claims
+
+
+def test_the_page_names_what_it_does_not_judge() -> None:
+    page = (root() / "notebooks" / "contexts" / "24_biases.py").read_text("utf-8")
+    left = [claim.id for claim in load_claims() if claim.id.startswith("002-16") and isinstance(claim.source, str)]
+    assert left and all(name in page for name in left)
 
 
 def test_the_recorded_tables_are_those_of_the_page() -> None:

@@ -16,6 +16,7 @@ from probekit.metrics import (
 )
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
+from probekit.report.recording import recorded_tables
 from probekit.report.text import title
 from probekit.report.verdicts import concluded
 
@@ -275,6 +276,15 @@ def test_the_answer_counts_models_and_holds_without_both_styles(monkeypatch):
     assert "over 2 models above the floor, natural sentences find 75 of 100 facts" in accuracy.answer(tables)
     assert accuracy.answer(accuracy.tables(ranks("natural", [1, 2]))).startswith("Acc@1: ")
     assert "tuned on neither style" in accuracy.tuning_sentence(tables)
+
+
+@pytest.mark.parametrize(("bar", "below"), [(0.7, False), (0.76, True)])
+def test_the_answer_tells_what_each_relation_s_commonest_object_finds_where_it_finds_more(monkeypatch, bar, below):
+    monkeypatch.setattr(decisions, "FEWEST", 2)
+    tables = two_model_tables()
+    tables["datasets"]["by_relation"] = bar
+    assert ("38 (each relation's commonest object: 76)." in accuracy.answer(tables)) == below
+    assert "commonest object: 25)" in accuracy.answer(recorded_tables("12_accuracy"))
 
 
 def test_the_papers_means_stand_beside_ours_where_the_data_is():

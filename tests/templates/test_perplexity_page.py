@@ -199,6 +199,14 @@ def test_a_correlation_over_data_sets_is_one_row_a_model_and_asks_for_four():
     ]
 
 
+@pytest.mark.parametrize(
+    ("low", "said"), [(0.6, ""), (np.nan, "those of m, whose draws of facts the run did not keep")]
+)
+def test_a_mark_without_a_line_is_explained(low: float, said: str):
+    text = perplexity.lineless(pd.DataFrame({"model": ["m", "n"], "auc_low": [low, 0.6]}))
+    assert said in text and bool(said) == bool(text)
+
+
 def test_the_answer_counts_cases_on_either_side():
     answered = pd.DataFrame({"auc_low": [0.6, 0.4, 0.2, np.nan], "auc_high": [0.8, 0.6, 0.4, np.nan]})
     text = perplexity.answer(over({"p": 6, "q": 6, "r": 4}, rises=("q",), answered=answered))

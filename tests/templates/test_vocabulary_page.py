@@ -181,11 +181,15 @@ def test_the_answer_names_the_control_and_counts_all():
     rows = [("n", "natural sentences", 0.2, 0.1), ("c", "neither", -0.01, -0.05), ("d", "unknown", -0.2, -0.3)]
     gaps = pd.DataFrame(rows, columns=["model", "tuned", "difference", "low"])
     gaps = gaps.assign(high=gaps["low"] + 0.2, dataset="trex", tokens="1", facts=9)
-    text = vocabulary.answer({"gaps": gaps})
+    both = {"lengths": pd.DataFrame({"tokens": [1, 2]})}
+    text = vocabulary.answer({"gaps": gaps, **both})
     assert "of c, tuned on neither style, differs" in text and "by -1.0 points on" in text
     assert "excludes zero in 2 of 3 pairs" in text and text.endswith("cannot be the whole reason for the difference.")
-    assert "stays open" in vocabulary.answer({"gaps": gaps.drop(columns="tuned")[1:2]})
+    assert "stays open" in vocabulary.answer({"gaps": gaps.drop(columns="tuned")[1:2], **both})
     assert "cannot be told apart" in vocabulary.answer({"gaps": pd.DataFrame()})
+    alone = vocabulary.answer({"gaps": gaps, "lengths": both["lengths"][:1]})
+    said = "All right answers here are single tokens, so longer ones are not tested. Acc@1 of c"
+    assert alone.startswith(said) and text.startswith("Where the answer is a single token, Acc@1 of c")
 
 
 def test_only_probes_whose_lengths_differ_for_every_model_are_drawn():
