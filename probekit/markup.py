@@ -78,7 +78,7 @@ def table(
         caption: what it holds.
         below: a line under it, such as a link to its CSV.
         folded: hide it until it is asked for.
-        classes: further ones, such as ``filterable filter-paper`` (see ``probekit.report.explorer``).
+        classes: further ones, such as ``filterable filter-paper`` (see ``book/_static/tables.js``).
     """
     cells = io.StringIO()
     shown.map(escape).rename(columns=escape).to_csv(cells, index=False, lineterminator="\n")
