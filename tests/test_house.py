@@ -1,6 +1,7 @@
 """The shape of the project: arrows between packages, a quick import, one list of requirements, no leftovers."""
 
 import ast
+import importlib
 import inspect
 import re
 import subprocess
@@ -120,6 +121,16 @@ def test_what_is_offered_by_reference_is_there_and_not_loaded_before_its_use():
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["False"]
+
+
+def test_the_reference_names_what_is_there():
+    text = "".join(path.read_text("utf-8") for path in (ROOT / "book").glob("api*.md"))
+    whole = re.findall(r"auto(?:function|class):: (\S+)\.(\w+)", text)
+    members = re.findall(r"automodule:: (\S+)\n +:members: (.+)", text)
+    named = [*whole, *((module, name) for module, names in members for name in names.split(", "))]
+    assert len(named) > 100
+    absent = [(module, name) for module, name in named if not hasattr(importlib.import_module(module), name)]
+    assert absent == []
 
 
 def is_text(node: ast.AST) -> bool:
