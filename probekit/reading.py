@@ -423,10 +423,12 @@ class _Loader(yaml.SafeLoader):
     """Refuses a field that is written twice, of which YAML would silently keep the last."""
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:
-        keys = [key.value for key, _ in node.value]
-        for key in keys:
-            if keys.count(key) > 1:
-                raise yaml.constructor.ConstructorError(None, None, f"field {key!r} is there twice", node.start_mark)
+        known: set[tuple[str, Any]] = set()
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode) and (key.tag, key.value) in known:
+                said = f"field {key.value!r} is there twice"
+                raise yaml.constructor.ConstructorError(None, None, said, node.start_mark)
+            known |= {(key.tag, str(key.value))}
         return super().construct_mapping(node, deep)
 
 

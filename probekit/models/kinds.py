@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from probekit.errors import ModelError
-from probekit.models.model import Kind
+from probekit.errors import ModelError, said
+
+if TYPE_CHECKING:
+    from probekit.models.model import Kind
 
 
 def kind_of(config: Any, source: str) -> Kind:
@@ -96,6 +98,14 @@ def out_of_memory(error: BaseException) -> bool:
     said = str(error).lower()
     return isinstance(error, (torch.OutOfMemoryError, MemoryError)) or (
         "allocate memory" in said or "out of memory" in said
+    )
+
+
+def does_not_fit(name: str, error: BaseException) -> ModelError:
+    """What to say where a model found no room."""
+    return ModelError(
+        f"{name} does not fit into memory ({said(error)}): free some, take dtype='bfloat16', another device or several "
+        "by device_map, or a smaller model"
     )
 
 

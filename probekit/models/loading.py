@@ -15,7 +15,7 @@ from probekit.errors import ModelError, meant, said
 from probekit.files import cache_folder, canonical, digest
 from probekit.lazy import chosen
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
-from probekit.models.kinds import auto_class, check_kind, kind_of, out_of_memory, pick_device, quiet
+from probekit.models.kinds import auto_class, check_kind, does_not_fit, kind_of, out_of_memory, pick_device, quiet
 from probekit.models.model import Kind, Model, fingerprint_of, settings_of
 from probekit.models.padding import MIXES
 from probekit.models.precision import check_precision
@@ -78,8 +78,6 @@ def load_model(
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
     try:
         config = _config(source, entry, common)
-        if getattr(config, "attention_type", "") == "block_sparse":
-            config.attention_type = "original_full"  # a short text would switch it to that for all later ones
         found = kind or kind_of(config, source)
         check_kind(found, config, source)
         check_layers(name_or_path, config)
@@ -279,10 +277,7 @@ def home_of(name: str) -> str:
 
 def _explain(name: str, source: str, error: Exception) -> str:
     if out_of_memory(error):
-        return (
-            f"{name} does not fit into memory ({said(error)}): free some, take dtype='bfloat16', another device or "
-            "several by device_map, or a smaller model"
-        )
+        return str(does_not_fit(name, error))
     if os.path.isdir(source):
         return f"cannot load the model in {source}: {said(error)}"
     if "trust_remote_code" in str(error):

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 Kind = Literal["masked", "causal", "seq2seq", "encoder"]
 PART = 1_000  # texts given to a tokenizer at once
 ANY = "\N{OBJECT REPLACEMENT CHARACTER}"  # stands for a text
-BEGINS = "\N{LOWER ONE EIGHTH BLOCK}"  # SentencePiece's mark
 ROLES = ("pad", "unk", "cls", "sep", "mask", "bos", "eos")
 BOOKKEEPING = ("_name_or_path", "transformers_version", "architectures", "dtype", "torch_dtype")  # decide no result
 
@@ -127,6 +126,9 @@ class Model:
         if positions > 0:  # XLNet's -1 is no limit
             padding = position_padding(self.outline)
             limits.append(positions - (0 if padding is None else padding + 1))
+        rotations = getattr(self.outline.config, "rope_parameters", None) or {}
+        if rotations.get("rope_type") == "longrope":  # beyond this, it turns what it has read by other angles
+            limits.append(rotations["original_max_position_embeddings"])
         return int(min(limits))
 
     @cached_property
@@ -144,11 +146,6 @@ class Model:
     def minds_spaces(self) -> bool:
         """Whether a leading space changes a word's tokens (byte-level BPE) or not (WordPiece, SentencePiece)."""
         return self.tokens("x") != self.tokens(" x")
-
-    @cached_property
-    def marks_words(self) -> bool:
-        """Whether a word by itself gets the mark of a word's beginning, lacking behind a sign (SentencePiece)."""
-        return self.tokenizer.convert_ids_to_tokens(self.tokens("x"))[0].startswith(BEGINS)
 
     @cached_property
     def minds_padding(self) -> bool:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from probekit.errors import ModelError
+from probekit.errors import ModelError, said
+from probekit.models.kinds import does_not_fit, out_of_memory
 from probekit.models.precision import differs
 
 MIXES = "-minds-padding"  # ends the fingerprint of a network that does
@@ -26,9 +27,10 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
     """
     import torch
 
+    name = network.name_or_path or type(network).__name__
     if getattr(network.config, "attention_type", "") == "block_sparse":
         raise ModelError(
-            f"{type(network).__name__} attends in blocks until it gets a short text, and to the whole from then on: "
+            f"{name} attends in blocks until it gets a short text, and to the whole from then on: "
             "set attention_type to original_full in its config.json"
         )
     if hasattr(network.config, "attn_layers"):  # Reformer's blocks, which short rows do not show
@@ -37,7 +39,7 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
     known = network.get_input_embeddings().weight.shape[0]
     tokens = torch.tensor([i for i in range(known) if i not in special])
     positions = getattr(network.config, "max_position_embeddings", None) or 0
-    lengths = [min(n, positions - 2) if positions > 0 else n for n in LENGTHS]
+    lengths = [max(2, min(n, positions - 2)) if positions > 0 else n for n in LENGTHS]
     rows = [tokens[torch.randint(len(tokens), (n,), generator=random)] for n in lengths]
     if tokenizer.mask_token_id is not None:
         for row in rows:
@@ -54,12 +56,18 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
         found = found if kind == "encoder" else found.log_softmax(-1)
         return [one if kind == "seq2seq" else one[: len(row)] for one, row in zip(found, part, strict=True)]
 
-    with torch.inference_mode():
-        alone = [values([row])[0] for row in rows]
-        minds = differs(torch.cat(values(rows)), torch.cat(alone), network.dtype)
-        if minds and differs(values([rows[-1], rows[-1].flip(0)])[0], alone[-1], network.dtype):
-            raise ModelError(
-                f"{type(network).__name__}: the scores of a text hang on the texts beside it, even of one length, as "
-                "where experts take so many tokens of a batch: see to its config.json, or take another model"
-            )
+    try:
+        with torch.inference_mode():
+            alone = [values([row])[0] for row in rows]
+            minds = differs(torch.cat(values(rows)), torch.cat(alone), network.dtype)
+            beside = minds and differs(values([rows[-1], rows[-1].flip(0)])[0], alone[-1], network.dtype)
+    except Exception as error:  # a network raises whatever its code does
+        if out_of_memory(error):
+            raise does_not_fit(name, error) from error
+        raise ModelError(f"{name}: {type(network).__name__} fails on plain tokens ({said(error)})") from error
+    if beside or getattr(network.config, "moe_eval_capacity_token_fraction", 1) < 1:
+        raise ModelError(
+            f"{name}: the scores of a text hang on the texts beside it, even of one length, as where experts take so "
+            "many tokens of a batch: see to its config.json, or take another model"
+        )
     return minds

@@ -8,18 +8,20 @@ from typing import Any
 from probekit.cautions import caution
 from probekit.titles import shown_name
 
-ROUNDING = 1e-5, 2  # how far values may move: as a share of their size, and in roundings of a number of their type
+ROUNDING = 1e-5, 0.5  # how far values may move: as a share of their size, and in roundings of a number of their type
 
 
 def differs(values: Any, expected: Any, dtype: Any) -> bool:
-    """Whether values of one network differ by more than its rounding, as root mean squares.
+    """Whether values of one network differ by more than its rounding, as the root mean square of relative differences.
 
-    In float32 a batch of another shape moves them by about 3e-7 of their size.
+    In float32 a batch of another shape moves them by about 3e-7 of their size. A value near zero counts as one of
+    usual size.
     """
     import torch
 
-    size, moved = (float(one.float().square().mean().sqrt()) for one in (expected, values - expected))
-    return moved > max(ROUNDING[0], ROUNDING[1] * torch.finfo(dtype).eps) * size
+    size = expected.abs().float()
+    moved = (values - expected).float() / (size + size.median())
+    return float(moved.square().mean().sqrt()) > max(ROUNDING[0], ROUNDING[1] * torch.finfo(dtype).eps)
 
 
 def check_precision(name: str, dtype: str, device: str) -> None:

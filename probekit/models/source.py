@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from transformers import PreTrainedModel
 
 log = logging.getLogger(__name__)
-CHECKS = 4  # raise it when the checks find more or a fingerprint holds more: what passed before is read again
+CHECKS = 5  # raise it when the checks find more or a fingerprint holds more: what passed before is read again
 WEIGHTS = (".safetensors", ".bin", "adapter_config.json")  # how the names of files of weights end
 SAMPLE = 1 << 16  # bytes at the start, the middle and the end of a file of weights
 

@@ -21,8 +21,16 @@ def try_out(name: str, kind: Kind, network: Any, tokenizer: Any) -> None:
         ModelError: it fails, or a causal network's scores of the first tokens move with the last one; a seq2seq network
             whose configuration does not say what its decoder begins with; one that hashes by chance (Reformer).
     """
-    if "lsh" in getattr(network.config, "attn_layers", ()) and network.config.hash_seed is None:
-        raise ModelError(f"{name}: its network draws lots anew at each call: set hash_seed in its config.json")
+    if getattr(network.config, "attention_type", "") == "block_sparse":  # a short text switches it for all later ones
+        network.base_model.set_attention_type("original_full")
+        network.config.attention_type = "original_full"
+    if "lsh" in getattr(network.config, "attn_layers", ()):
+        if kind == "causal":
+            raise ModelError(
+                f"{name}: its hashes (lsh) are made of later tokens too: it can be asked as a masked model"
+            )
+        if network.config.hash_seed is None:
+            raise ModelError(f"{name}: its network draws lots anew at each call: set hash_seed in its config.json")
     if kind == "seq2seq" and getattr(network.config, "decoder_start_token_id", None) is None:
         raise ModelError(
             f"{name}: its config.json does not say what its decoder begins with: set decoder_start_token_id there"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from probekit.cautions import caution
-from probekit.models.kinds import out_of_memory
+from probekit.models.kinds import does_not_fit, out_of_memory
 from probekit.models.model import Model
 from probekit.models.precision import differs
 from probekit.titles import shown_name
@@ -77,7 +77,7 @@ def _goes_on(model: Model) -> bool:
             whole = read(text, False, source).logits[:, half:]
     except Exception as error:  # a network raises whatever its code does
         if out_of_memory(error):
-            raise
+            raise does_not_fit(model.name, error) from error
         return False
     log_probs = whole.float().log_softmax(-1)
     return not differs(rest.float().log_softmax(-1), log_probs.expand_as(rest), network.dtype)

@@ -69,7 +69,7 @@ def within_memory(
         Row numbers of the batch, and what ``run`` gave.
 
     Raises:
-        ModelError: a single row does not fit into memory, or the network fails for another reason.
+        ModelError: a single row does not fit into memory, or asking fails for another reason.
     """
     limit = budget
     batches = token_batches(lengths, masks, budget)
@@ -87,7 +87,8 @@ def within_memory(
                     raise
                 except Exception as error:  # a network raises whatever its code does
                     if not out_of_memory(error):
-                        raise ModelError(f"{name}: its network fails on these texts ({said(error)})") from error
+                        what = f"{type(error).__name__}: {said(error)}"
+                        raise ModelError(f"{name} cannot be asked these texts ({what}); --debug shows where") from error
                     if len(part) == 1:
                         raise ModelError(
                             f"{name}: one row of {size} tokens does not fit into memory; free some, take another "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,13 +11,14 @@ from typing import Literal
 from probekit.cautions import caution
 from probekit.errors import ModelError, ProbeError
 from probekit.models.model import Model
-from probekit.probes.probe import Probe
+from probekit.probes.probe import MASK, Probe
 from probekit.scoring.scores import Score, by_masks, score_of
 from probekit.scoring.slots import Candidates, Slot, Unknown, encode_candidates, encode_slots, follows_space, window
 from probekit.titles import shown_name
 
 SHARD_ROWS, SHARD_CELLS = 2048, 1 << 25  # forward rows, and float32 scores, that one shard may hold
 SHARD_STATEMENTS, SHARD_PSEUDO = 4096, 512  # statements, read once or masked at each token, that one shard may hold
+SAMPLE = 20  # candidates by which it is found whether they join the sign before a slot
 MANY_LOST, MOST_LOST = 0.5, 0.9  # of the candidates, not told apart by a tokenizer: worth a warning, worth nothing
 
 Targets = Sequence[Sequence[str | Sequence[str]]]  # per prompt, entities to rank; a list is ranked as its best member
@@ -122,15 +124,29 @@ def check_candidates(model: Model, probe: Probe, plan: Plan) -> None:
         caution(f"{name}: there is one candidate alone, so that every answer is right.")
     elif total - apart > MANY_LOST * total:
         caution(f"{told}.")
-    if model.marks_words and (glued := [slot for slot in plan.slots if slot.left and not slot.spaced]):
+    if glued := _glued(model, plan):
         caution(
-            f"{name}: in {len(glued):,} prompts the slot follows another sign than white space; each candidate is "
-            "scored there as the beginning of a word, as its tokenizer writes it by itself."
+            f"{name}: in {glued:,} prompts the tokens of a candidate are not those that it would have there, since it "
+            "joins the sign before the slot: each is scored as its tokenizer writes it by itself."
         )
     if special := sorted({e for table in plan.tables for e in table.special}):
         caution(f"{name}: {len(special):,} candidates hold special tokens, such as {special[0]!r}; they rank last.")
     if without := sorted({e for table in plan.tables for e in table.tokenless}):
         caution(f"{name}: {len(without):,} candidates have no token at all, such as {without[0]!r}; they rank last.")
+
+
+def _glued(model: Model, plan: Plan) -> int:
+    """Prompts with a sign before the slot behind which most of some candidates have other tokens."""
+    table = plan.tables[0]
+    some = [text for text, ids in zip(table.strings, table.sequences, strict=True) if ids][:SAMPLE]
+    signs = Counter(text[: text.index(MASK)][-1:] for text in plan.texts) if plan.slots else Counter[str]()
+
+    def joins(sign: str) -> bool:
+        alone = model.tokens_of([" " * (sign.isspace() and model.minds_spaces) + text for text in some])
+        there = model.tokens_of([sign + text for text in some])
+        return 2 * sum(b[-len(a) :] != a for a, b in zip(alone, there, strict=True)) > len(some)
+
+    return sum(count for sign, count in signs.items() if joins(sign))
 
 
 def _pools(probe: Probe, candidates: Competitors) -> Mapping[str, Collection[str]]:

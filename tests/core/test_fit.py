@@ -237,12 +237,15 @@ def test_candidates_without_a_token_are_warned_of(caplog):
     assert "1 candidates have no token at all" in text
 
 
-@pytest.mark.parametrize(("family", "told"), [("albert", 1), ("bert", 0), ("roberta", 0)])
-def test_a_slot_glued_to_text_is_told_where_the_tokenizer_marks_words(caplog, family, told):
-    texts = ["He was ([MASK]) .", "In [MASK] .", "[MASK] is it ."]
+@pytest.mark.parametrize(
+    ("family", "sign", "told"),
+    [("albert", "(", 1), ("bert", "(", 0), ("bert", "a", 1), ("roberta", "(", 0), ("roberta", "\n", 1)],
+)
+def test_a_slot_whose_candidates_would_join_the_sign_before_it_is_told(caplog, family, sign, told):
+    texts = [f"He was {sign}[MASK] .", "In [MASK] .", "[MASK] is it ."]
     rows = {"prompt_id": [*"abc"], "text": texts, "gold": [["town"]] * 3}
     pk.rank_entities(small(family), pk.Probe("mine", pd.DataFrame(rows), [*WORDS, "town"]))
-    assert ["in 1 prompts the slot follows another sign" in text for text in said(caplog)] == [True] * told
+    assert ["in 1 prompts the tokens of a candidate are not" in text for text in said(caplog)] == [True] * told
 
 
 def test_a_tokenizer_that_fails_on_an_unknown_sign_is_refused(tmp_path):

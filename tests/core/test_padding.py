@@ -14,6 +14,7 @@ import probekit as pk
 from probekit.errors import ModelError
 from probekit.models import Model
 from probekit.models.padding import MIXES
+from probekit.models.precision import differs
 from probekit.scoring.embeddings import embed
 
 SIZES: dict[str, Any] = {
@@ -91,12 +92,20 @@ def test_no_score_hangs_on_its_batch(family, tokenizer):
     assert model.minds_padding == (family in MINDING)
 
 
-def test_scores_that_hang_on_other_texts_of_one_length_are_refused():
+@pytest.mark.parametrize("fraction", [0.25, -1])  # of the tokens of a batch, and a number of them
+def test_scores_that_hang_on_other_texts_of_one_length_are_refused(fraction):
     model = unshared("nllb-moe")
-    model.network.config.moe_eval_capacity_token_fraction = 0.25
+    model.network.config.moe_eval_capacity_token_fraction = fraction
     capped = type(model.network)(model.network.config).eval()
     with pytest.raises(ModelError, match="hang on the texts beside it"):
         _ = Model("capped", "seq2seq", capped, model.tokenizer).minds_padding
+
+
+def test_one_huge_score_does_not_hide_the_others():
+    expected = torch.randn(4, 50, generator=torch.Generator().manual_seed(0))
+    expected[:, 7] = -1e9
+    assert differs(expected + 1e-3, expected, torch.float32)
+    assert not differs(expected * (1 + 1e-7), expected, torch.float32)
 
 
 def test_attention_in_blocks_until_a_text_is_short_is_never_used(tmp_path):

@@ -301,7 +301,7 @@ def test_other_errors_of_a_network_are_not_taken_for_memory(monkeypatch, error):
         raise error("shapes do not match\nat all")
 
     monkeypatch.setattr(forward, "_logits", broken)
-    with pytest.raises(ModelError, match=r"its network fails on these texts \(shapes do not match\)$"):
+    with pytest.raises(ModelError, match=rf"cannot be asked these texts \({error.__name__}: shapes do not match\);"):
         pk.rank_entities(small("bert"), probe())
 
 

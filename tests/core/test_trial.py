@@ -27,6 +27,7 @@ REFUSED = [
     ("Perceiver", "PerceiverForMaskedLM", PERCEIVER, "PerceiverForMaskedLM fails on plain tokens"),
     ("Xmod", "XmodForMaskedLM", {**WIDE, "languages": ["en_XX"]}, "fails on plain tokens .*language"),
     ("Reformer", "ReformerForMaskedLM", {**WIDE, **REFORMER}, "draws lots"),
+    ("Reformer", "ReformerModelWithLMHead", {**WIDE, **REFORMER, "is_decoder": True, "hash_seed": 1}, "later tokens"),
     ("MBart", "MBartForConditionalGeneration", MBART, BEGINS),
     ("T5", "T5ForConditionalGeneration", {**T5, "decoder_start_token_id": None}, BEGINS),
 ]

@@ -15,7 +15,7 @@ from probekit.scoring.statements.writing import write
 if TYPE_CHECKING:
     import torch
 
-VERSION = 3  # of the scores: raise it whenever any of them can change
+VERSION = 4  # of the scores: raise it whenever any of them can change
 STATEMENTS, TOKENS, NAIVE = "statements", "tokens", "tokens of a loop over the statements"
 JOINED = "statements whose candidate shares a token with the text around it"
 CUT = "distinct prompts cut to the model's length"
