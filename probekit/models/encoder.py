@@ -70,6 +70,8 @@ def load_encoder(name_or_path: str, device: str = "auto") -> Model:
         missing = sorted(key for key in info["missing_keys"] if POOLER not in key)
         if missing:
             raise ModelError(weights_lacking(name_or_path, missing, type(network).__name__))
+        for key in info["missing_keys"]:  # drawn by lot, and part of the fingerprint
+            torch.nn.init.zeros_(network.get_parameter(key))
         check_weights(name_or_path, network, sorted(info["unexpected_keys"]))
         network = network.eval().to(where)
         try_out(name_or_path, "encoder", network, tokenizer)

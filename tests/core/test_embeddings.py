@@ -62,6 +62,16 @@ def test_encoders_are_loaded_without_their_head_and_refused_with_missing_weights
         load_encoder(str(tmp_path / "nothing"), "cpu")
 
 
+def test_a_pooler_that_the_checkpoint_lacks_does_not_change_the_fingerprint(tmp_path, monkeypatch):
+    small("bert").network.save_pretrained(tmp_path)
+    small("bert").tokenizer.save_pretrained(tmp_path)
+    found = []
+    for cache in ("one", "two"):
+        monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / cache))
+        found.append(load_encoder(str(tmp_path)).fingerprint)
+    assert found[0] == found[1]
+
+
 def test_an_encoder_whose_package_is_absent_is_named(monkeypatch):
     monkeypatch.setattr("probekit.models.encoder.find_spec", lambda _: None)
     with pytest.raises(ModelError, match=r"probekit\[minilm\]"):
