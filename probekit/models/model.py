@@ -127,8 +127,9 @@ class Model:
             padding = position_padding(self.outline)
             limits.append(positions - (0 if padding is None else padding + 1))
         rotations = getattr(self.outline.config, "rope_parameters", None) or {}
-        if rotations.get("rope_type") == "longrope":  # beyond this, it turns what it has read by other angles
-            limits.append(rotations["original_max_position_embeddings"])
+        for one in (rotations, *rotations.values()):  # of all layers, or by their type
+            if isinstance(one, dict) and one.get("rope_type") == "longrope":  # turns by other angles beyond this
+                limits.append(one["original_max_position_embeddings"])
         return int(min(limits))
 
     @cached_property

@@ -243,17 +243,17 @@ def test_tokens_of_many_texts_with_published_vocabularies(folder):
     ]
 
 
-@pytest.mark.parametrize("family", OWN)
-@pytest.mark.parametrize("kind", ["own", "zoo", "letters", "marked"])
 def test_a_network_is_asked_no_longer_texts_than_its_rotations_were_trained_for(tmp_path):
     rope = {"rope_type": "longrope", "rope_theta": 1e4, "short_factor": [1.0] * 4, "long_factor": [8.0] * 4}
     sizes = {**SIZES, "num_key_value_heads": 4, "max_position_embeddings": 128}
-    rope |= {"original_max_position_embeddings": 16}
+    sizes["original_max_position_embeddings"] = 16
     config = transformers.Phi3Config(vocab_size=420, pad_token_id=0, rope_parameters=rope, **sizes)
     network = transformers.AutoModelForCausalLM.from_config(config).eval()
     assert Model("phi", "causal", network, writer("gpt2", "own").tokenizer).max_tokens == 16
 
 
+@pytest.mark.parametrize("family", OWN)
+@pytest.mark.parametrize("kind", ["own", "zoo", "letters", "marked"])
 def test_special_tokens_stand_around_a_text_whatever_the_vocabulary(family, kind):
     tokenizer = train_tokenizer(SHAPES[family], TEXT) if kind == "zoo" else OWN[family]()
     expected = ((tokenizer.cls_token_id,), (tokenizer.sep_token_id,))

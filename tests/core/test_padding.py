@@ -92,7 +92,7 @@ def test_no_score_hangs_on_its_batch(family, tokenizer):
     assert model.minds_padding == (family in MINDING)
 
 
-@pytest.mark.parametrize("fraction", [0.25, -1])  # of the tokens of a batch, and a number of them
+@pytest.mark.parametrize("fraction", [0.25, -1.0])  # of the tokens of a batch, and a number of them
 def test_scores_that_hang_on_other_texts_of_one_length_are_refused(fraction):
     model = unshared("nllb-moe")
     model.network.config.moe_eval_capacity_token_fraction = fraction
