@@ -275,14 +275,18 @@ def answer(tables: Tables) -> str:
     _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
     if few or (few := unheard(tables["floors"], source)):
         return few
-    zero = sided(row["understand_low"], row["understand_high"], ("excludes", "excludes", "includes"))
+    up, down = (
+        sided(row[f"{name}_low"], row[f"{name}_high"], ("excludes", "excludes", "includes"))
+        for name in ("understand", "misunderstand")
+    )
+    zero = f"both 95% intervals {up.removesuffix('s')}" if up == down else f"the 95% intervals: {up}, {down}"
     text = (
-        f"On {named(source)} another right answer before the question lifts the one asked for "
-        f"{_points(row['understand'])} often than a wrong entity in its place ({whose(row)}, {ONCE}); the 95% interval "
-        f"{zero} zero."
+        f"On {named(source)} an added right answer lifts the answer asked for {_points(row['understand'])} often than "
+        f"a wrong entity in its place, and lowers it {_points(row['misunderstand'])} often ({whose(row)}, {ONCE}; "
+        f"{zero} zero)."
     )
     if row["understand"] * (pooled := _of_all_steps(tables, source)) < 0:
-        text += f" Over all steps, as in the paper, it is {_points(pooled)}."
+        text += f" Over all steps, as in the paper, it lifts it {_points(pooled)} often."
     copied: dict[str, Any] = one_row(tables["copying"], tables["floors"], source=source, variant="knowledge_only")
     text += (
         f" After a text of entities alone {copied['named']:.0%} of first answers are among these, without it "
@@ -292,14 +296,14 @@ def answer(tables: Tables) -> str:
     if found.empty:
         return f"{text} Whether a lift is more frequent where a fact was told cannot be said here."
     rows = concluded(found)
-    sizes = " and ".join(", ".join(f"{size:+.3f}" for size in rows["estimate"]).rsplit(", ", 1))
+    sizes = " and ".join(", ".join(f"{100 * size:+.1f}" for size in rows["estimate"]).rsplit(", ", 1))
     decided = [int((rows["verdict"] == sign).sum()) for sign in ("agrees", "contradicts")]
     which = (
         f"{decided[0]} of the {len(rows)} intervals above zero and {decided[1]} below"
         if any(decided)
         else "no interval excludes zero"
     )
-    return f"{text} Understanding would make that difference greater for taught facts: it is by {sizes}; {which}."
+    return f"{text} Understanding would lift taught facts more: by {sizes} points; {which}."
 
 
 def _points(difference: float) -> str:

@@ -28,6 +28,7 @@ THEIRS = "the paper's"
 BY_TRIPLE, POOLED = "UCM_k", "UCM_m"  # as the paper shares out steps
 ONCE = "each document once"  # the same over documents, each by the mean over its steps
 PRINTED = "printed"  # in the column ``source`` of a table with the paper's numbers in it
+NOTHING = ": nothing follows from ranks"  # where no model is above the floor
 THIRDS = 3
 SAMPLES = 2000
 FEW = 20  # triples of a source below which its intervals are given and no judgement
@@ -111,7 +112,7 @@ def unheard(floor: pd.DataFrame, source: str) -> str:
     """What to say in place of an answer where no model is above the floor of a source; empty where one is."""
     if not pick(floor, source=source)["floor"].all():
         return ""
-    return f"On {named(source)} no model is shown to do better than one constant answer: nothing follows from ranks."
+    return f"On {named(source)} no model is shown to do better than one constant answer{NOTHING}."
 
 
 def whose(row: Mapping[Any, object]) -> str:

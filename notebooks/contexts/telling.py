@@ -179,7 +179,9 @@ def tells(rows: pd.DataFrame) -> str:
             f"Nothing here could tell {FACTS} (AUC: Understand {own['auc']:.2f}, rank without context "
             f"{rank['auc']:.2f}, chance 0.5)."
         )
-    lifted = f"How often an answer is lifted {side or 'does not tell'} {FACTS} (AUC {own['auc']:.2f}; chance is 0.5)"
+    lifted = (
+        f"How often an answer is lifted {side or 'is not shown to tell'} {FACTS} (AUC {own['auc']:.2f}; chance is 0.5)"
+    )
     return f"{lifted}." if side else f"{lifted}, but {best}."
 
 
@@ -215,7 +217,7 @@ def sentence(table: pd.DataFrame, low: pd.DataFrame, source: str) -> str:
     side, best = _side(of.loc[UNDERSTAND]), teller(rows)
     which = f"Understand tells them {', and '.join(beside)}" if side else "None of these values tells them apart"
     if side != "tells" and (side or best):
-        way = "tells them the wrong way round" if side else "does not tell them"
+        way = "tells them the wrong way round" if side else "is not shown to tell them"
         which = f"Understand {way}{', but ' * bool(best)}{best}"
     return (
         f"On {named(source)} {of['told'].iloc[0]:.0f} triples were told and {of['not_told'].iloc[0]:.0f} were "

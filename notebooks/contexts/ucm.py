@@ -22,6 +22,7 @@ from notebooks.contexts.pooling import (
     DIRECTION,
     FEW,
     FLOORS,
+    NOTHING,
     ONCE,
     POOLED,
     Array,
@@ -306,7 +307,7 @@ def answer(tables: Tables, printed: bool) -> str:
         return few
     known = main_contrast(tables["telling"], tables["floors"], source)
     if none := unheard(tables["floors"], source):
-        return f"{none} {tells(known)}" if len(known) and teller(known) else none
+        return f"{none.replace(NOTHING, '')} {tells(known)}" if len(known) and teller(known) else none
     text = (
         f"Another right answer before a question of {named(source)} lifts the one asked for "
         f"in {row['understand']:.0%} of a document's steps and lowers it in {row['misunderstand']:.0%} "
@@ -315,8 +316,8 @@ def answer(tables: Tables, printed: bool) -> str:
     if printed:
         paper = numbers("002", "3")
         more = (paper["target U"] > paper["target M"]).sum()
-        which = "every model" if more == len(paper) else f"{more} of {len(paper)} models"
-        text += f"; in the paper's Table 3 {which} lifts it more"
+        which = "all" if more == len(paper) else f"{more} of {len(paper)}"
+        text += f"; in the paper's Table 3 {which} lift more than lower"
     if known.empty:
         return f"{text}. Which of these facts the models were told is not known, or of too few."
     return f"{text}. {tells(known)}"

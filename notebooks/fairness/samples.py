@@ -355,8 +355,8 @@ def answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     verdicts = [judge(claim, conclusions)[0] for claim in claims]
     agree, against, still = (verdicts.count(word) for word in ("reproduced", "differs", "undecided"))
     return (
-        f"{text} Of {agree + against + still} observations of the paper that can be judged, {agree or 'none'} hold for "
-        f"most models, {against or 'none'} the other way round, and {still} stay undecided."
+        f"{text} Of {agree + against + still} observations of the paper, {agree or 'none'} hold for most models by "
+        f"their own intervals, {against or 'none'} the other way round, and {still} stay undecided."
     )
 
 

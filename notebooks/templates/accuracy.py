@@ -342,8 +342,8 @@ def answer(tables: Tables) -> str:
         (more, fewer), pairs = clear(each), f"{len(each)} pairs of model and data set"
         counted = f" By 95% intervals, natural sentences find more in {more} of {pairs} and fewer in {fewer}."
         return text + counted * (len(each) > len(rows))
-    plural = "one model" if each["model"].nunique() == 1 else f"{each['model'].nunique()} models"
-    text = f"On average over {plural} above the floor, natural sentences find {changes}."
+    counts = " and ".join(f"{count:.0f}" for count in rows["models"][:2])
+    text = f"On average over the models above the floor ({counts}), natural sentences find {changes}."
     return text + " No control, tuned on neither style, is among them." * ("tuned" in each)
 
 

@@ -407,10 +407,10 @@ def answer(tables: Tables) -> str:
     if not kept + swapped or (swapped and not fair):
         start = f"Whether the way of asking {'or the tuning ' * bool(swapped)}decides who wins cannot be told"
     names = " and ".join(title(_where(row)) for row in orders.to_dict("records"))
-    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models {kept} keep their order and {swapped} "
+    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models on one {kept} keep their order and "
     end = f" Of those tuned on neither style, {fair or 'no'} pair of {len(rows)} {verb}."
     end = end if len(rows) else " No pair is of two models tuned on neither style."
-    return f"{text}swap, by the 95% intervals of both differences.{end if swapped else ''}"
+    return f"{text}{swapped} swap, by the 95% intervals of both differences.{end if swapped else ''}"
 
 
 def difference_sentence(tables: Tables) -> str:

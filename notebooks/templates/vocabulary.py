@@ -343,15 +343,15 @@ def answer(tables: Tables) -> str:
         f"{100 * row['difference']:+.1f} points on {title(row['dataset'])}"
         for row in pick(rows, model=model)[:2].to_dict("records")
     )
-    apart = sum(clear(rows))
+    above, below = clear(rows)
     where = "Where the answer is a single token,"
     if set(tables["lengths"]["tokens"].astype(str)) == {ONE}:
         where = "All right answers here are single tokens, so longer ones are not tested."
     text = (
         f"{where} Acc@1 of {title(model)}{tuned} differs in natural sentences from that by template by {gains}; the "
-        f"95% interval of the difference excludes zero in {apart} of {len(rows)} pairs of model and data set. "
+        f"95% interval lies above zero in {above} of {len(rows)} pairs of model and data set and below it in {below}. "
     )
-    if 2 * apart > len(rows):
+    if 2 * (above + below) > len(rows):
         return text + "So the vocabulary cannot be the whole reason for the difference."
     return text + "So it stays open whether the vocabulary is the reason for the difference."
 

@@ -139,7 +139,7 @@ def test_the_answer_says_what_the_numbers_say() -> None:
     assert (
         f"in {row['understand']:.0%} of a document's steps" in told
         and "mean over models above" in told
-        and "Table 3 every model lifts it more" in told
+        and "Table 3 all lift more than lower" in told
     )
     assert "Table 3" not in ucm.answer(tables, printed=False)
     assert "not known" in ucm.answer({**tables, "telling": pd.DataFrame()}, printed=False)

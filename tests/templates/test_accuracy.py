@@ -273,7 +273,7 @@ def test_nothing_is_answered_from_too_few_facts():
 def test_the_answer_counts_models_and_holds_without_both_styles(monkeypatch):
     monkeypatch.setattr(decisions, "FEWEST", 2)
     tables = two_model_tables()
-    assert "over 2 models above the floor, natural sentences find 75 of 100 facts" in accuracy.answer(tables)
+    assert "over the models above the floor (2), natural sentences find 75 of 100 facts" in accuracy.answer(tables)
     assert accuracy.answer(accuracy.tables(ranks("natural", [1, 2]))).startswith("Acc@1: ")
     assert "tuned on neither style" in accuracy.tuning_sentence(tables)
 

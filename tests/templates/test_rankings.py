@@ -190,9 +190,9 @@ def test_no_table_holds_a_missing_number():
 def test_the_answer_counts_what_keeps_and_swaps():
     swapped = rankings.answer(tables(asked({"a": (36, 8), "b": (20, 20), "c": (8, 36)})))
     assert swapped.startswith("Whether the way of asking or the tuning decides who wins cannot be told: on the same")
-    assert "of 3 pairs of models 0" in swapped and "decides in part" not in swapped
+    assert "of 3 pairs of models on one 0" in swapped and "decides in part" not in swapped
     kept = rankings.answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
-    assert "does not change who wins" in kept and "of 1 pairs of models 1 keep their order" in kept
+    assert "does not change who wins" in kept and "of 1 pairs of models on one 1 keep their order" in kept
     assert "No pair is of two models tuned on neither style" in swapped and "neither style" not in kept
     few = rankings.answer(tables(asked({"a": (4, 4), "b": (4, 4)}, facts=4)))
     assert few == "Nothing can be said from 4 facts asked in both ways: it takes 5 at least."

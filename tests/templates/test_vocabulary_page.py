@@ -184,7 +184,9 @@ def test_the_answer_names_the_control_and_counts_all():
     both = {"lengths": pd.DataFrame({"tokens": [1, 2]})}
     text = vocabulary.answer({"gaps": gaps, **both})
     assert "of c, tuned on neither style, differs" in text and "by -1.0 points on" in text
-    assert "excludes zero in 2 of 3 pairs" in text and text.endswith("cannot be the whole reason for the difference.")
+    assert "lies above zero in 1 of 3 pairs of model and data set and below it in 1" in text and text.endswith(
+        "cannot be the whole reason for the difference."
+    )
     assert "stays open" in vocabulary.answer({"gaps": gaps.drop(columns="tuned")[1:2], **both})
     assert "cannot be told apart" in vocabulary.answer({"gaps": pd.DataFrame()})
     alone = vocabulary.answer({"gaps": gaps, "lengths": both["lengths"][:1]})
