@@ -18,9 +18,6 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
     The rows are random tokens, the same at each call, with one mask where there is one. The padding stands behind them,
     and the attention mask is given. The decoder of a seq2seq network is given the same tokens behind each row.
 
-    Args:
-        network: in evaluation mode.
-
     Raises:
         ModelError: a network whose scores hang on what it read before (BigBird with sparse attention), or on
             other texts of its batch (experts that take so many tokens).
@@ -56,6 +53,8 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
         found = found if kind == "encoder" else found.log_softmax(-1)
         return [one if kind == "seq2seq" else one[: len(row)] for one, row in zip(found, part, strict=True)]
 
+    training = network.training
+    network.eval()  # dropout would look like texts that change each other
     try:
         with torch.inference_mode():
             alone = [values([row])[0] for row in rows]
@@ -65,6 +64,8 @@ def mixes_padding(kind: str, network: Any, tokenizer: Any) -> bool:
         if out_of_memory(error):
             raise does_not_fit(name, error) from error
         raise ModelError(f"{name}: {type(network).__name__} fails on plain tokens ({said(error)})") from error
+    finally:
+        network.train(training)
     if beside or getattr(network.config, "moe_eval_capacity_token_fraction", 1) < 1:
         raise ModelError(
             f"{name}: the scores of a text hang on the texts beside it, even of one length, as where experts take so "

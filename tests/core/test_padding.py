@@ -101,6 +101,12 @@ def test_scores_that_hang_on_other_texts_of_one_length_are_refused(fraction):
         _ = Model("capped", "seq2seq", capped, model.tokenizer).minds_padding
 
 
+def test_a_network_in_training_is_tried_without_dropout_and_stays_in_training():
+    network = transformers.BertForMaskedLM(transformers.BertConfig(vocab_size=220, **SIZES)).train()
+    assert network.config.hidden_dropout_prob > 0
+    assert not Model("b", "masked", network, small("bert").tokenizer).minds_padding and network.training
+
+
 def test_one_huge_score_does_not_hide_the_others():
     expected = torch.randn(4, 50, generator=torch.Generator().manual_seed(0))
     expected[:, 7] = -1e9

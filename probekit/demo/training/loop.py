@@ -55,12 +55,7 @@ class Run:
         """Digest of everything that decides the weights."""
         texts = [text["sha256"] for text in self.corpus.texts]
         settings = canonical([asdict(self.settings), texts, self.steps])
-        network: Any = self.start.model.network
-        training = network.training
-        network.eval()  # its fingerprint is tried without dropout
-        found = digest(self.start.model.fingerprint, settings, self.corpus.names.tobytes())
-        network.train(training)
-        return found
+        return digest(self.start.model.fingerprint, settings, self.corpus.names.tobytes())
 
     def batches(self) -> Iterator[np.ndarray]:
         """Sentence numbers of each step, in order, without end."""
