@@ -32,8 +32,7 @@ from probekit.report.tables import by, cell, pick
 from probekit.report.text import Markup, number, title
 
 from notebooks.templates.ask import NEITHER, clear
-from notebooks.templates.paper_sets import PAPER_SETS, whole
-from notebooks.templates.sixteen import mean_row
+from notebooks.templates.paper_sets import PAPER_SETS
 
 OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"
@@ -426,48 +425,16 @@ def _printed(dataset: str, style: str) -> str:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The paper's findings of section 4 on scores, each as a difference that lies above zero where it holds.
 
-    A row per model and data set, with what the model was tuned on; of numbers of the paper's models a row per data set
-    and style, where the run asked them all data sets of the claim whole.
+    A row per model and data set, with what the model was tuned on.
     """
     rows: list[dict[str, Any]] = []
     for claim, table in (("001-18a", tables["pairs"]), ("001-01c", tables["largest"])):
         for row in (pick(table, subset=ALL, k=1) if claim == "001-18a" and len(table) else table).to_dict("records"):
             about = {"dataset": row["dataset"], "model": row["model"], "tuned": row.get("tuned", "")}
             rows.append(_gap(claim, row) | about | {"verdict": FLOOR if row.get("floor") else ""})
-    rows += [*_printed_means(tables), *_print_alike(tables)]
     columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "verdict"]
     blank = dict.fromkeys(["model", "tuned", "unit", "verdict"], "")
     return pd.DataFrame([blank | row for row in rows], columns=columns)
-
-
-def _printed_means(tables: Tables) -> list[dict[str, Any]]:
-    """Acc@1 of the own object, mean over the paper's models at the floor or above it, by data set and style."""
-    known = [one for one in PAPER_SETS if one.claim == "001-02a"]
-    if not whole(tables.get("datasets", pd.DataFrame()), [one.probe for one in known]):
-        return []
-    scores = pick(tables["accuracy"], gold=OWN)
-    rows: list[dict[str, Any]] = []
-    for one in known:
-        here = pick(scores, probe=one.probe)
-        about = {"claim": one.claim, "dataset": one.probe}
-        ours = dict(zip(here["model"], here["acc@1"], strict=True))
-        rows += mean_row(about, ours, _printed(one.name, one.style))
-    return rows if len(rows) == len(known) else []
-
-
-def _print_alike(tables: Tables) -> list[dict[str, Any]]:
-    """Whether Acc@1 of BERT-base and BERT-large by template prints alike in the paper's two digits."""
-    probes, models = ["google_re/template", "trex/template"], ["bert-base-uncased", "bert-large-uncased"]
-    rows: list[dict[str, Any]] = []
-    if whole(tables.get("datasets", pd.DataFrame()), probes):
-        for _, pair in by(pick(with_marks(tables), probe=probes, model=models), ["probe"]):
-            small, large = (pick(pair, model=model)["acc@1"].tolist() for model in models)
-            if small and large:
-                same = f"{small[0]:.2g}" == f"{large[0]:.2g}"
-                verdict = FLOOR if pair["floor"].any() else "agrees" if same else "contradicts"
-                about = {"claim": "001-08f", "dataset": pair["probe"].iloc[0], "estimate": small[0] - large[0]}
-                rows.append(about | {"n": pair["facts"].iloc[0], "verdict": verdict})
-    return rows if len(rows) == len(probes) else []
 
 
 def _gap(claim: str, row: Mapping[str, Any]) -> dict[str, Any]:

@@ -28,6 +28,7 @@ from probekit.metrics.decisions import FLOOR, enough
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
+from probekit.report.printed_beside import printed_beside
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, pick
 from probekit.report.text import number, plain, shown_name, title
@@ -38,10 +39,8 @@ from probekit.store import Store
 
 from notebooks.templates.ask import NOTHING, load_probes, told
 from notebooks.templates.draws import unit_of
-from notebooks.templates.paper_sets import whole
 from notebooks.templates.paper_tables import MEAN as AVERAGE
-from notebooks.templates.paper_tables import PAPER, row_of, table6
-from notebooks.templates.sixteen import mean_row
+from notebooks.templates.paper_tables import PAPER, SHORT, table6
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -397,15 +396,16 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
 def model_by_model(tables: Tables) -> pd.DataFrame:
     """Table 6 of the paper's models that the run asked, on its data sets: ``model, data, k``, the printed Acc@k
     (``printed_before, printed_after``) and ours (``before, after``); empty without any."""
-    rows, known = [], table6()
-    for row in each(tables["falls"]).to_dict("records"):
-        name, data = row_of(row["model"]), SIX.get(row["probe"], "")
-        if name and data:
-            cells = {
-                f"printed_{side}": known.loc[name, f"{data} {state} A@{row['k']}"] for side, state in STATES.items()
-            }
-            rows.append({"model": row["model"], "data": data, "k": row["k"]} | cells | {s: row[s] for s in STATES})
-    return pd.DataFrame(rows)
+    falls, table = each(tables["falls"]), table6()
+    ours = falls.assign(data=falls["probe"].map(SIX))[["model", "data", "k", *STATES]]
+    printed = pd.DataFrame(
+        {"model": model, "data": data, "k": k}
+        | {f"printed_{side}": cells[f"{data} {state} A@{k}"] for side, state in STATES.items()}
+        for model, cells in table.iterrows()
+        for data in SIX.values()
+        for k in KS
+    )
+    return printed_beside(ours, printed, PAPER, SHORT)
 
 
 def arrows(table: pd.DataFrame) -> pd.DataFrame:
@@ -440,34 +440,13 @@ def cost(tables: Tables) -> str:
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """Section 5.6: Acc@1 falls for every model on every data set; of Table 6, the means that can be asked again."""
+    """Section 5.6: Acc@1 falls for every model on every data set."""
     rows = [
         {"claim": "001-13a", "model": row["model"], "dataset": row["probe"], "n": row["facts"]}
         | {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
         | {"verdict": FLOOR if row.get("floor") else ""}
         for row in pick(each(tables["falls"]), k=1).to_dict("records")
     ]
-    rows += _printed_means(tables)
     columns = ["claim", "measured", "model", "dataset", "estimate", "low", "high", "n", "verdict"]
     table = pd.DataFrame([{"measured": "", "model": ""} | row for row in rows], columns=columns)
     return table.assign(unit=table["dataset"].map(unit_of))
-
-
-def _printed_means(tables: Tables) -> list[Row]:
-    """The row of averages of Table 6 but for SQuAD with more entities, whose list the paper does not give: where all of
-    the paper's models were asked the three data sets whole, with lists as long as the printed ones."""
-    falls, rows = each(tables["falls"]), list[Row]()
-    if not whole(tables.get("datasets", pd.DataFrame()), SIX):
-        return rows
-    wanted = [(probe, side) for probe in SIX for side in STATES if (probe, side) != ("squad", "after")]
-    for probe, side in wanted:
-        here, name = pick(falls, probe=probe), SIX[probe]
-        state = {"before": "original", "after": "enlarged"}[side]
-        if set(here[f"entities_{side}"]) != {int(printed(PAPER, "text", f"{name}, {state}", "entities", "5.6"))}:
-            return []
-        for k in KS:
-            ours = pick(here, k=k)
-            about = {"claim": "001-13f", "measured": f"Acc@{k}, {state} list", "dataset": probe}
-            values = dict(zip(ours["model"], ours[side], strict=True))
-            rows += mean_row(about, values, printed(PAPER, "6", AVERAGE, f"{name} {STATES[side]} A@{k}"))
-    return rows

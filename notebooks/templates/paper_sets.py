@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from typing import Any, Literal, NamedTuple
 
 import pandas as pd
-
-from probekit.metrics.printed import fit
-from probekit.report.published import cell
 
 
 class PaperSet(NamedTuple):
@@ -37,6 +33,11 @@ class PaperSet(NamedTuple):
         """The style as our probes name it."""
         return {"TB": "template", "TF": "natural"}[self.style]
 
+    @property
+    def column(self) -> str:
+        """Its column in Table 5."""
+        return f"{self.name.replace('T-REx', 'T-REX')} ({self.style})"
+
 
 HOST = "Upstream keeps it on a file host; the loader reads it once it is there. MedLAMA stands in."
 ARCHIVE = "Only in the archive of LAMA; the loader reads it once there."
@@ -53,41 +54,6 @@ PAPER_SETS = (
     PaperSet("LIPID-Chem", "TF", "biomedical", "", RECIPE, "001-04a", "pubmed/chemical"),
     PaperSet("LIPID-Gene", "TF", "biomedical", "", RECIPE, "001-04a", "pubmed/gene"),
 )
-
-
-WHOLE = {  # probe -> the count that tells our copy to be the paper's, where it is printed, in what unit
-    **dict.fromkeys(
-        ("google_re/template", "google_re/natural"),
-        ("sentences", "3.2.1", "Google-RE template-based prompts", "thousand prompts", 1e3),
-    ),
-    **dict.fromkeys(
-        ("trex/template", "trex/natural"),
-        ("sentences", "3.2.1", "T-REx template-based prompts", "million prompts", 1e6),
-    ),
-    "conceptnet": ("sentences", "3.2.2", "ConceptNet prompts", "thousand prompts", 1e3),
-    "squad": ("sentences", "3.2.2", "SQuAD template-free prompts", "prompts", 1),
-    "biolama/ctd": ("entities", "5.6", "CTD, original", "entities", 1),
-    "biolama/wikidata": ("entities", "5.6", "Biomed-Wikidata, original", "entities", 1),
-}
-
-
-def whole(datasets: pd.DataFrame, probes: Collection[str]) -> bool:
-    """Whether a run asked each of these probes whole, and of the size that the paper prints, so that numbers compare.
-
-    Whole is every relation, and a prompt for each sentence with one mask (``unit: evidence``), or for each fact where
-    there are no sentences.
-
-    Args:
-        datasets: as ``accuracy.datasets`` makes it; without rows nothing is known to be whole.
-        probes: keys of ``WHOLE``.
-    """
-    rows = {row["probe"]: row for row in datasets.to_dict("records")}
-    return all(probe in rows and _whole(rows[probe], *WHOLE[probe]) for probe in probes)
-
-
-def _whole(row: dict[str, Any], column: str, section: str, line: str, unit: str, factor: float) -> bool:
-    complete = not row["relations_absent"] and row["prompts"] == row["askable"]
-    return bool(complete) and fit(row[column] / factor, cell("001", "text", line, unit, section)) != "neither"
 
 
 class PaperSize(NamedTuple):

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import pandas as pd
 
-from probekit.models.registry import registry
 from probekit.report.published import cell, numbers
+from probekit.report.tables import pick
 
 PAPER = "001"
 MEAN = "Average"  # the row of printed means
 PAIRS = (("BERT-base", "BERT-large"), ("RoBERTa-base", "RoBERTa-large"), ("ALBERT-base", "ALBERT-large"))
 FIGURE = {"TB": "Acc@1 against perplexity, template-based", "TF": "Acc@1 against perplexity, template-free"}
+DATES, GOOGLE_RE = "date_of_birth", "google_re/template"
+PRINTED = {  # relation of Google-RE -> the row of the transcribed Acc@10 of its template (section 5.2)
+    DATES: "template (born [MASK]), mean over models",
+    "place_of_birth": "template was born in [MASK], mean over models",
+    "place_of_death": "template died in [MASK], mean over models",
+}
 SHORT = {"BioM-ELECTRA-Generator": "BioM-ELECTRA", "Bio Discharge Summary BERT": "Discharge BERT"}  # in Tables 5 and 6
-
-
-def row_of(model: str) -> str:
-    """The row of Tables 5 and 6 that prints a registered model; empty of another."""
-    entry = registry().get(model)
-    name = entry.names.get(PAPER, "") if entry else ""
-    return SHORT.get(name, name)
 
 
 def table5() -> pd.DataFrame:
@@ -34,3 +35,19 @@ def table6() -> pd.DataFrame:
 def number(section: str, row: str, column: str) -> float:
     """One number of the running text."""
     return float(cell(PAPER, "text", row, column, section))
+
+
+def google_re_rows(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The rows of ``means`` of page 14 on the templates of ``PRINTED``."""
+    return pick(tables["means"], probe=GOOGLE_RE, relation=list(PRINTED))
+
+
+def google_re_beside(tables: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """Acc@10 of the templates of Google-RE as printed, beside ours; empty without Google-RE."""
+    rows = google_re_rows(tables) if len(tables["means"]) else pd.DataFrame()
+    if rows.empty:
+        return rows
+    shown = rows[["relation", "wording", "facts", "acc@10", "low@10", "high@10"]].set_index("relation")
+    shown = shown.loc[[relation for relation in PRINTED if relation in shown.index]].reset_index()
+    values = [cell(PAPER, "text", PRINTED[relation], "Acc@10", "5.2") for relation in shown["relation"]]
+    return shown.assign(published=values)

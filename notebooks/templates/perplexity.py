@@ -27,13 +27,14 @@ from probekit.metrics import (
 from probekit.metrics.decisions import LEVEL, TOO_FEW, Side, decided, direction, enough
 from probekit.metrics.exact import associated
 from probekit.report.charts import MARKERS, colours, log_numbers, new_figure
+from probekit.report.printed_beside import printed_beside
 from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
 from probekit.report.text import plain, title
 
 from notebooks.templates.ask import FLOORS, clear
 from notebooks.templates.paper_sets import PAPER_SETS
-from notebooks.templates.paper_tables import FIGURE, MEAN, PAPER, row_of, table5
+from notebooks.templates.paper_tables import FIGURE, MEAN, PAPER, SHORT, table5
 from notebooks.templates.paper_tables import number as printed
 
 if TYPE_CHECKING:
@@ -370,8 +371,7 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
     """
     ours, rows = tables["perplexity"], []
     for known in PAPER_SETS if paper else ():
-        column = f"{known.name.replace('T-REx', 'T-REX')} ({known.style})"
-        mean, models = float(printed_cell(PAPER, "5", MEAN, column)), table5()[column]
+        mean, models = float(printed_cell(PAPER, "5", MEAN, known.column)), table5()[known.column]
         row: Row = {"data": f"{known.name} {known.setting}", "published": mean}
         row |= {"least": models.min(), "most": models.max()}
         rows.append(row | _by_model(ours, known.probe))
@@ -384,11 +384,10 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
 def model_by_model(tables: Tables) -> pd.DataFrame:
     """Table 5 of the paper's models that the run asked, on its data sets: ``model, data, printed, ours``; empty without
     any."""
-    names, known = {one.probe: f"{one.name.replace('T-REx', 'T-REX')} ({one.style})" for one in PAPER_SETS}, table5()
-    asked = [row for row in tables["perplexity"].to_dict("records") if row_of(row["model"]) and row["probe"] in names]
-    cells = [(row["model"], names[row["probe"]], row["mean"]) for row in asked]
-    rows = [(model, data, known.loc[row_of(model), data], ours) for model, data, ours in cells]
-    return pd.DataFrame(rows, columns=["model", "data", "printed", "ours"])
+    columns = {known.probe: known.column for known in PAPER_SETS}
+    ours = tables["perplexity"].assign(data=lambda table: table["probe"].map(columns)).rename(columns={"mean": "ours"})
+    printed = table5().rename_axis(index="model", columns="data").stack().rename("printed").reset_index()
+    return printed_beside(ours[["model", "data", "ours"]], printed, PAPER, SHORT)
 
 
 def _by_model(ours: pd.DataFrame, probe: str) -> Row:

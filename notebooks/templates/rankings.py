@@ -35,7 +35,6 @@ from probekit.report.text import title
 from notebooks.templates.accuracy import ALL, pairs
 from notebooks.templates.ask import FAIR, NOTHING, least_fair
 from notebooks.templates.draws import unit_of
-from notebooks.templates.leaders import LEADERS, five_best, led, mixed, placed, tuned_of_paper
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -328,7 +327,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     it is the difference, above zero where they do.
     """
     known = tables["ranks"].drop_duplicates("model").set_index("model")
-    tuned, of_paper = dict(known["tuned"]) if "tuned" in known else {}, tuned_of_paper(tables["ranks"])
+    tuned = dict(known["tuned"]) if "tuned" in known else {}
     rows: list[dict[str, Any]] = []
     for one, other in combinations(tables["ranks"].drop_duplicates("probe").to_dict("records"), 2):
         sets = [dataset_of(row["probe"], row["style"]) for row in (one, other)]
@@ -337,16 +336,11 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             claim = "001-07g" if same_facts else "001-07i" if one["domain"] == GENERAL else "001-07j"
             names = [title(row["probe"]) for row in (one, other)]
             about = {"claim": claim, "dataset": sets[0] if same_facts else " and ".join(names)}
-            swaps = list(_swaps(tables, one["probe"], other["probe"]))
-            rows += [about | row for row in swaps]
-            rows += [about | row | {"claim": "001-07k"} for row in swaps if {row["model"], row["less"]} <= of_paper]
+            rows += [about | row for row in _swaps(tables, one["probe"], other["probe"])]
     rows += _lead("001-05d", pick(tables["gaps"], domain=BIOMEDICAL), [BIOMEDICAL])
-    for claim, (probes, leaders) in LEADERS.items():
-        rows += [row for probe in probes for row in led(claim, pick(tables["stability"], probe=probe), leaders)]
     rows += _lead("001-05e", tables["gaps"], [BIOMEDICAL, f"{BIOMEDICAL} fine-tuned"])
     for row in rows:
         row["tuned"] = least_fair(*(tuned.get(row[name], UNKNOWN) for name in ("model", "less")))
-    rows += [*five_best(tables), *mixed(tables["gaps"]), *placed(tables)]
     columns = ["claim", "measured", "dataset", "model", "less", "tuned", "unit", "estimate", "low", "high", "n"]
     blank = dict.fromkeys(["less", "tuned", "unit", "verdict"], "")
     return pd.DataFrame([blank | row for row in rows], columns=[*columns, "verdict"])

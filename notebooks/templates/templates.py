@@ -13,6 +13,7 @@ import pandas as pd
 from probekit.metrics import (
     Drawn,
     accuracy_difference,
+    accuracy_table,
     bootstrap_ci,
     bootstrap_means,
     contrast,
@@ -28,7 +29,7 @@ from probekit.report.tables import pick
 from probekit.report.text import number, title
 
 from notebooks.templates.ask import FLOORS, FURTHER, clear
-from notebooks.templates.three_templates import DATES, PRINTED, google_re_rows, printed_means
+from notebooks.templates.paper_tables import DATES, GOOGLE_RE, PRINTED, google_re_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -60,6 +61,16 @@ CAPTIONS = {
     "datasets": "What each probe holds",
 }
 Tables = Mapping[str, pd.DataFrame]
+
+
+def everyone(ranks: pd.DataFrame) -> pd.DataFrame:
+    """Acc@10 of every model by the templates of Google-RE, whether it is at the floor or not.
+
+    Args:
+        ranks: the rows of ``ask.ask_all``, of all models.
+    """
+    rows = pick(ranks, probe=GOOGLE_RE)
+    return accuracy_table(rows, ["model", "relation"], ks=[10]) if len(rows) else pd.DataFrame()
 
 
 def wording_form(wording: str) -> str:
@@ -346,7 +357,6 @@ def conclusions(tables: Tables) -> pd.DataFrame:
                 about = {"claim": "001-09e", "measured": measured, "dataset": row.get("dataset", "google_re")}
                 ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
                 rows.append(about | {"model": row["model"], "unit": "fact", "n": row.get("facts", np.nan)} | ends)
-    rows += printed_means(tables)
     columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n", "verdict"]
     return pd.DataFrame([{"unit": "", "model": "", "verdict": ""} | row for row in rows], columns=columns)
 

@@ -178,11 +178,12 @@ def said(rows: pd.DataFrame) -> str:
 
 
 def checks() -> dict[str, Check]:
-    """Claim -> the check of the paper's own numbers, from the ``checks.py`` of every study."""
+    """Claim -> the check of the paper's own numbers, from the ``paper.py`` (or ``checks.py``) of every study."""
     on_path()
     found: dict[str, Check] = {}
-    for file in sorted((root() / "notebooks").glob("*/checks.py")):
-        found |= import_module(f"notebooks.{file.parent.name}.checks").CHECKS
+    for file in sorted((root() / "notebooks").glob("*/*.py")):
+        if file.stem in ("checks", "paper"):
+            found |= getattr(import_module(f"notebooks.{file.parent.name}.{file.stem}"), "CHECKS", {})
     return found
 
 

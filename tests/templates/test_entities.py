@@ -15,7 +15,7 @@ from probekit.report.sources import parameters
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import entities
-from notebooks.templates.paper_tables import row_of, table6
+from notebooks.templates.paper_tables import PAPER, SHORT, table6
 
 
 def ranks(model: str, before: list[int], after: list[int], probe: str = "squad") -> pd.DataFrame:
@@ -55,8 +55,8 @@ def test_a_model_of_the_paper_stands_beside_its_row_of_table_6():
     assert first["printed_before"] == printed["SQuAD Original A@1"]
     assert first["printed_after"] == printed["SQuAD Modified A@1"]
     assert entities.model_by_model(made(ranks("mine", [1], [2]))).empty
-    models = [name for name, entry in registry().items() if "001" in entry.names]
-    assert sorted(map(row_of, models)) == sorted(table6().index)
+    names = [entry.names[PAPER] for entry in registry().values() if PAPER in entry.names]
+    assert sorted(SHORT.get(name, name) for name in names) == sorted(table6().index)
 
 
 def test_rivals_compare_shares_of_what_could_come_before():

@@ -240,27 +240,6 @@ def test_who_leads_on_text_of_its_own_kind():
     assert rankings.conclusions(tables(ranks("natural", [1, 9], domain="general"))).empty
 
 
-def test_the_papers_leaders_are_each_compared_with_all_that_follow():
-    right = {"pubmedbert": (36, 9), "bioformer": (24, 9), "biom-electra": (12, 9), "gpt": (20, 9), "bert": (2, 9)}
-    table = asked(right, domain="biomedical", dataset="biolama/ctd").query("style == 'template'")
-    found = concluded(rankings.conclusions(tables(table.assign(probe="biolama/ctd")))).query("claim == '001-05a'")
-    gaps = {(row["model"], row["less"]): row["estimate"] for row in found.to_dict("records")}
-    order = ["pubmedbert", "bioformer", "biom-electra", "gpt", "bert"]
-    wanted = {(a, b): (right[a][0] - right[b][0]) / 40 for i, a in enumerate(order[:3]) for b in order[i + 1 :]}
-    assert gaps == pytest.approx(wanted)
-    assert found.set_index(["model", "less"]).loc[("biom-electra", "gpt"), "verdict"] != "agrees"
-    rest = table.query("model != 'bioformer'").assign(probe="biolama/ctd")
-    assert "001-05a" not in set(rankings.conclusions(tables(rest))["claim"])
-    general = asked({"bert-large-uncased": (30, 30), "bert-base-uncased": (9, 9), "distilbert": (20, 9), "m": (5, 9)})
-    rows = concluded(rankings.conclusions(tables(general.assign(probe="trex/" + general["style"]))))
-    rows = rows.query("claim == '001-06a' and dataset == 'trex/template'")
-    pairs = list(zip(rows["model"], rows["less"], strict=True))
-    second = [("distilbert", name) for name in ("bert-base-uncased", "m")]
-    assert sorted(pairs) == sorted(
-        [("bert-large-uncased", name) for name in list(general["model"].unique())[1:]] + second
-    )
-
-
 def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     right = {"a": (36, 8), "b": (20, 20), "c": (8, 36)}
     tuned = {"a": "neither", "b": "biomedical text", "c": "templates"}
