@@ -18,7 +18,7 @@ HOMES = {
     "Store": "probekit.store:Store",
     "ask": "probekit.scoring:ask",
     "attribute": "probekit.scoring:attribute",
-    "compare": "probekit.share.compare:compare",
+    "compare": "probekit.report.compare:compare",
     "load_model": "probekit.models:load_model",
     "load_probe": "probekit.probes:load_probe",
     "metrics": "probekit.metrics",

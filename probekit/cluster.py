@@ -25,11 +25,11 @@ from probekit import __version__, elsewhere
 from probekit.elsewhere import Taker, Wanted
 from probekit.errors import ClusterError, ModelError
 from probekit.files import cache_folder, canonical, digest, sweep, unfinished, write_atomically
+from probekit.files.progress import bar
+from probekit.files.reading import read_text, yaml_value
 from probekit.lazy import resolve
 from probekit.models.model import Model
 from probekit.models.source import Source
-from probekit.progress import bar
-from probekit.reading import read_text, yaml_value
 from probekit.store import Store
 
 log = logging.getLogger(__name__)

@@ -17,7 +17,7 @@ from probekit.elsewhere import Taker, handed
 from probekit.errors import ProbekitError, ReportError
 
 if TYPE_CHECKING:
-    from probekit.share.asked import Asked
+    from probekit.report.card.asked import Asked
 
 RATE = 10_000.0  # tokens a second: a BERT-base on some CPU cores; a GPU runs tens of times as many
 BASE = 0.44  # gigabytes of a BERT-base; a smaller network runs as many times faster
@@ -75,9 +75,9 @@ def list_(options: argparse.Namespace) -> None:
 
 
 def ask(options: argparse.Namespace) -> None:
+    from probekit.report.compared import WORLD
     from probekit.report.page import of_demo
     from probekit.scoring import ask
-    from probekit.share.compared import WORLD
 
     if options.top < 1:
         raise ProbekitError(f"--top is at least 1, not {options.top}")
@@ -95,10 +95,10 @@ def ask(options: argparse.Namespace) -> None:
 def compare(options: argparse.Namespace) -> None:
     from typing import get_args
 
-    from probekit.outputs import refuse_other, write_output
+    from probekit.files.outputs import refuse_other, write_output
+    from probekit.report.compare import DEMO, compare
+    from probekit.report.compared import as_lines, as_object
     from probekit.scoring.scores import Score
-    from probekit.share.compare import DEMO, compare
-    from probekit.share.compared import as_lines, as_object
     from probekit.store import Store
 
     if options.score not in (None, *get_args(Score)):
@@ -108,7 +108,7 @@ def compare(options: argparse.Namespace) -> None:
     given = {name: getattr(options, name) for name in ("score", "limit", "seed", "device", "dtype")}
     found = compare(options.models, options.probes or DEMO, store=Store(), **given)
     if options.out:
-        from probekit.share.compared_page import as_page
+        from probekit.report.compared_page import as_page
 
         write_output(options.out, as_page(found).encode(), options.force)
     if options.json:
@@ -137,7 +137,7 @@ def _accept(yes: bool) -> Callable[[str], bool]:
 
 
 def check_data(options: argparse.Namespace) -> None:
-    from probekit.checking import check
+    from probekit.contexts.checking import check
 
     found = check(options.files, options.entities)
     count = sum(len(one.faults) for one in found)
@@ -153,7 +153,7 @@ def check_data(options: argparse.Namespace) -> None:
 
 
 def text(options: argparse.Namespace) -> None:
-    from probekit.outputs import refuse_other, write_output
+    from probekit.files.outputs import refuse_other, write_output
     from probekit.probes.texts import load_text
 
     text = load_text(options.name)
@@ -267,7 +267,7 @@ def rationales_build(options: argparse.Namespace) -> None:
 
 
 def rationales_keep(options: argparse.Namespace) -> None:
-    from probekit.outputs import write_output
+    from probekit.files.outputs import write_output
     from probekit.probes.rationales.sheet import read_sheet
 
     items, counts = read_sheet(options.sheet)
@@ -295,10 +295,10 @@ def zoo(options: argparse.Namespace) -> None:
 
 
 def run(options: argparse.Namespace) -> None:
-    from probekit.reading import assignment
+    from probekit.files.reading import assignment
+    from probekit.report.html.page import answer, cautions, write_page
     from probekit.report.recording import record
     from probekit.report.run import run
-    from probekit.share.page import answer, cautions, write_page
 
     if options.record:
         _in_a_clone("--record")
@@ -319,8 +319,8 @@ def run(options: argparse.Namespace) -> None:
 
 
 def card(options: argparse.Namespace) -> None:
-    from probekit.outputs import refuse_other, write_output
-    from probekit.share.card import card, pages
+    from probekit.files.outputs import refuse_other, write_output
+    from probekit.report.card import card, pages
 
     refuse_other(options.out, options.force)
     todo = pages(options.models, options.data, options.full)
@@ -352,8 +352,8 @@ def _estimate(todo: Sequence[Asked]) -> None:
 
 
 def export(options: argparse.Namespace) -> None:
-    from probekit.outputs import refuse_other, write_output
-    from probekit.share import exports
+    from probekit.files.outputs import refuse_other, write_output
+    from probekit.report import exports
 
     files = exports.files(options.what, options.format, options.options, options.seed)
     texts = {options.out / name: text.encode() for name, text in files.items()}
@@ -367,7 +367,7 @@ def export(options: argparse.Namespace) -> None:
 
 def plan(options: argparse.Namespace) -> None:
     from probekit.cells import as_lines, as_rows
-    from probekit.reading import assignment
+    from probekit.files.reading import assignment
 
     rows, ended = as_rows(options.name, dict(map(assignment, options.given)), options.profile, options.rate)
     if options.json:

@@ -12,12 +12,11 @@ from typing import Any
 
 import pandas as pd
 
-from probekit.cautions import heard, warn_again
 from probekit.elsewhere import Left
-from probekit.errors import ProbeError
+from probekit.errors import ProbeError, heard, warn_again
 from probekit.files import digest
-from probekit.progress import bar
-from probekit.reading import file_digest
+from probekit.files.progress import bar
+from probekit.files.reading import file_digest
 from probekit.store import Store
 
 

@@ -32,7 +32,7 @@ import pyarrow.parquet as pq
 from probekit import elsewhere
 from probekit.errors import ProbeError, StoreError
 from probekit.files import cache_folder, canonical, digest, sweep, write_atomically
-from probekit.reading import HELD, beyond, limit, open_regular, read_object
+from probekit.files.reading import HELD, beyond, limit, open_regular, read_object
 
 log = logging.getLogger(__name__)
 KEY = "key.json"

@@ -23,7 +23,7 @@ from transformers import AddedToken, AutoTokenizer, PreTrainedTokenizerFast
 from probekit.demo.training.recipe import Family, Shape
 from probekit.demo.training.vocabulary import train_tokenizer
 from probekit.models import Model
-from probekit.outcomes import RANKS, Outcomes
+from probekit.report.outcomes import RANKS, Outcomes
 
 hypothesis.settings.register_profile("probekit", deadline=None)  # a busy machine is no failure
 hypothesis.settings.load_profile("probekit")

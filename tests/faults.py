@@ -37,7 +37,7 @@ from typing import Any
 from probekit.cli import main as probekit
 from probekit.errors import ModelError, ProbekitError
 from probekit.files import LEFT, digest, write_atomically
-from probekit.outputs import write_output
+from probekit.files.outputs import write_output
 
 ROOT = Path(__file__).resolve().parents[1]
 MODEL = "zoo/bert-tiny"

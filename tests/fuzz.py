@@ -154,7 +154,7 @@ def probe(name: str, **options: object) -> Callable[[Path], object]:
 
 def checked(name: str) -> Callable[[Path], object]:
     def read(folder: Path) -> object:
-        from probekit.checking import check
+        from probekit.contexts.checking import check
 
         return [one.told() for one in check([str(folder / name)])]
 
@@ -225,7 +225,7 @@ BIOLAMA = {
 READERS: dict[str, Reader] = {
     "probe, JSONL": Reader({"a.jsonl": rows(PROMPT, {**PROMPT, "prompt_id": 2, "gold": "Osk"})}, probe("a.jsonl")),
     "probe, CSV": Reader({"a.csv": b'prompt_id,text,gold\n1,"In, [MASK]","[""Osk""]"\n2,[MASK].,b\n'}, probe("a.csv")),
-    "candidates": Reader({"a.txt": b"Osk\nTarn\n"}, called("probekit.reading:lines", "a.txt")),
+    "candidates": Reader({"a.txt": b"Osk\nTarn\n"}, called("probekit.files.reading:lines", "a.txt")),
     "records, JSONL": Reader(
         {"a.jsonl": rows(RECORD, {**RECORD, "id": "2", "perturbation": "important", "original_id": "1"})},
         records("a.jsonl"),
@@ -305,7 +305,7 @@ READERS: dict[str, Reader] = {
     "check-data, completions": Reader({"a.jsonl": SAID}, checked("a.jsonl")),
     "check-data, words": Reader({"a.tsv": b"lemma\tcategory\ngag\tx\n"}, checked("a.tsv")),
     "probe, Parquet": Reader({"a.parquet": prompts_table()}, probe("a.parquet")),
-    "archive": Reader({"a.tar.gz": archive()}, called("probekit.reading:tar_files", "a.tar.gz", given=(bool,))),
+    "archive": Reader({"a.tar.gz": archive()}, called("probekit.files.reading:tar_files", "a.tar.gz", given=(bool,))),
     "completions": Reader({"a.jsonl": SAID}, called("probekit.probes.completions:read_completions", "a.jsonl")),
     "completions, gz": Reader(
         {"a.jsonl.gz": gzip.compress(SAID, mtime=0)},
@@ -350,7 +350,7 @@ READERS: dict[str, Reader] = {
         {"studies.yml": b"", "book/published/001_table1.csv": b"paper,table,row,column,value\n001,1,a,b,1.5\n"},
         called("probekit.report.published:numbers", given=("001", "1")),
     ),
-    "manifest": Reader({"a.json": rows({"tables": ["a"]})}, called("probekit.reading:read_object", "a.json")),
+    "manifest": Reader({"a.json": rows({"tables": ["a"]})}, called("probekit.files.reading:read_object", "a.json")),
     "training.json": Reader(
         {"m/training.json": rows(TRAINED), "m/config.json": b'{"model_type": "bert"}'},
         lambda folder: called("probekit.models.card:about", given=(str(folder / "m"),))(folder),

@@ -24,8 +24,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from bs4 import BeautifulSoup
 
-from probekit.markup import quoted, with_texts
 from probekit.report import book, page, recording
+from probekit.report.markup import quoted, with_texts
 from probekit.report.paths import on_path, root
 from probekit.report.sources import complete, load_source, pages
 

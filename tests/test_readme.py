@@ -93,7 +93,7 @@ def test_two_probes_are_compared_fact_by_fact_as_shown(capsys):
 
 
 def test_the_columns_of_outcomes_are_listed_as_they_are():
-    from probekit.outcomes import COLUMNS
+    from probekit.report.outcomes import COLUMNS
 
     text = (ROOT / "book" / "rerun.md").read_text("utf-8")
     table = text.partition("| Column | Type | Meaning |\n")[2].partition("\n\n")[0]

@@ -10,7 +10,7 @@ import pytest
 from test_readme import fenced
 
 from probekit import cli
-from probekit.reading import assignment
+from probekit.files.reading import assignment
 from probekit.report.run import environment, found_paths
 from probekit.report.sources import complete, load_source
 
@@ -75,7 +75,7 @@ def test_completions_of_templates_are_counted_by_words_of_ones_own(asked):
 
 
 def test_the_page_names_every_kind_that_is_checked():
-    from probekit import checking
+    from probekit.contexts import checking
 
     text = (Path(__file__).parents[1] / PAGE).read_text("utf-8")
     kinds = (

@@ -11,7 +11,7 @@ from pathlib import Path
 from docutils import nodes
 from sphinx.util.docutils import SphinxDirective
 
-from probekit.reading import yaml_value
+from probekit.files.reading import yaml_value
 from probekit.report.paths import root
 
 ANSWER = "The answer. "

@@ -1,7 +1,7 @@
 """Executed pages show what models and files wrote: of MyST they may use little, and of HTML what does nothing.
 
-Only the directives and roles of ``probekit.share.allowed`` are known on them, these without any option that reads a
-file; HTML passes ``probekit.markup.inert``; pictures and downloads lie beside the page;
+Only the directives and roles of ``probekit.report.html.allowed`` are known on them, these without any option that reads
+a file; HTML passes ``probekit.report.markup.inert``; pictures and downloads lie beside the page;
 links lead into the book or to the web.
 Pages that are written by hand use what they need.
 """
@@ -13,8 +13,8 @@ from myst_nb.sphinx_ import Parser
 from sphinx.addnodes import download_reference
 from sphinx.util import logging
 
-from probekit.markup import inert
-from probekit.share.allowed import Listed
+from probekit.report.html.allowed import Listed
+from probekit.report.markup import inert
 
 logger = logging.getLogger(__name__)
 ABROAD = re.compile(r"(?!https?://|mailto:)[a-z][a-z0-9+.-]*:", re.IGNORECASE)

@@ -9,22 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 import pandas as pd
 
-from probekit.cautions import caution
-from probekit.errors import ReportError
+from probekit.errors import ReportError, caution
+from probekit.files.naming import shown_name
+from probekit.files.reading import read_object
 from probekit.metrics import holm, rank_differences, reaches_floor
 from probekit.metrics.decisions import FEWEST, FLOOR, LEVEL
 from probekit.models.card import UNKNOWN
-from probekit.outcomes import read_outcomes
 from probekit.probes import load_probe
-from probekit.reading import read_object
 from probekit.report import Page, forest, pick, plain, recording, title
 from probekit.report.charts import told
+from probekit.report.compare import ONE, SIDES, compare
+from probekit.report.outcomes import read_outcomes
 from probekit.report.page import of_demo
 from probekit.report.recording import read_table
 from probekit.report.tables import cell
-from probekit.share.compare import ONE, SIDES, compare
 from probekit.store import Store
-from probekit.titles import shown_name
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

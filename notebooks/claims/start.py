@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pandas as pd
 
-from probekit.markup import option
 from probekit.report.charts import forest, told
+from probekit.report.markup import option
 from probekit.report.page import Page
 from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick

@@ -217,7 +217,7 @@ def ask_all(
 
 
 def _told(one: Looked, table: pd.DataFrame) -> pd.DataFrame:
-    """Rows of ``ask_all`` by the names of ``probekit.outcomes``, with the whole text of input_i."""
+    """Rows of ``ask_all`` by the names of ``probekit.report.outcomes``, with the whole text of input_i."""
     if "draw" in table:  # the first is that of ``look``, which was asked before
         table = table[table["draw"] > 0].assign(
             variant=lambda rows: rows["variant"] + ", draw " + rows["draw"].astype(str)

@@ -14,12 +14,12 @@ from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.elsewhere import later
 from probekit.errors import ProbekitError
 from probekit.files import canonical, digest
+from probekit.files.naming import shown_file
 from probekit.metrics.hurtfulness import RULES, hurtful
 from probekit.probes.completions import SUBSETS, Completions, read_completions
 from probekit.probes.honest import CONSERVATIVE, honest_templates, hurtlex, read_lexicon, read_templates
 from probekit.report.page import Page
 from probekit.report.text import Markup, shown_name
-from probekit.titles import shown_file
 
 from notebooks.fairness.matching import Scored, score
 
@@ -184,7 +184,7 @@ def ask_all(
 
 
 def _told(subset: str, model: str, answers: Rows, questions: Questions) -> pd.DataFrame:
-    """What one model completed of a set of templates, by the names of ``probekit.outcomes``."""
+    """What one model completed of a set of templates, by the names of ``probekit.report.outcomes``."""
     table = questions.sets[subset].reset_index(drop=True)
     about = {
         "model": model,

@@ -16,11 +16,11 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.errors import ProbekitError
+from probekit.files.reading import csv_rows
 from probekit.metrics import crossed_means, interval
 from probekit.metrics.decisions import direction
 from probekit.metrics.hurtfulness import SPACES, hurtful
 from probekit.probes.completions import released_models
-from probekit.reading import csv_rows
 from probekit.report.page import Page
 from probekit.report.tables import cell, pick
 from probekit.report.text import title

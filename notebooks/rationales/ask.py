@@ -195,7 +195,7 @@ def predict_all(
 
 
 def told(rows: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
-    """Rows of ``dataset, model, id`` with what their records hold, by the names of ``probekit.outcomes``."""
+    """Rows of ``dataset, model, id`` with what their records hold, by the names of ``probekit.report.outcomes``."""
     about = pd.concat(
         [
             items.items.set_index("id").assign(dataset=name).set_index("dataset", append=True)

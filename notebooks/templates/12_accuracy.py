@@ -35,9 +35,9 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "12_accuracy"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.markup import Markup
 from probekit.report import Page, forest, pick, plain, readable
 from probekit.report.charts import told
+from probekit.report.markup import Markup
 
 from notebooks.templates import accuracy, ask
 

@@ -10,10 +10,9 @@ from typing import get_args
 
 import pandas as pd
 
-from probekit.cautions import caution
 from probekit.elsewhere import later
-from probekit.errors import ReportError
-from probekit.markup import Markup
+from probekit.errors import ReportError, caution
+from probekit.files.reading import read_object
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
 from probekit.models.loading import at_revision
@@ -24,7 +23,7 @@ from probekit.probes.halves import halves
 from probekit.probes.lama import Unit
 from probekit.probes.probe import STYLED, Probe, Style
 from probekit.probes.registry import load_styles
-from probekit.reading import read_object
+from probekit.report.markup import Markup
 from probekit.report.page import Page
 from probekit.report.recording import folder
 from probekit.report.tables import pick
@@ -226,7 +225,7 @@ def how_scored(page: Page) -> Markup:
 
 
 def told(ranks: pd.DataFrame, probes: Sequence[Probe]) -> pd.DataFrame:
-    """Rows of ``ask`` with what was asked and what is right, by the names of ``probekit.outcomes``."""
+    """Rows of ``ask`` with what was asked and what is right, by the names of ``probekit.report.outcomes``."""
     texts = pd.concat([one.prompts[["prompt_id", "text", "gold"]].assign(probe=one.name) for one in probes])
     names = {"text": "asked", "top": "answers", "top_scores": "answer_scores"}
     return ranks.merge(texts, on=["probe", "prompt_id"], how="left").rename(columns=names)

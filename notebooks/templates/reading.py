@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
-from probekit.cautions import caution
 from probekit.elsewhere import later
+from probekit.errors import caution
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
 from probekit.report.page import Page

@@ -18,9 +18,9 @@ from probekit.demo.world.text import tellings
 from probekit.demo.zoo import ZOO
 from probekit.elsewhere import later
 from probekit.errors import ReportError
+from probekit.files.reading import read_object
 from probekit.metrics import accuracy_table, auc_interval, bootstrap_ci, hits_at_k, spread
 from probekit.probes.probe import Probe
-from probekit.reading import read_object
 from probekit.report.charts import colours, log_numbers, new_figure
 from probekit.report.page import Page
 from probekit.report.tables import by, pick

@@ -26,9 +26,9 @@ from probekit.contexts.resources import DOCUMENTS, EMPTY, KINDS, OTHER, TWICE, D
 from probekit.contexts.retrieval import COVERED, HOLDING, PAIRS, READ, TRIPLES, Found, Matcher
 from probekit.errors import ProbeError, StoreError
 from probekit.files import digest, write_atomically
+from probekit.files.progress import Status, bar
+from probekit.files.reading import RECORD, beyond, file_digest, limit, open_regular, read_object
 from probekit.probes.lipid.entities import TOKEN, Finder
-from probekit.progress import Status, bar
-from probekit.reading import RECORD, beyond, file_digest, limit, open_regular, read_object
 
 DATABASE, ABOUT = "probekit-index.sqlite", "probekit-index.json"
 VERSION = 1  # raise it with every change of what is stored

@@ -9,13 +9,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from probekit.cautions import caution
-from probekit.errors import ProbeError, meant
-from probekit.parquet import parquet_rows
+from probekit.errors import ProbeError, caution, meant
+from probekit.files.parquet import parquet_rows
+from probekit.files.reading import RECORD, STREAMED, NotText, csv_rows, json_value, lines, read_text
 from probekit.probes.jats import read_article
 from probekit.probes.lipid.medline import abstracts
 from probekit.probes.xml_records import ARTICLE, elements
-from probekit.reading import RECORD, STREAMED, NotText, csv_rows, json_value, lines, read_text
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +58,7 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
 
     Raises:
         ProbeError: the place is not there, a file cannot be opened or read to its end, or holds a record beyond the
-            limits of ``probekit.reading``.
+            limits of ``probekit.files.reading``.
     """
     seen = set[str]()
     for path, name in files_at(place):

@@ -14,7 +14,7 @@ from probekit.demo.training.corpus import encode
 from probekit.demo.training.loop import Run, claim, train
 from probekit.demo.training.start import from_folder, from_shape
 from probekit.demo.zoo import ZOO, Member, cached_folder, member_of, recipe_of, text_read
-from probekit.progress import bar
+from probekit.files.progress import bar
 from probekit.workers import end_with_parent
 
 log = logging.getLogger(__name__)

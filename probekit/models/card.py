@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ModelError, ProbeError
+from probekit.files.reading import read_object
 from probekit.models.loading import at_revision, find_model
 from probekit.models.registry import entry_of
-from probekit.reading import read_object
 
 UNKNOWN = "unknown"
 RECORD = "training.json"  # in the folder of a model trained here

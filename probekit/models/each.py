@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from probekit.cautions import caution
 from probekit.elsewhere import later
-from probekit.errors import ModelError
+from probekit.errors import ModelError, caution
+from probekit.files.naming import shown_name, without_folders
 from probekit.models.loading import load_model
 from probekit.models.model import Model
-from probekit.titles import shown_name, without_folders
 
 LOADING = ("device", "dtype", "device_map")  # of ``load_model``, which are parameters of every page that asks models
 Result = TypeVar("Result")

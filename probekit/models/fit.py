@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from probekit.cautions import caution
-from probekit.errors import ModelError, said
+from probekit.errors import ModelError, caution, said
+from probekit.files.naming import shown_name
 from probekit.models.model import Kind, position_padding, special_roles
-from probekit.titles import shown_name
 
 HANDFUL = 10  # tokens besides special ones, below which a vocabulary writes no text
 SPARE, SPARE_ROWS = 0.1, 127  # share and number of embeddings that padding to a round number may leave without a token

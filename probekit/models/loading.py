@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, cast
 
 from probekit import elsewhere
-from probekit.cautions import caution
-from probekit.errors import ModelError, meant, said
+from probekit.errors import ModelError, caution, meant, said
 from probekit.files import cache_folder, canonical, digest
+from probekit.files.naming import shown_name
 from probekit.lazy import chosen
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
 from probekit.models.kinds import auto_class, check_kind, does_not_fit, kind_of, out_of_memory, pick_device, quiet
@@ -23,7 +23,6 @@ from probekit.models.registry import Entry, entry_of, registry
 from probekit.models.source import Source
 from probekit.models.trial import try_out
 from probekit.probes.data import data_root
-from probekit.titles import shown_name
 
 ZOO = "zoo/"  # how the names of the small models that come with the package begin
 ZOO_FOLDER = chosen("demo.shipped:zoo_folder")

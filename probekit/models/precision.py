@@ -5,8 +5,8 @@ from __future__ import annotations
 import platform
 from typing import Any
 
-from probekit.cautions import caution
-from probekit.titles import shown_name
+from probekit.errors import caution
+from probekit.files.naming import shown_name
 
 ROUNDING = 1e-5, 0.5  # how far values may move: as a share of their size, and in roundings of a number of their type
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from probekit.errors import ModelError, ProbeError, StoreError
 from probekit.files import cache_folder, canonical, digest, write_atomically
-from probekit.reading import read_object
+from probekit.files.reading import read_object
 from probekit.store import SCORERS
 
 if TYPE_CHECKING:

@@ -14,10 +14,10 @@ from typing import Any, Literal
 import pandas as pd
 
 from probekit.errors import ProbeError
+from probekit.files.naming import shown_name
+from probekit.files.reading import read_object
 from probekit.probes.data import BEAR, locate
 from probekit.probes.probe import MASK, Probe, json_rows
-from probekit.reading import read_object
-from probekit.titles import shown_name
 
 Templates = Literal["first", "all"]
 

@@ -11,9 +11,9 @@ from typing import Any
 import yaml
 
 from probekit.errors import ProbeError
+from probekit.files.reading import json_value, lines
 from probekit.probes.data import locate
 from probekit.probes.probe import name_unknown
-from probekit.reading import json_value, lines
 
 FIELDS = ("completions", "template_id", "prompt")
 SUBSETS = ("binary", "queer_nonqueer")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from probekit.errors import ProbeError
-from probekit.reading import STREAMED, beyond, limit, open_regular
+from probekit.files.reading import STREAMED, beyond, limit, open_regular
 
 if TYPE_CHECKING:
     from requests import Response

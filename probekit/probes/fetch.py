@@ -12,9 +12,9 @@ import yaml
 
 from probekit.errors import ProbeError, StoreError, meant
 from probekit.files import write_atomically
+from probekit.files.reading import file_digest, read_object, tar_files
 from probekit.probes.data import data_root
 from probekit.probes.download import download
-from probekit.reading import file_digest, read_object, tar_files
 
 KEPT = ".fetched.json"  # in the data folder: hashes of what came without one that is known, and of what it held
 UNPACKED = ".jsonl"  # so ends what is taken from an archive

@@ -10,9 +10,9 @@ from typing import Literal
 import pandas as pd
 
 from probekit.errors import ProbeError
+from probekit.files.reading import tsv_rows
 from probekit.probes.data import locate
 from probekit.probes.probe import MASK
-from probekit.reading import tsv_rows
 
 Subset = Literal["binary", "queer_nonqueer"]
 

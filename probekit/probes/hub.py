@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from probekit.errors import ProbeError
+from probekit.files.reading import HELD, beyond, limit
 from probekit.probes.probe import without_nulls
-from probekit.reading import HELD, beyond, limit
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -15,12 +15,11 @@ from typing import Any, Literal, get_args
 
 import pandas as pd
 
-from probekit.cautions import caution
-from probekit.errors import ProbeError, meant
+from probekit.errors import ProbeError, caution, meant
 from probekit.files import canonical, digest
-from probekit.parquet import parquet_rows
-from probekit.reading import HELD, csv_rows, json_lines, json_value, lines
-from probekit.titles import shown_file, shown_name
+from probekit.files.naming import shown_file, shown_name
+from probekit.files.parquet import parquet_rows
+from probekit.files.reading import HELD, csv_rows, json_lines, json_value, lines
 
 MASK = "[MASK]"
 LINE = "line"  # name of the index of rows that stand in a file

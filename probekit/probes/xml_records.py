@@ -10,7 +10,7 @@ from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from probekit.reading import DEPTH, RECORD, BrokenOff, beyond, blocks, limit
+from probekit.files.reading import DEPTH, RECORD, BrokenOff, beyond, blocks, limit
 
 log = logging.getLogger(__name__)
 
@@ -117,7 +117,7 @@ def elements(path: Path, counts: Counter[str]) -> Iterator[ElementTree.Element]:
 
     Args:
         counts: raised by a file that breaks off or is not UTF-8. A broken file yields every whole record before the
-            fault, and so does one with a record beyond the limits of ``probekit.reading``; a warning says so.
+            fault, and so does one with a record beyond the limits of ``probekit.files.reading``; a warning says so.
 
     Raises:
         ProbeError: the file cannot be opened.

@@ -14,9 +14,9 @@ import yaml
 
 from probekit.errors import ReportError
 from probekit.files import alone, contents, digest
-from probekit.kernels import at_once
 from probekit.report import explorer
 from probekit.report.fingerprint import PACKAGE, page_hash
+from probekit.report.kernels import at_once
 from probekit.report.paths import built, root
 from probekit.report.run import run
 from probekit.report.sources import complete, pages

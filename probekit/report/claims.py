@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from probekit.errors import ReportError
-from probekit.reading import SETTINGS, read_text, yaml_value
+from probekit.files.reading import SETTINGS, read_text, yaml_value
 from probekit.report.paths import root
 
 Number = int | float

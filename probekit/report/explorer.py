@@ -19,9 +19,9 @@ from itertools import groupby
 from pathlib import Path
 from urllib.parse import quote
 
-from probekit.markup import escape
-from probekit.outcomes import RANKS, sample
-from probekit.reading import json_value
+from probekit.files.reading import json_value
+from probekit.report.markup import escape
+from probekit.report.outcomes import RANKS, sample
 
 log = logging.getLogger(__name__)
 

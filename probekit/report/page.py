@@ -15,16 +15,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import pandas as pd
 
 from probekit import __version__, elsewhere
-from probekit.cautions import caution, listen
-from probekit.errors import ReportError
+from probekit.errors import ReportError, caution, listen
 from probekit.files import write_atomically
-from probekit.markup import Markup, escape, file_name, inert, option, table
+from probekit.files.naming import shown_values, tell_apart
 from probekit.models.each import Each
-from probekit.outcomes import CAPTION, RANKS, RECORDED_CAPTION, Outcomes, of_demo_world
 from probekit.probes.probe import Probe
-from probekit.provenance import provenance
 from probekit.report import explorer
 from probekit.report.fingerprint import page_hash
+from probekit.report.html.viewer import as_html, words_as_html
+from probekit.report.markup import Markup, escape, file_name, inert, option, table
+from probekit.report.outcomes import CAPTION, RANKS, RECORDED_CAPTION, Outcomes, of_demo_world
+from probekit.report.provenance import provenance
 from probekit.report.recording import read_table, recorded_manifest, recorded_ranks, recorded_tables, table_bytes
 from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
@@ -32,8 +33,6 @@ from probekit.report.text import shown_name
 from probekit.report.verdicts import concluded, findings
 from probekit.scoring.scores import Score, unlike
 from probekit.store import USED, scored_by
-from probekit.titles import shown_values, tell_apart
-from probekit.viewer import as_html, words_as_html
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

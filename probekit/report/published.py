@@ -9,7 +9,7 @@ from typing import Literal
 import pandas as pd
 
 from probekit.errors import ReportError
-from probekit.reading import read_frame
+from probekit.files.reading import read_frame
 from probekit.report.paths import root
 from probekit.report.tables import pick
 

@@ -10,10 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ReportError
-from probekit.execution import execute
 from probekit.files import canonical, digest
+from probekit.files.outputs import staged
 from probekit.models.registry import registry
-from probekit.outputs import staged
+from probekit.report.execution import execute
 from probekit.report.paths import root
 from probekit.report.sources import complete, load_source
 
@@ -35,7 +35,7 @@ def run(
         name: of ``studies.yml``.
         given: parameters by name; checked for name and type before anything starts. Files and folders among them may
             be named from the working folder.
-        out: folder for ``NAME.ipynb`` and ``NAME/``, beside those of other pages; see ``probekit.outputs``.
+        out: folder for ``NAME.ipynb`` and ``NAME/``, beside those of other pages; see ``probekit.files.outputs``.
         profile: of ``studies.yml``.
         embedded: hide ``PROBEKIT_DATA`` from the notebook, so that the page is the same on every machine.
         force: replace the page of a run with other parameters.

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from probekit.errors import ReportError, meant
-from probekit.reading import read_entries
+from probekit.files.reading import read_entries
 from probekit.report.paths import root, source
 from probekit.report.recording import recorded_manifest
 

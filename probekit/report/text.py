@@ -4,9 +4,58 @@ from __future__ import annotations
 
 from typing import Any
 
-from probekit.markup import Markup as Markup
-from probekit.titles import shown_name as shown_name
-from probekit.titles import title as title
+from probekit.files.naming import shown_name as shown_name
+from probekit.report.markup import Markup as Markup
+
+DATA = {
+    "google_re": "Google\N{NON-BREAKING HYPHEN}RE",
+    "trex": "T\N{NON-BREAKING HYPHEN}REx",
+    "squad": "SQuAD",
+    "conceptnet": "ConceptNet",
+    "medlama": "MedLAMA",
+    "biolama": "BioLAMA",
+    "pubmed": "PubMed",
+    "pubmed_both": "PubMed, both halves",
+    "medline": "MEDLINE",
+    "demo": "Demo world",
+    "demo_bio": "Demo biomedical",
+    "demo_lipid": "Demo abstracts",
+    # records with rationales, by whole name
+    "cprag": "CPRAG\N{NON-BREAKING HYPHEN}102",
+    "demo/en": "Demo world, English",
+    "demo/zh": "Demo world, Chinese",
+    "negation": "NEG\N{NON-BREAKING HYPHEN}136",
+    "own/en": "Own items, English",
+    "own/zh": "Own items, Chinese",
+    "primed/ConceptNet": "ConceptNet, primed",
+    "primed/GoogleRE": "Google\N{NON-BREAKING HYPHEN}RE, primed",
+    "primed/SQUAD": "SQuAD, primed",
+    "primed/TREx": "T\N{NON-BREAKING HYPHEN}REx, primed",
+    "role": "ROLE\N{NON-BREAKING HYPHEN}88",
+    "binary": "HONEST\N{NON-BREAKING HYPHEN}binary",
+    "queer_nonqueer": "HONEST\N{NON-BREAKING HYPHEN}queer",
+}
+MODELS = {
+    "minilm-mlm": "MiniLM",
+    "mini-wikipedia": "MiniLM Wikipedia",
+    "mini-templates": "MiniLM templates",
+    "mini-natural": "MiniLM natural",
+    "mini-pubmed": "MiniLM PubMed",
+    "mini-pubmed-1": "MiniLM PubMed, seed 1",
+}
+
+
+def title(name: str) -> str:
+    """A model's, data set's or probe's name as pages print it: ``trex/natural`` is T-REx natural.
+
+    A name that is not ours stays as it is.
+    """
+    if name in MODELS:
+        return MODELS[name]
+    if name in DATA:
+        return DATA[name]
+    dataset, _, style = name.partition("/")
+    return f"{DATA[dataset]} {style}".strip() if dataset in DATA else name
 
 
 def plain(value: Any) -> str:

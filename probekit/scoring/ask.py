@@ -9,10 +9,10 @@ import numpy as np
 import pandas as pd
 
 from probekit.errors import ProbeError
+from probekit.files.reading import HELD, lines
 from probekit.models.loading import load_model
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
-from probekit.reading import HELD, lines
 from probekit.scoring.completions import top_completions
 from probekit.scoring.rank import rank_entities
 

@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from probekit.cautions import caution
+from probekit.errors import caution
+from probekit.files.naming import shown_name
 from probekit.models.kinds import does_not_fit, out_of_memory
 from probekit.models.model import Model
 from probekit.models.precision import differs
-from probekit.titles import shown_name
 
 if TYPE_CHECKING:
     import torch

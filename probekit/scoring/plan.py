@@ -8,13 +8,12 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
-from probekit.cautions import caution
-from probekit.errors import ModelError, ProbeError
+from probekit.errors import ModelError, ProbeError, caution
+from probekit.files.naming import shown_name
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
 from probekit.scoring.scores import Score, by_masks, score_of
 from probekit.scoring.slots import Candidates, Slot, Unknown, encode_candidates, encode_slots, follows_space, window
-from probekit.titles import shown_name
 
 SHARD_ROWS, SHARD_CELLS = 2048, 1 << 25  # forward rows, and float32 scores, that one shard may hold
 SHARD_STATEMENTS, SHARD_PSEUDO = 4096, 512  # statements, read once or masked at each token, that one shard may hold

@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any
 
 from probekit.elsewhere import under_way
-from probekit.progress import bar
+from probekit.files.progress import bar
 
 
 class Progress:

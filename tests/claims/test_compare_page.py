@@ -10,12 +10,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from probekit.cautions import heard
-from probekit.errors import ReportError
+from probekit.errors import ReportError, heard
 from probekit.metrics.decisions import FLOOR
 from probekit.models.each import Each
-from probekit.outcomes import Outcomes, read_outcomes
 from probekit.report import recording
+from probekit.report.outcomes import Outcomes, read_outcomes
 from probekit.report.recording import folder, recorded_ranks, recorded_tables
 from probekit.report.tables import pick
 

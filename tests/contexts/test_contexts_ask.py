@@ -12,7 +12,7 @@ from probekit.contexts.study import rank_steps
 from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
-from probekit.outcomes import read_outcomes
+from probekit.report.outcomes import read_outcomes
 
 from notebooks.contexts import ask
 

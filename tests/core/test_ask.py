@@ -9,7 +9,7 @@ import pytest
 import probekit as pk
 from probekit.cli import main
 from probekit.errors import ProbekitError
-from probekit.share.compared import WORLD
+from probekit.report.compared import WORLD
 
 TEXT = "Osk is the capital of [MASK]."
 

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from probekit import cli
-from probekit.checking import check
+from probekit.contexts.checking import check
 
 PROMPT = {"text": "Velna is in [MASK].", "gold": ["Tarn"], "fact_id": "f", "relation": "r"}
 RECORD = {

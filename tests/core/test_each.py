@@ -9,8 +9,7 @@ import torch
 from conftest import small
 
 import probekit as pk
-from probekit.cautions import listen
-from probekit.errors import ModelError, ProbeError
+from probekit.errors import ModelError, ProbeError, listen
 from probekit.models import about
 from probekit.models.each import Each, LeftOutError
 from probekit.models.loading import at_revision, find_model

@@ -181,7 +181,7 @@ def test_an_archive_of_another_kind_is_refused(mirror, archived, tmp_path, conte
 
 def test_a_large_member_of_an_archive_is_refused(mirror, archived, tmp_path, monkeypatch):
     packed(mirror[1] / "all.tar.gz", **{"A/large.jsonl": b"x" * 100})
-    monkeypatch.setattr("probekit.reading.HELD", 26)
+    monkeypatch.setattr("probekit.files.reading.HELD", 26)
     with pytest.raises(ProbeError, match=r"A/large.jsonl has more than 26 bytes, the limit"):
         fetch("small", yes, tmp_path / "data", mirror[0], trust=True)
 

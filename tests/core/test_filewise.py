@@ -6,12 +6,11 @@ from collections import Counter
 import pandas as pd
 import pytest
 
-from probekit.cautions import caution, listen
 from probekit.contexts.folder import Folder
 from probekit.contexts.matching import pool
 from probekit.contexts.resources import Document, read_documents
 from probekit.contexts.retrieval import retrieve, triples
-from probekit.errors import ProbeError
+from probekit.errors import ProbeError, caution, listen
 from probekit.filewise import InputFile, each_file
 from probekit.probes.probe import Probe
 from probekit.store import Store

@@ -13,10 +13,9 @@ from conftest import NETWORKS, small, wordpiece
 from tokenizers import Tokenizer, normalizers
 
 import probekit as pk
-from probekit.cautions import CAUTIONS
 from probekit.demo.shipped import shipped_folder
 from probekit.demo.training.own import train_files
-from probekit.errors import ModelError
+from probekit.errors import CAUTIONS, ModelError
 from probekit.models.encoder import load_encoder
 from probekit.models.fit import check_tokenizer
 from probekit.scoring import rank_within

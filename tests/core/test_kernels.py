@@ -10,8 +10,8 @@ RUN = """
 import os, sys
 import jupytext
 from pathlib import Path
-from probekit.execution import execute
-from probekit.kernels import fork_kernels
+from probekit.report.execution import execute
+from probekit.report.kernels import fork_kernels
 
 TEXT = '''# %% tags=["parameters"]
 what = ""

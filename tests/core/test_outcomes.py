@@ -9,7 +9,16 @@ import pytest
 
 from probekit.errors import ProbekitError
 from probekit.files import digest
-from probekit.outcomes import COLUMNS, RANKS, TEXTS, Outcomes, of_demo_world, read_outcomes, sample, without_texts
+from probekit.report.outcomes import (
+    COLUMNS,
+    RANKS,
+    TEXTS,
+    Outcomes,
+    of_demo_world,
+    read_outcomes,
+    sample,
+    without_texts,
+)
 from probekit.report.recording import folder, recorded_manifest, recorded_ranks
 
 ROWS = pd.DataFrame(

@@ -8,7 +8,7 @@ import pytest
 
 from probekit.errors import StoreError
 from probekit.files import unfinished, write_atomically
-from probekit.outputs import MADE, staged, write_output
+from probekit.files.outputs import MADE, staged, write_output
 
 NAMES = ("p.ipynb", "p")
 

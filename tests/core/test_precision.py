@@ -7,7 +7,7 @@ import pytest
 import torch
 from conftest import small
 
-from probekit.cautions import CAUTIONS
+from probekit.errors import CAUTIONS
 from probekit.models import Model, load_model
 from probekit.models.precision import check_precision, native_bfloat16
 

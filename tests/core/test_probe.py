@@ -12,8 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probekit as pk
-from probekit.cautions import CAUTIONS
-from probekit.errors import ProbeError
+from probekit.errors import CAUTIONS, ProbeError
 from probekit.probes import load_probe
 from probekit.probes.probe import Probe, dataset_of, read_rows
 from probekit.probes.registry import PROBES

@@ -15,15 +15,11 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from probekit import parquet, reading
 from probekit.contexts.resources import read_documents
 from probekit.errors import ModelError, ProbeError, ProbekitError
-from probekit.parquet import parquet_rows
-from probekit.probes.completions import read_completions
-from probekit.probes.lipid.entities import read_entities
-from probekit.probes.lipid.medline import read_medline
-from probekit.probes.probe import Probe
-from probekit.reading import (
+from probekit.files import parquet, reading
+from probekit.files.parquet import parquet_rows
+from probekit.files.reading import (
     BrokenOff,
     blocks,
     csv_rows,
@@ -35,6 +31,10 @@ from probekit.reading import (
     tsv_rows,
     yaml_value,
 )
+from probekit.probes.completions import read_completions
+from probekit.probes.lipid.entities import read_entities
+from probekit.probes.lipid.medline import read_medline
+from probekit.probes.probe import Probe
 from probekit.report import sources
 
 

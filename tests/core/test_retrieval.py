@@ -135,7 +135,7 @@ def test_rows_of_parquet_are_documents(tmp_path, monkeypatch):
     with pytest.raises(ProbeError, match=r"e\.parquet cannot be read as Parquet: .*; get the file again"):
         list(read_documents(tmp_path / "e.parquet", counts))
     (tmp_path / "f.parquet").mkdir()
-    monkeypatch.setattr("probekit.parquet.RECORD", 10)
+    monkeypatch.setattr("probekit.files.parquet.RECORD", 10)
     pd.DataFrame({"text": ["x" * 9999]}).to_parquet(tmp_path / "g.parquet")
     with pytest.raises(ProbeError, match="row has more than 10 bytes, the limit"):
         list(read_documents(tmp_path / "g.parquet", counts))

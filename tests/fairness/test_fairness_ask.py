@@ -11,9 +11,9 @@ from conftest import small
 import probekit as pk
 from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
 from probekit.errors import ProbekitError
-from probekit.outcomes import read_outcomes
 from probekit.probes.completions import Completions
 from probekit.report import Page
+from probekit.report.outcomes import read_outcomes
 from probekit.report.sources import parameters
 
 from notebooks.fairness import ask, groups, hurtfulness

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 from probekit.errors import ReportError
-from probekit.outcomes import read_outcomes
 from probekit.probes.rationales import own_items
 from probekit.report import Page
+from probekit.report.outcomes import read_outcomes
 from probekit.report.sources import parameters
 
 from notebooks.rationales import ask, attributing

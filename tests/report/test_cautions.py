@@ -7,10 +7,8 @@ import pandas as pd
 import pytest
 from conftest import small
 
-from probekit import titles
-from probekit.cautions import caution
-from probekit.errors import ModelError, ReportError
-from probekit.outcomes import read_outcomes
+from probekit.errors import ModelError, ReportError, caution
+from probekit.report.outcomes import read_outcomes
 from probekit.report.page import Page
 from probekit.report.run import run
 
@@ -34,7 +32,7 @@ out: str = "01_study"  # folder
 
 # %%
 import pandas as pd
-from probekit.cautions import caution
+from probekit.errors import caution
 from probekit.report import Page
 page = Page("01_study", globals())
 
@@ -52,7 +50,7 @@ page.close()
 
 @pytest.fixture
 def home(tmp_path, monkeypatch):
-    monkeypatch.setattr(titles, "_endings", {})
+    monkeypatch.setattr(naming, "_endings", {})
     (tmp_path / "notebooks" / "first").mkdir(parents=True)
     (tmp_path / "notebooks" / "first" / "01_study.py").write_text(NOTEBOOK)
     (tmp_path / "studies.yml").write_text("01_study:\n  profiles:\n    demo:\n    recorded: \n")

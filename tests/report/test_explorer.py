@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from probekit.errors import ProbekitError
-from probekit.outcomes import Outcomes
 from probekit.report import explorer
+from probekit.report.outcomes import Outcomes
 from probekit.report.paths import root
 
 HOSTILE = [

@@ -13,12 +13,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sphinx.application import Sphinx
 
-from probekit.markup import Markup, escape, file_name, inert, option, quoted, unquoted, with_texts
+from probekit.files.naming import shown_values
 from probekit.report import Page, new_figure
+from probekit.report.markup import Markup, escape, file_name, inert, option, quoted, unquoted, with_texts
 from probekit.report.paths import root
 from probekit.report.recording import read_table
 from probekit.report.sources import complete
-from probekit.titles import shown_values
 from tests.hostile import FOREIGN, FORMULAS, PAYLOADS, SECRET, active, executed, poisoned, recorded_in
 
 POISONED = ("13_rankings", "20_contexts")

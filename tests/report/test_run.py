@@ -21,15 +21,15 @@ from probekit import cli
 from probekit.errors import ReportError
 from probekit.files import alone
 from probekit.lazy import resolve
-from probekit.markup import Markup, escape
-from probekit.outcomes import read_outcomes
 from probekit.probes.registry import PROBES, home_of
-from probekit.provenance import provenance
 from probekit.report import book, interval, number
 from probekit.report.book import PLACES
 from probekit.report.fingerprint import code, files, page_hash
+from probekit.report.markup import Markup, escape
+from probekit.report.outcomes import read_outcomes
 from probekit.report.page import Page
 from probekit.report.paths import root
+from probekit.report.provenance import provenance
 from probekit.report.recording import recompute, record, recorded_manifest, recorded_ranks, recorded_tables
 from probekit.report.run import found_paths, run
 from probekit.report.sources import complete, pages, parameters
@@ -228,7 +228,7 @@ def resting_on():
         ("notebooks/contexts/ucm.py", {"22_ucm"} | LEDGER),
         ("probekit/probes/bear.py", {"24_biases"} | LEDGER),
         ("probekit/scoring/saliency/gradients.py", {"31_saliency", "32_rationale_length", "33_perturbations"} | LEDGER),
-        ("probekit/share/compare.py", {"94_compare"} | LEDGER),
+        ("probekit/report/compare.py", {"94_compare"} | LEDGER),
         ("probekit/__init__.py", set()),
     ],
 )

@@ -13,11 +13,12 @@ from functools import partial
 import pytest
 import yaml
 
-from probekit import cli, progress
+from probekit import cli
 from probekit.errors import ReportError
-from probekit.execution import execute
+from probekit.files import progress
 from probekit.report import book
 from probekit.report import run as report_run
+from probekit.report.execution import execute
 from probekit.report.run import run
 from probekit.report.sources import load_source
 

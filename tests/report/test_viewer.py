@@ -7,8 +7,8 @@ from bs4 import BeautifulSoup
 from hostile import active
 from test_hostile import FORMULAS, PAYLOADS
 
-from probekit.markup import Markup
-from probekit.viewer import as_html, words_as_html
+from probekit.report.html.viewer import as_html, words_as_html
+from probekit.report.markup import Markup
 
 
 def read(html: str) -> str:

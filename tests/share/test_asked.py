@@ -4,8 +4,8 @@ import pytest
 from test_readme import fenced
 
 from probekit.errors import ReportError
+from probekit.report.card.asked import asked, own_data, parts
 from probekit.report.sources import complete
-from probekit.share.asked import asked, own_data, parts
 
 PAGES = ["12_accuracy", "15_overconfidence", "22_ucm", "31_saliency", "41_hurtfulness"]
 
@@ -125,6 +125,6 @@ def test_the_file_that_is_documented_is_understood_and_names_every_part(data, tm
 
 
 def test_every_key_of_own_data_has_a_part():
-    from probekit.share.asked import KEYS
+    from probekit.report.card.asked import KEYS
 
     assert {key for part in parts() for page in part["pages"] for key in page.get("own", [])} == set(KEYS)

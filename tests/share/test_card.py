@@ -10,10 +10,10 @@ from bs4 import BeautifulSoup
 from probekit import cells, cli, commands
 from probekit.errors import ReportError
 from probekit.files import write_atomically
-from probekit.share import card as module
-from probekit.share.asked import asked
-from probekit.share.card import card
-from probekit.titles import shown_name
+from probekit.files.naming import shown_name
+from probekit.report import card as module
+from probekit.report.card import card
+from probekit.report.card.asked import asked
 
 PROBES = ["google_re/template", "mine"]
 ACCURACY = pd.DataFrame(

@@ -14,8 +14,8 @@ from probekit.cells import plan
 from probekit.cli import main
 from probekit.errors import ModelError, ProbekitError
 from probekit.metrics import holm, rank_differences
-from probekit.share.compare import Comparison, compare, comparison_of
-from probekit.share.compared import as_lines, as_object, verdict
+from probekit.report.compare import Comparison, compare, comparison_of
+from probekit.report.compared import as_lines, as_object, verdict
 
 ENTITIES = ["town", "Zürich", "Zurich", "Lomese", "clock", "Río Negro", "☃"]
 TEXTS = ["He was born in [MASK] .", "The people of [MASK] speak .", "In [MASK] the flood came .", "[MASK] is old ."]

@@ -5,8 +5,8 @@ from bs4 import BeautifulSoup
 from test_compare import BAD, GOOD, made, ranks
 
 from probekit.cli import main
-from probekit.share.compare import comparison_of
-from probekit.share.compared_page import as_page
+from probekit.report.compare import comparison_of
+from probekit.report.compared_page import as_page
 
 HOSTILE = "<script>alert(1)</script> `x` ~~~ {raw}"
 

@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from probekit.markup import Markup, table
-from probekit.share.document import document
-from probekit.share.known import cited, glossary, page_title
-from probekit.share.rendered import as_text
+from probekit.report.html.document import document
+from probekit.report.html.known import cited, glossary, page_title
+from probekit.report.html.rendered import as_text
+from probekit.report.markup import Markup, table
 
 HOSTILE = "<script>alert(1)</script> [x](javascript:alert(1)) {raw}`html` ```{include} /etc/passwd"
 

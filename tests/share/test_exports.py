@@ -14,14 +14,14 @@ from conftest import HOSTILE
 
 from probekit import cli
 from probekit.errors import ProbeError, ReportError
-from probekit.outcomes import RANKS, Outcomes
 from probekit.probes.probe import Probe
-from probekit.share.eval_ever import _result, eval_ever
-from probekit.share.exports import files
-from probekit.share.harness import harness_task
-from probekit.share.measures import read_run
-from probekit.share.model_index import model_index
-from probekit.share.prompts import prompts_page
+from probekit.report.exports import files
+from probekit.report.exports.eval_ever import _result, eval_ever
+from probekit.report.exports.harness import harness_task
+from probekit.report.exports.measures import read_run
+from probekit.report.exports.model_index import model_index
+from probekit.report.exports.prompts import prompts_page
+from probekit.report.outcomes import RANKS, Outcomes
 
 SCHEMAS = Path(__file__).parent / "every_eval_ever"  # version 0.3.0 as its package has it, under the licence beside it
 
@@ -77,7 +77,7 @@ def test_a_model_is_told_with_its_numbers_and_its_samples_point_to_them(run_fold
 
 
 def test_without_texts_there_are_numbers_and_no_samples(run_folder):
-    from probekit.outcomes import without_texts
+    from probekit.report.outcomes import without_texts
 
     (run_folder / RANKS).write_bytes(without_texts(run_folder / RANKS))
     found = eval_ever(read_run(run_folder))
@@ -128,7 +128,7 @@ def test_prompt_by_prompt_shows_all_and_runs_nothing(run_folder):
 
 
 def test_a_large_run_is_sampled_and_says_so(run_folder, monkeypatch):
-    monkeypatch.setattr("probekit.share.prompts.SHOWN", 200)
+    monkeypatch.setattr("probekit.report.exports.prompts.SHOWN", 200)
     text = " ".join(BeautifulSoup(prompts_page(read_run(run_folder)), "html.parser").get_text().split())
     assert "2 of 6 rows: prompts drawn at random" in text
 

@@ -10,9 +10,9 @@ from conftest import small, writer
 from probekit.errors import ProbeError
 from probekit.models import Model
 from probekit.probes import Probe
+from probekit.report import fair
+from probekit.report.fair import shared
 from probekit.scoring.slots import Candidates, encode_candidates
-from probekit.share import fair
-from probekit.share.fair import shared
 
 TEXTS = ["He was born in [MASK] .", "([MASK]) is a town ."]
 ENTITIES = ["town", "Zürich", "zurich", "Zurich", "Lomese", "clock", "Río Negro", "rio negro", "☃", "clock maker"]

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 
 from probekit.errors import ReportError
-from probekit.outcomes import RANKS, Outcomes, read_outcomes
-from probekit.share.measures import HURTFUL, measures, read_run
+from probekit.report.exports.measures import HURTFUL, measures, read_run
+from probekit.report.outcomes import RANKS, Outcomes, read_outcomes
 
 
 def test_accuracy_and_reciprocal_rank_by_hand(run_folder):

@@ -5,7 +5,7 @@ import json
 import nbformat
 from bs4 import BeautifulSoup
 
-from probekit.share.page import answer, cautions, write_page
+from probekit.report.html.page import answer, cautions, write_page
 
 
 def made(folder, *cells):

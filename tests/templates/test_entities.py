@@ -9,8 +9,8 @@ from conftest import small
 import probekit as pk
 from probekit.errors import ProbeError, ReportError
 from probekit.models.registry import registry
-from probekit.outcomes import read_outcomes
 from probekit.report import Page, recorded_tables, title
+from probekit.report.outcomes import read_outcomes
 from probekit.report.sources import parameters
 from probekit.report.verdicts import concluded
 

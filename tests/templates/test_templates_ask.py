@@ -6,8 +6,7 @@ import json
 import pandas as pd
 import pytest
 
-from probekit.cautions import listen
-from probekit.errors import ReportError
+from probekit.errors import ReportError, listen
 from probekit.metrics import with_floors
 from probekit.models.card import ModelCard
 from probekit.probes.registry import PROBES

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from probekit.errors import ModelError, ProbeError
+from probekit.files.reading import lines, open_regular
 from probekit.models.model import Model
-from probekit.reading import lines, open_regular
 
 if TYPE_CHECKING:
     from transformers import PreTrainedTokenizerFast

@@ -22,9 +22,9 @@ from probekit.demo.training.recipe import Settings
 from probekit.demo.training.start import Start
 from probekit.errors import ModelError, StoreError
 from probekit.files import canonical, digest, sweep, unfinished
+from probekit.files.progress import bar
 from probekit.models.card import RECORD
 from probekit.models.kinds import out_of_memory, quiet
-from probekit.progress import bar
 
 if TYPE_CHECKING:
     import torch

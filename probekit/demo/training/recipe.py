@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from probekit.errors import ModelError, ProbeError
-from probekit.reading import SETTINGS, read_text, yaml_value
+from probekit.files.reading import SETTINGS, read_text, yaml_value
 
 Family = Literal["bert", "roberta", "albert", "distilbert", "electra", "llama", "t5"]
 

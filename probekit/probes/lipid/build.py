@@ -18,14 +18,14 @@ import pandas as pd
 
 from probekit.errors import ProbeError, StoreError
 from probekit.files import canonical, digest, write_atomically
+from probekit.files.outputs import staged
+from probekit.files.reading import raw_lines
 from probekit.filewise import InputFile, each_file
-from probekit.outputs import staged
 from probekit.probes.lipid.entities import Finder, read_entities
 from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, RECORDS, Citation, read_records
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
 from probekit.probes.lipid.sentences import split_sentences
 from probekit.probes.xml_records import NOT_UTF8
-from probekit.reading import raw_lines
 from probekit.store import Store
 
 RECIPE = 3  # raise it with every change that alters a prompt or a count
@@ -91,7 +91,7 @@ def build(
 
     Raises:
         ProbeError: a wrong date, or a file that cannot be read.
-        StoreError: other files are there (see ``probekit.outputs``), or the folder cannot be written.
+        StoreError: other files are there (see ``probekit.files.outputs``), or the folder cannot be written.
     """
     for name, day in (("after", after), ("before", before)):
         if day is not None and (plain or not is_day(day)):

@@ -17,6 +17,7 @@ from typing import Any, Literal
 import pandas as pd
 
 from probekit.errors import ProbeError
+from probekit.files.reading import lines
 from probekit.lazy import Lazy
 from probekit.probes.data import locate
 from probekit.probes.lipid.build import build
@@ -25,7 +26,6 @@ from probekit.probes.lipid.homonyms import homonyms
 from probekit.probes.lipid.prompts import MENTION, SENTENCES
 from probekit.probes.probe import Probe, read_rows, shows
 from probekit.probes.texts import load_text
-from probekit.reading import lines
 
 Kind = Literal["chemical", "gene"]
 LISTS: dict[Kind, str] = {"chemical": "ner/BC5CDR-chem-IOB", "gene": "ner/BC2GM-IOB"}

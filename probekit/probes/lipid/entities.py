@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ProbeError
-from probekit.reading import HELD, lines
+from probekit.files.reading import HELD, lines
 
 log = logging.getLogger(__name__)
 

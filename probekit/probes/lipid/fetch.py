@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from probekit.errors import ProbeError, StoreError
+from probekit.files.progress import bar
 from probekit.probes.download import download, text_at
 from probekit.probes.lipid.build import is_day
-from probekit.progress import bar
 
 BASE = "https://ftp.ncbi.nlm.nih.gov/pubmed/updatefiles/"
 BASELINE = "https://ftp.ncbi.nlm.nih.gov/pubmed/baseline/"

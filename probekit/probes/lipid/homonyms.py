@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
 
-from probekit.reading import lines
+from probekit.files.reading import lines
 
 
 def homonyms(paths: Iterable[Path]) -> set[str]:

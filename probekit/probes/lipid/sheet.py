@@ -11,8 +11,8 @@ from typing import Any
 
 from probekit.errors import ProbeError
 from probekit.files import write_atomically
+from probekit.files.reading import csv_rows
 from probekit.probes.probe import MASK, Probe
-from probekit.reading import csv_rows
 
 QUESTIONS = ("factual (yes or no)", "means the listed entity (yes or no)")
 FIELDS = ("prompt_id", "entity_type", "gold", "sentence", *QUESTIONS, "remark")

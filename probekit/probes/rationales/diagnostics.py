@@ -8,10 +8,10 @@ from typing import Any
 import pandas as pd
 
 from probekit.errors import ProbeError
+from probekit.files.reading import tsv_rows
 from probekit.probes.data import locate
 from probekit.probes.probe import MASK
 from probekit.probes.rationales.record import RationaleSet
-from probekit.reading import tsv_rows
 
 ARTICLE = "(a|an)"
 ITEM = re.compile(r"[0-9]{1,9}-[ab]")

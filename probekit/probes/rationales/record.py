@@ -11,12 +11,11 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from probekit.cautions import caution
-from probekit.errors import ProbeError, meant
+from probekit.errors import ProbeError, caution, meant
 from probekit.files import canonical, digest
+from probekit.files.naming import shown_file
 from probekit.probes.probe import MASK, name_unknown, row_places, rows_frame
 from probekit.probes.rationales.words import Language, is_punctuation, split_words, word_spans
-from probekit.titles import shown_file
 
 Dimension = Literal["grammar", "semantics", "knowledge", "reasoning", "computation"]
 DIMENSIONS: tuple[str, ...] = get_args(Dimension)

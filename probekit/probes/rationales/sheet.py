@@ -12,7 +12,7 @@ from typing import Any
 import pandas as pd
 
 from probekit.errors import ProbeError
-from probekit.outputs import write_output
+from probekit.files.outputs import write_output
 from probekit.probes.probe import LINE, numbered_rows
 from probekit.probes.rationales.record import ANNOTATIONS, RationaleSet
 from probekit.probes.rationales.words import split_words

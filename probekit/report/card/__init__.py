@@ -17,21 +17,21 @@ from typing import Any
 import pandas as pd
 
 from probekit.errors import ProbekitError
-from probekit.kernels import at_once
-from probekit.markup import Markup, code_block, table
+from probekit.files.naming import shown_name, shown_values, tell_apart, without_folders
+from probekit.files.reading import read_object
 from probekit.models import load_model
 from probekit.models.registry import entry_of
-from probekit.provenance import computed, shown_parameters
-from probekit.reading import read_object
+from probekit.report.card.asked import Asked, asked, own_data
+from probekit.report.html.document import document
+from probekit.report.html.page import ANSWER, blocks
+from probekit.report.kernels import at_once
+from probekit.report.markup import Markup, code_block, table
 from probekit.report.page import of_demo
+from probekit.report.provenance import computed, shown_parameters
 from probekit.report.recording import read_table, recorded_tables
 from probekit.report.run import run
 from probekit.report.tables import pick, readable
 from probekit.report.text import plain
-from probekit.share.asked import Asked, asked, own_data
-from probekit.share.document import document
-from probekit.share.page import ANSWER, blocks
-from probekit.titles import shown_name, shown_values, tell_apart, without_folders
 
 log = logging.getLogger(__name__)
 

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pandas as pd
 
-from probekit.markup import Markup, option, table
 from probekit.report.charts import forest, told
+from probekit.report.compare import Comparison
+from probekit.report.compared import HOLM, WORLD, verdict
+from probekit.report.html.document import document
+from probekit.report.markup import Markup, option, table
 from probekit.report.page import LONG
 from probekit.report.tables import readable
-from probekit.share.compare import Comparison
-from probekit.share.compared import HOLM, WORLD, verdict
-from probekit.share.document import document
 
 FIGURE = "differences.svg"
 HEADINGS = {

@@ -7,9 +7,9 @@ from importlib.resources import files
 from pathlib import Path
 
 from probekit import __version__
-from probekit.markup import Markup
-from probekit.share.known import bibliography, glossary
-from probekit.share.rendered import Used, as_text, rendered
+from probekit.report.html.known import bibliography, glossary
+from probekit.report.html.rendered import Used, as_text, rendered
+from probekit.report.markup import Markup
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
@@ -33,7 +33,7 @@ def document(title: str, body: Markup, folder: Path | None = None) -> str:
     used = Used()
     heading = Markup("{}").format(title)
     text = rendered(Markup(f"# {heading}\n\n{body}\n"), used, folder)
-    data = files("probekit.share")
+    data = files("probekit.report.html")
     style, script = (data.joinpath(f"document.{kind}").read_text("utf-8") for kind in ("css", "js"))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

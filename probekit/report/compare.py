@@ -9,19 +9,18 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from probekit.cautions import heard
 from probekit.elsewhere import any_left, later, leave
-from probekit.errors import ProbekitError
+from probekit.errors import ProbekitError, heard
+from probekit.files.naming import shown_name, tell_apart
 from probekit.metrics import MEASURES, floors, holm, rank_differences
 from probekit.models import Model, load_model
 from probekit.probes import Probe, load_probe
+from probekit.report.fair import shared
 from probekit.report.page import of_demo
 from probekit.scoring import rank_entities
 from probekit.scoring.plan import MANY_LOST
 from probekit.scoring.scores import Score, score_of, unlike
-from probekit.share.fair import shared
 from probekit.store import Store
-from probekit.titles import shown_name, tell_apart
 
 DEMO = ("demo/template", "demo/natural")  # asked where nothing else is said
 SIDES = ("", "first", "second", "both")  # of a pair, who is at the floor

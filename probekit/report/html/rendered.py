@@ -1,7 +1,7 @@
-"""MyST of our own as HTML that needs nothing beside it, as ``probekit.share.document`` shows it.
+"""MyST of our own as HTML that needs nothing beside it, as ``probekit.report.html.document`` shows it.
 
-The book's own parser reads it, without Sphinx: the directives and roles of ``probekit.share.allowed`` and no others.
-A term and a citation lead to the lists at the end of the file, a page of the book is named by its heading, pictures and
+The book's own parser reads it, without Sphinx: the directives and roles of ``probekit.report.html.allowed`` and no
+others. A term and a citation lead to the lists at the end of the file, a page of the book is named by its heading, pictures and
 downloads are held inside.
 """
 
@@ -23,10 +23,10 @@ from docutils.writers.html5_polyglot import HTMLTranslator, Writer
 from sphinx.util.docutils import CustomReSTDispatcher
 
 from probekit.files import digest
-from probekit.markup import Markup, inert
-from probekit.share.allowed import Listed
-from probekit.share.formulas import mathml
-from probekit.share.known import cited, glossary, page_title
+from probekit.report.exports.formulas import mathml
+from probekit.report.html.allowed import Listed
+from probekit.report.html.known import cited, glossary, page_title
+from probekit.report.markup import Markup, inert
 
 log = logging.getLogger(__name__)
 EXTENSIONS = {"amsmath", "attrs_block", "attrs_inline", "colon_fence", "deflist", "dollarmath"}  # those of _config.yml

@@ -11,8 +11,8 @@ from typing import Any
 import yaml
 
 from probekit.errors import ProbeError, ReportError, meant
+from probekit.files.reading import SETTINGS, read_text, yaml_value
 from probekit.probes.data import locate
-from probekit.reading import SETTINGS, read_text, yaml_value
 
 KEYS = {"probes": list, "contexts": dict, "records": list, "completions": list, "templates": str}  # of one's own data
 INTO = {"contexts": "own", "records": "sets"}  # where the parameter of a page is called otherwise
@@ -40,7 +40,7 @@ class Asked:
 
 def parts() -> list[dict[str, Any]]:
     """The parts of a card, in order: ``title``, ``about`` and ``pages``."""
-    return list(yaml.safe_load((files("probekit.share") / "card.yml").read_text("utf-8")))
+    return list(yaml.safe_load((files("probekit.report.card") / "card.yml").read_text("utf-8")))
 
 
 def asked(models: Sequence[str], writing: bool, own: Mapping[str, Any], full: bool) -> list[Asked]:

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 
 from probekit.errors import ReportError
+from probekit.files.reading import read_object
 from probekit.metrics import Interval, bootstrap_ci, share_ci
-from probekit.outcomes import RANKS, read_outcomes
-from probekit.reading import read_object
+from probekit.report.outcomes import RANKS, read_outcomes
 
 ACC, MRR, HURTFUL = "accuracy", "mean_reciprocal_rank", "hurtful_share"  # kinds of measures
 KS = {"rank": (1, 10), "step": (1,), "filling": (1, 3)}  # of a kind of rows, the k of Acc@k

@@ -17,7 +17,7 @@ from typing import Any
 
 from probekit.errors import ProbeError, StoreError
 from probekit.files import digest, refuse_special, sweep, unfinished, write_atomically
-from probekit.reading import read_object
+from probekit.files.reading import read_object
 
 MADE = ".made.json"
 FORCE = "take another folder with --out, or replace it with --force"

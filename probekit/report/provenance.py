@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from probekit.markup import Markup, escape
+from probekit.report.markup import Markup, escape
 
 SCORED = "scored"  # of a model in a manifest: what computed its scores, see ``probekit.store.scored_by``
 PLACE = ("device", "dtype")

@@ -19,7 +19,7 @@ from typing import Any, TypeVar, cast
 
 from jupyter_client.provisioning import LocalProvisioner
 
-from probekit.progress import bar
+from probekit.files.progress import bar
 from probekit.workers import end_with_parent
 
 IMPORTED = (

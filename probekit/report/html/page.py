@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from probekit.files import write_atomically
-from probekit.markup import Markup, inert
-from probekit.reading import read_object
-from probekit.share.document import document
-from probekit.share.rendered import as_text
+from probekit.files.reading import read_object
+from probekit.report.html.document import document
+from probekit.report.html.rendered import as_text
+from probekit.report.markup import Markup, inert
 
 ANSWER = "**The answer.** "
 

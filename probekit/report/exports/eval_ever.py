@@ -18,7 +18,7 @@ import pandas as pd
 from probekit import __version__
 from probekit.errors import ReportError
 from probekit.files import canonical
-from probekit.share.measures import ACC, HURTFUL, MRR, Measure, Run
+from probekit.report.exports.measures import ACC, HURTFUL, MRR, Measure, Run
 
 SCHEMA = "0.3.0"
 UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f]')

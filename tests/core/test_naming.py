@@ -2,14 +2,13 @@
 
 import pytest
 
-from probekit import titles
+from probekit.files.naming import shown_file, shown_name, tell_apart
 from probekit.probes import load_probe
-from probekit.titles import shown_file, shown_name, tell_apart
 
 
 @pytest.fixture(autouse=True)
 def forget(monkeypatch):
-    monkeypatch.setattr(titles, "_endings", {})
+    monkeypatch.setattr(naming, "_endings", {})
 
 
 def made(folder, *names):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from probekit.markup import Markup, table
-from probekit.outcomes import RANKS, sample
-from probekit.share.document import document
-from probekit.share.measures import Run
+from probekit.report.exports.measures import Run
+from probekit.report.html.document import document
+from probekit.report.markup import Markup, table
+from probekit.report.outcomes import RANKS, sample
 
 SHOWN = 250_000  # characters of the table
 HEADINGS = {

@@ -12,6 +12,7 @@ from typing import Any
 from probekit.contexts.resources import FIELDS as DOCUMENT
 from probekit.contexts.resources import KINDS, read_documents
 from probekit.errors import ProbeError, meant
+from probekit.files.reading import HELD, json_value, lines
 from probekit.probes.bear import bear_folder
 from probekit.probes.completions import FIELDS as COMPLETION
 from probekit.probes.data import BEAR
@@ -21,7 +22,6 @@ from probekit.probes.probe import FIELDS as PROMPT
 from probekit.probes.probe import MASK, ROWS, STYLED, as_list, numbered_rows, prompt_faults, shows, without_nulls
 from probekit.probes.rationales.record import FIELDS as RECORD
 from probekit.probes.rationales.record import REQUIRED, original_fault, record_faults, words_of
-from probekit.reading import HELD, json_value, lines
 
 PROBE, DOCUMENTS, RECORDS, COMPLETIONS = "probe", "documents", "records", "completions"
 LEXICON, TEMPLATES, UNKNOWN = "lexicon", "templates", "unknown"

@@ -10,7 +10,7 @@ import re
 from functools import cache
 from typing import Any
 
-from probekit.markup import escape
+from probekit.report.markup import escape
 
 _OPENING = re.compile(r"([~`:]{3,})\{([\w-]+)\} ?(.*)")
 _OPTION = re.compile(r":([\w-]+): ?(.*)")

@@ -13,8 +13,8 @@ from typing import Any
 
 from probekit import errors
 from probekit.errors import ReportError
-from probekit.progress import PLACE, Status, quiet
-from probekit.titles import shown_values, tell_apart
+from probekit.files.naming import shown_values, tell_apart
+from probekit.files.progress import PLACE, Status, quiet
 
 TIMEOUT = 24 * 3600  # seconds a cell may run
 OURS = {name for name, value in vars(errors).items() if isinstance(value, type)}  # names of errors that need no other
@@ -68,7 +68,7 @@ async def _execute(node: Any, folder: Path, name: str, place: Path, status: Stat
     from nbclient.exceptions import CellExecutionError, DeadKernelError
     from traitlets.config import Config
 
-    from probekit.kernels import provisioner
+    from probekit.report.kernels import provisioner
 
     config = Config({"KernelManager": {"transport_encryption": "auto"}})
     client = NotebookClient(node, timeout=TIMEOUT, kernel_name="python3", config=config)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from probekit import __version__
 from probekit.metrics.decisions import LEVEL
-from probekit.share.compare import Comparison
+from probekit.report.compare import Comparison
 
 WIDTH = 80
 RELATIONS, PROMPTS = 8, 3  # shown of a pair on a probe; of the prompts, so many for either side

@@ -1,4 +1,4 @@
-"""Parquet files of others within the limits of ``probekit.reading``."""
+"""Parquet files of others within the limits of ``probekit.files.reading``."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ProbeError
-from probekit.reading import HELD, RECORD, STREAMED, beyond, limit, open_regular
+from probekit.files.reading import HELD, RECORD, STREAMED, beyond, limit, open_regular
 
 OBJECT = 32  # bytes that a value in a list, or a row, takes at least
 

@@ -6,11 +6,11 @@ from pathlib import Path
 from typing import Literal
 
 from probekit.probes import load_probe
-from probekit.share.eval_ever import eval_ever
-from probekit.share.harness import harness_task
-from probekit.share.measures import read_run
-from probekit.share.model_index import model_index
-from probekit.share.prompts import prompts_page
+from probekit.report.exports.eval_ever import eval_ever
+from probekit.report.exports.harness import harness_task
+from probekit.report.exports.measures import read_run
+from probekit.report.exports.model_index import model_index
+from probekit.report.exports.prompts import prompts_page
 
 Format = Literal["html", "eee", "model-index", "harness"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import yaml
 
 from probekit.errors import ReportError
-from probekit.markup import file_name
-from probekit.share.measures import Measure, Run
+from probekit.report.exports.measures import Measure, Run
+from probekit.report.markup import file_name
 
 TASKS = {"masked": "fill-mask", "causal": "text-generation", "seq2seq": "text2text-generation"}
 
