@@ -5,7 +5,7 @@ import re
 from docutils.nodes import SkipNode
 from sphinx.util import logging
 
-from probekit.report.exports.formulas import mathml
+from probekit.report.html.formulas import mathml
 
 logger = logging.getLogger(__name__)
 LEFT_OVER = re.compile(r"<m\w+[^>]*>(\\\w+|&amp;)</m")  # what the converter did not understand

@@ -2,6 +2,7 @@
 
 import pytest
 
+from probekit.files import naming
 from probekit.files.naming import shown_file, shown_name, tell_apart
 from probekit.probes import load_probe
 

@@ -8,6 +8,7 @@ import pytest
 from conftest import small
 
 from probekit.errors import ModelError, ReportError, caution
+from probekit.files import naming
 from probekit.report.outcomes import read_outcomes
 from probekit.report.page import Page
 from probekit.report.run import run

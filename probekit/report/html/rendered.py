@@ -1,8 +1,8 @@
 """MyST of our own as HTML that needs nothing beside it, as ``probekit.report.html.document`` shows it.
 
 The book's own parser reads it, without Sphinx: the directives and roles of ``probekit.report.html.allowed`` and no
-others. A term and a citation lead to the lists at the end of the file, a page of the book is named by its heading, pictures and
-downloads are held inside.
+others. A term and a citation lead to the lists at the end of the file, a page of the book is named by its heading,
+pictures and downloads are held inside.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from docutils.writers.html5_polyglot import HTMLTranslator, Writer
 from sphinx.util.docutils import CustomReSTDispatcher
 
 from probekit.files import digest
-from probekit.report.exports.formulas import mathml
 from probekit.report.html.allowed import Listed
+from probekit.report.html.formulas import mathml
 from probekit.report.html.known import cited, glossary, page_title
 from probekit.report.markup import Markup, inert
 
