@@ -142,7 +142,7 @@ def test_the_conda_file_installs_the_same_package():
     assert project["requires-python"] == f">={python.removeprefix('python=')}"
     lines = next(d["pip"] for d in conda["dependencies"] if isinstance(d, dict))
     extras = re.fullmatch(r"-e \.\[(.*)\]", next(line for line in lines if line.startswith("-e"))).group(1)
-    assert set(extras.split(",")) == {"book", "cluster", "dev"} <= set(project["optional-dependencies"])
+    assert set(extras.split(",")) == {"book", "cluster", "dev", "train"} <= set(project["optional-dependencies"])
     assert "--constraint constraints.txt" in lines
 
 
