@@ -9,9 +9,11 @@ PIP := -m pip --quiet --disable-pip-version-check install --no-compile
 LOCK := $(TOOLS)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock" --python $(TOOLS)/bin/python
 
+TESTS := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+
 export PYTHONDONTWRITEBYTECODE :=  # what is imported is compiled once, not once a page
 
-.PHONY: book site pdf wheel matrix test fuzz faults lint audit sbom lock bench pages check zoo clean
+.PHONY: book site pdf wheel matrix test test-all fuzz faults lint audit sbom lock bench pages check zoo clean
 
 book: $(READY)          ## run the studies on the embedded default, render _build/html
 	$(BIN)/probekit book
@@ -40,8 +42,11 @@ matrix-%:
 pdf: book               ## print the book to _build/probekit.pdf, by Chromium
 	$(BIN)/python -m tools.pdf
 
-test: $(READY)          ## run the tests
-	HF_HUB_OFFLINE=1 $(BIN)/python -m pytest
+test: $(READY)          ## run the quick tests, on every core
+	$(TESTS) -m "not slow"
+
+test-all: test          ## the slow ones too: whole pages, kernels, trainings, the wheel, a browser, a cluster
+	$(TESTS) -m slow
 
 fuzz: $(READY)          ## damaged files and arguments for an hour, or FUZZ_MINUTES
 	$(BIN)/python tests/fuzz.py

@@ -5,6 +5,8 @@ from bs4 import BeautifulSoup
 
 from tools import pdf
 
+pytestmark = pytest.mark.slow
+
 PAGE = """<html><head><link rel="stylesheet" href="../_static/a.css?v=1"></head><body>
 <nav class="bd-docs-nav"><a class="reference internal" href="#">A</a>
 <a class="reference internal" href="b%20b.html">B</a><a class="reference internal" href="gone.html">C</a></nav>

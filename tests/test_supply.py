@@ -51,6 +51,7 @@ def test_locks_hold_the_pinned_versions_each_with_hashes():
         assert all(re.fullmatch(r"\S+==\S+( \\\n    --hash=sha256:[0-9a-f]{64})+", entry) for entry in entries), lock
 
 
+@pytest.mark.slow
 def test_every_dependency_has_a_use_and_every_import_is_declared():
     table = re.findall(r"^\| ([a-z][\w-]*) \| (.+) \|$", (ROOT / "CONTRIBUTING.md").read_text("utf-8"), re.MULTILINE)
     uses = dict(table)

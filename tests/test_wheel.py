@@ -20,6 +20,8 @@ from probekit import __version__, cli
 from probekit.report import paths
 from probekit.report.fingerprint import page_hash
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[1]
 LEFT = shutil.ignore_patterns(".*", "_build", "build", "dist", "*.egg-info", "__pycache__", "papers")
 BUILD = "import sys; from setuptools import build_meta as b; getattr(b, 'build_' + sys.argv[1])(sys.argv[2])"

@@ -14,6 +14,8 @@ from playwright.sync_api import Browser, sync_playwright
 from tests.browser.visit import DOOR, HTML, PAGES, PHONE, Visitor
 from tools.pdf import chromium
 
+pytestmark = pytest.mark.slow
+
 HEAVIEST = 1_500_000  # bytes of a page and all that it loads, uncompressed
 SEARCHED = "PubMedBERT"
 THOROUGH = [  # a page of each kind

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 import pandas as pd
+import pytest
 import yaml
 
 from probekit.report.published import MISSING
@@ -40,6 +41,7 @@ def test_claims_are_counted_by_paper() -> None:
     assert found.loc["002", ["claims", "undecided", "not run", "not checkable"]].tolist() == [2, 1, 1, 2]
 
 
+@pytest.mark.slow
 def test_every_claim_of_the_ledger_is_counted_once_in_each_part() -> None:
     found = overview.counts(pd.DataFrame(ledger()))
     for kinds in overview.PARTS.values():

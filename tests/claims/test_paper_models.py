@@ -17,6 +17,8 @@ from probekit.report.run import run
 from probekit.report.sources import complete, pages, studies
 from probekit.report.verdicts import ledger
 
+pytestmark = pytest.mark.slow
+
 STUDIES = {"001": "1", "002": "2", "003": "3", "004": "4"}  # paper -> how its pages begin
 PAIRS = ["bert-base-uncased", "bert-large-uncased", "roberta-base", "roberta-large", "albert-base", "albert-large"]
 LEADERS = ["pubmedbert", "bioformer", "biom-electra", "bert-large-uncased", "bert-base-uncased", "distilbert"]

@@ -33,6 +33,7 @@ def test_the_recorded_shares_are_within_the_bound() -> None:
     assert list(used["rule"]) == [rule.name for rule in trust.RULES if rule.used]
 
 
+@pytest.mark.slow
 def test_simulated_studies_have_the_effect_they_should() -> None:
     generator = np.random.default_rng(1)
     for rule in trust.RULES:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 from faults import FAULTS, Row, refused, table
 
+pytestmark = pytest.mark.slow
+
 ROOT = Path(__file__).resolve().parents[2]
 TRIED = ROOT / "book" / "recorded" / "faults.csv"
 

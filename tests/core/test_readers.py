@@ -358,6 +358,7 @@ def test_documents_beyond_a_limit_are_refused_and_broken_rows_counted(tmp_path, 
         list(read_documents(tmp_path, counts))
 
 
+@pytest.mark.slow
 def test_training_text_is_never_held_and_damage_is_told(tmp_path):
     from probekit.demo.training.corpus import read_text
 

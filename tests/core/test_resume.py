@@ -11,6 +11,8 @@ from conftest import small
 import probekit as pk
 from probekit.scoring import plan
 
+pytestmark = pytest.mark.slow
+
 SCRIPT = """
 import sys, time
 import pandas as pd

@@ -48,6 +48,7 @@ def test_ties_count_against_the_gold_or_by_half():
     assert pk.rank_within(model, asked, lists, ties="mid")["rank"].tolist() == [2.5, 1.5]
 
 
+@pytest.mark.slow
 @given(st.sets(st.sampled_from(ENTITIES)), st.sets(st.sampled_from(ENTITIES)))
 def test_more_competitors_never_lift_a_rank(first, second):
     small_list = [*GOLDS, *sorted(first)]

@@ -22,6 +22,8 @@ from probekit.report.outcomes import RANKS, Outcomes
 from probekit.report.paths import root
 from probekit.report.sources import TYPES, complete, pages, parameters, studies
 
+pytestmark = pytest.mark.slow
+
 ROOT = root()
 PAGES = ROOT / "book" / "studies"
 COMMITTED = [(name, profile) for profile in PLACES for name in pages(profile)]

@@ -69,6 +69,7 @@ def printed(page):
     return [out["data"]["text/markdown"] for out in outputs]
 
 
+@pytest.mark.slow
 def test_cautions_stand_before_the_answer_once_and_out_of_every_fold(home):
     first, answer, later = printed(run("01_study", {}, home / "out"))[:3]
     assert first.startswith("```{admonition} Take care") and first.count("shouts") == 1

@@ -172,6 +172,7 @@ def test_a_page_tells_what_decides_a_claim_before_what_does_not() -> None:
     assert here.startswith("x, m") and "; not judged: x, n" in here
 
 
+@pytest.mark.slow
 def test_the_whole_ledger(home: Path) -> None:
     table = ledger()
     assert [list(row) for row in table] == [KEYS] * len(load_claims())
@@ -181,6 +182,7 @@ def test_the_whole_ledger(home: Path) -> None:
     assert {row["id"] for row in table if row["found"]} == set(checks())
 
 
+@pytest.mark.slow
 def test_the_totals_hold_every_claim() -> None:
     table = ledger()
     assert sum(int(part.split()[0]) for part in by_verdict(table).split(", ")) == len(table)
@@ -220,6 +222,7 @@ def test_a_related_figure_is_read_and_is_no_part_of_the_verdict(home: Path, monk
         assert row["related"] is None and wrong.table in str(row["reason"])
 
 
+@pytest.mark.slow
 def test_every_related_figure_of_a_recorded_study_is_there() -> None:
     for row in ledger():
         assert not row["related_note"] or row["related"] is not None or "record" not in str(row["reason"]), row

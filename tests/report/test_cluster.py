@@ -30,6 +30,8 @@ from probekit.models import load_model
 from probekit.scoring import plan, rank_entities
 from probekit.scoring.saliency import attribute, randomised
 
+pytestmark = pytest.mark.slow
+
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'probekit[cluster]'")
 dask = pytest.importorskip("dask")
 cluster = pytest.importorskip("probekit.cluster")

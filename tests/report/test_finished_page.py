@@ -1,7 +1,11 @@
 """A finished page is rendered from the store, to the byte, where the weights are gone."""
 
+import pytest
+
 from probekit.report.run import run
 from tests.conftest import small
+
+pytestmark = pytest.mark.slow
 
 PAGE = """# %% tags=["parameters"]
 models: list = []  # asked

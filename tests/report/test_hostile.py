@@ -21,6 +21,8 @@ from probekit.report.recording import read_table
 from probekit.report.sources import complete
 from tests.hostile import FOREIGN, FORMULAS, PAYLOADS, SECRET, active, executed, poisoned, recorded_in
 
+pytestmark = pytest.mark.slow
+
 POISONED = ("13_rankings", "20_contexts")
 WORD = "a-word-of-ours"
 

@@ -111,6 +111,7 @@ def test_an_unknown_study_is_named(home):
         run("x", {}, home / "out")
 
 
+@pytest.mark.slow
 def test_a_run_leaves_a_page_its_tables_and_nothing_else(home, monkeypatch):
     monkeypatch.setenv("PROBEKIT_DATA", "somewhere")
     page = run("01_study", {"count": 1}, home / "out", embedded=True)
@@ -141,6 +142,7 @@ print("a library prints")
 """
 
 
+@pytest.mark.slow
 def test_a_page_holds_no_console_text_and_tells_what_the_readers_warned_of(home, caplog):
     source = home / "notebooks" / "first" / "01_study.py"
     source.write_text(NOTEBOOK.replace("if loud:", f"{LOUD}\nif loud:"))
@@ -156,6 +158,7 @@ def test_a_page_holds_no_console_text_and_tells_what_the_readers_warned_of(home,
     assert "| Warning | no file for 1 of the relations\\: P17 |" in outputs[-1]["data"]["text/markdown"]
 
 
+@pytest.mark.slow
 def test_equal_runs_give_equal_bytes(home):
     for folder in ("a", "b"):
         run("01_study", {}, home / folder)
@@ -163,6 +166,7 @@ def test_equal_runs_give_equal_bytes(home):
         assert (home / "a" / name).read_bytes() == (home / "b" / name).read_bytes(), name
 
 
+@pytest.mark.slow
 def test_a_failed_run_keeps_what_was_there(home):
     page = run("01_study", {}, home / "out")
     before = page.read_bytes()
@@ -259,6 +263,7 @@ def test_the_loader_of_every_probe_on_a_page_is_part_of_its_hash():
     assert len(seen) >= 4
 
 
+@pytest.mark.slow
 def test_papermill_alone_runs_the_same_source(home):
     source = home / "notebooks" / "first" / "01_study.py"
     subprocess.run(
@@ -272,6 +277,7 @@ def test_papermill_alone_runs_the_same_source(home):
     assert nbformat.read(home / "done.ipynb", 4).metadata["papermill"]["exception"] is None
 
 
+@pytest.mark.slow
 def test_a_recorded_run_is_shown_again_without_computing(home):
     assert recorded_tables("01_study") == {} and recorded_manifest("01_study") == {}
     run("01_study", {"count": 1}, home / "out", "lab")

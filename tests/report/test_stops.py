@@ -22,6 +22,8 @@ from probekit.report.execution import execute
 from probekit.report.run import run
 from probekit.report.sources import load_source
 
+pytestmark = pytest.mark.slow
+
 NOTEBOOK = """# %% tags=["parameters"]
 how: str = "well"  # what happens
 note: str = ""  # where to write the number of the kernel's process

@@ -199,6 +199,7 @@ def test_a_model_at_the_floor_decides_no_direction() -> None:
     assert verdict == "undecided" and "constant answer" in reason
 
 
+@pytest.mark.slow
 def test_all_decides_in_at_most_one_of_twenty_draws_where_nothing_differs() -> None:
     """Normal estimates of known error, models alike or not: the bound of ``all`` and ``some`` is Bonferroni's."""
     generator, wrong = np.random.default_rng(0), {"all": 0, "most": 0, "some": 0}
