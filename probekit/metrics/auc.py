@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from probekit.metrics.bootstrap import Interval, bootstrap_ci
+from probekit.metrics.bootstrap import Interval, bootstrap_ci, label_codes, times_drawn
+
+Array = npt.NDArray[np.float64]
 
 
 class Separation(NamedTuple):
@@ -33,19 +34,35 @@ def auc(values: npt.ArrayLike, positive: npt.ArrayLike, weights: npt.ArrayLike |
     Raises:
         ValueError: lists that are empty or of unequal length, or values that are no numbers.
     """
+    of_weights = _of_weights(values, positive)
+    return of_weights(np.ones(np.shape(values)) if weights is None else np.asarray(weights, dtype=float))
+
+
+def _of_weights(
+    values: npt.ArrayLike, positive: npt.ArrayLike, strata: Sequence[Hashable] | None = None
+) -> Callable[[Array], float]:
+    """The AUC within strata (see ``separation``) as a function of how often each case counts, shape (n,)."""
     value, member = np.asarray(values, dtype=float), np.asarray(positive, dtype=bool)
-    weight = np.ones(len(value)) if weights is None else np.asarray(weights, dtype=float)
-    if value.ndim != 1 or not len(value) or not value.shape == member.shape == weight.shape or np.isnan(value).any():
-        raise ValueError("auc needs equally long lists of numbers, groups and weights, none empty")
+    if value.ndim != 1 or not len(value) or value.shape != member.shape or np.isnan(value).any():
+        raise ValueError("auc needs equally long lists of numbers and groups, none empty")
+    stratum = np.zeros(len(value), dtype=int) if strata is None else label_codes(strata)
     level = np.unique(value, return_inverse=True)[1]
-    return _auc(level, member, weight)
+    (of_cell, _), cell = np.unique([stratum, level], axis=1, return_inverse=True)
+    starts = np.searchsorted(of_cell, np.arange(stratum.max() + 1))
 
+    def of_weights(weights: Array) -> float:
+        if weights.shape != value.shape:
+            raise ValueError(f"auc needs equally long lists, not {len(value)} cases and weights {weights.shape}")
+        above, below = (np.bincount(cell, weights * side, len(of_cell)) for side in (member, ~member))
+        before = below.cumsum()
+        lower = before - (before[starts] - below[starts])[of_cell] - below / 2
+        if strata is None:
+            pairs = above.sum() * below.sum()
+        else:
+            pairs = (np.add.reduceat(above, starts) * np.add.reduceat(below, starts)).sum()
+        return float(above @ lower / pairs) if pairs else float("nan")
 
-def _auc(level: np.ndarray, member: np.ndarray, weight: np.ndarray) -> float:
-    above = np.bincount(level, weight * member)
-    below = np.bincount(level, weight * ~member)
-    pairs = above.sum() * below.sum()
-    return float(above @ (below.cumsum() - below / 2) / pairs) if pairs else float("nan")
+    return of_weights
 
 
 def auc_interval(
@@ -70,25 +87,21 @@ def auc_interval(
         ValueError: as in ``auc``, shapes that differ, or all cases of one group.
     """
     member = np.asarray(positive, dtype=bool)
-    first, second = _levels(values, member), [] if less is None else _levels(less, member)
-    if less is not None and len(first) != len(second):
-        raise ValueError(f"{len(first)} columns of values cannot be compared with {len(second)}")
+    if less is not None and np.shape(values) != np.shape(less):
+        raise ValueError(f"columns of values of shape {np.shape(values)} cannot be compared with {np.shape(less)}")
+    first, second = ([] if table is None else _columns(table, member) for table in (values, less))
     if member.all() or not member.any():
         raise ValueError("an AUC needs cases of both groups")
 
-    def statistic(weights: np.ndarray) -> float:
-        ours = np.mean([_auc(level, member, weights) for level in first])
-        return float(ours - (np.mean([_auc(level, member, weights) for level in second]) if second else 0.0))
+    def statistic(weights: Array) -> float:
+        ours = np.mean([column(weights) for column in first])
+        return float(ours - (np.mean([column(weights) for column in second]) if second else 0.0))
 
     return bootstrap_ci(np.eye(len(member)), clusters, statistic, samples=samples, seed=seed)
 
 
-def _levels(values: npt.ArrayLike, member: np.ndarray) -> list[np.ndarray]:
-    """Each column's values as places among its distinct values, which is all an AUC needs of them."""
-    table = np.asarray(values, dtype=float)
-    if len(table) != len(member) or np.isnan(table).any():
-        raise ValueError("auc needs equally long lists of numbers and groups")
-    return [np.unique(column, return_inverse=True)[1] for column in table.reshape(len(table), -1).T]
+def _columns(values: npt.ArrayLike, member: npt.NDArray[np.bool_]) -> list[Callable[[Array], float]]:
+    return [_of_weights(column, member) for column in np.atleast_2d(np.asarray(values, dtype=float).T)]
 
 
 def separation(
@@ -119,23 +132,7 @@ def separation(
     Raises:
         ValueError: as in ``auc``.
     """
-    estimate = auc(-np.asarray(scores, dtype=float), members)
-    member, n = np.asarray(members, dtype=bool), len(np.asarray(members))
-    stratum = np.zeros(n, dtype=int) if strata is None else pd.factorize(pd.Series(list(strata)))[0]
-    cluster = np.arange(n) if clusters is None else pd.factorize(pd.Series(list(clusters)))[0]
-    (level,), count = _levels(-np.asarray(scores, dtype=float), member), int(cluster.max()) + 1
-    cells, cell = np.unique(np.column_stack([stratum, level]), axis=0, return_inverse=True)
-    cell = cell.ravel()
-    starts = np.searchsorted(cells[:, 0], np.arange(stratum.max() + 1))
-
-    def within(weights: np.ndarray) -> float:
-        above, below = (np.bincount(cell, weights * side, len(cells)) for side in (member, ~member))
-        sums = below.cumsum()
-        lower = sums - (sums[starts] - below[starts])[cells[:, 0]] - below / 2
-        pairs = (np.add.reduceat(above, starts) * np.add.reduceat(below, starts)).sum()
-        return float(above @ lower / pairs) if pairs else float("nan")
-
-    drawn = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=samples)
-    if strata is not None:
-        estimate = within(np.ones(n))
-    return Separation(estimate, np.array([within(weights[cluster]) for weights in drawn]))
+    of_weights = _of_weights(-np.asarray(scores, dtype=float), members, strata)
+    codes = label_codes(range(np.size(scores)) if clusters is None else clusters)
+    drawn = times_drawn(codes.max() + 1, samples, np.random.default_rng(seed))
+    return Separation(of_weights(np.ones(len(codes))), np.array([of_weights(times[codes]) for times in drawn]))

@@ -1,10 +1,14 @@
-"""Intervals and tests that the papers lack: cluster bootstrap, random halves, and paired permutation test."""
+"""Intervals and tests that the papers lack: cluster bootstrap, random halves, and paired permutation test.
+
+Two streams of random numbers stand behind the draws: ``bootstrap_means`` (and all that rests on it) numbers the units
+drawn, ``resampled_means`` draws how often each comes. They agree but for chance, and pages rest on both.
+"""
 
 from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -32,53 +36,9 @@ class Interval(NamedTuple):
     clusters: int
     effective: float
 
-
-def _by_cluster(values: np.ndarray, clusters: Sequence[Hashable] | None) -> tuple[np.ndarray, np.ndarray]:
-    """Sums (c, d) and counts (c,) of ``values`` (n, d) per cluster, in order of first appearance."""
-    if clusters is None:
-        return values, np.ones(len(values))
-    if len(clusters) != len(values):
-        raise ValueError(f"{len(values)} values for {len(clusters)} cluster labels")
-    codes = pd.factorize(pd.Series(list(clusters)), use_na_sentinel=False)[0]
-    sums = np.zeros((codes.max() + 1, values.shape[1]))
-    np.add.at(sums, codes, values)
-    return sums, np.bincount(codes).astype(float)
-
-
-def bootstrap_ci(
-    values: npt.ArrayLike,
-    clusters: Sequence[Hashable] | None = None,
-    statistic: Callable[[np.ndarray], np.ndarray | float] | None = None,
-    level: float = 0.95,
-    samples: int = 2000,
-    seed: int = 0,
-) -> Interval:
-    """Bootstrap ``interval`` of a mean, or of a function of means.
-
-    Prompts of one fact are not independent, so whole clusters (facts) are drawn with replacement.
-
-    Args:
-        values: shape (n,) or (n, d), finite.
-        clusters: n labels; None draws single values.
-        statistic: maps the d means, shape (d,), to one number, so that a macro average or a
-            correlation between models gets an interval too; None takes the mean itself (d = 1). Samples where it is
-            undefined (nan) are left out.
-        level: coverage, 0.95 for 95%.
-        samples: bootstrap samples.
-        seed: of the generator.
-
-    Raises:
-        ValueError: no values, values that are not finite, or d > 1 without ``statistic``.
-    """
-    table = _table(values)
-    if statistic is None:
-        if table.shape[1] != 1:
-            raise ValueError(f"values have {table.shape[1]} columns: give the statistic that makes one number of them")
-        statistic = _only
-    groups = list(clusters) if clusters is not None else range(len(table))
-    drawn = np.array([statistic(means) for means in bootstrap_means(table, clusters, samples, seed)])
-    low, high, effective = interval(drawn, groups, level)
-    return Interval(float(statistic(table.mean(0))), low, high, len(table), len(dict.fromkeys(groups)), effective)
+    def row(self, name: str = "estimate") -> dict[str, float]:
+        """Columns of a table: ``name, low, high``."""
+        return {name: self.estimate, "low": self.low, "high": self.high}
 
 
 class Ends(NamedTuple):
@@ -122,12 +82,59 @@ def effective_units(units: Units) -> float:
     """
     if isinstance(units, (float, int, np.integer)):
         return float(units)
-    labels = list(units)
-    if labels and all(isinstance(label, tuple) and len(label) == 2 for label in labels):
-        kinds = [kind for kind in zip(*labels, strict=True) if len(set(kind)) > 1]
-        return min((effective_units(kind) for kind in kinds), default=1.0)
-    sizes = np.bincount(pd.factorize(pd.Series(labels, dtype=object), use_na_sentinel=False)[0]).astype(float)
-    return float((sizes**2).sum() ** 2 / (sizes**4).sum()) if len(sizes) else 0.0
+    sizes = [np.bincount(codes).astype(float) for codes in unit_codes(units)]
+    counts = [float((m**2).sum() ** 2 / (m**4).sum()) if len(m) else 0.0 for m in sizes]
+    return min((count for count, m in zip(counts, sizes, strict=True) if len(m) > 1), default=max(counts))
+
+
+def label_codes(labels: Iterable[Hashable]) -> npt.NDArray[np.intp]:
+    """Number of each label, from 0 in order of first appearance, shape (n,); a missing label is one too."""
+    return pd.factorize(pd.Series(list(labels), dtype=object), use_na_sentinel=False)[0]
+
+
+def unit_codes(units: Sequence[Hashable]) -> list[npt.NDArray[np.intp]]:
+    """``label_codes`` of the units of each row; of both kinds where every row names a pair (tuple) that it crosses."""
+    crossed = len(units) > 0 and all(isinstance(label, tuple) and len(label) == 2 for label in units)
+    return [label_codes(kind) for kind in (zip(*units, strict=True) if crossed else [units])]
+
+
+def bootstrap_ci(
+    values: npt.ArrayLike,
+    clusters: Sequence[Hashable] | None = None,
+    statistic: Callable[[np.ndarray], np.ndarray | float] | None = None,
+    level: float = 0.95,
+    samples: int = 2000,
+    seed: int = 0,
+) -> Interval:
+    """Bootstrap ``interval`` of a mean, or of a function of means.
+
+    Prompts of one fact are not independent, so whole clusters (facts) are drawn with replacement.
+
+    Args:
+        values: shape (n,) or (n, d), finite.
+        clusters: n labels; None draws single values.
+        statistic: maps the d means, shape (d,), to one number, so that a macro average or a
+            correlation between models gets an interval too; None takes the mean itself (d = 1). Samples where it is
+            undefined (nan) are left out.
+        level: coverage, 0.95 for 95%.
+        samples: bootstrap samples.
+        seed: of the generator.
+
+    Raises:
+        ValueError: no values, values that are not finite, or d > 1 without ``statistic``.
+    """
+    table = _table(values)
+    if statistic is None:
+        if table.shape[1] != 1:
+            raise ValueError(f"values have {table.shape[1]} columns: give the statistic that makes one number of them")
+        statistic = np.ndarray.item
+    draws = np.array([statistic(means) for means in bootstrap_means(table, clusters, samples, seed)])
+    units = range(len(table)) if clusters is None else clusters
+    return _interval(float(statistic(table.mean(0))), interval(draws, units, level), units)
+
+
+def _interval(estimate: float, ends: Ends, units: Sequence[Hashable]) -> Interval:
+    return Interval(estimate, ends.low, ends.high, len(units), len(set(units)), ends.units)
 
 
 def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, level: float = 0.95) -> Interval:
@@ -144,11 +151,11 @@ def share_ci(hits: npt.ArrayLike, clusters: Sequence[Hashable] | None = None, le
         raise ValueError("a share is made of hits that are 0 or 1")
     if table.min() != table.max():
         return bootstrap_ci(table, clusters, level=level)
-    groups, value = list(clusters) if clusters is not None else range(len(table)), float(table.flat[0])
-    effective, low, high = effective_units(groups), math.nan, math.nan
+    units, value = range(len(table)) if clusters is None else clusters, float(table.flat[0])
+    effective, low, high = effective_units(units), math.nan, math.nan
     if effective >= FEWEST:
         low, high = stats.binomtest(int(value) * int(effective), int(effective)).proportion_ci(level)
-    return Interval(value, float(low), float(high), len(table), len(dict.fromkeys(groups)), effective)
+    return _interval(value, Ends(float(low), float(high), effective), units)
 
 
 def difference_ci(gaps: npt.ArrayLike, clusters: Sequence[Hashable] | None = None) -> tuple[float, float]:
@@ -159,8 +166,7 @@ def difference_ci(gaps: npt.ArrayLike, clusters: Sequence[Hashable] | None = Non
     """
     table = _table(gaps)
     if table.min() < table.max():
-        found = bootstrap_ci(table, clusters)
-        return found.low, found.high
+        return bootstrap_ci(table, clusters)[1:3]
     other, value = share_ci(np.zeros(len(table)), clusters).high, float(table.flat[0])
     if math.isnan(other):
         return other, other
@@ -186,77 +192,51 @@ def bootstrap_means(
     Raises:
         ValueError: no values, or values that are not finite.
     """
-    sums, counts = _by_cluster(_table(values), clusters)
-    totals = np.column_stack([sums, counts])
-    drawn = np.concatenate([block.astype(float) @ totals for block in _draws(len(counts), samples, seed)])
+    totals = np.column_stack(_by_cluster(_table(values), clusters))
+    drawn = np.concatenate([block.astype(float) @ totals for block in _draws(len(totals), samples, seed)])
     return np.asarray(drawn[:, :-1] / drawn[:, -1:])
 
 
 @lru_cache(maxsize=8)
 def _draws(count: int, samples: int, seed: int) -> tuple[np.ndarray, ...]:
-    """How often each of ``count`` things is drawn in each sample, in blocks of samples (samples, count).
+    """How often each of ``count`` units is drawn in each sample, in blocks of samples (samples, count).
 
-    Kept, since the groups of a table often are of one size and then rest on the same draws. One thing is drawn once
-    on average and never hundreds of times, so a byte holds it.
+    Kept, since the groups of a table often are of one size and then rest on the same draws. A unit is drawn once on
+    average and never hundreds of times, so a byte holds it.
     """
-    generator, block = np.random.default_rng(seed), max(1, BLOCK // count)
-    made = []
-    for first in range(0, samples, block):
-        size = min(block, samples - first)
-        drawn = generator.integers(count, size=(size, count)) + np.arange(0, size * count, count)[:, None]
-        made.append(np.bincount(drawn.ravel(), minlength=size * count).reshape(size, count).astype(np.uint8))
-    return tuple(made)
+    return tuple(
+        np.stack([np.bincount(sample, minlength=count) for sample in block]).astype(np.uint8)
+        for block in drawn_units(count, samples, np.random.default_rng(seed))
+    )
+
+
+def drawn_units(count: int, samples: int, generator: np.random.Generator) -> Iterator[npt.NDArray[np.int_]]:
+    """Numbers of ``count`` units drawn with replacement out of as many, in blocks of shape (samples, count)."""
+    block = max(1, BLOCK // count)
+    return (generator.integers(count, size=(min(block, samples - i), count)) for i in range(0, samples, block))
+
+
+def times_drawn(count: int, samples: int, generator: np.random.Generator) -> npt.NDArray[np.float64]:
+    """How often each of ``count`` units comes when as many are drawn with replacement, shape (samples, count)."""
+    return generator.multinomial(count, np.full(count, 1 / count), size=samples).astype(float)
 
 
 def resampled_means(
     values: npt.ArrayLike,
-    clusters: Sequence[Hashable],
+    units: Sequence[Hashable],
     included: npt.ArrayLike | None = None,
     samples: int = 2000,
     seed: int | Sequence[int] = 0,
 ) -> np.ndarray:
-    """``bootstrap_means`` of columns that count different rows; its draws of clusters are others.
+    """``bootstrap_means`` of columns that count different rows, and of rows that cross two kinds of units.
+
+    Rows that share an identity or a predicate are not independent, so both kinds are drawn with replacement and a row
+    counts as often as the product of both says (the pigeonhole bootstrap: Owen 2007). It errs on the side of wide
+    intervals. A kind of one level is not drawn.
 
     Args:
         values: shape (n, d).
-        clusters: n labels; equal ones are drawn together.
-        included: shape (n, d), which rows count for which column; None for all.
-        samples: bootstrap samples.
-        seed: of the generator.
-
-    Returns:
-        Shape (samples, d); nan where a sample holds no row that counts.
-
-    Raises:
-        ValueError: the shapes differ, or there is no value.
-    """
-    table = np.asarray(values, dtype=float)
-    counted = np.ones(table.shape) if included is None else np.asarray(included, dtype=float)
-    if table.ndim != 2 or not table.size or counted.shape != table.shape or len(clusters) != len(table):
-        raise ValueError(f"values {table.shape}, included {counted.shape} and {len(clusters)} clusters do not fit")
-    sums, rows = (_by_cluster(one, clusters)[0] for one in (table * counted, counted))
-    count = len(sums)
-    weights = np.random.default_rng(seed).multinomial(count, np.full(count, 1 / count), size=samples).astype(float)
-    with np.errstate(invalid="ignore"):
-        return np.asarray((weights @ sums) / (weights @ rows))
-
-
-def crossed_means(
-    values: npt.ArrayLike,
-    units: Sequence[tuple[Hashable, Hashable]],
-    included: npt.ArrayLike | None = None,
-    samples: int = 2000,
-    seed: int | Sequence[int] = 0,
-) -> np.ndarray:
-    """``resampled_means`` of rows that cross two kinds of things, such as identities and predicates.
-
-    Rows that share either are not independent, so both kinds are drawn with replacement and a row counts as often as
-    the product of both says (the pigeonhole bootstrap: Owen 2007). It errs on the side of wide intervals. A kind of
-    one level is not drawn.
-
-    Args:
-        values: shape (n, d).
-        units: of every row, its two labels.
+        units: n labels, of which equal ones are drawn together; or n pairs (tuples) of labels, one of each kind.
         included: shape (n, d), which rows count for which column; None for all.
         samples: bootstrap samples.
         seed: of the generator.
@@ -271,19 +251,43 @@ def crossed_means(
     counted = np.ones(table.shape) if included is None else np.asarray(included, dtype=float)
     if table.ndim != 2 or not table.size or counted.shape != table.shape or len(units) != len(table):
         raise ValueError(f"values {table.shape}, included {counted.shape} and {len(units)} units do not fit")
-    places = [pd.factorize(pd.Series([unit[kind] for unit in units]))[0] for kind in (0, 1)]
-    sizes = [int(place.max()) + 1 for place in places]
-    cells = np.zeros((*sizes, 2 * table.shape[1]))
-    np.add.at(cells, tuple(places), np.hstack([table * counted, counted]))
-    generator = np.random.default_rng(seed)
-    first, second = (generator.multinomial(n, np.full(n, 1 / n), size=samples).astype(float) for n in sizes)
-    sums = np.empty((samples, cells.shape[2]))
-    block = max(1, BLOCK * 8 // (sizes[1] * cells.shape[2]))
-    for start in range(0, samples, block):
-        part = slice(start, start + block)
-        sums[part] = np.einsum("sb,sbd->sd", second[part], np.tensordot(first[part], cells, 1))
+    codes, generator = unit_codes(units), np.random.default_rng(seed)
+    sizes = [int(kind.max()) + 1 for kind in codes]
+    cells = np.zeros((*sizes, 2 * table.shape[1]))  # sums and counts
+    np.add.at(cells, tuple(codes), np.hstack([table * counted, counted]))
+    first, *second = (times_drawn(size, samples, generator) for size in sizes)
+    if second:
+        block = max(1, BLOCK * 8 // cells[0].size)
+        parts = [slice(start, start + block) for start in range(0, samples, block)]
+        drawn = [np.einsum("sb,sbd->sd", second[0][part], np.tensordot(first[part], cells, 1)) for part in parts]
+        sums, counts = np.hsplit(np.concatenate(drawn), 2)
+    else:
+        sums, counts = (first @ side for side in np.hsplit(cells, 2))
     with np.errstate(invalid="ignore"):
-        return np.asarray(sums[:, : table.shape[1]] / sums[:, table.shape[1] :])
+        return np.asarray(sums / counts)
+
+
+crossed_means = resampled_means  # of pairs of labels
+
+
+def _by_cluster(values: np.ndarray, clusters: Sequence[Hashable] | None) -> tuple[np.ndarray, np.ndarray]:
+    """Sums (c, d) and counts (c,) of ``values`` (n, d) per cluster, in order of first appearance."""
+    if clusters is None:
+        return values, np.ones(len(values))
+    if len(clusters) != len(values):
+        raise ValueError(f"{len(values)} values for {len(clusters)} cluster labels")
+    codes = label_codes(clusters)
+    sums = np.zeros((codes.max() + 1, values.shape[1]))
+    np.add.at(sums, codes, values)
+    return sums, np.bincount(codes).astype(float)
+
+
+def _table(values: npt.ArrayLike) -> np.ndarray:
+    """Values as an array of shape (n, d)."""
+    table = np.asarray(values, dtype=float)
+    if not table.size or not table.ndim or not np.isfinite(table).all():
+        raise ValueError("a bootstrap needs a list of at least one value, all finite")
+    return table.reshape(len(table), -1)
 
 
 def two_sided(draws: npt.ArrayLike, units: Units) -> float:
@@ -303,18 +307,6 @@ def two_sided(draws: npt.ArrayLike, units: Units) -> float:
     side = min((finite <= SLACK).sum(), (finite >= -SLACK).sum())
     p = min(1.0, 2 * (1 + float(side)) / (1 + len(finite)))
     return float(2 * stats.t.sf(stats.norm.isf(p / 2) * np.sqrt(1 - 1 / count), count - 1))
-
-
-def _table(values: npt.ArrayLike) -> np.ndarray:
-    """Values as an array of shape (n, d)."""
-    table = np.asarray(values, dtype=float)
-    if not table.size or not table.ndim or not np.isfinite(table).all():
-        raise ValueError("a bootstrap needs a list of at least one value, all finite")
-    return table.reshape(len(table), -1)
-
-
-def _only(means: np.ndarray) -> float:
-    return float(means[0])
 
 
 def half_samples(
@@ -350,12 +342,9 @@ def half_samples(
     generator, half = np.random.default_rng(seed), count // 2
     halves = (generator.permutation(count)[:half] for _ in range(samples))
     drawn = np.array([np.atleast_1d(np.asarray(statistic(chosen), dtype=float)) for chosen in halves])
-    found = []
-    for column in drawn.T:
-        defined = column[np.isfinite(column)]
-        mean = float(defined.mean()) if len(defined) else float("nan")
-        found.append(Interval(mean, *interval(defined, count, level)[:2], half, count, count))
-    return found
+    means = [float(column[np.isfinite(column)].mean()) if np.isfinite(column).any() else math.nan for column in drawn.T]
+    ends = [interval(column, count, level) for column in drawn.T]
+    return [Interval(mean, end.low, end.high, half, count, count) for mean, end in zip(means, ends, strict=True)]
 
 
 def paired_permutation_test(

@@ -13,10 +13,9 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 from scipy import stats
 
-from probekit.metrics.bootstrap import SLACK, interval
+from probekit.metrics.bootstrap import SLACK, drawn_units, interval, label_codes
 from probekit.metrics.decisions import LEVEL
 
 Array = npt.NDArray[np.float64]
@@ -41,27 +40,23 @@ def paired(differences: npt.ArrayLike) -> Tested:
     values = _list(differences)
     count = len(values)
     if 1 << count > MOST:
-        found = stats.permutation_test((values,), np.mean, permutation_type="samples", vectorized=True, **_all(values))
-        p = float(found.pvalue)
+        test = stats.permutation_test((values,), np.mean, permutation_type="samples", **_all(values))
+        p = float(test.pvalue)
     else:
         signs = 1.0 - 2 * ((np.arange(1 << count)[:, None] >> np.arange(count)) & 1)
-        drawn = signs @ values / count
-        sides = (drawn >= values.mean() - SLACK).mean(), (drawn <= values.mean() + SLACK).mean()
-        p = min(1.0, 2 * min(sides))
-    return _tested(values.mean(), p, 2 / 2**count, lambda rows: values[rows].mean(), count)
+        p = _both_sides(signs @ values / count, values.mean())
+    return _tested(values.mean(), p, 2 / 2**count, _drawn_means(values, np.random.default_rng(0)), count, count)
 
 
 def apart(first: npt.ArrayLike, second: npt.ArrayLike) -> Tested:
     """The mean of one group of units less that of another; p by all ways to form groups of these sizes."""
-    one, two = _list(first), _list(second)
-    both = np.concatenate([one, two])
-    found = stats.permutation_test((one, two), _gap, vectorized=True, **_all(both))
-    generator = np.random.default_rng(0)
-    draws = [generator.choice(group, (2000, len(group))).mean(1) for group in (one, two)]
-    least = 2 / comb(len(both), len(one))
-    few = min(len(one), len(two))
-    low, high = interval(draws[0] - draws[1], few)[:2] if least <= LEVEL else (np.nan, np.nan)
-    return Tested(float(one.mean() - two.mean()), low, high, float(found.pvalue), least, len(both))
+    groups = _list(first), _list(second)
+    both, generator = np.concatenate(groups), np.random.default_rng(0)
+    test = stats.permutation_test(groups, lambda a, b, axis=-1: a.mean(axis) - b.mean(axis), **_all(both))
+    draws = [_drawn_means(group, generator) for group in groups]
+    sizes = [len(group) for group in groups]
+    estimate, least = groups[0].mean() - groups[1].mean(), 2 / comb(len(both), sizes[0])
+    return _tested(estimate, test.pvalue, least, draws[0] - draws[1], min(sizes), len(both))
 
 
 def associated(
@@ -75,24 +70,19 @@ def associated(
     p by all orders of one list, or by ``DRAWN`` random ones where there are more; units of one cluster are drawn
     together for the interval.
     """
-    one, two, of = _list(x), _list(y), tau_b if measure == "kendall" else _pearson
+    one, two, correlation = _list(x), _list(y), tau_b if measure == "kendall" else _pearson
     orders = factorial(len(one))
-    found = stats.permutation_test(
+    test = stats.permutation_test(
         (one,),
-        lambda values, axis=-1: of(values, two),
+        lambda values, axis=-1: correlation(values, two),
         permutation_type="pairings",
         vectorized=True,
-        n_resamples=orders if orders <= DRAWN else DRAWN,
+        n_resamples=min(orders, DRAWN),
         rng=np.random.default_rng(0),
     )
-    least = 2 / min(orders, 1 + DRAWN)
-    return _tested(
-        float(of(one, two)),
-        found.pvalue,
-        least,
-        lambda rows: float(of(one[rows], two[rows])),
-        len(one) if clusters is None else clusters,
-    )
+    units = len(one) if clusters is None else clusters
+    draws = redrawn(lambda rows: float(correlation(one[rows], two[rows])), units)
+    return _tested(correlation(one, two), test.pvalue, 2 / min(orders, 1 + DRAWN), draws, units, len(one))
 
 
 def with_cases(profiles: Sequence[npt.ArrayLike], lists: Sequence[npt.ArrayLike]) -> Tested:
@@ -108,12 +98,11 @@ def with_cases(profiles: Sequence[npt.ArrayLike], lists: Sequence[npt.ArrayLike]
     sums, count = np.zeros(1), 0
     for rows, values in zip(profiles, lists, strict=True):
         table, orders = np.asarray(rows, dtype=float), np.array(list(permutations(_list(values))))
-        found = _pearson(orders[:, None], table[None]).sum(-1)  # (orders,)
-        sums, count = (sums[:, None] + found[None]).ravel(), count + len(table)
+        of_orders = _pearson(orders[:, None], table[None]).sum(-1)
+        sums, count = (sums[:, None] + of_orders[None]).ravel(), count + len(table)
     drawn = sums / count  # the first order of all groups is that observed
-    side = min((drawn >= drawn[0] - SLACK).mean(), (drawn <= drawn[0] + SLACK).mean())
-    cases = sum(len(_list(values)) for values in lists)
-    return Tested(float(drawn[0]), np.nan, np.nan, min(1.0, 2 * float(side)), min(1.0, 2 / len(drawn)), cases)
+    cases = sum(map(np.size, lists))
+    return Tested(float(drawn[0]), np.nan, np.nan, _both_sides(drawn, drawn[0]), min(1.0, 2 / len(drawn)), cases)
 
 
 def relabelled(
@@ -121,16 +110,14 @@ def relabelled(
 ) -> tuple[float, float]:
     """Two-sided p of a statistic of labelled units, by all ways to give out the labels anew within strata, and the
     least p that there could be."""
-    given, groups = np.asarray(labels, dtype=bool), pd.factorize(pd.Series(list(strata)))[0]
+    given, groups = np.asarray(labels, dtype=bool), label_codes(strata)
     places = [np.flatnonzero(groups == group) for group in range(groups.max() + 1)]
     values = []
     for chosen in product(*(combinations(place, int(given[place].sum())) for place in places)):
         fresh = np.zeros(len(given), dtype=bool)
         fresh[[unit for units in chosen for unit in units]] = True
         values.append(statistic(fresh))
-    drawn, observed = np.array(values), statistic(given)
-    side = min((drawn >= observed - SLACK).mean(), (drawn <= observed + SLACK).mean())
-    return min(1.0, 2 * float(side)), min(1.0, 2 / len(values))
+    return _both_sides(np.array(values), statistic(given)), min(1.0, 2 / len(values))
 
 
 def redrawn(
@@ -143,12 +130,10 @@ def redrawn(
         units: how many rows there are, or their labels, of which equal ones are drawn together.
         samples: bootstrap samples.
     """
-    codes = np.arange(units) if isinstance(units, int) else pd.factorize(pd.Series(list(units)))[0]
+    codes = label_codes(range(units) if isinstance(units, int) else units)
     members = [np.flatnonzero(codes == code) for code in range(codes.max() + 1)]
-    drawn = np.random.default_rng(0).integers(len(members), size=(samples, len(members)))
-    if len(members) == len(codes):
-        return np.array([statistic(draw) for draw in drawn])
-    return np.array([statistic(np.concatenate([members[unit] for unit in draw])) for draw in drawn])
+    draws = (draw for block in drawn_units(len(members), samples, np.random.default_rng(0)) for draw in block)
+    return np.array([statistic(np.concatenate([members[unit] for unit in draw])) for draw in draws])
 
 
 def tau_b(x: npt.ArrayLike, y: npt.ArrayLike) -> Array:
@@ -158,33 +143,38 @@ def tau_b(x: npt.ArrayLike, y: npt.ArrayLike) -> Array:
         return np.asarray((one * two).sum(-1) / np.sqrt((one != 0).sum(-1) * (two != 0).sum(-1)))
 
 
+def _both_sides(values: Array, observed: float) -> float:
+    """Two-sided p of ``observed`` among the values of all rearrangements."""
+    sides = (values >= observed - SLACK).mean(), (values <= observed + SLACK).mean()
+    return min(1.0, 2 * float(min(sides)))
+
+
+def _drawn_means(values: Array, generator: np.random.Generator) -> Array:
+    return np.concatenate([values[rows].mean(1) for rows in drawn_units(len(values), 2000, generator)])
+
+
 def _tested(
-    estimate: float, p: float, least: float, statistic: Callable[[Any], float], units: int | Sequence[Hashable]
+    estimate: npt.ArrayLike, p: float, least: float, draws: Array, units: float | Sequence[Hashable], count: int
 ) -> Tested:
-    count = units if isinstance(units, int) else len(units)
-    low, high = interval(redrawn(statistic, units), units)[:2] if least <= LEVEL else (np.nan, np.nan)
-    return Tested(float(estimate), low, high, float(p), least, count)
+    low, high = interval(draws, units)[:2] if least <= LEVEL else (np.nan, np.nan)
+    return Tested(float(np.asarray(estimate)), low, high, float(p), least, count)
 
 
 def _list(values: npt.ArrayLike) -> Array:
-    found = np.asarray(values, dtype=float)
-    if found.ndim != 1 or not len(found) or not np.isfinite(found).all():
+    numbers = np.asarray(values, dtype=float)
+    if numbers.ndim != 1 or not len(numbers) or not np.isfinite(numbers).all():
         raise ValueError("a test needs a list of finite numbers, one per unit")
-    return found
+    return numbers
 
 
 def _all(values: Array) -> dict[str, Any]:
-    return {"n_resamples": MOST, "rng": np.random.default_rng(len(values))}
-
-
-def _gap(first: Array, second: Array, axis: int = -1) -> Array:
-    return np.asarray(first.mean(axis) - second.mean(axis))
+    return {"n_resamples": MOST, "rng": np.random.default_rng(len(values)), "vectorized": True}
 
 
 def _signs(values: npt.ArrayLike) -> Array:
-    found = np.asarray(values, dtype=float)
-    i, j = np.triu_indices(found.shape[-1], 1)
-    return np.sign(found[..., i] - found[..., j])
+    numbers = np.asarray(values, dtype=float)
+    i, j = np.triu_indices(numbers.shape[-1], 1)
+    return np.sign(numbers[..., i] - numbers[..., j])
 
 
 def _pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> Array:
