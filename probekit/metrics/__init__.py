@@ -25,12 +25,12 @@ from probekit.metrics.bootstrap import (
 from probekit.metrics.context import Ucm, context_accuracy, rank_change, rank_change_table, ucm, ucm_table
 from probekit.metrics.correlation import Correlation, correlation_interval, kendall_tau, pearson, spearman
 from probekit.metrics.diversity import effective_number, gini, repetition, total_variation
-from probekit.metrics.estimates import Drawn, contrast, spread
+from probekit.metrics.estimates import Drawn, estimate_row, spread
 from probekit.metrics.floor import at_floor, at_floor_in_both, floors, reaches_floor, with_floors
 from probekit.metrics.hurtfulness import honest, hurtful
 from probekit.metrics.joint import FactHits, JointAccuracy, fact_hits, joint_accuracy, split_halves
 from probekit.metrics.multiple import holm
-from probekit.metrics.pairwise import MEASURES, rank_differences
+from probekit.metrics.pairwise import MEASURES, contrast, rank_differences
 from probekit.metrics.ranking import accuracy_at_k, hits_at_k, macro_average, mean_reciprocal_rank
 from probekit.metrics.rationale import (
     PairedCorrelation,
@@ -81,6 +81,7 @@ __all__ = [
     "crossed_means",
     "effective_number",
     "effective_units",
+    "estimate_row",
     "expected_average_precision",
     "expected_f1",
     "f1_delta",

@@ -22,7 +22,16 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics.bootstrap import Interval, bootstrap_ci, bootstrap_means, interval, resampled_means, share_ci
+from probekit.metrics.bootstrap import (
+    Interval,
+    bootstrap_ci,
+    bootstrap_means,
+    interval,
+    label_codes,
+    resampled_means,
+    share_ci,
+)
+from probekit.metrics.estimates import spread
 from probekit.metrics.ranking import hits_at_k
 
 CHANGES = ("rc_centre", "rc_added", "rc_correct", "rc_incorrect")
@@ -100,37 +109,31 @@ def ucm(
         ValueError: no step, labels of another number, or a change that is missing.
     """
     values = np.asarray(changes, dtype=float)
-    given = [""] * len(values) if strata is None else list(strata)
-    drawn_by = list(triples if clusters is None else clusters)
-    if values.ndim != 1 or not len(values) or not len(values) == len(triples) == len(given) == len(drawn_by):
-        raise ValueError(f"{values.shape} changes, {len(triples)} triples and {len(given)} strata do not fit")
+    strata = [""] * len(values) if strata is None else strata
+    clusters = triples if clusters is None else clusters
+    if values.ndim != 1 or not len(values) or not len(values) == len(triples) == len(strata) == len(clusters):
+        raise ValueError(f"{values.shape} changes, {len(triples)} triples and {len(strata)} strata do not fit")
     if not np.isfinite(values).all():
         raise ValueError("every step that counts needs a rank change")
     signs = np.column_stack([values < 0, values == 0, values > 0]).astype(float)
-    table = pd.DataFrame(signs).assign(
-        triple=list(triples), stratum=given, cluster=pd.factorize(pd.Series(drawn_by))[0]
-    )
+    table = pd.DataFrame(signs).assign(triple=list(triples), stratum=list(strata), cluster=label_codes(clusters))
     means = {0: "mean", 1: "mean", 2: "mean", "cluster": "first"}
     rows = table.groupby(["triple", "stratum"], sort=False).agg(means).reset_index() if per_triple else table
-    codes, names = pd.factorize(rows["stratum"])
-    member = np.repeat(np.eye(len(names))[codes], 3, axis=1)  # (rows, strata x 3)
-    shares = np.tile(rows[[0, 1, 2]].to_numpy(), len(names))
+    codes = label_codes(rows["stratum"])
+    member = np.repeat(np.eye(codes.max() + 1)[codes], 3, axis=1)  # (rows, strata x 3)
+    shares = np.tile(rows[[0, 1, 2]].to_numpy(), codes.max() + 1)
     own = (shares * member).sum(0) / member.sum(0)
-    count, labels = rows["cluster"].nunique(), rows["cluster"].tolist()
-    drawn = resampled_means(shares, labels, member, samples, seed)
-    found = []
+    drawn = resampled_means(shares, rows["cluster"].tolist(), member, samples, seed)
+    results = []
     for i in range(3):
         if signs[:, i].min() == signs[:, i].max():
-            found.append(share_ci(signs[:, i], table["cluster"].tolist())._replace(n=len(values)))
+            results.append(share_ci(signs[:, i], table["cluster"].tolist()))
         else:
-            low, high, effective = interval(_mean_of_present(drawn[:, i::3]), labels)
-            found.append(Interval(float(own[i::3].mean()), low, high, len(values), count, effective))
-    return Ucm(*found)
-
-
-def _mean_of_present(drawn: np.ndarray) -> np.ndarray:
-    """Mean over the columns of each row that are defined; shape (samples,), every row has one."""
-    return np.nansum(drawn, axis=1) / np.isfinite(drawn).sum(axis=1)
+            present = np.isfinite(drawn[:, i::3]).sum(axis=1)  # strata in each draw
+            ends = interval(np.nansum(drawn[:, i::3], axis=1) / present, rows["cluster"].tolist())
+            estimate, clusters_drawn = float(own[i::3].mean()), rows["cluster"].nunique()
+            results.append(Interval(estimate, ends.low, ends.high, len(values), clusters_drawn, ends.units))
+    return Ucm(*results)
 
 
 def ucm_table(
@@ -164,11 +167,11 @@ def ucm_table(
         names, documents = group["triple_id"].tolist(), group["doc_id"].tolist()
         parts = group[strata].tolist() if strata and not once else None
         units = documents if once else names
-        found = ucm(group["rc_centre"], units, documents, parts, per_triple or once, seed=seed)
+        shares = ucm(group["rc_centre"], units, documents, parts, per_triple or once, seed=seed)
         row = dict(zip(by, key, strict=True)) | {"steps": steps_of(group)} | _counts(group)
-        row |= {"effective": found.understand.effective}
-        for name, share in zip(ANSWERS, found, strict=True):
-            row |= {name: share.estimate, f"{name}_low": share.low, f"{name}_high": share.high}
+        row |= {"effective": shares.understand.effective}
+        for name, share in zip(ANSWERS, shares, strict=True):
+            row |= spread(name, share)
         rows.append(row | {"already_first": float((group["rank_before"] == 1).mean())})
     return pd.DataFrame(rows)
 
@@ -198,13 +201,11 @@ def rank_change_table(
             defined = group[group[change].notna()]
             if len(defined):
                 counts, documents = _counts(defined), defined["doc_id"].tolist()
-                drawn = bootstrap_means(defined[change], documents, samples, seed)[:, 0]
-                low, high, effective = interval(drawn, documents)
-                told = {"change": change, "mean": float(defined[change].mean()), "low": low, "high": high}
+                pooled = bootstrap_ci(defined[change], documents, samples=samples, seed=seed)
                 each = bootstrap_ci(defined.groupby("doc_id", sort=False)[change].mean(), samples=samples, seed=seed)
-                told |= {"once": each.estimate, "once_low": each.low, "once_high": each.high}
-                told |= {"steps": steps_of(defined)} | counts | {"effective": effective}
-                rows.append(dict(zip(keys, key, strict=True)) | told)
+                row = dict(zip(keys, key, strict=True)) | {"change": change} | pooled.row("mean")
+                row |= spread("once", each) | {"steps": steps_of(defined)} | counts
+                rows.append(row | {"effective": pooled.effective})
     return pd.DataFrame(rows)
 
 

@@ -1,4 +1,4 @@
-"""An estimate and its draws, as every page keeps them; one paired contrast."""
+"""An estimate with its draws, as every page keeps them, and the columns that both make in a table."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-import pandas as pd
 
-from probekit.metrics.bootstrap import Interval, difference_ci, interval, paired_permutation_test
+from probekit.metrics.bootstrap import Interval, Units, interval
 
 Array = npt.NDArray[np.float64]
 
@@ -37,29 +36,18 @@ class Drawn(NamedTuple):
         return interval(self.draws, self.units, level)[:2]
 
 
-def spread(name: str, found: Interval | Drawn) -> dict[str, float]:
-    """Columns of a table for an estimate with its interval: ``name``, ``name_low``, ``name_high``."""
-    low, high = found.interval() if isinstance(found, Drawn) else (found.low, found.high)
-    return {name: float(found.estimate), f"{name}_low": low, f"{name}_high": high}
+def spread(name: str, value: Interval | Drawn) -> dict[str, float]:
+    """Columns of a table for an estimate with its interval: ``name, name_low, name_high``."""
+    low, high = value.interval() if isinstance(value, Drawn) else value[1:3]
+    return {name: float(value.estimate), f"{name}_low": low, f"{name}_high": high}
 
 
-def contrast(hits: pd.DataFrame, first: str = "first", second: str = "second") -> dict[str, float]:
-    """Two settings of the same facts: both means, the first less the second with its 95% interval over facts, and p.
+def estimate_row(estimate: float, draws: npt.ArrayLike, units: Units, name: str = "estimate") -> dict[str, float]:
+    """Columns of a table for an estimate with the ``interval`` of its draws: ``name, low, high``.
 
     Args:
-        hits: one row per fact, its hits in the columns ``first`` and ``second`` (of ``paired_hits``).
-        first, second: names of the means in the result.
-
-    Returns:
-        ``facts``, the two means, ``difference, low, high`` (see ``difference_ci``), and ``p`` of the paired permutation
-        test.
+        draws: shape (samples,).
+        units: that were drawn, see ``effective_units``.
     """
-    one, two = hits.iloc[:, 0], hits.iloc[:, 1]
-    low, high = difference_ci(one - two)
-    means = {"facts": len(hits), first: one.mean(), second: two.mean()}
-    return means | {
-        "difference": float((one - two).mean()),
-        "low": low,
-        "high": high,
-        "p": paired_permutation_test(one, two),
-    }
+    low, high, _ = interval(draws, units)
+    return {name: float(estimate), "low": low, "high": high}

@@ -1,4 +1,4 @@
-"""Two models on the same prompts: by how much one ranks the gold better, with its interval and a paired test."""
+"""Two models or settings on the same facts: how far apart their means are, with the interval and a paired test."""
 
 from __future__ import annotations
 
@@ -17,6 +17,27 @@ MEASURES: dict[str, Measure] = {  # of one prompt, each from 0 to 1; their means
     "Acc@10": lambda ranks: hits_at_k(ranks, 10),
     "MRR": lambda ranks: 1 / np.asarray(ranks, dtype=float),
 }
+
+
+def contrast(
+    hits: pd.DataFrame, first: str = "first", second: str = "second", facts: Sequence[Hashable] | None = None
+) -> dict[str, float]:
+    """Two settings of the same rows: both means, the first less the second with its 95% interval over facts, and p.
+
+    Args:
+        hits: one row per fact (of ``paired_hits``) or prompt, its hits in the first two columns.
+        first, second: names of the means in the result.
+        facts: of each row; rows of one fact are drawn, and flipped, together. None takes each row as a fact.
+
+    Returns:
+        ``facts``, the two means, ``difference, low, high`` (see ``difference_ci``), and ``p`` of the paired permutation
+        test.
+    """
+    one, two = hits.iloc[:, 0], hits.iloc[:, 1]
+    p = paired_permutation_test(one, two, facts)
+    low, high = difference_ci(one - two, facts)
+    means = {"facts": len(hits if facts is None else set(facts)), first: one.mean(), second: two.mean()}
+    return means | {"difference": float((one - two).mean()), "low": low, "high": high, "p": p}
 
 
 def rank_differences(
@@ -46,12 +67,8 @@ def rank_differences(
     """
     rows = []
     for name, measure in measures.items():
-        if candidates is not None and candidates > 1 and measure([candidates])[0] == 1:
-            continue
-        one, two = measure(first), measure(second)
-        p = paired_permutation_test(one, two, facts)
-        low, high = difference_ci(one - two, facts)
-        about = {"measure": name, "prompts": len(one), "facts": len(set(facts))}
-        about |= {"mean_first": float(one.mean()), "mean_second": float(two.mean())}
-        rows.append(about | {"difference": float((one - two).mean()), "low": low, "high": high, "p": p})
+        if candidates is None or candidates == 1 or measure([candidates])[0] < 1:
+            hits = pd.DataFrame({"first": measure(first), "second": measure(second)})
+            row = {"measure": name, "prompts": len(hits)}
+            rows.append(row | contrast(hits, "mean_first", "mean_second", facts))
     return pd.DataFrame(rows)

@@ -74,7 +74,7 @@ def test_a_measure_that_no_candidate_could_miss_is_left_out():
 
 
 def test_lists_that_do_not_fit_are_refused():
-    cases = ([1, 2], [1], "equally long"), ([], [], "non-empty"), ([0, 1], [1, 1], "start at 1")
+    cases = ([1, 2], [1], "same length"), ([], [], "non-empty"), ([0, 1], [1, 1], "start at 1")
     for first, second, said in cases:
         with pytest.raises(ValueError, match=said):
             rank_differences(first, second, list("ab")[: len(first)])
