@@ -18,7 +18,7 @@ import re
 import shutil
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.metadata import version
@@ -32,6 +32,7 @@ import pyarrow.parquet as pq
 from probekit import elsewhere
 from probekit.errors import ProbeError, StoreError
 from probekit.files import cache_folder, canonical, digest, sweep, write_atomically
+from probekit.files.progress import Progress
 from probekit.files.reading import HELD, beyond, limit, open_regular, read_object
 
 log = logging.getLogger(__name__)
@@ -45,6 +46,28 @@ LIBRARIES = ("torch", "transformers", "tokenizers")
 SCORERS: dict[str, Mapping[str, str]] = {}  # fingerprint of a model that was read here -> device and number format
 USED = Counter[tuple[str, str]]()  # shards handed out here, by fingerprint and what computed them
 Shard = tuple[pd.DataFrame, str]  # and what computed it, as JSON; empty where it does not say so
+
+
+@dataclass(frozen=True)
+class Work:
+    """A result that is made of shards, each of which any machine can make.
+
+    Args:
+        function, key: as in ``Store.place``.
+        title: what runs.
+        sizes: forward rows of each shard.
+        compute: makes the shard of a number and says how many rows are done.
+        finish: makes the result of all shards, in order.
+        tokens: of all rows; None where unknown.
+    """
+
+    function: str
+    key: Mapping[str, Any]
+    title: str
+    sizes: Sequence[int]
+    compute: Callable[[int, Progress], pd.DataFrame]
+    finish: Callable[[list[pd.DataFrame]], Any]
+    tokens: int | None = None
 
 
 @dataclass(frozen=True)
@@ -180,6 +203,31 @@ class Store:
         for path, _ in list(self.faults()):
             _remove(path)
             yield path
+
+
+def answer(work: Work, store: Store | None = None) -> Any:
+    """The result of some work: shards that the store has are read, the others computed and kept there.
+
+    Args:
+        work: what is to be done.
+        store: where finished shards are kept and found; None keeps nothing.
+
+    Raises:
+        StoreError: see ``Store.frames``.
+    """
+    with Progress(work.title, work.sizes) as progress:
+
+        def compute(shard: int) -> pd.DataFrame:
+            progress.reach(shard)
+            return work.compute(shard, progress)
+
+        shards = len(work.sizes)
+        if store is None or not shards:
+            frames = [compute(shard) for shard in range(shards)]
+        else:
+            elsewhere.under_way.set((work.title, work.sizes, work.tokens))
+            frames = store.frames(work.function, work.key, shards, compute)
+    return work.finish(frames)
 
 
 class _Fault(Exception):

@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from dataclasses import replace
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -22,8 +23,8 @@ from probekit.errors import ProbeError
 from probekit.metrics.context import rank_change
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
-from probekit.scoring import rank_targets
-from probekit.store import Store
+from probekit.scoring.rank import rank_targets_work
+from probekit.store import Store, Work, answer
 
 KEPT = ["triple_id", "prompt_id", "fact_id", "relation", "pool", "subject", "target", "correct"]
 RARITY = ["golds", "relation_prompts", "target_prompts"]
@@ -146,6 +147,17 @@ def rank_steps(
         ProbeError: a pool without candidates, or an entity of a step that is not among them.
         ModelError, StoreError: see ``rank_targets``.
     """
+    return cast(pd.DataFrame, answer(rank_steps_work(model, taken, entities, batch_tokens, answers), store))
+
+
+def rank_steps_work(
+    model: Model,
+    taken: pd.DataFrame,
+    entities: Mapping[str, Sequence[str]],
+    batch_tokens: int | None = None,
+    answers: bool = False,
+) -> Work:
+    """What ``rank_steps`` has to do."""
     absent = set(taken["pool"]) - set(entities)
     if absent:
         raise ProbeError(f"no candidates are given for the pool {min(absent)!r}; `triples` lists those of each")
@@ -158,15 +170,23 @@ def rank_steps(
     asked = pd.DataFrame(list(numbers), columns=["relation", "text"]).assign(prompt_id=range(len(numbers)))
     asked["gold"] = [[next(one for one in wish if isinstance(one, str))] for wish in wishes]
     probe = Probe("contexts", asked, [e for pool in entities.values() for e in pool])
-    ranked = rank_targets(
-        model,
-        probe,
-        [list(w) for w in wishes],
-        batch_tokens=batch_tokens,
-        candidates=entities,
-        top=int(answers),
-        store=store,
-    )
+    targets = [list(w) for w in wishes]
+    work = rank_targets_work(model, probe, targets, batch_tokens=batch_tokens, candidates=entities, top=int(answers))
+
+    def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
+        return _changes(placed, numbers, work.finish(frames), entities, answers)
+
+    return replace(work, finish=finish)
+
+
+def _changes(
+    placed: pd.DataFrame,
+    numbers: dict[tuple[str, str], int],
+    ranked: pd.DataFrame,
+    entities: Mapping[str, Sequence[str]],
+    answers: bool,
+) -> pd.DataFrame:
+    """The rows of ``rank_steps``, from the ranks in the numbered inputs."""
     rank = dict(zip(zip(ranked["prompt_id"], ranked["target"], strict=True), ranked["rank"], strict=True))
     told = pd.DataFrame([_change(row, numbers, rank) for row in placed.itertuples()], index=placed.index)
     told["candidates"] = [len(entities[pool]) for pool in placed["pool"]]

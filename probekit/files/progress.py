@@ -12,8 +12,9 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 PLACE = "PROBEKIT_PROGRESS"
@@ -47,6 +48,42 @@ def bar(title: str, total: int, unit: str, initial: int = 0, items: Iterable[Any
     if _terminal() or "ipykernel" in sys.modules:
         return fitting(items, **about)
     return tqdm(items, file=_Lines(), bar_format=FORMAT, mininterval=APART, **about)
+
+
+class Progress:
+    """Rows per second and what remains of some shards, of which those found finished count as no speed.
+
+    Args:
+        title: what runs.
+        sizes: forward rows of each shard.
+    """
+
+    def __init__(self, title: str, sizes: Sequence[int]) -> None:
+        self.title, self.sizes = title, sizes
+        self.bar: Any = None
+
+    def reach(self, shard: int) -> None:
+        """Shards before this one are done; those not computed here count as found, not as speed."""
+        before = sum(self.sizes[:shard])
+        if self.bar is None:
+            self.bar = bar(self.title, sum(self.sizes), " rows", before)
+        elif not self.bar.disable and before > self.bar.n:
+            self.bar.initial += before - self.bar.n
+            self.bar.update(before - self.bar.n)
+
+    def add(self, rows: int) -> None:
+        """So many more rows are done."""
+        if self.bar is not None:
+            self.bar.update(rows)
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self.bar is not None:
+            self.bar.close()
 
 
 def quiet() -> bool:

@@ -10,17 +10,17 @@ import re
 import string
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import pandas as pd
 
 from probekit.errors import ModelError
 from probekit.files import canonical, digest
+from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.scoring.forward import Row, mask_logits
-from probekit.scoring.progress import Progress
 from probekit.scoring.slots import Slot, encode_slots
-from probekit.store import Store
+from probekit.store import Store, Work, answer
 
 if TYPE_CHECKING:
     import torch
@@ -80,6 +80,13 @@ def decode(
         ModelError: not a masked model, or one whose head has no bias over the vocabulary that could be subtracted.
         StoreError: results cannot be written; finished shards are kept.
     """
+    return cast(pd.DataFrame, answer(decode_work(model, prompts, beam, masks, batch_tokens), store))
+
+
+def decode_work(
+    model: Model, prompts: Sequence[str], beam: int = BEAM, masks: int = MASKS, batch_tokens: int | None = None
+) -> Work:
+    """What ``decode`` has to do."""
     numbers = {text: number for number, text in enumerate(dict.fromkeys(prompts))}
     slots = encode_slots(model, list(numbers))
     if not decodable(model):
@@ -93,28 +100,26 @@ def decode(
         "masks": masks,
     }
     calls = original_calls(beam, masks)  # of the original for a batch, and rows of ours for a prompt
-    with Progress(f"decoding, {model.name}", [len(chunk) * calls for chunk in chunks]) as progress:
 
-        def compute(number: int) -> pd.DataFrame:
-            progress.reach(number)
-            bias = model.network.get_output_embeddings().bias.detach().float()
-            return _decoded(model, chunks[number], bias, beam, masks, batch_tokens, progress)
+    def compute(number: int, progress: Progress) -> pd.DataFrame:
+        bias = model.network.get_output_embeddings().bias.detach().float()
+        return _decoded(model, chunks[number], bias, beam, masks, batch_tokens, progress)
 
-        if store is None:
-            frames = [compute(number) for number in range(len(chunks))]
-        else:
-            frames = store.frames("decoding", key, len(chunks), compute)
-    found = pd.concat([pd.DataFrame(columns=["answers", "log_probs"]), *frames], ignore_index=True)
-    table = found.iloc[[numbers[prompt] for prompt in prompts]].reset_index(drop=True)
-    table = table.apply(lambda column: column.map(list))  # Parquet gives arrays
-    table.attrs["counts"] = {
-        "prompts": len(prompts),
-        "distinct prompts": len(slots),
-        "model calls": len(chunks) * masks,
-        "forward rows": len(slots) * calls,
-        "model calls of the original": len(chunks) * calls,
-    }
-    return table
+    def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
+        found = pd.concat([pd.DataFrame(columns=["answers", "log_probs"]), *frames], ignore_index=True)
+        table = found.iloc[[numbers[prompt] for prompt in prompts]].reset_index(drop=True)
+        table = table.apply(lambda column: column.map(list))  # Parquet gives arrays
+        table.attrs["counts"] = {
+            "prompts": len(prompts),
+            "distinct prompts": len(slots),
+            "model calls": len(chunks) * masks,
+            "forward rows": len(slots) * calls,
+            "model calls of the original": len(chunks) * calls,
+        }
+        return table
+
+    sizes = [len(chunk) * calls for chunk in chunks]
+    return Work("decoding", key, f"decoding, {model.name}", sizes, compute, finish)
 
 
 def decodable(model: Model) -> bool:

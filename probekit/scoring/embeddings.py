@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -11,12 +11,12 @@ import pandas as pd
 
 from probekit.errors import ModelError
 from probekit.files import canonical, digest
+from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS
 from probekit.scoring.forward import Row, padded
 from probekit.scoring.memory import within_memory
-from probekit.scoring.progress import Progress
-from probekit.store import Store
+from probekit.store import Store, Work, answer
 
 if TYPE_CHECKING:
     import torch
@@ -46,28 +46,30 @@ def embed(
     Raises:
         ModelError: not an encoder, or a vector is not finite.
     """
+    return cast(npt.NDArray[np.float32], answer(embed_work(encoder, texts, batch_tokens), store))
+
+
+def embed_work(encoder: Model, texts: Sequence[str], batch_tokens: int | None = None) -> Work:
+    """What ``embed`` has to do."""
     if encoder.kind != "encoder":
         raise ModelError(f"{encoder.name} is a {encoder.kind} model: load it with load_encoder")
-    if not texts:
-        return np.zeros((0, encoder.outline.config.hidden_size), dtype=np.float32)
-    ids = token_ids(encoder, texts)
+    ids = token_ids(encoder, texts) if texts else []
     distinct = sorted(set(ids), key=lambda one: (-len(one), one))
     shards = _shards([len(one) for one in distinct])
     key = {"scoring": VERSION, "model": encoder.fingerprint, "texts": digest(canonical(distinct))}
-    with Progress(f"sentence vectors, {encoder.name}", list(map(len, shards)), sum(map(len, distinct))) as progress:
 
-        def compute(shard: int) -> pd.DataFrame:
-            progress.reach(shard)
-            found = _vectors(encoder, [distinct[i] for i in shards[shard]], batch_tokens or BATCH_TOKENS, progress)
-            return pd.DataFrame(found, columns=[str(column) for column in range(found.shape[1])])
+    def compute(shard: int, progress: Progress) -> pd.DataFrame:
+        found = _vectors(encoder, [distinct[i] for i in shards[shard]], batch_tokens or BATCH_TOKENS, progress)
+        return pd.DataFrame(found, columns=[str(column) for column in range(found.shape[1])])
 
-        if store is None:
-            frames = [compute(i) for i in range(len(shards))]
-        else:
-            frames = store.frames("embeddings", key, len(shards), compute)
-    vectors = np.concatenate([frame.to_numpy(np.float32) for frame in frames])
-    place = {one: row for row, one in enumerate(distinct)}
-    return vectors[[place[one] for one in ids]]
+    def finish(frames: list[pd.DataFrame]) -> npt.NDArray[np.float32]:
+        none = np.zeros((0, encoder.outline.config.hidden_size), dtype=np.float32)
+        vectors = np.concatenate([none, *(frame.to_numpy(np.float32) for frame in frames)])
+        place = {one: row for row, one in enumerate(distinct)}
+        return vectors[[place[one] for one in ids]]
+
+    title, sizes = f"sentence vectors, {encoder.name}", list(map(len, shards))
+    return Work("embeddings", key, title, sizes, compute, finish, sum(map(len, distinct)))
 
 
 def token_ids(encoder: Model, texts: Sequence[str]) -> list[Ids]:
@@ -80,10 +82,10 @@ def token_ids(encoder: Model, texts: Sequence[str]) -> list[Ids]:
 
 def _shards(lengths: Sequence[int]) -> list[list[int]]:
     """Numbers of the texts, which come longest first, cut at so many tokens."""
-    shards: list[list[int]] = [[]]
+    shards: list[list[int]] = []
     held = 0
     for number, length in enumerate(lengths):
-        if shards[-1] and held + length > SHARD_TOKENS:
+        if not shards or held + length > SHARD_TOKENS:
             shards.append([])
             held = 0
         shards[-1].append(number)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pandas as pd
@@ -11,9 +11,9 @@ import pandas as pd
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.plan import make_plan
-from probekit.scoring.rank import rank_plan
+from probekit.scoring.rank import rank_plan_work
 from probekit.scoring.slots import encode_candidates, follows_space
-from probekit.store import Store
+from probekit.store import Store, Work, answer
 
 
 def entity_lengths(model: Model, entities: Sequence[str], spaced: bool) -> pd.DataFrame:
@@ -73,6 +73,13 @@ def rank_same_length(
         Ranks in the order of the prompts; 1 is best, ties count against the gold.
     """
     found = pd.Series(list(ranks), index=range(len(probe.prompts)))
+    for rows, work in same_length_works(model, probe, lengths):
+        found.loc[rows] = answer(work, store)["rank"].to_numpy()
+    return found
+
+
+def same_length_works(model: Model, probe: Probe, lengths: pd.DataFrame) -> Iterator[tuple[pd.Index, Work]]:
+    """What ``rank_same_length`` has to do: for each length, the numbers of its prompts, and their ranking."""
     for key, part in lengths[lengths["rivals"] < len(probe.entities)].groupby(["spaced", "length"]):
         spaced, length = bool(key[0]), int(key[1])
         table = entity_lengths(model, probe.entities, spaced)
@@ -85,5 +92,4 @@ def rank_same_length(
             entities=table.index[table["length"] == length].tolist(),
         )
         plan = make_plan(model, asked, golds, "probe")  # of one length, all may hold the unknown token
-        found.loc[part.index] = rank_plan(model, asked, golds, plan, store=store)["rank"].to_numpy()
-    return found
+        yield part.index, rank_plan_work(model, asked, golds, plan)

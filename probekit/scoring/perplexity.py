@@ -4,19 +4,20 @@ perplexity of texts under a causal one."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
 from probekit.errors import ModelError, ProbeError
 from probekit.files import canonical, digest
+from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.scoring.forward import Row, mask_logits
-from probekit.scoring.progress import Progress
 from probekit.scoring.slots import Slot
 from probekit.scoring.statements.likelihood import beginning
 from probekit.scoring.statements.trie import Branch, token_log_probs
-from probekit.store import Store
+from probekit.store import Store, Work, answer
 
 VERSION = 2
 SHARD_ROWS = 4096
@@ -47,6 +48,11 @@ def pseudo_perplexity(
         ProbeError: a text without any token.
         ModelError: a seq2seq model, or out of memory at a single row.
     """
+    return cast(pd.DataFrame, answer(pseudo_perplexity_work(model, texts, batch_tokens), store))
+
+
+def pseudo_perplexity_work(model: Model, texts: Sequence[str], batch_tokens: int | None = None) -> Work:
+    """What ``pseudo_perplexity`` has to do."""
     distinct = {text: None for text in texts}
     number = {text: i for i, text in enumerate(distinct)}
     if model.kind not in ("masked", "causal"):
@@ -62,31 +68,27 @@ def pseudo_perplexity(
     special = sum(map(len, model.special_ids))
     read = sum(len(one) * min(len(one) + special, model.max_tokens) for one in ids)
     sizes = [sum(len(ids[i]) for i in shard) for shard in shards]
-    with Progress(f"perplexity, {model.name}", sizes, read) as progress:
 
-        def compute(shard: int) -> pd.DataFrame:
-            progress.reach(shard)
-            reading = _likelihoods if causal else _log_probs
-            return reading(model, ids, shards[shard], batch_tokens, progress)
+    def compute(shard: int, progress: Progress) -> pd.DataFrame:
+        reading = _likelihoods if causal else _log_probs
+        return reading(model, ids, shards[shard], batch_tokens, progress)
 
-        if store is None:
-            frames = [compute(i) for i in range(len(shards))]
-        else:
-            frames = store.frames("perplexity", key, len(shards), compute)
-    found = pd.concat(frames).set_index("text")["log_prob"]
-    order = [number[text] for text in texts]
-    lengths = np.array([len(ids[i]) for i in order])
-    log_prob = found.loc[order].to_numpy()
-    result = pd.DataFrame({"text_id": range(len(order)), "perplexity": np.exp(-log_prob / lengths)})
-    result["log_prob"], result["tokens"] = log_prob, lengths
-    room = model.max_tokens - (len(beginning(model)) if causal else sum(map(len, model.special_ids)))
-    result.attrs["counts"] = {
-        "texts": len(order),
-        "distinct texts": len(ids),
-        "forward rows": sum(len(_windows(model, one)) if causal else len(one) for one in ids),
-        "texts seen through a window": sum(len(ids[i]) > room for i in order),
-    }
-    return result
+    def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
+        order = [number[text] for text in texts]
+        lengths = np.array([len(ids[i]) for i in order])
+        log_prob = pd.concat(frames).set_index("text")["log_prob"].loc[order].to_numpy()
+        result = pd.DataFrame({"text_id": range(len(order)), "perplexity": np.exp(-log_prob / lengths)})
+        result["log_prob"], result["tokens"] = log_prob, lengths
+        room = model.max_tokens - (len(beginning(model)) if causal else sum(map(len, model.special_ids)))
+        result.attrs["counts"] = {
+            "texts": len(order),
+            "distinct texts": len(ids),
+            "forward rows": sum(len(_windows(model, one)) if causal else len(one) for one in ids),
+            "texts seen through a window": sum(len(ids[i]) > room for i in order),
+        }
+        return result
+
+    return Work("perplexity", key, f"perplexity, {model.name}", sizes, compute, finish, read)
 
 
 def _shards(lengths: Sequence[int]) -> list[list[int]]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import pandas as pd
 
 from probekit.files import canonical, digest
+from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
 from probekit.scoring.forward import mask_logits
-from probekit.scoring.progress import Progress
 from probekit.scoring.saliency.inputs import encode_inputs, gold_tokens
-from probekit.store import Store
+from probekit.store import Store, Work, answer
 
 if TYPE_CHECKING:
     import torch
@@ -42,6 +42,11 @@ def predict_slots(
         ``predictions`` (texts, best first) and ``log_probs`` (sum over the masks); ``rank`` (of the best gold among
         the fillings, 0 if none is there); ``unknown``, whether every gold holds the tokenizer's unknown token.
     """
+    return cast(pd.DataFrame, answer(predict_slots_work(model, items, top, batch_tokens), store))
+
+
+def predict_slots_work(model: Model, items: RationaleSet, top: int = 3, batch_tokens: int | None = None) -> Work:
+    """What ``predict_slots`` has to do."""
     inputs = encode_inputs(model, items)
     table = items.items
     golds = [gold_tokens(model, text, g) for text, g in zip(table["context"], table["golds"], strict=True)]
@@ -50,35 +55,33 @@ def predict_slots(
     jobs = [[list(one.row.ids), list(one.row.masks), gold] for one, gold in zip(inputs, golds, strict=True)]
     key = {"scoring": VERSION, "model": model.fingerprint, "inputs": digest(canonical(jobs)), "top": top}
     tokens = sum(len(one.row.ids) for one in inputs)
-    with Progress(f"predictions, {model.name}", [len(shard) for shard in shards], tokens) as progress:
 
-        def compute(number: int) -> pd.DataFrame:
-            progress.reach(number)
-            members = shards[number]
-            rows = []
-            for batch, logits in mask_logits(model, [inputs[i].row for i in members], batch_tokens):
-                parts = logits.log_softmax(1).split([len(inputs[members[i]].row.masks) for i in batch])
-                for i, log_probs in zip(batch, parts, strict=True):
-                    best = best_sequences(log_probs, top)
-                    hits = [n for n, (_, ids) in enumerate(best, 1) if ids in golds[members[i]]]
-                    texts = [model.tokenizer.decode(ids).strip() for _, ids in best]
-                    rows.append((members[i], texts, [score for score, _ in best], hits[0] if hits else 0))
-                progress.add(len(batch))
-            return pd.DataFrame(rows, columns=["number", "predictions", "log_probs", "rank"])
+    def compute(number: int, progress: Progress) -> pd.DataFrame:
+        members = shards[number]
+        rows = []
+        for batch, logits in mask_logits(model, [inputs[i].row for i in members], batch_tokens):
+            parts = logits.log_softmax(1).split([len(inputs[members[i]].row.masks) for i in batch])
+            for i, log_probs in zip(batch, parts, strict=True):
+                best = best_sequences(log_probs, top)
+                hits = [n for n, (_, ids) in enumerate(best, 1) if ids in golds[members[i]]]
+                texts = [model.tokenizer.decode(ids).strip() for _, ids in best]
+                rows.append((members[i], texts, [score for score, _ in best], hits[0] if hits else 0))
+            progress.add(len(batch))
+        return pd.DataFrame(rows, columns=["number", "predictions", "log_probs", "rank"])
 
-        if store is None:
-            frames = [compute(number) for number in range(len(shards))]
-        else:
-            frames = store.frames("predictions", key, len(shards), compute)
-    found = pd.concat(frames).set_index("number").sort_index().reset_index(drop=True)
-    for column in ("predictions", "log_probs"):
-        found[column] = found[column].map(list)  # Parquet gives arrays
-    about = table[["id", "language", "dimension", "perturbation", "original_id"]]
-    unknown = model.tokenizer.unk_token_id
-    result = pd.concat([about, found], axis=1)
-    result.insert(5, "masks", [len(one.row.masks) for one in inputs])
-    result["unknown"] = [bool(gold) and all(unknown in tokens for tokens in gold) for gold in golds]
-    return result
+    def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
+        found = pd.concat(frames).set_index("number").sort_index().reset_index(drop=True)
+        for column in ("predictions", "log_probs"):
+            found[column] = found[column].map(list)  # Parquet gives arrays
+        about = table[["id", "language", "dimension", "perturbation", "original_id"]]
+        unknown = model.tokenizer.unk_token_id
+        result = pd.concat([about, found], axis=1)
+        result.insert(5, "masks", [len(one.row.masks) for one in inputs])
+        result["unknown"] = [bool(gold) and all(unknown in tokens for tokens in gold) for gold in golds]
+        return result
+
+    sizes = list(map(len, shards))
+    return Work("predictions", key, f"predictions, {model.name}", sizes, compute, finish, tokens)
 
 
 def best_sequences(log_probs: torch.Tensor, top: int) -> list[tuple[float, tuple[int, ...]]]:

@@ -9,21 +9,21 @@ number of entities. Other scores, and other kinds of models, read the statement 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import pandas as pd
 
 from probekit.files import canonical, digest
+from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.plan import Competitors, Plan, Targets, check_candidates, make_plan
-from probekit.scoring.progress import Progress
 from probekit.scoring.scores import Score
 from probekit.scoring.shard import rank_shard
 from probekit.scoring.slots import Unknown
 from probekit.scoring.statements.scoring import COUNTS
 from probekit.scoring.statements.scoring import VERSION as STATEMENTS_VERSION
-from probekit.store import Store
+from probekit.store import Store, Work, answer
 
 VERSION = 3  # of the scores: raise it whenever any of them can change
 
@@ -116,14 +116,30 @@ def rank_targets(
             a single row does not fit into memory.
         StoreError: results cannot be written; finished shards are kept.
     """
+    work = rank_targets_work(model, probe, targets, ties, batch_tokens, candidates, top, unknown, score)
+    return cast(pd.DataFrame, answer(work, store))
+
+
+def rank_targets_work(
+    model: Model,
+    probe: Probe,
+    targets: Targets,
+    ties: Ties = "pessimistic",
+    batch_tokens: int | None = None,
+    candidates: Competitors = "probe",
+    top: int = 0,
+    unknown: Unknown = "last",
+    score: Score | None = None,
+) -> Work:
+    """What ``rank_targets`` has to do."""
     if ties not in ("pessimistic", "mid"):
         raise ValueError(f"ties must be 'pessimistic' or 'mid', not {ties!r}")
     plan = make_plan(model, probe, targets, candidates, unknown, score)
     check_candidates(model, probe, plan)
-    return rank_plan(model, probe, targets, plan, ties, batch_tokens, candidates, top, unknown, store)
+    return rank_plan_work(model, probe, targets, plan, ties, batch_tokens, candidates, top, unknown)
 
 
-def rank_plan(
+def rank_plan_work(
     model: Model,
     probe: Probe,
     targets: Targets,
@@ -133,9 +149,8 @@ def rank_plan(
     candidates: Competitors = "probe",
     top: int = 0,
     unknown: Unknown = "last",
-    store: Store | None = None,
-) -> pd.DataFrame:
-    """``rank_targets`` by a plan made of the same ``candidates`` and ``unknown``, whatever the candidates are."""
+) -> Work:
+    """``rank_targets_work`` by a plan made of the same ``candidates`` and ``unknown``, whatever the candidates are."""
     key = {
         "scoring": VERSION,
         "model": model.fingerprint,
@@ -151,19 +166,21 @@ def rank_plan(
     def shard(units: list[int], progress: Progress) -> pd.DataFrame:
         return rank_shard(model, plan, units, ties, top, batch_tokens, progress)
 
-    frames = run_plan("rank", key, f"{model.name} on {probe.name}", plan, shard, store)
-    whole, counts = gathered(plan, frames)
-    found = whole.set_index("job").loc[plan.wanted].reset_index(drop=True)
-    near = int(found.pop("near").sum())
-    for column in ("top", "top_scores") if top else ():
-        found[column] = found[column].map(list)  # Parquet gives arrays
-    relations = probe.prompts.get("relation", [""] * len(targets))
-    about = {"prompt_id": probe.prompts["prompt_id"], "fact_id": probe.facts, "relation": relations}
-    for place, (column, values) in enumerate(about.items()):
-        found.insert(place, column, [value for value, t in zip(values, targets, strict=True) for _ in t])
-    found.insert(len(about), "target", [x for t in targets for x in t])
-    found.attrs |= {"counts": {**counts, "targets within 1e-4 of a competitor": near}, "score": plan.score}
-    return found
+    def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
+        whole, counts = gathered(plan, frames)
+        found = whole.set_index("job").loc[plan.wanted].reset_index(drop=True)
+        near = int(found.pop("near").sum())
+        for column in ("top", "top_scores") if top else ():
+            found[column] = found[column].map(list)  # Parquet gives arrays
+        relations = probe.prompts.get("relation", [""] * len(targets))
+        about = {"prompt_id": probe.prompts["prompt_id"], "fact_id": probe.facts, "relation": relations}
+        for place, (column, values) in enumerate(about.items()):
+            found.insert(place, column, [value for value, t in zip(values, targets, strict=True) for _ in t])
+        found.insert(len(about), "target", [x for t in targets for x in t])
+        found.attrs |= {"counts": {**counts, "targets within 1e-4 of a competitor": near}, "score": plan.score}
+        return found
+
+    return work_of_plan("rank", key, f"{model.name} on {probe.name}", plan, shard, finish)
 
 
 def scored_by(plan: Plan) -> dict[str, Any]:
@@ -181,22 +198,19 @@ def _listed(candidates: Mapping[str, Collection[str]]) -> str:
     return digest(canonical({relation: list(entities) for relation, entities in candidates.items()}))
 
 
-def run_plan(
+def work_of_plan(
     function: str,
     key: Mapping[str, Any],
     title: str,
     plan: Plan,
     shard: Callable[[list[int], Progress], pd.DataFrame],
-    store: Store | None,
-) -> list[pd.DataFrame]:
-    """All shards of a plan, in order: found in the store, or made by ``shard`` of their units and kept there."""
+    finish: Callable[[list[pd.DataFrame]], pd.DataFrame],
+) -> Work:
+    """The work of a plan, whose shards are made by ``shard`` of their units."""
     shards = plan.shards()
-    with Progress(title, [plan.rows(units) for units in shards], plan.counts.get("tokens")) as progress:
 
-        def compute(number: int) -> pd.DataFrame:
-            progress.reach(number)
-            return shard(shards[number], progress)
+    def compute(number: int, progress: Progress) -> pd.DataFrame:
+        return shard(shards[number], progress)
 
-        if store is None:
-            return [compute(number) for number in range(len(shards))]
-        return store.frames(function, key, len(shards), compute)
+    sizes = [plan.rows(units) for units in shards]
+    return Work(function, key, title, sizes, compute, finish, plan.counts.get("tokens"))

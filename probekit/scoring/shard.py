@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pandas as pd
 
+from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.scoring.forward import mask_logits
 from probekit.scoring.plan import SHARD_CELLS, Plan
-from probekit.scoring.progress import Progress
 from probekit.scoring.slots import Candidates
 from probekit.scoring.statements.scoring import score_statements
 

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.files import canonical, digest
+from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.plan import check_candidates, make_plan
-from probekit.scoring.progress import Progress
-from probekit.scoring.rank import VERSION, Ties, gathered, run_plan, scored_by
+from probekit.scoring.rank import VERSION, Ties, gathered, scored_by, work_of_plan
 from probekit.scoring.scores import Score
 from probekit.scoring.shard import rank_shard_within
-from probekit.store import Store
+from probekit.store import Store, Work, answer
 
 
 def rank_within(
@@ -47,6 +48,18 @@ def rank_within(
         ProbeError: no list, or one that lacks an object.
         ModelError, StoreError: see ``rank_targets``.
     """
+    return cast(pd.DataFrame, answer(rank_within_work(model, probe, lists, ties, batch_tokens, score), store))
+
+
+def rank_within_work(
+    model: Model,
+    probe: Probe,
+    lists: Mapping[str, Collection[str]],
+    ties: Ties = "pessimistic",
+    batch_tokens: int | None = None,
+    score: Score | None = None,
+) -> Work:
+    """What ``rank_within`` has to do."""
     own = [gold[0] for gold in probe.prompts["gold"]]
     lists = {name: [entity.strip() for entity in entities] for name, entities in lists.items()}
     for name, entities in lists.items():
@@ -71,13 +84,15 @@ def rank_within(
     def shard(units: list[int], progress: Progress) -> pd.DataFrame:
         return rank_shard_within(model, plan, list(lists.values()), units, ties, batch_tokens, progress)
 
-    frames = run_plan("rank_within", key, f"{model.name} on {probe.name}, {len(lists)} lists", plan, shard, store)
-    whole, counts = gathered(plan, frames)
-    wanted = pd.DataFrame({"job": np.repeat(plan.wanted, len(lists)), "list": list(range(len(lists))) * len(own)})
-    found = wanted.merge(whole, on=["job", "list"], how="left", validate="many_to_one")
-    near = int(found["near"].sum())
-    found["list"] = list(lists) * len(own)
-    found.insert(0, "prompt_id", [i for i in probe.prompts["prompt_id"] for _ in lists])
-    found = found[["prompt_id", "list", "candidates", "rank", "score"]]
-    found.attrs |= {"counts": {**counts, "targets within 1e-4 of a competitor": near}, "score": plan.score}
-    return found
+    def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
+        whole, counts = gathered(plan, frames)
+        jobs = pd.DataFrame({"job": np.repeat(plan.wanted, len(lists)), "list": list(range(len(lists))) * len(own)})
+        found = jobs.merge(whole, on=["job", "list"], how="left", validate="many_to_one")
+        near = int(found["near"].sum())
+        found["list"] = list(lists) * len(own)
+        found.insert(0, "prompt_id", [i for i in probe.prompts["prompt_id"] for _ in lists])
+        found = found[["prompt_id", "list", "candidates", "rank", "score"]]
+        found.attrs |= {"counts": {**counts, "targets within 1e-4 of a competitor": near}, "score": plan.score}
+        return found
+
+    return work_of_plan("rank_within", key, f"{model.name} on {probe.name}, {len(lists)} lists", plan, shard, finish)

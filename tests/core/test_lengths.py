@@ -60,5 +60,5 @@ def test_candidates_of_one_length_are_not_ranked_twice(monkeypatch):
     rows = {"prompt_id": [0, 1], "text": TEXTS[:2], "gold": [[words[0]], [words[1]]]}
     asked = pk.Probe("test", pd.DataFrame(rows), words)
     ranks = pk.rank_entities(model, asked)["rank"].tolist()
-    monkeypatch.setattr("probekit.scoring.lengths.rank_plan", lambda *_, **__: pytest.fail("ranked again"))
+    monkeypatch.setattr("probekit.scoring.lengths.rank_plan_work", lambda *_, **__: pytest.fail("ranked again"))
     assert rank_same_length(model, asked, prompt_lengths(model, asked, words[:2]), ranks).tolist() == ranks

@@ -29,7 +29,7 @@ from probekit import store as store_module
 from probekit.cli import main
 from probekit.errors import StoreError
 from probekit.files import canonical, digest, sweep, unfinished, write_atomically
-from probekit.store import FINGERPRINTS, SCORERS, USED, Store, scored_by
+from probekit.store import FINGERPRINTS, SCORERS, USED, Store, Work, answer, scored_by
 
 KEY = {"model": "m", "fingerprints": FINGERPRINTS, "options": {"top": 3, "ties": "mid"}}
 PARTS = st.lists(st.one_of(st.text(), st.binary()), max_size=4)
@@ -111,6 +111,17 @@ def test_shards_are_computed_once_and_read_afterwards(tmp_path):
         for frame in (first[number], again[number]):
             assert list(frame["prompt_id"]) == [f"p{number}", f"q{number}"]
         pd.testing.assert_frame_equal(first[number], again[number])
+
+
+def test_work_is_done_without_a_store_or_once_for_it(tmp_path):
+    compute = Computer()
+    work = Work("rank", KEY, "ranks", [2, 2, 2], lambda number, _: compute(number), lambda frames: pd.concat(frames))
+    alone, *stored = (answer(work, store) for store in (None, Store(tmp_path), Store(tmp_path)))
+    assert all(table["rank"].tolist() == alone["rank"].tolist() for table in stored)
+    assert compute.asked == [0, 1, 2] * 2
+    assert len(Store(tmp_path).frames("rank", KEY, 3, Computer((0, 1, 2)))) == 3, (
+        "under the key and number of its shards"
+    )
 
 
 def test_a_shard_computed_and_a_shard_read_are_alike_lists_included(tmp_path):

@@ -44,7 +44,7 @@ if note:
     Path(note).write_text(str(os.getpid()))
     time.sleep(120)
 if how == "work":
-    from probekit.scoring.progress import Progress
+    from probekit.files.progress import Progress
     with Progress("ranks of a on b", [4000]) as bar:
         bar.reach(0)
         for _ in range(4):

@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from typing import cast
 
 import numpy as np
 import pandas as pd
 
 from probekit.errors import ModelError, ProbeError
 from probekit.files import canonical, digest
+from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.probe import MASK
 from probekit.scoring.completions import causal, masked, seq2seq
 from probekit.scoring.completions.asking import Options, refused
 from probekit.scoring.completions.beams import ends
 from probekit.scoring.forward import Row
-from probekit.scoring.progress import Progress
-from probekit.store import Store
+from probekit.store import Store, Work, answer
 
 VERSION = 2  # of the completions: raise it whenever any of them can change
 SHARD_ROWS = 8192  # rows, or beams, that one shard may hold
@@ -61,6 +62,18 @@ def top_completions(
             memory at a single prompt.
         StoreError: results cannot be written; finished shards are kept.
     """
+    return cast(pd.DataFrame, answer(top_completions_work(model, prompts, k, tokens, special, batch_tokens), store))
+
+
+def top_completions_work(
+    model: Model,
+    prompts: Sequence[str],
+    k: int = 100,
+    tokens: int = 10,
+    special: bool = False,
+    batch_tokens: int | None = None,
+) -> Work:
+    """What ``top_completions`` has to do."""
     if k < 1 or tokens < 1:
         raise ValueError(f"k and tokens are at least 1, not {k} and {tokens}")
     for number, text in enumerate(prompts):
@@ -85,30 +98,28 @@ def top_completions(
         **asdict(options),
     }
     read = sum(len(row.ids) for row in rows) if model.kind == "masked" else None  # a beam's end is not known before
-    with Progress(f"completions, {model.name}", [len(shard) * cost for shard in shards], read) as progress:
 
-        def compute(shard: int) -> pd.DataFrame:
-            progress.reach(shard)
-            found = []
-            for batch, said in kind.answer(model, shards[shard], options, batch_tokens):
-                for row, best in zip(batch, said, strict=True):
-                    found += [(shard * step + row, place, *one) for place, one in enumerate(best, start=1)]
-                progress.add(len(batch) * cost)
-            return pd.DataFrame(found, columns=["row", "rank", "completion", "log_prob", "tokens"])
+    def compute(shard: int, progress: Progress) -> pd.DataFrame:
+        found = []
+        for batch, said in kind.answer(model, shards[shard], options, batch_tokens):
+            for row, best in zip(batch, said, strict=True):
+                found += [(shard * step + row, place, *one) for place, one in enumerate(best, start=1)]
+            progress.add(len(batch) * cost)
+        return pd.DataFrame(found, columns=["row", "rank", "completion", "log_prob", "tokens"])
 
-        if store is None:
-            frames = [compute(shard) for shard in range(len(shards))]
-        else:
-            frames = store.frames("completions", key, len(shards), compute)
-    wanted = [number_of[_plain(encoded[text])] for text in prompts]
-    result = _in_order(frames, wanted, k)
-    result.attrs["counts"] = {
-        "prompts": len(wanted),
-        "distinct prompts": len(rows),
-        "forward rows": len(rows) * cost,
-        "tokens of distinct prompts": sum(len(row.ids) for row in rows),
-    }
-    return result
+    def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
+        numbers = [number_of[_plain(encoded[text])] for text in prompts]
+        result = _in_order(frames, numbers, k)
+        result.attrs["counts"] = {
+            "prompts": len(numbers),
+            "distinct prompts": len(rows),
+            "forward rows": len(rows) * cost,
+            "tokens of distinct prompts": sum(len(row.ids) for row in rows),
+        }
+        return result
+
+    sizes = [len(shard) * cost for shard in shards]
+    return Work("completions", key, f"completions, {model.name}", sizes, compute, finish, read)
 
 
 def _plain(row: Row) -> Row:

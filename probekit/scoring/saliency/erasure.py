@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from typing import Literal, cast
 
 import pandas as pd
 
 from probekit.files import canonical, digest
+from probekit.files.progress import Progress
 from probekit.metrics.rationale import ranked_words, rationale_length
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
-from probekit.scoring.progress import Progress
 from probekit.scoring.saliency.gradients import predicted
 from probekit.scoring.saliency.inputs import Input, encode_inputs
 from probekit.scoring.saliency.occlusion import probabilities, without
-from probekit.store import Store
+from probekit.store import Store, Work, answer
 
 VERSION = 1  # of the results: raise it whenever any of them can change
 RECORDS = 128  # of a shard
@@ -54,6 +54,17 @@ def erasure(
         ModelError: not a masked model, or a row that does not fit into memory.
         StoreError: results cannot be written; finished shards are kept.
     """
+    return cast(pd.DataFrame, answer(erasure_work(model, items, saliencies, shares, batch_tokens), store))
+
+
+def erasure_work(
+    model: Model,
+    items: RationaleSet,
+    saliencies: Mapping[str, pd.DataFrame],
+    shares: Sequence[float] = SHARES,
+    batch_tokens: int | None = None,
+) -> Work:
+    """What ``erasure`` has to do."""
     inputs = encode_inputs(model, items)
     ranked = {  # of each source, the positions of each record's words, best first
         source: [
@@ -70,24 +81,22 @@ def erasure(
         "inputs": digest(canonical([items.items["id"].tolist(), jobs, list(ranked.items()), list(shares)])),
     }
     each = 1 + 2 * len(ranked) * len(ERASED) * len(shares)  # rows of a record
-    with Progress(f"erasure, {model.name}", [each * len(shard) for shard in shards]) as progress:
 
-        def frame(shard: int) -> pd.DataFrame:
-            progress.reach(shard)
-            found = _lost(model, inputs, ranked, shards[shard], shares, batch_tokens)
-            progress.add(each * len(shards[shard]))
-            return found
+    def compute(shard: int, progress: Progress) -> pd.DataFrame:
+        found = _lost(model, inputs, ranked, shards[shard], shares, batch_tokens)
+        progress.add(each * len(shards[shard]))
+        return found
 
-        if store is None:
-            frames = [frame(shard) for shard in range(len(shards))]
-        else:
-            frames = store.frames("erasure", key, len(shards), frame)
-    found = pd.concat(frames).sort_values(["source", "erased", "record"], kind="stable", ignore_index=True)
-    number = found.pop("record")
-    about = {"source": found["source"].map(list(ranked).__getitem__), "erased": found["erased"].map(ERASED.__getitem__)}
-    found = found.assign(**about)
-    found.insert(2, "id", number.map(items.items["id"].tolist().__getitem__))
-    return found
+    def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
+        found = pd.concat(frames).sort_values(["source", "erased", "record"], kind="stable", ignore_index=True)
+        number = found.pop("record")
+        found["source"] = found["source"].map(list(ranked).__getitem__)
+        found["erased"] = found["erased"].map(ERASED.__getitem__)
+        found.insert(2, "id", number.map(items.items["id"].tolist().__getitem__))
+        return found
+
+    sizes = [each * len(shard) for shard in shards]
+    return Work("erasure", key, f"erasure, {model.name}", sizes, compute, finish)
 
 
 def _lost(

@@ -4,22 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import astuple
-from typing import Any, Literal, get_args
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 import pandas as pd
 
 from probekit.errors import ModelError, ProbeError
 from probekit.files import canonical, digest
+from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
-from probekit.scoring.progress import Progress
 from probekit.scoring.saliency.attention import attention_scores
 from probekit.scoring.saliency.gradients import gradient_x_input, integrated_gradients, predicted
 from probekit.scoring.saliency.inputs import Input, encode_inputs
 from probekit.scoring.saliency.occlusion import occlusion
 from probekit.scoring.saliency.written import encode_written
-from probekit.store import Store
+from probekit.store import Store, Work, answer
 
 VERSION = 2  # of the scores: raise it whenever any of them can change
 
@@ -65,9 +65,20 @@ def attribute(
             and ``integrated_gradients``); scores that are not finite, or out of memory at a single row.
         StoreError: results cannot be written; finished shards are kept.
     """
+    return cast(pd.DataFrame, answer(attribute_work(model, prompts, method, batch_tokens, **options), store))
+
+
+def attribute_work(
+    model: Model,
+    prompts: RationaleSet | Sequence[str],
+    method: Method = "attention",
+    batch_tokens: int | None = None,
+    **options: Any,
+) -> Work:
+    """What ``attribute`` has to do."""
     if method not in METHODS:
         raise ValueError(f"method must be one of {', '.join(METHODS)}, not {method!r}")
-    compute, rows_a_shard, points, _ = METHODS[method]
+    scored, rows_a_shard, points, _ = METHODS[method]
     options = _checked(method, options)
     items = prompts if isinstance(prompts, RationaleSet) else _texts(prompts)
     if model.kind in ("causal", "seq2seq"):
@@ -90,31 +101,29 @@ def attribute(
         "options": options,
     }
     passes, tokens = points(options), sum(len(one.row.ids) for one in inputs)
-    with Progress(f"{method}, {model.name}", [len(shard) * passes for shard in shards], passes * tokens) as progress:
 
-        def frame(number: int) -> pd.DataFrame:
-            progress.reach(number)
-            members = shards[number]
-            found = compute(model, [inputs[i] for i in members], batch_tokens, options)
-            progress.add(len(members) * passes)
-            if not np.isfinite([score for scores in found["scores"] for score in scores]).all():
-                raise ModelError(f"{model.name} ({model.dtype}) gives weights of words that are not finite")
-            return found.assign(number=members)
+    def compute(number: int, progress: Progress) -> pd.DataFrame:
+        members = shards[number]
+        found = scored(model, [inputs[i] for i in members], batch_tokens, options)
+        progress.add(len(members) * passes)
+        if not np.isfinite([score for scores in found["scores"] for score in scores]).all():
+            raise ModelError(f"{model.name} ({model.dtype}) gives weights of words that are not finite")
+        return found.assign(number=members)
 
-        if store is None:
-            frames = [frame(number) for number in range(len(shards))]
-        else:
-            frames = store.frames("attribute", key, len(shards), frame)
-    found = pd.concat(frames).set_index("number").sort_index()
-    found["scores"] = found["scores"].map(list)  # Parquet gives arrays
-    about = {
-        "id": items.items["id"].tolist(),
-        "positions": [one.positions for one in inputs],
-        "words": [one.words for one in inputs],
-    }
-    table = pd.concat([pd.DataFrame(about), found.reset_index(drop=True)], axis=1)
-    table["cut"] = [one.cut for one in inputs]
-    return table
+    def finish(frames: list[pd.DataFrame]) -> pd.DataFrame:
+        found = pd.concat(frames).set_index("number").sort_index()
+        found["scores"] = found["scores"].map(list)  # Parquet gives arrays
+        about = {
+            "id": items.items["id"].tolist(),
+            "positions": [one.positions for one in inputs],
+            "words": [one.words for one in inputs],
+        }
+        table = pd.concat([pd.DataFrame(about), found.reset_index(drop=True)], axis=1)
+        table["cut"] = [one.cut for one in inputs]
+        return table
+
+    sizes = [len(shard) * passes for shard in shards]
+    return Work("attribute", key, f"{method}, {model.name}", sizes, compute, finish, passes * tokens)
 
 
 def _texts(prompts: Sequence[str]) -> RationaleSet:
