@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from notebooks.contexts import biases, copy, rank_change, ucm
-from notebooks.rationales import perturbations, prediction, rationale_length, saliency
+from notebooks.rationales import text
 from notebooks.templates import entities, lipid, overconfidence, perplexity, vocabulary
 
 SENSE = {"estimate": 1.0, "low": 1.0, "high": 1.0}
@@ -44,17 +44,17 @@ ANSWERS = {
     "24": lambda n: biases.answer(
         {"wordings": one(source="demo", model="m", wording=biases.PROMPT, context="without", questions=n, changed=1.0)}
     ),
-    "30": lambda n: prediction.answer(
+    "30": lambda n: text.answer_prediction(
         {"accuracy": one(dataset="own/en", model="m", dimension="all", part="all", top=1, records=n, **SENSE)}, "own/en"
     ),
-    "31": lambda n: saliency.answer(
+    "31": lambda n: text.answer_saliency(
         {"interpretability": one(dataset="own/en", dimension="all", metric="F1", method="attention", n=n, **SENSE)},
         "own/en",
     ),
-    "32": lambda n: rationale_length.answer(
+    "32": lambda n: text.answer_length(
         {"lengths": one(dataset="own/en", model="m", dimension="grammar", metric="F1", ratio=0.1, n=n)}, "own/en"
     ),
-    "33": lambda n: perturbations.answer(
+    "33": lambda n: text.answer_perturbations(
         {
             "accuracy": one(
                 dataset="own/en", model="m", dimension="grammar", perturbation="important", top=1, pairs=n, same=1.0

@@ -35,7 +35,7 @@ out: str = "30_prediction"  # folder for tables and figures
 from probekit.report import Page, forest, readable, title
 from probekit.report.charts import told
 
-from notebooks.rationales import ask, paper, prediction
+from notebooks.rationales import ask, beside, paper, prediction, text
 
 page = Page("30_prediction", globals())
 
@@ -48,12 +48,12 @@ def compute():
 
 
 tables = page.tables(compute, prediction.CAPTIONS)
-page.conclude(paper.outside_demo(prediction.conclusions(tables), page))
-first = paper.first_set(tables["accuracy"]["dataset"], page.demo)
+page.conclude(beside.outside_demo(prediction.conclusions(tables), page))
+first = beside.first_set(tables["accuracy"]["dataset"], page.demo)
 
 # %% tags=["hide-input"]
-page.answer(prediction.answer(tables, first))
-page.say(prediction.echoes(tables, first))
+page.answer(text.answer_prediction(tables, first))
+page.say(text.echoes(tables, first))
 chart = prediction.chart(tables, first)
 page.figure(
     forest(chart, "estimate", y="records", series="model", panel="filling", columns=2),
@@ -73,14 +73,14 @@ page.figure(
 if page.demo:
     page.say("The paper's numbers stand on the page of the recorded results.")
 else:
-    cells = paper.outside_demo(tables["accuracy"], page)
-    for language, datasets in paper.sets_by_language(page).items():
-        beside = prediction.beside_paper(cells, language, datasets)
-        name, alone = paper.LANGUAGES[language], bool(beside["low"].isna().all())
+    cells = beside.outside_demo(tables["accuracy"], page)
+    for language, datasets in beside.sets_by_language(page).items():
+        printed = prediction.beside_paper(cells, language, datasets)
+        name, alone = paper.LANGUAGES[language], bool(printed["low"].isna().all())
         caption = f"First fillings that are right, {name}, in percent: as printed, and ours"
         caption += ", of which there are none on such records" * alone
-        page.table(beside, f"beside_{language}", caption, prediction.as_in_paper(beside), fold=alone)
-    page.say(paper.invented(page))
+        page.table(printed, f"beside_{language}", caption, prediction.as_in_paper(printed), fold=alone)
+    page.say(text.invented(page))
 sizes = prediction.sizes(tables, not page.demo)
 headings = {"ratio": "Rationale / input", "printed_pairs": "Pairs, paper", "printed_ratio": "Rationale / input, paper"}
 caption = "Sizes of the sets, and length of rationales over length of input (Table 3 of the paper)"
@@ -99,7 +99,7 @@ page.table(sizes, "sizes", caption, readable(sizes, headings, digits=2))
 
 # %% tags=["hide-input"]
 page.findings()
-page.say(paper.not_judged(page))
+page.say(text.not_judged(page))
 
 # %% [markdown]
 # ## How it was computed
@@ -109,7 +109,7 @@ page.say(paper.not_judged(page))
 # An original and its perturbed records are drawn together ({func}`probekit.metrics.resampled_means`, 2000 draws), so the width of an interval follows from the number of originals.
 
 # %% tags=["hide-input"]
-page.say(prediction.unspelled(tables))
+page.say(text.unspelled(tables))
 
 # %% [markdown]
 # ## What this does not show

@@ -41,7 +41,7 @@ out: str = "31_saliency"  # folder for tables and figures
 from probekit.report import Page, forest, pick, title
 from probekit.report.charts import told
 
-from notebooks.rationales import ask, attributing, erasure, paper, saliency
+from notebooks.rationales import ask, attributing, beside, erasure, heat, paper, saliency, text
 
 page = Page("31_saliency", globals())
 
@@ -58,11 +58,11 @@ def compute():
 
 
 tables = page.tables(compute, saliency.CAPTIONS)
-page.conclude(paper.outside_demo(saliency.conclusions(tables), page))
-first = paper.first_set(tables["interpretability"]["dataset"], page.demo)
+page.conclude(beside.outside_demo(saliency.conclusions(tables), page))
+first = beside.first_set(tables["interpretability"]["dataset"], page.demo)
 
 # %% tags=["hide-input"]
-page.answer(saliency.answer(tables, first))
+page.answer(text.answer_saliency(tables, first))
 chart = saliency.chart(tables, page.demo)
 page.figure(
     forest(
@@ -74,10 +74,10 @@ page.figure(
     "“random” means the network with random weights, one draw, which is the same for networks of one shape.",
     "Dot plot. " + told(chart, "estimate", "dataset", "model", "method"),
 )
-page.say(saliency.above_controls(tables))
+page.say(text.above_controls(tables))
 if len(tables["against"]):
     page.table(tables["against"], "against", saliency.CAPTIONS["against"])
-page.say(paper.invented(page))
+page.say(text.invented(page))
 
 # %% [markdown]
 # ## What a prediction loses
@@ -137,13 +137,13 @@ page.table(
 if page.demo:
     page.say("The paper's numbers stand on the page of the recorded results.")
 else:
-    cells = paper.outside_demo(tables["interpretability"], page)
-    for language, datasets in paper.sets_by_language(page).items():
-        beside = saliency.beside_paper(cells, language, datasets)
-        alone, name = bool(beside["low"].isna().all()), paper.LANGUAGES[language]
+    cells = beside.outside_demo(tables["interpretability"], page)
+    for language, datasets in beside.sets_by_language(page).items():
+        printed = saliency.beside_paper(cells, language, datasets)
+        alone, name = bool(printed["low"].isna().all()), paper.LANGUAGES[language]
         for metrics, words in saliency.SHOWN.items() if not alone else [(saliency.PRINTED, "Word scores")]:
             caption = f"{words}, {name}: as printed, and ours" + ", of which there are none on such records" * alone
-            shown, rows = saliency.as_in_paper(beside, metrics), pick(beside, metric=list(metrics))
+            shown, rows = saliency.as_in_paper(printed, metrics), pick(printed, metric=list(metrics))
             folded = alone or len(metrics) > 1 or first not in datasets
             page.table(rows, f"beside_{language}_{metrics[0].lower()}", caption, shown, fold=folded)
 
@@ -152,16 +152,16 @@ else:
 
 # %% tags=["hide-input"]
 page.findings()
-page.say(paper.not_judged(page))
+page.say(text.not_judged(page))
 
 # %% [markdown]
 # ## Words and their weight
 
 # %% tags=["hide-input"]
 if len(tables["words"]):
-    page.say(saliency.LEGEND)
+    page.say(text.LEGEND)
     for dataset in sorted(tables["words"]["dataset"].unique(), key=lambda name: name != first):
-        page.markup(saliency.heat(tables["words"], dataset))
+        page.markup(heat.weighed(tables["words"], dataset))
 else:
     page.say("No record of this run has marked words.")
 
@@ -170,11 +170,11 @@ else:
 #
 # {func}`probekit.attribute` scores the words: by the last layer's attention of the masks, by integrated gradients from `[CLS] [PAD] ... [SEP]` in `steps` steps, by the gradient times the word embedding, or by occlusion (the probability that is lost when a word is masked).
 # {func}`probekit.scoring.saliency.erasure` takes words out; random scores stand there for the mean over five draws, and elsewhere for their expectation, which needs no draw.
-# `notebooks.rationales.scores.plausibility` and `notebooks.rationales.scores.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
+# `notebooks.rationales.saliency.plausibility` and `notebooks.rationales.saliency.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
 # The integrated gradients of all tokens should add up to what the prediction's probability gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
 
 # %% tags=["hide-input"]
-page.say(saliency.exactness(tables))
+page.say(text.exactness(tables))
 
 # %% [markdown]
 # ## What this does not show

@@ -39,7 +39,7 @@ out: str = "32_rationale_length"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, lines, pick, title
 
-from notebooks.rationales import ask, attributing, paper, rationale_length
+from notebooks.rationales import ask, attributing, beside, rationale_length, text
 
 page = Page("32_rationale_length", globals())
 
@@ -54,12 +54,12 @@ def compute():
 
 
 tables = page.tables(compute, rationale_length.CAPTIONS)
-page.conclude(paper.outside_demo(rationale_length.conclusions(tables), page))
-first = paper.first_set(tables["lengths"]["dataset"], page.demo)
+page.conclude(beside.outside_demo(rationale_length.conclusions(tables), page))
+first = beside.first_set(tables["lengths"]["dataset"], page.demo)
 model = rationale_length.first_model(tables, first)
 
 # %% tags=["hide-input"]
-page.answer(rationale_length.answer(tables, first))
+page.answer(text.answer_length(tables, first))
 
 
 def scale(ax):
@@ -85,7 +85,7 @@ page.figure(
     f"F1 and MAP by the share of words taken as rationale, {title(model)}, {title(first)}, with 95% "
     "bootstrap intervals over originals. "
     "The oracle scores marked words 1 and all others 0; its order among equal scores is that of the text.",
-    rationale_length.spoken(curves),
+    text.spoken(curves),
 )
 
 # %% [markdown]
@@ -104,7 +104,7 @@ page.table(
     f"F1 and MAP by the share of words, {title(first)}, {rationale_length.summary(curves)}",
     rationale_length.by_share(tables["lengths"], first),
 )
-page.say(paper.invented(page))
+page.say(text.invented(page))
 
 # %% [markdown]
 # ## What agrees with the paper
@@ -117,7 +117,7 @@ page.say(paper.invented(page))
 
 # %% tags=["hide-input"]
 page.findings()
-page.say(paper.not_judged(page))
+page.say(text.not_judged(page))
 if not page.demo and len(page.conclusions):
     caption = "Each of these numbers by model and method"
     page.table(page.conclusions, "results", caption, rationale_length.in_full(page.conclusions), fold=True)
@@ -125,7 +125,7 @@ if not page.demo and len(page.conclusions):
 # %% [markdown]
 # ## How it was computed
 #
-# `notebooks.rationales.scores.plausibility` takes the best-scored share of each record's words and `notebooks.rationales.scores.faithfulness` lets MAP's i run as far; the share times the words is rounded half up, and at least one word is taken.
+# `notebooks.rationales.saliency.plausibility` takes the best-scored share of each record's words and `notebooks.rationales.saliency.faithfulness` lets MAP's i run as far; the share times the words is rounded half up, and at least one word is taken.
 # `notebooks.rationales.rationale_length.values` asks both at every share; a point of a curve is a mean over records (F1) or pairs (MAP) of a dimension, then the mean of the dimensions.
 # An original and its perturbed versions are drawn together for the intervals, and differences from random scores are taken record by record before the mean.
 # Random scores enter by their expectation ({func}`probekit.metrics.expected_f1`, {func}`probekit.metrics.expected_average_precision`), so no chance of theirs is in any difference.

@@ -40,7 +40,7 @@ out: str = "33_perturbations"  # folder for tables and figures
 from probekit.report import Page, forest, pick, readable, title
 from probekit.report.charts import told
 
-from notebooks.rationales import ask, attributing, paper, perturbations
+from notebooks.rationales import ask, attributing, beside, paper, perturbations, text
 
 page = Page("33_perturbations", globals())
 
@@ -56,11 +56,11 @@ def compute():
 
 
 tables = page.tables(compute, perturbations.CAPTIONS)
-page.conclude(paper.outside_demo(perturbations.conclusions(tables), page))
-first = paper.first_set(tables["reasons"]["dataset"], page.demo)
+page.conclude(beside.outside_demo(perturbations.conclusions(tables), page))
+first = beside.first_set(tables["reasons"]["dataset"], page.demo)
 
 # %% tags=["hide-input"]
-page.answer(perturbations.answer(tables, first))
+page.answer(text.answer_perturbations(tables, first))
 if len(stayed := perturbations.stayed(tables)):
     page.figure(
         forest(
@@ -106,18 +106,18 @@ page.figure(
     "Dot plot. " + told(kept, "map", "model", "method", "perturbation"),
 )
 if not page.demo:
-    accuracy, reasons = (paper.outside_demo(tables[name], page) for name in ("accuracy", "reasons"))
-    for language, datasets in paper.sets_by_language(page).items():
+    accuracy, reasons = (beside.outside_demo(tables[name], page) for name in ("accuracy", "reasons"))
+    for language, datasets in beside.sets_by_language(page).items():
         name, alone = paper.LANGUAGES[language], accuracy[accuracy["dataset"].isin(datasets)].empty
         says = f"{name}, as printed and ours" + ", of which there are none on such records" * alone
-        beside = perturbations.accuracy_beside_paper(accuracy, language, datasets)
+        printed = perturbations.accuracy_beside_paper(accuracy, language, datasets)
         caption = f"Change of accuracy from original to perturbed text, first filling, in points: {says}"
-        shown = perturbations.as_in_paper(beside, "change", 1)
-        page.table(beside, f"beside_{language}_accuracy", caption, shown, fold=alone)
-        beside = perturbations.reasons_beside_paper(reasons, language, datasets)
+        shown = perturbations.as_in_paper(printed, "change", 1)
+        page.table(printed, f"beside_{language}_accuracy", caption, shown, fold=alone)
+        printed = perturbations.reasons_beside_paper(reasons, language, datasets)
         caption = f"Attention: size of the change of F1 (F1 delta), and MAP: {says}"
-        page.table(beside, f"beside_{language}_reasons", caption, perturbations.as_in_paper(beside), fold=alone)
-    page.say(paper.invented(page))
+        page.table(printed, f"beside_{language}_reasons", caption, perturbations.as_in_paper(printed), fold=alone)
+    page.say(text.invented(page))
 else:
     rows = pick(perturbations.pooled(tables["accuracy"]), top=1).drop(columns=["dimension", "top", "originals"])
     page.table(rows, "pooled", "First fillings by kind of change, all dimensions", readable(rows, digits=2))
@@ -131,7 +131,7 @@ else:
 
 # %% tags=["hide-input"]
 page.findings()
-page.say(paper.not_judged(page))
+page.say(text.not_judged(page))
 
 # %% [markdown]
 # ## How it was computed

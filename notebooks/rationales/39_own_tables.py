@@ -28,14 +28,14 @@ from probekit.report import Markup, Page, forest, readable
 from probekit.report.charts import told
 from probekit.report.tested import counted, shown
 
-from notebooks.rationales import own_tables
+from notebooks.rationales import own_tables, text
 
 page = Page("39_own_tables", globals())
 tables = page.tables(own_tables.tables, own_tables.CAPTIONS)
 page.conclude(own_tables.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(own_tables.answer(tables))
+page.answer(text.answer_own_tables(tables))
 page.figure(
     forest(
         tables["lift"],
@@ -58,8 +58,8 @@ page.figure(
         "method",
     ),
 )
-page.say(own_tables.at_chance(tables))
-page.say(own_tables.languages(tables))
+page.say(text.at_chance(tables))
+page.say(text.languages(tables))
 
 # %% [markdown]
 # ## The tests
@@ -78,10 +78,8 @@ page.say(counted(tables["tests"]))
 # ## What to make of it
 
 # %% tags=["hide-input"]
-page.say(
-    Markup("- **Methods.** {} One language alone, four models, could not decide it.").format(own_tables.leads(tables))
-)
-page.say(Markup("- **Faithfulness.** {}").format(own_tables.orders(tables)))
+page.say(Markup("- **Methods.** {} One language alone, four models, could not decide it.").format(text.leads(tables)))
+page.say(Markup("- **Faithfulness.** {}").format(text.orders(tables)))
 
 # %% [markdown]
 # - **Length.** Whether faithfulness (MAP) goes with the length of the rationale, the tables cannot tell: five dimensions decide next to nothing.
@@ -97,7 +95,7 @@ for name in ("lift", "length", "methods", "falls"):
 # %% [markdown]
 # ## How it was computed
 #
-# {mod}`probekit.metrics.exact` holds the tests, `notebooks.rationales.own_tables` what is compared.
+# {mod}`probekit.metrics.exact` holds the tests, `notebooks.rationales.paper` what is compared.
 # A model explains itself by as many words as the mean share of marked words asks for (section 5.1).
 # So many random words reach, on average, an F1 of at most that share: less where the share varies between inputs, more where several rationales are marked and the best one counts.
 #

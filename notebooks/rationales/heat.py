@@ -6,10 +6,34 @@ import html
 import math
 from collections.abc import Collection, Mapping, Sequence
 
+import pandas as pd
+
 from probekit.probes.probe import MASK
 from probekit.probes.rationales import word_spans
+from probekit.report.tables import by, pick
+from probekit.report.text import title
 
 LEVELS = 4  # of shade and of underline
+
+
+def weighed(table: pd.DataFrame, dataset: str) -> str:
+    """The sentences of a set with the weight of each word, folded, as HTML; everything foreign escaped.
+
+    Args:
+        table: of ``saliency.words``.
+        dataset: whose sentences.
+    """
+    lines = []
+    for labels, rows in by(pick(table, dataset=dataset), ["id", "dimension", "context", "golds", "model", "method"]):
+        scored, predicted = rows.dropna(subset=["score"]), str(rows["predicted"].iloc[0]).strip()
+        label = f"{labels['dimension']}, {title(labels['model'])}, {labels['method']}: "
+        label += f"fills “{predicted}” where “{labels['golds']}” is right"
+        ranks = {int(row["place"]): int(row["rank"]) for row in rows.dropna(subset=["rank"]).to_dict("records")}
+        marked = rows.loc[rows["marked"] == 1, "place"].tolist()
+        weights = scored["place"].tolist(), scored["score"].tolist(), ranks
+        lines.append(sentence(str(labels["context"]), rows["word"].tolist(), *weights, marked=marked, label=label))
+    summary = f"{html.escape(title(dataset))}: {len(lines)} weighed sentences"
+    return f"<details><summary>{summary}</summary>{''.join(lines)}</details>"
 
 
 def level(score: float, greatest: float) -> int:

@@ -1,90 +1,60 @@
-"""Paper 003 as this study uses it: its printed tables by dimension, and which of our rows may stand beside them."""
+"""What paper 003 prints, and what it claims of that.
+
+``CHECKS`` asks whether a sentence follows from the printed cells. A sentence that says more than its cells hold (*goes
+with*, *smaller gap*) is decided by ``tests``, whose units are the paper's models: those of page 39.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from pathlib import Path
+from functools import partial
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from probekit.models.registry import registry
+from probekit.metrics.exact import Tested, apart, paired, with_cases
+from probekit.metrics.printed import show
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
-from probekit.report.page import Page
-from probekit.report.published import numbers
-from probekit.report.text import title
+from probekit.report.published import Finding, numbers, registry, status
+from probekit.report.tested import HERE, Row, borne_out, outcomes
 
-from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, OWN, SETS
+from notebooks.rationales.ask import ATTENTION, GRADIENTS
 
 PAPER = "003"
 LEARNED, UNLEARNED = ("grammar", "semantics"), ("knowledge", "reasoning", "computation")  # section 5.2
-WEAK, THREE = ("knowledge", "computation"), ("grammar", "semantics", "reasoning")  # as section 5.2 groups them
 SHORT, LONG = LEARNED, UNLEARNED  # rationales of about .3 and about .5 of the words, section 5.3
+WEAK, THREE = ("knowledge", "computation"), ("grammar", "semantics", "reasoning")  # as section 5.2 groups them
 LANGUAGES = {"en": "English", "zh": "Chinese"}
-ENGLISH, CHINESE = "own/en", "own/zh"  # the sets of the paper's kind that its models are asked
-BERT, ROBERTA = "bert-base-chinese", "chinese-roberta-wwm-ext"  # the Chinese models, as they are registered
-ERNIE, ERNIE_LARGE = "ernie-base-chinese", "ernie-large-chinese"
-ROBERTA_EN = "roberta-base"
+CHINESE = "own/zh"  # the set of the paper's kind that its Chinese models are asked
 ACCURACY = {"en": "8", "zh": "4"}  # language -> the table that prints it
 SCORES = {"en": "9", "zh": "5"}
 CHANGES = {"en": "11", "zh": "6"}
 REASONS = {"en": "10", "zh": "7"}
-TABLES = {"en": "8 to 11", "zh": "4 to 7"}
 METHODS = {ATTENTION: "ATT", GRADIENTS: "IG"}  # as Tables 5 and 9 shorten them
 ALL = "all"
 PARTS = (ALL, "original", "perturbed")
 PRINTED = ("F1", "MAP", "PCC", "MAP*")  # metrics of Tables 5 and 9
 AS_IT_STANDS, ABOVE = "as it stands", "above random scores"  # how a claim on word scores is measured
 FEW = 5  # records or pairs below which a mean is not shown
+BERT, ROBERTA, ERNIE, LARGE = "BERT-base", "RoBERTa-base", "ERNIE-base", "ERNIE-large"  # as Tables 4 and 5 name them
+DISPENSABLE, IMPORTANT, TRANSFORMED = PERTURBATIONS
 
 
-def models(language: str) -> list[str]:
-    """The registered names of the paper's models of a language; no other model speaks of what it says of its own."""
-    known = registry().items()
-    return [name for name, entry in known if PAPER in entry.names and entry.language == language]
+# ---- what is printed ------------------------------------------------------------------------------------------------
 
 
-def accuracy(table: str, part: str = "all", top: int = 1) -> pd.DataFrame:
+def accuracy(language: str, part: str = ALL, top: int = 1) -> pd.DataFrame:
     """Accuracies of Table 4 (Chinese) or 8 (English), in percent: models down, dimensions across."""
-    printed = numbers(PAPER, table)
+    printed = numbers(PAPER, ACCURACY[language])
     return pd.DataFrame({name: printed[f"{name} {part} top{top}"] for name in DIMENSIONS})
 
 
-def scores(table: str, metric: str, method: str) -> pd.DataFrame:
-    """A metric of Table 5 (Chinese) or 9 (English) by one method (ATT or IG): models down, dimensions across."""
-    printed = numbers(PAPER, table)
-    rows = {str(name).removesuffix(f" {method}"): name for name in printed.index if str(name).endswith(f" {method}")}
-    return pd.DataFrame(
-        {name: [printed.loc[row, f"{name} {metric}"] for row in rows.values()] for name in DIMENSIONS}, index=[*rows]
-    )
-
-
-def accuracy_rows(language: str) -> pd.DataFrame:
-    """Table 4 or 8 as rows: ``model, data, part, top, dimension, estimate`` in percent."""
-    table = ACCURACY[language]
-    parts = {(part, top): accuracy(table, part, top) for part in PARTS for top in (1, 3)}
-    return _as_rows(parts, ["part", "top"], table)
-
-
-def score_rows(language: str) -> pd.DataFrame:
-    """Table 5 or 9 as rows: ``model, data, metric, method, dimension, estimate``."""
-    table = SCORES[language]
-    parts = {(m, method): scores(table, m, short) for m in PRINTED for method, short in METHODS.items()}
-    return _as_rows(parts, ["metric", "method"], table)
-
-
-def below(printed: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
-    """Printed rows and ours, what we have of a model of the paper right below its printed rows; others last."""
-    table, order, known = pd.concat([printed, own], ignore_index=True), [*printed["model"].unique()], registry()
-    names = [known[name].names.get(PAPER, name) if name in known else name for name in table["model"]]
-    place = pd.Series([order.index(name) if name in order else len(order) for name in names])
-    return table.loc[place.sort_values(kind="stable").index].reset_index(drop=True)
-
-
-def _as_rows(parts: Mapping[tuple[Any, ...], pd.DataFrame], keys: Sequence[str], table: str) -> pd.DataFrame:
-    """Tables with models down and dimensions across, one under the other, a row per cell."""
-    long = pd.concat(dict(parts), names=[*keys, "model"]).rename_axis(columns="dimension").stack().rename("estimate")
-    return long.reset_index().assign(data=f"paper, Table {table}")
+def scores(language: str, metric: str, method: str) -> pd.DataFrame:
+    """A metric of Table 5 (Chinese) or 9 (English) by one method: models down, dimensions across."""
+    printed, ending = numbers(PAPER, SCORES[language]), f" {METHODS[method]}"
+    rows = printed[printed.index.str.endswith(ending)].rename(index=lambda name: name.removesuffix(ending))
+    return pd.DataFrame({name: rows[f"{name} {metric}"] for name in DIMENSIONS})
 
 
 def by_kind(table: str, row: str = "", column: str = "") -> pd.DataFrame:
@@ -97,89 +67,431 @@ def by_kind(table: str, row: str = "", column: str = "") -> pd.DataFrame:
     return pd.DataFrame({kind: printed[f"{kind} {column}"] for kind in PERTURBATIONS})
 
 
-def like_the_paper(dataset: str) -> bool:
-    """Whether a set holds records of the paper's kind: the own items, and a reader's own file.
+def ratios(language: str) -> pd.Series:
+    """The share of an input's words that people marked, by dimension (Table 3)."""
+    return (numbers(PAPER, "3")[f"{LANGUAGES[language]} RRL"] / 100)[[*DIMENSIONS]]
 
-    The public data of other papers and the demo world are none.
+
+def accuracy_rows(language: str) -> pd.DataFrame:
+    """Table 4 or 8 as rows: ``model, data, part, top, dimension, estimate`` in percent."""
+    parts = {(part, top): accuracy(language, part, top) for part in PARTS for top in (1, 3)}
+    return _as_rows(parts, ["part", "top"], ACCURACY[language])
+
+
+def score_rows(language: str) -> pd.DataFrame:
+    """Table 5 or 9 as rows: ``model, data, metric, method, dimension, estimate``."""
+    parts = {(metric, method): scores(language, metric, method) for metric in PRINTED for method in METHODS}
+    return _as_rows(parts, ["metric", "method"], SCORES[language])
+
+
+def _as_rows(parts: Mapping[tuple[Any, ...], pd.DataFrame], keys: Sequence[str], table: str) -> pd.DataFrame:
+    """Tables with models down and dimensions across, one under the other, a row per cell."""
+    long = pd.concat(dict(parts), names=[*keys, "model"]).rename_axis(columns="dimension").stack().rename("estimate")
+    return long.reset_index().assign(data=f"paper, Table {table}")
+
+
+# ---- by model and dimension -----------------------------------------------------------------------------------------
+
+
+def gap(language: str, metric: str) -> pd.DataFrame:
+    """Attention less integrated gradients: models down, dimensions across."""
+    return scores(language, metric, ATTENTION) - scores(language, metric, GRADIENTS)
+
+
+def falls(language: str) -> pd.DataFrame:
+    """Top 1 accuracy on perturbed inputs less that on original ones, in points."""
+    return accuracy(language, "perturbed") - accuracy(language, "original")
+
+
+def above_random(language: str, method: str) -> pd.DataFrame:
+    """F1 less what random words would reach.
+
+    As many words are predicted as the mean share of marked ones asks for (section 5.1). Of K = R n random words of n,
+    K r / n are right where r are marked, so that F1 is 2 R x / (R + x) with x = r / n on average, and, since this is
+    concave in x, at most R over inputs whose mean x is R.
     """
-    return dataset.startswith(OWN) or dataset not in SETS
+    return scores(language, "F1", method) - ratios(language)
 
 
-def outside_demo(table: pd.DataFrame, page: Page) -> pd.DataFrame:
-    """The rows that may stand beside a paper's: not on a set of the demo world, nor of a model that read it alone.
-
-    Args:
-        table: with ``dataset`` and ``model``.
-        page: knows what the models of its run have read.
-    """
-    readers = _readers(page)
-    named = zip(table.get("dataset", ()), table.get("model", ()), strict=True)
-    return table.loc[[not str(dataset).startswith(DEMO) and model not in readers for dataset, model in named]]
+def with_share(language: str, method: str) -> dict[str, pd.DataFrame]:
+    """What may go with the share of marked words: ``F1``; ``above``, what it has above random words; ``room``, the same
+    as a share of what is left above them; and ``MAP``. Models down, dimensions across."""
+    above = above_random(language, method)
+    room = above / (1 - ratios(language))
+    return {"F1": scores(language, "F1", method), "above": above, "room": room, "MAP": scores(language, "MAP", method)}
 
 
-def _readers(page: Page) -> list[str]:
-    """Models whose texts are all of those that ``probekit text`` generates, and the small models of the zoo."""
-    models: Mapping[str, Mapping[str, Any]] = (page.past or page.manifest)["models"]
+# ---- tests over models or dimensions --------------------------------------------------------------------------------
+
+
+def tests() -> pd.DataFrame:
+    """All tests of page 39 (see ``probekit.report.tested``)."""
+    return outcomes([*method_tests(), *length_tests(), *accuracy_tests(), *kind_tests(), *size_tests()])
+
+
+def _both(parts: Iterable[pd.DataFrame]) -> Tested:
+    """A mean over dimensions for each model of both languages."""
+    return paired(pd.concat([table.mean(axis=1) for table in parts]))
+
+
+def _languages(chinese: pd.DataFrame, english: pd.DataFrame) -> Tested:
+    """Chinese less English models, of their means over the columns."""
+    return apart(chinese.mean(axis=1), english.mean(axis=1))
+
+
+def method_tests() -> list[Row]:
+    """Whether attention is ahead of integrated gradients, over models of both languages, and by which metric more."""
+    rows: list[Row] = []
+    said, claims = "Attention outperforms integrated gradients", {"F1": "003-08a", "MAP": "003-08b", "PCC": "003-08d"}
+    for metric, claim in claims.items():
+        found = _both(gap(code, metric) for code in LANGUAGES)
+        rows.append((claim, said, f"{metric}, both languages", "model", "above", found))
+    for dimension in DIMENSIONS:
+        found = paired(pd.concat([gap(code, "F1")[dimension] for code in LANGUAGES]))
+        what = f"F1, {dimension}, both languages"
+        rows.append(("", f"{said} in F1 in every dimension", what, "model", "above", found))
+    further = f"{HERE}in F1 attention is further ahead in Chinese"
+    found = _languages(gap("zh", "F1"), gap("en", "F1"))
+    rows.append(("", further, "Chinese less English models", "model", "above", found))
+    nearer = _both(gap(code, "MAP").abs() - gap(code, "PCC").abs() for code in LANGUAGES)
+    smaller = f"{HERE}the two methods differ less in PCC than in MAP, in both languages"
+    return [*rows, ("", smaller, "size of the difference: MAP less PCC", "model", "above", nearer)]
+
+
+def length_tests() -> list[Row]:
+    """Whether F1 and MAP go with the length of rationales: the five dimensions of each language are the units, whatever
+    the number of models, which all see the same items."""
+    longer, too = "goes with the length of the rationale", f"{HERE}so does F1 above that of random words"
+    over, chosen = "r over dimensions", f"{HERE}models choose the words that people mark more often than chance does"
+    rows: list[Row] = [
+        ("003-12g", f"F1 {longer}", over, "dimension", "above", _with_length("F1", METHODS)),
+        ("", too, f"{over}, F1 less that of random words", "dimension", "above", _with_length("above", METHODS)),
+        ("", too, f"{over}, as a share of the room left", "dimension", "above", _with_length("room", METHODS)),
+    ]
+    for method in METHODS:
+        r = _with_length("MAP", [method])
+        rows.append(("003-12h", f"MAP {longer}", f"{over}, {method}", "dimension", "above", r))
+    for method in METHODS:
+        found = _both(above_random(code, method) for code in LANGUAGES)
+        rows.append(("", chosen, f"F1 less that of random words, {method}", "model", "above", found))
+    return rows
+
+
+def _with_length(measure: str, methods: Iterable[str]) -> Tested:
+    """The mean correlation of a measure with the share of marked words, over models and methods."""
+    profiles = [pd.concat([with_share(code, method)[measure] for method in methods]) for code in LANGUAGES]
+    return with_cases(profiles, [ratios(code) for code in LANGUAGES])
+
+
+def accuracy_tests() -> list[Row]:
+    """Whether accuracy falls under perturbation, more in one language, and whether grammar is the easier one there."""
+    fell, more = "Accuracy falls under perturbation", f"{HERE}it falls more in Chinese"
+    swap = [accuracy(code)[["grammar"]].sub(accuracy(code)["semantics"], axis=0) for code in ("zh", "en")]
+    order = f"{HERE}grammar is easier than semantics in Chinese, and harder in English"
+    what = "grammar less semantics, points: Chinese less English models"
+    both, apart = _both(map(falls, LANGUAGES)), _languages(falls("zh"), falls("en"))
     return [
-        name
-        for name, facts in models.items()
-        if name.startswith("zoo/")
-        or (facts.get("texts") and all(Path(text).stem.startswith("demo-") for text in facts["texts"]))
+        ("", fell, "perturbed less original, points, both languages", "model", "below", both),
+        ("", more, "Chinese less English models, points", "model", "below", apart),
+        ("", order, what, "model", "above", _languages(*swap)),
     ]
 
 
-def first_set(datasets: Iterable[str], demo: bool) -> str:
-    """The set that a page speaks of: the first, on a page of the demo world the first that is of it."""
-    names = list(datasets)
-    return next((name for name in names if demo and name.startswith(DEMO)), names[0])
-
-
-def sets_by_language(page: Page) -> dict[str, list[str]]:
-    """Language -> the sets of the page's run that are of the paper's kind."""
-    languages: dict[str, list[str]] = {}
-    for name, facts in (page.past or page.manifest)["probes"].items():
-        if like_the_paper(name):
-            language = facts.get("language", name.removeprefix(OWN))  # runs recorded earlier noted none
-            languages.setdefault(language, []).append(name)
-    return languages
-
-
-def invented(page: Page) -> str:
-    """What a page says of sets of the demo world and of models that read it alone; empty without such, and on a page
-    of the demo world, whose banner says it."""
-    if page.demo:
-        return ""
-    sets = [title(name) for name in (page.past or page.manifest)["probes"] if name.startswith(DEMO)]
-    readers = [title(name) for name in _readers(page)]
-    sentences = [f"The facts of {' and '.join(sets)} are invented."] if sets else []
-    sentences += (
-        [f"{' and '.join(readers)} has read invented text alone: its results show the method, not a real model."]
-        if readers
-        else []
+def kind_tests() -> list[Row]:
+    """Of RoBERTa-base with attention alone: the units are the dimensions of both languages. *Most* is more than the
+    nearer of the other two kinds."""
+    nearer = "transformations less the nearer of the other two kinds"
+    maps, moved = ([by_kind(REASONS[code], column=name) for code in LANGUAGES] for name in ("MAP", "F1 delta"))
+    size = by_kind(CHANGES["zh"], "change").abs()
+    lower = paired(pd.concat([table[TRANSFORMED] - _others(table).min(axis=1) for table in maps]))
+    more, most = (
+        paired(pd.concat([table[TRANSFORMED] - _others(table).max(axis=1) for table in parts]))
+        for parts in (moved, [size])
     )
-    return " ".join([*sentences, "Such results stand beside no paper's."]) if sentences else ""
+    what = f"Chinese, size of the change in points: {nearer}"
+    return [
+        ("", "Transformations lower MAP most", f"MAP: {nearer}", "dimension", "below", lower),
+        ("", "Transformations change F1 most", f"F1 delta: {nearer}", "dimension", "above", more),
+        ("003-13a", "Transformations change accuracy most", what, "dimension", "above", most),
+    ]
 
 
-def not_judged(page: Page) -> str:
-    """Which of the paper's languages no model of the run was asked in, and why; empty on a page of the demo world."""
-    run = page.past or page.manifest
-    given = {"en": run["parameters"].get("models"), "zh": run["parameters"].get("chinese")}
-    lacking = [language for language in LANGUAGES if not given[language]]
-    if page.demo or not lacking:
-        return ""
-    return " ".join(
-        f"What the paper says of {LANGUAGES[language]} (Tables {TABLES[language]}) is not "
-        f"judged: this run had no {LANGUAGES[language]} model. The one of the demo world has read invented text alone, "
-        "and so speaks for nothing here."
-        for language in lacking
+def _others(table: pd.DataFrame) -> pd.DataFrame:
+    return table.drop(columns=TRANSFORMED)
+
+
+def size_tests() -> list[Row]:
+    """Whether the larger of two models is explained worse, and predicts better: a unit is a pair of them."""
+
+    def base_less_large(*parts: Mapping[str, pd.DataFrame]) -> Tested:
+        pairs = [("zh", ERNIE, LARGE), *(("en", f"{family}-base", f"{family}-large") for family in FAMILIES)]
+        means = [
+            [(part[code].loc[base] - part[code].loc[large]).mean() for part in parts] for code, base, large in pairs
+        ]
+        return paired(np.mean(means, axis=1))
+
+    said, rows = "A larger model is no better explained", list[Row]()
+    for metric in ("F1", "MAP"):
+        found = base_less_large(*({code: scores(code, metric, method) for code in LANGUAGES} for method in METHODS))
+        rows.append(("", said, f"{metric}: base less large model", "pair", "above", found))
+    gains = base_less_large({code: -accuracy(code) for code in LANGUAGES})
+    more = "The larger model predicts better"
+    return [*rows, ("003-17a", more, "top 1, points: large less base model", "pair", "above", gains)]
+
+
+# ---- does a sentence follow from the printed cells? -----------------------------------------------------------------
+
+CHECKS, check = registry()
+FAMILIES = ("BERT", "RoBERTa")
+KNOWN = [name for name in DIMENSIONS if name != "knowledge"]
+AHEAD: dict[str, tuple[Sequence[str], Sequence[str], Sequence[str], str, str]] = {
+    # claim -> models that are ahead of the best of others, in which dimensions, by what, and how the finding begins
+    "003-05a": ([ROBERTA, ERNIE, LARGE], [BERT], THREE, "", "Against BERT-base"),
+    "003-05b": ([LARGE], [ERNIE], THREE, "", "ERNIE-large against ERNIE-base"),
+    "003-06a": ([BERT, ERNIE], [ROBERTA, LARGE], WEAK, "", "Against the better of RoBERTa-base and ERNIE-large"),
+    "003-10a": ([ERNIE], [LARGE], KNOWN, "F1", "ERNIE-base against ERNIE-large"),
+    "003-10b": ([ERNIE], [LARGE], KNOWN, "MAP", "ERNIE-base against ERNIE-large"),
+    "003-10c": (
+        [ERNIE],
+        [BERT, ROBERTA],
+        DIMENSIONS,
+        "F1",
+        "ERNIE-base against the better of BERT-base and RoBERTa-base",
+    ),
+    "003-10d": (
+        [ROBERTA],
+        [BERT, ERNIE],
+        LEARNED,
+        "MAP",
+        "RoBERTa-base against the better of BERT-base and ERNIE-base",
+    ),
+}
+
+
+def _above(first: pd.DataFrame, second: pd.DataFrame | pd.Series) -> Finding:
+    """Whether no cell lies below the other's, and in words how many lie above and which below.
+
+    Numbers that are printed alike decide nothing: what was rounded may lie on either side.
+    """
+    gap = (first - second).round(6)
+    failed = [f"{row} {column}" for row in gap.index for column in gap.columns if gap.loc[row, column] < 0]
+    holds, ties = int((gap > 0).to_numpy().sum()), int((gap == 0).to_numpy().sum())
+    text = f"{holds} of {gap.size} comparisons hold"
+    text += f", {ties} {'is' if ties == 1 else 'are'} tied as printed" * bool(ties)
+    return status(bool(holds) and not failed), f"{text}{'; not: ' + ', '.join(failed) if failed else ''}."
+
+
+def _listed(values: pd.Series) -> str:
+    return ", ".join(f"{name} {show(round(float(value), 4))}" for name, value in values.items())
+
+
+def _dimensions(chosen: pd.Series) -> str:
+    return ", ".join(str(name) for name in chosen.index[chosen]) or "none"
+
+
+def _ahead(claim: str) -> Finding:
+    """Are models of Table 4, or one of Table 5 by both methods, above the best of others in these dimensions?"""
+    names, others, dimensions, metric, text = AHEAD[claim]
+    if not metric:
+        found = accuracy("zh")[[*dimensions]]
+        stands, counted = _above(found.loc[[*names]], found.loc[[*others]].max())
+        return stands, f"{text}, top 1 of Table 4: {counted}"
+    found = {short: scores("zh", metric, method)[[*dimensions]] for method, short in METHODS.items()}
+    first = pd.DataFrame({short: table.loc[names[0]] for short, table in found.items()}).T
+    best = pd.DataFrame({short: table.loc[[*others]].max() for short, table in found.items()}).T
+    without = ", without knowledge" * (dimensions == KNOWN)
+    stands, counted = _above(first, best)
+    return stands, f"{metric} of {text}, Table 5{without}: {counted}"
+
+
+for claim in AHEAD:
+    check(claim)(partial(_ahead, claim))
+
+
+def _apart(language: str, high: Iterable[str], low: Iterable[str]) -> Finding:
+    """Is the lowest accuracy in some dimensions above the highest in others?"""
+    found = accuracy(language)
+    least, most = found[[*high]].min().min(), found[[*low]].max().max()
+    above = f"at least {show(least)} in {', '.join(high)}; at most {show(most)} in {', '.join(low)}"
+    return status(bool(least > most)), f"Top 1 in Table {ACCURACY[language]}: {above}."
+
+
+check("003-02a")(partial(_apart, "zh", LEARNED, UNLEARNED))
+check("003-02c")(partial(_apart, "zh", THREE, WEAK))
+check("003-03a")(partial(_apart, "en", THREE, WEAK))
+
+
+@check("003-07a")
+def about_two_points() -> Finding:
+    """Does grammar accuracy fall by about 2 points, which are those that round to 2, for most models?"""
+    lost = -falls("zh")["grammar"].round(4)
+    near = lost.between(1.5, 2.5)
+    return status(2 * int(near.sum()) > len(near)), f"Falls in grammar, top 1 of Table 4: {_listed(lost)}."
+
+
+def _pairs(pattern: str, blanks: Sequence[str]) -> pd.DataFrame:
+    """Models of Table 8 by what stands in the blank of their names."""
+    return accuracy("en").loc[[pattern.format(blank) for blank in blanks]].set_axis([*blanks])
+
+
+@check("003-17a")
+def large_above_base() -> Finding:
+    """Is the large model above the base one in every dimension, in both families?"""
+    stands, text = _above(_pairs("{}-large", FAMILIES), _pairs("{}-base", FAMILIES))
+    return stands, f"Large against base, top 1 of Table 8: {text}"
+
+
+@check("003-17b")
+def roberta_above_bert() -> Finding:
+    """Is RoBERTa above BERT of its size in most dimensions?"""
+    bert, roberta = (_pairs(f"{family}-{{}}", ("large", "base")) for family in FAMILIES)
+    most = bool((2 * (roberta > bert).sum(axis=1) > len(DIMENSIONS)).all())
+    return status(most), f"RoBERTa against BERT, top 1 of Table 8: {_above(roberta, bert)[1]}"
+
+
+def _attention_better(metric: str, language: str = "zh") -> Finding:
+    """Is attention above integrated gradients for every model of Table 5 (or 9), by its mean over the dimensions?"""
+    ahead = gap(language, metric).mean(axis=1).round(6) > 0
+    text = f"{metric} of attention, mean over dimensions, is the higher for {int(ahead.sum())} of {len(ahead)} models"
+    cells = _above(scores(language, metric, ATTENTION), scores(language, metric, GRADIENTS))[1]
+    return status(bool(ahead.all())), f"{text} of Table {SCORES[language]}; cell by cell {cells}"
+
+
+check("003-08a")(partial(_attention_better, "F1"))
+check("003-08b")(partial(_attention_better, "MAP"))
+check("003-08c")(partial(_attention_better, "F1", "en"))
+check("003-08d")(partial(_attention_better, "PCC"))
+
+
+@check("003-09a")
+def not_always_better() -> Finding:
+    """Is attention, in English, below integrated gradients on F1 somewhere in knowledge and in computation?"""
+    attention, gradients = (scores("en", "F1", method) for method in METHODS)
+    below = (attention < gradients).any()
+    text = f"F1 of attention against integrated gradients, Table 9: {_above(attention, gradients)[1]}"
+    return status(bool(below[[*WEAK]].all())), text
+
+
+@check("003-11a")
+def smaller_gaps() -> Finding:
+    """Is the gap between the two methods smaller in PCC than in MAP?"""
+    gaps = {metric: gap("zh", metric).abs().round(4) for metric in ("PCC", "MAP")}
+    means = _listed(pd.Series({metric: sizes.to_numpy().mean() for metric, sizes in gaps.items()}))
+    nearer = (gaps["MAP"] - gaps["PCC"]).mean(axis=1).round(6) > 0
+    text = f"smaller in PCC for {int(nearer.sum())} of {len(nearer)} models by their means"
+    cells = _above(gaps["MAP"], gaps["PCC"])[1]
+    return status(bool(nearer.all())), f"Mean gap between the methods in Table 5: {means}; {text}; cell by cell {cells}"
+
+
+@check("003-11b")
+def same_trend() -> Finding:
+    """Is the method that is ahead by MAP ahead by PCC, for every model, by the means over the dimensions?"""
+    by_map, by_pcc = (gap("zh", metric).mean(axis=1).round(6) for metric in ("MAP", "PCC"))
+    same = by_map * by_pcc > 0
+    text = f"In Table 5 the two name the same method for {int(same.sum())} of {len(same)} models."
+    return status(bool(same.all())), text
+
+
+@check("003-12f")
+def length_ratios() -> Finding:
+    """Are the length ratios of Table 3 (Chinese, as section 5.3 is) nearer to 0.5 than to 0.3, or the reverse?"""
+    found = numbers(PAPER, "3")["Chinese RRL"] / 100
+    half = (found - 0.5).abs() < (found - 0.3).abs()
+    whole = bool(half[[*LONG]].all() and not half[[*SHORT]].any())
+    return status(whole), f"Length ratios of Table 3, Chinese: {_listed(found)}; nearer to 0.5: {_dimensions(half)}."
+
+
+def _goes_with_length(metric: str, claim: str) -> Finding:
+    """Over the five dimensions, does the metric of each model and method rise with the length ratio?"""
+    r = pd.concat([scores("zh", metric, method).T.corrwith(ratios("zh")) for method in METHODS])
+    text = (
+        f"Over the five dimensions, the correlation of {metric} with the length ratio lies from {r.min():.2f} to "
+        f"{r.max():.2f} for the {len(r)} rows of Table 5; it is above zero in {int((r > 0).sum())}."
     )
+    stands, tested = borne_out(outcomes(length_tests()), claim)
+    return stands, f"{text} {tested}"
 
 
-def listed(models: Sequence[str], every: Sequence[str]) -> str:
-    """Those of ``every`` model for whom something holds, as a sentence names them."""
-    chosen = [title(name) for name in every if name in models]
-    if len(every) > 1 and len(chosen) == len(every):
-        return "both models" if len(every) == 2 else f"all {len(every)} models"
-    if len(chosen) > 3:
-        return f"{len(chosen)} of {len(every)} models"
-    return " and ".join(chosen) or "no model"
+check("003-12g")(partial(_goes_with_length, "F1", "003-12g"))
+check("003-12h")(partial(_goes_with_length, "MAP", "003-12h"))
+
+
+@check("003-13a")
+def transformations_cost_accuracy() -> Finding:
+    """Does accuracy change most under transformations, on average and in every dimension?"""
+    size = by_kind(CHANGES["zh"], "change").abs()
+    most = _dimensions(size[TRANSFORMED] >= size.max(axis=1))
+    stands, tested = borne_out(outcomes(kind_tests()), "003-13a")
+    text = (
+        f"Mean size of the changes in Table 6, in points: {_listed(size.mean())}; largest, or as large as any, under "
+    )
+    return stands, f"{text}transformation in: {most}. {tested}"
+
+
+@check("003-13b")
+def others_cost_less() -> Finding:
+    """Are the changes under the two other kinds smaller, on average, than under transformations?"""
+    size = by_kind(CHANGES["zh"], "change").abs()
+    rest, mean = _others(size), size[TRANSFORMED].mean()
+    text = (
+        f"Under the other two kinds the greatest change of Table 6 is {show(rest.max().max())} points "
+        f"({rest.max(axis=1).idxmax()}, {rest.max().idxmax()}), the mean {show(round(rest.stack().mean(), 4))}; under "
+        f"transformations the mean is {show(round(mean, 4))}."
+    )
+    return status(bool((rest.mean() < mean).all())), text
+
+
+def _lowest_map(language: str, dimensions: Sequence[str]) -> Finding:
+    """Is MAP lowest under transformations in each of these dimensions?"""
+    table = by_kind(REASONS[language], column="MAP")
+    lowest = table.idxmin(axis=1) == TRANSFORMED
+    text = f"MAP of Table {REASONS[language]} is lowest under transformation in: {_dimensions(lowest)}. Means: "
+    return status(bool(lowest[[*dimensions]].all())), f"{text}{_listed(table.mean())}."
+
+
+check("003-14a")(partial(_lowest_map, "zh", SHORT + LONG))
+check("003-14b")(partial(_lowest_map, "en", ("semantics", "knowledge", "reasoning")))
+
+
+@check("003-15a")
+def others_change_plausibility() -> Finding:
+    """Table 7: do important changes and transformations move F1 more than dispensable ones in three dimensions?"""
+    short = [
+        f"{dimension}, {kind} {show(row[kind])} against {show(row[DISPENSABLE])}"
+        for dimension, row in by_kind("7", column="F1 delta").loc[["semantics", "reasoning", "computation"]].iterrows()
+        for kind in (IMPORTANT, TRANSFORMED)
+        if row[kind] <= row[DISPENSABLE]
+    ]
+    return status(not short), f"Not so in Table 7: {'; '.join(short) or 'nowhere'}."
+
+
+@check("003-15b")
+def dispensable_changes_least() -> Finding:
+    """Table 7: do dispensable changes move F1 least and keep rankings (MAP) best, on average?"""
+    delta, ranks = by_kind("7", column="F1 delta"), by_kind("7", column="MAP")
+    least, best = delta.idxmin(axis=1) == DISPENSABLE, ranks.idxmax(axis=1) == DISPENSABLE
+    text = (
+        f"Mean F1 difference of Table 7: {_listed(delta.mean())}; it is least under dispensable in: "
+        f"{_dimensions(least)}. Mean MAP: {_listed(ranks.mean())}; it is greatest under dispensable in: "
+        f"{_dimensions(best)}."
+    )
+    return status(delta.mean().idxmin() == DISPENSABLE and ranks.mean().idxmax() == DISPENSABLE), text
+
+
+@check("003-15c")
+def transformations_change_plausibility() -> Finding:
+    """Table 10: is the F1 difference greatest under transformations in most dimensions?"""
+    table = by_kind("10", column="F1 delta")
+    most = table.idxmax(axis=1) == TRANSFORMED
+    text = f"The F1 difference of Table 10 is greatest under transformation in: {_dimensions(most)}. Means: "
+    return status(int(most.sum()) > len(most) / 2), f"{text}{_listed(table.mean())}."
+
+
+@check("003-18b")
+def dispensable_in_two_languages() -> Finding:
+    """Is every Chinese change under dispensable words (Table 6) smaller than those of the English dimensions named?"""
+    chinese = by_kind("6", "change")[DISPENSABLE]
+    english = by_kind("11", "change").loc[["semantics", "knowledge", "reasoning"], DISPENSABLE].dropna()
+    text = f"Changes under dispensable, in points: Chinese (Table 6) {_listed(chinese)}; English (Table 11), as far as "
+    text += f"it can be read, {_listed(english) or 'none'}."
+    return status(len(english) > 0 and bool(chinese.abs().max() < english.abs().min())), text

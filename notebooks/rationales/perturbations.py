@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import interval, share_ci
-from probekit.metrics.decisions import direction, enough
+from probekit.metrics.decisions import direction
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import number, title
 
-from notebooks.rationales import paper
+from notebooks.rationales import beside, paper
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency
-from notebooks.rationales.changed import ABOUT, COLUMNS, SECOND, SINGLE, directions, drawn_means
+from notebooks.rationales.changed import directions, drawn_means
 from notebooks.rationales.paper import FEW
-from notebooks.rationales.scores import faithfulness, floors, judged, plausibility, voices
+from notebooks.rationales.prediction import floors, judged
+from notebooks.rationales.saliency import KEYS, faithfulness, plausibility
 
 ALL = "all dimensions"
 TOPS = (1, TOP)
 NAMED = {"negation": "negated", "role reversal": "roles reversed", "misprimed": "misleading word before it"}
-STAYS = {
-    "dispensable": "dispensable words change",
-    "important": "important words do",
-    "transformation": "the form does",
-}
 SIDES = {"agrees": "fewer", "contradicts": "more", "undecided": "not decided"}
 CAPTIONS = {
     "accuracy": "Accuracy of originals and of changed texts, and how often the first filling stays",
@@ -72,24 +68,17 @@ def answered(predictions: pd.DataFrame) -> pd.DataFrame:
         ``dataset, model, original`` (id), ``dimension, perturbation``; ``original_top1, perturbed_top1, ...`` (whether
         the gold is among so many fillings); ``same`` (whether the best filling stayed, capital letters aside).
     """
-    table = predictions.assign(
-        first=[fillings[0].casefold() for fillings in predictions["predictions"]],
-        **{f"top{k}": predictions["rank"].between(1, k).astype(float) for k in TOPS},
-    )
-    hits = [f"top{k}" for k in TOPS]
-    keys = ["dataset", "model", "original"]
-    pairs = table[table["perturbation"] != "none"].merge(
-        table.loc[table["perturbation"] == "none", [*keys, "first", *hits]],
-        on=keys,
-        suffixes=("_perturbed", "_original"),
-        validate="many_to_one",
-    )
-    beside = pairs[[*keys, "dimension", "perturbation"]].copy()
-    for name in hits:
-        for side in ("original", "perturbed"):
-            beside[f"{side}_{name}"] = pairs[f"{name}_{side}"]
-    beside["same"] = (pairs["first_perturbed"] == pairs["first_original"]).astype(float)
-    return beside
+    keys, tops = ["dataset", "model", "original"], [f"top{k}" for k in TOPS]
+    hits = {f"top{k}": predictions["rank"].between(1, k).astype(float) for k in TOPS}
+    first = predictions["predictions"].map(lambda fillings: fillings[0].casefold())
+    table = predictions.assign(first=first, **hits).set_index(keys)
+    changed = table[table["perturbation"] != "none"]
+    before = table[table["perturbation"] == "none"].loc[changed.index]
+    sides = {
+        f"{side}_{top}": rows[top] for top in tops for side, rows in (("original", before), ("perturbed", changed))
+    }
+    same = (changed["first"] == before["first"]).astype(float)
+    return changed[["dimension", "perturbation"]].assign(**sides, same=same).reset_index()
 
 
 def reasoned(sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -> pd.DataFrame:
@@ -105,36 +94,30 @@ def reasoned(sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -
         ``eligible`` and ``kept`` (see ``faithfulness``).
     """
     parts = []
-    for one in saliencies:
-        items = sets[one.dataset]
-        f1 = plausibility(items, one.table).set_index("id")["f1"]
-        pairs = faithfulness(items, one.table)
-        beside = pd.DataFrame(one.about(), index=pairs.index)
-        beside = beside.assign(original=pairs["original_id"], dimension=pairs["dimension"])
-        beside = beside.assign(perturbation=pairs["perturbation"])
-        for side, ids in (("original", pairs["original_id"]), ("perturbed", pairs["id"])):
-            beside[f"{side}_f1"] = f1.reindex(ids).to_numpy(float)
-        parts.append(pd.concat([beside, pairs[["ap", "pcc", "eligible", "kept"]]], axis=1))
-    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+    for saliency in saliencies:
+        items = sets[saliency.dataset]
+        f1 = plausibility(items, saliency.table).set_index("id")["f1"]
+        pairs = faithfulness(items, saliency.table)
+        sides = {"original_f1": pairs["original_id"].map(f1), "perturbed_f1": pairs["id"].map(f1)}
+        parts.append(pairs.assign(**saliency.about(), **sides).rename(columns={"original_id": "original"}))
+    columns = [*KEYS, "original", "dimension", "perturbation", "original_f1", "perturbed_f1"]
+    return pd.concat(parts, ignore_index=True)[[*columns, "ap", "pcc", "eligible", "kept"]] if parts else pd.DataFrame()
 
 
 def kinds(names: Sequence[str]) -> list[str]:
     """The kinds of perturbation among ``names``, the paper's first."""
-    order = [*PERTURBATIONS, *CONTRASTS]
-    known = list(dict.fromkeys(names))
-    return [kind for kind in order if kind in known] + [kind for kind in known if kind not in order]
+    order = dict.fromkeys([*PERTURBATIONS, *CONTRASTS, *names])
+    return [kind for kind in order if kind in set(names)]
 
 
-def groups(rows: pd.DataFrame, keys: Sequence[str]) -> list[tuple[dict[str, str], pd.DataFrame]]:
+def groups(rows: pd.DataFrame, keys: Sequence[str]) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
     """Rows by these columns, then by dimension (the paper's order; ``ALL`` last, where several) and kind."""
-    found = []
-    for about, group in by(rows, keys):
-        known = [name for name in DIMENSIONS if name in set(group["dimension"])]
-        parts = [(name, pick(group, dimension=name)) for name in known]
-        for dimension, part in [*parts, (ALL, group)] if len(known) > 1 else parts:
+    for labels, group in by(rows, keys):
+        present = [name for name in DIMENSIONS if name in set(group["dimension"])]
+        parts = {name: pick(group, dimension=name) for name in present}
+        for dimension, part in (parts | ({ALL: group} if len(parts) > 1 else {})).items():
             for kind in kinds(part["perturbation"].tolist()):
-                found.append((about | {"dimension": dimension, "perturbation": kind}, pick(part, perturbation=kind)))
-    return found
+                yield labels | {"dimension": dimension, "perturbation": kind}, pick(part, perturbation=kind)
 
 
 def spans(columns: Mapping[str, npt.ArrayLike], originals: Sequence[str]) -> dict[str, float]:
@@ -148,13 +131,13 @@ def spans(columns: Mapping[str, npt.ArrayLike], originals: Sequence[str]) -> dic
     row: dict[str, float] = {}
     for i, (name, values) in enumerate(table.items()):
         counted = np.isfinite(values)
-        groups = [original for original, inside in zip(originals, counted, strict=True) if inside]
-        alike = bool(groups) and (np.ptp(values[counted]) == 0) and values[counted][0] in (0, 1)
-        if alike and len(set(groups)) > 1:
-            low, high = share_ci(values[counted], groups)[1:3]
+        units = [original for original, inside in zip(originals, counted, strict=True) if inside]
+        alike = bool(units) and (np.ptp(values[counted]) == 0) and values[counted][0] in (0, 1)
+        if alike and len(set(units)) > 1:
+            low, high = share_ci(values[counted], units)[1:3]
             low = -high if name == "change" else low
         else:
-            low, high = interval(drawn[:, i], groups)[:2]
+            low, high = interval(drawn[:, i], units)[:2]
         row |= {name: float(means[i]), f"{name}_low": low, f"{name}_high": high}
     return row
 
@@ -172,14 +155,14 @@ def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
         changed text has the same first filling (``again``).
     """
     rows: list[dict[str, object]] = []
-    for about, group in groups(pairs, ["dataset", "model"]):
+    for labels, group in groups(pairs, ["dataset", "model"]):
+        right = group["original_top1"] == 1
+        counts = {"pairs": len(group), "originals": group["original"].nunique(), "right": int(right.sum())}
         for k in TOPS:
             before, after = (group[f"{side}_top{k}"].to_numpy(float) for side in ("original", "perturbed"))
             columns = {"original": before, "perturbed": after, "change": after - before, "same": group["same"]}
             shares = spans(columns, list(group["original"]))
-            right = group["original_top1"] == 1
-            counts = {"pairs": len(group), "originals": group["original"].nunique(), "right": int(right.sum())}
-            rows.append(about | {"top": k} | shares | counts | {"again": group.loc[right, "same"].mean()})
+            rows.append(labels | {"top": k} | shares | counts | {"again": group.loc[right, "same"].mean()})
     return pd.DataFrame(rows)
 
 
@@ -196,31 +179,28 @@ def reasons(pairs: pd.DataFrame) -> pd.DataFrame:
         of the change, as the paper prints it); ``pairs, originals``.
     """
     rows: list[dict[str, object]] = []
-    for about, group in groups(pairs, ABOUT):
-        before, after = (group[f"{side}_f1"].to_numpy(float) for side in ("original", "perturbed"))
-        pcc, kept, eligible = (group[name].to_numpy(float) for name in ("pcc", "kept", "eligible"))
+    for labels, group in groups(pairs, KEYS):
         columns = {
-            "f1_original": before,
-            "f1_perturbed": after,
-            "f1_change": after - before,
-            "map": group["ap"].to_numpy(float),
-            "pcc": np.where(kept > 0, pcc, np.nan),
-            "kept": np.where(eligible > 0, kept, np.nan),
-            "pcc_all": pcc,
+            "f1_original": group["original_f1"],
+            "f1_perturbed": group["perturbed_f1"],
+            "f1_change": group["perturbed_f1"] - group["original_f1"],
+            "map": group["ap"],
+            "pcc": group["pcc"].where(group["kept"]),
+            "kept": group["kept"].astype(float).where(group["eligible"]),
+            "pcc_all": group["pcc"],
         }
         means = spans(columns, list(group["original"]))
         means["f1_delta"] = abs(means["f1_change"])
-        rows.append(about | means | {"pairs": len(group), "originals": group["original"].nunique()})
+        rows.append(labels | means | {"pairs": len(group), "originals": group["original"].nunique()})
     return pd.DataFrame(rows)
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The directions: each above zero where the paper's sentence holds."""
-    rows = tables["directions"].reindex(columns=[*COLUMNS, *SECOND]).assign(unit="original")
-    told = {name: rows[name].astype(object).where(rows[name].notna(), "") for name in SECOND}
-    rows = judged(rows.assign(**told), tables["floors"])
-    single = rows["claim"].isin(SINGLE)
-    return pd.concat([rows[~single], voices(rows[single])], ignore_index=True)
+    return judged(tables["directions"], tables["floors"])
+
+
+# ---- for reading ----------------------------------------------------------------------------------------------------
 
 
 def contrasts(tables: Tables) -> pd.DataFrame:
@@ -237,47 +217,6 @@ def pooled(table: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts) if parts else rows
 
 
-def answer(tables: Tables, first: str) -> str:
-    """What a model fills in where the text denies what it filled in rightly, and whether a misleading word lowers
-    accuracy, where the run has such sets; else how often the first filling stays under the paper's kinds; and whether
-    these move the accuracy of any model on the set ``first``."""
-    usual = pick(pooled(tables["accuracy"]), top=1, dataset=first)
-    rows = contrasts(tables)
-    _, few = enough(pd.concat([usual, rows]), "pairs", "pairs of records")
-    if few:
-        return few
-    usual, rows = (enough(part, "pairs", "pairs")[0] for part in (usual, rows))
-    if len(rows):
-        text = _denied_again(rows)
-        if len(primed := pick(rows, perturbation="misprimed")):
-            fewer, more = (int(side.sum()) for side in (primed["change_high"] < 0, primed["change_low"] > 0))
-            text += f"A misleading word lowers accuracy in {fewer or 'none'}"
-            text += f", and raises it in {more}," * bool(more) + f" of {len(primed)} pairs of model and data set. "
-    else:
-        dataset, model = usual.iloc[0][["dataset", "model"]]
-        shares = pick(usual, dataset=dataset, model=model).set_index("perturbation")["same"]
-        facts = [f"{100 * shares[kind]:.0f} when {STAYS[kind]}" for kind in PERTURBATIONS if kind in shares]
-        text = f"On {title(str(dataset))}, {title(str(model))} keeps of 100 first fillings {', '.join(facts)}. "
-    moved = usual[(usual["change_low"] > 0) | (usual["change_high"] < 0)]
-    ends = usual[["change_low", "change_high"]].abs().max(axis=None)
-    reach = f", whose 95% intervals reach changes of up to {100 * ends:.0f} points" * bool(ends == ends)
-    cases = f"{len(moved) or 'none'} of {len(usual)} cases ({title(first)}){reach}"
-    return f"{text}The kinds of change that the paper makes move accuracy in {cases}."
-
-
-def _denied_again(rows: pd.DataFrame) -> str:
-    """Of what a model fills in rightly, how much it fills in again where it is denied; of the case with most."""
-    told = rows[[denied(row) for row in rows.to_dict("records")]]
-    told = told[told["right"] >= FEW]
-    if told.empty:
-        return ""
-    row = told.loc[told["right"].idxmax()]
-    return (
-        f"Of {row['right']} facts of {title(row['dataset'])} that {title(row['model'])} fills in rightly, it fills in "
-        f"{row['right'] * row['again']:.0f} again where the text denies them. "
-    )
-
-
 def stayed(tables: Tables) -> pd.DataFrame:
     """How often the first filling stays where the text denies, reverses or misleads, for ``forest``."""
     rows = contrasts(tables)
@@ -289,13 +228,15 @@ def order_kept(tables: Tables, dataset: str) -> pd.DataFrame:
     rows = pick(pooled(tables["reasons"]), dataset=dataset, method=[ATTENTION, GRADIENTS, RANDOM])
     models = [name for name in rows["model"].unique() if name]
     chance = pd.concat([pick(rows, model="").assign(model=name) for name in models])
-    kept = pd.concat([rows[rows["model"] != ""], chance])
-    order = kinds(kept["perturbation"].tolist())
-    return kept.sort_values("perturbation", key=lambda names: names.map(order.index), kind="stable")
+    return _sorted(pd.concat([rows[rows["model"] != ""], chance]), "perturbation", [*PERTURBATIONS])
+
+
+def _sorted(rows: pd.DataFrame, column: str, order: Sequence[str]) -> pd.DataFrame:
+    return rows.sort_values(column, key=lambda names: names.map(order.index), kind="stable")
 
 
 def misled(rows: pd.DataFrame) -> pd.DataFrame:
-    """What each model does where its answer should change or its context misleads, for reading.
+    """What each model does where its answer should change or its context misleads.
 
     Args:
         rows: of ``contrasts``.
@@ -337,18 +278,20 @@ def accuracy_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence
         ``model, data, dimension, perturbation``; ``original, perturbed, change``, ours with ``_low`` and ``_high``, and
         without numbers of fewer than ``FEW`` pairs; ``pairs`` of ours.
     """
-    table = paper.CHANGES[language]
-    parts = [paper.by_kind(table, row).stack().rename(row) for row in ("original", "perturbed", "change")]
-    printed = pd.concat(parts, axis=1).rename_axis(["dimension", "perturbation"]).reset_index()
-    printed.insert(0, "data", f"Table {table}")
-    printed.insert(0, "model", "RoBERTa-base")
-    rows = pick(cells, dataset=list(datasets), perturbation=list(PERTURBATIONS), top=1)
-    numbers = [f"{name}{end}" for name in ("original", "perturbed", "change") for end in ("", "_low", "_high")]
-    own = rows.assign(
-        data=rows["dataset"], **{name: (100 * rows[name]).where(rows["pairs"] >= FEW) for name in numbers}
-    )
+    table, rows = paper.CHANGES[language], ("original", "perturbed", "change")
+    printed = _printed({row: paper.by_kind(table, row) for row in rows}, table)
+    own = pick(cells, dataset=list(datasets), perturbation=list(PERTURBATIONS), top=1)
+    numbers = [f"{name}{end}" for name in rows for end in ("", "_low", "_high")]
+    percent = {name: (100 * own[name]).where(own["pairs"] >= FEW) for name in numbers}
     columns = ["model", "data", "dimension", "perturbation", *numbers, "pairs"]
-    return paper.below(printed, own.reindex(columns=columns))[columns]
+    return beside.below(printed, own.assign(data=own["dataset"], **percent).reindex(columns=columns))[columns]
+
+
+def _printed(columns: Mapping[str, pd.DataFrame], table: str) -> pd.DataFrame:
+    """Tables with dimensions down and kinds across as columns of one, a row per cell; the paper's one model."""
+    rows = pd.concat({name: cells.stack() for name, cells in columns.items()}, axis=1)
+    rows = rows.rename_axis(["dimension", "perturbation"]).reset_index()
+    return rows.assign(model="RoBERTa-base", data=f"Table {table}")
 
 
 def reasons_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) -> pd.DataFrame:
@@ -358,29 +301,26 @@ def reasons_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[
         ``model, data, dimension, perturbation, metric`` (size of the change of F1, or MAP), ``estimate, low, high``.
     """
     table, columns = paper.REASONS[language], ["model", "data", "dimension", "perturbation"]
-    frames = []
     rows = pick(cells, dataset=list(datasets), perturbation=list(PERTURBATIONS), method=ATTENTION)
     rows = rows.assign(data=rows["dataset"])[rows["pairs"] >= FEW] if len(rows) else rows
+    frames = []
     for metric, name in (("F1 delta", "f1_delta"), ("MAP", "map")):
-        printed = paper.by_kind(table, column=metric).stack().rename("estimate").rename_axis(columns[2:]).reset_index()
-        printed = printed.assign(model="RoBERTa-base", data=f"Table {table}", metric=metric)
+        frame = _printed({"estimate": paper.by_kind(table, column=metric)}, table)
         if len(rows):
-            ends = {"low": f"{name}_low", "high": f"{name}_high"}
-            spans = {end: rows[column] if column in rows else float("nan") for end, column in ends.items()}
-            printed = paper.below(printed, rows[columns].assign(metric=metric, estimate=rows[name], **spans))
-        frames.append(printed)
+            names = {name: "estimate", f"{name}_low": "low", f"{name}_high": "high"}
+            frame = beside.below(frame, rows.reindex(columns=[*columns, *names]).rename(columns=names))
+        frames.append(frame.assign(metric=metric))
     return pd.concat(frames, ignore_index=True).reindex(columns=[*columns, "metric", "estimate", "low", "high"])
 
 
 def as_in_paper(beside: pd.DataFrame, estimate: str = "estimate", digits: int = 3) -> pd.DataFrame:
-    """A table beside the paper's for reading: dimension and kind of change down, models and metrics across."""
+    """A table beside the paper's: dimension and kind of change down, models and metrics across."""
     several = beside["data"].nunique() > 2  # the paper's table and more than one set of ours
     metrics = beside["metric"] + ", " if "metric" in beside else [""] * len(beside)
     who = [
         metric + title(model) + f", {title(data)}" * (several or data.startswith("Table"))
         for metric, model, data in zip(metrics, beside["model"], beside["data"], strict=True)
     ]
-    order = [*DIMENSIONS, ALL]
-    rows = beside.assign(who=who).sort_values("dimension", key=lambda names: names.map(order.index), kind="stable")
+    rows = _sorted(beside.assign(who=who), "dimension", [*DIMENSIONS, ALL])
     rows = rows.rename(columns={"perturbation": "change_of_text"})
     return across(rows, ["dimension", "change_of_text"], "who", estimate, digits=digits)

@@ -1,81 +1,56 @@
-"""Page 31, which words a prediction rests on (paper 003, Tables 5 and 9): its tables, its figure, its conclusions."""
+"""Page 31, which words a prediction rests on (paper 003, Tables 5 and 9): F1 and MAP of word scores, and its tables."""
 
 from __future__ import annotations
 
-import html
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import interval, ranked_words, rationale_length, resampled_means
-from probekit.metrics.decisions import direction, enough
-from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation
+from probekit.metrics import interval, resampled_means
+from probekit.metrics.alignment import aligned_scores
+from probekit.metrics.correlation import pearson
+from probekit.metrics.rationale import (
+    LEVEL,
+    average_precision,
+    expected_average_precision,
+    expected_f1,
+    instance_f1,
+    ranked_words,
+    rationale_length,
+)
+from probekit.probes.probe import MASK
+from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation, rationale_statistics
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import number, title
+from probekit.scoring.saliency import random_saliency
 
-from notebooks.rationales import compared, erasure, paper
-from notebooks.rationales.ask import (
-    ATTENTION,
-    GRADIENTS,
-    METHODS,
-    ORACLE,
-    RANDOM,
-    RANDOM_WEIGHTS,
-    TRAINED,
-    Saliency,
-)
-from notebooks.rationales.heat import sentence
-from notebooks.rationales.paper import ALL, CHINESE, ENGLISH, FEW, PRINTED, WEAK, like_the_paper
-from notebooks.rationales.scores import (
-    ECHO,
-    F1,
-    F1_MARKS,
-    KEPT,
-    MAP,
-    MAP_KEPT,
-    MAP_WORDS,
-    PCC,
-    PCC_ALL,
-    RIGHT,
-    WRONG,
-    Values,
-    dimension_ratios,
-    floors,
-    judged,
-    members,
-    outcomes,
-    plausibility,
-    values,
-    voices,
-)
+from notebooks.rationales import ask, beside, erasure, paper
+from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
+from notebooks.rationales.beside import like_the_paper
+from notebooks.rationales.paper import ALL, CHINESE, FEW, PRINTED
+from notebooks.rationales.prediction import ECHO, RIGHT, WRONG, floors, judged, outcomes
 
-METRICS = (F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT, F1_MARKS, MAP_WORDS)
+F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT = "F1", "MAP", "PCC", "MAP*", "PCC, all pairs", "share kept"
+F1_MARKS, MAP_WORDS = "F1, punctuation open", "MAP, words alone"
+EXACT = (F1, F1_MARKS, MAP, MAP_WORDS)  # metrics of which random scores have an expectation by formula
+ALIGNABLE = ("dispensable", "important", "unstated")  # word by word; not transformations (section 4)
 SHOWN = {
     (F1,): "Plausibility (F1, ours without punctuation)",
     (MAP,): "Faithfulness (MAP)",
     (PCC, MAP_KEPT): "Faithfulness (PCC, and MAP*)",
 }
-ABOUT = ["dataset", "model", "method", "weights"]
+KEYS = ["dataset", "model", "method", "weights"]
 BETTER, LEARNED, SENSIBLE = "003-08c", "method above random scores", "trained above random weights"
-FAITHFUL = {"more": ATTENTION, "less": GRADIENTS, "undecided": "left open"}
 FILLED = "filled rightly"  # in place of a dimension: the records whose first filling is a gold
 CLAIMS = {F1: BETTER, F1_MARKS: BETTER, MAP: "003-08e"}  # of attention less integrated gradients
-CHINESE_CLAIMS = {F1: "003-08a", F1_MARKS: "003-08a", MAP: "003-08b"}  # of the paper's models alone
-NOT_ALWAYS = "003-09a"
+JUDGED_ON = {F1: ALL, F1_MARKS: FILLED, MAP: ALL}
 BOUND = 0.01  # of the change that integrated gradients explain
-EXACT = (F1, F1_MARKS, MAP, MAP_WORDS)  # metrics of which random scores have an expectation by formula
-NO_MODEL = "no model"
-LEGEND = (
-    "Each line says what the model fills in and what is right. A word that weighs more has a thicker line below it and "
-    "a darker ground; a dotted line is weight against the prediction. Small numbers count the words of the predicted "
-    "rationale, best first, and marked words are bold."
-)
+NO_MODEL, NAN = "no model", float("nan")
 CAPTIONS = {
     "interpretability": "Every metric of every source of word scores, by dimension",
     "contrasts": "Differences on the same records: attention less gradients, and less random scores or weights",
-    "pairs": "Word scores of one model of the paper less those of another, on the same records",
-    "measures": "Attention less gradients by PCC, and whether MAP and PCC say the same of them, of the paper's models",
     "outcomes": "F1 of word scores by what the model fills in: right, an echo of the text, or another wrong word",
     "floors": "Accuracy of first fillings beside that of the best constant answer",
     "against": "F1 and MAP of two models on the same records: the first less the second",
@@ -87,6 +62,171 @@ CAPTIONS = {
     "scores": "Word scores of every record of the paper's kind, in the order of its words, the slot left out",
 }
 Tables = Mapping[str, pd.DataFrame]
+
+
+# ---- F1 and MAP of every record and pair ----------------------------------------------------------------------------
+
+
+def dimension_ratios(items: RationaleSet) -> dict[tuple[str, str], float]:
+    """Mean rationale length over input length of each language and dimension, as K needs it (section 5.1)."""
+    return rationale_statistics(items).set_index(["language", "dimension"])["ratio"].to_dict()
+
+
+def predicted_rationale(
+    words: Sequence[str], scores: Sequence[float] | None, ratio: float, punctuation: bool = False
+) -> list[int]:
+    """The K best-scored words by their places, best first (section 5.1).
+
+    Args:
+        words: of the context, the slot among them.
+        scores: of its words other than the slot, in order; None takes the first words in place of the best.
+        ratio: rationale length over input length, K's share of the scored words.
+        punctuation: let punctuation marks be taken.
+    """
+    places = [place for place, word in enumerate(words) if word != MASK]
+    ranked = places if scores is None else [places[n] for n in ranked_words(scores)]
+    allowed = [place for place in ranked if punctuation or not is_punctuation(words[place])]
+    return allowed[: rationale_length(ratio, len(places))]
+
+
+def plausibility(
+    items: RationaleSet, saliency: pd.DataFrame | None, ratio: float | None = None, punctuation: bool = False
+) -> pd.DataFrame:
+    """F1 of every record that has a marked rationale.
+
+    Args:
+        items: the records.
+        saliency: of ``attribute`` or ``oracle_saliency``, for these records; None for the expectation of random scores.
+        ratio: rationale length over input length, of all records (Figure 1); None takes the mean of the dimension.
+        punctuation: let punctuation marks be taken into the predicted rationale, as the paper does; nobody marks them.
+
+    Returns:
+        ``id, original_id, language, dimension, perturbation, k`` (words of the predicted rationale), ``f1``.
+    """
+    ratios = dimension_ratios(items)
+    scores = None if saliency is None else dict(zip(saliency["id"], saliency["scores"], strict=True))
+    rows = []
+    for item in items.items[items.items["rationales"].map(bool)].itertuples():
+        share = ratios[item.language, item.dimension] if ratio is None else ratio
+        if scores is None:
+            every = predicted_rationale(item.words, None, 1.0, punctuation)
+            k = len(predicted_rationale(item.words, None, share, punctuation))
+            f1 = expected_f1(k, every, item.rationales)
+        else:
+            predicted = predicted_rationale(item.words, scores[item.id], share, punctuation)
+            k, f1 = len(predicted), instance_f1(predicted, item.rationales)
+        rows.append((item.id, item.original_id, item.language, item.dimension, item.perturbation, k, f1))
+    return pd.DataFrame(rows, columns=["id", "original_id", "language", "dimension", "perturbation", "k", "f1"])
+
+
+def faithfulness(
+    items: RationaleSet, saliency: pd.DataFrame | None, ratio: float | None = None, punctuation: bool = True
+) -> pd.DataFrame:
+    """Agreement of the word scores of every perturbed record with those of its original.
+
+    Args:
+        items: the records.
+        saliency: as in ``plausibility``; the expectation of random scores has an ``ap``, and no ``pcc``.
+        ratio: MAP's i runs up to this share of the perturbed words (Figure 1); None for all of them.
+        punctuation: count punctuation marks as words in MAP, as the paper does.
+
+    Returns:
+        ``id, original_id, dimension, language, perturbation``; ``ap`` (the pair's term of MAP), ``pcc`` and
+        ``pvalue`` (nan for transformations and contrasts, and where undefined), ``eligible`` (whether PCC is defined
+        for this kind of perturbation), ``kept`` (p below 0.05: the pairs of the paper's PCC and MAP*).
+    """
+    words_of = {row.id: [word for word in row.words if word != MASK] for row in items.items.itertuples()}
+    scores = None if saliency is None else dict(zip(saliency["id"], saliency["scores"], strict=True))
+    pairs, rows = items.pairs, []
+
+    def in_order(name: str) -> list[str]:
+        """The words that count by falling score; of random scores, all orders of which are alike, as they stand."""
+        order = range(len(words_of[name])) if scores is None else ranked_words(scores[name])
+        words = [words_of[name][n] for n in order]
+        return [word for word in words if punctuation or not is_punctuation(word)]
+
+    for pair in pairs.itertuples():
+        original, perturbed = in_order(pair.original_id), in_order(pair.id)
+        upto = None if ratio is None else rationale_length(ratio, len(perturbed))
+        eligible, pcc, pvalue = pair.perturbation in ALIGNABLE, NAN, NAN
+        if scores is None:
+            ap = expected_average_precision(original, perturbed, upto)
+        else:
+            ap = average_precision(original, perturbed, upto)
+            if eligible:
+                words, values = ([of[name] for name in (pair.original_id, pair.id)] for of in (words_of, scores))
+                pcc, pvalue, _ = pearson(*aligned_scores(*words, *values))
+        rows.append((ap, pcc, pvalue, eligible, bool(pvalue < LEVEL)))
+    measured = pd.DataFrame(rows, columns=["ap", "pcc", "pvalue", "eligible", "kept"])
+    return pd.concat([pairs, measured], axis=1)
+
+
+class Values(NamedTuple):
+    """One metric of one saliency: a value per record or pair, of which some count.
+
+    Args:
+        values: shape (n,), 0 where it does not count.
+        counted: shape (n,).
+        originals: id of the original of each; those of one are drawn together.
+        dimensions: of each.
+    """
+
+    values: np.ndarray
+    counted: np.ndarray
+    originals: np.ndarray
+    dimensions: np.ndarray
+
+    @classmethod
+    def of(cls, rows: pd.DataFrame, values: pd.Series, counted: pd.Series | None = None) -> Values:
+        """Of records or pairs with ``original_id`` and ``dimension``; without ``counted`` all count."""
+        originals = rows["original_id"].where(rows["original_id"] != "", rows["id"]).to_numpy()
+        inside = np.ones(len(rows), bool) if counted is None else counted.to_numpy(bool)
+        return cls(np.where(inside, values.to_numpy(float), 0.0), inside, originals, rows["dimension"].to_numpy())
+
+    def less(self, other: Values) -> Values:
+        """The paired differences; both hold the same records in the same order, all of which count."""
+        return self._replace(values=self.values - other.values)
+
+    def members(self) -> dict[str, np.ndarray]:
+        """All, and of several dimensions each, as rows."""
+        present = [name for name in DIMENSIONS if (self.dimensions == name).any()]
+        each = {name: self.dimensions == name for name in present} if len(present) > 1 else {}
+        return {ALL: np.ones(len(self.values), bool)} | each
+
+    def mean(self, member: np.ndarray, seed: int = 0) -> dict[str, float]:
+        """``estimate, low, high`` of the mean of what counts among ``member``, over originals; nan of nothing."""
+        chosen = self.counted & member
+        drawn = resampled_means(self.values[:, None], self.originals.tolist(), chosen[:, None], seed=seed)
+        low, high = interval(drawn, self.originals[chosen].tolist())[:2]
+        return {"estimate": float(self.values[chosen].mean()) if chosen.any() else NAN, "low": low, "high": high}
+
+
+Scored = Sequence[tuple[Saliency, Mapping[str, Values]]]
+
+
+def values(items: RationaleSet, saliency: pd.DataFrame | None, seed: int = 0) -> dict[str, Values]:
+    """The metrics of every record (F1) and pair (the others) by name.
+
+    PCC and MAP* count kept pairs (p below 0.05), *PCC, all pairs* those where it is defined, and *share kept* is over
+    all pairs of a kind that PCC is made for. No saliency stands for random scores: the expectations of F1 and MAP, and
+    for the rest all values of ``ask.DRAWS`` draws from ``seed`` on.
+    """
+    marked = {F1: plausibility(items, saliency), F1_MARKS: plausibility(items, saliency, punctuation=True)}
+    paired = {MAP: faithfulness(items, saliency), MAP_WORDS: faithfulness(items, saliency, punctuation=False)}
+    metrics = {name: Values.of(rows, rows["f1"]) for name, rows in marked.items()}
+    metrics |= {name: Values.of(rows, rows["ap"]) for name, rows in paired.items()}
+    pairs = paired[MAP]
+    if saliency is None:
+        draws = [faithfulness(items, random_saliency(items, seed + n)) for n in range(ask.DRAWS)]
+        pairs = pd.concat(draws, ignore_index=True)
+    metrics[PCC] = Values.of(pairs, pairs["pcc"], pairs["kept"])
+    metrics[MAP_KEPT] = Values.of(pairs, pairs["ap"], pairs["kept"])
+    metrics[PCC_ALL] = Values.of(pairs, pairs["pcc"], pairs["pcc"].notna())
+    metrics[KEPT] = Values.of(pairs, pairs["kept"].astype(float), pairs["eligible"])
+    return {name: metric for name, metric in metrics.items() if len(metric.values)}
+
+
+# ---- the tables -----------------------------------------------------------------------------------------------------
 
 
 def tables(
@@ -109,9 +249,7 @@ def tables(
     return {
         "interpretability": interpretability(scored, seed),
         "contrasts": contrasts(scored, filled_rightly(sets, predictions), seed),
-        "pairs": compared.pairs(scored, seed),
-        "measures": compared.measures(scored, seed),
-        "against": compared.against(scored, seed),
+        "against": against(scored, seed),
         "outcomes": by_outcome(sets, predictions, scored, seed),
         "erasure": erasure.means(losses, seed),
         "erased": erasure.contrasts(losses, seed),
@@ -123,35 +261,26 @@ def tables(
     }
 
 
-def interpretability(scored: Sequence[tuple[Saliency, dict[str, Values]]], seed: int = 0) -> pd.DataFrame:
+def interpretability(scored: Scored, seed: int = 0) -> pd.DataFrame:
     """Every metric of every saliency by dimension, with 95% intervals over originals.
 
     Returns:
         ``dataset, model, method, weights, dimension, metric, n`` (records or pairs that count), ``estimate, low,
         high``; an estimate of nothing is nan.
     """
-    rows = []
-    for saliency, metrics in scored:
-        for name, metric in metrics.items():
-            for dimension, member in members(metric).items():
-                cells = {"dimension": dimension, "metric": name, "n": int((metric.counted & member).sum())}
-                rows.append(saliency.about() | cells | _mean(metric, member, seed))
-    return pd.DataFrame(rows, columns=[*ABOUT, "dimension", "metric", "n", "estimate", "low", "high"])
-
-
-def _mean(metric: Values, member: np.ndarray, seed: int) -> dict[str, float]:
-    """``estimate, low, high`` of the mean of what counts among ``member``, over originals."""
-    counted = metric.counted & member
-    drawn = resampled_means(metric.values[:, None], metric.originals.tolist(), counted[:, None], seed=seed)
-    low, high = interval(drawn, metric.originals[counted].tolist())[:2]
-    return {"estimate": metric.mean(member), "low": low, "high": high}
+    rows = [
+        saliency.about()
+        | {"dimension": dimension, "metric": name, "n": int((metric.counted & member).sum())}
+        | metric.mean(member, seed)
+        for saliency, metrics in scored
+        for name, metric in metrics.items()
+        for dimension, member in metric.members().items()
+    ]
+    return pd.DataFrame(rows)
 
 
 def by_outcome(
-    sets: Mapping[str, RationaleSet],
-    predictions: pd.DataFrame,
-    scored: Sequence[tuple[Saliency, dict[str, Values]]],
-    seed: int = 0,
+    sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, scored: Scored, seed: int = 0
 ) -> pd.DataFrame:
     """F1 of each trained model's word scores apart by what it fills in.
 
@@ -163,34 +292,29 @@ def by_outcome(
     for saliency, metrics in scored:
         if saliency.weights != TRAINED or F1 not in metrics:
             continue
-        items = sets[saliency.dataset]
-        mine = pick(predictions, dataset=saliency.dataset, model=saliency.model)
+        labels, items = {"dataset": saliency.dataset, "model": saliency.model}, sets[saliency.dataset]
         chance = plausibility(items, None)
-        filled = outcomes(items, mine).reindex(chance["id"]).to_numpy()
+        filled = outcomes(items, pick(predictions, **labels)).reindex(chance["id"]).to_numpy()
         for outcome in (RIGHT, ECHO, WRONG):
             member = filled == outcome
             if member.any():
-                cells = {"outcome": outcome, "n": int(member.sum())} | _mean(metrics[F1], member, seed)
-                about = {name: saliency.about()[name] for name in ("dataset", "model", "method")}
-                rows.append(about | cells | {"chance": float(chance["f1"][member].mean())})
-    columns = ["dataset", "model", "method", "outcome", "n", "estimate", "low", "high", "chance"]
-    return pd.DataFrame(rows, columns=columns)
+                cells = {"method": saliency.method, "outcome": outcome, "n": int(member.sum())}
+                expected = {"chance": float(chance["f1"][member].mean())}
+                rows.append(labels | cells | metrics[F1].mean(member, seed) | expected)
+    return pd.DataFrame(rows)
 
 
 def filled_rightly(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> dict[tuple[str, str], np.ndarray]:
     """Set and model -> of its records with marked words, in order, which are filled with a gold."""
-    found = {}
-    for about, part in by(predictions, ["dataset", "model"]):
-        right = part.set_index("id")["rank"] == 1
-        found[about["dataset"], about["model"]] = right[plausibility(sets[about["dataset"]], None)["id"]].to_numpy()
-    return found
+    right = {}
+    for labels, rows in by(predictions, ["dataset", "model"]):
+        records = sets[labels["dataset"]].items
+        marked = records.loc[records["rationales"].map(bool), "id"]
+        right[labels["dataset"], labels["model"]] = (rows.set_index("id")["rank"] == 1)[marked].to_numpy()
+    return right
 
 
-def contrasts(
-    scored: Sequence[tuple[Saliency, dict[str, Values]]],
-    right: Mapping[tuple[str, str], np.ndarray],
-    seed: int = 0,
-) -> pd.DataFrame:
+def contrasts(scored: Scored, right: Mapping[tuple[str, str], np.ndarray], seed: int = 0) -> pd.DataFrame:
     """Differences of F1 and of MAP, in both readings, on the same records: attention less integrated gradients (claim
     003-08), each method less random scores, and each method on the trained model less on random weights.
 
@@ -203,35 +327,54 @@ def contrasts(
     Returns:
         ``claim, dataset, model, method, metric, dimension`` (or ``FILLED``)``, estimate, low, high``.
     """
-    known = {(one.dataset, one.model, one.method, one.weights): metrics for one, metrics in scored}
+    metrics_of = {tuple(saliency.about().values()): metrics for saliency, metrics in scored}
     rows = []
-    for (dataset, model, method, weights), metrics in known.items():
-        if weights != TRAINED:
-            continue
+    for (dataset, model, method, weights), metrics in metrics_of.items():
         others = {LEARNED: ("", RANDOM, ""), SENSIBLE: (model, method, RANDOM_WEIGHTS)}
-        if method == ATTENTION:
-            others[BETTER] = (model, GRADIENTS, TRAINED)
-        for claim, other in others.items():
-            second = known.get((dataset, *other), {})
-            for metric in EXACT:
-                if metric in metrics and metric in second:
-                    about = {"claim": claim, "dataset": dataset, "model": model, "method": method, "metric": metric}
-                    member = right.get((dataset, model), np.zeros(0, bool)) if claim == BETTER else np.zeros(0, bool)
-                    parts = {FILLED: member} if metric in (F1, F1_MARKS) and member.any() else {}
-                    rows += [about | row for row in compared.differences(metrics[metric], second[metric], seed, parts)]
+        others |= {BETTER: (model, GRADIENTS, TRAINED)} if method == ATTENTION else {}
+        for claim, other in others.items() if weights == TRAINED else ():
+            second, filled = metrics_of.get((dataset, *other), {}), right.get((dataset, model), np.zeros(0, bool))
+            for metric in [name for name in EXACT if name in metrics and name in second]:
+                gap = metrics[metric].less(second[metric])
+                apart = claim == BETTER and metric in (F1, F1_MARKS) and filled.any()
+                labels = {"claim": claim, "dataset": dataset, "model": model, "method": method, "metric": metric}
+                for dimension, member in (gap.members() | ({FILLED: filled} if apart else {})).items():
+                    rows.append(labels | {"dimension": dimension} | gap.mean(member, seed))
     columns = ["claim", "dataset", "model", "method", "metric", "dimension", "estimate", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 
 
+def against(scored: Scored, seed: int = 0) -> pd.DataFrame:
+    """Of two trained models that were asked the same set, F1 and MAP of the first less those of the second, by method.
+
+    Returns:
+        ``dataset, first, second, method, metric, estimate, low, high`` over all dimensions; empty for more models.
+    """
+    asked: dict[tuple[str, str], dict[str, Mapping[str, Values]]] = {}
+    for saliency, metrics in scored:
+        if saliency.weights == TRAINED:
+            asked.setdefault((saliency.dataset, saliency.method), {})[saliency.model] = metrics
+    rows = []
+    for (dataset, method), models in asked.items():
+        if len(models) == 2:
+            (first, one), (second, other) = models.items()
+            labels = {"dataset": dataset, "first": first, "second": second, "method": method}
+            for metric in [name for name in (F1, MAP) if name in one and name in other]:
+                gap = one[metric].less(other[metric])
+                rows.append(labels | {"metric": metric} | gap.mean(gap.counted, seed))
+    return pd.DataFrame(rows)
+
+
+def _stacked(saliencies: Sequence[Saliency], columns: list[str]) -> pd.DataFrame:
+    """Columns of their tables, and of whose they are, one under the other."""
+    frames = [one.table.assign(**one.about())[columns] for one in saliencies if one.table is not None]
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
+
+
 def errors(saliencies: Sequence[Saliency]) -> pd.DataFrame:
     """Completeness error of every record under integrated gradients: ``dataset, model, weights, id, change, error``."""
-    frames = [
-        one.table[["id", "change", "error"]].assign(dataset=one.dataset, model=one.model, weights=one.weights)
-        for one in saliencies
-        if one.method == GRADIENTS and one.table is not None
-    ]
     columns = ["dataset", "model", "weights", "id", "change", "error"]
-    return pd.concat(frames, ignore_index=True)[columns] if frames else pd.DataFrame(columns=columns)
+    return _stacked([saliency for saliency in saliencies if saliency.method == GRADIENTS], columns)
 
 
 def completeness(saliencies: Sequence[Saliency]) -> pd.DataFrame:
@@ -240,13 +383,12 @@ def completeness(saliencies: Sequence[Saliency]) -> pd.DataFrame:
     ``below_1`` is the share of records whose error is below one percent of the change that is explained.
     """
     rows = []
-    for about, table in by(errors(saliencies), ["dataset", "model", "weights"]):
+    for labels, table in by(errors(saliencies), ["dataset", "model", "weights"]):
         error = table["error"].dropna()
         p50, p90, p99 = error.quantile([0.5, 0.9, 0.99])
         shares = {"median": p50, "p90": p90, "p99": p99, "largest": error.max(), "below_1": (error < BOUND).mean()}
-        rows.append(about | {"records": len(error)} | shares)
-    columns = ["dataset", "model", "weights", "records", "median", "p90", "p99", "largest", "below_1"]
-    return pd.DataFrame(rows, columns=columns)
+        rows.append(labels | {"records": len(error)} | shares)
+    return pd.DataFrame(rows)
 
 
 def words(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencies: Sequence[Saliency]) -> pd.DataFrame:
@@ -261,154 +403,57 @@ def words(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencie
     for saliency in saliencies:
         if saliency.weights != TRAINED or saliency.table is None:
             continue
-        items = sets[saliency.dataset]
+        items, dataset, model = sets[saliency.dataset], saliency.dataset, saliency.model
         ratios, table = dimension_ratios(items), saliency.table.set_index("id")
         marked = items.items[(items.items["original_id"] == "") & items.items["rationales"].map(bool)]
         for record in marked.drop_duplicates("dimension").to_dict("records"):
-            scores = table.loc[record["id"]]
-            ranked = [scores["positions"][place] for place in ranked_words(scores["scores"])]
-            taken = rationale_length(ratios[record["language"], record["dimension"]], len(ranked))
-            best = [place for place in ranked if not is_punctuation(record["words"][place])][:taken]
+            scores, ratio = table.loc[record["id"]], ratios[record["language"], record["dimension"]]
+            predicted = predicted_rationale(record["words"], scores["scores"], ratio)
+            ranks = {place: rank for rank, place in enumerate(predicted, 1)}
             score_of = dict(zip(scores["positions"], scores["scores"], strict=True))
-            filling = filled[saliency.dataset, saliency.model, record["id"]]
-            about = {"dataset": saliency.dataset, "id": record["id"], "dimension": record["dimension"]}
-            about |= {"context": record["context"], "golds": ", ".join(record["golds"])}
-            about |= {"model": saliency.model, "method": saliency.method, "predicted": filling}
+            labels = {"dataset": dataset, "id": record["id"], "dimension": record["dimension"]}
+            labels |= {"context": record["context"], "golds": ", ".join(record["golds"]), "model": model}
+            labels |= {"method": saliency.method, "predicted": filled[dataset, model, record["id"]]}
             for place, word in enumerate(record["words"]):
-                rank = best.index(place) + 1 if place in best else float("nan")
-                weight = {"place": place, "word": word, "score": score_of.get(place, float("nan")), "rank": rank}
-                rows.append(about | weight | {"marked": int(place in record["rationales"][0])})
+                weight = {"place": place, "word": word, "score": score_of.get(place, NAN)}
+                marks = {"rank": ranks.get(place, NAN), "marked": int(place in record["rationales"][0])}
+                rows.append(labels | weight | marks)
     return pd.DataFrame(rows)
 
 
 def word_scores(saliencies: Sequence[Saliency]) -> pd.DataFrame:
     """What every F1 rests on: ``dataset, model, method, id, scores`` (with spaces between), of trained models on sets
     of the paper's kind."""
-    rows = [
-        {"dataset": one.dataset, "model": one.model, "method": one.method, "id": record}
-        | {"scores": " ".join(f"{score:.4g}" for score in scores)}
-        for one in saliencies
-        if one.weights == TRAINED and one.table is not None and like_the_paper(one.dataset)
-        for record, scores in zip(one.table["id"], one.table["scores"], strict=True)
-    ]
-    return pd.DataFrame(rows, columns=["dataset", "model", "method", "id", "scores"])
-
-
-def heat(table: pd.DataFrame, dataset: str) -> str:
-    """The sentences of a set with the weight of each word, folded, as HTML; everything foreign escaped.
-
-    Args:
-        table: of ``words``.
-        dataset: whose sentences.
-    """
-    lines = []
-    for about, rows in by(pick(table, dataset=dataset), ["id", "dimension", "context", "golds", "model", "method"]):
-        scored, explained = rows.dropna(subset=["score"]), str(rows["predicted"].iloc[0]).strip()
-        label = f"{about['dimension']}, {title(about['model'])}, {about['method']}: "
-        label += f"fills “{explained}” where “{about['golds']}” is right"
-        ranks = {int(row["place"]): int(row["rank"]) for row in rows.dropna(subset=["rank"]).to_dict("records")}
-        marked = rows.loc[rows["marked"] == 1, "place"].tolist()
-        weights = scored["place"].tolist(), scored["score"].tolist(), ranks
-        lines.append(sentence(str(about["context"]), rows["word"].tolist(), *weights, marked=marked, label=label))
-    summary = f"{html.escape(title(dataset))}: {len(lines)} weighed sentences"
-    return f"<details><summary>{summary}</summary>{''.join(lines)}</details>"
+    of_the_kind = [one for one in saliencies if one.weights == TRAINED and like_the_paper(one.dataset)]
+    table = _stacked(of_the_kind, ["dataset", "model", "method", "id", "scores"])
+    return table.assign(scores=table["scores"].map(lambda scores: " ".join(f"{score:.4g}" for score in scores)))
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Attention less integrated gradients, in F1 and in MAP, per model and over all records of a set, in the paper's F1
-    also where the filling is right; in English also in F1 where it is said not to be always ahead; the paper's models
-    against each other; and MAP against PCC."""
+    where the filling is right. What the paper says of Chinese is of its own models."""
     rows = pick(tables["contrasts"], claim=BETTER, metric=list(CLAIMS))
     if rows.empty:
         return rows
+    rows = rows[(rows["dataset"] != CHINESE) & (rows["dimension"] == rows["metric"].map(JUDGED_ON))]
     columns = ["claim", "dataset", "model", "metric", "dimension", "estimate", "low", "high"]
-    chinese, own = rows["dataset"] == CHINESE, rows["model"].isin(paper.models("zh"))
-    claims = rows["metric"].map(CHINESE_CLAIMS).where(chinese, rows["metric"].map(CLAIMS))
-    asked = rows["dimension"] == rows["metric"].map({F1: ALL, F1_MARKS: FILLED, MAP: ALL})
-    whole = rows.assign(claim=claims)[asked & (own | ~chinese)]
-    weak = pick(rows, dataset=ENGLISH, metric=F1, dimension=list(WEAK), model=paper.models("en"))
-    weak = weak.assign(claim=NOT_ALWAYS, expected="below")
-    every = pd.concat([whole, weak]).reindex(columns=[*columns, "expected"])
-    parts = [judged(table, tables["floors"]) for table in (every, tables["measures"], tables["pairs"])]
-    parts[-1] = voices(parts[-1]) if len(parts[-1]) else parts[-1]
-    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True).assign(unit="original")
+    return judged(rows.assign(claim=rows["metric"].map(CLAIMS))[columns], tables["floors"])
 
 
-def answer(tables: Tables, dataset: str) -> str:
-    """How far the words that attention weighs most are the marked ones, beside chance, and whether the two readings of
-    faithfulness agree on attention and integrated gradients."""
-    cells = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=F1)
-    cells, few = enough(cells, "n", f"records of {title(dataset)}")
-    if few:
-        return few
-    own, chance = pick(cells, method=ATTENTION, weights=TRAINED), pick(cells, method=RANDOM)["estimate"].iloc[0]
-    shares = [f"{number(row['estimate'], 2)} for {title(row['model'])}" for row in own.to_dict("records")]
-    if len(shares) > 2:
-        shares = [f"{number(own['estimate'].min(), 2)} to {number(own['estimate'].max(), 2)}, model by model"]
-    unsure = own[own["low"] <= chance]["model"]
-    beside = f", and {' and '.join(map(title, unsure))} may do no better" if len(unsure) else ""
-    text = (
-        f"{title(dataset)}: the words that attention weighs most match the marked words with an F1 of "
-        f"{' and '.join(shares)}; chance reaches {number(chance, 2)}{beside}."
-    )
-    return f"{text} {readings(tables, dataset)}".strip()
-
-
-def readings(tables: Tables, dataset: str) -> str:
-    """Whether erasure says the same as MAP of attention against integrated gradients, model by model."""
-    gaps = pick(tables["contrasts"], dataset=dataset, dimension=ALL, claim=BETTER, metric=MAP)
-    found: dict[tuple[str, str], list[str]] = {}
-    for row in gaps.to_dict("records"):
-        if taken := erasure.side(tables["erased"], dataset, row["model"]):
-            order = {"agrees": "more", "contradicts": "less"}.get(direction(row["low"], row["high"]), "undecided")
-            found.setdefault((FAITHFUL[order], FAITHFUL[taken]), []).append(title(str(row["model"])))
-    if len(gaps) > 2:
-        return erasure.counted(tables["erased"], gaps, dataset)
-    sentences = []
-    for (by_map, by_erasure), models in found.items():
-        text = f"Which is the more faithful to {' and to '.join(models)}"
-        if by_map == by_erasure:
-            sentences.append(f"{text}: by both readings {by_map}.")
-        else:
-            sentences.append(
-                f"{text} depends on the reading: {by_map} by the order of words that survives a change of text (MAP), "
-                f"{by_erasure} by what a prediction loses without its best words."
-            )
-    return " ".join(sentences)
-
-
-def above_controls(tables: Tables) -> str:
-    """Of each set of the paper's kind, how many trained models are above random scores, and above their own network
-    with random weights where it was asked, in F1 and by each method."""
-    rows = pick(tables["contrasts"], metric=F1, dimension=ALL)
-    rows = rows[[like_the_paper(name) for name in rows["dataset"]]]
-    sentences = []
-    for about, part in by(rows, ["dataset"]):
-        told = []
-        for claim, what in ((LEARNED, "random scores"), (SENSIBLE, "the same network with random weights")):
-            counts = [
-                f"{method['method']} {int((group['low'] > 0).sum())} of {len(group)}"
-                for method, group in by(pick(part, claim=claim), ["method"])
-            ]
-            told += [f"{what} for so many models: {', '.join(counts)}"] if counts else []
-        name = title(str(about["dataset"]))
-        cells = pick(tables["interpretability"], dataset=about["dataset"], dimension=ALL, metric=F1)
-        few = enough(cells, "n", f"records of {name}")[1]
-        sentences.append(few or f"On {name}, the 95% interval of F1 lies above {'; above '.join(told)}.")
-    return " ".join(sentences)
+# ---- for reading ----------------------------------------------------------------------------------------------------
 
 
 def by_filling(tables: Tables, dataset: str) -> pd.DataFrame:
-    """F1 by what is filled in, for reading: models and methods down, outcomes across, and what chance gives."""
+    """F1 by what is filled in: models and methods down, outcomes across, and what chance gives."""
     rows = []
-    for about, part in by(pick(tables["outcomes"], dataset=dataset), ["model"]):
-        name = {"Model": title(about["model"])}
+    for model, part in by(pick(tables["outcomes"], dataset=dataset), ["model"]):
+        name = {"Model": title(model["model"])}
         for method, cells in by(part, ["method"]):
-            kept = _enough(cells).set_index("outcome").to_dict("index")
-            rows.append(name | {"Method": method["method"]} | {key: cell(row, digits=2) for key, row in kept.items()})
-        one = part.drop_duplicates("outcome").set_index("outcome")
-        rows.append(name | {"Method": RANDOM} | {key: number(value, 2) for key, value in one["chance"].items()})
-        rows.append(name | {"Method": "records"} | {key: str(value) for key, value in one["n"].items()})
+            shown = _enough(cells).set_index("outcome").to_dict("index")
+            rows.append(name | {"Method": method["method"]} | {key: cell(row, digits=2) for key, row in shown.items()})
+        counts = part.drop_duplicates("outcome").set_index("outcome")
+        rows.append(name | {"Method": RANDOM} | {key: number(value, 2) for key, value in counts["chance"].items()})
+        rows.append(name | {"Method": "records"} | {key: str(value) for key, value in counts["n"].items()})
     return pd.DataFrame(rows).fillna("–")
 
 
@@ -417,7 +462,7 @@ def chart(tables: Tables, demo: bool) -> pd.DataFrame:
     where it was asked, on random weights; demo sets on the demo page only."""
     cells = pick(tables["interpretability"], dimension=ALL, metric=F1, weights=[TRAINED, RANDOM_WEIGHTS, ""])
     rows = cells[[demo or like_the_paper(name) for name in cells["dataset"]]]
-    order, untrained = [*METHODS, RANDOM, ORACLE], rows["weights"] == RANDOM_WEIGHTS
+    order, untrained = [*ask.METHODS, RANDOM, ORACLE], rows["weights"] == RANDOM_WEIGHTS
     place = [order.index(name) + late / 2 for name, late in zip(rows["method"], untrained, strict=True)]
     named = rows["method"].mask(untrained, rows["method"].astype(str) + ", random")  # weights, as the caption says
     rows = rows.assign(model=rows["model"].replace("", NO_MODEL), method=named, place=place)
@@ -425,12 +470,11 @@ def chart(tables: Tables, demo: bool) -> pd.DataFrame:
 
 
 def overall(tables: Tables, dataset: str) -> pd.DataFrame:
-    """Metrics over all records of a set, for reading: sources of scores down, metrics across."""
-    cells = _enough(pick(tables["interpretability"], dataset=dataset, dimension=ALL))
-    cells = pick(cells, metric=[F1, F1_MARKS, MAP, MAP_WORDS, PCC, KEPT])
-    model = cells["model"].replace("", NO_MODEL).map(title)
-    cells = cells.assign(model=model, weights=cells["weights"].replace("", "–"))
-    return across(cells, ["model", "method", "weights"], "metric", digits=2)
+    """Metrics over all records of a set: sources of scores down, metrics across."""
+    metrics = [F1, F1_MARKS, MAP, MAP_WORDS, PCC, KEPT]
+    cells = _enough(pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=metrics))
+    cells = cells.replace({"model": {"": NO_MODEL}, "weights": {"": "–"}})
+    return across(cells.assign(model=cells["model"].map(title)), ["model", "method", "weights"], "metric", digits=2)
 
 
 def _enough(cells: pd.DataFrame) -> pd.DataFrame:
@@ -449,27 +493,13 @@ def beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) ->
     Returns:
         ``model, data, method, metric, dimension, estimate, low, high``; a printed number has no interval.
     """
-    own = _enough(
-        pick(cells, dataset=list(datasets), weights=TRAINED, metric=list(PRINTED), method=list(paper.METHODS))
-    )
-    own = own.assign(data=own["dataset"])[own["dimension"].isin(DIMENSIONS)]
+    rows = pick(cells, dataset=list(datasets), weights=TRAINED, metric=list(PRINTED), method=list(paper.METHODS))
+    own = _enough(rows).assign(data=rows["dataset"])[rows["dimension"].isin(DIMENSIONS)]
     columns = ["model", "data", "method", "metric", "dimension", "estimate", "low", "high"]
-    return paper.below(paper.score_rows(language), own[columns])[columns]
+    return beside.below(paper.score_rows(language), own[columns])[columns]
 
 
 def as_in_paper(beside: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:
     """Some metrics in the form of Tables 5 and 9: models and methods down, dimensions across."""
     rows = ["model", "data", "method", *(["metric"] if len(metrics) > 1 else [])]
     return across(pick(beside, metric=list(metrics)), rows, "dimension", digits=2)
-
-
-def exactness(tables: Tables) -> str:
-    """How near integrated gradients come to completeness."""
-    rows = pick(tables["completeness"], weights=TRAINED)
-    if rows.empty:
-        return ""
-    under, shares = int((rows["median"] < BOUND).sum()), rows["below_1"]
-    return (
-        f"The median completeness error is under 1% in {under} of {len(rows)} cases of a model on a set; "
-        f"the share of records under 1% goes from {shares.min():.0%} to {shares.max():.0%}."
-    )

@@ -10,9 +10,11 @@ import pytest
 from conftest import Values, doctor
 
 from probekit.probes.rationales import DIMENSIONS
+from probekit.report.claims import Judged, load_claims
+from probekit.report.verdicts import conclusions_of, judge
 
 from notebooks.rationales import paper
-from notebooks.rationales.checks import CHECKS
+from notebooks.rationales.paper import CHECKS
 
 
 def table_of(value: Callable[[str, str], float], rows: list[str], columns: list[str]) -> pd.DataFrame:
@@ -115,3 +117,17 @@ def test_what_the_findings_tell() -> None:
     assert CHECKS["003-14b"]()[1].startswith(
         "MAP of Table 10 is lowest under transformation in: semantics, knowledge, reasoning."
     )
+
+
+def test_what_only_the_papers_records_tell_is_not_run_and_says_why() -> None:
+    sources = {claim.id: claim.source for claim in load_claims()}
+    for claim in ("003-01a", "003-07a", "003-12f"):
+        assert "two were found in public" in str(sources[claim])
+
+
+def test_what_is_said_of_the_papers_own_models_waits_for_them() -> None:
+    """No page judges these: the ledger says why, whatever a run finds of other models."""
+    for claim in load_claims():
+        if isinstance(claim.source, Judged) and claim.source.missing and claim.paper == "003":
+            rows = conclusions_of(claim.source.page)
+            assert claim.id not in set(rows["claim"]) and judge(claim, rows)[0] == "not run"

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from probekit.metrics.rationale import instance_f1
 from probekit.report.claims import load_claims
 
-from notebooks.rationales import own_tables
+from notebooks.rationales import own_tables, paper, text
 
 
 @pytest.fixture(scope="module")
@@ -23,8 +23,8 @@ def test_f1_beside_random_words(made):
     row = rows.loc[("English", "computation", "BERT-base", "attention")]
     assert row.tolist() == pytest.approx([0.57, 0.597, -0.027])
     assert len(rows) == 2 * 5 * 4 * 2
-    assert "Of 80 printed F1, 2 are no higher" in own_tables.at_chance(made)
-    assert "2 for attention in English computation" in own_tables.at_chance(made)
+    assert "Of 80 printed F1, 2 are no higher" in text.at_chance(made)
+    assert "2 for attention in English computation" in text.at_chance(made)
 
 
 @given(st.lists(st.integers(1, 9), min_size=1, max_size=6))
@@ -54,8 +54,8 @@ def test_methods_and_falls_by_hand(made):
     assert gaps.loc[("English", "MAP", "BERT-large"), "grammar"] == pytest.approx(0.87 - 0.42)
     falls = made["falls"].set_index(["language", "model"])
     assert falls.loc[("Chinese", "RoBERTa-base"), "semantics"] == pytest.approx(48.9 - 53.1)
-    assert "by F1 in 2 of 4 English models and by F1 in 4 of 4 Chinese models" in own_tables.leads(made)
-    assert "7 lie below it: 4 of English BERT-large" in own_tables.orders(made)
+    assert "by F1 in 2 of 4 English models and by F1 in 4 of 4 Chinese models" in text.leads(made)
+    assert "7 lie below it: 4 of English BERT-large" in text.orders(made)
 
 
 def test_tests_by_hand(made):
@@ -71,7 +71,7 @@ def test_tests_by_hand(made):
     sizes = tests[tests["unit"] == "pair"]
     assert set(sizes["least"]) == {0.25} and set(sizes["verdict"]) == {"too few"}
     ranks = tests.loc["Transformations lower MAP most"].iloc[0]
-    table = own_tables.by_kind(own_tables.REASONS["en"], column="MAP")
+    table = paper.by_kind(paper.REASONS["en"], column="MAP")
     lowest = table["transformation"] < table.drop(columns="transformation").min(axis=1)
     assert (ranks["n"], ranks["p"]) == (10, pytest.approx(10 / 1024)) and lowest.sum() == 3
 
@@ -80,5 +80,5 @@ def test_conclusions_name_claims_that_are_there(made):
     rows = own_tables.conclusions(made)
     assert set(rows["claim"]) <= {claim.id for claim in load_claims()}
     assert rows.query("claim == '003-12h'")["verdict"].tolist() == ["undecided"] * 2
-    assert "correlate at 0.92" in own_tables.answer(made) and own_tables.answer(made).endswith("at 0.01.")
-    assert "-0.31 in English and +0.34 in Chinese" in own_tables.languages(made)
+    assert "correlate at 0.92" in text.answer_own_tables(made) and text.answer_own_tables(made).endswith("at 0.01.")
+    assert "-0.31 in English and +0.34 in Chinese" in text.languages(made)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from probekit.report.text import title
 
-from notebooks.rationales import paper
+from notebooks.rationales import beside, paper, text
 
 MODELS = {"m": {"texts": ["demo-chinese.txt", "general.txt"]}, "reader": {"texts": ["demo-chinese.txt"]}, "other": {}}
 
@@ -20,8 +20,8 @@ def page(**change: Any) -> Any:
 
 
 def test_printed_cells_by_dimension_and_kind() -> None:
-    assert paper.accuracy("8").loc["BERT-base", "grammar"] == 52.2
-    assert paper.scores("9", "F1", "ATT").loc["BERT-base", "grammar"] == 0.47
+    assert paper.accuracy("en").loc["BERT-base", "grammar"] == 52.2
+    assert paper.scores("en", "F1", "attention").loc["BERT-base", "grammar"] == 0.47
     assert paper.by_kind("11", "original").loc["grammar", "dispensable"] == 59.8
     assert paper.by_kind("10", column="MAP").loc["grammar", "important"] == 0.821
 
@@ -30,22 +30,22 @@ def test_the_demo_world_stands_beside_no_paper() -> None:
     table = pd.DataFrame({"dataset": ["own/zh", "demo/zh", "own/zh", "own/zh"], "model": ["m", "m", "reader", "zoo/a"]})
     zoo = page()
     zoo.past["models"] = {**MODELS, "zoo/a": {}}
-    assert paper.outside_demo(table, zoo).to_numpy().tolist() == [["own/zh", "m"]]
-    empty = paper.outside_demo(table[:0], zoo)
+    assert beside.outside_demo(table, zoo).to_numpy().tolist() == [["own/zh", "m"]]
+    empty = beside.outside_demo(table[:0], zoo)
     assert empty.empty and list(empty.columns) == ["dataset", "model"]
-    said = paper.invented(page())
+    said = text.invented(page())
     assert "Demo world" in said and "reader" in said and " m " not in said
-    assert paper.invented(SimpleNamespace(past={"models": {"m": {}}, "probes": {"own/zh": {}}}, demo=False)) == ""
-    assert paper.invented(SimpleNamespace(demo=True)) == ""
+    assert text.invented(SimpleNamespace(past={"models": {"m": {}}, "probes": {"own/zh": {}}}, demo=False)) == ""
+    assert text.invented(SimpleNamespace(demo=True)) == ""
 
 
 def test_sets_of_the_papers_kind_by_language() -> None:
-    assert paper.sets_by_language(page()) == {"zh": ["own/zh"], "en": ["mine.jsonl"]}
+    assert beside.sets_by_language(page()) == {"zh": ["own/zh"], "en": ["mine.jsonl"]}
 
 
 def test_a_page_says_in_which_language_no_model_was_asked() -> None:
     def said(demo: bool = False, **asked: list[str]) -> str:
-        return paper.not_judged(SimpleNamespace(past={"parameters": asked}, demo=demo))  # type: ignore[arg-type]
+        return text.not_judged(SimpleNamespace(past={"parameters": asked}, demo=demo))  # type: ignore[arg-type]
 
     only = said(models=["m"], chinese=[])
     assert "of Chinese (Tables 4 to 7) is not judged" in only and "English" not in only
@@ -55,16 +55,24 @@ def test_a_page_says_in_which_language_no_model_was_asked() -> None:
 
 def test_the_set_that_a_page_speaks_of() -> None:
     names = ["own/en", "demo/en", "demo/zh"]
-    assert paper.first_set(names, demo=False) == "own/en" and paper.first_set(names, demo=True) == "demo/en"
-    assert paper.first_set(["own/en"], demo=True) == "own/en"
+    assert beside.first_set(names, demo=False) == "own/en" and beside.first_set(names, demo=True) == "demo/en"
+    assert beside.first_set(["own/en"], demo=True) == "own/en"
 
 
 def test_models_in_a_sentence() -> None:
-    assert paper.listed(["a", "b"], ["a", "b"]) == "both models" and paper.listed([], ["a", "b"]) == "no model"
-    assert paper.listed(["b", "a"], ["a", "b", "c"]) == "a and b" and paper.listed(["a"], ["a"]) == "a"
-    assert paper.listed(list("abcd"), list("abcde")) == "4 of 5 models"
+    assert text.listed(["a", "b"], ["a", "b"]) == "both models" and text.listed([], ["a", "b"]) == "no model"
+    assert text.listed(["b", "a"], ["a", "b", "c"]) == "a and b" and text.listed(["a"], ["a"]) == "a"
+    assert text.listed(list("abcd"), list("abcde")) == "4 of 5 models"
 
 
 def test_sets_have_names() -> None:
     assert title("demo/en") == "Demo world, English" and title("own/zh") == "Own items, Chinese"
     assert title("demo/template") == "Demo world template" and title("mine.jsonl") == "mine.jsonl"
+
+
+def test_what_we_have_of_a_model_stands_below_what_is_printed_of_it() -> None:
+    printed = paper.accuracy_rows("zh").query("part == 'all' and top == 1")
+    ours = ["minilm-mlm", "ernie-base-chinese", "bert-base-chinese"]
+    own = pd.DataFrame([{"model": name, "data": "own/zh"} for name in ours])
+    names = beside.below(printed, own)["model"].drop_duplicates().tolist()
+    assert names == [*("BERT-base", ours[2], "RoBERTa-base", "ERNIE-base", ours[1], "ERNIE-large", ours[0])]

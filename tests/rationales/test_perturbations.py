@@ -18,7 +18,7 @@ from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency
 
-from notebooks.rationales import changed
+from notebooks.rationales import changed, text
 from notebooks.rationales import perturbations as page
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TRAINED, Saliency
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS
@@ -85,7 +85,7 @@ def test_an_unmarked_set_has_no_f1() -> None:
 
 
 def test_values_that_are_not_numbers_do_not_count() -> None:
-    means, drawn = page.drawn_means([[1.0, np.nan], [3.0, 5.0]], ["a", "b"])
+    means, drawn = changed.drawn_means([[1.0, np.nan], [3.0, 5.0]], ["a", "b"])
     assert means.tolist() == [2, 5]
     assert set(np.unique(drawn[:, 0])) == {1, 2, 3} and set(np.unique(drawn[~np.isnan(drawn[:, 1]), 1])) == {5}
 
@@ -250,7 +250,7 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
         filled("own/en", "dispensable", (0.5, 0.5, 0.0, 0.8)),
         filled("own/en", "transformation", (0.5, 0.3, -0.2, 0.6)),
     ]
-    said = page.answer({"accuracy": pd.DataFrame(usual)}, "own/en")
+    said = text.answer_perturbations({"accuracy": pd.DataFrame(usual)}, "own/en")
     assert "80 when dispensable words change, 60 when the form does" in said
     moved = "in 1 of 2 cases (Own items, English), whose 95% intervals reach changes of up to 25 points."
     assert said.endswith(f"The kinds of change that the paper makes move accuracy {moved}")
@@ -259,17 +259,19 @@ def test_the_answer_tells_what_misleads_and_what_moves() -> None:
         filled("primed/TREx", "misprimed", (0.4, 0.3, -0.1, 0.5)) | {"pairs": 900},
     ]
     tables = {"accuracy": pd.DataFrame([usual[0], *primed])}
-    said = page.answer(tables, "own/en")
+    said = text.answer_perturbations(tables, "own/en")
     assert said.startswith(
         "Of 10 facts of T‑REx, primed that m fills in rightly, it fills in 9 again where the text de"
     )
     assert "A misleading word lowers accuracy in 1 of 1 pairs" in said
     assert "move accuracy in none of 1 cases (Own items, English), whose 95% intervals reach changes of up" in said
     few = [row | {"right": page.FEW - 1, "again": float("nan")} for row in primed]
-    assert page.answer({"accuracy": pd.DataFrame([usual[0], *few])}, "own/en").startswith("A misleading word")
+    assert text.answer_perturbations({"accuracy": pd.DataFrame([usual[0], *few])}, "own/en").startswith(
+        "A misleading word"
+    )
     primed.append(primed[1] | {"dataset": "primed/GoogleRE", "change_low": -0.15, "change_high": -0.05})
     primed.append(primed[1] | {"dataset": "primed/SQUAD", "change_low": 0.05, "change_high": 0.15})
-    said = page.answer({"accuracy": pd.DataFrame([usual[0], *primed])}, "own/en")
+    said = text.answer_perturbations({"accuracy": pd.DataFrame([usual[0], *primed])}, "own/en")
     assert "A misleading word lowers accuracy in 2, and raises it in 1, of 3 pairs of model" in said
     assert page.stayed(tables)["change_of_text"].tolist() == ["negated", "misleading word before it"]
     assert page.stayed({"accuracy": pd.DataFrame(usual)}).empty

@@ -15,6 +15,7 @@ from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency
 
 from notebooks.rationales import rationale_length as page
+from notebooks.rationales import text
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, TRAINED, Saliency
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS
 from notebooks.rationales.rationale_length import MEAN, METRICS, RATIOS
@@ -91,8 +92,9 @@ def test_a_dimension_has_its_own_records_in_every_sample() -> None:
         {"original": ["a", "a", "b", "c"], "dimension": ["semantics", "semantics", "grammar", "grammar"]}
     ).assign(metric="F1")
     values[list(RATIOS)] = np.repeat([[1.0], [1.0], [3.0], [5.0]], len(RATIOS), axis=1)
-    known, means, drawn = page.draws(values, "F1")
-    assert known == ["grammar", "semantics"] and means[:, 0].tolist() == [4, 1]
+    curves = page.Curves(values, "F1")
+    assert curves.dimensions == ["grammar", "semantics"] and curves.means[:, 0].tolist() == [4, 1]
+    drawn = curves.drawn
     first = drawn[:, 0, 0][np.isfinite(drawn[:, 0, 0])]
     assert np.nanmax(drawn[:, 1]) == np.nanmin(drawn[:, 1]) == 1 and {3.0, 4.0, 5.0} <= set(first.round(6))
     assert np.isnan(drawn[:, 1]).any()  # a sample may hold none of its only original
@@ -130,11 +132,7 @@ LIKE_THE_PAPER = dict.fromkeys(page.LONG, RISING) | dict.fromkeys(page.SHORT, PE
 def test_the_papers_sentences(claim: str, change: dict[str, list[float]], expected: float) -> None:
     def rows(rises: dict[str, list[float]], above: int = 1) -> pd.DataFrame:
         floors = pd.DataFrame([{"dataset": "own", "model": "m", "above": above}])
-        found = concluded(
-            page.conclusions(
-                {"directions": page.directions(made(rises)), "over_dimensions": pd.DataFrame(), "floors": floors}
-            )
-        )
+        found = concluded(page.conclusions({"directions": page.directions(made(rises)), "floors": floors}))
         assert set(found["claim"]) == {sentence[0] for sentence in page.SENTENCES}
         assert set(found["measured"]) == {AS_IT_STANDS, ABOVE}
         return pick(found, claim=claim, measured=AS_IT_STANDS)
@@ -177,7 +175,7 @@ def curves(dimensions: tuple[str, ...] = ("knowledge",)) -> pd.DataFrame:
 def test_the_answer_tells_the_lead_over_random_scores() -> None:
     tables = {"lengths": curves()}
     assert page.first_model(tables, "own/en") == "m"
-    said = page.answer(tables, "own/en")
+    said = text.answer_length(tables, "own/en")
     assert said.startswith(
         "Of the lead in F1 that the marked words themselves have over random words, attention has a "
     )
@@ -185,9 +183,11 @@ def test_the_answer_tells_the_lead_over_random_scores() -> None:
     flat = curves()
     flat.loc[flat["method"] == ATTENTION, "above"] = 0.1  # where the oracle's lead goes from 0.45 to 0.25
     both = {"lengths": pd.concat([flat, pick(curves(), method=ATTENTION).assign(model="n")])}
-    assert "0.22 at a tenth of the words and 0.40 at half of them for m; 0.40 at a t" in page.answer(both, "own/en")
+    assert "0.22 at a tenth of the words and 0.40 at half of them for m; 0.40 at a t" in text.answer_length(
+        both, "own/en"
+    )
     bare = {"lengths": pick(curves(), metric="MAP")}
-    assert page.answer(bare, "own/en").startswith(
+    assert text.answer_length(bare, "own/en").startswith(
         "MAP of attention lies above that of random scores by 0.18 at a tenth"
     )
 
@@ -196,7 +196,7 @@ def test_the_chart_has_a_panel_a_dimension_and_metric_and_words_for_it() -> None
     table = curves(("reasoning", "grammar"))
     panels = list(page.chart(page.of_model(table, "own/en", "m"))["panel"].unique())
     assert panels == ["grammar, F1", "grammar, MAP", "reasoning, F1", "reasoning, MAP"]
-    assert "F1 of oracle 0.63, 0.75, 0.90" in page.spoken(curves())
+    assert "F1 of oracle 0.63, 0.75, 0.90" in text.spoken(curves())
     shown = page.by_share(curves(), "own/en")
     assert list(shown.columns) == ["Metric", "Model", "Method", "0.1", "0.3", "0.5", "0.7", "1.0"] and len(shown) == 8
     row = pick(shown, Metric="F1", Method=ATTENTION).iloc[0]
@@ -206,7 +206,7 @@ def test_the_chart_has_a_panel_a_dimension_and_metric_and_words_for_it() -> None
 def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
     recorded = recorded_tables("32_rationale_length")
     assert set(recorded) <= set(page.CAPTIONS)
-    rows = concluded(page.conclusions({"over_dimensions": pd.DataFrame(), **recorded}))
+    rows = concluded(page.conclusions(recorded))
     one = pick(rows, dataset="own/en", model="minilm-mlm", method=ATTENTION, measured=AS_IT_STANDS)
     assert one["claim"].value_counts().to_dict() == {
         **{"003-12a": 3, "003-12b": 3, "003-12c": 4, "003-12d": 6, "003-12e": 1}

@@ -13,12 +13,23 @@ from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency, random_saliency
 from probekit.scoring.saliency.erasure import ERASED, SHARES
 
-from notebooks.rationales import compared, erasure, saliency
+from notebooks.rationales import erasure, heat, saliency, text
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
-from notebooks.rationales.scores import faithfulness, plausibility, values
+from notebooks.rationales.saliency import Scored, faithfulness, plausibility, values
+
+Tables = dict[str, pd.DataFrame]
 
 
-def controls(items: RationaleSet) -> list[Saliency]:
+@pytest.fixture(scope="module")
+def items() -> RationaleSet:
+    """Six originals of each dimension with their perturbed records."""
+    table = own_items("en").items
+    originals = table[table["original_id"] == ""].groupby("dimension").head(6)["id"]
+    return own_items("en").select(table["id"].isin(originals) | table["original_id"].isin(originals))
+
+
+@pytest.fixture(scope="module")
+def saliencies(items: RationaleSet) -> list[Saliency]:
     oracle, chance = oracle_saliency(items), random_saliency(items, 0)
     exact = {"explained": "x", "attributed": 1.0, "change": 1.0, "error": [0.001] * (len(oracle) - 1) + [0.5]}
     return [
@@ -30,20 +41,30 @@ def controls(items: RationaleSet) -> list[Saliency]:
     ]
 
 
+@pytest.fixture(scope="module")
+def scored(items: RationaleSet, saliencies: list[Saliency]) -> Scored:
+    return [(one, values(items, one.table)) for one in saliencies]
+
+
+@pytest.fixture(scope="module")
+def tables(items: RationaleSet, saliencies: list[Saliency]) -> Tables:
+    return saliency.tables({"own/en": items}, filled(items), saliencies, lost(items))
+
+
 def filled(items: RationaleSet, right: int = 1000) -> pd.DataFrame:
     """First fillings of a model that is right in the first records, and says *x* in the others."""
     table = items.items
     original = table["original_id"].where(table["original_id"] != "", table["id"])
     rank = [int(n < right) for n in range(len(table))]
-    told = table[["id", "dimension", "perturbation"]].assign(original=original, rank=rank, dataset="own/en", model="m")
-    return told.assign(predictions=[[gold[0] if hit else "x"] for gold, hit in zip(table["golds"], rank, strict=True)])
+    rows = table[["id", "dimension", "perturbation"]].assign(original=original, rank=rank, dataset="own/en", model="m")
+    return rows.assign(predictions=[[gold[0] if hit else "x"] for gold, hit in zip(table["golds"], rank, strict=True)])
 
 
 def lost(items: RationaleSet) -> pd.DataFrame:
     """Losses of every record: attention 0.1 and gradients 0.3 without their best words, random scores 0.1."""
-    about = items.items[["id", "dimension"]].assign(original=filled(items)["original"], dataset="own/en", model="m")
+    labels = items.items[["id", "dimension"]].assign(original=filled(items)["original"], dataset="own/en", model="m")
     parts = [
-        about.assign(method=method, erased=way, share=share, comprehensiveness=loss, sufficiency=0.2 - loss / 2)
+        labels.assign(method=method, erased=way, share=share, comprehensiveness=loss, sufficiency=0.2 - loss / 2)
         for method, loss in ((ATTENTION, 0.1), (GRADIENTS, 0.3), (RANDOM, 0.1), (ORACLE, 0.2))
         for way in ERASED
         for share in SHARES
@@ -51,16 +72,10 @@ def lost(items: RationaleSet) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def made(items: RationaleSet, right: int = 1000) -> dict[str, pd.DataFrame]:
-    return saliency.tables({"own/en": items}, filled(items, right), controls(items), lost(items))
-
-
-def test_saliency_tables_judge_controls_and_models_alike() -> None:
-    items = own_items("en")
-    tables = made(items)
+def test_saliency_tables_judge_controls_and_models_alike(items: RationaleSet, tables: Tables) -> None:
     cells = pick(tables["interpretability"], dimension="all")
     of = {(row.method, row.weights, row.metric): row for row in cells.itertuples()}
-    for metric in saliency.METRICS:
+    for metric in cells["metric"].unique():
         np.testing.assert_equal(of[ATTENTION, TRAINED, metric].estimate, of[ORACLE, "", metric].estimate)
     assert of[ORACLE, "", "F1"].estimate > of[RANDOM, "", "F1"].estimate + 0.3
     assert of[ORACLE, "", "F1"].low <= of[ORACLE, "", "F1"].estimate <= of[ORACLE, "", "F1"].high
@@ -69,122 +84,111 @@ def test_saliency_tables_judge_controls_and_models_alike() -> None:
     assert of[RANDOM, "", "F1"].estimate == pytest.approx(np.mean(draws), abs=3 * np.std(draws) / 60**0.5)
     pairs = [faithfulness(items, random_saliency(items, seed))["ap"].mean() for seed in range(20)]
     assert of[RANDOM, "", "MAP"].estimate == pytest.approx(np.mean(pairs), abs=4 * np.std(pairs) / 20**0.5)
-    found = pick(tables["contrasts"], metric="F1", dimension="all").set_index(["claim", "method"])
+    gaps = pick(tables["contrasts"], metric="F1", dimension="all").set_index(["claim", "method"])
     for claim in (saliency.BETTER, saliency.LEARNED, saliency.SENSIBLE):
-        assert found.loc[(claim, ATTENTION), "low"] > 0
-    gap = found.loc[(saliency.LEARNED, GRADIENTS)]
+        assert gaps.loc[(claim, ATTENTION), "low"] > 0
+    gap = gaps.loc[(saliency.LEARNED, GRADIENTS)]
     assert gap["low"] < 0 < gap["high"]  # one draw less the expectation
-    told = tables["completeness"].iloc[0]
-    assert told["median"] == pytest.approx(0.001) and told["largest"] == 0.5
-    assert told["below_1"] == pytest.approx(1 - 1 / len(items.items))
+    errors = tables["completeness"].iloc[0]
+    assert errors["median"] == pytest.approx(0.001) and errors["largest"] == 0.5
+    assert errors["below_1"] == pytest.approx(1 - 1 / len(items.items))
 
 
-def test_a_claim_goes_by_its_metric() -> None:
-    items = own_items("en")
-    tables = made(items)
+def test_a_claim_goes_by_its_metric(tables: Tables) -> None:
     rows = concluded(saliency.conclusions(tables))
-    asked = [("003-08c", "F1", "all"), ("003-08c", "F1, punctuation open", saliency.FILLED), ("003-08e", "MAP", "all")]
-    assert list(rows[["claim", "metric", "dimension"]].itertuples(index=False, name=None)) == asked
+    judged = [("003-08c", "F1", "all"), ("003-08c", "F1, punctuation open", saliency.FILLED), ("003-08e", "MAP", "all")]
+    assert list(rows[["claim", "metric", "dimension"]].itertuples(index=False, name=None)) == judged
     assert (rows["verdict"] == "agrees").all() and (rows["dataset"] == "own/en").all() and (rows["model"] == "m").all()
     chinese = tables["contrasts"].assign(dataset="own/zh")
-    of_paper = tables | {"contrasts": chinese.assign(model="ernie-base-chinese")}
-    assert list(saliency.conclusions(of_paper)["claim"]) == ["003-08a", "003-08a", "003-08b"]
-    assert saliency.conclusions(tables | {"contrasts": chinese}).empty
-    low = made(items, right=0)
+    assert saliency.conclusions(tables | {"contrasts": chinese}).empty  # said of the paper's models alone
+    low = tables | {"floors": tables["floors"].assign(above=0)}
     assert set(concluded(saliency.conclusions(low))["verdict"]) == {"at the floor"}
     both = tables | {"contrasts": tables["contrasts"].assign(low=-0.3, high=-0.1)}
     assert set(concluded(saliency.conclusions(both))["verdict"]) == {"contradicts"}
 
 
-def test_the_answer_says_where_the_readings_of_faithfulness_part() -> None:
-    items = own_items("en")
-    tables = made(items)
-    said = saliency.answer(tables, "own/en")
-    assert "match the marked words with an F1 of 0.87 for m; chance reaches 0.2" in said
+def test_the_answer_says_where_the_readings_of_faithfulness_part(tables: Tables) -> None:
+    said = text.answer_saliency(tables, "own/en")
+    f1 = pick(tables["interpretability"], dimension="all", metric="F1").set_index(["method", "weights"])["estimate"]
+    assert f"an F1 of {f1[ATTENTION, TRAINED]:.2f} for m; chance reaches {f1[RANDOM, '']:.2f}." in said
     assert "depends on the reading: attention by the order of words that survives a change of text (MAP)" in said
     assert said.endswith("integrated gradients by what a prediction loses without its best words.")
-    assert "may do no better" not in said
     unsure = tables | {"interpretability": tables["interpretability"].assign(low=0.0)}
-    assert ", and m may do no better." in saliency.answer(unsure, "own/en")
+    assert ", and m may do no better." in text.answer_saliency(unsure, "own/en")
     assert erasure.side(tables["erased"], "own/en", "m") == "less"
     barely = tables["erased"].assign(estimate=-0.05, low=-0.098, high=-0.002)  # either of two may be so by chance
     assert erasure.side(barely, "own/en", "m") == "undecided"
     wide = tables["erased"].assign(low=-1.0, high=1.0)
     assert erasure.side(wide, "own/en", "m") == "undecided" and erasure.side(wide, "own/en", "other") == ""
-    assert "left open by what a pred" in saliency.readings(tables | {"erased": wide}, "own/en")
+    assert "left open by what a pred" in text.readings(tables | {"erased": wide}, "own/en")
     reverse = tables["contrasts"].assign(low=-0.3, high=-0.1)
-    same = saliency.readings(tables | {"contrasts": reverse}, "own/en")
+    same = text.readings(tables | {"contrasts": reverse}, "own/en")
     assert same == "Which is the more faithful to m: by both readings integrated gradients."
     gaps = pick(tables["contrasts"], claim=saliency.BETTER, metric="MAP", dimension="all")
-    told = erasure.counted(tables["erased"], gaps, "own/en")
-    assert "for 1 of 1 models, and less by what" in told and told.endswith("words for 1.")
-    above = saliency.above_controls(tables)
-    assert (
-        "above random scores for so many models: attention 1 of 1, integrated gradients 0 of 1; above the same" in above
-    )
+    counts = erasure.counted(tables["erased"], gaps, "own/en")
+    assert "for 1 of 1 models, and less by what" in counts and counts.endswith("words for 1.")
+
+
+def test_what_lies_above_controls_is_counted(tables: Tables) -> None:
+    above = text.above_controls(tables)
+    assert "above random scores for so many models: attention 1 of 1, integrated gradients 0 of 1; above the" in above
     assert above.endswith("network with random weights for so many models: attention 1 of 1.")
     nowhere = tables | {"contrasts": tables["contrasts"].assign(low=-0.1)}
-    assert "attention 0 of 1" in saliency.above_controls(nowhere)
-    few = saliency.above_controls(tables | {"interpretability": tables["interpretability"].assign(n=3)})
-    assert few.startswith("Nothing can be said from 3 records") and "beyond chance" not in few
+    assert "attention 0 of 1" in text.above_controls(nowhere)
+    few = text.above_controls(tables | {"interpretability": tables["interpretability"].assign(n=3)})
+    assert few.startswith("Nothing can be said from 3 records")
 
 
-def test_f1_follows_from_the_word_scores_that_are_kept() -> None:
-    items = own_items("en")
-    tables = made(items)
+def test_f1_follows_from_the_word_scores_that_are_kept(items: RationaleSet, tables: Tables) -> None:
     rows = pick(tables["scores"], dataset="own/en", model="m", method=GRADIENTS)
     again = random_saliency(items, 0)
-    kept = again.assign(scores=[[float(score) for score in text.split()] for text in rows["scores"]])
-    assert kept["id"].tolist() == rows["id"].tolist() and len(tables["scores"]) == 2 * len(items.items)
+    read = again.assign(scores=[[float(score) for score in text.split()] for text in rows["scores"]])
+    assert read["id"].tolist() == rows["id"].tolist() and len(tables["scores"]) == 2 * len(items.items)
     f1 = pick(tables["interpretability"], method=GRADIENTS, metric="F1", dimension="all")["estimate"].item()
-    assert plausibility(items, kept)["f1"].mean() == pytest.approx(f1)
+    assert plausibility(items, read)["f1"].mean() == pytest.approx(f1)
 
 
-def test_losses_by_hand() -> None:
-    items = own_items("en")
-    table = made(items)["erasure"].set_index(["erased", "method", "measure", "share"])
-    row = table.loc[("masked", GRADIENTS, "comprehensiveness", erasure.AREA)]
+def test_losses_by_hand(items: RationaleSet) -> None:
+    means = erasure.means(lost(items))
+    row = means.set_index(["erased", "method", "measure", "share"]).loc[
+        ("masked", GRADIENTS, "comprehensiveness", erasure.AREA)
+    ]
     assert row[["estimate", "low", "high"]].tolist() == pytest.approx([0.3] * 3) and row["records"] == len(items.items)
     gaps = erasure.contrasts(lost(items)).set_index(["erased", "measure", "method", "against"])["estimate"]
     assert gaps["deleted", "comprehensiveness", ATTENTION, GRADIENTS] == pytest.approx(-0.2)
     assert gaps["deleted", "sufficiency", ATTENTION, GRADIENTS] == pytest.approx(0.05 - 0.15)  # low is faithful
     assert gaps["deleted", "sufficiency", GRADIENTS, RANDOM] == pytest.approx(0.1)
-    shown = erasure.beside_random(erasure.means(lost(items)), "own/en")
+    shown = erasure.beside_random(means, "own/en")
     assert len(shown) == 4 and len(shown.columns) == 1 + 4
     assert erasure.means(pd.DataFrame()).empty and erasure.contrasts(pd.DataFrame()).empty
 
 
-def test_f1_stands_apart_by_what_is_filled_in() -> None:
-    items = own_items("en")
-    tables = made(items, right=60)
-    rows = pick(tables["outcomes"], method=ATTENTION).set_index("outcome")
-    assert rows["n"].to_dict() == {"right": 60, "other wrong": len(items.items) - 60}
+def test_f1_stands_apart_by_what_is_filled_in(items: RationaleSet, scored: Scored) -> None:
+    right = len(items.items) // 3
+    table = saliency.by_outcome({"own/en": items}, filled(items, right), scored)
+    rows = pick(table, method=ATTENTION).set_index("outcome")
+    assert rows["n"].to_dict() == {"right": right, "other wrong": len(items.items) - right}
     f1 = plausibility(items, oracle_saliency(items))["f1"]
-    assert rows.loc["right", "estimate"] == pytest.approx(f1[:60].mean())
-    assert rows.loc["right", "chance"] == pytest.approx(plausibility(items, None)["f1"][:60].mean())
-    shown = saliency.by_filling(tables, "own/en")
-    assert shown["Method"].tolist() == [ATTENTION, GRADIENTS, RANDOM, "records"] and shown["right"].iloc[-1] == "60"
+    assert rows.loc["right", "estimate"] == pytest.approx(f1[:right].mean())
+    assert rows.loc["right", "chance"] == pytest.approx(plausibility(items, None)["f1"][:right].mean())
+    shown = saliency.by_filling({"outcomes": table}, "own/en")
+    assert shown["Method"].tolist() == [ATTENTION, GRADIENTS, RANDOM, "records"]
+    assert shown["right"].iloc[-1] == str(right)
 
 
 def test_punctuation_is_never_taken_into_a_rationale() -> None:
-    rows = {"id": "a", "language": "en", "dimension": "grammar", "context": "x , y . [MASK]", "golds": ["z"]}
-    about = {"rationales": [[0]], "perturbation": "none", "original_id": ""}
-    items = RationaleSet("made here", pd.DataFrame([rows | about]))
+    row = {"id": "a", "language": "en", "dimension": "grammar", "context": "x , y . [MASK]", "golds": ["z"]}
+    row |= {"rationales": [[0]], "perturbation": "none", "original_id": ""}
+    items = RationaleSet("made here", pd.DataFrame([row]))
     table = oracle_saliency(items).assign(scores=[[0.1, 0.9, 0.05, 0.8]])
-    assert (
-        plausibility(items, table)["f1"].tolist() == [1]
-        and plausibility(items, table, punctuation=True)["f1"].item() == 0
-    )
-    assert plausibility(items, table, ratios=1.0)["k"].item() == 2  # of four words two may be taken
-    assert (
-        plausibility(items, None)["f1"].item() == 0.5
-        and plausibility(items, None, punctuation=True)["f1"].item() == 0.25
-    )
+    assert plausibility(items, table)["f1"].item() == 1
+    assert plausibility(items, table, punctuation=True)["f1"].item() == 0
+    assert plausibility(items, table, ratio=1.0)["k"].item() == 2  # of four words two may be taken
+    assert plausibility(items, None)["f1"].item() == 0.5
+    assert plausibility(items, None, punctuation=True)["f1"].item() == 0.25
 
 
-def test_tables_for_reading() -> None:
-    items = own_items("en")
-    tables = made(items)
+def test_tables_for_reading(tables: Tables) -> None:
     shown = saliency.overall(tables, "own/en")
     assert len(shown) == 5 and shown["F1"].str.contains("[", regex=False).all()
     few = tables | {"interpretability": tables["interpretability"].assign(n=saliency.FEW - 1)}
@@ -205,9 +209,8 @@ def test_tables_for_reading() -> None:
     assert len(saliency.as_in_paper(beside, ["PCC", "MAP*"])) == 2 * 10
 
 
-def test_words_show_what_was_filled_in_where_what_is_right() -> None:
-    items = own_items("en")
-    table = saliency.words({"own/en": items}, filled(items, right=0), controls(items))
+def test_words_show_what_was_filled_in_where_what_is_right(items: RationaleSet, saliencies: list[Saliency]) -> None:
+    table = saliency.words({"own/en": items}, filled(items, right=0), saliencies)
     assert table["id"].nunique() == len(DIMENSIONS) and set(table["method"]) == {ATTENTION, GRADIENTS}
     record = items.items.set_index("id").loc[table["id"].iloc[0]]
     rows = pick(table, id=table["id"].iloc[0], method=ATTENTION)
@@ -215,34 +218,32 @@ def test_words_show_what_was_filled_in_where_what_is_right() -> None:
     assert rows.loc[rows["marked"] == 1, "place"].tolist() == sorted(record["rationales"][0])
     assert set(rows["predicted"]) == {"x"} and set(rows["golds"]) == {", ".join(record["golds"])}
     assert sorted(rows["rank"].dropna()) == list(range(1, int(rows["rank"].max()) + 1))
-    line = saliency.heat(table.assign(predicted="<b>"), "own/en")
+    line = heat.weighed(table.assign(predicted="<b>"), "own/en")
     assert "fills “&lt;b&gt;” where “" in line and line.count('<p class="saliency">') == 2 * len(DIMENSIONS)
     assert "<b>" not in line and line.startswith("<details><summary>Own items, English: 10 weighed sentences")
 
 
 def test_how_near_the_sums_come() -> None:
-    about = {"dataset": "own/en", "model": "m", "weights": TRAINED, "median": 0.002, "below_1": 0.75}
-    said = saliency.exactness({"completeness": pd.DataFrame([about, about | {"weights": RANDOM_WEIGHTS}])})
+    row = {"dataset": "own/en", "model": "m", "weights": TRAINED, "median": 0.002, "below_1": 0.75}
+    said = text.exactness({"completeness": pd.DataFrame([row, row | {"weights": RANDOM_WEIGHTS}])})
     assert "under 1% in 1 of 1 cases" in said and said.endswith("from 75% to 75%.")
-    assert saliency.exactness({"completeness": pd.DataFrame([about | {"weights": RANDOM_WEIGHTS}])}) == ""
+    assert text.exactness({"completeness": pd.DataFrame([row | {"weights": RANDOM_WEIGHTS}])}) == ""
 
 
 def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
     recorded = recorded_tables("31_saliency")
     assert set(recorded) <= set(saliency.CAPTIONS)
-    made = {name: recorded.get(name, pd.DataFrame()) for name in saliency.CAPTIONS}
-    rows = pick(concluded(saliency.conclusions(made)), dataset="own/en", model="minilm-mlm")
+    rows = pick(concluded(saliency.conclusions(recorded)), dataset="own/en", model="minilm-mlm")
     assert set(rows["claim"]) == {"003-08c", "003-08e"} and "at the floor" not in set(rows["verdict"])
 
 
-def test_two_models_are_compared_record_by_record() -> None:
-    items = own_items("en")
+def test_two_models_are_compared_record_by_record(items: RationaleSet, scored: Scored) -> None:
     second = Saliency("own/en", "n", ATTENTION, TRAINED, random_saliency(items, 2))
-    scored = [(one, values(items, one.table, 0)) for one in (*controls(items), second)]
-    found = compared.against(scored)
-    cells = pick(saliency.interpretability(scored), method=ATTENTION, dimension="all", weights=TRAINED)
-    assert set(found["method"]) == {ATTENTION} and set(found["metric"]) == {"F1", "MAP"}
-    for row in found.to_dict("records"):
+    both = [*scored, (second, values(items, second.table))]
+    gaps = saliency.against(both)
+    cells = pick(saliency.interpretability(both), method=ATTENTION, dimension="all", weights=TRAINED)
+    assert set(gaps["method"]) == {ATTENTION} and set(gaps["metric"]) == {"F1", "MAP"}
+    for row in gaps.to_dict("records"):
         means = pick(cells, metric=row["metric"]).set_index("model")["estimate"]
         assert row["estimate"] == pytest.approx(means["m"] - means["n"]) and row["low"] > 0
-    assert compared.against(scored[:-1]).empty
+    assert saliency.against(scored).empty

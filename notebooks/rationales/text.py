@@ -1,0 +1,369 @@
+"""What the pages of study 3 say in words: their answers, and sentences about their tables."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+
+from probekit.metrics.decisions import FEWEST, direction, enough
+from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
+from probekit.report.page import Page
+from probekit.report.tables import by, pick
+from probekit.report.text import number, title
+
+from notebooks.rationales import erasure, paper, perturbations, rationale_length, saliency
+from notebooks.rationales.ask import ATTENTION, DEMO, GRADIENTS, ORACLE, RANDOM, TRAINED
+from notebooks.rationales.beside import demo_readers, like_the_paper
+from notebooks.rationales.paper import ALL, FEW, LANGUAGES
+from notebooks.rationales.prediction import ECHO, RIGHT
+from notebooks.rationales.saliency import F1, MAP
+
+Tables = Mapping[str, pd.DataFrame]
+TABLES = {"en": "8 to 11", "zh": "4 to 7"}
+FAITHFUL = {"more": ATTENTION, "less": GRADIENTS, "undecided": "left open"}
+STAYS = {
+    "dispensable": "dispensable words change",
+    "important": "important words do",
+    "transformation": "the form does",
+}
+LEGEND = (
+    "Each line says what the model fills in and what is right. A word that weighs more has a thicker line below it and "
+    "a darker ground; a dotted line is weight against the prediction. Small numbers count the words of the predicted "
+    "rationale, best first, and marked words are bold."
+)
+
+
+# ---- of every page --------------------------------------------------------------------------------------------------
+
+
+def invented(page: Page) -> str:
+    """What a page says of sets of the demo world and of models that read it alone; empty without such, and on a page
+    of the demo world, whose banner says it."""
+    if page.demo:
+        return ""
+    sets = [title(name) for name in (page.past or page.manifest)["probes"] if name.startswith(DEMO)]
+    readers = [title(name) for name in demo_readers(page)]
+    sentences = [f"The facts of {' and '.join(sets)} are invented."] if sets else []
+    sentences += (
+        [f"{' and '.join(readers)} has read invented text alone: its results show the method, not a real model."]
+        if readers
+        else []
+    )
+    return " ".join([*sentences, "Such results stand beside no paper's."]) if sentences else ""
+
+
+def not_judged(page: Page) -> str:
+    """Which of the paper's languages no model of the run was asked in, and why; empty on a page of the demo world."""
+    run = page.past or page.manifest
+    given = {"en": run["parameters"].get("models"), "zh": run["parameters"].get("chinese")}
+    lacking = [language for language in LANGUAGES if not given[language]]
+    if page.demo or not lacking:
+        return ""
+    return " ".join(
+        f"What the paper says of {LANGUAGES[language]} (Tables {TABLES[language]}) is not "
+        f"judged: this run had no {LANGUAGES[language]} model. The one of the demo world has read invented text alone, "
+        "and so speaks for nothing here."
+        for language in lacking
+    )
+
+
+def listed(models: Sequence[str], every: Sequence[str]) -> str:
+    """Those of ``every`` model for whom something holds, as a sentence names them."""
+    chosen = [title(name) for name in every if name in models]
+    if len(every) > 1 and len(chosen) == len(every):
+        return "both models" if len(every) == 2 else f"all {len(every)} models"
+    if len(chosen) > 3:
+        return f"{len(chosen)} of {len(every)} models"
+    return " and ".join(chosen) or "no model"
+
+
+def _and(parts: list[str]) -> str:
+    return f"{', '.join(parts[:-1])} and {parts[-1]}" if len(parts) > 1 else "".join(parts)
+
+
+# ---- page 30 --------------------------------------------------------------------------------------------------------
+
+
+def answer_prediction(tables: Tables, dataset: str) -> str:
+    """How many of a hundred slots each model fills rightly at first, in which dimension most, and where never."""
+    rows = pick(tables["accuracy"], dataset=dataset, part=ALL, top=1)
+    rows, few = enough(rows, "records", f"records of {title(dataset)}")
+    if few:
+        return few
+    whole, each = pick(rows, dimension=ALL), rows[rows["dimension"] != ALL]
+    models = list(whole["model"])
+    shares = [
+        f"{100 * row['estimate']:.0f}{' of 100 slots' * (not place)} for {title(row['model'])}"
+        for place, row in enumerate(whole.to_dict("records"))
+    ]
+    if len(models) > 3:
+        low, high = 100 * whole["estimate"].min(), 100 * whole["estimate"].max()
+        shares = [f"{low:.0f} to {high:.0f} of 100 slots, model by model"]
+    sentence = f"{title(dataset)}: the first filling is right in {' and '.join(shares)}"
+    if each.empty:
+        return f"{sentence}."
+    tops = each.loc[each.groupby("model", sort=False)["estimate"].idxmax()]
+    tops = tops[tops["estimate"] > 0]
+    never = [str(name) for name, part in each.groupby("dimension", sort=False) if (part["estimate"] == 0).all()]
+    if tops.empty:
+        return f"{sentence}."
+    best = tops["dimension"].mode().iloc[0]
+    whose = f" (by {listed(list(pick(tops, dimension=best)['model']), models)})" * (len(models) > 1)
+    return f"{sentence}, most often in {best}{whose}" + (f" and never in {' or '.join(never)}." if never else ".")
+
+
+def echoes(tables: Tables, dataset: str) -> str:
+    """How many of the wrong first fillings repeat a word of the text."""
+    rows = pick(tables["outcomes"], dataset=dataset, dimension=ALL)
+    parts = []
+    for labels, part in by(rows, ["model"]):
+        share = part.set_index("outcome")["estimate"]
+        wrong = 1 - share[RIGHT]
+        if round(wrong * part["records"].max()) >= FEWEST:
+            parts.append(f"{100 * share[ECHO] / wrong:.0f} of 100 for {title(labels['model'])}")
+    shares = " and ".join(parts)
+    return f"Of the wrong first fillings {shares} only repeat a word of the text." if shares else ""
+
+
+def unspelled(tables: Tables) -> str:
+    """Of which sets a model's vocabulary cannot spell some golds, so that these records cannot be answered."""
+    rows = pick(tables["accuracy"], part=ALL, dimension=ALL, top=1)
+    cases = [
+        f"{title(row['model'])} on {title(row['dataset'])} {100 * row['unknown']:.0f} of 100"
+        for row in rows[rows["unknown"] > 0].to_dict("records")
+    ]
+    if not cases:
+        return "Each model's vocabulary can spell a gold of every record that it was asked."
+    return f"Records no gold of which a model's vocabulary can spell cannot be answered: {'; '.join(cases)}."
+
+
+# ---- page 31 --------------------------------------------------------------------------------------------------------
+
+
+def answer_saliency(tables: Tables, dataset: str) -> str:
+    """How far the words that attention weighs most are the marked ones, beside chance, and whether the two readings of
+    faithfulness agree on attention and integrated gradients."""
+    cells = pick(tables["interpretability"], dataset=dataset, dimension=ALL, metric=F1)
+    cells, few = enough(cells, "n", f"records of {title(dataset)}")
+    if few:
+        return few
+    own, chance = pick(cells, method=ATTENTION, weights=TRAINED), pick(cells, method=RANDOM)["estimate"].iloc[0]
+    shares = [f"{number(row['estimate'], 2)} for {title(row['model'])}" for row in own.to_dict("records")]
+    if len(shares) > 2:
+        shares = [f"{number(own['estimate'].min(), 2)} to {number(own['estimate'].max(), 2)}, model by model"]
+    unsure = own[own["low"] <= chance]["model"]
+    beside = f", and {' and '.join(map(title, unsure))} may do no better" if len(unsure) else ""
+    text = (
+        f"{title(dataset)}: the words that attention weighs most match the marked words with an F1 of "
+        f"{' and '.join(shares)}; chance reaches {number(chance, 2)}{beside}."
+    )
+    return f"{text} {readings(tables, dataset)}".strip()
+
+
+def readings(tables: Tables, dataset: str) -> str:
+    """Whether erasure says the same as MAP of attention against integrated gradients, model by model."""
+    gaps = pick(tables["contrasts"], dataset=dataset, dimension=ALL, claim=saliency.BETTER, metric=MAP)
+    models_by_reading: dict[tuple[str, str], list[str]] = {}
+    for row in gaps.to_dict("records"):
+        if by_loss := erasure.side(tables["erased"], dataset, row["model"]):
+            order = {"agrees": "more", "contradicts": "less"}.get(direction(row["low"], row["high"]), "undecided")
+            models_by_reading.setdefault((FAITHFUL[order], FAITHFUL[by_loss]), []).append(title(str(row["model"])))
+    if len(gaps) > 2:
+        return erasure.counted(tables["erased"], gaps, dataset)
+    sentences = []
+    for (by_map, by_erasure), models in models_by_reading.items():
+        text = f"Which is the more faithful to {' and to '.join(models)}"
+        if by_map == by_erasure:
+            sentences.append(f"{text}: by both readings {by_map}.")
+        else:
+            sentences.append(
+                f"{text} depends on the reading: {by_map} by the order of words that survives a change of text (MAP), "
+                f"{by_erasure} by what a prediction loses without its best words."
+            )
+    return " ".join(sentences)
+
+
+def above_controls(tables: Tables) -> str:
+    """Of each set of the paper's kind, how many trained models are above random scores, and above their own network
+    with random weights where it was asked, in F1 and by each method."""
+    rows = pick(tables["contrasts"], metric=F1, dimension=ALL)
+    rows = rows[[like_the_paper(name) for name in rows["dataset"]]]
+    sentences = []
+    for labels, part in by(rows, ["dataset"]):
+        clauses = []
+        for claim, what in (
+            (saliency.LEARNED, "random scores"),
+            (saliency.SENSIBLE, "the same network with random weights"),
+        ):
+            counts = [
+                f"{method['method']} {int((group['low'] > 0).sum())} of {len(group)}"
+                for method, group in by(pick(part, claim=claim), ["method"])
+            ]
+            clauses += [f"{what} for so many models: {', '.join(counts)}"] if counts else []
+        name = title(str(labels["dataset"]))
+        cells = pick(tables["interpretability"], dataset=labels["dataset"], dimension=ALL, metric=F1)
+        few = enough(cells, "n", f"records of {name}")[1]
+        sentences.append(few or f"On {name}, the 95% interval of F1 lies above {'; above '.join(clauses)}.")
+    return " ".join(sentences)
+
+
+def exactness(tables: Tables) -> str:
+    """How near integrated gradients come to completeness."""
+    rows = pick(tables["completeness"], weights=TRAINED)
+    if rows.empty:
+        return ""
+    under, shares = int((rows["median"] < saliency.BOUND).sum()), rows["below_1"]
+    return (
+        f"The median completeness error is under 1% in {under} of {len(rows)} cases of a model on a set; "
+        f"the share of records under 1% goes from {shares.min():.0%} to {shares.max():.0%}."
+    )
+
+
+# ---- page 32 --------------------------------------------------------------------------------------------------------
+
+
+def answer_length(tables: Tables, dataset: str) -> str:
+    """Which share of the oracle's lead over random words in F1 the attention of each model has, for short lists and for
+    longer ones; without marked words, how far MAP of attention lies above that of random scores."""
+    every, few = enough(pick(tables["lengths"], dataset=dataset), "n", f"records of {title(dataset)}")
+    if few:
+        return few
+    models = [name for name in every["model"].unique() if name]
+    metric = F1 if len(pick(every, metric=F1, method=ORACLE)) else MAP
+    shares = []
+    for model in models:
+        curves = rationale_length.of_model(every, dataset, model)
+        short, half = (number(_lead(curves, metric, ratio), 2) for ratio in (0.1, 0.5))
+        shares.append(f"{short} at a tenth of the words and {half} at half of them for {title(model)}")
+    if metric == F1:
+        begin = "Of the lead in F1 that the marked words themselves have over random words, attention has a share of "
+    else:
+        begin = "MAP of attention lies above that of random scores by "
+    return f"{begin}{'; '.join(shares)} ({title(dataset)})."
+
+
+def spoken(curves: pd.DataFrame) -> str:
+    """The figure in words."""
+    texts = []
+    for metric in (F1, MAP):
+        for method in rationale_length.LINES:
+            values = [number(rationale_length.at(curves, metric, method, ratio), 2) for ratio in (0.1, 0.5, 1.0)]
+            texts.append(f"{metric} of {method} {', '.join(values)}")
+    return (
+        f"Line charts by dimension. {rationale_length.summary(curves)} at shares 0.1, 0.5 and 1.0: {'; '.join(texts)}."
+    )
+
+
+def _lead(curves: pd.DataFrame, metric: str, ratio: float) -> float:
+    """What attention lies above random scores: in F1 as a share of what the oracle does."""
+    lead, bound = (rationale_length.at(curves, metric, method, ratio, "above") for method in (ATTENTION, ORACLE))
+    if metric != F1:
+        return lead
+    return lead / bound if bound > 0 else float("nan")
+
+
+# ---- page 33 --------------------------------------------------------------------------------------------------------
+
+
+def answer_perturbations(tables: Tables, first: str) -> str:
+    """What a model fills in where the text denies what it filled in rightly, and whether a misleading word lowers
+    accuracy, where the run has such sets; else how often the first filling stays under the paper's kinds; and whether
+    these move the accuracy of any model on the set ``first``."""
+    usual = pick(perturbations.pooled(tables["accuracy"]), top=1, dataset=first)
+    rows = perturbations.contrasts(tables)
+    _, few = enough(pd.concat([usual, rows]), "pairs", "pairs of records")
+    if few:
+        return few
+    usual, rows = (enough(part, "pairs", "pairs")[0] for part in (usual, rows))
+    if len(rows):
+        text = _denied_again(rows)
+        if len(primed := pick(rows, perturbation="misprimed")):
+            fewer, more = (int(side.sum()) for side in (primed["change_high"] < 0, primed["change_low"] > 0))
+            text += f"A misleading word lowers accuracy in {fewer or 'none'}"
+            text += f", and raises it in {more}," * bool(more) + f" of {len(primed)} pairs of model and data set. "
+    else:
+        dataset, model = usual.iloc[0][["dataset", "model"]]
+        shares = pick(usual, dataset=dataset, model=model).set_index("perturbation")["same"]
+        facts = [f"{100 * shares[kind]:.0f} when {STAYS[kind]}" for kind in PERTURBATIONS if kind in shares]
+        text = f"On {title(str(dataset))}, {title(str(model))} keeps of 100 first fillings {', '.join(facts)}. "
+    moved = usual[(usual["change_low"] > 0) | (usual["change_high"] < 0)]
+    ends = usual[["change_low", "change_high"]].abs().max(axis=None)
+    reach = f", whose 95% intervals reach changes of up to {100 * ends:.0f} points" * bool(ends == ends)
+    cases = f"{len(moved) or 'none'} of {len(usual)} cases ({title(first)}){reach}"
+    return f"{text}The kinds of change that the paper makes move accuracy in {cases}."
+
+
+def _denied_again(rows: pd.DataFrame) -> str:
+    """Of what a model fills in rightly, how much it fills in again where it is denied; of the case with most."""
+    rows = rows[[perturbations.denied(row) for row in rows.to_dict("records")]]
+    rows = rows[rows["right"] >= FEW]
+    if rows.empty:
+        return ""
+    row = rows.loc[rows["right"].idxmax()]
+    return (
+        f"Of {row['right']} facts of {title(row['dataset'])} that {title(row['model'])} fills in rightly, it fills in "
+        f"{row['right'] * row['again']:.0f} again where the text denies them. "
+    )
+
+
+# ---- page 39 --------------------------------------------------------------------------------------------------------
+
+
+def answer_own_tables(tables: Tables) -> str:
+    """What the length of rationales does to F1, and to F1 above random words."""
+    mean = tables["length"][["F1", "room"]].mean()
+    return (
+        "That plausibility grows with the length of a rationale, the paper's third finding, is what random words would "
+        "show too. Over the five dimensions, F1 and the share of words that people mark correlate at "
+        f"{mean['F1']:.2f}; once F1 is corrected for chance (its gain over random words, of the greatest possible "
+        f"gain), at {mean['room']:.2f}."
+    )
+
+
+def languages(tables: Tables) -> str:
+    """The same by language."""
+    mean = tables["length"].groupby("language", sort=False)["room"].mean()
+    return (
+        "The two languages differ in this: the last correlation is "
+        f"{_and([f'{value:+.2f} in {name}' for name, value in mean.items()])}."
+    )
+
+
+def leads(tables: Tables) -> str:
+    """Where attention is ahead of integrated gradients, counted in models."""
+    gaps = tables["methods"].set_index(["language", "metric"])[[*DIMENSIONS]].mean(axis=1)
+    parts = [
+        f"by {metric} in {int((gaps[language, metric] > 0).sum())} of {len(gaps[language, metric])} {language} models"
+        for metric in ("MAP", "F1")
+        for language in LANGUAGES.values()
+    ]
+    return f"Attention is ahead of integrated gradients, on average over the dimensions, {_and(parts)}."
+
+
+def at_chance(tables: Tables) -> str:
+    """The cells of F1 that random words would reach too."""
+    table = tables["lift"]
+    low = table[table["above"] <= 0]
+    places = low.groupby(["language", "dimension", "method"], sort=False).size()
+    counts = [
+        f"{count} for {method} in {language} {dimension}" for (language, dimension, method), count in places.items()
+    ]
+    return f"Of {len(table)} printed F1, {len(low)} are no higher than random words would reach: {_and(counts)}."
+
+
+def orders(tables: Tables) -> str:
+    """How many MAP of integrated gradients lie below that of random orders."""
+    cells = {code: paper.scores(code, "MAP", GRADIENTS) for code in LANGUAGES}
+    low = {
+        f"{LANGUAGES[code]} {model}": int(row.lt(0.5).sum())
+        for code, table in cells.items()
+        for model, row in table.iterrows()
+    }
+    named = [f"{count} of {model}" for model, count in low.items() if count]
+    whole = sum(table.size for table in cells.values())
+    return (
+        "Two random orders of the same n words have a MAP of (n + 1) / 2n, above one half. Of "
+        f"{whole} MAP of integrated gradients, {sum(low.values())} lie below it: {_and(named)}. Words that the "
+        "perturbation takes away or adds lower MAP too, so that this is a sign of arbitrary orders, not a proof."
+    )
