@@ -64,9 +64,6 @@ CAPTIONS = {
 Tables = Mapping[str, pd.DataFrame]
 
 
-# ---- F1 and MAP of every record and pair ----------------------------------------------------------------------------
-
-
 def dimension_ratios(items: RationaleSet) -> dict[tuple[str, str], float]:
     """Mean rationale length over input length of each language and dimension, as K needs it (section 5.1)."""
     return rationale_statistics(items).set_index(["language", "dimension"])["ratio"].to_dict()
@@ -226,9 +223,6 @@ def values(items: RationaleSet, saliency: pd.DataFrame | None, seed: int = 0) ->
     return {name: metric for name, metric in metrics.items() if len(metric.values)}
 
 
-# ---- the tables -----------------------------------------------------------------------------------------------------
-
-
 def tables(
     sets: Mapping[str, RationaleSet],
     predictions: pd.DataFrame,
@@ -299,8 +293,8 @@ def by_outcome(
             member = filled == outcome
             if member.any():
                 cells = {"method": saliency.method, "outcome": outcome, "n": int(member.sum())}
-                expected = {"chance": float(chance["f1"][member].mean())}
-                rows.append(labels | cells | metrics[F1].mean(member, seed) | expected)
+                cells |= metrics[F1].mean(member, seed) | {"chance": float(chance["f1"][member].mean())}
+                rows.append(labels | cells)
     return pd.DataFrame(rows)
 
 
@@ -373,8 +367,8 @@ def _stacked(saliencies: Sequence[Saliency], columns: list[str]) -> pd.DataFrame
 
 def errors(saliencies: Sequence[Saliency]) -> pd.DataFrame:
     """Completeness error of every record under integrated gradients: ``dataset, model, weights, id, change, error``."""
-    columns = ["dataset", "model", "weights", "id", "change", "error"]
-    return _stacked([saliency for saliency in saliencies if saliency.method == GRADIENTS], columns)
+    explained = [saliency for saliency in saliencies if saliency.method == GRADIENTS]
+    return _stacked(explained, ["dataset", "model", "weights", "id", "change", "error"])
 
 
 def completeness(saliencies: Sequence[Saliency]) -> pd.DataFrame:
@@ -465,8 +459,8 @@ def chart(tables: Tables, demo: bool) -> pd.DataFrame:
     order, untrained = [*ask.METHODS, RANDOM, ORACLE], rows["weights"] == RANDOM_WEIGHTS
     place = [order.index(name) + late / 2 for name, late in zip(rows["method"], untrained, strict=True)]
     named = rows["method"].mask(untrained, rows["method"].astype(str) + ", random")  # weights, as the caption says
-    rows = rows.assign(model=rows["model"].replace("", NO_MODEL), method=named, place=place)
-    return rows.sort_values("place", kind="stable").drop(columns="place")
+    rows = rows.assign(model=rows["model"].replace("", NO_MODEL), method=named)
+    return rows.iloc[np.argsort(place, kind="stable")]
 
 
 def overall(tables: Tables, dataset: str) -> pd.DataFrame:
