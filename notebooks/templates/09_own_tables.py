@@ -28,14 +28,14 @@ from probekit.report import Markup, Page, forest, readable
 from probekit.report.charts import told
 from probekit.report.tested import counted, shown
 
-from notebooks.templates import own_tables
+from notebooks.templates import paper, text
 
 page = Page("09_own_tables", globals())
-tables = page.tables(own_tables.tables, own_tables.CAPTIONS)
-page.conclude(own_tables.conclusions(tables))
+tables = page.tables(paper.tables, paper.CAPTIONS)
+page.conclude(paper.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(own_tables.answer(tables))
+page.answer(text.own_tables_answer(tables))
 page.figure(
     forest(tables["kinds"], "tau", y="kind", series="measure", line=0, xlabel="how alike 16 models are ranked (tau)"),
     "alike",
@@ -43,7 +43,7 @@ page.figure(
     "a kind, with 95% bootstrap intervals over models.",
     "Dot plot. " + told(tables["kinds"], "tau", "kind", "measure"),
 )
-page.say(own_tables.accuracy_alone(tables))
+page.say(text.own_tables_accuracy(tables))
 
 # %% [markdown]
 # ## The tests
@@ -56,7 +56,7 @@ page.say(own_tables.accuracy_alone(tables))
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
 # %% tags=["hide-input"]
-page.table(tables["tests"], "tests", own_tables.CAPTIONS["tests"], shown(tables["tests"]), fold=False)
+page.table(tables["tests"], "tests", paper.CAPTIONS["tests"], shown(tables["tests"]), fold=False)
 page.say(counted(tables["tests"]))
 
 # %% [markdown]
@@ -76,7 +76,7 @@ page.say(counted(tables["tests"]))
 # %% tags=["hide-input"]
 page.say(
     Markup("- **All others.** {}\n- **Candidates.** {}").format(
-        own_tables.apart_sentence(tables), own_tables.lost(tables)
+        text.own_tables_apart(tables), text.own_tables_lost(tables)
     )
 )
 
@@ -85,17 +85,17 @@ page.say(
 
 # %% tags=["hide-input"]
 for name in ("kinds", "size", "kept", "categories"):
-    page.table(tables[name], name, own_tables.CAPTIONS[name], readable(tables[name], digits=4), fold=True)
+    page.table(tables[name], name, paper.CAPTIONS[name], readable(tables[name], digits=4), fold=True)
 
 # %% [markdown]
 # ## How it was computed
 #
-# {mod}`probekit.metrics.exact` holds the tests, `notebooks.templates.own_tables` what is compared.
+# {mod}`probekit.metrics.exact` holds the tests, `notebooks.templates.paper` what is compared.
 # The style is given anew to the data sets of one domain (two of six, and two of four), the domain to those of one style.
 # A lineage is all models that were trained on from one model's weights, or taught by it.
 
 # %% tags=["hide-input"]
-page.say(own_tables.lineages_sentence())
+page.say(text.own_tables_lineages())
 
 # %% [markdown]
 # ## What this does not show

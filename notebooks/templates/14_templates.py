@@ -37,7 +37,7 @@ out: str = "14_templates"  # folder for tables and figures
 from probekit.report import Markup, Page, pick, readable
 from probekit.report.charts import told
 
-from notebooks.templates import accuracy, ask, paper_tables, templates
+from notebooks.templates import accuracy, ask, paper, templates
 
 page = Page("14_templates", globals())
 
@@ -78,7 +78,7 @@ page.say(templates.sharing_sentence(tables))
 # A share cannot be above one: what it prints above may be a percentage.
 
 # %% tags=["hide-input"]
-if not page.demo and len(beside := paper_tables.google_re_beside(tables)):
+if not page.demo and len(beside := paper.google_re_beside(tables)):
     headings = {"published": "Printed, 16 models", "acc@10": "Ours"}
     seen = readable(beside.assign(relation=beside["relation"].str.replace("_", " ")), headings)
     page.table(beside, "beside", "Acc@10 by template: as printed, and ours over the models of this run", seen)

@@ -40,7 +40,7 @@ out: str = "18_vocabulary"  # folder for tables and figures
 from probekit.report import Page, forest, lines, readable
 from probekit.report.charts import told
 
-from notebooks.templates import ask, draws, reading, vocabulary
+from notebooks.templates import ask, draws, paper, reading, vocabulary
 
 page = Page("18_vocabulary", globals())
 
@@ -129,7 +129,7 @@ page.say(vocabulary.first_predictions(tables))
 
 # %% tags=["hide-input"]
 if not page.demo:
-    printed = vocabulary.printed_sizes()
+    printed = paper.size_counts()
     caption = "How often the smaller model of the paper's three pairs is ahead, counted in its Tables 5 and 6"
     page.table(printed, "printed_sizes", caption)
 page.say(vocabulary.sizes_sentence(tables))

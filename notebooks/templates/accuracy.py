@@ -32,7 +32,7 @@ from probekit.report.tables import by, cell, pick
 from probekit.report.text import Markup, number, title
 
 from notebooks.templates.ask import NEITHER, clear
-from notebooks.templates.paper_sets import PAPER_SETS
+from notebooks.templates.paper import PAPER_SETS
 
 OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"

@@ -22,7 +22,7 @@ from probekit.scoring.lengths import entity_lengths
 from probekit.scoring.slots import encode_candidates, encode_slots, follows_space
 
 from notebooks.templates import accuracy
-from notebooks.templates.paper_sets import PAPER_SETS, SIZES, ours, sizes
+from notebooks.templates.paper import PAPER_SETS, SIZES, our_size, size_conclusions
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -264,7 +264,7 @@ def parameters() -> pd.DataFrame:
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The sizes that the paper prints (sections 3.2 and 5.6), as ours are: numbers to compare."""
-    rows = sizes(tables["datasets"])
+    rows = size_conclusions(tables["datasets"])
     for row in tables.get("parameters", pd.DataFrame()).to_dict("records"):
         rows.append({"claim": "001-19d", "measured": f"{row['model']}, parameters", "estimate": row["millions"]})
     return pd.DataFrame(rows, columns=["claim", "measured", "estimate"])
@@ -356,7 +356,7 @@ def beside_paper(tables: Tables) -> pd.DataFrame:
             "claim": size.claim,
             "size": size.row,
             "published": float(printed("001", "text", size.row, size.unit)) * size.factor,
-            "ours": ours(tables["datasets"], size),
+            "ours": our_size(tables["datasets"], size),
         }
         for size in SIZES
     )

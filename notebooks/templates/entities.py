@@ -39,8 +39,8 @@ from probekit.store import Store
 
 from notebooks.templates.ask import NOTHING, load_probes, told
 from notebooks.templates.draws import unit_of
-from notebooks.templates.paper_tables import MEAN as AVERAGE
-from notebooks.templates.paper_tables import PAPER, SHORT, table6
+from notebooks.templates.paper import MEAN as AVERAGE
+from notebooks.templates.paper import PAPER, SHORT, table6
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

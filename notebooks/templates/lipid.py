@@ -22,7 +22,7 @@ from probekit.probes.probe import read_rows
 from probekit.report.tables import by, pick
 from probekit.report.text import number, plain, title
 
-from notebooks.templates.paper_tables import number as printed
+from notebooks.templates.paper import number as printed
 
 JUDGED = Path(__file__).with_name("lipid_judged.csv")  # prompts of ``PUBMED`` by id and digest, and their judgements
 PUBMED = "pubmed"

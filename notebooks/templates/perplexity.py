@@ -33,9 +33,8 @@ from probekit.report.tables import by, pick
 from probekit.report.text import plain, title
 
 from notebooks.templates.ask import FLOORS, clear
-from notebooks.templates.paper_sets import PAPER_SETS
-from notebooks.templates.paper_tables import FIGURE, MEAN, PAPER, SHORT, table5
-from notebooks.templates.paper_tables import number as printed
+from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, SHORT, table5
+from notebooks.templates.paper import number as printed
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

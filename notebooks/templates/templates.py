@@ -29,7 +29,7 @@ from probekit.report.tables import pick
 from probekit.report.text import number, title
 
 from notebooks.templates.ask import FLOORS, FURTHER, clear
-from notebooks.templates.paper_tables import DATES, GOOGLE_RE, PRINTED, google_re_rows
+from notebooks.templates.paper import DATES, GOOGLE_RE, PRINTED, google_re_rows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure

@@ -30,8 +30,6 @@ from probekit.scoring.lengths import entity_lengths, prompt_lengths, rank_same_l
 from probekit.store import Store
 
 from notebooks.templates.ask import FLOORS, clear, fair_first
-from notebooks.templates.paper_sets import PAPER_SETS
-from notebooks.templates.paper_tables import PAIRS, table5, table6
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -428,26 +426,6 @@ def first_predictions(tables: Tables) -> str:
         + f" Some right answers cannot be spelled in the vocabulary of {unknown}."
         * bool(unknown)
     )
-
-
-def printed_sizes() -> pd.DataFrame:
-    """How often the smaller model of the paper's three pairs is ahead, from the printed cells of Tables 5 and 6.
-
-    Returns:
-        ``setting, measured, comparisons, smaller_ahead``; cells that print alike are no win of either.
-    """
-    perplexity, accuracy = table5(), table6()
-    rows = []
-    for style in ("TB", "TF"):
-        sets = [known for known in PAPER_SETS if known.style == style]
-        columns = [f"{known.name} Original A@1" for known in sets if f"{known.name} Original A@1" in accuracy]
-        ahead = [accuracy.loc[small, c] > accuracy.loc[large, c] for small, large in PAIRS for c in columns]
-        row: Row = {"setting": sets[0].setting}
-        rows.append(row | {"measured": "higher Acc@1", "comparisons": len(ahead), "smaller_ahead": sum(ahead)})
-        columns = [name for name in perplexity if name.endswith(f"({style})")]
-        ahead = [perplexity.loc[small, c] < perplexity.loc[large, c] for small, large in PAIRS for c in columns]
-        rows.append(row | {"measured": "lower perplexity", "comparisons": len(ahead), "smaller_ahead": sum(ahead)})
-    return pd.DataFrame(rows)
 
 
 def sizes_sentence(tables: Tables) -> str:

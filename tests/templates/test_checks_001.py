@@ -11,8 +11,7 @@ from probekit.errors import ReportError
 from probekit.metrics.printed import fit, show, span
 from probekit.report.published import MISSING, numbers, registry
 
-from notebooks.templates.checks import CHECKS
-from notebooks.templates.checks_perplexity import mean_perplexity
+from notebooks.templates.paper import CHECKS, mean_perplexity
 
 # claim, what it is now, the table to change, and the values that make it the other
 FLIPS: list[tuple[str, str, str, Values]] = [

@@ -15,7 +15,7 @@ from probekit.report.sources import parameters
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import entities
-from notebooks.templates.paper_tables import PAPER, SHORT, table6
+from notebooks.templates.paper import PAPER, SHORT, table6
 
 
 def ranks(model: str, before: list[int], after: list[int], probe: str = "squad") -> pd.DataFrame:

@@ -7,16 +7,27 @@ from scipy import stats
 from probekit.metrics.exact import redrawn
 from probekit.report.claims import load_claims
 
-from notebooks.templates import own_tables
-from notebooks.templates.own_tables import ACCURACY, ALIKE, BOTH, CANDIDATES, CTD, FACTS, SQUAD, UNSURE, WIKIDATA
-from notebooks.templates.paper_tables import table5, table6
+from notebooks.templates import paper, text
+from notebooks.templates.paper import (
+    ACCURACY,
+    ALIKE,
+    BOTH,
+    CANDIDATES,
+    CTD,
+    FACTS,
+    SQUAD,
+    UNSURE,
+    WIKIDATA,
+    table5,
+    table6,
+)
 
 
 @pytest.fixture(scope="module")
 def made():
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(own_tables, "redrawn", lambda of, units: redrawn(of, units, samples=20))
-        yield own_tables.tables()
+        patch.setattr(paper, "redrawn", lambda of, units: redrawn(of, units, samples=20))
+        yield paper.tables()
 
 
 def test_pairs_of_columns_have_their_kind(made):
@@ -47,8 +58,8 @@ def test_every_model_has_a_category_and_a_lineage(made):
         "biomedical only": 3,
     }
     assert (table.loc["ALBERT-large", "category"], table.loc["BioM-ELECTRA", CTD]) == ("generic", 0.0034)
-    assert len(own_tables.lineages()) == 16 and len(set(own_tables.lineages())) == 9
-    assert {name for names in own_tables.LINEAGES.values() for name in names} <= set(table6().index)
+    assert len(paper.lineages()) == 16 and len(set(paper.lineages())) == 9
+    assert {name for names in paper.LINEAGES.values() for name in names} <= set(table6().index)
 
 
 def test_size_by_hand(made):
@@ -57,14 +68,14 @@ def test_size_by_hand(made):
     assert size.loc[(ACCURACY, "ALBERT-large", "CTD (TB)"), "better"] == 0  # 0.00045 both
     assert size.loc[(UNSURE, "BERT-large", "ConceptNet (TF)"), "change"] == pytest.approx(np.log(187.94 / 126.63))
     assert size.loc[(UNSURE, "BERT-large", "ConceptNet (TF)"), "better"] == -1
-    assert own_tables.mended_table5().loc["ALBERT-base", "Biomed-Wikidata (TB)"] == pytest.approx(119.36)
+    assert paper.mended_table5().loc["ALBERT-base", "Biomed-Wikidata (TB)"] == pytest.approx(119.36)
 
 
 def test_what_is_left_with_more_candidates(made):
     kept = made["kept"].set_index("model")
     assert kept.loc["BERT-base", SQUAD] == pytest.approx(0.22 / 0.36)
     assert kept.loc["RoBERTa-base", [SQUAD, WIKIDATA]].tolist() == [0, 1]
-    assert "keep 0% to 6% of their Acc@1, the twelve others 28% to 70%" in own_tables.lost(made)
+    assert "keep 0% to 6% of their Acc@1, the twelve others 28% to 70%" in text.own_tables_lost(made)
 
 
 def test_tests_by_hand(made):
@@ -82,7 +93,7 @@ def test_tests_by_hand(made):
     assert bytes_["p"] == pytest.approx(2 / 1820)
     drawn = tests.xs("SQuAD: tau over models", level="compared").iloc[0]
     assert (drawn["unit"], drawn["n"], np.isnan(drawn["low"])) == ("model", 16, True)  # too few lineages to draw
-    assert "as much as 1.9 of one size" in own_tables.lineages_sentence()
+    assert "as much as 1.9 of one size" in text.own_tables_lineages()
     style = tests.loc["Rankings change with the style"].iloc[0]
     assert (style["least"], style["n"], style["verdict"]) == (pytest.approx(2 / 90), 10, "undecided")
 
@@ -96,10 +107,10 @@ def test_the_effect_of_style_on_size_is_that_of_one_pair(made):
 
 
 def test_conclusions_name_claims_that_are_there(made):
-    rows = own_tables.conclusions(made)
+    rows = paper.conclusions(made)
     assert set(rows["claim"]) <= {claim.id for claim in load_claims()}
     assert set(rows["verdict"]) <= {"agrees", "contradicts", "undecided"}
     assert rows.query("claim == '001-10a'")["verdict"].tolist() == ["undecided"] * 3
     assert "001-05d" not in set(rows["claim"])  # a mean rank does not say that each stands above all others
-    assert "0.75" in own_tables.answer(made) and "0.76 and 0.41" in own_tables.answer(made)
-    assert "are COVID Bert and Discharge BERT on CTD, none on" in own_tables.apart_sentence(made)
+    assert "0.75" in text.own_tables_answer(made) and "0.76 and 0.41" in text.own_tables_answer(made)
+    assert "are COVID Bert and Discharge BERT on CTD, none on" in text.own_tables_apart(made)

@@ -11,7 +11,7 @@ import probekit as pk
 from probekit.metrics import decisions, variance_shares
 from probekit.report.verdicts import concluded
 
-from notebooks.templates import ask, paper_tables, templates
+from notebooks.templates import ask, paper, templates
 from notebooks.templates.templates import FRAGMENT, MEAN, SENTENCE, overall, wording_form, wordings
 
 
@@ -159,15 +159,15 @@ def test_relation_and_wording_share_of_one_model():
 def test_google_re_dates_against_places_beside_the_printed_numbers(monkeypatch):
     rows = [
         {"prompt_id": r + str(i), "text": f"s{i} in [MASK]", "gold": ["a"], "fact_id": r + str(i), "relation": r}
-        for r in paper_tables.PRINTED for i in range(2)
+        for r in paper.PRINTED for i in range(2)
     ]  # fmt: skip
     of = pk.Probe("google_re/template", pd.DataFrame(rows), ["a", "b"], style="template")
     tables = templates.tables(ranks(of, [[1], [10], [11], [12], [1], [12]]), [of])
     row = tables["google_re"].iloc[0]
     assert row["difference"] == 1 - 1 / 4
-    beside = paper_tables.google_re_beside(tables).set_index("relation")
+    beside = paper.google_re_beside(tables).set_index("relation")
     assert beside["acc@10"].to_dict() == {"date_of_birth": 1.0, "place_of_birth": 0.0, "place_of_death": 0.5}
-    assert list(beside.index) == list(paper_tables.PRINTED)
+    assert list(beside.index) == list(paper.PRINTED)
     assert beside.loc["date_of_birth", "published"] == "8.9"
     rows = concluded(templates.conclusions(tables))
     shares = rows[rows["claim"] == "001-09a"]

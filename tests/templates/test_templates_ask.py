@@ -15,7 +15,7 @@ from probekit.report.claims import load_claims
 from probekit.report.recording import record
 
 from notebooks.templates import ask
-from notebooks.templates.paper_sets import PAPER_SETS, SIZES
+from notebooks.templates.paper import PAPER_SETS, SIZES
 
 
 def test_a_probe_has_a_limit_of_its_own():

@@ -11,7 +11,7 @@ from probekit.report import Page, recorded_tables
 from probekit.report.sources import complete
 from probekit.report.verdicts import concluded
 
-from notebooks.templates import ask, reading, vocabulary
+from notebooks.templates import ask, paper, reading, vocabulary
 
 
 def rows(model: str, style: str, ranks: list[int], lengths: list[int], **columns: list) -> pd.DataFrame:
@@ -206,7 +206,7 @@ def test_only_probes_whose_lengths_differ_for_every_model_are_drawn():
 
 
 def test_the_papers_pairs_are_counted_in_its_tables():
-    found = vocabulary.printed_sizes()
+    found = paper.size_counts()
     assert found[["setting", "comparisons", "smaller_ahead"]].to_numpy().tolist() == [
         ["template", 6, 2],
         ["template", 12, 4],
