@@ -84,7 +84,7 @@ def test_metrics_know_numpy_pandas_and_scipy_alone():
         assert {name.split(".")[0] for name in imported(path)} <= allowed, path
 
 
-MERGED = {"paper.py": 950, "text.py": 950}  # of each study one: all that its paper prints, all that its pages say
+MERGED = {"paper.py": 1000, "text.py": 950}  # of each study one: all that its paper prints, all that its pages say
 
 
 def test_modules_are_short_and_the_package_is_thin():

@@ -37,7 +37,7 @@ from probekit.elsewhere import later
 from probekit.report import Page, pick, readable
 from probekit.report.charts import told
 
-from notebooks.templates import ask, world
+from notebooks.templates import ask, text, world
 
 page = Page("10_world", globals())
 
@@ -57,7 +57,7 @@ def compute():
 tables = page.tables(compute, world.CAPTIONS)
 
 # %% tags=["hide-input"]
-page.answer(world.answer(tables))
+page.answer(text.world_answer(tables))
 levels = tables["curve"]["exposure"]
 page.figure(
     world.curve_chart(tables),
@@ -67,7 +67,7 @@ page.figure(
     "Line charts, one panel per probe. "
     + told(pick(tables["curve"], exposure=[levels.min(), levels.max()]), "acc@1", "model", "probe", "exposure"),
 )
-page.say(" ".join(world.control_sentences(tables)))
+page.say(" ".join(text.control_sentences(tables)))
 main = pick(tables["separation"], by="rank", told=f"{world.OFTEN} or more")
 page.table(
     tables["separation"],
@@ -100,7 +100,7 @@ page.table(
 # The same recipe was trained for fewer passes over the text, each time from the start and with a learning rate that falls to zero at its own end.
 
 # %% tags=["hide-input"]
-page.say(world.growth_sentence(tables))
+page.say(text.growth_sentence(tables))
 page.figure(
     world.growth_chart(tables),
     "growth_curves",

@@ -35,7 +35,7 @@ out: str = "11_datasets"  # folder for tables and figures
 from probekit.report import Page, across, pick, readable
 from probekit.report.charts import told
 
-from notebooks.templates import ask, datasets
+from notebooks.templates import ask, datasets, paper, text
 
 page = Page("11_datasets", globals())
 
@@ -49,7 +49,7 @@ tables = page.tables(compute, datasets.CAPTIONS)
 page.conclude(datasets.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(datasets.answer(tables))
+page.answer(text.datasets_answer(tables))
 page.figure(
     datasets.concentration_chart(tables),
     "concentration",
@@ -57,7 +57,7 @@ page.figure(
     "On the dotted line every object would be asked for equally often. "
     "These are counts of all that is asked, not estimates.",
     "Lines above the diagonal. At a tenth of the objects: "
-    + told(pick(tables["concentration"], top=datasets.TENTH), "share", "dataset"),
+    + told(pick(tables["concentration"], top=text.TENTH), "share", "dataset"),
 )
 
 # %% [markdown]
@@ -79,7 +79,7 @@ page.table(tables["datasets"], "datasets", "What each probe holds", readable(tab
 # Candidates with equal tokens are one candidate, and one with an unknown token can hardly be told from others ({doc}`18_vocabulary`).
 
 # %% tags=["hide-input"]
-page.say(datasets.token_sentence(tables))
+page.say(text.token_sentence(tables))
 shown = across(datasets.one_token(tables), ["probe"], estimate="one_token", digits=2)
 page.table(tables["lengths"], "lengths", "Share of golds that are a single token; the CSV has all lengths", shown)
 
@@ -90,7 +90,7 @@ page.table(tables["lengths"], "lengths", "Share of golds that are a single token
 # A relation is 1-1, N-1, 1-N or {term}`N-M <N-M relation>`, by whether more than one in twenty of its subjects has several objects, and of its objects several subjects.
 
 # %% tags=["hide-input"]
-page.say(datasets.kinds_sentence(tables))
+page.say(text.kinds_sentence(tables))
 
 # %% [markdown]
 # ## The paper's data sets, and ours
@@ -102,7 +102,7 @@ page.say(datasets.kinds_sentence(tables))
 if not page.demo:
     paper_sets = datasets.ten(tables)
     page.table(paper_sets, "ten", "The ten data sets of the paper, and which of them are counted on this page")
-    page.keep(datasets.beside_paper(tables), "beside", "Sizes that the paper prints, and those of our copies")
+    page.keep(paper.sizes_beside(tables["datasets"]), "beside", "Sizes that the paper prints, and those of our copies")
     page.keep(datasets.paper_models(), "models", "The models of the paper, as its Table 2 lists them")
 page.findings()
 

@@ -39,7 +39,7 @@ from probekit.report import Page, forest, pick, plain, readable
 from probekit.report.charts import told
 from probekit.report.markup import Markup
 
-from notebooks.templates import accuracy, ask
+from notebooks.templates import accuracy, ask, text
 
 page = Page("12_accuracy", globals())
 
@@ -57,8 +57,8 @@ tables = page.tables(compute, accuracy.CAPTIONS)
 page.conclude(accuracy.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(accuracy.answer(tables))
-page.say(accuracy.tuning_sentence(tables))
+page.answer(text.accuracy_answer(tables))
+page.say(text.tuning_sentence(tables))
 own = pick(tables["accuracy"], gold=accuracy.OWN).merge(tables["datasets"][["probe", "dataset", "style"]])
 page.figure(
     forest(
@@ -90,7 +90,7 @@ STYLES = {"template": "Templates", "natural": "Natural sentences", "other": "Oth
 for style in sorted(tables["datasets"]["style"].unique(), key=list(STYLES).index):
     shown = accuracy.as_in_paper(tables, style)
     page.table(pick(own, style=style), f"paper_{style}", f"{STYLES[style]}: Acc@k", shown)
-page.say(accuracy.relation_sentence(tables))
+page.say(text.relation_sentence(tables))
 if not page.demo and len(beside := accuracy.beside_paper(tables)):
     headings = {"published": "Printed, 16 models", "acc@1": "Ours", "models": "Our models", "which": "Data"}
     page.say("The paper's Tables 3 and 4 are missing from our copy; means from its text stand beside ours.")
@@ -151,7 +151,7 @@ if len(halves := accuracy.clean_halves(tables)):
         "Acc@1 of each model on facts whose sentences it was taught and on facts it was not, with 95% intervals over facts.",
         "Dot plot. " + told(halves, "estimate", "model", "probe", "half"),
     )
-    page.say(accuracy.halves_sentence(tables))
+    page.say(text.halves_sentence(tables))
 else:
     page.say("No model of this run is known to have been taught half of the facts.")
 
@@ -177,7 +177,7 @@ page.say(ask.how_scored(page))
 # - Held-out facts do not take away the advantage of a familiar style; only a control that is tuned on neither style does.
 
 # %% tags=["hide-input"]
-for bound in accuracy.bounds(tables):
+for bound in text.accuracy_bounds(tables):
     page.say(bound)
 if page.recorded:
     page.say(

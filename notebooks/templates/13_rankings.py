@@ -41,7 +41,7 @@ from probekit.report import Page, forest, readable
 from probekit.report.charts import told
 from probekit.report.text import shown_name
 
-from notebooks.templates import accuracy, ask, rankings
+from notebooks.templates import accuracy, ask, rankings, text
 
 page = Page("13_rankings", globals())
 
@@ -59,7 +59,7 @@ tables = page.tables(compute, rankings.CAPTIONS)
 page.conclude(rankings.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(rankings.answer(tables))
+page.answer(text.rankings_answer(tables, rankings.conclusions(tables)))
 page.say(ask.floor_sentence(tables["ranks"]))
 if len(rows := rankings.chart_rows(tables)):
     page.figure(
@@ -96,7 +96,7 @@ if len(tables["orders"]):
 # Every model is also compared with itself on the same facts, with Holm's correction for the number of tests; {doc}`12_accuracy` shows these differences.
 
 # %% tags=["hide-input"]
-page.say(rankings.leader_sentence(tables))
+page.say(text.leader_sentence(tables))
 if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
     page.figure(
         forest(tables["categories"], "acc@1", y="probe", series="category", xlabel="mean Acc@1"),
@@ -104,7 +104,7 @@ if len(tables["categories"]) and tables["categories"]["category"].nunique() > 1:
         "Mean Acc@1 of the models of each category above the floor, with 95% bootstrap intervals over facts.",
         "Dot plot. " + told(tables["categories"], "acc@1", "category", "probe"),
     )
-page.say(rankings.difference_sentence(tables))
+page.say(text.difference_sentence(tables))
 
 # %% [markdown]
 # ## What agrees with the paper

@@ -37,7 +37,7 @@ out: str = "14_templates"  # folder for tables and figures
 from probekit.report import Markup, Page, pick, readable
 from probekit.report.charts import told
 
-from notebooks.templates import accuracy, ask, paper, templates
+from notebooks.templates import accuracy, ask, paper, templates, text
 
 page = Page("14_templates", globals())
 
@@ -57,7 +57,7 @@ tables = page.tables(compute, templates.CAPTIONS)
 page.conclude(templates.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(templates.answer(tables))
+page.answer(text.templates_answer(tables))
 page.say(ask.floor_sentence(tables["floors"]))
 if len(tables["means"]):
     page.figure(
@@ -69,7 +69,7 @@ if len(tables["means"]):
         ),
         "Dot plot. " + told(tables["means"], "acc@10", "wording"),
     )
-page.say(templates.sharing_sentence(tables))
+page.say(text.sharing_sentence(tables))
 
 # %% [markdown]
 # ## The paper's three templates
@@ -101,7 +101,7 @@ if len(tables["choice"]):
         "chosen on other facts, and natural sentences.",
         "Dot plot. " + told(pick(tables["choice"], k=1), "best", "dataset", "model"),
     )
-    page.say(" ".join(templates.choice_sentences(tables)))
+    page.say(" ".join(text.choice_sentences(tables)))
 else:
     page.say("Each relation of the probes of this run has one wording, so wordings are not compared here.")
 
@@ -113,7 +113,7 @@ else:
 # Where each relation has one wording, the relation's part holds the wording's too.
 
 # %% tags=["hide-input"]
-page.say(templates.shares_sentence(tables))
+page.say(text.shares_sentence(tables))
 page.table(
     tables["shares"],
     "shares",

@@ -38,7 +38,7 @@ out: str = "15_overconfidence"  # folder for tables and figures
 from probekit.report import Page, forest, lines, title
 from probekit.report.charts import told
 
-from notebooks.templates import ask, overconfidence
+from notebooks.templates import ask, overconfidence, text
 
 page = Page("15_overconfidence", globals())
 
@@ -55,9 +55,9 @@ tables = page.tables(compute, overconfidence.CAPTIONS)
 page.conclude(overconfidence.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(overconfidence.answer(tables))
+page.answer(text.overconfidence_answer(tables))
 page.say(ask.floor_sentence(tables["floors"]))
-page.say(overconfidence.caution(tables))
+page.say(text.overconfidence_caution(tables))
 repeated, golds = overconfidence.repetitions(tables)
 page.figure(
     forest(repeated, "repetition", series="style", panel="dataset", columns=2, colour="model", line=golds),
@@ -76,7 +76,7 @@ page.figure(
 # They grow with the number of prompts, so one prompt per fact is counted, and the same facts in both styles.
 
 # %% tags=["hide-input"]
-frequent = overconfidence.both_styles(tables["entities"])
+frequent = text.both_styles(tables["entities"])
 page.figure(
     lines(
         frequent,
@@ -107,7 +107,7 @@ page.table(tables["entities"], "entities", caption, overconfidence.frequent(tabl
 # *Overconfident* would be a model that is surer of its wrong answers by template than in natural sentences.
 
 # %% tags=["hide-input"]
-page.say(overconfidence.surer(tables))
+page.say(text.surer(tables))
 
 # %% [markdown]
 # ## What agrees with the paper

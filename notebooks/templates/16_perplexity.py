@@ -40,7 +40,7 @@ out: str = "16_perplexity"  # folder for tables and figures
 from probekit.report import Page, forest, readable
 from probekit.report.charts import told
 
-from notebooks.templates import ask, draws, perplexity, reading
+from notebooks.templates import ask, draws, perplexity, reading, text
 
 page = Page("16_perplexity", globals())
 
@@ -60,10 +60,10 @@ tables = page.tables(compute, perplexity.CAPTIONS)
 page.conclude(perplexity.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(perplexity.answer(tables))
-page.say(perplexity.read_sentence(tables))
+page.answer(text.perplexity_answer(tables, perplexity.over_models(tables)))
+page.say(text.read_sentence(tables))
 page.say(ask.floor_sentence(tables["floors"]))
-page.say(perplexity.caution(tables))
+page.say(text.perplexity_caution(tables))
 page.figure(
     perplexity.scatter(tables, page.asked),
     "points",
@@ -97,7 +97,7 @@ if len(answered):
         ),
         "answered",
         "Chance that an answered prompt has a lower perplexity than an unanswered one of the same model and probe, with 95% intervals over facts."
-        f"{perplexity.lineless(answered)} "
+        f"{text.lineless(answered)} "
         f"Left out are models with fewer than {perplexity.FEWEST_CASES} prompts of either kind among those read.",
         "Dot plot. " + told(answered, "auc", "model", "probe"),
     )
@@ -122,7 +122,7 @@ page.table(level, "paper_levels", caption, perplexity.perplexities(level))
 if len(cells := perplexity.model_by_model(tables)):
     page.table(cells, "model_by_model", "Table 5 model by model: mean perplexity as printed, and ours", fold=True)
 page.say(
-    perplexity.levels(tables)
+    text.levels(perplexity.level_gaps(tables))
     + " In the paper's means it is higher by template on both data sets; of T-REx these are of 16 and 15 models."
     * (not page.demo)
 )
@@ -144,7 +144,7 @@ page.findings()
 # The paper reports the mean of the prompts' perplexities.
 
 # %% tags=["hide-input"]
-page.say(perplexity.which_perplexity(tables))
+page.say(text.which_perplexity(tables))
 
 # %% [markdown]
 # Perplexity counts tokens, and a model with longer tokens has fewer and harder ones to guess.

@@ -36,7 +36,7 @@ out: str = "17_entities"  # folder for tables and figures
 from probekit.report import Page, forest, lines
 from probekit.report.charts import told
 
-from notebooks.templates import accuracy, entities
+from notebooks.templates import accuracy, entities, text
 
 page = Page("17_entities", globals())
 
@@ -53,9 +53,9 @@ tables = page.tables(compute, entities.CAPTIONS)
 page.conclude(entities.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(entities.answer(tables))
-page.say(entities.caution(tables))
-steps = entities.of_mean(tables["accuracy"])
+page.answer(text.entities_answer(tables))
+page.say(text.entities_caution(tables))
+steps = text.of_mean(tables["accuracy"])
 page.figure(
     lines(
         steps,
@@ -103,7 +103,7 @@ page.figure(
     "Share of the own and of the added entities that come before the right answer, mean over prompts and models, with 95% intervals over facts.",
     "Dot plot. " + told(rivals, "share", "probe", "entities"),
 )
-page.say(entities.weaker(tables))
+page.say(text.weaker(tables))
 
 # %% [markdown]
 # ## What a longer list costs
@@ -111,7 +111,7 @@ page.say(entities.weaker(tables))
 # Of a masked model, a prompt costs one forward row for each number of tokens that a candidate may have, whatever the number of candidates.
 
 # %% tags=["hide-input"]
-page.say(entities.cost(tables))
+page.say(text.cost_sentence(tables))
 
 # %% [markdown]
 # ## What agrees with the paper

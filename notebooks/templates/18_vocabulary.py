@@ -40,7 +40,7 @@ out: str = "18_vocabulary"  # folder for tables and figures
 from probekit.report import Page, forest, lines, readable
 from probekit.report.charts import told
 
-from notebooks.templates import ask, draws, paper, reading, vocabulary
+from notebooks.templates import ask, draws, paper, reading, text, vocabulary
 
 page = Page("18_vocabulary", globals())
 
@@ -64,9 +64,9 @@ tables = page.tables(compute, vocabulary.CAPTIONS)
 page.conclude(vocabulary.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(vocabulary.answer(tables))
+page.answer(text.vocabulary_answer(tables))
 page.say(ask.floor_sentence(tables["floors"]))
-single = vocabulary.single(tables)
+single = text.single(tables)
 if len(single):
     page.figure(
         forest(
@@ -93,7 +93,7 @@ if len(single):
 # ## Is a longer answer harder?
 
 # %% tags=["hide-input"]
-page.say(vocabulary.lengths_matter(tables))
+page.say(text.lengths_matter(tables))
 lengths = vocabulary.by_length(tables)
 if len(lengths):
     page.figure(
@@ -119,7 +119,7 @@ if len(lengths):
 # If it favoured none, first predictions would have the lengths of the right answers.
 
 # %% tags=["hide-input"]
-page.say(vocabulary.first_predictions(tables))
+page.say(text.first_predictions(tables))
 
 # %% [markdown]
 # ## Larger models
@@ -132,7 +132,7 @@ if not page.demo:
     printed = paper.size_counts()
     caption = "How often the smaller model of the paper's three pairs is ahead, counted in its Tables 5 and 6"
     page.table(printed, "printed_sizes", caption)
-page.say(vocabulary.sizes_sentence(tables))
+page.say(text.sizes_sentence(tables))
 sizes = tables["accuracy_pairs"]
 if len(sizes):
     caption = "Acc@1 of the larger and the smaller model, paired over facts"

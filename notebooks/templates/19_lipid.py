@@ -40,7 +40,7 @@ out: str = "19_lipid"  # folder for tables and figures
 from probekit.report import Markup, Page, forest
 from probekit.report.charts import told
 
-from notebooks.templates import ask, lipid
+from notebooks.templates import ask, lipid, text
 
 page = Page("19_lipid", globals())
 
@@ -62,8 +62,8 @@ def compute():
 tables = page.tables(compute, lipid.CAPTIONS)
 
 # %% tags=["hide-input"]
-page.answer(lipid.answer(tables))
-page.say(lipid.homonym_sentence(tables))
+page.answer(text.lipid_answer(tables))
+page.say(text.homonym_sentence(tables))
 shares = lipid.accuracy_long(tables)
 page.figure(
     forest(shares, "share", series="measured", panel="probe", columns=2),
@@ -88,7 +88,7 @@ page.figure(
 
 # %% tags=["hide-input"]
 page.table(tables["steps"], "steps", "What is left after each step", lipid.steps_shown(tables["steps"]))
-page.say(lipid.keyword_sentence(tables))
+page.say(text.keyword_sentence(tables))
 if page.demo:
     page.say(
         Markup(
@@ -120,7 +120,7 @@ page.table(statistics, "statistics_beside", caption, lipid.statistics_shown(stat
 # Nobody has filled one in for this book, so this page says nothing about how many of the prompts are facts.
 
 # %% tags=["hide-input"]
-page.say(lipid.precision_sentence(tables))
+page.say(text.precision_sentence(tables))
 
 # %% [markdown]
 # ## What agrees with the paper

@@ -21,7 +21,7 @@ from probekit.metrics import (
     rank_differences,
     reaches_floor,
 )
-from probekit.metrics.decisions import FLOOR, enough
+from probekit.metrics.decisions import FLOOR
 from probekit.models.card import UNKNOWN
 from probekit.probes.biomedical import SPLIT_FACTS
 from probekit.probes.halves import HELD_OUT, TAUGHT
@@ -29,13 +29,12 @@ from probekit.probes.lama import ONE_MASK
 from probekit.probes.probe import Probe
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, cell, pick
-from probekit.report.text import Markup, number, title
+from probekit.report.text import number, title
 
-from notebooks.templates.ask import NEITHER, clear
+from notebooks.templates.ask import NEITHER
 from notebooks.templates.paper import PAPER_SETS
+from notebooks.templates.text import ALL, ANY, CLEAN, OWN
 
-OWN, ANY = "own object", "any gold"
-ALL, CLEAN = "all", "gold not shown elsewhere"
 HELD_OUT_CLEAN = f"held out, {CLEAN}"
 MARK = "†"  # the interval reaches the best constant answer
 KEYS = ["model", "probe"]
@@ -274,20 +273,6 @@ def _by_relation(prompts: pd.DataFrame) -> float:
     return float(counts.sum() / len(prompts))
 
 
-def relation_sentence(tables: Tables) -> str:
-    """Of probes whose templates name the relation, what naming its most frequent object gets right, and who gets more;
-    empty where no probe's templates are of several relations."""
-    parts = []
-    for row in pick(tables["datasets"], style="template").to_dict("records"):
-        if row.get("by_relation", 0) > row["commonest"]:
-            rows = pick(tables["accuracy"], gold=OWN, probe=row["probe"])
-            above = [title(str(name)) for name in rows.loc[rows["low@1"] > row["by_relation"], "model"]]
-            share = f"{row['by_relation']:.0%} of the prompts of {title(row['probe'])}, of which the 95% interval of "
-            parts.append(f"{share}{' and of '.join(above) or 'no model'} lies above")
-    text = "A template names its relation: always giving the relation's most frequent object is right for "
-    return f"{text}{'; '.join(parts)}." if parts else ""
-
-
 def with_marks(tables: Tables) -> pd.DataFrame:
     """``accuracy`` of the own object, with ``floor``: whether the interval of Acc@1 reaches what needs no model."""
     rows = pick(tables["accuracy"], gold=OWN)
@@ -315,72 +300,6 @@ def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
             cells += [mean] * len(mean_of) + [number(min(1, k * chance))]
             out[f"{title(about.loc[probe, 'dataset'])} @{k}"] = [*cells, number(commonest) if k == 1 else "–"]
     return pd.DataFrame(out)
-
-
-def answer(tables: Tables) -> str:
-    """Whether natural sentences find more: by a control, else by all above the floor; of one style, mean Acc@1."""
-    each = pick(tables["pairs"], subset=ALL, k=1) if len(tables["pairs"]) else tables["pairs"]
-    each = enough(each[~each["floor"].astype(bool)], "facts", "facts")[0] if len(each) else each
-    if each.empty:
-        means = pick(tables["means"], gold=OWN)
-        if means.empty:
-            return "No model is above the floor."
-        means, few = enough(means, "facts", "facts")
-        shown = [f"{title(row['probe'])} {number(row['acc@1'])}" for row in means.to_dict("records")]
-        return few or f"Acc@1: {'; '.join(shown)}."
-    controls = pick(each, tuned=NEITHER) if "tuned" in each else each.iloc[:0]
-    controls = pick(controls, model=controls["model"].iloc[0]) if len(controls) else controls
-    rows = enough(controls if len(controls) else pick(tables["mean_pairs"], subset=ALL, k=1), "facts", "facts")[0]
-    changes = " and ".join(
-        f"{100 * row['natural']:.0f} of 100 facts of {title(row['dataset'])} where templates find "
-        f"{100 * row['template']:.0f}{_bar(tables, row)}"
-        for row in rows.to_dict("records")[:2]
-    )
-    if len(controls):
-        text = f"For {title(str(controls['model'].iloc[0]))}, tuned on neither style, natural sentences find {changes}."
-        (more, fewer), pairs = clear(each), f"{len(each)} pairs of model and data set"
-        counted = f" By 95% intervals, natural sentences find more in {more} of {pairs} and fewer in {fewer}."
-        return text + counted * (len(each) > len(rows))
-    counts = " and ".join(f"{count:.0f}" for count in rows["models"][:2])
-    text = f"On average over the models above the floor ({counts}), natural sentences find {changes}."
-    return text + " No control, tuned on neither style, is among them." * ("tuned" in each)
-
-
-def _bar(tables: Tables, row: Mapping[str, Any]) -> str:
-    """What naming each relation's commonest object finds, where neither style reaches it."""
-    about = tables.get("datasets", pd.DataFrame())
-    bar = pick(about, dataset=row["dataset"])["by_relation"].max() if "by_relation" in about else 0
-    return f" (each relation's commonest object: {100 * bar:.0f})" * bool(bar > max(row["natural"], row["template"]))
-
-
-def tuning_sentence(tables: Tables) -> str:
-    """What tuning on a style does to the gap, beside the control; what is missing, without one."""
-    if tables["tuning"].empty:
-        return (
-            "Without a control (a model above the floor tuned on neither style), “natural finds more” cannot be told "
-            "from “tuned on natural”."
-        )
-    parts = []
-    for about, rows in by(tables["tuning"], ["tuned"]):
-        up, down = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
-        parts.append(
-            f"tuning on {about['tuned']} moves the difference towards natural sentences in {up} and towards templates "
-            f"in {down} of {len(rows)} cases"
-        )
-    return f"Beside a model tuned on neither style, by 95% intervals, {'; '.join(parts)}."
-
-
-def bounds(tables: Tables) -> list[Markup]:
-    """What the page does not show of the data sets that it asks."""
-    asked = " ".join(tables["datasets"]["dataset"])
-    known = {
-        "pubmed/": Markup(
-            "- On PubMed a word that only looks like an entity counts as one; {doc}`/book/studies/19_lipid` takes such "
-            "homonyms out."
-        ),
-        "trex": Markup("- ConceptNet and some relations of T-REx are not at hand ({doc}`11_datasets` counts them)."),
-    }
-    return [said for sign, said in known.items() if sign in asked]
 
 
 def commonest(tables: Tables) -> dict[str, float]:
@@ -452,16 +371,3 @@ def clean_halves(tables: Tables) -> pd.DataFrame:
         for half in ("taught", "held_out")
     ]
     return pd.DataFrame(rows)
-
-
-def halves_sentence(tables: Tables) -> str:
-    """Whether the probe sees what was taught, by the intervals within relations, and where."""
-    clean = pick(tables["halves"], subset=CLEAN)
-    apart = clean[clean["within_low"] > 0]
-    names = ", ".join(f"{title(m)} on {title(p)}" for m, p in zip(apart["model"], apart["probe"], strict=True))
-    word = "Hardly" if 2 * len(apart) < len(clean) else "Mostly"
-    return (
-        f"{word}: within relations, the probe tells taught facts from others in {len(apart)} of {len(clean)} cases"
-        + f" ({names})" * bool(len(apart))
-        + f", and in {0.025 * len(clean):.1f} it would by chance where nothing was learned."
-    )

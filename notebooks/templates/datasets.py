@@ -9,12 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from probekit.metrics.decisions import enough
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
 from probekit.report.charts import lines
 from probekit.report.page import Page
-from probekit.report.published import cell as printed
 from probekit.report.published import published
 from probekit.report.tables import by, pick
 from probekit.report.text import shown_name, title
@@ -22,13 +20,12 @@ from probekit.scoring.lengths import entity_lengths
 from probekit.scoring.slots import encode_candidates, encode_slots, follows_space
 
 from notebooks.templates import accuracy
-from notebooks.templates.paper import PAPER_SETS, SIZES, our_size, size_conclusions
+from notebooks.templates.paper import PAPER_SETS, sizes_beside
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 TOPS = (0.01, 0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0)  # shares of the entities, most frequent first
-TENTH = 0.1  # of them, which the page tells in words
 MANY = 0.05  # share from which a side of a relation counts as many: single repeated facts do not make it so
 CAPTIONS = {
     "datasets": "What each probe holds, and what answers that need no model get right",
@@ -264,46 +261,16 @@ def parameters() -> pd.DataFrame:
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The sizes that the paper prints (sections 3.2 and 5.6), as ours are: numbers to compare."""
-    rows = size_conclusions(tables["datasets"])
+    sizes = sizes_beside(tables["datasets"]).dropna(subset="ours")
+    sizes = sizes.rename(columns={"size": "measured", "ours": "estimate"})
+    rows = sizes[["claim", "measured", "estimate"]].to_dict("records")
     for row in tables.get("parameters", pd.DataFrame()).to_dict("records"):
         rows.append({"claim": "001-19d", "measured": f"{row['model']}, parameters", "estimate": row["millions"]})
     return pd.DataFrame(rows, columns=["claim", "measured", "estimate"])
 
 
-def answer(tables: Tables) -> str:
-    """How much of a data set its most frequent objects answer, and how often a prompt shows its gold elsewhere."""
-    tenth = pick(tables["concentration"], top=TENTH).sort_values("share")
-    sizes = tables["datasets"].set_index("probe")["prompts"]
-    tenth = tenth.assign(prompts=tenth["probe"].map(sizes))
-    tenth, few = enough(tenth, "prompts", "prompts")
-    if few:
-        return few
-    ends = [f"{row['share']:.0%} of the prompts of {_name(row['dataset'])}" for row in tenth.to_dict("records")]
-    text = "The most frequent tenth of the different answers covers "
-    text += f"from {ends[0]} to {ends[-1]}." if len(ends) > 1 else f"{ends[0]}."
-    shown = pick(tables["leaks"], gold_shown=[x for x in tables["leaks"].get("gold_shown", ()) if x > 0])
-    if len(shown):
-        worst = shown.loc[shown["gold_shown"].idxmax()]
-        text += (
-            f" Up to {worst['gold_shown']:.0%} of a probe's prompts name their answer outside the blank "
-            f"({_name(worst['probe'])})."
-        )
-    return text
-
-
 def _name(probe: str) -> str:
     return title(probe)
-
-
-def token_sentence(tables: Tables) -> str:
-    """Between which shares the golds are a single token, over models and probes, and how often a prompt is run."""
-    lengths = tables["lengths"]
-    ends = [lengths.loc[lengths["one_token"].idxmin()], lengths.loc[lengths["one_token"].idxmax()]]
-    shares = [f"{end['one_token']:.0%} ({_name(end['model'])}, {_name(end['probe'])})" for end in ends]
-    return (
-        f"The share of golds that are a single token runs from {' to '.join(dict.fromkeys(shares))}; "
-        f"a prompt is run up to {int(lengths['masks'].max())} times."
-    )
 
 
 def one_token(tables: Tables) -> pd.DataFrame:
@@ -311,23 +278,6 @@ def one_token(tables: Tables) -> pd.DataFrame:
     lengths = tables["lengths"]
     alike = lengths.groupby("probe")["one_token"].nunique().max() == 1
     return pick(lengths, model=lengths["model"].iloc[0]).assign(model="every model") if alike else lengths
-
-
-def kinds_sentence(tables: Tables) -> str:
-    """Share of facts in N-M relations per data set, and how often the count agrees with what the makers declare."""
-    counted = tables["relations"]
-    if counted.empty:
-        return "No probe names its relations and subjects."
-    parts = []
-    for name, part in counted.groupby("dataset", sort=False):
-        share = part.loc[part["kind"] == "N-M", "facts"].sum() / part["facts"].sum()
-        text = f"{share:.0%} of the facts of {_name(str(name))} belong to N-M relations"
-        declared = part[part["declared"] != ""]
-        if len(declared):
-            same = int((declared["declared"] == declared["kind"]).sum())
-            text += f" (the count agrees with the declared kind in {same} of {len(declared)} relations)"
-        parts.append(text)
-    return "; ".join(parts) + "."
 
 
 def concentration_chart(tables: Tables) -> Figure:
@@ -346,19 +296,6 @@ def concentration_chart(tables: Tables) -> Figure:
         finish=finish,
         xlabel="share of the objects, most frequent first",
         ylabel="share of prompts",
-    )
-
-
-def beside_paper(tables: Tables) -> pd.DataFrame:
-    """The sizes that paper 001 prints beside ours: ``claim, size, published, ours`` (nan: not at hand)."""
-    return pd.DataFrame(
-        {
-            "claim": size.claim,
-            "size": size.row,
-            "published": float(printed("001", "text", size.row, size.unit)) * size.factor,
-            "ours": our_size(tables["datasets"], size),
-        }
-        for size in SIZES
     )
 
 

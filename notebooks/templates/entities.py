@@ -24,7 +24,7 @@ from probekit.metrics import (
     kendall_tau,
     spread,
 )
-from probekit.metrics.decisions import FLOOR, enough
+from probekit.metrics.decisions import FLOOR
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
@@ -41,12 +41,12 @@ from notebooks.templates.ask import NOTHING, load_probes, told
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper import MEAN as AVERAGE
 from notebooks.templates.paper import PAPER, SHORT, table6
+from notebooks.templates.text import MEAN_OF_ALL, each_model, of_mean
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 SHARES = (0.0, 0.25, 0.5, 1.0)  # of the added entities; the first is the probe's own list, the last holds all
-MEAN = "mean of all models"
 KEYS = ["model", "probe"]
 SIX = {"squad": "SQuAD", "biolama/wikidata": "Biomed-Wikidata", "biolama/ctd": "CTD"}  # probe -> as Table 6 names it
 STATES = {"before": "Original", "after": "Modified"}  # of the list, as Table 6 names them
@@ -222,7 +222,7 @@ def _groups(ranks: pd.DataFrame) -> Iterator[tuple[Row, pd.DataFrame]]:
     yield from by(ranks, KEYS)
     for about, group in by(ranks[~ranks["floor"]], ["probe"]):
         if group["model"].nunique() > 1:
-            yield {"model": MEAN} | about, group
+            yield {"model": MEAN_OF_ALL} | about, group
 
 
 def _ends(group: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -290,62 +290,6 @@ def _order(ranks: pd.DataFrame) -> pd.DataFrame:
 # ---- what the page shows -------------------------------------------------------------------------------------------
 
 
-def of_mean(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of the mean over the models above the floor; where one alone is, its own."""
-    mean = pick(table, model=MEAN)
-    rest = table[~table["probe"].isin(mean["probe"])]
-    rest = rest[~rest["floor"].astype(bool)]
-    return pd.concat([mean, rest], ignore_index=True)
-
-
-def each(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of single models."""
-    return table[table["model"] != MEAN]
-
-
-def answer(tables: Tables) -> str:
-    """The greatest fall of Acc@1, a mean over models, or that there is none in three digits; for how many models and
-    probes the interval of the fall excludes zero."""
-    falls = pick(of_mean(tables["falls"]), k=1).sort_values("difference", ascending=False, kind="stable")
-    falls, few = enough(falls, "facts", "facts")
-    if few:
-        return few
-    most = falls.iloc[0]
-    before, after = number(most["before"]), number(most["after"])
-    text = (
-        f"With {most['entities_after']:,} candidates in place of {most['entities_before']:,}, Acc@1 on "
-        f"{title(most['probe'])} "
-        + (f"stays at {before}" if before == after else f"falls from {before} to {after}")
-        + ", in the mean of the models above the floor" * (each(tables["falls"])["model"].nunique() > 1)
-        + ". "
-    )
-    alone = pick(each(tables["falls"]), k=1)
-    alone, _ = enough(alone[~alone["floor"].astype(bool)], "facts", "facts")
-    clear = int((alone["low"] > 0).sum()) or "none"
-    return text + f"The 95% interval of the fall excludes zero for {clear} of {len(alone)} pairs of model and probe."
-
-
-def caution(tables: Tables) -> str:
-    """Where there is next to nothing to lose, since Acc@1 is near zero before anything is added."""
-    before = pick(of_mean(tables["accuracy"]), share=SHARES[0])
-    names = [title(probe) for probe in before.loc[before["low@1"] <= 0, "probe"]]
-    if not names:
-        return ""
-    return f"On {', '.join(names)} Acc@1 is near zero from the start, so a small fall there says little."
-
-
-def weaker(tables: Tables) -> str:
-    """On which probes the added entities are weaker or stronger rivals than the own ones."""
-    rivals = of_mean(tables["rivals"])
-    sides = {"weaker": rivals[rivals["high"] < 0], "stronger": rivals[rivals["low"] > 0]}
-    sentences = [
-        f"Added entities are {word} rivals than the own ones on {', '.join(title(p) for p in rows['probe'])}."
-        for word, rows in sides.items()
-        if len(rows)
-    ]
-    return " ".join(sentences) or "On no probe can the added entities be told from the own ones as rivals."
-
-
 def logarithmic(ax: Axes) -> None:
     """Let an axis count candidates by their logarithm, with plain numbers at its marks."""
     ax.set_xscale("log")
@@ -381,7 +325,7 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
             for name, state in STATES.items():
                 row[f"{name}@{k}"] = float(printed(PAPER, "6", AVERAGE, f"{dataset} {state} A@{k}"))
         rows.append(row)
-    above = each(tables["falls"])
+    above = each_model(tables["falls"])
     above = above[~above["floor"].astype(bool)]
     for about, group in by(of_mean(tables["falls"]), ["probe"]):
         models = pick(above, probe=about["probe"])["model"].unique()
@@ -396,7 +340,7 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
 def model_by_model(tables: Tables) -> pd.DataFrame:
     """Table 6 of the paper's models that the run asked, on its data sets: ``model, data, k``, the printed Acc@k
     (``printed_before, printed_after``) and ours (``before, after``); empty without any."""
-    falls, table = each(tables["falls"]), table6()
+    falls, table = each_model(tables["falls"]), table6()
     ours = falls.assign(data=falls["probe"].map(SIX))[["model", "data", "k", *STATES]]
     printed = pd.DataFrame(
         {"model": model, "data": data, "k": k}
@@ -422,30 +366,13 @@ def arrows(table: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(shown)
 
 
-def cost(tables: Tables) -> str:
-    """What the list that grows most costs, in forward rows and tokens."""
-    whole = tables["costs"]
-    if whole.empty:
-        return "No model of this run is read at masks: of the others, each candidate makes a statement to be read."
-    first, last = (pick(whole, share=share).reset_index(drop=True) for share in (whole["share"].min(), SHARES[-1]))
-    growth = last[["entities", "rows", "tokens"]] / first[["entities", "rows", "tokens"]]
-    widest = growth["entities"].idxmax()
-    more = growth.loc[widest]
-    dearer = f"{more['rows']:.2f} times the forward rows and {more['tokens']:.2f} times the tokens"
-    return (
-        f"The list of {title(first.loc[widest, 'probe'])} grows most: {more['entities']:.1f} times the entities take "
-        + (dearer if more[["rows", "tokens"]].gt(1).any() else "no more forward rows and no more tokens")
-        + "."
-    )
-
-
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Section 5.6: Acc@1 falls for every model on every data set."""
     rows = [
         {"claim": "001-13a", "model": row["model"], "dataset": row["probe"], "n": row["facts"]}
         | {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
         | {"verdict": FLOOR if row.get("floor") else ""}
-        for row in pick(each(tables["falls"]), k=1).to_dict("records")
+        for row in pick(each_model(tables["falls"]), k=1).to_dict("records")
     ]
     columns = ["claim", "measured", "model", "dataset", "estimate", "low", "high", "n", "verdict"]
     table = pd.DataFrame([{"measured": "", "model": ""} | row for row in rows], columns=columns)

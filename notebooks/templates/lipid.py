@@ -14,20 +14,18 @@ from scipy import stats
 
 from probekit.files import digest
 from probekit.metrics import Interval, accuracy_table, bootstrap_ci, hits_at_k, share_ci, spread
-from probekit.metrics.decisions import enough
 from probekit.probes.lipid.corpora import HOMONYMS, SIGNS, make_prompts
-from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PARENTHESIS, PROMPTS, SENTENCES
+from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PARENTHESIS
 from probekit.probes.lipid.sheet import write_sheet
 from probekit.probes.probe import read_rows
 from probekit.report.tables import by, pick
-from probekit.report.text import number, plain, title
+from probekit.report.text import plain, title
 
 from notebooks.templates.paper import number as printed
+from notebooks.templates.text import GUESS, PUBMED
 
 JUDGED = Path(__file__).with_name("lipid_judged.csv")  # prompts of ``PUBMED`` by id and digest, and their judgements
-PUBMED = "pubmed"
 Made = Mapping[str, Mapping[str, Any]]  # what ``build`` returned, by text
-GUESS = "frequency alone"  # asked without a model
 PAPER = "LIPID, the paper's"
 CAPTIONS = {
     "statistics": "Prompts per entity, by text and list",
@@ -185,19 +183,6 @@ def _shares(group: pd.DataFrame) -> Interval:
     return share_ci(hits_at_k(group["rank"], 1), group["object"].tolist())
 
 
-def homonym_sentence(tables: Tables) -> str:
-    """Of the model with the most right answers on each probe, what share they are of such names."""
-    rows = tables["homonyms"]
-    parts = []
-    for _, part in by(rows, ["probe"]) if len(rows) else ():
-        best = part.loc[part["right"].idxmax()]
-        parts.append(
-            f"on {title(best['probe'])} {best['share']:.0%} of the right answers of {title(best['model'])}, "
-            f"whose Acc@1 is {number(best['with_all'])} with them and {number(best['without'])} without"
-        )
-    return f"Words that the list names and the sentence rarely means are {'; '.join(parts)}." if parts else ""
-
-
 def precision(sample: pd.DataFrame) -> pd.DataFrame:
     """Share of prompts whose masked name means the listed entity, with and without homonyms.
 
@@ -223,24 +208,6 @@ def _exact(name: str, hits: pd.Series) -> dict[str, float]:
     return {name: float(hits.mean()), f"{name}_low": float(ends.low), f"{name}_high": float(ends.high)}
 
 
-def precision_sentence(tables: Tables) -> str:
-    """How many of the judged names mean what the list does, with and without homonyms, in words."""
-    rows = tables.get("precision", pd.DataFrame()).to_dict("records")
-    if not rows:
-        return ""
-    parts = [
-        f"{row['meant']} of {row['judged']} in the list of {row['list']}s, and without homonyms "
-        f"{row['meant'] - row['homonyms_meant']} of {row['judged'] - row['homonyms']} "
-        f"({number(row['without'], 2)} [{number(row['without_low'], 2)}, {number(row['without_high'], 2)}])"
-        for row in rows
-    ]
-    return (
-        "Whether the masked name means the listed entity was judged by one reader, a language model, on prompts drawn "
-        f"from {title(PUBMED)}: it does in {'; in '.join(parts)}. What is left wrong are mostly short forms of "
-        "something else and fragments of longer names."
-    )
-
-
 def _guess(asked: pd.DataFrame) -> pd.DataFrame:
     """The prompts of one model, each ranked by how often its object is masked; the first met wins a tie."""
     often = Counter(asked["object"]).most_common()  # equal ones in the order of their first prompts
@@ -249,32 +216,6 @@ def _guess(asked: pd.DataFrame) -> pd.DataFrame:
 
 
 # ---- what the page shows -------------------------------------------------------------------------------------------
-
-
-def answer(tables: Tables) -> str:
-    """What the recipe leaves of the first text, and whether models were asked that; for how many models on each probe
-    the interval of Acc@1 lies above what naming the most frequent entity reaches."""
-    first = tables["steps"]["text"].iloc[0]
-    own = any(str(probe).startswith(f"{first}/") for probe in tables["accuracy"]["probe"])
-    counts = pick(tables["steps"], text=first).set_index("step")["count"]
-    parts = []
-    for about, rows in by(tables["accuracy"], ["probe"]):
-        rows, few = enough(rows, "prompts", "prompts")
-        if few:
-            parts.append(f"on {title(about['probe'])} {few[0].lower()}{few[1:-1]}")
-            continue
-        asked, guess = rows[rows["model"] != GUESS], float(pick(rows, model=GUESS)["acc@1"].iloc[0])
-        above, best = int((asked["low@1"] > guess).sum()), asked.loc[asked["acc@1"].idxmax()]
-        parts.append(
-            f"{above or 'none'} of {len(asked)} models on {title(about['probe'])} ({best['acc@1']:.0%} at best, "
-            f"against {guess:.0%})"
-        )
-    return (
-        f"Of {counts[SENTENCES]:,} sentences of {title(first)}, the recipe leaves {counts[PROMPTS]:,} prompts"
-        + ("" if own else "; models were asked prompts from other sentences")
-        + ". The 95% interval of Acc@1 lies above always naming the most frequent entity for "
-        + f"{'; '.join(parts)}."
-    )
 
 
 def accuracy_long(tables: Tables) -> pd.DataFrame:
@@ -305,13 +246,3 @@ def statistics_shown(table: pd.DataFrame) -> pd.DataFrame:
     """For reading: whole numbers, and two decimals as the paper prints them."""
     rounded = table.assign(text=table["text"].map(title), mean=table["mean"].round(2), sd=table["sd"].round(2))
     return rounded.map(plain).rename(columns=lambda name: "SD" if name == "sd" else name.replace("_", " ").capitalize())
-
-
-def keyword_sentence(tables: Tables) -> str:
-    """The keyword that drops most on its own, per text."""
-    most = tables["keywords"].sort_values("share_alone").groupby("text").tail(1).set_index("text")
-    parts = (
-        f"“{most.loc[text, 'keyword']}” in {title(text)} ({most.loc[text, 'share_alone']:.1%})"
-        for text in tables["keywords"]["text"].unique()
-    )
-    return f"Alone, most sentences are dropped by {', '.join(parts)}."

@@ -20,20 +20,18 @@ from probekit.metrics import (
     spread,
     total_variation,
 )
-from probekit.metrics.decisions import LEVEL, enough
+from probekit.metrics.decisions import LEVEL
 from probekit.metrics.exact import associated
 from probekit.probes.probe import Probe
 from probekit.report.tables import by, pick
 from probekit.report.text import number, title
 
-from notebooks.templates.ask import FAIR, FLOORS, clear, fair_first
+from notebooks.templates.ask import FAIR, FLOORS
 from notebooks.templates.draws import equal_prompts
+from notebooks.templates.text import GOLD, MEAN, both_styles
 
-GOLD = "right answers"
-MEAN = "mean over models"
 FREQUENT = 15  # entities, as in Figure 1
 FEWEST = 4  # models, of which no order could show a correlation at 5%
-STUCK = 2  # a model whose effective number of answers is lower gives one answer to nearly all prompts
 MEASURES = (
     "accuracy",
     "distinct_1",
@@ -280,67 +278,6 @@ def _shares(member: np.ndarray, chosen: np.ndarray) -> np.ndarray:
 # ---- what the page shows -------------------------------------------------------------------------------------------
 
 
-def with_style(table: pd.DataFrame) -> pd.DataFrame:
-    """A table with ``probe``, and of each the ``dataset`` and the ``style``, where its name has one."""
-    parts = table["probe"].str.extract(r"^(?P<dataset>.*?)(?:/(?P<style>template|natural))?$")
-    return table.assign(dataset=parts["dataset"], style=parts["style"].fillna("one style only"))
-
-
-def both_styles(table: pd.DataFrame) -> pd.DataFrame:
-    """The rows of data sets that were asked in both styles; all rows where there is none."""
-    if table.empty:
-        return table
-    known = with_style(table)
-    paired = known.groupby("dataset")["style"].transform(lambda styles: {"template", "natural"} <= set(styles))
-    return known[paired] if paired.any() else known
-
-
-def answer(tables: Tables) -> str:
-    """How often two prompts of one relation get the same first answer, of one model on the first data set that has both
-    styles; and in how many cases answers repeat more by template."""
-    variety = both_styles(tables["variety"])
-    if variety.empty:
-        return "No probe of this run has two prompts to compare."
-    variety, few = enough(variety, "prompts", "prompts")
-    if few:
-        return few
-    dataset = variety["dataset"].iloc[0]
-    rows = variety[variety["dataset"] == dataset]
-    known = float(pick(rows, model=GOLD)["repetition"].iloc[0])
-    model, tuned = fair_first(rows[rows["model"] != GOLD])
-    words = {"template": " by template", "natural": " in natural sentences"}
-    about = f" ({tuned.strip(', ')})" if tuned else ""
-    shares = pick(rows, model=model).set_index("style")["repetition"]
-    cases = " and ".join(f"{share:.0%}{words.get(str(style), '')}" for style, share in shares.items())
-    text = (
-        f"Of pairs of questions about one relation of {title(dataset)}, {known:.0%} have the same right answer, but "
-        f"the model “{title(model)}”{about} gives the same first answer to {cases}."
-    )
-    gaps = pick(tables["gaps"], measure="repetition") if len(tables["gaps"]) else tables["gaps"]
-    gaps = gaps[gaps["model"] != MEAN] if len(gaps) else gaps
-    if len(gaps) < 2:
-        return text
-    more, less = clear(gaps)
-    pairs = f"{len(gaps)} pairs of model and data set"
-    return (
-        f"{text} By 95% intervals, answers repeat more by template in {more} of {pairs} and less in {less or 'none'}."
-    )
-
-
-def caution(tables: Tables) -> str:
-    """Models that give nearly one answer to all prompts of most probes, and so weigh in every mean."""
-    variety = tables["variety"]
-    asked = variety[variety["model"] != GOLD] if len(variety) else variety
-    half = asked.groupby("model", sort=False)["effective"].median() if len(asked) else pd.Series(dtype=float)
-    stuck = [title(str(model)) for model, effective in half.items() if effective < STUCK]
-    if not stuck or len(stuck) == len(half):
-        return ""
-    return (
-        f"{' and '.join(stuck)} {'give' if len(stuck) > 1 else 'gives'} nearly the same answer to every prompt of most "
-        "probes, whatever the question, and so raises each mean over models."
-    )
-
-
 def repetitions(tables: Tables) -> tuple[pd.DataFrame, dict[str, float]]:
     """For ``forest``: ``repetition`` of every model, with ``dataset`` and ``style``; data set -> that of the golds."""
     variety = both_styles(tables["variety"])
@@ -375,19 +312,6 @@ def frequent(entities: pd.DataFrame) -> pd.DataFrame:
     table = pd.DataFrame(columns).fillna("–")
     table.insert(0, "Place", range(1, len(table) + 1))
     return table
-
-
-def surer(tables: Tables) -> str:
-    """Whether wrong answers by template have the larger margin, as the heading of section 5.4 says: for how many."""
-    gaps = pick(tables["gaps"], measure="margin_wrong") if len(tables["gaps"]) else tables["gaps"]
-    gaps = gaps[gaps["model"] != MEAN].dropna(subset=["low"]) if len(gaps) else gaps
-    if gaps.empty:
-        return "No data set of this run was asked in both styles."
-    larger, smaller = clear(gaps)
-    return (
-        "By 95% intervals, the margin by which a wrong answer leads over the next best one is larger by template in "
-        f"{larger} of {len(gaps)} pairs of model and data set, and smaller in {smaller}."
-    )
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from functools import partial
 from itertools import combinations
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -161,61 +161,34 @@ PAPER_SETS = (
 )
 
 
-class PaperSize(NamedTuple):
-    """A size that the paper prints, and what counts the same in our copy.
-
-    Attributes:
-        claim: the ledger's.
-        row, unit: of the transcribed text.
-        factor: the unit as a number.
-        probe, column: of the table ``accuracy.datasets``.
-    """
-
-    claim: str
-    row: str
-    unit: str
-    factor: float
-    probe: str
-    column: str
-
-
-SIZES = (
-    PaperSize(
-        "001-17b", "Google-RE template-based prompts", "thousand prompts", 1e3, "google_re/template", "sentences"
-    ),
-    PaperSize(
-        "001-17a",
-        "Google-RE template prompts aligned to text",
-        "thousand prompts",
-        1e3,
-        "google_re/natural",
-        "askable",
-    ),
-    PaperSize("001-17c", "Google-RE relations", "count", 1, "google_re/template", "relations"),
-    PaperSize("001-17d", "T-REx relations", "count", 1, "trex/template", "relations_published"),
-    PaperSize("001-17e", "T-REx template-based prompts", "million prompts", 1e6, "trex/template", "facts"),
-    PaperSize("001-17e", "T-REx templates aligned to text", "million prompts", 1e6, "trex/natural", "sentences"),
-    PaperSize("001-17f", "ConceptNet prompts", "thousand prompts", 1e3, "conceptnet", "prompts"),
-    PaperSize("001-17g", "ConceptNet relations", "count", 1, "conceptnet", "relations"),
-    PaperSize("001-17h", "SQuAD template-free prompts", "prompts", 1, "squad", "facts"),
-    PaperSize("001-13h", "SQuAD, original", "entities", 1, "squad", "entities"),
+THOUSAND, MILLION = ("thousand prompts", 1e3), ("million prompts", 1e6)
+COUNT, PROMPTS, ENTITIES = (("count", 1), ("prompts", 1), ("entities", 1))
+SIZES = (  # claim, row and unit of the transcribed text, probe and column of ``accuracy.datasets`` that count the same
+    ("001-17b", "Google-RE template-based prompts", THOUSAND, "google_re/template", "sentences"),
+    ("001-17a", "Google-RE template prompts aligned to text", THOUSAND, "google_re/natural", "askable"),
+    ("001-17c", "Google-RE relations", COUNT, "google_re/template", "relations"),
+    ("001-17d", "T-REx relations", COUNT, "trex/template", "relations_published"),
+    ("001-17e", "T-REx template-based prompts", MILLION, "trex/template", "facts"),
+    ("001-17e", "T-REx templates aligned to text", MILLION, "trex/natural", "sentences"),
+    ("001-17f", "ConceptNet prompts", THOUSAND, "conceptnet", "prompts"),
+    ("001-17g", "ConceptNet relations", COUNT, "conceptnet", "relations"),
+    ("001-17h", "SQuAD template-free prompts", PROMPTS, "squad", "facts"),
+    ("001-13h", "SQuAD, original", ENTITIES, "squad", "entities"),
 )
 
 
-def our_size(datasets: pd.DataFrame, size: PaperSize) -> float:
-    """Our number for a size that the paper prints, of the table ``accuracy.datasets``; nan where it is not at hand."""
-    rows = datasets[datasets["probe"] == size.probe]
-    return float(rows[size.column].iloc[0]) if len(rows) and size.column in rows else float("nan")
-
-
-def size_conclusions(datasets: pd.DataFrame) -> list[dict[str, Any]]:
-    """Our sizes as conclusions on the claims of section 3.2: numbers to compare, one row per size that is at hand.
+def sizes_beside(datasets: pd.DataFrame) -> pd.DataFrame:
+    """The printed sizes beside ours: ``claim, size, published, ours``, nan where the data is not at hand.
 
     Args:
         datasets: as ``accuracy.datasets`` makes it.
     """
-    known = [(size, our_size(datasets, size)) for size in SIZES]
-    return [{"claim": s.claim, "measured": s.row, "estimate": value} for s, value in known if value == value]
+    held = datasets.drop_duplicates("probe").set_index("probe")
+    return pd.DataFrame(
+        {"claim": claim, "size": row, "published": float(cell(PAPER, "text", row, unit)) * factor}
+        | {"ours": held[column].get(probe, np.nan) if column in held else np.nan}
+        for claim, row, (unit, factor), probe, column in SIZES
+    )
 
 
 # ---- Table 5 (section 5.5) ------------------------------------------------------------------------------------------

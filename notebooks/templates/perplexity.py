@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -24,7 +23,7 @@ from probekit.metrics import (
     separation,
     spread,
 )
-from probekit.metrics.decisions import LEVEL, TOO_FEW, Side, decided, direction, enough
+from probekit.metrics.decisions import TOO_FEW, Side, decided, direction
 from probekit.metrics.exact import associated
 from probekit.report.charts import MARKERS, colours, log_numbers, new_figure
 from probekit.report.printed_beside import printed_beside
@@ -32,9 +31,10 @@ from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, pick
 from probekit.report.text import plain, title
 
-from notebooks.templates.ask import FLOORS, clear
+from notebooks.templates.ask import FLOORS
 from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, SHORT, table5
 from notebooks.templates.paper import number as printed
+from notebooks.templates.text import HIGHEST, rounded
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -53,7 +53,6 @@ WORDS = {"template": "by template", "natural": "in natural sentences", "other": 
 FEWEST = 3  # points of a correlation: two always lie on a line
 FEWEST_POINTS = 4  # of a correlation that is shown; of fewer than five no order of the points could reach 5%
 FEWEST_CASES = 5  # answered and unanswered prompts each: of fewer, a bootstrap interval is far too narrow
-HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
 CAPTIONS = {
     "sets": "Correlation of Acc@1 with mean perplexity over the data sets' means, as in the paper",
     "across": "Correlation of Acc@1 with mean perplexity over the models of each probe",
@@ -248,66 +247,6 @@ def _defined(rows: list[Row], name: str) -> pd.DataFrame:
 # ---- what the page shows -------------------------------------------------------------------------------------------
 
 
-def answer(tables: Tables) -> str:
-    """Inside a model, in how many cases the answered prompt surprises less; over models, how many correlations of a
-    probe are clear of zero, and of which sign."""
-    _, few = enough(tables["perplexity"], "texts", "texts")
-    if few:
-        return few
-    answered, across = tables["answered"], tables["across"]
-    answered = answered.dropna(subset="auc_low") if len(answered) else answered
-    sentences = []
-    if len(answered):
-        lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
-        found = f"in {lower or 'none'} of {len(answered)} pairs of model and probe that have an interval, and a higher"
-        found = f"have a lower perplexity than the others {found} one in {higher or 'none'}"
-        sentences.append(f"Prompts that a model answers rightly {found}.")
-    if len(across):
-        tests = over_models(tables)
-        passed, few_models = tests[tests["p_holm"] <= LEVEL], int((tests["verdict"] == TOO_FEW).sum())
-        falls, rises = int((passed["estimate"] < 0).sum()), int((passed["estimate"] > 0).sum())
-        found = f"falls as perplexity rises on {falls or 'none'} of {len(tests)} probes and rises on {rises or 'none'}"
-        whether = f"Over models, accuracy {found}, by exact tests with Holm's correction"
-        if not (falls or rises):
-            whether = f"Whether accuracy falls as perplexity rises over models is open on all of {len(tests)} probes"
-        too_few = f"; on {few_models} of them no outcome of so few models could decide" * bool(few_models)
-        sentences.append(f"{whether}{too_few}.")
-    return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
-
-
-def lineless(answered: pd.DataFrame) -> str:
-    """Whose marks have no line, and why: with ``FEWEST_CASES`` of either kind, an interval lacks nothing but draws."""
-    names = " and ".join(title(name) for name in answered.loc[answered["auc_low"].isna(), "model"].unique())
-    return f" Without a line are those of {names}, whose draws of facts the run did not keep." if names else ""
-
-
-def read_sentence(tables: Tables) -> str:
-    """On how many prompts the perplexities rest, and on how many answered ones the comparison inside models."""
-    text = f"Perplexity was read on {_range(tables['perplexity']['texts'])} prompts of each probe"
-    right = tables["answered"]["right"] if len(tables["answered"]) else []
-    return f"{text}, of which a compared model answers {_range(right)} rightly." if len(right) else f"{text}."
-
-
-def _range(counts: pd.Series) -> str:
-    low, high = int(min(counts)), int(max(counts))
-    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
-
-
-def caution(tables: Tables) -> str:
-    """How far one model rules the mean perplexity over models; empty of a single model."""
-    table = tables["perplexity"]
-    if table["model"].nunique() < 2:
-        return ""
-    shares = table.assign(share=table["mean"] / table.groupby("probe")["mean"].transform("sum"))
-    top = shares.loc[shares.groupby("probe", sort=False)["share"].idxmax()]
-    most = top["model"].value_counts().index[0]
-    mine = pick(top, model=most)
-    share = (
-        f"at least {math.floor(100 * mine['share'].min())}% of the mean perplexity over models comes from {title(most)}"
-    )
-    return f"On {len(mine)} of {len(top)} probes, {share}, so that the mean describes this model there."
-
-
 def scatter(tables: Tables, models: tuple[str, ...] | list[str]) -> Figure:
     """Figure 2: Acc@1 and mean perplexity of each model (one colour) on each data set (one marker), styles apart;
     large and hollow, the means over models."""
@@ -401,23 +340,9 @@ def perplexities(table: pd.DataFrame) -> pd.DataFrame:
     """A table of perplexities for reading: the printed means as printed, ours in three digits."""
     shown = table.copy()
     for column in table.select_dtypes("number"):
-        form = plain if column in ("published", "least", "most") else _rounded
+        form = plain if column in ("published", "least", "most") else rounded
         shown[column] = pd.Series([form(value) for value in table[column]], dtype=object)
     return shown.rename(columns=lambda name: HEADINGS.get(name, title(name)))
-
-
-def _rounded(value: float) -> str:
-    return "–" if value != value else f"{value:,.1f}" if value < 100 else f"{float(f'{value:.3g}'):,.0f}"
-
-
-def levels(tables: Tables) -> str:
-    """For how many models the mean perplexity is higher by template, as in Table 5; not clear where intervals meet."""
-    gaps = level_gaps(tables)
-    if gaps.empty:
-        return "No data set of this run was read in both styles."
-    higher, lower = clear(gaps)
-    found = f"in {higher} of {len(gaps)} pairs of model and data set, and below it in {lower}"
-    return f"The 95% interval of mean perplexity by template lies above that of the other style {found}."
 
 
 def level_gaps(tables: Tables) -> pd.DataFrame:
@@ -431,17 +356,6 @@ def level_gaps(tables: Tables) -> pd.DataFrame:
             ends = {"low": template["mean_low"] - natural["mean_high"]}
             rows.append(about | ends | {"high": template["mean_high"] - natural["mean_low"]})
     return pd.DataFrame(rows)
-
-
-def which_perplexity(tables: Tables) -> str:
-    """How far a few prompts rule a mean, and the case where they do most."""
-    table = tables["perplexity"]
-    most = table.loc[table["highest"].idxmax()]
-    return (
-        f"The mean can be ruled by a few prompts: for {title(most['model'])} on {title(most['probe'])}, "
-        f"{HIGHEST:.0%} of the prompts make up {most['highest']:.0%} of the sum, and the mean of "
-        f"{_rounded(most['mean'])} stands beside a median of {_rounded(most['median'])}."
-    )
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

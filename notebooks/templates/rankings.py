@@ -25,27 +25,26 @@ from probekit.metrics import (
     spearman,
     split_halves,
 )
-from probekit.metrics.decisions import enough, opposed
+from probekit.metrics.decisions import opposed
 from probekit.models.card import UNKNOWN
 from probekit.probes.probe import dataset_of
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import title
 
-from notebooks.templates.accuracy import ALL, pairs
-from notebooks.templates.ask import FAIR, NOTHING, least_fair
+from notebooks.templates.accuracy import pairs
+from notebooks.templates.ask import NOTHING, least_fair
 from notebooks.templates.draws import unit_of
+from notebooks.templates.text import OTHER, SAME, settings_words
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-SAME, OTHER = "same facts", "other facts"
 HALVES = "two halves of the facts"
 TAU = "Kendall tau-b"
 VALUE = ("statistic", "value", "low", "high")
 STATISTICS = {TAU: kendall_tau, "Spearman": spearman}
 SAMPLES = 1000  # draws of facts
-HALF = 0.5  # share of the draws in which a category leads
 MARK = "†"
 CAPTIONS = {
     "ranks": "Accuracy and rank of every model on every probe, best first",
@@ -374,70 +373,6 @@ def _lead(claim: str, gaps: pd.DataFrame, kinds: Sequence[str]) -> Iterator[dict
             yield about | {"estimate": sign * row["difference"] + 0.0, "low": low, "high": high}
 
 
-def _where(row: Mapping[str, Any]) -> str:
-    """The two settings a row compares, and that their facts differ where they do."""
-    first, second = row["first"], row["second"]
-    same = row["facts"] == SAME
-    return first.rpartition("/")[0] if same else f"{title(first)} and {title(second)}, {OTHER}"
-
-
-def answer(tables: Tables) -> str:
-    """How many pairs of models above the floor keep their order and swap by their intervals, on the same facts; whether
-    any of them are two models tuned on neither style."""
-    orders = pick(tables["orders"], facts=SAME) if len(tables["orders"]) else tables["orders"]
-    if len(orders):
-        known, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
-        if few:
-            return few
-        orders = orders[[_where(row) in set(known["dataset"]) for row in orders.to_dict("records")]]
-    pairs = int(orders["pairs"].sum()) if len(orders) else 0
-    if not pairs:
-        return "No two models above the floor were asked the same facts in both ways, so no order is compared."
-    kept, swapped = int(orders["same"].sum()), int(orders["reversed"].sum())
-    rows = pick(conclusions(tables), claim="001-07g")
-    rows = rows[rows["tuned"].isin(FAIR)]
-    fair, verb = int((rows["low"] > 0).sum()), "swap" if (rows["low"] > 0).sum() > 1 else "swaps"
-    start = f"The way of asking {'decides in part' if swapped else 'does not change'} who wins"
-    if not kept + swapped or (swapped and not fair):
-        start = f"Whether the way of asking {'or the tuning ' * bool(swapped)}decides who wins cannot be told"
-    names = " and ".join(title(_where(row)) for row in orders.to_dict("records"))
-    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models on one {kept} keep their order and "
-    end = f" Of those tuned on neither style, {fair or 'no'} pair of {len(rows)} {verb}."
-    end = end if len(rows) else " No pair is of two models tuned on neither style."
-    return f"{text}{swapped} swap, by the 95% intervals of both differences.{end if swapped else ''}"
-
-
-def difference_sentence(tables: Tables) -> str:
-    """RQ2: for how many models the difference stays after correcting for the number of tests; empty without one."""
-    rows = pick(tables["differences"], subset=ALL) if len(tables["differences"]) else tables["differences"]
-    if rows.empty:
-        return ""
-    parts = []
-    for dataset, part in rows.groupby("dataset", sort=False):
-        sure = part["p_holm"] < 0.05
-        up, down = (int((sure & (sign * part["difference"] > 0)).sum()) for sign in (1, -1))
-        parts.append(f"on {title(str(dataset))} {up} of {len(part)} in natural sentences and {down} by template")
-    return f"After the correction, models score higher {'; '.join(parts)}."
-
-
-def leader_sentence(tables: Tables) -> str:
-    """RQ3: the category of models that has the highest mean Acc@1 on each probe, in at least half of the draws."""
-    ranks = tables["ranks"]
-    if ranks["category"].nunique() < 2:
-        return "All models of this run are of one category, so categories cannot be compared."
-    places: dict[str, list[str]] = {}
-    for probe in ranks["probe"].unique():
-        part = pick(tables["categories"], probe=probe)
-        leader = "none, all being at the floor,"
-        for row in part.sort_values("leads_in").tail(1).to_dict("records"):
-            leader = f"{row['category']} models" if row["leads_in"] >= HALF else "none for certain"
-        places.setdefault(leader, []).append(title(str(probe)))
-    named = "; ".join(f"{leader} on {', '.join(probes)}" for leader, probes in places.items())
-    members = {c: part["model"].unique() for c, part in ranks.groupby("category", sort=False)}
-    listed = "; ".join(f"{c}: {', '.join(title(str(m)) for m in names)}" for c, names in members.items())
-    return f"The categories are {listed}. Highest in mean accuracy are {named}."
-
-
 def rank_chart(tables: Tables) -> Figure:
     """Each model's rank in both settings with its interval, a panel per data set that ranks any model."""
     rows = chart_rows(tables)
@@ -478,7 +413,7 @@ def alike(tables: Tables) -> pd.DataFrame:
     tau = pick(tables["agreement"], statistic=TAU)
     rows = []
     for row in tables["orders"].drop(columns="which_reversed", errors="ignore").to_dict("records"):
-        row = {"data": _where(row)} | row
+        row = {"data": settings_words(row)} | row
         sides = {"tau": (row["first"], row["second"])}
         sides |= {"template_halves": (row["first"],) * 2, "natural_halves": (row["second"],) * 2}
         for name, (first, second) in sides.items():

@@ -22,29 +22,22 @@ from probekit.metrics import (
     spread,
     variance_shares,
 )
-from probekit.metrics.decisions import enough
 from probekit.probes.probe import MASK, Probe, dataset_of
 from probekit.report.charts import colours, forest, new_figure
 from probekit.report.tables import pick
-from probekit.report.text import number, title
+from probekit.report.text import title
 
-from notebooks.templates.ask import FLOORS, FURTHER, clear
-from notebooks.templates.paper import DATES, GOOGLE_RE, PRINTED, google_re_rows
+from notebooks.templates.ask import FLOORS, FURTHER
+from notebooks.templates.paper import GOOGLE_RE, google_re_rows
+from notebooks.templates.text import MEAN, SHARES
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 KS = (1, 10)  # the paper gives Acc@10 here and Acc@1 elsewhere
-MEAN = "mean over models"
 FRAGMENT, SENTENCE = "fragment", "full sentence"
 DIVIDED = re.compile(r"[(:;]|\[X\]\s*,")  # brackets, a colon or an apposition between subject and slot
 VERB = re.compile(r"\b(is|are|was|were|be|has|have|had|may|might|can|spoke|wrote|came|\w{2,}(s|ed))\b", re.IGNORECASE)
-SHARES = {
-    "model_share": "the model",
-    "relation_share": "the relation",
-    "wording_share": "the wording",
-    "rest_share": "neither alone",
-}
 TEMPLATE = ["probe", "relation", "relation_label", "wording", "form"]
 DATES_LESS_PLACES = "template of dates less those of places"
 BEST_LESS_WORST = "best less worst wording of the same facts"
@@ -337,12 +330,6 @@ def _google_re(asked: pd.DataFrame) -> pd.DataFrame:
 # ---- conclusions -----------------------------------------------------------------------------------------------------
 
 
-def overall(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    """The rows at one k that speak for all models: those of the mean over models, or of the only model."""
-    rows = pick(table, k=k)
-    return pick(rows, model=MEAN) if len(rows) and (rows["model"] == MEAN).any() else rows
-
-
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Section 5.2: Acc@10 of the three templates of Google-RE, what lies between them, and between wordings of the
     same facts, model by model. A difference lies above zero where the paper is right."""
@@ -361,60 +348,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     return pd.DataFrame([{"unit": "", "model": "", "verdict": ""} | row for row in rows], columns=columns)
 
 
-def _rows(tables: Tables, name: str, k: int = 10) -> list[dict[str, Any]]:
-    """``overall`` of one table; none where it was not made."""
-    return overall(tables.get(name, pd.DataFrame()), k).to_dict("records")
-
-
 # ---- what the page says and shows ------------------------------------------------------------------------------------
-
-
-def answer(tables: Tables) -> str:
-    """How far apart wordings of the same facts lie; without any, how far apart the templates of Google-RE."""
-    spreads = pd.DataFrame(_rows(tables, "spread")[:2])
-    spreads, few = enough(spreads, "facts", "facts") if len(spreads) else (spreads, "")
-    if few:
-        return few
-    found = [
-        f"on {title(row['dataset'])} the best wording of a relation finds the answer among its first ten for "
-        f"{100 * row['best']:.0f} of 100 facts, the worst for {100 * row['worst']:.0f}"
-        for row in spreads.to_dict("records")
-    ]
-    if found:
-        text = "; ".join(found)
-        return f"{text[:1].upper()}{text[1:]}."
-    rows = enough(google_re_rows(tables), "facts", "facts")[0] if len(tables["means"]) else tables["means"]
-    shares = rows.set_index("relation")["acc@10"] if len(rows) else pd.Series()
-    if set(PRINTED) <= set(shares.index):
-        here = {name: f"{100 * shares[name]:.0f}" for name in PRINTED}
-        return (
-            f"On {title('google_re')}, the template of dates of birth finds the answer among its first ten for "
-            f"{here[DATES]} of 100 facts, those of places of birth and death for {here['place_of_birth']} and "
-            f"{here['place_of_death']}{_members(tables)}. Each asks for another relation, so this does not show how "
-            "much the wording decides."
-        )
-    if tables["means"].empty:
-        return "None of these probes is made from templates."
-    return "Each relation of these probes has one wording, so wordings cannot be compared on the same facts."
-
-
-def _members(tables: Tables) -> str:
-    """For how many models the template of dates does better and worse; empty of one model."""
-    rows = pick(tables["google_re"], k=10) if len(tables["google_re"]) else tables["google_re"]
-    rows = rows[rows["model"] != MEAN] if len(rows) else rows
-    if len(rows) < 2:
-        return ""
-    better, worse = clear(rows)
-    return f" (by their 95% intervals, {worse} of {len(rows)} models do worse on dates and {better or 'none'} better)"
-
-
-def sharing_sentence(tables: Tables) -> str:
-    """Wordings that stand for several relations of a probe; empty without one."""
-    means = tables["means"]
-    counts = means.groupby(["probe", "wording"], sort=False)["relation"].nunique() if len(means) else pd.Series()
-    shared = [f"{wording} asks for {n}" for (_, wording), n in counts.items() if n > 1]
-    text = "A model cannot know which relation is meant where one wording serves several: "
-    return f"{text}{'; '.join(shared)}." if shared else ""
 
 
 def template_chart(tables: Tables) -> Figure:
@@ -455,39 +389,3 @@ def choice_chart(tables: Tables) -> Figure:
         for name, text in (("worst", "worst wording"), ("best", "best wording"), ("natural", "natural sentences"))
     ]
     return forest(pd.DataFrame(rows), "acc@1", series="asked by", panel="dataset", columns=2, xlabel="Acc@1")
-
-
-def choice_sentences(tables: Tables) -> list[str]:
-    """How much of the gap between the first wording and natural sentences a better wording closes, and how often the
-    answer changes with the wording."""
-    sentences = []
-    for row in _rows(tables, "choice", 1):
-        start = (
-            f"On {title(row['dataset'])}, Acc@1 is {number(row['first'])} by the first wording, "
-            f"{number(row['best'])} by the one that does best on other facts, and {number(row['natural'])} in natural "
-            "sentences"
-        )
-        gap = (
-            "there is no gap to close"
-            if row["closed"] != row["closed"]
-            else f"it closes {row['closed']:.0%} of the gap"
-        )
-        sentences.append(f"{start}: {gap}.")
-    sentences += [
-        f"Two wordings of a fact of {title(row['dataset'])} get the same first answer in "
-        f"{row['same_answer']:.0%} of all cases, and {row['changes']:.0%} of the facts are answered rightly by one "
-        "wording and wrongly by another."
-        for row in _rows(tables, "spread", 1)
-    ]
-    return sentences
-
-
-def shares_sentence(tables: Tables) -> str:
-    """What explains most of the variance of Acc@10, data set by data set; empty where nothing varies or can be told
-    apart."""
-    parts = []
-    for row in pick(tables["shares"], k=10).to_dict("records"):
-        most = max(SHARES, key=lambda name: row[name])
-        if row[most] == row[most]:
-            parts.append(f"on {title(row['dataset'])} from {SHARES[most]} ({row[most]:.0%})")
-    return f"The largest part of the variance of Acc@10 comes {'; '.join(parts)}." if parts else ""

@@ -2,30 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import math
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from probekit.metrics.bootstrap import effective_units
-from probekit.report.tables import pick
+from probekit.metrics.decisions import LEVEL, TOO_FEW, enough
+from probekit.probes.lipid.prompts import PROMPTS, SENTENCES
+from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
-from probekit.report.text import number
+from probekit.report.text import Markup, number, title
 
+from notebooks.templates.ask import FAIR, NEITHER, clear, fair_first
 from notebooks.templates.paper import (
     ACCURACY,
     ALIKE,
     BOTH,
     BYTES,
     CANDIDATES,
+    DATES,
     DOMAIN,
     FACTS,
     ONLY,
+    PRINTED,
     SETS,
     SQUAD,
     UNSURE,
     WORDPIECE,
     column_pairs,
+    google_re_rows,
     lineages,
     mean_tau,
     table5,
@@ -33,6 +42,29 @@ from notebooks.templates.paper import (
 )
 
 Tables = Mapping[str, pd.DataFrame]
+
+OFTEN = 4  # told at least so many times
+YES, NO, UNKNOWN = "yes", "no", "not known"
+GROUPS = {"never": "never told", "seldom": f"told fewer than {OFTEN} times", "often": f"told {OFTEN} times or more"}
+TENTH = 0.1  # of them, which the page tells in words
+OWN, ANY = "own object", "any gold"
+ALL, CLEAN = "all", "gold not shown elsewhere"
+SAME, OTHER = "same facts", "other facts"
+HALF = 0.5  # share of the draws in which a category leads
+MEAN, MEAN_OF_ALL = "mean over models", "mean of all models"
+SHARES = {
+    "model_share": "the model",
+    "relation_share": "the relation",
+    "wording_share": "the wording",
+    "rest_share": "neither alone",
+}
+GOLD = "right answers"
+STUCK = 2  # a model whose effective number of answers is lower gives one answer to nearly all prompts
+HIGHEST = 0.05  # of the prompts, whose part in the mean is shown
+ONE = "1"  # token
+STYLE = re.compile(r"/(template|natural)$")
+PUBMED = "pubmed"
+GUESS = "frequency alone"  # asked without a model
 
 # ---- page 09 -------------------------------------------------------------------------------------------------------
 
@@ -99,3 +131,806 @@ def own_tables_lineages() -> str:
 
 def _percent(share: float) -> str:
     return f"{100 * share:.0f}%"
+
+
+# ---- page 10 -------------------------------------------------------------------------------------------------------
+
+
+def readers(tables: Tables, read: Sequence[str] = (YES, UNKNOWN)) -> list[dict[str, Any]]:
+    """Rows of ``separation`` by rank, facts told often against facts never told: of the models that have (may have)
+    read the text of a domain, or with ``(NO,)`` of those that have not."""
+    table = tables["separation"]
+    return pick(table, by="rank", told=f"{OFTEN} or more", read=list(read)).to_dict("records")
+
+
+def world_answer(tables: Tables) -> str:
+    """How well both settings tell facts told often from facts never told, and which does it better."""
+    rows = readers(tables)
+    if not rows:
+        return "This run does not ask the same facts in both settings, so the settings are not compared."
+    parts = [
+        f"in the {row['domain']} part {number(row['template'], 2)} by template and {number(row['natural'], 2)} "
+        f"in natural sentences, {_higher(row)}"
+        for row in rows
+    ]
+    above = all(row[f"{name}_low"] > 0.5 for row in rows for name in ("natural", "template"))
+    start = "A probe tells" if above else "By the 95% intervals, not every probe tells"
+    return (
+        f"{start} facts that a model was told often from facts that it never was. "
+        f"The AUC of the right entity's rank is {'; '.join(parts)}. Chance would give one half."
+    )
+
+
+def _higher(row: Mapping[str, Any]) -> str:
+    if row["difference_low"] > 0 or row["difference_high"] < 0:
+        return "higher there" if row["difference_low"] > 0 else "lower there"
+    return "not clearly different"
+
+
+def control_sentences(tables: Tables) -> list[str]:
+    """What must hold for the answer to be about knowledge: models that never read the text, and guesses."""
+    sentences = []
+    for row in readers(tables, (NO,)):
+        apart = [name for name in ("natural", "template") if row[f"{name}_low"] > 0.5 or row[f"{name}_high"] < 0.5]
+        verdict = (
+            "so part of what is measured is not knowledge" if apart else "and cannot be told from chance, as it should"
+        )
+        sentences.append(
+            f"Where models never read the {row['domain']} text, the AUC is {number(row['natural'], 2)} in "
+            f"natural sentences and {number(row['template'], 2)} by template, {verdict}."
+        )
+    rising = tables["slopes"]
+    rising = rising[rising["read"] != NO] if len(rising) else rising
+    if "correlation" in rising:
+        clear = int((rising["correlation_low"] > 0).sum())
+        sentences.append(
+            f"Being ranked first rises with the number of tellings in {clear} of {len(rising)} combinations of a probe "
+            "and a model that has read its text, by 95% intervals."
+        )
+    return sentences
+
+
+def growth_sentence(tables: Tables) -> str:
+    """Acc@1 of facts often told after the shortest and the longest training, and of facts never told, per probe."""
+    parts = []
+    for probe, part in pick(tables["growth"], told=["often", "never"]).groupby("probe", sort=False):
+        often, never = (pick(part, told=told).sort_values("epochs")["acc@1"] for told in ("often", "never"))
+        if len(often) and len(never):
+            parts.append(
+                f"{title(str(probe))} from {number(often.iloc[0], 2)} to {number(often.iloc[-1], 2)}, while "
+                f"facts never told end at {number(never.iloc[-1], 2)}"
+            )
+    return f"Acc@1 of facts {GROUPS['often']} grows on {'; on '.join(parts)}." if parts else ""
+
+
+# ---- page 11 -------------------------------------------------------------------------------------------------------
+
+
+def datasets_answer(tables: Tables) -> str:
+    """How much of a data set its most frequent objects answer, and how often a prompt shows its gold elsewhere."""
+    tenth = pick(tables["concentration"], top=TENTH).sort_values("share")
+    sizes = tables["datasets"].set_index("probe")["prompts"]
+    tenth = tenth.assign(prompts=tenth["probe"].map(sizes))
+    tenth, few = enough(tenth, "prompts", "prompts")
+    if few:
+        return few
+    ends = [f"{row['share']:.0%} of the prompts of {title(row['dataset'])}" for row in tenth.to_dict("records")]
+    text = "The most frequent tenth of the different answers covers "
+    text += f"from {ends[0]} to {ends[-1]}." if len(ends) > 1 else f"{ends[0]}."
+    shown = pick(tables["leaks"], gold_shown=[x for x in tables["leaks"].get("gold_shown", ()) if x > 0])
+    if len(shown):
+        worst = shown.loc[shown["gold_shown"].idxmax()]
+        text += (
+            f" Up to {worst['gold_shown']:.0%} of a probe's prompts name their answer outside the blank "
+            f"({title(worst['probe'])})."
+        )
+    return text
+
+
+def token_sentence(tables: Tables) -> str:
+    """Between which shares the golds are a single token, over models and probes, and how often a prompt is run."""
+    lengths = tables["lengths"]
+    ends = [lengths.loc[lengths["one_token"].idxmin()], lengths.loc[lengths["one_token"].idxmax()]]
+    shares = [f"{end['one_token']:.0%} ({title(end['model'])}, {title(end['probe'])})" for end in ends]
+    return (
+        f"The share of golds that are a single token runs from {' to '.join(dict.fromkeys(shares))}; "
+        f"a prompt is run up to {int(lengths['masks'].max())} times."
+    )
+
+
+def kinds_sentence(tables: Tables) -> str:
+    """Share of facts in N-M relations per data set, and how often the count agrees with what the makers declare."""
+    counted = tables["relations"]
+    if counted.empty:
+        return "No probe names its relations and subjects."
+    parts = []
+    for name, part in counted.groupby("dataset", sort=False):
+        share = part.loc[part["kind"] == "N-M", "facts"].sum() / part["facts"].sum()
+        text = f"{share:.0%} of the facts of {title(str(name))} belong to N-M relations"
+        declared = part[part["declared"] != ""]
+        if len(declared):
+            same = int((declared["declared"] == declared["kind"]).sum())
+            text += f" (the count agrees with the declared kind in {same} of {len(declared)} relations)"
+        parts.append(text)
+    return "; ".join(parts) + "."
+
+
+# ---- page 12 -------------------------------------------------------------------------------------------------------
+
+
+def relation_sentence(tables: Tables) -> str:
+    """Of probes whose templates name the relation, what naming its most frequent object gets right, and who gets more;
+    empty where no probe's templates are of several relations."""
+    parts = []
+    for row in pick(tables["datasets"], style="template").to_dict("records"):
+        if row.get("by_relation", 0) > row["commonest"]:
+            rows = pick(tables["accuracy"], gold=OWN, probe=row["probe"])
+            above = [title(str(name)) for name in rows.loc[rows["low@1"] > row["by_relation"], "model"]]
+            share = f"{row['by_relation']:.0%} of the prompts of {title(row['probe'])}, of which the 95% interval of "
+            parts.append(f"{share}{' and of '.join(above) or 'no model'} lies above")
+    text = "A template names its relation: always giving the relation's most frequent object is right for "
+    return f"{text}{'; '.join(parts)}." if parts else ""
+
+
+def accuracy_answer(tables: Tables) -> str:
+    """Whether natural sentences find more: by a control, else by all above the floor; of one style, mean Acc@1."""
+    each = pick(tables["pairs"], subset=ALL, k=1) if len(tables["pairs"]) else tables["pairs"]
+    each = enough(each[~each["floor"].astype(bool)], "facts", "facts")[0] if len(each) else each
+    if each.empty:
+        means = pick(tables["means"], gold=OWN)
+        if means.empty:
+            return "No model is above the floor."
+        means, few = enough(means, "facts", "facts")
+        shown = [f"{title(row['probe'])} {number(row['acc@1'])}" for row in means.to_dict("records")]
+        return few or f"Acc@1: {'; '.join(shown)}."
+    controls = pick(each, tuned=NEITHER) if "tuned" in each else each.iloc[:0]
+    controls = pick(controls, model=controls["model"].iloc[0]) if len(controls) else controls
+    rows = enough(controls if len(controls) else pick(tables["mean_pairs"], subset=ALL, k=1), "facts", "facts")[0]
+    changes = " and ".join(
+        f"{100 * row['natural']:.0f} of 100 facts of {title(row['dataset'])} where templates find "
+        f"{100 * row['template']:.0f}{_relation_bar(tables, row)}"
+        for row in rows.to_dict("records")[:2]
+    )
+    if len(controls):
+        text = f"For {title(str(controls['model'].iloc[0]))}, tuned on neither style, natural sentences find {changes}."
+        (more, fewer), pairs = clear(each), f"{len(each)} pairs of model and data set"
+        counted = f" By 95% intervals, natural sentences find more in {more} of {pairs} and fewer in {fewer}."
+        return text + counted * (len(each) > len(rows))
+    counts = " and ".join(f"{count:.0f}" for count in rows["models"][:2])
+    text = f"On average over the models above the floor ({counts}), natural sentences find {changes}."
+    return text + " No control, tuned on neither style, is among them." * ("tuned" in each)
+
+
+def _relation_bar(tables: Tables, row: Mapping[str, Any]) -> str:
+    """What naming each relation's commonest object finds, where neither style reaches it."""
+    about = tables.get("datasets", pd.DataFrame())
+    bar = pick(about, dataset=row["dataset"])["by_relation"].max() if "by_relation" in about else 0
+    return f" (each relation's commonest object: {100 * bar:.0f})" * bool(bar > max(row["natural"], row["template"]))
+
+
+def tuning_sentence(tables: Tables) -> str:
+    """What tuning on a style does to the gap, beside the control; what is missing, without one."""
+    if tables["tuning"].empty:
+        return (
+            "Without a control (a model above the floor tuned on neither style), “natural finds more” cannot be told "
+            "from “tuned on natural”."
+        )
+    parts = []
+    for about, rows in by(tables["tuning"], ["tuned"]):
+        up, down = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+        parts.append(
+            f"tuning on {about['tuned']} moves the difference towards natural sentences in {up} and towards templates "
+            f"in {down} of {len(rows)} cases"
+        )
+    return f"Beside a model tuned on neither style, by 95% intervals, {'; '.join(parts)}."
+
+
+def accuracy_bounds(tables: Tables) -> list[Markup]:
+    """What the page does not show of the data sets that it asks."""
+    asked = " ".join(tables["datasets"]["dataset"])
+    known = {
+        "pubmed/": Markup(
+            "- On PubMed a word that only looks like an entity counts as one; {doc}`/book/studies/19_lipid` takes such "
+            "homonyms out."
+        ),
+        "trex": Markup("- ConceptNet and some relations of T-REx are not at hand ({doc}`11_datasets` counts them)."),
+    }
+    return [said for sign, said in known.items() if sign in asked]
+
+
+def halves_sentence(tables: Tables) -> str:
+    """Whether the probe sees what was taught, by the intervals within relations, and where."""
+    clean = pick(tables["halves"], subset=CLEAN)
+    apart = clean[clean["within_low"] > 0]
+    names = ", ".join(f"{title(m)} on {title(p)}" for m, p in zip(apart["model"], apart["probe"], strict=True))
+    word = "Hardly" if 2 * len(apart) < len(clean) else "Mostly"
+    return (
+        f"{word}: within relations, the probe tells taught facts from others in {len(apart)} of {len(clean)} cases"
+        + f" ({names})" * bool(len(apart))
+        + f", and in {0.025 * len(clean):.1f} it would by chance where nothing was learned."
+    )
+
+
+# ---- page 13 -------------------------------------------------------------------------------------------------------
+
+
+def settings_words(row: Mapping[str, Any]) -> str:
+    """The two settings a row compares, and that their facts differ where they do."""
+    first, second = row["first"], row["second"]
+    same = row["facts"] == SAME
+    return first.rpartition("/")[0] if same else f"{title(first)} and {title(second)}, {OTHER}"
+
+
+def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
+    """How many pairs of models above the floor keep their order and swap by their intervals, on the same facts; whether
+    any of them are two models tuned on neither style."""
+    orders = pick(tables["orders"], facts=SAME) if len(tables["orders"]) else tables["orders"]
+    if len(orders):
+        known, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
+        if few:
+            return few
+        orders = orders[[settings_words(row) in set(known["dataset"]) for row in orders.to_dict("records")]]
+    pairs = int(orders["pairs"].sum()) if len(orders) else 0
+    if not pairs:
+        return "No two models above the floor were asked the same facts in both ways, so no order is compared."
+    kept, swapped = int(orders["same"].sum()), int(orders["reversed"].sum())
+    rows = pick(conclusions, claim="001-07g")
+    rows = rows[rows["tuned"].isin(FAIR)]
+    fair, verb = int((rows["low"] > 0).sum()), "swap" if (rows["low"] > 0).sum() > 1 else "swaps"
+    start = f"The way of asking {'decides in part' if swapped else 'does not change'} who wins"
+    if not kept + swapped or (swapped and not fair):
+        start = f"Whether the way of asking {'or the tuning ' * bool(swapped)}decides who wins cannot be told"
+    names = " and ".join(title(settings_words(row)) for row in orders.to_dict("records"))
+    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models on one {kept} keep their order and "
+    end = f" Of those tuned on neither style, {fair or 'no'} pair of {len(rows)} {verb}."
+    end = end if len(rows) else " No pair is of two models tuned on neither style."
+    return f"{text}{swapped} swap, by the 95% intervals of both differences.{end if swapped else ''}"
+
+
+def difference_sentence(tables: Tables) -> str:
+    """RQ2: for how many models the difference stays after correcting for the number of tests; empty without one."""
+    rows = pick(tables["differences"], subset=ALL) if len(tables["differences"]) else tables["differences"]
+    if rows.empty:
+        return ""
+    parts = []
+    for dataset, part in rows.groupby("dataset", sort=False):
+        sure = part["p_holm"] < 0.05
+        up, down = (int((sure & (sign * part["difference"] > 0)).sum()) for sign in (1, -1))
+        parts.append(f"on {title(str(dataset))} {up} of {len(part)} in natural sentences and {down} by template")
+    return f"After the correction, models score higher {'; '.join(parts)}."
+
+
+def leader_sentence(tables: Tables) -> str:
+    """RQ3: the category of models that has the highest mean Acc@1 on each probe, in at least half of the draws."""
+    ranks = tables["ranks"]
+    if ranks["category"].nunique() < 2:
+        return "All models of this run are of one category, so categories cannot be compared."
+    places: dict[str, list[str]] = {}
+    for probe in ranks["probe"].unique():
+        part = pick(tables["categories"], probe=probe)
+        leader = "none, all being at the floor,"
+        for row in part.sort_values("leads_in").tail(1).to_dict("records"):
+            leader = f"{row['category']} models" if row["leads_in"] >= HALF else "none for certain"
+        places.setdefault(leader, []).append(title(str(probe)))
+    named = "; ".join(f"{leader} on {', '.join(probes)}" for leader, probes in places.items())
+    members = {c: part["model"].unique() for c, part in ranks.groupby("category", sort=False)}
+    listed = "; ".join(f"{c}: {', '.join(title(str(m)) for m in names)}" for c, names in members.items())
+    return f"The categories are {listed}. Highest in mean accuracy are {named}."
+
+
+# ---- page 14 -------------------------------------------------------------------------------------------------------
+
+
+def overall(table: pd.DataFrame, k: int) -> pd.DataFrame:
+    """The rows at one k that speak for all models: those of the mean over models, or of the only model."""
+    rows = pick(table, k=k)
+    return pick(rows, model=MEAN) if len(rows) and (rows["model"] == MEAN).any() else rows
+
+
+def _overall_rows(tables: Tables, name: str, k: int = 10) -> list[dict[str, Any]]:
+    """``overall`` of one table; none where it was not made."""
+    return overall(tables.get(name, pd.DataFrame()), k).to_dict("records")
+
+
+def templates_answer(tables: Tables) -> str:
+    """How far apart wordings of the same facts lie; without any, how far apart the templates of Google-RE."""
+    spreads = pd.DataFrame(_overall_rows(tables, "spread")[:2])
+    spreads, few = enough(spreads, "facts", "facts") if len(spreads) else (spreads, "")
+    if few:
+        return few
+    found = [
+        f"on {title(row['dataset'])} the best wording of a relation finds the answer among its first ten for "
+        f"{100 * row['best']:.0f} of 100 facts, the worst for {100 * row['worst']:.0f}"
+        for row in spreads.to_dict("records")
+    ]
+    if found:
+        text = "; ".join(found)
+        return f"{text[:1].upper()}{text[1:]}."
+    rows = enough(google_re_rows(tables), "facts", "facts")[0] if len(tables["means"]) else tables["means"]
+    shares = rows.set_index("relation")["acc@10"] if len(rows) else pd.Series()
+    if set(PRINTED) <= set(shares.index):
+        here = {name: f"{100 * shares[name]:.0f}" for name in PRINTED}
+        return (
+            f"On {title('google_re')}, the template of dates of birth finds the answer among its first ten for "
+            f"{here[DATES]} of 100 facts, those of places of birth and death for {here['place_of_birth']} and "
+            f"{here['place_of_death']}{_better_on_dates(tables)}. Each asks for another relation, so this does not "
+            "show how much the wording decides."
+        )
+    if tables["means"].empty:
+        return "None of these probes is made from templates."
+    return "Each relation of these probes has one wording, so wordings cannot be compared on the same facts."
+
+
+def _better_on_dates(tables: Tables) -> str:
+    """For how many models the template of dates does better and worse; empty of one model."""
+    rows = pick(tables["google_re"], k=10) if len(tables["google_re"]) else tables["google_re"]
+    rows = rows[rows["model"] != MEAN] if len(rows) else rows
+    if len(rows) < 2:
+        return ""
+    better, worse = clear(rows)
+    return f" (by their 95% intervals, {worse} of {len(rows)} models do worse on dates and {better or 'none'} better)"
+
+
+def sharing_sentence(tables: Tables) -> str:
+    """Wordings that stand for several relations of a probe; empty without one."""
+    means = tables["means"]
+    counts = means.groupby(["probe", "wording"], sort=False)["relation"].nunique() if len(means) else pd.Series()
+    shared = [f"{wording} asks for {n}" for (_, wording), n in counts.items() if n > 1]
+    text = "A model cannot know which relation is meant where one wording serves several: "
+    return f"{text}{'; '.join(shared)}." if shared else ""
+
+
+def choice_sentences(tables: Tables) -> list[str]:
+    """How much of the gap between the first wording and natural sentences a better wording closes, and how often the
+    answer changes with the wording."""
+    sentences = []
+    for row in _overall_rows(tables, "choice", 1):
+        start = (
+            f"On {title(row['dataset'])}, Acc@1 is {number(row['first'])} by the first wording, "
+            f"{number(row['best'])} by the one that does best on other facts, and {number(row['natural'])} in natural "
+            "sentences"
+        )
+        gap = (
+            "there is no gap to close"
+            if row["closed"] != row["closed"]
+            else f"it closes {row['closed']:.0%} of the gap"
+        )
+        sentences.append(f"{start}: {gap}.")
+    sentences += [
+        f"Two wordings of a fact of {title(row['dataset'])} get the same first answer in "
+        f"{row['same_answer']:.0%} of all cases, and {row['changes']:.0%} of the facts are answered rightly by one "
+        "wording and wrongly by another."
+        for row in _overall_rows(tables, "spread", 1)
+    ]
+    return sentences
+
+
+def shares_sentence(tables: Tables) -> str:
+    """What explains most of the variance of Acc@10, data set by data set; empty where nothing varies or can be told
+    apart."""
+    parts = []
+    for row in pick(tables["shares"], k=10).to_dict("records"):
+        most = max(SHARES, key=lambda name: row[name])
+        if row[most] == row[most]:
+            parts.append(f"on {title(row['dataset'])} from {SHARES[most]} ({row[most]:.0%})")
+    return f"The largest part of the variance of Acc@10 comes {'; '.join(parts)}." if parts else ""
+
+
+# ---- page 15 -------------------------------------------------------------------------------------------------------
+
+
+def with_style(table: pd.DataFrame) -> pd.DataFrame:
+    """A table with ``probe``, and of each the ``dataset`` and the ``style``, where its name has one."""
+    parts = table["probe"].str.extract(r"^(?P<dataset>.*?)(?:/(?P<style>template|natural))?$")
+    return table.assign(dataset=parts["dataset"], style=parts["style"].fillna("one style only"))
+
+
+def both_styles(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of data sets that were asked in both styles; all rows where there is none."""
+    if table.empty:
+        return table
+    known = with_style(table)
+    paired = known.groupby("dataset")["style"].transform(lambda styles: {"template", "natural"} <= set(styles))
+    return known[paired] if paired.any() else known
+
+
+def overconfidence_answer(tables: Tables) -> str:
+    """How often two prompts of one relation get the same first answer, of one model on the first data set that has both
+    styles; and in how many cases answers repeat more by template."""
+    variety = both_styles(tables["variety"])
+    if variety.empty:
+        return "No probe of this run has two prompts to compare."
+    variety, few = enough(variety, "prompts", "prompts")
+    if few:
+        return few
+    dataset = variety["dataset"].iloc[0]
+    rows = variety[variety["dataset"] == dataset]
+    known = float(pick(rows, model=GOLD)["repetition"].iloc[0])
+    model, tuned = fair_first(rows[rows["model"] != GOLD])
+    words = {"template": " by template", "natural": " in natural sentences"}
+    about = f" ({tuned.strip(', ')})" if tuned else ""
+    shares = pick(rows, model=model).set_index("style")["repetition"]
+    cases = " and ".join(f"{share:.0%}{words.get(str(style), '')}" for style, share in shares.items())
+    text = (
+        f"Of pairs of questions about one relation of {title(dataset)}, {known:.0%} have the same right answer, but "
+        f"the model “{title(model)}”{about} gives the same first answer to {cases}."
+    )
+    gaps = pick(tables["gaps"], measure="repetition") if len(tables["gaps"]) else tables["gaps"]
+    gaps = gaps[gaps["model"] != MEAN] if len(gaps) else gaps
+    if len(gaps) < 2:
+        return text
+    more, less = clear(gaps)
+    pairs = f"{len(gaps)} pairs of model and data set"
+    return (
+        f"{text} By 95% intervals, answers repeat more by template in {more} of {pairs} and less in {less or 'none'}."
+    )
+
+
+def overconfidence_caution(tables: Tables) -> str:
+    """Models that give nearly one answer to all prompts of most probes, and so weigh in every mean."""
+    variety = tables["variety"]
+    asked = variety[variety["model"] != GOLD] if len(variety) else variety
+    half = asked.groupby("model", sort=False)["effective"].median() if len(asked) else pd.Series(dtype=float)
+    stuck = [title(str(model)) for model, effective in half.items() if effective < STUCK]
+    if not stuck or len(stuck) == len(half):
+        return ""
+    return (
+        f"{' and '.join(stuck)} {'give' if len(stuck) > 1 else 'gives'} nearly the same answer to every prompt of most "
+        "probes, whatever the question, and so raises each mean over models."
+    )
+
+
+def surer(tables: Tables) -> str:
+    """Whether wrong answers by template have the larger margin, as the heading of section 5.4 says: for how many."""
+    gaps = pick(tables["gaps"], measure="margin_wrong") if len(tables["gaps"]) else tables["gaps"]
+    gaps = gaps[gaps["model"] != MEAN].dropna(subset=["low"]) if len(gaps) else gaps
+    if gaps.empty:
+        return "No data set of this run was asked in both styles."
+    larger, smaller = clear(gaps)
+    return (
+        "By 95% intervals, the margin by which a wrong answer leads over the next best one is larger by template in "
+        f"{larger} of {len(gaps)} pairs of model and data set, and smaller in {smaller}."
+    )
+
+
+# ---- page 16 -------------------------------------------------------------------------------------------------------
+
+
+def perplexity_answer(tables: Tables, tests: pd.DataFrame) -> str:
+    """Inside a model, in how many cases the answered prompt surprises less; over models, how many correlations of a
+    probe are clear of zero, and of which sign."""
+    _, few = enough(tables["perplexity"], "texts", "texts")
+    if few:
+        return few
+    answered, across = tables["answered"], tables["across"]
+    answered = answered.dropna(subset="auc_low") if len(answered) else answered
+    sentences = []
+    if len(answered):
+        lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
+        found = f"in {lower or 'none'} of {len(answered)} pairs of model and probe that have an interval, and a higher"
+        found = f"have a lower perplexity than the others {found} one in {higher or 'none'}"
+        sentences.append(f"Prompts that a model answers rightly {found}.")
+    if len(across):
+        passed, few_models = tests[tests["p_holm"] <= LEVEL], int((tests["verdict"] == TOO_FEW).sum())
+        falls, rises = int((passed["estimate"] < 0).sum()), int((passed["estimate"] > 0).sum())
+        found = f"falls as perplexity rises on {falls or 'none'} of {len(tests)} probes and rises on {rises or 'none'}"
+        whether = f"Over models, accuracy {found}, by exact tests with Holm's correction"
+        if not (falls or rises):
+            whether = f"Whether accuracy falls as perplexity rises over models is open on all of {len(tests)} probes"
+        too_few = f"; on {few_models} of them no outcome of so few models could decide" * bool(few_models)
+        sentences.append(f"{whether}{too_few}.")
+    return " ".join(sentences) or "This run has too few models and too few answered prompts for an answer."
+
+
+def lineless(answered: pd.DataFrame) -> str:
+    """Whose marks have no line, and why: with ``FEWEST_CASES`` of either kind, an interval lacks nothing but draws."""
+    names = " and ".join(title(name) for name in answered.loc[answered["auc_low"].isna(), "model"].unique())
+    return f" Without a line are those of {names}, whose draws of facts the run did not keep." if names else ""
+
+
+def read_sentence(tables: Tables) -> str:
+    """On how many prompts the perplexities rest, and on how many answered ones the comparison inside models."""
+    text = f"Perplexity was read on {_range(tables['perplexity']['texts'])} prompts of each probe"
+    right = tables["answered"]["right"] if len(tables["answered"]) else []
+    return f"{text}, of which a compared model answers {_range(right)} rightly." if len(right) else f"{text}."
+
+
+def _range(counts: pd.Series) -> str:
+    low, high = int(min(counts)), int(max(counts))
+    return f"{low:,}" if low == high else f"{low:,} to {high:,}"
+
+
+def perplexity_caution(tables: Tables) -> str:
+    """How far one model rules the mean perplexity over models; empty of a single model."""
+    table = tables["perplexity"]
+    if table["model"].nunique() < 2:
+        return ""
+    shares = table.assign(share=table["mean"] / table.groupby("probe")["mean"].transform("sum"))
+    top = shares.loc[shares.groupby("probe", sort=False)["share"].idxmax()]
+    most = top["model"].value_counts().index[0]
+    mine = pick(top, model=most)
+    share = (
+        f"at least {math.floor(100 * mine['share'].min())}% of the mean perplexity over models comes from {title(most)}"
+    )
+    return f"On {len(mine)} of {len(top)} probes, {share}, so that the mean describes this model there."
+
+
+def rounded(value: float) -> str:
+    return "–" if value != value else f"{value:,.1f}" if value < 100 else f"{float(f'{value:.3g}'):,.0f}"
+
+
+def levels(gaps: pd.DataFrame) -> str:
+    """For how many models the mean perplexity is higher by template, as in Table 5; not clear where intervals meet."""
+    if gaps.empty:
+        return "No data set of this run was read in both styles."
+    higher, lower = clear(gaps)
+    found = f"in {higher} of {len(gaps)} pairs of model and data set, and below it in {lower}"
+    return f"The 95% interval of mean perplexity by template lies above that of the other style {found}."
+
+
+def which_perplexity(tables: Tables) -> str:
+    """How far a few prompts rule a mean, and the case where they do most."""
+    table = tables["perplexity"]
+    most = table.loc[table["highest"].idxmax()]
+    return (
+        f"The mean can be ruled by a few prompts: for {title(most['model'])} on {title(most['probe'])}, "
+        f"{HIGHEST:.0%} of the prompts make up {most['highest']:.0%} of the sum, and the mean of "
+        f"{rounded(most['mean'])} stands beside a median of {rounded(most['median'])}."
+    )
+
+
+# ---- page 17 -------------------------------------------------------------------------------------------------------
+
+
+def of_mean(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of the mean over the models above the floor; where one alone is, its own."""
+    mean = pick(table, model=MEAN_OF_ALL)
+    rest = table[~table["probe"].isin(mean["probe"])]
+    rest = rest[~rest["floor"].astype(bool)]
+    return pd.concat([mean, rest], ignore_index=True)
+
+
+def each_model(table: pd.DataFrame) -> pd.DataFrame:
+    """The rows of single models."""
+    return table[table["model"] != MEAN_OF_ALL]
+
+
+def entities_answer(tables: Tables) -> str:
+    """The greatest fall of Acc@1, a mean over models, or that there is none in three digits; for how many models and
+    probes the interval of the fall excludes zero."""
+    falls = pick(of_mean(tables["falls"]), k=1).sort_values("difference", ascending=False, kind="stable")
+    falls, few = enough(falls, "facts", "facts")
+    if few:
+        return few
+    most = falls.iloc[0]
+    before, after = number(most["before"]), number(most["after"])
+    text = (
+        f"With {most['entities_after']:,} candidates in place of {most['entities_before']:,}, Acc@1 on "
+        f"{title(most['probe'])} "
+        + (f"stays at {before}" if before == after else f"falls from {before} to {after}")
+        + ", in the mean of the models above the floor" * (each_model(tables["falls"])["model"].nunique() > 1)
+        + ". "
+    )
+    alone = pick(each_model(tables["falls"]), k=1)
+    alone, _ = enough(alone[~alone["floor"].astype(bool)], "facts", "facts")
+    sure = int((alone["low"] > 0).sum()) or "none"
+    return text + f"The 95% interval of the fall excludes zero for {sure} of {len(alone)} pairs of model and probe."
+
+
+def entities_caution(tables: Tables) -> str:
+    """Where there is next to nothing to lose, since Acc@1 is near zero before anything is added."""
+    before = pick(of_mean(tables["accuracy"]), share=0.0)
+    names = [title(probe) for probe in before.loc[before["low@1"] <= 0, "probe"]]
+    if not names:
+        return ""
+    return f"On {', '.join(names)} Acc@1 is near zero from the start, so a small fall there says little."
+
+
+def weaker(tables: Tables) -> str:
+    """On which probes the added entities are weaker or stronger rivals than the own ones."""
+    rivals = of_mean(tables["rivals"])
+    sides = {"weaker": rivals[rivals["high"] < 0], "stronger": rivals[rivals["low"] > 0]}
+    sentences = [
+        f"Added entities are {word} rivals than the own ones on {', '.join(title(p) for p in rows['probe'])}."
+        for word, rows in sides.items()
+        if len(rows)
+    ]
+    return " ".join(sentences) or "On no probe can the added entities be told from the own ones as rivals."
+
+
+def cost_sentence(tables: Tables) -> str:
+    """What the list that grows most costs, in forward rows and tokens."""
+    whole = tables["costs"]
+    if whole.empty:
+        return "No model of this run is read at masks: of the others, each candidate makes a statement to be read."
+    first, last = (
+        pick(whole, share=share).reset_index(drop=True) for share in (whole["share"].min(), whole["share"].max())
+    )
+    growth = last[["entities", "rows", "tokens"]] / first[["entities", "rows", "tokens"]]
+    widest = growth["entities"].idxmax()
+    more = growth.loc[widest]
+    dearer = f"{more['rows']:.2f} times the forward rows and {more['tokens']:.2f} times the tokens"
+    return (
+        f"The list of {title(first.loc[widest, 'probe'])} grows most: {more['entities']:.1f} times the entities take "
+        + (dearer if more[["rows", "tokens"]].gt(1).any() else "no more forward rows and no more tokens")
+        + "."
+    )
+
+
+# ---- page 18 -------------------------------------------------------------------------------------------------------
+
+
+def comparable(perplexity_pairs: pd.DataFrame) -> pd.DataFrame:
+    """The pairs whose models cut all texts alike."""
+    return perplexity_pairs[perplexity_pairs["same_tokens"].astype(bool)] if len(perplexity_pairs) else perplexity_pairs
+
+
+def vocabulary_answer(tables: Tables) -> str:
+    """Whether the settings differ on answers of one token too, which need no spelling out: of one model, and of how
+    many."""
+    rows = single(tables)
+    if rows.empty:
+        return "No data set of this run was asked in both styles, so vocabulary and style cannot be told apart here."
+    rows, few = enough(rows, "facts", "facts with an answer of one token")
+    if few:
+        return few
+    model, tuned = fair_first(rows)
+    gains = " and ".join(
+        f"{100 * row['difference']:+.1f} points on {title(row['dataset'])}"
+        for row in pick(rows, model=model)[:2].to_dict("records")
+    )
+    above, below = clear(rows)
+    where = "Where the answer is a single token,"
+    if set(tables["lengths"]["tokens"].astype(str)) == {ONE}:
+        where = "All right answers here are single tokens, so longer ones are not tested."
+    text = (
+        f"{where} Acc@1 of {title(model)}{tuned} differs in natural sentences from that by template by {gains}; the "
+        f"95% interval lies above zero in {above} of {len(rows)} pairs of model and data set and below it in {below}. "
+    )
+    if 2 * (above + below) > len(rows):
+        return text + "So the vocabulary cannot be the whole reason for the difference."
+    return text + "So it stays open whether the vocabulary is the reason for the difference."
+
+
+def _who_has(models: Sequence[str]) -> str:
+    if len(models) > 2:
+        return f"only {len(models)} models have"
+    return (
+        f"only {' and '.join(map(title, models))} {'have' if len(models) > 1 else 'has'}"
+        if len(models)
+        else "no model has"
+    )
+
+
+def lengths_matter(tables: Tables) -> str:
+    """Where answers of one token come first more often than longer ones, and where not every model has both kinds."""
+    rows, lengths = asked_of_all(tables), tables["lengths"]
+    rows = rows if len(rows) else pd.DataFrame({"probe": [], "low": [], "high": []})
+    words = {"more often than": rows[rows["low"] > 0], "less often than": rows[rows["high"] < 0]}
+    sentences = [
+        f"Answers of one token come first {word} longer ones on {', '.join(map(title, part['probe']))}."
+        for word, part in words.items()
+        if len(part)
+    ]
+    known, compared = tables["one_token"], set(rows["probe"])
+    both: dict[str, list[str]] = {}  # models that have both kinds -> data sets
+    for probe in dict.fromkeys(lengths["probe"]):
+        if probe not in compared:
+            names = _who_has(pick(known, probe=probe)["model"].unique() if len(known) else [])
+            both.setdefault(names, []).append(title(STYLE.sub("", probe)))
+    for names, datasets in both.items():
+        where = ", ".join(dict.fromkeys(datasets))
+        sentences.append(f"On {where}, {names} answers of both kinds, so lengths are not compared there.")
+    return " ".join(sentences) or "On no probe do answers of one token clearly differ from longer ones."
+
+
+def asked_of_all(tables: Tables) -> pd.DataFrame:
+    """The rows of ``overall`` in which every model of the page has answers of both kinds."""
+    overall = tables["overall"]
+    return overall[overall["models"] == tables["lengths"]["model"].nunique()] if len(overall) else overall
+
+
+def single(tables: Tables) -> pd.DataFrame:
+    """For ``forest``: natural less template on golds of one token, per model and data set."""
+    return pick(tables["gaps"].astype({"tokens": str}), tokens=ONE) if len(tables["gaps"]) else tables["gaps"]
+
+
+def first_predictions(tables: Tables) -> str:
+    """How often first predictions are longer or shorter than the golds, or that all are single tokens; what the
+    tokenizers do not know."""
+    bias = tables["bias"]
+    if ((bias["mean_length"] == 1) & (bias["same"] == 1)).all():
+        return "Here all right answers and all first predictions are single tokens, so that length cannot matter."
+    longer, shorter = int((bias["longer_low"] > 0).sum()), int((bias["longer_high"] < 0).sum())
+    unknown = ", ".join(map(title, bias[bias["unknown_golds"] > 0]["model"].unique()))
+    return (
+        f"Of {len(bias)} pairs of model and probe, first predictions are longer than the right answers in {longer} and "
+        f"shorter in {shorter}."
+        + f" Some right answers cannot be spelled in the vocabulary of {unknown}."
+        * bool(unknown)
+    )
+
+
+def sizes_sentence(tables: Tables) -> str:
+    """How often the larger model of a pair is ahead, in Acc@1 and in perplexity."""
+    accuracy, perplexity = tables["accuracy_pairs"], comparable(tables["perplexity_pairs"])
+    if accuracy.empty:
+        return "No two models of this run are one family in two sizes; “pairs” can name some."
+    text = (
+        f"By intervals, the larger model has the higher Acc@1 in {(accuracy['low'] > 0).sum()} of {len(accuracy)} "
+        f"comparisons and the lower one in {(accuracy['high'] < 0).sum()}."
+    )
+    if len(perplexity):
+        lower = int((perplexity["ratio_low"] > 0).sum())
+        text += f" The smaller model has the lower perplexity in {lower} of {len(perplexity)}."
+    return text
+
+
+# ---- page 19 -------------------------------------------------------------------------------------------------------
+
+
+def homonym_sentence(tables: Tables) -> str:
+    """Of the model with the most right answers on each probe, what share they are of such names."""
+    rows = tables["homonyms"]
+    parts = []
+    for _, part in by(rows, ["probe"]) if len(rows) else ():
+        best = part.loc[part["right"].idxmax()]
+        parts.append(
+            f"on {title(best['probe'])} {best['share']:.0%} of the right answers of {title(best['model'])}, "
+            f"whose Acc@1 is {number(best['with_all'])} with them and {number(best['without'])} without"
+        )
+    return f"Words that the list names and the sentence rarely means are {'; '.join(parts)}." if parts else ""
+
+
+def precision_sentence(tables: Tables) -> str:
+    """How many of the judged names mean what the list does, with and without homonyms, in words."""
+    rows = tables.get("precision", pd.DataFrame()).to_dict("records")
+    if not rows:
+        return ""
+    parts = [
+        f"{row['meant']} of {row['judged']} in the list of {row['list']}s, and without homonyms "
+        f"{row['meant'] - row['homonyms_meant']} of {row['judged'] - row['homonyms']} "
+        f"({number(row['without'], 2)} [{number(row['without_low'], 2)}, {number(row['without_high'], 2)}])"
+        for row in rows
+    ]
+    return (
+        "Whether the masked name means the listed entity was judged by one reader, a language model, on prompts drawn "
+        f"from {title(PUBMED)}: it does in {'; in '.join(parts)}. What is left wrong are mostly short forms of "
+        "something else and fragments of longer names."
+    )
+
+
+def lipid_answer(tables: Tables) -> str:
+    """What the recipe leaves of the first text, and whether models were asked that; for how many models on each probe
+    the interval of Acc@1 lies above what naming the most frequent entity reaches."""
+    first = tables["steps"]["text"].iloc[0]
+    own = any(str(probe).startswith(f"{first}/") for probe in tables["accuracy"]["probe"])
+    counts = pick(tables["steps"], text=first).set_index("step")["count"]
+    parts = []
+    for about, rows in by(tables["accuracy"], ["probe"]):
+        rows, few = enough(rows, "prompts", "prompts")
+        if few:
+            parts.append(f"on {title(about['probe'])} {few[0].lower()}{few[1:-1]}")
+            continue
+        asked, guess = rows[rows["model"] != GUESS], float(pick(rows, model=GUESS)["acc@1"].iloc[0])
+        above, best = int((asked["low@1"] > guess).sum()), asked.loc[asked["acc@1"].idxmax()]
+        parts.append(
+            f"{above or 'none'} of {len(asked)} models on {title(about['probe'])} ({best['acc@1']:.0%} at best, "
+            f"against {guess:.0%})"
+        )
+    return (
+        f"Of {counts[SENTENCES]:,} sentences of {title(first)}, the recipe leaves {counts[PROMPTS]:,} prompts"
+        + ("" if own else "; models were asked prompts from other sentences")
+        + ". The 95% interval of Acc@1 lies above always naming the most frequent entity for "
+        + f"{'; '.join(parts)}."
+    )
+
+
+def keyword_sentence(tables: Tables) -> str:
+    """The keyword that drops most on its own, per text."""
+    most = tables["keywords"].sort_values("share_alone").groupby("text").tail(1).set_index("text")
+    parts = (
+        f"“{most.loc[text, 'keyword']}” in {title(text)} ({most.loc[text, 'share_alone']:.1%})"
+        for text in tables["keywords"]["text"].unique()
+    )
+    return f"Alone, most sentences are dropped by {', '.join(parts)}."

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,7 +19,6 @@ from probekit.metrics import (
     paired_hits,
     spread,
 )
-from probekit.metrics.decisions import enough
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
@@ -29,18 +27,17 @@ from probekit.report.text import shown_name, title
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, rank_same_length
 from probekit.store import Store
 
-from notebooks.templates.ask import FLOORS, clear, fair_first
+from notebooks.templates.ask import FLOORS
+from notebooks.templates.text import ONE, asked_of_all, comparable, single
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 BINS = ("1", "2", "3", "4+")
-ONE = BINS[0]
 KEYS = ["model", "probe"]
 ONE_TOKEN, LONGER = "one token", "longer"
 FEWEST = 10  # facts of a length that a figure shows
 PANELS = 4
-STYLE = re.compile(r"/(template|natural)$")
 CAPTIONS = {
     "settings": "Acc@1 in natural sentences less that by template, on golds of one token and on longer ones",
     "gaps": "Acc@1 in natural sentences less that by template, per model and length of the gold",
@@ -319,88 +316,13 @@ def _ratio(large: pd.DataFrame, small: pd.DataFrame) -> Row:
     return row | {"same_tokens": large["token_ids"].tolist() == small["token_ids"].tolist()}
 
 
-def comparable(perplexity_pairs: pd.DataFrame) -> pd.DataFrame:
-    """The pairs whose models cut all texts alike."""
-    return perplexity_pairs[perplexity_pairs["same_tokens"].astype(bool)] if len(perplexity_pairs) else perplexity_pairs
-
-
 # ---- what the page shows -------------------------------------------------------------------------------------------
-
-
-def answer(tables: Tables) -> str:
-    """Whether the settings differ on answers of one token too, which need no spelling out: of one model, and of how
-    many."""
-    rows = single(tables)
-    if rows.empty:
-        return "No data set of this run was asked in both styles, so vocabulary and style cannot be told apart here."
-    rows, few = enough(rows, "facts", "facts with an answer of one token")
-    if few:
-        return few
-    model, tuned = fair_first(rows)
-    gains = " and ".join(
-        f"{100 * row['difference']:+.1f} points on {title(row['dataset'])}"
-        for row in pick(rows, model=model)[:2].to_dict("records")
-    )
-    above, below = clear(rows)
-    where = "Where the answer is a single token,"
-    if set(tables["lengths"]["tokens"].astype(str)) == {ONE}:
-        where = "All right answers here are single tokens, so longer ones are not tested."
-    text = (
-        f"{where} Acc@1 of {title(model)}{tuned} differs in natural sentences from that by template by {gains}; the "
-        f"95% interval lies above zero in {above} of {len(rows)} pairs of model and data set and below it in {below}. "
-    )
-    if 2 * (above + below) > len(rows):
-        return text + "So the vocabulary cannot be the whole reason for the difference."
-    return text + "So it stays open whether the vocabulary is the reason for the difference."
-
-
-def _some(models: Sequence[str]) -> str:
-    if len(models) > 2:
-        return f"only {len(models)} models have"
-    return (
-        f"only {' and '.join(map(title, models))} {'have' if len(models) > 1 else 'has'}"
-        if len(models)
-        else "no model has"
-    )
-
-
-def lengths_matter(tables: Tables) -> str:
-    """Where answers of one token come first more often than longer ones, and where not every model has both kinds."""
-    rows, lengths = everyone(tables), tables["lengths"]
-    rows = rows if len(rows) else pd.DataFrame({"probe": [], "low": [], "high": []})
-    words = {"more often than": rows[rows["low"] > 0], "less often than": rows[rows["high"] < 0]}
-    sentences = [
-        f"Answers of one token come first {word} longer ones on {', '.join(map(title, part['probe']))}."
-        for word, part in words.items()
-        if len(part)
-    ]
-    known, compared = tables["one_token"], set(rows["probe"])
-    both: dict[str, list[str]] = {}  # models that have both kinds -> data sets
-    for probe in dict.fromkeys(lengths["probe"]):
-        if probe not in compared:
-            names = _some(pick(known, probe=probe)["model"].unique() if len(known) else [])
-            both.setdefault(names, []).append(title(STYLE.sub("", probe)))
-    for names, datasets in both.items():
-        where = ", ".join(dict.fromkeys(datasets))
-        sentences.append(f"On {where}, {names} answers of both kinds, so lengths are not compared there.")
-    return " ".join(sentences) or "On no probe do answers of one token clearly differ from longer ones."
-
-
-def everyone(tables: Tables) -> pd.DataFrame:
-    """The rows of ``overall`` in which every model of the page has answers of both kinds."""
-    overall = tables["overall"]
-    return overall[overall["models"] == tables["lengths"]["model"].nunique()] if len(overall) else overall
-
-
-def single(tables: Tables) -> pd.DataFrame:
-    """For ``forest``: natural less template on golds of one token, per model and data set."""
-    return pick(tables["gaps"].astype({"tokens": str}), tokens=ONE) if len(tables["gaps"]) else tables["gaps"]
 
 
 def by_length(tables: Tables) -> pd.DataFrame:
     """For ``lines``: Acc@1 by length, as ``place`` 1 to 4, on the probes where every model has answers of both kinds;
     lengths with fewer than ``FEWEST`` facts are left out."""
-    lengths, shown = tables["lengths"].astype({"tokens": str}), everyone(tables)
+    lengths, shown = tables["lengths"].astype({"tokens": str}), asked_of_all(tables)
     probes = list(shown["probe"])[:PANELS] if len(shown) else []
     rows = pick(lengths, probe=probes) if probes else lengths[:0]
     rows = rows[rows["facts"] >= FEWEST]
@@ -410,37 +332,6 @@ def by_length(tables: Tables) -> pd.DataFrame:
 def token_axis(ax: Axes) -> None:
     """Mark an axis by the lengths."""
     ax.set_xticks(range(1, len(BINS) + 1), BINS)
-
-
-def first_predictions(tables: Tables) -> str:
-    """How often first predictions are longer or shorter than the golds, or that all are single tokens; what the
-    tokenizers do not know."""
-    bias = tables["bias"]
-    if ((bias["mean_length"] == 1) & (bias["same"] == 1)).all():
-        return "Here all right answers and all first predictions are single tokens, so that length cannot matter."
-    longer, shorter = int((bias["longer_low"] > 0).sum()), int((bias["longer_high"] < 0).sum())
-    unknown = ", ".join(map(title, bias[bias["unknown_golds"] > 0]["model"].unique()))
-    return (
-        f"Of {len(bias)} pairs of model and probe, first predictions are longer than the right answers in {longer} and "
-        f"shorter in {shorter}."
-        + f" Some right answers cannot be spelled in the vocabulary of {unknown}."
-        * bool(unknown)
-    )
-
-
-def sizes_sentence(tables: Tables) -> str:
-    """How often the larger model of a pair is ahead, in Acc@1 and in perplexity."""
-    accuracy, perplexity = tables["accuracy_pairs"], comparable(tables["perplexity_pairs"])
-    if accuracy.empty:
-        return "No two models of this run are one family in two sizes; “pairs” can name some."
-    text = (
-        f"By intervals, the larger model has the higher Acc@1 in {(accuracy['low'] > 0).sum()} of {len(accuracy)} "
-        f"comparisons and the lower one in {(accuracy['high'] < 0).sum()}."
-    )
-    if len(perplexity):
-        lower = int((perplexity["ratio_low"] > 0).sum())
-        text += f" The smaller model has the lower perplexity in {lower} of {len(perplexity)}."
-    return text
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

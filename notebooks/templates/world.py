@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
@@ -24,19 +24,17 @@ from probekit.probes.probe import Probe
 from probekit.report.charts import colours, log_numbers, new_figure
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
-from probekit.report.text import number, title
+from probekit.report.text import title
 from probekit.store import Store
 
 from notebooks.templates.ask import ask
+from notebooks.templates.text import GROUPS, NO, OFTEN, UNKNOWN, YES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-OFTEN = 4  # told at least so many times
 KEYS = ["model", "probe"]
-YES, NO, UNKNOWN = "yes", "no", "not known"
-GROUPS = {"never": "never told", "seldom": f"told fewer than {OFTEN} times", "often": f"told {OFTEN} times or more"}
 GUESSES = {  # column of ``exposures``: what is answered, and its line
     "chance": ("one of all candidates", ":"),
     "relation_chance": ("one of the relation's objects", "--"),
@@ -310,73 +308,6 @@ def course(folder: Path) -> pd.DataFrame:
 
 
 # ---- what the page says and shows -----------------------------------------------------------------------------------
-
-
-def readers(tables: Tables, read: Sequence[str] = (YES, UNKNOWN)) -> list[dict[str, Any]]:
-    """Rows of ``separation`` by rank, facts told often against facts never told: of the models that have (may have)
-    read the text of a domain, or with ``(NO,)`` of those that have not."""
-    table = tables["separation"]
-    return pick(table, by="rank", told=f"{OFTEN} or more", read=list(read)).to_dict("records")
-
-
-def answer(tables: Tables) -> str:
-    """How well both settings tell facts told often from facts never told, and which does it better."""
-    rows = readers(tables)
-    if not rows:
-        return "This run does not ask the same facts in both settings, so the settings are not compared."
-    parts = [
-        f"in the {row['domain']} part {number(row['template'], 2)} by template and {number(row['natural'], 2)} "
-        f"in natural sentences, {_higher(row)}"
-        for row in rows
-    ]
-    above = all(row[f"{name}_low"] > 0.5 for row in rows for name in ("natural", "template"))
-    start = "A probe tells" if above else "By the 95% intervals, not every probe tells"
-    return (
-        f"{start} facts that a model was told often from facts that it never was. "
-        f"The AUC of the right entity's rank is {'; '.join(parts)}. Chance would give one half."
-    )
-
-
-def _higher(row: Mapping[str, Any]) -> str:
-    if row["difference_low"] > 0 or row["difference_high"] < 0:
-        return "higher there" if row["difference_low"] > 0 else "lower there"
-    return "not clearly different"
-
-
-def control_sentences(tables: Tables) -> list[str]:
-    """What must hold for the answer to be about knowledge: models that never read the text, and guesses."""
-    sentences = []
-    for row in readers(tables, (NO,)):
-        apart = [name for name in ("natural", "template") if row[f"{name}_low"] > 0.5 or row[f"{name}_high"] < 0.5]
-        verdict = (
-            "so part of what is measured is not knowledge" if apart else "and cannot be told from chance, as it should"
-        )
-        sentences.append(
-            f"Where models never read the {row['domain']} text, the AUC is {number(row['natural'], 2)} in "
-            f"natural sentences and {number(row['template'], 2)} by template, {verdict}."
-        )
-    rising = tables["slopes"]
-    rising = rising[rising["read"] != NO] if len(rising) else rising
-    if "correlation" in rising:
-        clear = int((rising["correlation_low"] > 0).sum())
-        sentences.append(
-            f"Being ranked first rises with the number of tellings in {clear} of {len(rising)} combinations of a probe "
-            "and a model that has read its text, by 95% intervals."
-        )
-    return sentences
-
-
-def growth_sentence(tables: Tables) -> str:
-    """Acc@1 of facts often told after the shortest and the longest training, and of facts never told, per probe."""
-    parts = []
-    for probe, part in pick(tables["growth"], told=["often", "never"]).groupby("probe", sort=False):
-        often, never = (pick(part, told=told).sort_values("epochs")["acc@1"] for told in ("often", "never"))
-        if len(often) and len(never):
-            parts.append(
-                f"{title(str(probe))} from {number(often.iloc[0], 2)} to {number(often.iloc[-1], 2)}, while "
-                f"facts never told end at {number(never.iloc[-1], 2)}"
-            )
-    return f"Acc@1 of facts {GROUPS['often']} grows on {'; on '.join(parts)}." if parts else ""
 
 
 def curve_chart(tables: Tables) -> Figure:

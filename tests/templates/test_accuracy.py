@@ -21,6 +21,7 @@ from probekit.report.text import title
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import accuracy, ask
+from notebooks.templates import text as words
 
 
 def ranks(style: str, own: list[int], **columns: list) -> pd.DataFrame:
@@ -190,7 +191,7 @@ def test_a_model_at_the_floor_is_shown_and_left_out_of_means_and_verdicts():
     assert found["001-18a", "n"] == FLOOR != found["001-18a", "m"]
     none = accuracy.tables(every.assign(floor=True))
     assert none["means"].empty and none["mean_pairs"].empty and none["largest"].empty
-    assert accuracy.answer({**none, "datasets": tables["datasets"]}) == "No model is above the floor."
+    assert words.accuracy_answer({**none, "datasets": tables["datasets"]}) == "No model is above the floor."
 
 
 def test_above_the_floor_in_one_style_is_enough_for_a_difference():
@@ -212,11 +213,11 @@ def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught(mon
     assert (row["model"], row["control"], row["facts"]) == ("m", "n", 3)
     assert (row["gap"], row["control_gap"]) == (pytest.approx(1 / 3), pytest.approx(1 / 3))
     assert row["difference"] == pytest.approx(0)
-    assert "towards natural sentences in 0 and towards templates in 0 of 1 cases" in accuracy.tuning_sentence(tables)
+    assert "towards natural sentences in 0 and towards templates in 0 of 1 cases" in words.tuning_sentence(tables)
     turned = {"tuning": tables["tuning"].assign(tuned="templates", difference=-0.3, low=-0.4, high=-0.2)}
-    assert "towards natural sentences in 0 and towards templates in 1 of 1 cases" in accuracy.tuning_sentence(turned)
+    assert "towards natural sentences in 0 and towards templates in 1 of 1 cases" in words.tuning_sentence(turned)
     monkeypatch.setattr(decisions, "FEWEST", 4)
-    text = accuracy.answer(tables)
+    text = words.accuracy_answer(tables)
     assert text.startswith("For n, tuned on neither style, natural sentences find 50 of 100")
     assert "of 2 pairs of model and data set and fewer in 0." in text
     assert accuracy.tables(two_models())["tuning"].empty
@@ -266,16 +267,18 @@ def test_conclusions_are_the_differences_with_the_verdict_of_their_interval():
 
 def test_nothing_is_answered_from_too_few_facts():
     for tables in (two_model_tables(), accuracy.tables(ranks("natural", [1, 1, 1, 1]))):
-        assert accuracy.answer(tables) == "Nothing can be said from 4 facts: it takes 5 at least."
-    assert accuracy.answer(accuracy.tables(ranks("natural", [1] * 5))).startswith("Acc@1: ")
+        assert words.accuracy_answer(tables) == "Nothing can be said from 4 facts: it takes 5 at least."
+    assert words.accuracy_answer(accuracy.tables(ranks("natural", [1] * 5))).startswith("Acc@1: ")
 
 
 def test_the_answer_counts_models_and_holds_without_both_styles(monkeypatch):
     monkeypatch.setattr(decisions, "FEWEST", 2)
     tables = two_model_tables()
-    assert "over the models above the floor (2), natural sentences find 75 of 100 facts" in accuracy.answer(tables)
-    assert accuracy.answer(accuracy.tables(ranks("natural", [1, 2]))).startswith("Acc@1: ")
-    assert "tuned on neither style" in accuracy.tuning_sentence(tables)
+    assert "over the models above the floor (2), natural sentences find 75 of 100 facts" in words.accuracy_answer(
+        tables
+    )
+    assert words.accuracy_answer(accuracy.tables(ranks("natural", [1, 2]))).startswith("Acc@1: ")
+    assert "tuned on neither style" in words.tuning_sentence(tables)
 
 
 @pytest.mark.parametrize(("bar", "below"), [(0.7, False), (0.76, True)])
@@ -283,8 +286,8 @@ def test_the_answer_tells_what_each_relation_s_commonest_object_finds_where_it_f
     monkeypatch.setattr(decisions, "FEWEST", 2)
     tables = two_model_tables()
     tables["datasets"]["by_relation"] = bar
-    assert ("38 (each relation's commonest object: 76)." in accuracy.answer(tables)) == below
-    assert "commonest object: 25)" in accuracy.answer(recorded_tables("12_accuracy"))
+    assert ("38 (each relation's commonest object: 76)." in words.accuracy_answer(tables)) == below
+    assert "commonest object: 25)" in words.accuracy_answer(recorded_tables("12_accuracy"))
 
 
 def test_the_papers_means_stand_beside_ours_where_the_data_is():
@@ -307,7 +310,7 @@ def test_halves_for_the_chart_have_a_row_per_half():
     tables = accuracy.tables(ranks("natural", [1, 1, 1, 2], half=half))
     rows = accuracy.clean_halves(tables).set_index("half")
     assert rows["estimate"].to_dict() == {"taught": 1.0, "held out": 0.5}
-    assert "in 0 of 1 cases" in accuracy.halves_sentence(tables)
+    assert "in 0 of 1 cases" in words.halves_sentence(tables)
     assert accuracy.clean_halves(accuracy.tables(ranks("natural", [1]))).empty
 
 
@@ -315,7 +318,7 @@ def test_halves_for_the_chart_have_a_row_per_half():
     ("asked", "named"), [(["my_capitals"], []), (["google_re", "trex"], ["T-REx"]), (["pubmed/gene"], ["PubMed"])]
 )
 def test_bounds_are_of_the_data_sets_that_are_asked(asked, named):
-    said = accuracy.bounds({"datasets": pd.DataFrame({"dataset": asked})})
+    said = words.accuracy_bounds({"datasets": pd.DataFrame({"dataset": asked})})
     assert [name for name in ("PubMed", "T-REx") if name in " ".join(said)] == named
 
 
@@ -325,7 +328,7 @@ def test_the_commonest_object_of_each_relation_is_a_bar_of_templates():
     about = accuracy.datasets([pk.Probe("p/template", prompts, ["a", "b", "c"], style="template")])
     assert about[["commonest", "by_relation"]].to_numpy().tolist() == [[0.5, 0.75]]
     scores = pd.DataFrame({"model": ["m", "n"], "probe": "p/template", "gold": accuracy.OWN, "low@1": [0.8, 0.7]})
-    text = accuracy.relation_sentence({"datasets": about, "accuracy": scores})
+    text = words.relation_sentence({"datasets": about, "accuracy": scores})
     assert "is right for 75% of the prompts of " in text and text.endswith("interval of m lies above.")
-    assert accuracy.relation_sentence({"datasets": about.drop(columns="by_relation"), "accuracy": scores}) == ""
-    assert accuracy.relation_sentence({"datasets": about.assign(style="natural"), "accuracy": scores}) == ""
+    assert words.relation_sentence({"datasets": about.drop(columns="by_relation"), "accuracy": scores}) == ""
+    assert words.relation_sentence({"datasets": about.assign(style="natural"), "accuracy": scores}) == ""

@@ -8,7 +8,8 @@ import probekit as pk
 from probekit.metrics import decisions
 from probekit.report.verdicts import concluded
 
-from notebooks.templates import datasets
+from notebooks.templates import datasets, paper
+from notebooks.templates import text as words
 from notebooks.templates.accuracy import datasets as sizes
 
 
@@ -58,7 +59,7 @@ def test_the_demo_world_has_the_kinds_it_declares():
     found = datasets.relations([pk.load_probe("demo/template"), pk.load_probe("demo/natural")])
     assert set(found["dataset"]) == {"demo"} and (found["declared"] != "").all()
     assert (found["kind"] == found["declared"]).mean() > 0.5
-    assert "N-M relations (the count agrees" in datasets.kinds_sentence({"relations": found})
+    assert "N-M relations (the count agrees" in words.kinds_sentence({"relations": found})
 
 
 def test_entities_are_counted_over_prompts():
@@ -112,7 +113,7 @@ def of_squad() -> dict[str, pd.DataFrame]:
 
 
 def test_sizes_stand_beside_the_papers_only_where_the_data_set_is_the_same():
-    found = datasets.beside_paper(of_squad()).set_index("size")
+    found = paper.sizes_beside(of_squad()["datasets"]).set_index("size")
     assert found.loc["SQuAD template-free prompts", ["published", "ours"]].tolist() == [305, 305]
     assert found.loc["SQuAD, original", "ours"] == 2 and pd.isna(found.loc["T-REx relations", "ours"])
     assert found.loc["Google-RE template-based prompts", "published"] == 6110
@@ -138,11 +139,11 @@ def test_the_answer_holds_for_one_model_and_a_probe_of_ones_own(monkeypatch):
         "datasets": sizes([mine]), "leaks": datasets.leaks([mine]), "lengths": datasets.lengths(small("bert"), [mine]),
         "concentration": datasets.concentration([mine]), "relations": datasets.relations([mine]),
     }  # fmt: skip
-    assert datasets.answer(tables) == "Nothing can be said from 1 prompts: it takes 5 at least."
+    assert words.datasets_answer(tables) == "Nothing can be said from 1 prompts: it takes 5 at least."
     monkeypatch.setattr(decisions, "FEWEST", 1)
-    assert "covers 100% of the prompts of mine." in datasets.answer(tables)
-    assert datasets.token_sentence(tables).count("mine") == 1 and tables["relations"].empty
-    assert datasets.kinds_sentence(tables).startswith("No probe") and datasets.conclusions(tables).empty
+    assert "covers 100% of the prompts of mine." in words.datasets_answer(tables)
+    assert words.token_sentence(tables).count("mine") == 1 and tables["relations"].empty
+    assert words.kinds_sentence(tables).startswith("No probe") and datasets.conclusions(tables).empty
 
 
 def test_golds_that_are_as_short_for_all_models_have_one_column():
@@ -152,7 +153,7 @@ def test_golds_that_are_as_short_for_all_models_have_one_column():
 
 
 def test_the_ends_of_what_frequent_answers_cover_are_both_named():
-    tenth = pd.DataFrame({"probe": ["x", "y"], "dataset": ["x", "y"], "top": datasets.TENTH, "share": [0.33, 0.3]})
+    tenth = pd.DataFrame({"probe": ["x", "y"], "dataset": ["x", "y"], "top": words.TENTH, "share": [0.33, 0.3]})
     known = pd.DataFrame({"probe": ["x", "y"], "prompts": 50})
-    text = datasets.answer({"concentration": tenth, "datasets": known, "leaks": pd.DataFrame()})
+    text = words.datasets_answer({"concentration": tenth, "datasets": known, "leaks": pd.DataFrame()})
     assert text.endswith("covers from 30% of the prompts of y to 33% of the prompts of x.")

@@ -15,6 +15,7 @@ from probekit.report.sources import parameters
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import entities
+from notebooks.templates import text as words
 from notebooks.templates.paper import PAPER, SHORT, table6
 
 
@@ -42,7 +43,7 @@ def test_the_fall_is_that_of_the_same_prompts():
     assert found["relative"].query("k == 1")["relative"].iloc[0] == pytest.approx(1 / 3)
     assert found["falls"].query("k == 10")["difference"].iloc[0] == 0.25  # rank 6 to 26
     assert set(found["accuracy"]["share"]) == set(entities.SHARES)
-    assert entities.MEAN not in set(found["falls"]["model"])
+    assert entities.MEAN_OF_ALL not in set(found["falls"]["model"])
 
 
 def test_a_model_of_the_paper_stands_beside_its_row_of_table_6():
@@ -76,10 +77,10 @@ def test_nothing_right_before_has_no_relative_fall():
 def test_models_are_averaged_and_their_order_compared():
     found = made(ranks("a", [1, 1, 1, 2], [2, 2, 2, 2]), ranks("b", [1, 2, 2, 2], [1, 2, 2, 2]))
     assert found["falls"].query("k == 1").set_index("model")["before"].to_dict() == {
-        "a": 0.75, "b": 0.25, entities.MEAN: 0.5,
+        "a": 0.75, "b": 0.25, entities.MEAN_OF_ALL: 0.5,
     }  # fmt: skip
     assert found["order"].iloc[0][["probe", "models", "tau"]].to_list() == ["squad", 2, -1.0]
-    assert list(entities.of_mean(found["falls"])["model"].unique()) == [entities.MEAN]
+    assert list(words.of_mean(found["falls"])["model"].unique()) == [entities.MEAN_OF_ALL]
 
 
 def verdicts(tables: dict[str, pd.DataFrame]) -> dict[tuple[str, str], str]:
@@ -93,13 +94,13 @@ def test_conclusions_say_what_the_intervals_allow():
     assert verdicts(found) == {("001-13a", "squad"): "agrees", ("001-13a", other): "undecided"}
     both = made(ranks("m", [1], [2]), ranks("n", [1], [2]))
     assert len(entities.conclusions(both)) == 2  # of single models, not of their mean
-    assert entities.answer(found).endswith("excludes zero for 1 of 2 pairs of model and probe.")
-    flat = entities.answer(made(ranks("m", [1] * 40, [1] * 40)))
+    assert words.entities_answer(found).endswith("excludes zero for 1 of 2 pairs of model and probe.")
+    flat = words.entities_answer(made(ranks("m", [1] * 40, [1] * 40)))
     assert flat.startswith("With 31 candidates in place of 11, Acc@1 on SQuAD stays at 1.000.")
     low = pd.concat([ranks("m", [1] * 9, [2] * 9).assign(floor=False), ranks("n", [1] * 9, [2] * 9).assign(floor=True)])
     found = made(low)
     assert concluded(entities.conclusions(found)).set_index("model")["verdict"]["n"] == "at the floor"
-    assert set(found["falls"]["model"]) == {"m", "n"} and set(entities.of_mean(found["falls"])["model"]) == {"m"}
+    assert set(found["falls"]["model"]) == {"m", "n"} and set(words.of_mean(found["falls"])["model"]) == {"m"}
 
 
 def test_the_papers_means_stand_above_ours():
@@ -117,7 +118,7 @@ def test_rivals_are_told_weaker_or_stronger_by_their_interval():
     weak, strong = ranks("m", [6] * 20, [6] * 20), ranks("m", [1] * 20, [21] * 20, "google_re/natural")
     found = made(weak, strong)
     assert set(entities.rivals_long(found)["entities"]) == {"own entities", "added entities"}
-    text = entities.weaker(found)
+    text = words.weaker(found)
     assert text.index("weaker") < text.index("SQuAD") < text.index("stronger") < text.index("natural")
 
 
@@ -165,8 +166,8 @@ def test_a_run_of_ones_own_file_asks_every_list(tmp_path, monkeypatch):
 
 def test_the_cost_is_told_where_there_is_one():
     table = pd.DataFrame({"probe": "squad", "share": [0.0, 1.0], "entities": [10, 67], "rows": 5, "tokens": 9})
-    assert entities.cost({"costs": table}).endswith(
+    assert words.cost_sentence({"costs": table}).endswith(
         "6.7 times the entities take no more forward rows and no more tokens."
     )
     dear = table.assign(rows=[5, 10])
-    assert "take 2.00 times the forward rows and 1.00 times the tokens." in entities.cost({"costs": dear})
+    assert "take 2.00 times the forward rows and 1.00 times the tokens." in words.cost_sentence({"costs": dear})

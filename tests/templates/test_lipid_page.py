@@ -10,9 +10,11 @@ import pytest
 import probekit as pk
 from probekit.files import digest
 from probekit.probes.lipid.corpora import SIGNS
+from probekit.probes.lipid.prompts import PROMPTS
 from probekit.report import recorded_tables
 
 from notebooks.templates import lipid
+from notebooks.templates import text as words
 
 GIVEN = os.environ.get("PROBEKIT_DATA")
 published = pytest.mark.skipif(
@@ -88,7 +90,7 @@ def test_probes_stay_apart_and_in_order():
 
 def test_the_recipe_is_run_and_the_sheet_stays_unfilled():
     made, sheet, judged = lipid.make(["demo_lipid"])
-    assert made["demo_lipid"]["counts"][lipid.PROMPTS] >= len(sheet) == 200
+    assert made["demo_lipid"]["counts"][PROMPTS] >= len(sheet) == 200
     assert set(sheet["factual (yes or no)"]) == {""}
     assert lipid.make([])[1].empty and judged.empty  # only prompts of PubMed were judged
 
@@ -113,7 +115,7 @@ def test_precision_is_a_share_of_the_judged_prompts_with_an_exact_interval():
     assert (row["judged"], row["meant"], row["homonyms"], row["homonyms_meant"]) == (4, 3, 2, 1)
     assert (row["with_all"], row["without"], row["without_high"]) == (3 / 4, 1, 1)
     assert row["without_low"] == pytest.approx(0.025**0.5)  # of 2 of 2: p^2 = 0.025
-    assert "2 of 2 (1.00 [0.16, 1.00])" in lipid.precision_sentence({"precision": lipid.precision(known)})
+    assert "2 of 2 (1.00 [0.16, 1.00])" in words.precision_sentence({"precision": lipid.precision(known)})
     changed = {**prompts, "p0": {"text": "[MASK] is heavy.", "gold": ["lead"]}}
     assert len(lipid.judged(sample, changed, {"chemical": []})) == 3  # another prompt under a known id
     assert lipid.judged(sample, {}, {"chemical": []}).empty and lipid.precision(pd.DataFrame()).empty
@@ -149,10 +151,10 @@ def test_the_answer_counts_the_models_above_frequency_alone():
     rows = [("p/x", "m", 0.3, 0.2), ("p/x", "n", 0.1, 0.05), ("p/x", lipid.GUESS, 0.1, 0.1), ("p/y", "m", 0.1, 0.0)]
     rows.append(("p/y", lipid.GUESS, 0.2, 0.1))
     accuracy = pd.DataFrame(rows, columns=["probe", "model", "acc@1", "low@1"]).assign(prompts=9)
-    text = lipid.answer(lipid.recipe_tables({"a": counted()}) | {"accuracy": accuracy})
+    text = words.lipid_answer(lipid.recipe_tables({"a": counted()}) | {"accuracy": accuracy})
     asked_others = "; models were asked prompts from other sentences."
     assert text.startswith("Of 10 sentences of a, the recipe leaves 4 prompts" + asked_others)
     assert "entity for 1 of 2 models on " in text and "(30% at best, against 10%)" in text
     assert "none of 1 models on " in text and "against 20%)." in text
-    own = lipid.answer(lipid.recipe_tables({"p": counted()}) | {"accuracy": accuracy})
+    own = words.lipid_answer(lipid.recipe_tables({"p": counted()}) | {"accuracy": accuracy})
     assert own.startswith("Of 10 sentences of p, the recipe leaves 4 prompts. ")

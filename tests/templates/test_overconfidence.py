@@ -10,6 +10,7 @@ from probekit.report import recorded_tables
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import overconfidence
+from notebooks.templates import text as words
 from notebooks.templates.overconfidence import GOLD, MEAN, collect, measure
 
 
@@ -78,7 +79,7 @@ def test_gaps_and_agreement_over_models():
     assert set(rows["claim"]) == {"001-14a"}  # of three models no order shows anything
     shown, golds = overconfidence.repetitions(tables)
     assert len(shown) == 6 and set(shown["style"]) == {"template", "natural"} and list(golds) == ["d"]
-    told = overconfidence.answer(tables)
+    told = words.overconfidence_answer(tables)
     assert "By 95% intervals, answers repeat more by template in" in told and "of 3 pairs" in told
 
 
@@ -110,15 +111,15 @@ def test_the_answer_names_the_control_and_counts_all():
     ]
     gaps = pd.DataFrame({"model": ["n", "c", MEAN], "low": [-0.2, 0.1, 0.1], "high": [-0.1, 0.3, 0.2]})
     gaps = gaps.assign(dataset="trex", measure="repetition", difference=gaps["low"])
-    text = overconfidence.answer({"variety": pd.DataFrame(rows), "gaps": gaps})
+    text = words.overconfidence_answer({"variety": pd.DataFrame(rows), "gaps": gaps})
     assert text.startswith(
         "Of pairs of questions about one relation of T\N{NON-BREAKING HYPHEN}REx, 10% have the same right"
     )
     assert "“c” (tuned on neither style) gives the same first answer to 30% by template and 10% in natural" in text
     assert text.endswith("in 1 of 2 pairs of model and data set and less in 1.")
     wrong = gaps.assign(measure="margin_wrong")
-    assert "larger by template in 1 of 2" in overconfidence.surer({"gaps": wrong})
-    assert overconfidence.surer({"gaps": gaps[:0]}).startswith("No data set")
+    assert "larger by template in 1 of 2" in words.surer({"gaps": wrong})
+    assert words.surer({"gaps": gaps[:0]}).startswith("No data set")
 
 
 def test_names_are_listed_for_one_model_alone():
@@ -128,12 +129,12 @@ def test_names_are_listed_for_one_model_alone():
     assert names["n"] == "" and set(names["m"]) == set("abcd")
     assert overconfidence.frequent(tables["entities"]).iloc[0].tolist() == [1, "b (100%)"]
     assert tables["gaps"].empty and concluded(overconfidence.conclusions(tables)).empty
-    assert set(overconfidence.both_styles(tables["entities"])["style"]) == {"template"}
+    assert set(words.both_styles(tables["entities"])["style"]) == {"template"}
 
 
 def test_a_data_set_is_told_from_its_style():
     table = pd.DataFrame({"probe": ["trex/natural", "squad", "pubmed/chemical"]})
-    found = overconfidence.with_style(table)
+    found = words.with_style(table)
     assert found["dataset"].tolist() == ["trex", "squad", "pubmed/chemical"]
     assert found["style"].tolist() == ["natural", "one style only", "one style only"]
 
@@ -141,8 +142,8 @@ def test_a_data_set_is_told_from_its_style():
 def test_a_model_that_gives_one_answer_is_named():
     rows = [(model, probe, effective) for probe in "pqr" for model, effective in (("m", 9.0), ("mini-pubmed", 1.1))]
     table = pd.DataFrame(rows, columns=["model", "probe", "effective"])
-    assert overconfidence.caution({"variety": table}).startswith("MiniLM PubMed gives")
-    assert overconfidence.caution({"variety": table[table["model"] == "m"]}) == ""
+    assert words.overconfidence_caution({"variety": table}).startswith("MiniLM PubMed gives")
+    assert words.overconfidence_caution({"variety": table[table["model"] == "m"]}) == ""
 
 
 def test_the_recorded_tables_are_known_and_give_their_conclusions():

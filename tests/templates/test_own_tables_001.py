@@ -7,7 +7,8 @@ from scipy import stats
 from probekit.metrics.exact import redrawn
 from probekit.report.claims import load_claims
 
-from notebooks.templates import paper, text
+from notebooks.templates import paper
+from notebooks.templates import text as words
 from notebooks.templates.paper import (
     ACCURACY,
     ALIKE,
@@ -75,7 +76,7 @@ def test_what_is_left_with_more_candidates(made):
     kept = made["kept"].set_index("model")
     assert kept.loc["BERT-base", SQUAD] == pytest.approx(0.22 / 0.36)
     assert kept.loc["RoBERTa-base", [SQUAD, WIKIDATA]].tolist() == [0, 1]
-    assert "keep 0% to 6% of their Acc@1, the twelve others 28% to 70%" in text.own_tables_lost(made)
+    assert "keep 0% to 6% of their Acc@1, the twelve others 28% to 70%" in words.own_tables_lost(made)
 
 
 def test_tests_by_hand(made):
@@ -93,7 +94,7 @@ def test_tests_by_hand(made):
     assert bytes_["p"] == pytest.approx(2 / 1820)
     drawn = tests.xs("SQuAD: tau over models", level="compared").iloc[0]
     assert (drawn["unit"], drawn["n"], np.isnan(drawn["low"])) == ("model", 16, True)  # too few lineages to draw
-    assert "as much as 1.9 of one size" in text.own_tables_lineages()
+    assert "as much as 1.9 of one size" in words.own_tables_lineages()
     style = tests.loc["Rankings change with the style"].iloc[0]
     assert (style["least"], style["n"], style["verdict"]) == (pytest.approx(2 / 90), 10, "undecided")
 
@@ -112,5 +113,5 @@ def test_conclusions_name_claims_that_are_there(made):
     assert set(rows["verdict"]) <= {"agrees", "contradicts", "undecided"}
     assert rows.query("claim == '001-10a'")["verdict"].tolist() == ["undecided"] * 3
     assert "001-05d" not in set(rows["claim"])  # a mean rank does not say that each stands above all others
-    assert "0.75" in text.own_tables_answer(made) and "0.76 and 0.41" in text.own_tables_answer(made)
-    assert "are COVID Bert and Discharge BERT on CTD, none on" in text.own_tables_apart(made)
+    assert "0.75" in words.own_tables_answer(made) and "0.76 and 0.41" in words.own_tables_answer(made)
+    assert "are COVID Bert and Discharge BERT on CTD, none on" in words.own_tables_apart(made)

@@ -8,6 +8,7 @@ from probekit.report import recorded_tables
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import perplexity
+from notebooks.templates import text as words
 
 
 def made(hits: dict[str, list[int]], perplexities: dict[str, list[float]], probe: str = "trex/template"):
@@ -168,14 +169,16 @@ def test_perplexities_of_the_settings_are_told_apart_by_their_intervals():
             (f"m{i}"[: 1 + (i > 0)], "demo/natural", *e) for i, e in enumerate(ends)
         ]
         rows += [(f"m{i}", "demo/template", 80.0, 95.0) for i in range(1, len(ends))]
-        return perplexity.levels(
-            {"perplexity": pd.DataFrame(rows, columns=["model", "probe", "mean_low", "mean_high"])}
+        return words.levels(
+            perplexity.level_gaps(
+                {"perplexity": pd.DataFrame(rows, columns=["model", "probe", "mean_low", "mean_high"])}
+            )
         )
 
     assert level((40.0, 79.0)).endswith("in 1 of 1 pairs of model and data set, and below it in 0.")
     assert level((40.0, 80.0), (96.0, 120.0)).endswith("in 0 of 2 pairs of model and data set, and below it in 1.")
     squad = pd.DataFrame({"model": ["m"], "probe": ["squad"], "mean_low": [1.0], "mean_high": [2.0]})
-    assert perplexity.levels({"perplexity": squad}).startswith("No data set")
+    assert words.levels(perplexity.level_gaps({"perplexity": squad})).startswith("No data set")
 
 
 def points(style: str, falls: bool, tuned: str = "neither", sets: int = 5, model: str = "m") -> pd.DataFrame:
@@ -203,31 +206,34 @@ def test_a_correlation_over_data_sets_is_one_row_a_model_and_asks_for_four():
     ("low", "said"), [(0.6, ""), (np.nan, "those of m, whose draws of facts the run did not keep")]
 )
 def test_a_mark_without_a_line_is_explained(low: float, said: str):
-    text = perplexity.lineless(pd.DataFrame({"model": ["m", "n"], "auc_low": [low, 0.6]}))
+    text = words.lineless(pd.DataFrame({"model": ["m", "n"], "auc_low": [low, 0.6]}))
     assert said in text and bool(said) == bool(text)
 
 
 def test_the_answer_counts_cases_on_either_side():
     answered = pd.DataFrame({"auc_low": [0.6, 0.4, 0.2, np.nan], "auc_high": [0.8, 0.6, 0.4, np.nan]})
-    text = perplexity.answer(over({"p": 6, "q": 6, "r": 4}, rises=("q",), answered=answered))
+    text = words.perplexity_answer(
+        found := over({"p": 6, "q": 6, "r": 4}, rises=("q",), answered=answered), perplexity.over_models(found)
+    )
     assert "in 1 of 3 pairs of model and probe that have an interval, and a higher one in 1." in text
     assert "accuracy falls as perplexity rises on 1 of 3 probes and rises on 1, by exact tests" in text
     assert text.endswith("on 1 of them no outcome of so few models could decide.")
-    few = perplexity.answer(over({"p": 4}))
+    few = words.perplexity_answer(found := over({"p": 4}), perplexity.over_models(found))
     assert few.startswith("Whether accuracy falls as perplexity rises over models is open on all of 1 probes; on 1 of")
-    assert "too few" in perplexity.answer(over({}, across=pd.DataFrame()))
+    found = over({}, across=pd.DataFrame())
+    assert "too few" in words.perplexity_answer(found, perplexity.over_models(found))
 
 
 def test_the_page_says_on_how_many_prompts_perplexity_rests():
     answered = pd.DataFrame({"right": [6, 15]})
-    text = perplexity.read_sentence(over({}, answered=answered))
+    text = words.read_sentence(over({}, answered=answered))
     assert text == "Perplexity was read on 20 prompts of each probe, of which a compared model answers 6 to 15 rightly."
-    assert perplexity.read_sentence(over({})) == "Perplexity was read on 20 prompts of each probe."
+    assert words.read_sentence(over({})) == "Perplexity was read on 20 prompts of each probe."
 
 
 def test_a_share_of_at_least_so_much_is_rounded_down():
     table = pd.DataFrame({"model": ["m", "n"], "probe": "p", "mean": [48.5, 51.5]})
-    text = perplexity.caution({"perplexity": table.assign(mean=[51.6, 48.4])})
+    text = words.perplexity_caution({"perplexity": table.assign(mean=[51.6, 48.4])})
     assert text.startswith("On 1 of 1 probes, at least 51% of")
 
 

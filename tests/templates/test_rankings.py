@@ -12,6 +12,7 @@ from probekit.metrics import bootstrap_ci, bootstrap_means, fact_hits, holm, int
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import ask, rankings
+from notebooks.templates import text as words
 from notebooks.templates.rankings import OTHER, SAME, pairings
 
 GENERAL, TUNED, BIO = "general", "biomedical fine-tuned", "biomedical"
@@ -31,6 +32,10 @@ def asked(shares: dict[str, tuple[int, int]], facts: int = 40, **columns) -> pd.
 def tables(table: pd.DataFrame, candidates: int = 100, **categories: str) -> dict[str, pd.DataFrame]:
     models = dict.fromkeys(table["model"], GENERAL)
     return rankings.tables(table.assign(candidates=candidates, object=table["fact_id"]), models | categories)
+
+
+def answer(found: dict[str, pd.DataFrame]) -> str:
+    return words.rankings_answer(found, rankings.conclusions(found))
 
 
 def test_facts_are_counted_once_for_all_models_and_probes():
@@ -188,17 +193,17 @@ def test_no_table_holds_a_missing_number():
 
 
 def test_the_answer_counts_what_keeps_and_swaps():
-    swapped = rankings.answer(tables(asked({"a": (36, 8), "b": (20, 20), "c": (8, 36)})))
+    swapped = answer(tables(asked({"a": (36, 8), "b": (20, 20), "c": (8, 36)})))
     assert swapped.startswith("Whether the way of asking or the tuning decides who wins cannot be told: on the same")
     assert "of 3 pairs of models on one 0" in swapped and "decides in part" not in swapped
-    kept = rankings.answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
+    kept = answer(tables(asked({"a": (40, 40), "b": (10, 10)})))
     assert "does not change who wins" in kept and "of 1 pairs of models on one 1 keep their order" in kept
     assert "No pair is of two models tuned on neither style" in swapped and "neither style" not in kept
-    few = rankings.answer(tables(asked({"a": (4, 4), "b": (4, 4)}, facts=4)))
+    few = answer(tables(asked({"a": (4, 4), "b": (4, 4)}, facts=4)))
     assert few == "Nothing can be said from 4 facts asked in both ways: it takes 5 at least."
     one = ranks("natural", [1, 9], domain="general")
-    assert "no order is compared" in rankings.answer(tables(one))
-    assert "no order is compared" in rankings.answer(tables(pd.concat([one, one.assign(model="b")])))
+    assert "no order is compared" in answer(tables(one))
+    assert "no order is compared" in answer(tables(pd.concat([one, one.assign(model="b")])))
 
 
 def test_who_is_at_the_floor_has_no_rank_in_figure_and_table():
@@ -213,11 +218,11 @@ def test_who_is_at_the_floor_has_no_rank_in_figure_and_table():
 
 
 def test_a_category_leads_only_in_half_of_the_draws():
-    text = rankings.leader_sentence(tables(asked({"a": (20, 0), "b": (5, 0), "c": (5, 0)}), b=BIO, c=TUNED))
+    text = words.leader_sentence(tables(asked({"a": (20, 0), "b": (5, 0), "c": (5, 0)}), b=BIO, c=TUNED))
     assert "general models on" in text and "none, all being at the floor, on" in text
-    text = rankings.leader_sentence(tables(asked({"a": (20, 10), "b": (5, 9), "c": (5, 10)}), b=BIO, c=TUNED))
+    text = words.leader_sentence(tables(asked({"a": (20, 10), "b": (5, 9), "c": (5, 10)}), b=BIO, c=TUNED))
     assert "none for certain on" in text
-    assert "one category" in rankings.leader_sentence(tables(ranks("natural", [1, 9], domain="general")))
+    assert "one category" in words.leader_sentence(tables(ranks("natural", [1, 9], domain="general")))
 
 
 def test_who_leads_on_text_of_its_own_kind():
@@ -250,8 +255,8 @@ def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     assert set(rows["verdict"]) == {"agrees"} and set(rows["dataset"]) == {"trex"} and len(pairs) == 3
     assert pairs[frozenset("ab")]["estimate"] == pytest.approx(min(16, 12) / 40)
     assert pairs[frozenset("ab")]["tuned"] == "biomedical text" and pairs[frozenset("bc")]["tuned"] == "templates"
-    assert rankings.answer(found).endswith("differences. Of those tuned on neither style, 1 pair of 1 swaps.")
-    assert rankings.answer(found).startswith("The way of asking decides in part who wins: on the same facts of")
+    assert answer(found).endswith("differences. Of those tuned on neither style, 1 pair of 1 swaps.")
+    assert answer(found).startswith("The way of asking decides in part who wins: on the same facts of")
     kept = concluded(rankings.conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})))).query("claim == '001-07g'")
     assert kept["verdict"].tolist() == ["contradicts"] and kept["estimate"].tolist() == [pytest.approx(-0.45)]
     unsure = concluded(rankings.conclusions(tables(asked({"a": (36, 20), "b": (8, 21)}))))

@@ -12,7 +12,8 @@ from probekit.metrics import decisions, variance_shares
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import ask, paper, templates
-from notebooks.templates.templates import FRAGMENT, MEAN, SENTENCE, overall, wording_form, wordings
+from notebooks.templates import text as words
+from notebooks.templates.templates import FRAGMENT, MEAN, SENTENCE, wording_form, wordings
 
 
 def probe(name: str, texts: dict[str, list[str]], style: str = "template") -> pk.Probe:
@@ -116,11 +117,11 @@ def test_the_gap_that_a_better_wording_closes():
     natural = ranks(NATURAL, [[1], [1], [1], [1]])
     row = templates.tables(pd.concat([template, natural]), [TEMPLATE, NATURAL])["choice"].query("k == 1").iloc[0]
     assert (row["first"], row["any"], row["natural"], row["closed"]) == (0, 0.75, 1, row["best"])
-    assert "of the gap" in templates.choice_sentences({"choice": pd.DataFrame([row])})[0]
+    assert "of the gap" in words.choice_sentences({"choice": pd.DataFrame([row])})[0]
     level = ranks(NATURAL, [[2], [2], [2], [2]])
     row = templates.tables(pd.concat([template, level]), [TEMPLATE, NATURAL])["choice"].iloc[0]
     assert np.isnan(row["closed"])
-    assert "no gap to close" in templates.choice_sentences({"choice": pd.DataFrame([row])})[0]
+    assert "no gap to close" in words.choice_sentences({"choice": pd.DataFrame([row])})[0]
 
 
 def test_several_models_have_a_mean_and_one_has_none():
@@ -128,10 +129,10 @@ def test_several_models_have_a_mean_and_one_has_none():
     tables = templates.tables(pd.concat([one, two]), [TEMPLATE])
     forms = tables["forms"].query("k == 1").set_index("model")["difference"]
     assert forms.to_dict() == {"m": 1.0, "n": 0.0, MEAN: 0.5}
-    assert overall(tables["forms"], 1)["model"].tolist() == [MEAN]
+    assert words.overall(tables["forms"], 1)["model"].tolist() == [MEAN]
     assert tables["means"].set_index("form")["acc@1"].to_dict() == {SENTENCE: 0.5, FRAGMENT: 0.0}
     alone = templates.tables(one, [TEMPLATE])
-    assert overall(alone["forms"], 1)["model"].tolist() == ["m"] and overall(alone["google_re"], 1).empty
+    assert words.overall(alone["forms"], 1)["model"].tolist() == ["m"] and words.overall(alone["google_re"], 1).empty
 
 
 def test_variance_falls_to_what_differs():
@@ -175,12 +176,14 @@ def test_google_re_dates_against_places_beside_the_printed_numbers(monkeypatch):
     gap = rows[rows["claim"] == "001-09e"].iloc[0]
     assert (gap["measured"], gap["estimate"]) == (templates.DATES_LESS_PLACES, 0.75)
     assert (gap["model"], gap["verdict"]) == (row["model"], "agrees" if gap["low"] > 0 else "undecided")
-    assert "cannot be compared" in templates.answer(tables)
+    assert "cannot be compared" in words.templates_answer(tables)
     monkeypatch.setattr(decisions, "FEWEST", 2)
-    assert "for 100 of 100 facts" in templates.answer(tables) and "95% intervals" not in templates.answer(tables)
+    assert "for 100 of 100 facts" in words.templates_answer(tables) and "95% intervals" not in words.templates_answer(
+        tables
+    )
     two = tables["google_re"].query("model != @MEAN")
     two = pd.concat([two.assign(low=0.1, high=0.2), two.assign(model="n", low=-0.2, high=-0.1)])
-    told = templates.answer({**tables, "google_re": two})
+    told = words.templates_answer({**tables, "google_re": two})
     assert "(by their 95% intervals, 1 of 2 models do worse on dates and 1 better)" in told
     assert set(templates.conclusions({**tables, "google_re": two})["model"]) == {"", row["model"], "n"}
 
@@ -190,9 +193,9 @@ def test_wordings_of_the_same_facts_are_concluded_on_at_ten(monkeypatch):
     (row,) = concluded(templates.conclusions(tables)).to_dict("records")
     assert (row["claim"], row["dataset"], row["estimate"]) == ("001-09e", "d", 1.0)
     assert row["verdict"] not in ("agrees", "contradicts")  # of four facts there is no interval
-    assert templates.answer(tables) == "Nothing can be said from 4 facts: it takes 5 at least."
+    assert words.templates_answer(tables) == "Nothing can be said from 4 facts: it takes 5 at least."
     monkeypatch.setattr(decisions, "FEWEST", 4)
-    assert "100 of 100 facts, the worst for 0" in templates.answer(tables)
+    assert "100 of 100 facts, the worst for 0" in words.templates_answer(tables)
 
 
 def test_further_wordings_repeat_no_prompt():
@@ -209,6 +212,6 @@ def test_further_wordings_repeat_no_prompt():
 def test_shares_of_a_variance_of_nothing_are_not_told():
     row = dict.fromkeys(templates.SHARES, 0.1) | {"dataset": "demo", "k": 10, "model_share": 0.7}
     nothing = dict.fromkeys(templates.SHARES, float("nan")) | {"dataset": "demo_bio", "k": 10}
-    text = templates.shares_sentence({"shares": pd.DataFrame([row, nothing])})
+    text = words.shares_sentence({"shares": pd.DataFrame([row, nothing])})
     assert text.endswith("from the model (70%).") and "nan" not in text
-    assert templates.shares_sentence({"shares": pd.DataFrame([nothing])}) == ""
+    assert words.shares_sentence({"shares": pd.DataFrame([nothing])}) == ""

@@ -12,6 +12,7 @@ from probekit.report.sources import complete
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import ask, paper, reading, vocabulary
+from notebooks.templates import text as words
 
 
 def rows(model: str, style: str, ranks: list[int], lengths: list[int], **columns: list) -> pd.DataFrame:
@@ -159,7 +160,7 @@ def test_perplexities_are_paired_text_by_text():
     assert row["smaller_lower"] == 0 and row["same_tokens"] and row["texts"] == 2
     other = pd.concat([read("s", "natural", [2.0, 8.0]), read("l", "natural", [1.0, 2.0], cut=2)])
     cut = vocabulary.size_tables(SIZES, other, [("s", "l")])["perplexity_pairs"]
-    assert not cut["same_tokens"].any() and vocabulary.comparable(cut).empty
+    assert not cut["same_tokens"].any() and words.comparable(cut).empty
 
 
 def test_conclusions_on_vocabulary_and_size():
@@ -182,14 +183,14 @@ def test_the_answer_names_the_control_and_counts_all():
     gaps = pd.DataFrame(rows, columns=["model", "tuned", "difference", "low"])
     gaps = gaps.assign(high=gaps["low"] + 0.2, dataset="trex", tokens="1", facts=9)
     both = {"lengths": pd.DataFrame({"tokens": [1, 2]})}
-    text = vocabulary.answer({"gaps": gaps, **both})
+    text = words.vocabulary_answer({"gaps": gaps, **both})
     assert "of c, tuned on neither style, differs" in text and "by -1.0 points on" in text
     assert "lies above zero in 1 of 3 pairs of model and data set and below it in 1" in text and text.endswith(
         "cannot be the whole reason for the difference."
     )
-    assert "stays open" in vocabulary.answer({"gaps": gaps.drop(columns="tuned")[1:2], **both})
-    assert "cannot be told apart" in vocabulary.answer({"gaps": pd.DataFrame()})
-    alone = vocabulary.answer({"gaps": gaps, "lengths": both["lengths"][:1]})
+    assert "stays open" in words.vocabulary_answer({"gaps": gaps.drop(columns="tuned")[1:2], **both})
+    assert "cannot be told apart" in words.vocabulary_answer({"gaps": pd.DataFrame()})
+    alone = words.vocabulary_answer({"gaps": gaps, "lengths": both["lengths"][:1]})
     said = "All right answers here are single tokens, so longer ones are not tested. Acc@1 of c"
     assert alone.startswith(said) and text.startswith("Where the answer is a single token, Acc@1 of c")
 
@@ -199,8 +200,8 @@ def test_only_probes_whose_lengths_differ_for_every_model_are_drawn():
     alone = rows("m", "template", [1] * 24, [1, 2] * 12), rows("n", "template", [1] * 24, [1] * 24)
     listing = pd.concat([listed("m", "n", probe=f"demo/{style}") for style in ("natural", "template")])
     found = vocabulary.tables(pd.concat([measured, *alone]), listing)
-    assert vocabulary.everyone(found)["probe"].tolist() == ["demo/natural"]
-    assert "only m has answers of both kinds" in vocabulary.lengths_matter(found)
+    assert words.asked_of_all(found)["probe"].tolist() == ["demo/natural"]
+    assert "only m has answers of both kinds" in words.lengths_matter(found)
     drawn = vocabulary.by_length(found)
     assert set(drawn["probe"]) == {"demo/natural"} and sorted(drawn["place"]) == [1, 1, 2, 2]
 
@@ -228,6 +229,6 @@ def test_the_recorded_tables_are_known_and_give_their_conclusions():
 def test_lengths_that_cannot_differ_are_not_counted():
     bias = pd.DataFrame({"model": "m", "mean_length": [1.0, 1.0], "same": 1.0, "longer_low": 0.0, "longer_high": 0.0})
     bias["unknown_golds"] = 0
-    assert "length cannot matter" in vocabulary.first_predictions({"bias": bias})
+    assert "length cannot matter" in words.first_predictions({"bias": bias})
     longer = bias.assign(mean_length=[1.0, 2.5])
-    assert vocabulary.first_predictions({"bias": longer}).startswith("Of 2 pairs of model and probe")
+    assert words.first_predictions({"bias": longer}).startswith("Of 2 pairs of model and probe")

@@ -9,6 +9,7 @@ import pytest
 import probekit as pk
 from probekit.errors import ReportError
 
+from notebooks.templates import text as words
 from notebooks.templates import world
 
 
@@ -138,12 +139,14 @@ def test_the_answer_and_its_control_come_from_readers_and_others_apart():
         for style in ("natural", "template")
     ]
     tables = world.calibration(pd.concat(parts))
-    (row,) = world.readers(tables)
+    (row,) = words.readers(tables)
     assert (row["domain"], row["natural"], row["template"], row["difference"]) == ("general", 1.0, 1.0, 0.0)
-    assert "in the general part 1.00 by template and 1.00 in natural sentences, not clearly" in world.answer(tables)
-    assert world.answer(tables).startswith("A probe tells")
-    (control,) = world.readers(tables, (world.NO,))
+    assert "in the general part 1.00 by template and 1.00 in natural sentences, not clearly" in words.world_answer(
+        tables
+    )
+    assert words.world_answer(tables).startswith("A probe tells")
+    (control,) = words.readers(tables, (world.NO,))
     assert (control["domain"], control["models"]) == ("biomedical", 1)
-    assert world.control_sentences(tables)[0].startswith("Where models never read the biomedical text, the AUC is 0.")
+    assert words.control_sentences(tables)[0].startswith("Where models never read the biomedical text, the AUC is 0.")
     one = world.calibration(asked("zoo/bert-tiny", "natural", [9, 8, 1, 1, 1, 1], EXPOSURE))
-    assert "not compared" in world.answer(one)
+    assert "not compared" in words.world_answer(one)
