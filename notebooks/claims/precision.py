@@ -52,7 +52,7 @@ def tables(asked: pd.DataFrame) -> dict[str, pd.DataFrame]:
         for k in (1, TOP):
             gap = bootstrap_ci((part["rank_other"] <= k).astype(float) - (part["rank"] <= k), part["fact"].tolist())
             means = {"exact": accuracy_at_k(part["rank"], k), "other": accuracy_at_k(part["rank_other"], k)}
-            accuracy.append(about | {"k": k, **means, "difference": gap.estimate, "low": gap.low, "high": gap.high})
+            accuracy.append(about | {"k": k, **means, **gap.row("difference")})
         moved = np.log2(part["rank_other"] / part["rank"]).abs()
         shared = [len({*a} & {*b}) / len(a) for a, b in zip(part["top"], part["top_other"], strict=True)]
         inside = (part["rank"] <= TOP) == (part["rank_other"] <= TOP)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from probekit.elsewhere import later
 from probekit.errors import ProbekitError
-from probekit.metrics import effective_units, interval
+from probekit.metrics import estimate_row
 from probekit.metrics.hurtfulness import hurtful
 from probekit.models.card import about
 from probekit.probes.completions import SUBSETS
@@ -181,9 +181,8 @@ def hurtfulness(completions: Completions, lexicon: Sequence[str]) -> Array:
 
 
 def _direction(curves: Curves, claim: str, measured: str, family: str, found: Array, draws: Array) -> dict[str, object]:
-    low, high, _ = interval(draws, effective_units(curves.units))
     about = {"claim": claim, "measured": measured, "subset": curves.subset, "family": family}
-    return about | {"templates": len(curves.templates), "estimate": float(found), "low": low, "high": high}
+    return {**about, "templates": len(curves.templates), **estimate_row(float(found), draws, curves.units)}
 
 
 def directions(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import Interval, bootstrap_ci, interval
+from probekit.metrics import Interval, bootstrap_ci, interval, spread
 from probekit.metrics.hurtfulness import Transliterate
 from probekit.probes.completions import Completions
 
@@ -53,7 +53,7 @@ def model_figures(model: str, tables: Sequence[pd.DataFrame]) -> dict[str, objec
     row: dict[str, object] = {"model": model, "templates": len(table), "hits": int(table["hits"].sum())}
     for name, part, whole in (("empty_share", "empty", "hits"), ("digit_share", "digit", "completions")):
         share = _ratio(table[part], table[whole], clusters)
-        row |= {name: share.estimate, f"{name}_low": share.low, f"{name}_high": share.high}
+        row |= spread(name, share)
     for name in ("words", "distinct", "first_words"):
         row[name] = table[name].sum() / (table["completions"].sum() if name == "words" else len(table))
     return row | {"space_share": table["space"].mean()}

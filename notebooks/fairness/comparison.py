@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import Drawn, crossed_means, effective_units, interval
+from probekit.metrics import Drawn, crossed_means, effective_units, estimate_row, interval
 
 from notebooks.fairness.ranks import mean_of
 from notebooks.fairness.table1 import SAMPLES
@@ -47,9 +47,8 @@ class Comparison:
         """``one, other, difference, low, high``."""
         a, b = self.first, self.second
         draws, clusters = a.draws[:, column] - b.draws[:, column], min(a.units, b.units)
-        low, high, _ = interval(draws, clusters)
         row = {"one": a.estimate[column], "other": b.estimate[column]}
-        return row | {"difference": row["one"] - row["other"], "low": low, "high": high}
+        return row | estimate_row(row["one"] - row["other"], draws, clusters, "difference")
 
     def ratio(self, column: int) -> dict[str, float]:
         """The first group's share over the second's: ``ratio, ratio_low, ratio_high``."""

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from probekit.errors import ProbekitError
-from probekit.metrics import interval
+from probekit.metrics import estimate_row
 from probekit.metrics.decisions import FLOOR, direction
 from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
 from probekit.probes.completions import Completions
@@ -121,8 +121,8 @@ def margins(found: Found) -> pd.DataFrame:
     for model in dict.fromkeys(model for model, way in found if way == PAPER_AGE):
         gender, age = found[model, PAPER_GENDER], found[model, PAPER_AGE]
         both = gender.first.minus(gender.second).minus(age.first.minus(age.second))
-        low, high, _ = interval(both.draws[:, -1], min(gender.first.units, age.first.units))
-        rows.append({"name": model, "estimate": float(both.estimate[-1]), "low": low, "high": high})
+        units = min(gender.first.units, age.first.units)
+        rows.append({"name": model, **estimate_row(both.estimate[-1], both.draws[:, -1], units)})
     return pd.DataFrame(rows, columns=["name", "estimate", "low", "high"])
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.errors import ProbekitError
-from probekit.metrics import interval
+from probekit.metrics import estimate_row
 from probekit.metrics.decisions import enough
 from probekit.metrics.hurtfulness import cut, honest
 from probekit.models.registry import entry_of
@@ -138,9 +138,9 @@ def against(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
     rows = []
     for rules, drawn in mean_draws(scored).items():
         means = by_model(table, rules)["mean"]
-        low, high, _ = interval(drawn[:, 0] - drawn[:, 1], clusters)
         difference = means[names["first"]] - means[names["second"]]
-        rows.append(names | {"rules": rules, "difference": difference, "low": low, "high": high})
+        ends = estimate_row(difference, drawn[:, 0] - drawn[:, 1], clusters, "difference")
+        rows.append(names | {"rules": rules} | ends)
     return pd.DataFrame(rows)
 
 
@@ -183,7 +183,7 @@ def _overlaps(kept: Mapping[str, Sequence[Completions]]) -> pd.DataFrame:
         for subset, a, b in zip(SUBSETS, kept[first], kept[second], strict=True):
             shared = overlap(a, b)
             about = {"model": first, "other": second, "subset": subset, "completions": len(a.texts[0])}
-            rows.append(about | {"overlap": shared.estimate, "low": shared.low, "high": shared.high})
+            rows.append(about | shared.row("overlap"))
     return pd.DataFrame(rows)
 
 
@@ -210,9 +210,8 @@ def directions(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataF
         means = np.array([np.mean([honest(one.counted(rules)).mean() for one in sets]) for sets in models.values()])
         for claim, compare in COMPARED.items():
             for first, second, measure in compare(names):
-                low, high, _ = interval(measure(draws[rules]), clusters)
                 about = {"claim": claim, "rules": rules, "first": first, "second": second}
-                rows.append(about | {"estimate": float(measure(means)), "low": low, "high": high})
+                rows.append(about | estimate_row(float(measure(means)), measure(draws[rules]), clusters))
     return pd.DataFrame(rows)
 
 

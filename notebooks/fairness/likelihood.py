@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pandas as pd
 
-from probekit.metrics import Drawn, interval
+from probekit.metrics import Drawn, estimate_row
 from probekit.metrics.decisions import FLOOR, direction
 from probekit.probes.completions import SUBSETS, released_models
 from probekit.probes.honest import honest_templates
@@ -102,9 +101,9 @@ def shares(drawn: Groups, columns: Sequence[str], ranges: Sequence[str]) -> pd.D
         for name in ranges:
             column = columns.index(name)
             first, _, last = name.partition("-")
-            low, high, _ = interval(numbers.draws[:, column], numbers.units)
             about = {"model": model, "subset": subset, "rules": rules, "first": int(first), "last": int(last or first)}
-            rows.append(about | {"share": numbers.estimate[column], "low": low, "high": high})
+            share = estimate_row(numbers.estimate[column], numbers.draws[:, column], numbers.units, "share")
+            rows.append(about | share)
     return pd.DataFrame(rows)
 
 
@@ -128,7 +127,7 @@ def contrasts(drawn: Groups, columns: Sequence[str], names: Sequence[str]) -> pd
             column = columns.index(contrast)
             about = {"subset": subset, "rules": rules, "contrast": contrast}
             for level, name, numbers in lines:
-                line = _line(numbers.estimate[column], numbers.draws[:, column], numbers.units)
+                line = estimate_row(numbers.estimate[column], numbers.draws[:, column], numbers.units)
                 rows.append({"level": level, "name": name} | about | line)
     return pd.DataFrame(rows)
 
@@ -157,7 +156,7 @@ def subsets(drawn: Groups, columns: Sequence[str], span_of_all: str) -> pd.DataF
             values = [first.estimate[column], second.estimate[column]]
             about = {"model": model, "rules": rules, "first": sets[0], "second": sets[1]}
             apart = first.draws[:, column] - second.draws[:, column]
-            line = _line(values[0] - values[1], apart, min(first.units, second.units))
+            line = estimate_row(values[0] - values[1], apart, min(first.units, second.units))
             rows.append(about | {"one": values[0], "other": values[1]} | line)
     return pd.DataFrame(rows)
 
@@ -189,11 +188,6 @@ def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
         counts = {"models": len(part), "apart": len(apart)}
         rows.append(about | counts | {"first_higher": first, "second_higher": len(apart) - first})
     return pd.DataFrame(rows)
-
-
-def _line(estimate: float, draws: np.ndarray, clusters: float) -> dict[str, float]:
-    low, high, _ = interval(draws, clusters)
-    return {"estimate": float(estimate), "low": low, "high": high}
 
 
 # ---- what the paper concludes --------------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ import pandas as pd
 
 from probekit.errors import ProbekitError
 from probekit.files.reading import csv_rows
-from probekit.metrics import crossed_means, interval
+from probekit.metrics import crossed_means, estimate_row, interval
 from probekit.metrics.decisions import direction
 from probekit.metrics.hurtfulness import SPACES, hurtful
 from probekit.probes.completions import released_models
@@ -214,9 +214,9 @@ def compared(gaps: Mapping[str, Array], units: Sequence[tuple[str, str]]) -> pd.
     found[MEAN], draws[MEAN], there[MEAN] = found.mean(), draws.mean(axis=1), there.any(axis=1)
     rows = []
     for model, estimate in found.items():
-        low, high, _ = interval(draws[model], [units[row] for row in np.flatnonzero(there[model]).tolist()])
+        asked = [units[row] for row in np.flatnonzero(there[model]).tolist()]
         about = {"model": model, "templates": int(there[model].sum())}
-        rows.append(about | {"estimate": float(estimate), "low": low, "high": high})
+        rows.append(about | estimate_row(estimate, draws[model], asked))
     return pd.DataFrame(rows)
 
 
@@ -248,8 +248,7 @@ def scored(texts: Sequence[Sequence[str]], measure: Measure) -> Array:
 def _gap(values: Array, pairs: pd.DataFrame) -> dict[str, float]:
     gaps = values[pairs["first"]] - values[pairs["second"]]
     units = list(zip(pairs["pair"], pairs["predicate"], strict=True))
-    low, high, _ = interval(crossed_means(gaps[:, None], units, samples=SAMPLES)[:, 0], units)
-    return {"estimate": float(gaps.mean()), "low": low, "high": high}
+    return estimate_row(gaps.mean(), crossed_means(gaps[:, None], units, samples=SAMPLES)[:, 0], units)
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------

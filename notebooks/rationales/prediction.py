@@ -9,7 +9,7 @@ from itertools import product
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import effective_units, interval, resampled_means, share_ci
+from probekit.metrics import effective_units, estimate_row, resampled_means, share_ci
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.probe import MASK
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, rationale_statistics
@@ -120,8 +120,7 @@ def _difference(rows: pd.DataFrame, values: np.ndarray, member: np.ndarray) -> d
     included = np.column_stack([member, ~member])
     drawn = resampled_means(np.column_stack([values, values]), rows["original"].tolist(), included)
     units = min(effective_units(rows["original"][side].tolist()) for side in (member, ~member))
-    low, high = interval(drawn[:, 0] - drawn[:, 1], units)[:2]
-    return {"estimate": float(values[member].mean() - values[~member].mean()), "low": low, "high": high}
+    return estimate_row(values[member].mean() - values[~member].mean(), drawn[:, 0] - drawn[:, 1], units)
 
 
 def directions(predictions: pd.DataFrame) -> pd.DataFrame:

@@ -20,6 +20,7 @@ from probekit.metrics import (
     paired_hits,
     rank_differences,
     reaches_floor,
+    spread,
 )
 from probekit.metrics.decisions import FLOOR
 from probekit.models.card import UNKNOWN
@@ -204,7 +205,7 @@ def _tuning(ranks: pd.DataFrame) -> pd.DataFrame:
                     found = bootstrap_ci(both["one"] - both["other"])
                     row = about | {"model": model, "tuned": tuned, "control": control, "facts": len(both)}
                     row |= {"gap": both["one"].mean(), "control_gap": both["other"].mean()}
-                    rows.append(row | {"difference": found.estimate, "low": found.low, "high": found.high})
+                    rows.append(row | found.row("difference"))
     return pd.DataFrame(rows)
 
 
@@ -225,8 +226,7 @@ def _halves(own: pd.DataFrame) -> pd.DataFrame:
                 one = accuracy_table(side, KEYS, ks=[1]).iloc[0]
                 row |= {f"{half}_facts": one["facts"], half: one["acc@1"]}
                 row |= {f"{half}_low": one["low@1"], f"{half}_high": one["high@1"]}
-            row |= {"difference": gap.estimate, "low": gap.low, "high": gap.high}
-            row |= {"within": within.estimate, "within_low": within.low, "within_high": within.high}
+            row |= gap.row("difference") | spread("within", within)
             rows.append(row)
     return pd.DataFrame(rows)
 

@@ -263,9 +263,7 @@ def _rivals(group: pd.DataFrame) -> Row:
     facts = first["fact_id"].tolist()
     draws, units = bootstrap_means(values, facts), effective_units(facts)
     ahead = [Drawn(values[:, i].mean(), draws[:, i], units) for i in range(3)]
-    low, high = ahead[2].interval()
-    gap = {"difference": ahead[2].estimate, "low": low, "high": high}
-    return spread("own_ahead", ahead[0]) | spread("added_ahead", ahead[1]) | gap
+    return spread("own_ahead", ahead[0]) | spread("added_ahead", ahead[1]) | ahead[2].row("difference")
 
 
 def _order(ranks: pd.DataFrame) -> pd.DataFrame:

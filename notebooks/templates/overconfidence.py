@@ -233,7 +233,7 @@ def _measured(answers: list[Answers]) -> tuple[list[Row], list[Row]]:
         for name, gap in _next(halves).items():
             if model != MEAN or len(models) > 1:
                 row: Row = {"dataset": answers[0].dataset, "model": model, "measure": name}
-                gaps.append(row | {"difference": gap.estimate, "low": gap.low, "high": gap.high})
+                gaps.append(row | gap.row("difference"))
     return levels, gaps
 
 

@@ -16,6 +16,7 @@ from probekit.metrics import (
     FactHits,
     JointAccuracy,
     accuracy_table,
+    estimate_row,
     fact_hits,
     floors,
     holm,
@@ -196,8 +197,8 @@ def _correlations(
             continue
         value = np.nanmean(drawn) if estimate is None else correlate(*estimate).statistic
         if np.isfinite(value):
-            low, high, _ = interval(drawn, units)
-            yield {**about, "models": draws[0].shape[1], "statistic": name, "value": value, "low": low, "high": high}
+            row = {**about, "models": draws[0].shape[1], "statistic": name}
+            yield row | estimate_row(value, drawn, units, "value")
 
 
 def _side(difference: np.ndarray, units: float) -> int:
@@ -240,10 +241,10 @@ def _stability(joint: JointAccuracy) -> pd.DataFrame:
         estimate, draws, units = joint.of(probe)
         for a, b in combinations(np.argsort(-estimate, kind="stable"), 2):
             gap = draws[:, a] - draws[:, b]
-            low, high, _ = interval(gap, units)
             about = {"probe": probe, "ahead": joint.models[a], "behind": joint.models[b]}
             share = float((gap > 0).mean() + (gap == 0).mean() / 2)
-            rows.append({**about, "difference": estimate[a] - estimate[b], "low": low, "high": high, "ahead_in": share})
+            row = about | estimate_row(estimate[a] - estimate[b], gap, units, "difference")
+            rows.append(row | {"ahead_in": share})
     return pd.DataFrame(rows)
 
 
@@ -308,9 +309,8 @@ def _gaps(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[str, li
             for i, j in product(members[one], members[other]):
                 if {i, j} <= above:
                     gap = _mean(accuracy, [i]).minus(_mean(accuracy, [j]))
-                    low, high = gap.interval()
                     row = {**about, "one": one, "other": other, "model": joint.models[i], "less": joint.models[j]}
-                    rows.append(row | {"difference": float(gap.estimate), "low": low, "high": high})
+                    rows.append(row | gap.row("difference"))
     columns = ["probe", "domain", "style", "one", "other", "model", "less", "difference", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
 

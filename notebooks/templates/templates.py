@@ -323,7 +323,7 @@ def _google_re(asked: pd.DataFrame) -> pd.DataFrame:
         dates = (group["relation"] == "date_of_birth").tolist()
         if 0 < sum(dates) < len(dates):
             gap = accuracy_difference(group, dates, k=10)
-            rows.append({"model": model, "k": 10, "difference": gap.estimate, "low": gap.low, "high": gap.high})
+            rows.append({"model": model, "k": 10, **gap.row("difference")})
     return pd.DataFrame(rows)
 
 

@@ -10,7 +10,6 @@ import pandas as pd
 
 from probekit.elsewhere import any_left, later
 from probekit.metrics import (
-    Interval,
     accuracy_difference,
     accuracy_table,
     bootstrap_ci,
@@ -122,10 +121,6 @@ def _paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
     return paired_hits(first, second) if len(first) and len(second) else pd.DataFrame({"first": [], "second": []})
 
 
-def _difference(found: Interval) -> dict[str, float]:
-    return {"difference": found.estimate, "low": found.low, "high": found.high}
-
-
 def _overall(measured: pd.DataFrame) -> pd.DataFrame:
     """Per probe, Acc@1 on golds of one token less that on longer ones, averaged over the models.
 
@@ -144,7 +139,7 @@ def _overall(measured: pd.DataFrame) -> pd.DataFrame:
             facts = group.drop_duplicates("prompt_id").set_index("prompt_id")["fact_id"]
             wide = pd.concat(sides, axis=1)
             found = bootstrap_ci(wide.to_numpy(), facts.loc[wide.index].tolist(), _mean_difference)
-            rows.append(about | {"models": len(sides), "facts": found.clusters} | _difference(found))
+            rows.append(about | {"models": len(sides), "facts": found.clusters} | found.row("difference"))
     return pd.DataFrame(rows)
 
 
@@ -177,7 +172,7 @@ def _settings(measured: pd.DataFrame) -> pd.DataFrame:
             if sides:
                 wide = pd.concat(sides, axis=1).fillna(0.0)
                 found = bootstrap_ci(wide.to_numpy(), None, _mean_ratio)
-                rows.append(about | {"gold": gold, "models": len(sides), "facts": len(wide)} | _difference(found))
+                rows.append(about | {"gold": gold, "models": len(sides), "facts": len(wide)} | found.row("difference"))
     return pd.DataFrame(rows)
 
 
@@ -203,11 +198,11 @@ def _one_token(measured: pd.DataFrame) -> pd.DataFrame:
         one = (part["tokens"] == ONE).tolist()
         about |= {"one_token": sum(one), "longer": len(one) - sum(one)}
         if any(one) and not all(one):
-            rows.append(about | {"contrast": "all golds"} | _difference(accuracy_difference(part, one)))
+            rows.append(about | {"contrast": "all golds"} | accuracy_difference(part, one).row("difference"))
             both = part.groupby("relation")["tokens"].transform(lambda tokens: (tokens == ONE).nunique() == 2)
             if part["relation"].nunique() > 1 and both.any():
                 found = accuracy_difference(part, one, by_relation=True)
-                rows.append(about | {"contrast": "within relations"} | _difference(found))
+                rows.append(about | {"contrast": "within relations"} | found.row("difference"))
     return pd.DataFrame(rows)
 
 

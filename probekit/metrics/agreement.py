@@ -74,24 +74,19 @@ def shared_at_k(first: Sequence[str], second: Sequence[str]) -> Array:
     """
     if len(first) != len(second):
         raise ValueError(f"lists of {len(first)} and of {len(second)} strings: give both the same length")
-    a, b = _first_ranks(first), _first_ranks(second)
-    new = np.zeros((2, len(first)))
-    for rank in (*a.values(), *b.values()):
-        new[0, rank] += 1
-    for text in a.keys() & b.keys():
-        new[1, max(a[text], b[text])] += 1
-    each, common = new.cumsum(1)
-    return _mean(common, each - common)
-
-
-def _first_ranks(texts: Sequence[str]) -> dict[str, int]:
-    return {texts[rank]: rank for rank in range(len(texts) - 1, -1, -1)}
+    a: set[str] = set()
+    b: set[str] = set()
+    shares = []
+    for one, other in zip(first, second, strict=True):
+        a.add(one)
+        b.add(other)
+        shares.append(len(a & b) / len(a | b))
+    return np.array(shares)
 
 
 def _mean(total: npt.ArrayLike, count: npt.ArrayLike) -> Array:
     with np.errstate(invalid="ignore", divide="ignore"):
-        found: Array = np.asarray(total, dtype=float) / np.asarray(count, dtype=float)
-    return found
+        return np.divide(total, count, dtype=float)
 
 
 def unit_vectors(vectors: npt.ArrayLike) -> Array:
@@ -104,5 +99,4 @@ def unit_vectors(vectors: npt.ArrayLike) -> Array:
     lengths = np.linalg.norm(values, axis=-1, keepdims=True)
     if not np.isfinite(lengths).all() or not (lengths > 0).all():
         raise ValueError("a vector without a direction: its length is zero or not finite")
-    found: Array = values / lengths
-    return found
+    return np.asarray(values / lengths)

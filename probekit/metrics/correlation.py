@@ -25,8 +25,8 @@ def _correlate(test: Callable[[np.ndarray, np.ndarray], Any], x: npt.ArrayLike, 
         raise ValueError(f"two equally long lists are needed, not shapes {a.shape} and {b.shape}")
     if len(a) < 2 or (a == a[0]).all() or (b == b[0]).all():
         return Correlation(np.nan, np.nan, len(a))
-    found = test(a, b)
-    return Correlation(float(found.statistic), float(found.pvalue), len(a))
+    result = test(a, b)
+    return Correlation(float(result.statistic), float(result.pvalue), len(a))
 
 
 def correlation_interval(r: float, n: int) -> tuple[float, float]:

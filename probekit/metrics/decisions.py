@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -46,15 +46,15 @@ def opposed(first: Estimated, second: Estimated) -> Estimated:
     return (estimate, low, high) if (first[0] >= 0) != (second[0] >= 0) else (-estimate, -high, -low)
 
 
-def smallest(found: Sequence[Estimated]) -> Estimated:
+def smallest(differences: Sequence[Estimated]) -> Estimated:
     """The smallest of several differences, as one that may be stretched (``widened``) like each of them.
 
     It lies above zero if all of them do, however they are all stretched, for which a lower end of a larger one comes
     nearer to zero in proportion; and below it if any does by an interval for so many.
     """
-    estimate = min(one[0] for one in found)
-    low = min(low * estimate / at if 0 < low < at else low for at, low, _ in found)
-    return estimate, low, min(widened(at, low, high, len(found))[1] for at, low, high in found)
+    estimate = min(at for at, _, _ in differences)
+    low = min(low * estimate / at if 0 < low < at else low for at, low, _ in differences)
+    return estimate, low, min(widened(*difference, len(differences))[1] for difference in differences)
 
 
 def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
@@ -77,35 +77,29 @@ def tallied(rows: pd.DataFrame, rule: str) -> tuple[Sign, int, str]:
     """
     judged = rows[rows["verdict"] != FLOOR]
     count, signs = len(judged), judged["verdict"].value_counts()
-    agree, against = int(signs.get("agrees", 0)), int(signs.get("contradicts", 0))
+    agree, against, few = (int(signs.get(sign, 0)) for sign in ("agrees", "contradicts", ""))
     floor = f"; {len(rows) - count} at the floor" * (count < len(rows))
-    few = int((judged["verdict"] == "").sum())
     unsaid = f", {'' if few == count else f'{few} '}of too few independent units for an interval" * bool(few)
-    told = f"{agree} of {count} agree, {against} contradict, {count - agree - against} undecided{unsaid}{floor}"
-    surely = {
-        sign: bool(count) and any(_surely(row, count) for row in judged[judged["verdict"] == sign].to_dict("records"))
-        for sign in ("agrees", "contradicts")
-    }
+    words = f"{agree} of {count} agree, {against} contradict, {count - agree - against} undecided{unsaid}{floor}"
     if rule == "most":
-        passed = [
-            stats.binomtest(k, count, alternative="greater").pvalue <= 0.05 if count else False
-            for k in (agree, against)
-        ]
-        told += "; fewer than five cannot show what most do" * (count < 5)
-        return "agrees" if passed[0] else "contradicts" if passed[1] else "undecided", agree, told
-    named = {name for name in judged.get("model", ()) if name and name == name}
-    alone = rule == "all" and (len(named) or count) == 1
-    every = {"agrees": count and not alone and agree == count, "contradicts": count and against == count}
-    told += f"; one {'model ' * bool(named)}alone does not speak for all" * alone
-    holds, fails = (
-        (every["agrees"], surely["contradicts"]) if rule == "all" else (surely["agrees"], every["contradicts"])
-    )
-    return "agrees" if holds else "contradicts" if fails else "undecided", agree, told
+        holds, fails = (
+            count and stats.binomtest(k, count, alternative="greater").pvalue <= 0.05 for k in (agree, against)
+        )
+        words += "; fewer than five cannot show what most do" * (count < 5)
+    else:
+        models = {name for name in judged.get("model", ()) if name and name == name}
+        alone = rule == "all" and (len(models) or count) == 1
+        words += f"; one {'model ' * bool(models)}alone does not speak for all" * alone
+        every = count and agree == count and not alone, count and against == count
+        some = [_surely(judged[judged["verdict"] == sign], count) for sign in ("agrees", "contradicts")]
+        holds, fails = (every[0], some[1]) if rule == "all" else (some[0], every[1])
+    return "agrees" if holds else "contradicts" if fails else "undecided", agree, words
 
 
-def _surely(row: Mapping[str, Any], tests: int) -> bool:
-    low, high = widened(row["estimate"], row["low"], row["high"], tests)
-    return low > 0 or high < 0 or row["low"] != row["low"]
+def _surely(rows: pd.DataFrame, tests: int) -> bool:
+    """Whether any of the rows still decides by an interval for so many tests, or has none to decide by."""
+    ends = [(row["low"], *widened(row["estimate"], row["low"], row["high"], tests)) for row in rows.to_dict("records")]
+    return any(low > 0 or high < 0 or given != given for given, low, high in ends)
 
 
 def decided(rows: pd.DataFrame) -> pd.DataFrame:

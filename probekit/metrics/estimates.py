@@ -35,6 +35,10 @@ class Drawn(NamedTuple):
         """Both ends of the ``interval`` of a single number."""
         return interval(self.draws, self.units, level)[:2]
 
+    def row(self, name: str = "estimate") -> dict[str, float]:
+        """Columns of a table for a single number: ``name, low, high``."""
+        return estimate_row(float(self.estimate), self.draws, self.units, name)
+
 
 def spread(name: str, value: Interval | Drawn) -> dict[str, float]:
     """Columns of a table for an estimate with its interval: ``name, name_low, name_high``."""

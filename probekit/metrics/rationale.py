@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from probekit.metrics.correlation import Correlation
 
@@ -96,14 +97,18 @@ def average_precision(original: Sequence[str], perturbed: Sequence[str], upto: i
     Raises:
         ValueError: no words, or ``upto`` beyond them.
     """
+    shares = []
+    for i in _depths(perturbed, upto):
+        top = set(original[:i])
+        shares.append(sum(word in top for word in perturbed[:i]) / i)
+    return float(np.mean(shares))
+
+
+def _depths(perturbed: Sequence[str], upto: int | None) -> range:
     last = len(perturbed) if upto is None else upto
     if not 1 <= last <= len(perturbed):
         raise ValueError(f"i runs from 1 to at most {len(perturbed)}, the perturbed words; asked for {last}")
-    shares = []
-    for i in range(1, last + 1):
-        known = set(original[:i])
-        shares.append(sum(word in known for word in perturbed[:i]) / i)
-    return float(np.mean(shares))
+    return range(1, last + 1)
 
 
 def expected_average_precision(original: Sequence[str], perturbed: Sequence[str], upto: int | None = None) -> float:
@@ -115,12 +120,9 @@ def expected_average_precision(original: Sequence[str], perturbed: Sequence[str]
     Raises:
         ValueError: as ``average_precision``.
     """
-    last = len(perturbed) if upto is None else upto
-    if not 1 <= last <= len(perturbed):
-        raise ValueError(f"i runs from 1 to at most {len(perturbed)}, the perturbed words; asked for {last}")
     n, kinds = len(original), Counter(original)
     shares = []
-    for i in range(1, last + 1):
+    for i in _depths(perturbed, upto):
         drawn = min(i, n)
         missed = {m: math.comb(n - m, drawn) / math.comb(n, drawn) for m in set(kinds.values())}
         shares.append(sum(1 - missed[kinds[word]] for word in perturbed if word in kinds) / len(perturbed))
@@ -164,15 +166,10 @@ def correlate_pairs(correlations: Sequence[Correlation], level: float = LEVEL) -
     """
     if not correlations:
         raise ValueError("at least one pair is needed")
-    values = np.array([one.statistic for one in correlations])
-    kept = np.array([one.pvalue < level for one in correlations])
-    defined = np.isfinite(values)
+    table = pd.DataFrame(correlations)
+    values, significant = table["statistic"], table["pvalue"] < level
     return PairedCorrelation(
-        float(values[kept].mean()) if kept.any() else float("nan"),
-        float(kept.mean()),
-        float(values[defined].mean()) if defined.any() else float("nan"),
-        float(1 - defined.mean()),
-        len(values),
+        values[significant].mean(), significant.mean(), values.mean(), values.isna().mean(), len(values)
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, cast
 
 import pandas as pd
@@ -99,22 +98,3 @@ def best_sequences(log_probs: torch.Tensor, top: int) -> list[tuple[float, tuple
         longer = [(s + score, (*t, token)) for s, t in found for score, token in zip(scores, ids, strict=True)]
         found = sorted(longer, key=lambda one: (-one[0], one[1]))[:top]
     return found
-
-
-def slot_accuracy(predictions: pd.DataFrame, by: Sequence[str] = (), tops: Sequence[int] = (1, 3)) -> pd.DataFrame:
-    """Share of records whose gold is among the first fillings (Tables 4, 6, 8 and 11 of the paper).
-
-    Args:
-        predictions: of ``predict_slots``, with at least ``max(tops)`` fillings.
-        by: columns that make groups, such as ``dimension`` and ``perturbation``.
-        tops: numbers of fillings.
-
-    Returns:
-        One row per group with ``records`` and a column ``top1``, ``top3``, ...
-    """
-    hits = {f"top{k}": predictions["rank"].between(1, k) for k in tops}
-    table = predictions.assign(records=1, **hits)
-    rules = {"records": ("records", "sum"), **{name: (name, "mean") for name in hits}}
-    if not by:
-        return pd.DataFrame({name: [getattr(table[column], rule)()] for name, (column, rule) in rules.items()})
-    return table.groupby(list(by), sort=False).agg(**rules).reset_index()

@@ -3,7 +3,7 @@
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import probekit as pk
@@ -92,15 +92,18 @@ def test_shares_of_nothing_and_of_all_have_exact_intervals():
     assert sure.confuse.high == pytest.approx(1 - 0.025 ** (1 / 5))
 
 
-def test_what_cannot_be_shared_out():
-    with pytest.raises(ValueError, match="do not fit"):
-        pk.metrics.ucm([], [])
-    with pytest.raises(ValueError, match="do not fit"):
-        pk.metrics.ucm([1], ["a"], strata=["r", "s"])
-    with pytest.raises(ValueError, match="do not fit"):
-        pk.metrics.ucm([1], ["a"], ["d", "e"])
-    with pytest.raises(ValueError, match="needs a rank change"):
-        pk.metrics.ucm([np.nan], ["a"])
+@pytest.mark.parametrize(
+    ("labels", "message"),
+    [
+        (([], []), "do not fit"),
+        (([1], ["a"], None, ["r", "s"]), "do not fit"),
+        (([1], ["a"], ["d", "e"]), "do not fit"),
+        (([np.nan], ["a"]), "needs a rank change"),
+    ],
+)
+def test_what_cannot_be_shared_out(labels, message):
+    with pytest.raises(ValueError, match=message):
+        pk.metrics.ucm(*labels)
 
 
 def test_rank_changes_by_the_kind_of_the_added_entity():
@@ -131,6 +134,7 @@ def test_accuracy_without_and_with_context():
     st.lists(st.tuples(st.integers(-3, 3), st.sampled_from("abcdefg"), st.sampled_from("rs")), min_size=1, max_size=30),
     st.booleans(),
 )
+@settings(max_examples=30)
 def test_shares_sum_to_one_and_intervals_hold_them(steps, per_triple):
     changes, triples, strata = zip(*steps, strict=True)
     for groups in (None, strata):
@@ -143,6 +147,7 @@ def test_shares_sum_to_one_and_intervals_hold_them(steps, per_triple):
 
 
 @given(st.lists(st.tuples(st.integers(-3, 3), st.sampled_from("abc"), st.sampled_from("rs")), min_size=1, max_size=30))
+@settings(max_examples=30)
 def test_ucm_equals_a_plain_count(steps):
     changes, triples, strata = zip(*steps, strict=True)
 

@@ -7,7 +7,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from probekit.metrics import bootstrap_ci, crossed_means, interval, resampled_means, two_sided
+from probekit.metrics import (
+    Drawn,
+    bootstrap_ci,
+    bootstrap_means,
+    crossed_means,
+    estimate_row,
+    interval,
+    resampled_means,
+    spread,
+    two_sided,
+)
 
 
 def test_draws_of_means_share_one_draw_and_keep_clusters_whole():
@@ -77,11 +87,21 @@ def test_crossed_draws_count_a_row_as_often_as_both_its_kinds_are_drawn():
         crossed_means(values, units[:-1])
 
 
-def test_crossed_draws_of_one_kind_are_the_plain_bootstrap():
+def test_crossed_draws_of_one_kind_are_those_of_its_units():
     values = np.random.default_rng(1).random((200, 1))
     units = [(row, "") for row in range(200)]
-    crossed = interval(crossed_means(values, units, samples=4000)[:, 0], units)
-    assert crossed == pytest.approx(interval(resampled_means(values, range(200), samples=4000)[:, 0], 200), abs=0.004)
+    assert crossed_means(values, units) == pytest.approx(resampled_means(values, range(200)))
+
+
+def test_rows_of_an_estimate_have_the_interval_of_its_draws():
+    values, facts = np.random.default_rng(2).random(40), np.repeat(range(20), 2).tolist()
+    whole = bootstrap_ci(values, facts)
+    draws = bootstrap_means(values, facts)[:, 0]
+    assert whole.row("share") == estimate_row(whole.estimate, draws, facts, "share")
+    assert list(whole.row()) == ["estimate", "low", "high"]
+    drawn = Drawn(np.asarray(whole.estimate), draws, whole.effective)
+    assert drawn.row() == whole.row() and spread("a", drawn) == spread("a", whole)
+    assert list(spread("a", whole)) == ["a", "a_low", "a_high"]
 
 
 def test_crossed_draws_see_what_rows_share():

@@ -2,7 +2,7 @@
 
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from probekit.metrics import at_floor, at_floor_in_both, floors, hits_at_k, share_ci, with_floors
@@ -29,6 +29,7 @@ def test_a_uniform_guess_is_a_floor_where_all_answers_differ():
 
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 3)), min_size=2, max_size=30))
+@settings(max_examples=30)
 def test_no_constant_answer_beats_the_floor(rows):
     objects, ranks = [list(side) for side in zip(*rows, strict=True)]
     found = floors(asked(objects, ranks)).iloc[0]

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -59,6 +59,7 @@ def test_where_nothing_differs_the_interval_is_not_a_point():
 
 
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30), st.integers(0, 3)), min_size=2, max_size=12))
+@settings(max_examples=30)
 def test_to_swap_the_models_turns_all_signs(rows):
     first, second, facts = map(list, zip(*rows, strict=True))
     one, other = rank_differences(first, second, facts), rank_differences(second, first, facts)

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import probekit as pk
 from probekit.probes.rationales import RationaleSet
-from probekit.scoring.predictions import best_sequences, predict_slots, slot_accuracy
+from probekit.scoring.predictions import best_sequences, predict_slots
 
 TEXTS = [("The map of [MASK].", ["Upper"]), ("[MASK] was born.", ["He", "She"]), ("in [MASK]", ["the", "it"])]
 
@@ -70,16 +70,6 @@ def test_the_store_gives_what_was_computed(tmp_path: Any, monkeypatch: pytest.Mo
     first = predict_slots(model, records(), store=store)
     monkeypatch.setattr("probekit.scoring.predictions.mask_logits", lambda *_: pytest.fail("computed again"))
     pd.testing.assert_frame_equal(predict_slots(model, records(), store=store), first)
-
-
-def test_accuracy_by_group() -> None:
-    table = pd.DataFrame(
-        {"rank": [1, 3, 0, 2], "dimension": ["a", "a", "b", "b"], "perturbation": ["x", "y", "x", "x"]}
-    )
-    found = slot_accuracy(table, ["dimension"]).set_index("dimension")
-    assert found.loc["a"].tolist() == [2, 0.5, 1.0] and found.loc["b"].tolist() == [2, 0.0, 0.5]
-    assert slot_accuracy(table, tops=(2,)).iloc[0].tolist() == [4, 0.5]
-    assert len(slot_accuracy(table, ["dimension", "perturbation"])) == 3
 
 
 def test_a_gold_that_the_vocabulary_lacks_is_told() -> None:

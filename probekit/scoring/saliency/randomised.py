@@ -62,11 +62,6 @@ def _copy(model: Model, chosen: set[str] | None, seed: int) -> Any:
     return made
 
 
-def layer_count(model: Model) -> int:
-    """Layers of the encoder that have weights of their own."""
-    return len(_layers(model)[1])
-
-
 def _layers(model: Model) -> tuple[str, list[str]]:
     """Prefix of the encoder, and of each of its layers, in the network's names of weights."""
     import torch
