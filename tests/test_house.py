@@ -22,7 +22,6 @@ ORDER = [
     "version",
     "errors",
     "elsewhere",
-    "workers",
     "lazy",
     "files",
     "metrics",

@@ -14,8 +14,7 @@ from probekit.demo.training.corpus import encode
 from probekit.demo.training.loop import Run, claim, train
 from probekit.demo.training.start import from_folder, from_shape
 from probekit.demo.zoo import ZOO, Member, cached_folder, member_of, recipe_of, text_read
-from probekit.files.progress import bar
-from probekit.workers import end_with_parent
+from probekit.files.processes import on_each_core
 
 log = logging.getLogger(__name__)
 
@@ -30,23 +29,16 @@ def train_zoo(names: Sequence[str]) -> list[Path]:
         ModelError: no such model.
         StoreError: the cache cannot be written.
     """
-    from concurrent.futures import ProcessPoolExecutor, as_completed
-    from multiprocessing import get_context
-
     members = [member_of(name) for name in names]
     if not members:
         return []
-    with ProcessPoolExecutor(min(len(names), os.cpu_count() or 1), get_context("spawn"), _begin) as pool:
-        asked = [pool.submit(trained_folder, name, member) for name, member in zip(names, members, strict=True)]
-        for one in bar("models of the zoo", len(names), " models", items=as_completed(asked)):
-            one.result()
-    return [one.result() for one in asked]
+    pairs = list(zip(names, members, strict=True))
+    return on_each_core(trained_folder, pairs, "models of the zoo", " models", _no_bars)
 
 
-def _begin() -> None:
+def _no_bars() -> None:
     """The bars of two processes would write over each other."""
     os.environ["TQDM_DISABLE"] = "1"
-    end_with_parent()
 
 
 def grown_folder(name: str, epochs: int | None) -> Path:

@@ -14,9 +14,10 @@ import yaml
 
 from probekit.errors import ReportError
 from probekit.files import alone, contents, digest
+from probekit.files.processes import on_each_core
 from probekit.report import explorer
 from probekit.report.fingerprint import PACKAGE, page_hash
-from probekit.report.kernels import at_once
+from probekit.report.forked import fork_kernels
 from probekit.report.paths import built, root
 from probekit.report.run import run
 from probekit.report.sources import complete, pages
@@ -49,7 +50,7 @@ def made() -> list[tuple[str, Path]]:
     # Neighbours are of different studies, by the first digit: of two at once that ask the same models both would score.
     wanted = [(name, profile) for profile in PLACES for name in sorted(pages(profile), key=lambda name: name[1])]
     wanted.reverse()  # the live pages, which take longer, first
-    folders = at_once(page, wanted, "the book", " pages")
+    folders = on_each_core(page, wanted, "the book", " pages", fork_kernels)
     return [(profile, folder) for (_, profile), folder in zip(wanted, folders, strict=True)]
 
 

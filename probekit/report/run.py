@@ -13,7 +13,7 @@ from probekit.errors import ReportError
 from probekit.files import canonical, digest
 from probekit.files.outputs import staged
 from probekit.models.registry import registry
-from probekit.report.execution import execute
+from probekit.report.engine import execute
 from probekit.report.paths import root
 from probekit.report.sources import complete, load_source
 
@@ -69,9 +69,9 @@ def run(
 
 @contextmanager
 def environment(embedded: bool = False) -> Iterator[None]:
-    """What the kernel inherits: fixed dates, no progress bars on pages, and no real data where none is wanted."""
+    """What the kernel inherits: fixed dates, and no real data where none is wanted."""
     before = dict(os.environ)
-    os.environ.update({"SOURCE_DATE_EPOCH": "0", "TQDM_DISABLE": "1", "PROBEKIT_HOME": str(root())})
+    os.environ.update({"SOURCE_DATE_EPOCH": "0", "PROBEKIT_HOME": str(root())})
     if embedded:
         os.environ.pop("PROBEKIT_DATA", None)
     try:

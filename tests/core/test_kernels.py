@@ -12,8 +12,8 @@ RUN = """
 import os, sys
 import jupytext
 from pathlib import Path
-from probekit.report.execution import execute
-from probekit.report.kernels import fork_kernels
+from probekit.report.engine import execute
+from probekit.report.forked import fork_kernels
 
 TEXT = '''# %% tags=["parameters"]
 what = ""

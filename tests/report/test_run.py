@@ -32,7 +32,7 @@ from probekit.report.paths import root
 from probekit.report.provenance import provenance
 from probekit.report.recording import recompute, record, recorded_manifest, recorded_ranks, recorded_tables
 from probekit.report.run import found_paths, run
-from probekit.report.sources import complete, pages, parameters
+from probekit.report.sources import complete, load_source, pages, parameters
 from probekit.report.text import shown_name
 
 ROOT = Path(__file__).parents[2]
@@ -264,17 +264,27 @@ def test_the_loader_of_every_probe_on_a_page_is_part_of_its_hash():
 
 
 @pytest.mark.slow
-def test_papermill_alone_runs_the_same_source(home):
-    source = home / "notebooks" / "first" / "01_study.py"
-    subprocess.run(
-        [sys.executable, "-m", "jupytext", "--to", "ipynb", "-o", str(home / "n.ipynb"), str(source)],
-        check=True,
-        capture_output=True,
+@pytest.mark.parametrize("engine", [["--engine", "probekit"], []])
+def test_papermill_alone_runs_the_same_source(home, engine):
+    """Its own engine makes a page of the same outputs; by ours there is no time in it either."""
+    (home / "x.dist-info").mkdir()
+    (home / "x.dist-info" / "entry_points.txt").write_text(
+        "[papermill.engine]\nprobekit = probekit.report.engine:PageEngine\n"
     )
-    command = ["-m", "papermill", "n.ipynb", "done.ipynb", "-p", "count", "2", "-p", "out", "tables", "-k", "python3"]
-    subprocess.run([sys.executable, *command], check=True, cwd=home, capture_output=True)
-    assert (home / "tables/rows.csv").read_text().count("\n") == 3
-    assert nbformat.read(home / "done.ipynb", 4).metadata["papermill"]["exception"] is None
+    nbformat.write(load_source("01_study"), home / "n.ipynb")
+    command = ["papermill", "n.ipynb", "01_study.ipynb", "-p", "count", "2", "-p", "out", "01_study", "-k", "python3"]
+    paths = os.pathsep.join([str(home), os.environ.get("PYTHONPATH", "")])
+    environment = os.environ | {"PYTHONPATH": paths, "SOURCE_DATE_EPOCH": "0"}
+    subprocess.run(
+        [sys.executable, "-m", *command, *engine], check=True, cwd=home, capture_output=True, env=environment
+    )
+    ours, raw = run("01_study", {"count": 2}, home / "o"), home / "01_study.ipynb"
+    made = [sorted(file.read_bytes() for file in place.glob("01_study/[!.]*")) for place in (home, home / "o")]
+    assert len(made[0]) > 2 and made[0] == made[1]
+    pages = [nbformat.read(path, 4) for path in (raw, ours)]
+    outputs = [[cell["outputs"] for cell in page.cells if cell.cell_type == "code"] for page in pages]
+    assert outputs[0] == outputs[1]
+    assert ("papermill" not in raw.read_text()) == bool(engine)
 
 
 @pytest.mark.slow
@@ -533,7 +543,7 @@ def test_names_on_pages_hold_no_folders(tmp_path):
 
 def test_pages_of_different_studies_are_made_side_by_side(monkeypatch):
     monkeypatch.setattr(book, "pages", lambda profile: ["10_a", "11_b", "12_d", "20_c", "90_e"])
-    monkeypatch.setattr(book, "at_once", lambda make, wanted, *about: [Path(name) for name, _ in wanted])
+    monkeypatch.setattr(book, "on_each_core", lambda make, wanted, *about: [Path(name) for name, _ in wanted])
     order = [folder.name for profile, folder in book.made() if profile == "demo"]
     assert order[::-1] == ["10_a", "20_c", "90_e", "11_b", "12_d"]
 

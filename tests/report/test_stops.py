@@ -18,7 +18,7 @@ from probekit.errors import ReportError
 from probekit.files import progress
 from probekit.report import book
 from probekit.report import run as report_run
-from probekit.report.execution import execute
+from probekit.report.engine import execute
 from probekit.report.run import run
 from probekit.report.sources import load_source
 

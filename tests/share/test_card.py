@@ -58,7 +58,7 @@ def made(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
     for name in ("lama", "honest", "hurtlex"):
         (tmp_path / name).mkdir()
-    monkeypatch.setattr(module, "at_once", lambda make, wanted, *_: [make(*arguments) for arguments in wanted])
+    monkeypatch.setattr(module, "on_each_core", lambda make, wanted, *_: [make(*arguments) for arguments in wanted])
 
     def make(models=("m<b>x",), probes=PROBES, **how):
         monkeypatch.setattr(module, "run", runs(list(map(shown_name, models)), probes, **how))

@@ -18,13 +18,14 @@ import pandas as pd
 
 from probekit.errors import ProbekitError
 from probekit.files.naming import shown_name, shown_values, tell_apart, without_folders
+from probekit.files.processes import on_each_core
 from probekit.files.reading import read_object
 from probekit.models import load_model
 from probekit.models.registry import entry_of
 from probekit.report.card.asked import Asked, asked, own_data
+from probekit.report.forked import fork_kernels
 from probekit.report.html.document import document
 from probekit.report.html.page import ANSWER, blocks
-from probekit.report.kernels import at_once
 from probekit.report.markup import Markup, code_block, table
 from probekit.report.page import of_demo
 from probekit.report.provenance import computed, shown_parameters
@@ -79,7 +80,7 @@ def card(todo: Sequence[Asked], command: Sequence[str]) -> str:
     try:
         studies = [list(group) for _, group in groupby(todo, key=lambda one: one.part)]
         jobs = [(folder, [(one.page, dict(one.given)) for one in study]) for study in studies]
-        done = [one for found in at_once(_study, jobs, "the card", " studies") for one in found]
+        done = [one for found in on_each_core(_study, jobs, "the card", " studies", fork_kernels) for one in found]
         tell_apart([one.given for one in todo])
         models = [shown_name(name) for name in todo[0].given["models"]]
         parts = [_part(one, after, folder) for one, after in zip(todo, done, strict=True)]

@@ -8,7 +8,7 @@ import pytest
 SCRIPT = """
 import multiprocessing, os, time
 from concurrent.futures import ProcessPoolExecutor
-from probekit.workers import end_with_parent
+from probekit.files.processes import end_with_parent
 if __name__ == "__main__":
     with ProcessPoolExecutor(1, multiprocessing.get_context("spawn"), end_with_parent) as pool:
         print(pool.submit(os.getpid).result(), flush=True)
