@@ -45,7 +45,7 @@ out: str = "41_hurtfulness"  # folder for tables and figures
 from probekit.report import Page, forest
 from probekit.report.charts import told
 
-from notebooks.fairness import ask, hurtfulness
+from notebooks.fairness import ask, hurtfulness, text
 
 page = Page("41_hurtfulness", globals())
 
@@ -63,12 +63,12 @@ tables = page.tables(compute, hurtfulness.CAPTIONS)
 page.conclude(hurtfulness.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(hurtfulness.answer(tables))
+page.answer(text.hurtfulness_answer(tables))
 page.say(ask.lexicon_told(page))
 if page.demo and templates in ("auto", "demo"):
     page.say(hurtfulness.DEMO)
 elif len(tables["table1"]):
-    page.say(hurtfulness.caution(tables))
+    page.say(text.caution(tables))
 dots = hurtfulness.dots(tables)
 page.figure(
     forest(dots, "mean", series="counted", xlabel="mean HONEST score"),
@@ -89,8 +89,8 @@ page.figure(
 # %% tags=["hide-input"]
 if len(tables["table1"]):
     page.table(tables["table1"], "table1", hurtfulness.CAPTIONS["table1"], hurtfulness.as_in_paper(tables), fold=False)
-    page.say(hurtfulness.digits(tables))
-    page.say(hurtfulness.version_story(tables))
+    page.say(text.digits(tables))
+    page.say(text.versions(tables))
 if len(tables["own"]):
     page.table(tables["own"], "own", hurtfulness.CAPTIONS["own"], hurtfulness.beside(tables, ask.as_the_paper(page)))
 if len(tables["against"]):
@@ -108,7 +108,7 @@ page.findings()
 # ## How it was computed
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` matches completions, and {func}`probekit.metrics.hurtfulness.summary` makes a row of the table.
-# `notebooks.fairness.table1.mean_draws` draws identities and, crossed with them, predicates anew, the same for all models and rules ({func}`probekit.metrics.crossed_means`).
+# `notebooks.fairness.hurtfulness.mean_draws` draws identities and, crossed with them, predicates anew, the same for all models and rules ({func}`probekit.metrics.crossed_means`).
 # The paper's rules and each repair are told in {doc}`/book/studies/46_audit`.
 # The column of the paper's rules is cut after three decimals, as the paper prints its numbers.
 #

@@ -42,17 +42,17 @@ from probekit.report import Page, forest, readable
 from probekit.report.charts import lines, told
 from probekit.report.text import title
 
-from notebooks.fairness import ask, likelihood, ranks
+from notebooks.fairness import ask, likelihood, text
 
 page = Page("42_likelihood", globals())
 
 
 def compute():
     """Match completions, and compare the shares of hurtful ones over ranges of ranks, on one draw of templates."""
-    ranks.contrast_weights(k)  # too few completions are refused before any model is asked
+    likelihood.contrast_weights(k)  # too few completions are refused before any model is asked
     questions = ask.load(page, templates, models, completions, language)
     found = ask.ask_all(page, models, completions, questions, k)
-    past = likelihood.score_released(page) if released else {}
+    past = likelihood.released_scores(page) if released else {}
     return likelihood.tables(past | ask.score_all(found, questions))
 
 
@@ -60,7 +60,7 @@ tables = page.tables(compute, likelihood.CAPTIONS)
 page.conclude(likelihood.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(likelihood.answer(tables))
+page.answer(text.likelihood_answer(tables))
 page.say(ask.lexicon_told(page))
 ends = likelihood.ends(tables)
 page.figure(
@@ -85,7 +85,7 @@ headings = {"estimate": "Mean over models", "counted": "Counted by"}
 shown = readable(likelihood.counts(tables), headings, digits=4)
 page.table(tables["summary"], "summary", likelihood.CAPTIONS["summary"], shown)
 if len(tables["sets"]):
-    page.say(likelihood.sets_told(tables))
+    page.say(text.sets_apart(tables))
 
 # %% [markdown]
 # ## The curves
@@ -95,7 +95,7 @@ if len(tables["sets"]):
 
 # %% tags=["hide-input"]
 for subset in [name for name in tables["shares"]["subset"].unique() if name != likelihood.BOTH]:
-    bands = likelihood.bands(tables, subset)
+    bands = likelihood.curves(tables, subset)
     page.figure(
         lines(
             *(bands, "rank", "share", "scale", "panel", 2),
@@ -108,7 +108,7 @@ for subset in [name for name in tables["shares"]["subset"].unique() if name != l
         f"curves_{subset}",
         f"{title(subset)}: share of hurtful completions by rank, with 95% intervals over identities and predicates. "
         "Each panel has its own scale.",
-        f"Curves by rank. {likelihood.curves_told(bands)}",
+        f"Curves by rank. {text.rank_curves(bands)}",
     )
 
 # %% [markdown]
@@ -122,7 +122,7 @@ page.findings()
 # %% [markdown]
 # ## How it was computed
 #
-# Every number here is a weighted sum of a model's shares by rank (`notebooks.fairness.ranks.contrast_weights`).
+# Every number here is a weighted sum of a model's shares by rank (`notebooks.fairness.likelihood.contrast_weights`).
 # So one draw of identities and, crossed with them, predicates gives intervals for all of them ({func}`probekit.metrics.crossed_means`).
 # Counts of models rest on each model's own interval.
 # The paper's figures have no intervals, so whether its curves fall was judged by eye.
@@ -145,7 +145,7 @@ page.findings()
 # ````{dropdown} Solution
 # ```python
 # import numpy as np
-# from notebooks.fairness.ranks import contrast_weights, share_weights
+# from notebooks.fairness.likelihood import contrast_weights, share_weights
 #
 # shares = np.zeros(100)
 # shares[0] = 0.25

@@ -41,7 +41,7 @@ out: str = "43_groups"  # folder for tables and figures
 from probekit.report import Page, forest
 from probekit.report.charts import lines, told
 
-from notebooks.fairness import ask, groups
+from notebooks.fairness import ask, groups, text
 
 page = Page("43_groups", globals())
 
@@ -59,10 +59,10 @@ tables = page.tables(compute, groups.CAPTIONS)
 page.conclude(groups.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(groups.answer(tables))
+page.answer(text.groups_answer(tables))
 page.say(ask.lexicon_told(page))
 if page.demo:
-    page.say(groups.alarms(tables))
+    page.say(text.false_alarms(tables))
 dots = groups.dots(tables)
 page.figure(
     forest(
@@ -90,7 +90,7 @@ page.figure(
 # %% tags=["hide-input"]
 page.table(tables["summary"], "summary", groups.CAPTIONS["summary"], groups.counts(tables))
 if not page.demo:
-    page.say(groups.reach(tables))
+    page.say(text.reach(tables))
 
 # %% [markdown]
 # ## The curves
@@ -103,7 +103,7 @@ if len(curves := groups.smooth(tables, (groups.COLUMN, groups.PAPER_GENDER))):
         lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
         "curves_gender",
         "Share of hurtful completions by rank and group. Each panel has its own scale.",
-        f"Curves over ranks; means over ranks: {groups.curves_told(curves)}",
+        f"Curves over ranks; means over ranks: {text.group_curves(curves)}",
     )
 
 # %% [markdown]
@@ -120,7 +120,7 @@ if len(curves := groups.smooth(tables, groups.AGES)):
         lines(*(curves, "rank", "share", "group", "panel", 2), xlabel="rank", ylabel="share", height=1.6, sharey=False),
         "curves_age",
         "Share of hurtful completions by rank and group. Each panel has its own scale.",
-        f"Curves over ranks; means over ranks: {groups.curves_told(curves)}",
+        f"Curves over ranks; means over ranks: {text.group_curves(curves)}",
     )
 
 # %% [markdown]
@@ -133,7 +133,7 @@ page.findings()
 # ## How it was computed
 #
 # `notebooks.fairness.identities.by_category`, `notebooks.fairness.identities.parallel` and `notebooks.fairness.identities.by_substring` sort the templates; `notebooks.fairness.groups.by_letters` scores them as the paper's code does.
-# `notebooks.fairness.comparison.draw_groups` draws identities and, crossed with them, predicates with replacement, for all groups and models the same; of pairs, the two words are drawn together.
+# `notebooks.fairness.groups.draw_groups` draws identities and, crossed with them, predicates with replacement, for all groups and models the same; of pairs, the two words are drawn together.
 # Counts of models rest on each model's own interval; DistilBERT, whose weights were random, is in no count and no mean.
 # By the file's own column, *are the most*, which the file says of women alone, is left out.
 #

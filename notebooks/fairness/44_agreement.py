@@ -44,7 +44,7 @@ import pandas as pd
 from probekit.report import Page, pick, readable, title
 from probekit.report.charts import told
 
-from notebooks.fairness import agreement, ask, stored
+from notebooks.fairness import agreement, ask, stored, text
 
 page = Page("44_agreement", globals())
 
@@ -62,7 +62,7 @@ def compute():
 
 tables = page.tables(compute, agreement.CAPTIONS)
 page.conclude(agreement.conclusions(tables))
-page.answer(agreement.answer(tables, beside_paper=not page.demo))
+page.answer(text.agreement_answer(tables, beside_paper=not page.demo))
 page.say(ask.lexicon_told(page))
 if len(curves := agreement.by_k(tables)):
     page.figure(
@@ -96,9 +96,9 @@ if len(tables["stored"]):
         stored.figure(tables["stored"]),
         "stored",
         "Cosine distance at each of 100 ranks. Lines: ours. Points: as stored in the authors' notebook.",
-        stored.told(tables["stored"]),
+        text.stored_curves(tables["stored"]),
     )
-page.say(stored.told(tables["stored"]))
+page.say(text.stored_curves(tables["stored"]))
 
 # %% [markdown]
 # ## By group of identities
@@ -109,7 +109,7 @@ if len(groups := agreement.groups_by_k(tables)):
         agreement.figure5(tables),
         "groups",
         f"Cosine similarity at each rank over all models together, by group of identities, {title(groups['subset'].iloc[0])}, with 95% intervals. "
-        f"Templates: {agreement.sizes(groups, 'group')}.",
+        f"Templates: {text.group_sizes(groups)}.",
         "Lines by rank. " + told(pick(groups, k=agreement.settled(groups)), "similarity", "panel", "group"),
     )
 else:
@@ -127,7 +127,7 @@ else:
 
 # %% tags=["hide-input"]
 page.findings()
-page.say(agreement.other_set(tables))
+page.say(text.other_set(tables))
 
 # %% [markdown]
 # ## How it was computed

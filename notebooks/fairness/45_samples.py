@@ -42,7 +42,7 @@ out: str = "45_samples"  # folder for tables and figures
 from probekit.report import Markup, Page, forest
 from probekit.report.charts import told
 
-from notebooks.fairness import ask, release, samples
+from notebooks.fairness import ask, paper, samples, text
 
 page = Page("45_samples", globals())
 
@@ -50,7 +50,7 @@ page = Page("45_samples", globals())
 def compute():
     """Complete every template; count the words of each list among the first ten completions; draw a sample to read."""
     if released:
-        return samples.tables(ask.load(page, ask.REAL, []), release.completions_of_table(page))
+        return samples.tables(ask.load(page, ask.REAL, []), paper.completions_of_table(page))
     questions = ask.load(page, templates, models, completions)
     texts = ask.ask_all(page, models, completions, questions, max(top, samples.TOP))
     return samples.tables(questions, texts) | {"sample": samples.sample(questions, texts, sample, top, seed)}
@@ -58,14 +58,14 @@ def compute():
 
 tables = page.tables(compute, samples.CAPTIONS)
 page.conclude(samples.conclusions(tables))
-page.answer(samples.answer(tables, page.conclusions))
+page.answer(text.samples_answer(tables, page.conclusions))
 page.say(ask.lexicon_told(page))
 words = samples.by_group(tables)
 page.figure(
     forest(words, "share", y="list", series="group", xlabel="of 1,000 completions", zero=False),
     "words",
-    f"Completions, of 1,000, that hold a word of each list: {samples.sets(words)}, the first ten completions of each "
-    f"template, mean over {samples.models(tables)}, with 95% bootstrap intervals over identities and predicates.",
+    f"Completions, of 1,000, that hold a word of each list: {text.sets_of(words)}, the first ten completions of each "
+    f"template, mean over {text.models_of(tables)}, with 95% bootstrap intervals over identities and predicates.",
     "Dot plot. " + told(words, "share", "list", "group"),
 )
 
@@ -77,7 +77,7 @@ page.figure(
 # Columns are groups of templates, by the file's own column; *are the most*, which the file says of women alone, is left out.
 
 # %% tags=["hide-input"]
-caption = f"Of 1,000 completions, how many hold a word of each list, mean over {samples.models(tables)}"
+caption = f"Of 1,000 completions, how many hold a word of each list, mean over {text.models_of(tables)}"
 page.table(samples.mean_shares(tables, "words"), "word_shares", caption, samples.as_table(tables, "words"), fold=False)
 page.table(samples.lists(), "lists", "The word lists", fold=True)
 
@@ -91,7 +91,7 @@ page.table(samples.lists(), "lists", "The word lists", fold=True)
 
 # %% tags=["hide-input"]
 if len(kinds := samples.mean_shares(tables, "categories")):
-    caption = f"Of 1,000 completions, how many hold a word of each kind of HurtLex, mean over {samples.models(tables)}"
+    caption = f"Of 1,000 completions, how many hold a word of each kind of HurtLex, mean over {text.models_of(tables)}"
     page.table(kinds, "kind_shares", caption, samples.as_table(tables, "categories"), fold=False)
 else:
     page.say("The demo world's stand-in lexicon has no categories.")
@@ -107,8 +107,8 @@ page.findings()
 if len(observed := samples.means(tables)):
     caption = "The same differences in 1,000 completions: their mean over models, and how many models show them"
     page.table(tables["directions"], "observed", caption, observed, fold=True)
-page.say(samples.of_one(tables))
-page.say(samples.named(tables))
+page.say(text.of_they(tables))
+page.say(text.one_meaning(tables))
 
 # %% [markdown]
 # ## A sample to read

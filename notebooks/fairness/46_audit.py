@@ -29,7 +29,7 @@ from probekit.report import Page, forest, readable
 from probekit.report.charts import told
 from probekit.report.recording import recorded_manifest, recorded_tables
 
-from notebooks.fairness import audit
+from notebooks.fairness import audit, text
 
 page = Page("46_audit", globals())
 tables = recorded_tables(audit.SOURCE)
@@ -39,7 +39,7 @@ for source in (audit.SOURCE, audit.SIMILARITIES):
 page.conclude(audit.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(audit.answer(tables))
+page.answer(text.audit_answer(tables))
 ranks = audit.ranks(tables)
 page.figure(
     audit.rank_axis(
@@ -95,7 +95,7 @@ page.findings()
 # ## How it was computed
 #
 # {func}`probekit.metrics.hurtfulness.hurtful` matches completions by {class}`probekit.metrics.hurtfulness.Rules`, each repair a switch of its own.
-# `notebooks.fairness.table1.mean_draws` draws identities and, crossed with them, predicates with replacement within each set, the same draw for all models and rules.
+# `notebooks.fairness.hurtfulness.mean_draws` draws identities and, crossed with them, predicates with replacement within each set, the same draw for all models and rules.
 # A change, a rank and Kendall's tau are computed in every draw, which gives their intervals.
 # The similarities within families are those of {doc}`44_agreement`.
 #

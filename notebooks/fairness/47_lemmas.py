@@ -34,14 +34,14 @@ out: str = "47_lemmas"  # folder for tables and figures
 from probekit.report import Page, forest, readable
 from probekit.report.charts import told
 
-from notebooks.fairness import lemmas
+from notebooks.fairness import lemmas, text
 
 page = Page("47_lemmas", globals())
 tables = page.tables(lambda: lemmas.tables(page) if released else {}, lemmas.CAPTIONS)
 page.conclude(lemmas.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(lemmas.answer(tables))
+page.answer(text.lemmas_answer(tables))
 dots = lemmas.women_and_men(tables)
 page.figure(
     forest(dots, "difference", y="words", line=0, zero=False, xlabel="of 1,000 completions, women less men"),
@@ -51,7 +51,7 @@ page.figure(
     "Dot plot of differences. " + told(dots, "difference", "words", digits=1),
 )
 
-page.say(lemmas.sides(tables))
+page.say(text.said_of_whom(tables))
 
 # %% [markdown]
 # ## What a single word changes
@@ -67,7 +67,7 @@ page.table(
     fold=False,
 )
 
-page.say(lemmas.own_names(tables))
+page.say(text.own_names(tables))
 
 # %% [markdown]
 # ## The ranking without a word
@@ -84,7 +84,7 @@ if len(tables["rankings"]):
         readable(ranked),
         fold=True,
     )
-    page.say(lemmas.stands_for(tables))
+    page.say(text.phrases(tables))
 
 # %% [markdown]
 # ## The categories
@@ -96,7 +96,7 @@ page.table(tables["categories"], "kinds", lemmas.CAPTIONS["categories"], readabl
 page.table(
     tables["lemmas"], "words", lemmas.CAPTIONS["lemmas"] + " (some can offend)", readable(tables["lemmas"]), fold=True
 )
-page.say(lemmas.inflection(tables))
+page.say(text.inflection(tables))
 
 # %% [markdown]
 # ## How it was computed

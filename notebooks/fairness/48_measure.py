@@ -42,7 +42,7 @@ out: str = "48_measure"  # folder for tables and figures
 from probekit.report import Page, forest, readable
 from probekit.report.charts import told
 
-from notebooks.fairness import ask
+from notebooks.fairness import ask, text
 from notebooks.fairness import measure as second
 
 page = Page("48_measure", globals())
@@ -61,7 +61,7 @@ tables = page.tables(compute, second.CAPTIONS)
 page.conclude(second.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(second.answer(tables, measure))
+page.answer(text.measure_answer(tables, measure))
 page.say(ask.lexicon_told(page))
 dots = second.dots(tables)
 page.figure(

@@ -28,7 +28,7 @@ from probekit.report import Page, forest, readable
 from probekit.report.charts import told
 from probekit.report.recording import recorded_manifest, recorded_tables
 
-from notebooks.fairness import own_tables
+from notebooks.fairness import own_tables, text
 
 page = Page("49_own_tables", globals())
 recorded = recorded_tables(own_tables.SOURCE)
@@ -37,7 +37,7 @@ tables = page.tables(lambda: own_tables.tables(recorded), own_tables.CAPTIONS)
 page.conclude(own_tables.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(own_tables.answer(tables))
+page.answer(text.own_tables_answer(tables))
 dots = own_tables.dots(tables)
 page.figure(
     forest(dots, "audited", y="family", series="size", xlabel="mean audited HONEST score"),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -11,14 +11,15 @@ import pandas as pd
 
 from probekit.elsewhere import later
 from probekit.errors import ProbekitError
-from probekit.metrics import estimate_row
+from probekit.metrics import effective_units
+from probekit.metrics.estimates import estimate_row
 from probekit.metrics.hurtfulness import hurtful
 from probekit.models.card import about
 from probekit.probes.completions import SUBSETS
 from probekit.report.charts import colours, lines, new_figure
 from probekit.report.page import Page
 from probekit.report.tables import pick
-from probekit.report.text import number, shown_name, title
+from probekit.report.text import shown_name, title
 
 from notebooks.fairness import ask, stored
 from notebooks.fairness.curves import (
@@ -33,7 +34,6 @@ from notebooks.fairness.curves import (
     SETTLED,
     TOGETHER,
     WITHIN,
-    Array,
     Completions,
     Curves,
     by_family,
@@ -44,8 +44,8 @@ from notebooks.fairness.curves import (
     oddness,
 )
 from notebooks.fairness.identities import axes
-from notebooks.fairness.matching import UNTRAINED
-from notebooks.fairness.release import completions_of_table, of_table
+from notebooks.fairness.matching import UNTRAINED, Array, Tables
+from notebooks.fairness.paper import completions_of_table, of_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -63,7 +63,6 @@ CAPTIONS = {
     "by shared first words",
     "stored": "The distance at each rank, computed as the authors' code does, beside the curves of their notebook",
 }
-Tables = Mapping[str, pd.DataFrame]
 
 
 # ---- the run ---------------------------------------------------------------------------------------------------------
@@ -180,9 +179,10 @@ def hurtfulness(completions: Completions, lexicon: Sequence[str]) -> Array:
 # ---- the paper's conclusions -----------------------------------------------------------------------------------------
 
 
-def _direction(curves: Curves, claim: str, measured: str, family: str, found: Array, draws: Array) -> dict[str, object]:
-    about = {"claim": claim, "measured": measured, "subset": curves.subset, "family": family}
-    return {**about, "templates": len(curves.templates), **estimate_row(float(found), draws, curves.units)}
+def _direction(curves: Curves, claim: str, measured: str, family: str, value: Array, draws: Array) -> dict[str, object]:
+    row = {"claim": claim, "measured": measured, "subset": curves.subset, "family": family}
+    estimate = estimate_row(float(value), draws, effective_units(curves.units))
+    return {**row, "templates": len(curves.templates), **estimate}
 
 
 def directions(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
@@ -314,51 +314,15 @@ def settled(table: pd.DataFrame) -> int:
     return int(min(SETTLED, table["k"].max()))
 
 
-def value(table: pd.DataFrame, **where: Any) -> float:
-    """The one similarity of these rows; nan where there is none."""
-    rows = pick(table, **where)
-    return float(rows["similarity"].iloc[0]) if len(rows) else float("nan")
-
-
-def answer(tables: Tables, beside_paper: bool) -> str:
-    """Which way the similarity within families goes with the rank, and what two models share word for word.
-
-    Args:
-        beside_paper: say what the paper reads.
-    """
-    words, vectors = tables["overlaps"], tables["families"]
-    nothing = "No family of this run has two models, so there is nothing to compare within one."
-    if words.empty:
-        return nothing
-    subset = words["subset"].iloc[0]
-    first, last = (value(words, subset=subset, family=WITHIN, kind=FIRST, k=k) for k in (LOW, settled(words)))
-    if first != first:
-        return nothing
-    shared = (
-        f"word for word they share {number(first, 2)} of their first words at k = {LOW} and {number(last, 2)} at "
-        f"k = {settled(words)}"
-    )
-    if vectors.empty:
-        return f"Of two models of one family: {shared}."
-    falls, families = falling(tables, subset)
-    way, count = ("less", falls) if falls * 2 > families else ("more", families - falls)
-    text = (
-        f"From rank {LOW} to rank {settled(vectors)}, the completions of a family grow {way} alike in {count} of "
-        f"{families} families; {shared}."
-    )
-    if beside_paper and way == "less":
-        return (
-            "The paper reads that models of a family agree more on less likely completions, but its code averages a "
-            f"distance. {text}"
-        )
-    return text
+def single(rows: pd.DataFrame) -> pd.DataFrame:
+    """The rows of single families, and of their mean."""
+    return rows[~rows["family"].str.contains(AND, regex=False) & ~rows["family"].isin([BETWEEN, TOGETHER])]
 
 
 def falling(tables: Tables, subset: str) -> tuple[int, int]:
     """In how many families, of how many, the similarity falls from the first rank to rank 20."""
     rows = pick(tables["families"], subset=subset)
-    curves = rows[~rows["family"].isin([WITHIN, BETWEEN, TOGETHER]) & ~rows["family"].str.contains(AND, regex=False)]
-    wide = curves.pivot(index="family", columns="k", values="similarity")
+    wide = single(rows).pivot(index="family", columns="k", values="similarity").drop(index=WITHIN, errors="ignore")
     return int((wide[settled(rows)] < wide[LOW]).sum()), len(wide)
 
 
@@ -374,7 +338,7 @@ def by_k(tables: Tables) -> pd.DataFrame:
     rows = pick(table, kind=kind)
     if rows.empty:
         return rows
-    rows = rows[~rows["family"].str.contains(AND, regex=False) & ~rows["family"].isin([BETWEEN, TOGETHER])]
+    rows = single(rows)
     low, estimate, high = (rows[f"similarity{end}"] for end in ("_low", "", "_high"))
     found = pd.DataFrame({"set": rows["subset"], "family": rows["family"].replace(WITHIN, MEAN), "k": rows["k"]})
     if kind == FIRST:
@@ -448,11 +412,6 @@ def _ranks(ax: Axes, ks: pd.Series) -> None:
     ax.minorticks_off()
 
 
-def sizes(table: pd.DataFrame, name: str) -> str:
-    """Templates of each group in words: ``female 19, male 26``."""
-    return ", ".join(f"{group} {rows['templates'].max()}" for group, rows in table.groupby(name, sort=False))
-
-
 def summary(tables: Tables, subset: str) -> pd.DataFrame:
     """A row per family, then the means within and between families: agreement at the first rank and at rank 20.
 
@@ -479,12 +438,8 @@ def headings(tables: Tables) -> dict[str, str]:
     return {"first": "Similarity, rank 1", "settled": f"Similarity, rank {k}"} | words
 
 
-def other_set(tables: Tables) -> str:
-    """How many conclusions come out on HONEST-queer as on HONEST-binary."""
-    sides = tables["directions"].assign(side=lambda t: (t["low"] > 0).astype(int) - (t["high"] < 0).astype(int))
-    both = sides.pivot_table(index=["claim", "measured", "family"], columns="subset", values="side")
-    if not {BINARY, QUEER} <= set(both):
-        return ""
-    both = both[[BINARY, QUEER]].dropna()
-    same = int((both[BINARY] == both[QUEER]).sum())
-    return f"Of the {len(both)} results that {title(QUEER)} has too, {same} come out on the same side there."
+def on_both_sets(directions: pd.DataFrame) -> pd.DataFrame:
+    """On which side of zero each conclusion comes out on either set, 1, 0 or -1; of those that both sets have."""
+    rows = directions.assign(side=(directions["low"] > 0).astype(int) - (directions["high"] < 0).astype(int))
+    both = rows.pivot_table(index=["claim", "measured", "family"], columns="subset", values="side")
+    return both.reindex(columns=[BINARY, QUEER]).dropna()

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
 
-import numpy as np
 import pandas as pd
 
-from probekit.metrics import Interval, bootstrap_ci, interval, spread
+from probekit.metrics import bootstrap_ci
+from probekit.metrics.estimates import spread
 from probekit.metrics.hurtfulness import Transliterate
-from probekit.probes.completions import Completions
+from probekit.probes.completions import SUBSETS, Completions
 
-from notebooks.fairness.matching import Scored
-from notebooks.fairness.table1 import Draws
+from notebooks.fairness.intervals import ends
+from notebooks.fairness.matching import Array, Scored, by_model
 
 SPACE = " with trailing space"  # ends the name of a model whose prompts were left unstripped
 SUBSTRING = "he"
@@ -29,7 +30,7 @@ def per_template(completions: Completions, scored: Scored) -> pd.DataFrame:
         different first words), ``space`` (the prompt ends in a space).
     """
     texts = completions.texts
-    paper, dropped = scored.found["paper"], scored.found["drop_empty"]
+    paper, dropped = scored.hits["paper"], scored.hits["drop_empty"]
     words = [[text.split() for text in row] for row in texts]
     return pd.DataFrame(
         {
@@ -48,86 +49,78 @@ def per_template(completions: Completions, scored: Scored) -> pd.DataFrame:
 
 def model_figures(model: str, tables: Sequence[pd.DataFrame]) -> dict[str, object]:
     """The figures of one model over all its template sets, the two shares with 95% intervals over templates."""
-    table = pd.concat([one.assign(subset=number) for number, one in enumerate(tables)], ignore_index=True)
-    clusters = list(zip(table["subset"], table["prompt"], strict=True))
+    table = pd.concat([rows.assign(subset=number) for number, rows in enumerate(tables)], ignore_index=True)
+    templates = [str(unit) for unit in zip(table["subset"], table["prompt"], strict=True)]
     row: dict[str, object] = {"model": model, "templates": len(table), "hits": int(table["hits"].sum())}
     for name, part, whole in (("empty_share", "empty", "hits"), ("digit_share", "digit", "completions")):
-        share = _ratio(table[part], table[whole], clusters)
-        row |= spread(name, share)
+        row |= spread(name, bootstrap_ci(table[[part, whole]].to_numpy(), templates, _ratio))
     for name in ("words", "distinct", "first_words"):
         row[name] = table[name].sum() / (table["completions"].sum() if name == "words" else len(table))
     return row | {"space_share": table["space"].mean()}
 
 
-def _ratio(part: pd.Series, whole: pd.Series, clusters: Sequence[object]) -> Interval:
-    def ratio(means: np.ndarray) -> float:
-        return float(means[0] / means[1]) if means[1] else float("nan")
-
-    return bootstrap_ci(np.column_stack([part, whole]), [str(c) for c in clusters], ratio)
+def _ratio(means: Array) -> float:
+    return float(means[0] / means[1]) if means[1] else float("nan")
 
 
-def overlap(first: Completions, second: Completions) -> Interval:
-    """Mean number of completions that two models share per template, with its interval over distinct templates."""
-    shared = [len(set(a) & set(b)) for a, b in zip(first.texts, second.texts, strict=True)]
-    return bootstrap_ci(shared, first.prompts)
+def overlaps(completions: Mapping[str, Sequence[Completions]]) -> pd.DataFrame:
+    """Mean number of completions that two models share per template, with its interval over distinct templates.
+
+    Args:
+        completions: model -> its completions of every set of templates.
+    """
+    rows = []
+    for first, second in combinations(completions, 2):
+        for subset, a, b in zip(SUBSETS, completions[first], completions[second], strict=True):
+            shared = bootstrap_ci([len({*x} & {*y}) for x, y in zip(a.texts, b.texts, strict=True)], a.prompts)
+            labels = {"model": first, "other": second, "subset": subset, "completions": len(a.texts[0])}
+            rows.append({**labels, **shared.row("overlap")})
+    return pd.DataFrame(rows)
 
 
-def spaces(
-    names: Sequence[str], draws: Mapping[str, Draws], means: Mapping[str, Mapping[str, float]], units: float
-) -> pd.DataFrame:
+def spaces(table: pd.DataFrame, draws: Mapping[str, Array], units: float) -> pd.DataFrame:
     """What a space at the end of the prompts does to the same model: with it less without it.
 
     Args:
-        names: models that were released both ways.
-        draws: model -> its draws by variant, shape (samples,), the same templates for all.
-        means: model -> its mean by variant.
+        table: of ``hurtfulness.overview``, the models that were released both ways among others.
+        draws: variant -> shape (samples, models), the models in the order of the table.
         units: effective number of those drawn.
 
     Returns:
         ``model, rules, without, with, change, low, high``.
     """
+    models = list(table["model"].unique())
     rows = []
-    for name in names:
-        for rules, drawn in draws[name].items():
-            low, high, _ = interval(draws[name + SPACE][rules] - drawn, units)
-            without, with_space = means[name][rules], means[name + SPACE][rules]
-            rows.append(
-                {
-                    "model": name,
-                    "rules": rules,
-                    "without": without,
-                    "with": with_space,
-                    "change": with_space - without,
-                    "low": low,
-                    "high": high,
-                }
-            )
+    for name in (name for name in models if name.endswith(SPACE)):
+        plain = name.removesuffix(SPACE)
+        for rules, drawn in draws.items():
+            means = by_model(table, rules)["mean"]
+            row = {"model": plain, "rules": rules, "without": means[plain], "with": means[name]}
+            row |= {"change": means[name] - means[plain]}
+            rows.append(row | ends(drawn[:, models.index(name)] - drawn[:, models.index(plain)], units))
     return pd.DataFrame(rows)
 
 
-def template_facts(subset: str, templates: pd.DataFrame) -> list[dict[str, object]]:
+def template_facts(templates: pd.DataFrame) -> dict[str, int]:
     """Counts over one template file: repeats, identities, and how far a match by substring reaches."""
     text, identity = templates["text"], templates["identity"]
     tags = templates.groupby("identity")["category"].nunique()
-    return [
-        {"what": what, "subset": subset, "value": int(value)}
-        for what, value in {
-            "templates": len(text),
-            "repeated templates": text.duplicated().sum(),
-            "identities": identity.nunique(),
-            "identities of more than one category": (tags > 1).sum(),
-            ANYWHERE: text.str.contains(SUBSTRING, regex=False).sum(),
-            AS_IDENTITY: (identity.str.lower() == SUBSTRING).sum(),
-        }.items()
-    ]
+    facts = {
+        "templates": len(text),
+        "repeated templates": text.duplicated().sum(),
+        "identities": identity.nunique(),
+        "identities of more than one category": (tags > 1).sum(),
+        ANYWHERE: text.str.contains(SUBSTRING, regex=False).sum(),
+        AS_IDENTITY: (identity.str.lower() == SUBSTRING).sum(),
+    }
+    return {what: int(value) for what, value in facts.items()}
 
 
-def lexicon_facts(lemmas: Iterable[str], transliterate: Transliterate) -> list[dict[str, object]]:
+def lexicon_facts(lemmas: Iterable[str], transliterate: Transliterate) -> dict[str, int]:
     """Counts over the lexicon: entries, different words, and entries that transliterate to nothing."""
     words = list(lemmas)
-    facts = {
+    return {
         "lexicon entries": len(words),
         "different lexicon words": len(set(words)),
         "lexicon entries that transliterate to nothing": sum(not transliterate(word) for word in words),
     }
-    return [{"what": what, "subset": "lexicon", "value": value} for what, value in facts.items()]

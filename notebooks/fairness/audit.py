@@ -19,10 +19,8 @@ from probekit.report.verdicts import concluded
 
 from notebooks.fairness import hurtfulness
 from notebooks.fairness.artefacts import ANYWHERE, AS_IDENTITY
-from notebooks.fairness.checks import LOWEST
-from notebooks.fairness.hurtfulness import COMPARED
-from notebooks.fairness.matching import COUNTED, MAIN
-from notebooks.fairness.table1 import by_model
+from notebooks.fairness.matching import COUNTED, MAIN, Tables, by_model
+from notebooks.fairness.paper import COMPARED, LOWEST
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -48,15 +46,6 @@ STANDING = {  # whether it holds by the paper's rules, and what the audited ones
     (False, "undecided"): "is not settled",
     (False, "contradicts"): "does not hold",
 }
-PLURAL = {
-    STANDS: "stand",
-    CONFOUNDED: "are confounded",
-    "is not settled once audited": "are not settled once audited",
-    "falls once audited": "fall once audited",
-    "holds only once audited": "hold only once audited",
-    "is not settled": "are not settled",
-    "does not hold": "do not hold",
-}
 CAPTIONS = {
     "flaws": "What the code does, and what it changes",
     "standing": "Conclusions from Table 1 by both counts: how many of the comparisons that each needs agree",
@@ -64,7 +53,6 @@ CAPTIONS = {
     "effects": "The effect of each switch on each model",
     "table1": "Table 1 under every set of rules, with ranks",
 }
-Tables = Mapping[str, pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -80,6 +68,9 @@ class Flaw:
     numbers: Sequence[Mapping[str, Any]]
 
 
+# ---- the flaws -------------------------------------------------------------------------------------------------------
+
+
 def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
     """The flaws, one by one.
 
@@ -87,23 +78,30 @@ def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
         tables: recorded by page 41.
         similarities: ``families`` as recorded by page 44; may be empty.
     """
-    found = [_empty_entry, _one_template, _random_weights, _spaces, _substrings, _first_word, _repeats, _beams]
-    rows = [make(tables) for make in found]
+    makers = [_empty_entry, _one_template, _random_weights, _spaces, _substrings, _first_word, _repeats, _beams]
+    rows = [make(tables) for make in makers]
     return [*rows[:3], *([_distance(similarities)] if len(similarities) else []), *rows[3:]]
 
 
-def flaw_numbers(found: Sequence[Flaw]) -> pd.DataFrame:
+def flaw_numbers(flaws: Sequence[Flaw]) -> pd.DataFrame:
     """The numbers of all flaws: ``flaw, measured, estimate, low, high``."""
-    return pd.DataFrame([{"flaw": flaw.flaw, **row} for flaw in found for row in flaw.numbers])
+    return pd.DataFrame([{"flaw": flaw.flaw, **row} for flaw in flaws for row in flaw.numbers])
 
 
-def flaw_list(found: Sequence[Flaw]) -> pd.DataFrame:
+def flaw_list(flaws: Sequence[Flaw]) -> pd.DataFrame:
     """The flaws for reading, a line each."""
-    return pd.DataFrame({"Flaw": f.flaw, "What the code does": f.does, "What it changes": f.changes} for f in found)
+    return pd.DataFrame({"Flaw": f.flaw, "What the code does": f.does, "What it changes": f.changes} for f in flaws)
 
 
 def _row(measured: str, estimate: float, low: float = float("nan"), high: float = float("nan")) -> dict[str, Any]:
     return {"measured": measured, "estimate": float(estimate), "low": low, "high": high}
+
+
+def _rows(measured: str, table: pd.DataFrame, column: str, ends: Sequence[str] = ()) -> list[dict[str, Any]]:
+    """A row a model: the number in the column, and the interval in those of its ends."""
+    return [
+        _row(f"{measured}, {row['model']}", *(row[name] for name in (column, *ends))) for _, row in table.iterrows()
+    ]
 
 
 def _switch(tables: Tables, rules: str) -> tuple[int, int, list[dict[str, Any]]]:
@@ -131,16 +129,14 @@ def _facts(tables: Tables, subset: str) -> dict[str, int]:
 
 def _empty_entry(tables: Tables) -> Flaw:
     moved, models, numbers = _switch(tables, "drop_empty")
-    most = _inside(tables).sort_values("empty_share").iloc[-1]
-    share = _row(
-        f"share of hits, {most['model']}", most["empty_share"], most["empty_share_low"], most["empty_share_high"]
-    )
+    most = _inside(tables).nlargest(1, "empty_share")
+    shares = _rows("share of hits", most, "empty_share", ("empty_share_low", "empty_share_high"))
     return Flaw(
         "Empty lexicon entry",
         "Both sides are transliterated; an entry that becomes empty matches every word that does too.",
-        f"It owns {most['empty_share']:.0%} of the hits of {title(most['model'])}. Without it {moved} of {models} "
-        "models change rank.",
-        [share, *numbers],
+        f"It owns {most['empty_share'].iloc[0]:.0%} of the hits of {title(most['model'].iloc[0])}. "
+        f"Without it {moved} of {models} models change rank.",
+        [*shares, *numbers],
     )
 
 
@@ -191,18 +187,9 @@ def _spaces(tables: Tables) -> Flaw:
     asked = inside[inside["space_share"] > 0]
     pairs = pick(tables["spaces"], rules="audited")
     least, most = sorted(pairs["change"], key=abs)[:: len(pairs) - 1]
-    numbers = [
-        _row(f"change of the audited score, {row.model}", row.change, row.low, row.high) for row in pairs.itertuples()
-    ]
-    numbers += [
-        _row(
-            f"share of completions that begin with a digit, {row.model}",
-            row.digit_share,
-            row.digit_share_low,
-            row.digit_share_high,
-        )
-        for row in asked.itertuples()
-    ]
+    numbers = _rows("change of the audited score", pairs, "change", ("low", "high"))
+    ends = ("digit_share_low", "digit_share_high")
+    numbers += _rows("share of completions that begin with a digit", asked, "digit_share", ends)
     return Flaw(
         "Space at the end of prompts",
         "Some prompts keep the space before the slot, which their tokenizers attach to the next word.",
@@ -229,7 +216,7 @@ def _substrings(tables: Tables) -> Flaw:
 def _first_word(tables: Tables) -> Flaw:
     moved, models, numbers = _switch(tables, "first_word")
     words = _inside(tables).sort_values("words")
-    ends = [_row(f"words of a completion, {row['model']}", row["words"]) for _, row in words.iloc[[0, -1]].iterrows()]
+    ends = _rows("words of a completion", words.iloc[[0, -1]], "words")
     return Flaw(
         "One word against ten tokens",
         "Masked models complete one token, the others up to ten; each further word is a further chance to match.",
@@ -255,8 +242,7 @@ def _repeats(tables: Tables) -> Flaw:
 def _beams(tables: Tables) -> Flaw:
     many = _inside(tables).query("words > 1.5").sort_values("first_words")
     completions, first = int(tables["overlaps"]["completions"].iloc[0]), many["first_words"]
-    numbers = [_row(f"different first words, {row.model}", row.first_words) for row in many.itertuples()]
-    numbers += [_row(f"different completions, {row.model}", row.distinct) for row in many.itertuples()]
+    numbers = _rows("different first words", many, "first_words") + _rows("different completions", many, "distinct")
     return Flaw(
         "Beam search named greedy",
         "The paper says greedy sampling, which gives one completion of a prompt; the code searches with beams.",
@@ -264,6 +250,9 @@ def _beams(tables: Tables) -> Flaw:
         f"{number(first.min(), 0)} to {number(first.max(), 0)} different ones.",
         numbers,
     )
+
+
+# ---- the conclusions -------------------------------------------------------------------------------------------------
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
@@ -280,9 +269,9 @@ def standing(tables: Tables) -> pd.DataFrame:
     """
     claims = {claim.id: claim for claim in load_claims()}
     rows = []
-    for about, part in by(pick(concluded(conclusions(tables)), claim=list(COMPARED)), ["claim"]):
-        claim = claims[about["claim"]]
-        row = {"claim": about["claim"], "statement": claim.statement.partition(" Read as:")[0]}
+    for labels, part in by(pick(concluded(conclusions(tables)), claim=list(COMPARED)), ["claim"]):
+        claim = claims[labels["claim"]]
+        row = {"claim": labels["claim"], "statement": claim.statement.partition(" Read as:")[0]}
         signs = {}
         for rules in MAIN:
             signs[rules], _, row[rules] = tallied(pick(part, counted=COUNTED[rules]), "all")
@@ -290,22 +279,6 @@ def standing(tables: Tables) -> pd.DataFrame:
         word = CONFOUNDED if confounded else STANDING[signs["paper"] == "agrees", signs["audited"]]
         rows.append(row | {"standing": word})
     return pd.DataFrame(rows)
-
-
-def answer(tables: Tables) -> str:
-    """How many models the repairs move, and what becomes of the conclusions."""
-    row = pick(tables["rankings"], rules="audited").iloc[0]
-    counts = standing(tables)["standing"].value_counts(sort=False)
-    parts = [
-        f"{count or 'none'} {word if count < 2 else PLURAL[word]}"
-        for word, count in ({STANDS: 0} | dict(counts)).items()
-    ]
-    return (
-        f"The repairs together move {int(row['moved'])} of {len(pick(tables['effects'], rules='audited'))} models to "
-        f"another rank. Of the {counts.sum()} conclusions from Table 1 that can be computed, {', '.join(parts)}."
-        + f" That {LOWEST} is least hurtful says nothing of it: the network that was scored had random weights."
-        * (CONFOUNDED in counts)
-    )
 
 
 def ranks(tables: Tables) -> pd.DataFrame:

@@ -28,7 +28,7 @@ from probekit.metrics import (
 )
 from probekit.probes.probe import MASK
 
-from notebooks.fairness.matching import crossed
+from notebooks.fairness.matching import Array, Units, units_of
 
 if TYPE_CHECKING:
     from probekit.models.model import Model
@@ -43,7 +43,6 @@ SAMPLES = 2000
 LOW, SETTLED = 1, 20  # ranks: the first, and where the paper sees curves settle
 ODD = "BLOOM"
 FEW = 5  # a group of fewer templates has no interval worth the name, and is left out
-Array = npt.NDArray[np.float64]
 Completions = Mapping[str, Sequence[Sequence[str]]]  # model -> per template, its completions, most likely first
 
 
@@ -64,9 +63,8 @@ class Curves:
     ks: Sequence[int]
 
     @property
-    def units(self) -> list[tuple[str, str]]:
-        """Identity and predicate of every template, which the bootstrap draws."""
-        return crossed(self.templates["text"].tolist(), self.templates["identity"].tolist())
+    def units(self) -> Units:
+        return units_of(self.templates)
 
     def at(self, k: int) -> int:
         """The column of a rank, or of the last one below it."""

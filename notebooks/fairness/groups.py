@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
 from probekit.errors import ProbekitError
-from probekit.metrics import estimate_row
-from probekit.metrics.decisions import FLOOR, direction
+from probekit.metrics import Drawn, effective_units
 from probekit.metrics.hurtfulness import PAPER, Transliterate, hurtful, without_accents
 from probekit.probes.completions import Completions
 from probekit.probes.honest import Subset, honest_templates
 from probekit.report.page import Page
 from probekit.report.tables import by, cell, pick
-from probekit.report.text import number, title
 
-from notebooks.fairness import ask, identities, release
-from notebooks.fairness.comparison import Comparison, Groups, Part, compare_groups, compare_pairs
+from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.identities import FEMALE, GROWN, MALE, OLD, YOUNG
-from notebooks.fairness.likelihood import ALL, MODEL, UNIT, families
-from notebooks.fairness.matching import UNTRAINED, Scored, score
-from notebooks.fairness.ranks import Weights, mean_weights, weigh
+from notebooks.fairness.intervals import Part, drawn_means, ends, estimated, mean_of, minus, sides
+from notebooks.fairness.likelihood import ALL, MODEL, Weights, concluded, families, mean_weights, weigh
+from notebooks.fairness.matching import UNTRAINED, Array, Scored, Tables, Units
 
 SUBSET: Subset = "binary"
 AUDITED = "audited"
@@ -56,13 +53,12 @@ CAPTIONS = {
     "curves": "Share of hurtful completions at each rank, by group",
     "identities": "Identity words, and where each way of sorting puts them",
 }
-Tables = Mapping[str, pd.DataFrame]
+Groups = Mapping[str, Sequence[Part]]  # a group is the unweighted mean of the means of its parts
+Pair = tuple[Drawn, Drawn]  # two groups of one model, on the same draws
+Pairs = dict[tuple[str, str], Pair]  # (model, way of sorting) ->
 
 
-Found = dict[tuple[str, str], Comparison]  # (model, way of sorting) ->
-
-
-# ---- the tables of the run -----------------------------------------------------------------------------------------
+# ---- the tables of the run -------------------------------------------------------------------------------------------
 
 
 def released_tables(page: Page) -> dict[str, pd.DataFrame]:
@@ -71,21 +67,12 @@ def released_tables(page: Page) -> dict[str, pd.DataFrame]:
     Raises:
         ProbeError: completions, templates, lexicon or Unidecode are not at hand.
     """
-    words, transliterate = release.lexicon(page)
-    templates = honest_templates(SUBSET)
-    found: Found = {}
-    lines: list[dict[str, object]] = []
-    known = pd.DataFrame()
-    for model, _, completions in release.released(page, release.of_table(), [SUBSET]):
-        prompts, texts = completions.prompts, completions.texts
-        people = templates["identity"].tolist()
-        matched = score(model.name, SUBSET, prompts, texts, words, transliterate, (AUDITED,), people)
-        groups = by_identity(matched, AUDITED, templates)
-        groups |= {way: by_letters(completions, LETTERS[way], words, transliterate) for way in LETTERS}
-        found |= compare(matched, AUDITED, templates, groups)
-        lines += _lines(model.name, groups)
-        known = identities.known(templates, prompts) if known.empty else known
-    return _tables(found, lines, len(texts[0])) | {"identities": known}
+    words, transliterate = paper.lexicon(page)
+    models = (
+        (matched, {way: by_letters(said, LETTERS[way], words, transliterate) for way in LETTERS})
+        for _, said, matched in paper.score_released(page, (AUDITED,), subsets=[SUBSET])
+    )
+    return _tables(models, AUDITED, honest_templates(SUBSET))
 
 
 def tables(scored: Mapping[str, Sequence[Scored]], questions: ask.Questions) -> dict[str, pd.DataFrame]:
@@ -97,51 +84,96 @@ def tables(scored: Mapping[str, Sequence[Scored]], questions: ask.Questions) -> 
     if not scored:
         return {}
     templates = next(iter(questions.sets.values()))
-    found: Found = {}
+    return _tables(((matched, {}) for matched, *_ in scored.values()), ask.PLAIN[0], templates)
+
+
+def _tables(
+    models: Iterable[tuple[Scored, Mapping[str, Groups]]], rules: str, templates: pd.DataFrame
+) -> dict[str, pd.DataFrame]:
+    """All tables, from the scores of every model by these rules and from further ways of sorting."""
+    pairs: Pairs = {}
     lines: list[dict[str, object]] = []
-    for name, (matched, *_) in scored.items():
-        groups = by_identity(matched, ask.PLAIN[0], templates)
-        found |= compare(matched, ask.PLAIN[0], templates, groups)
-        lines += _lines(name, groups)
-    return _tables(found, lines, matched.found[ask.PLAIN[0]].shape[1]) | {
-        "identities": identities.known(templates, matched.prompts)
+    for matched, further in models:
+        groups = {**by_identity(matched, rules, templates), **further}
+        pairs |= compare(matched, rules, templates, groups)
+        lines += [{"model": matched.model, "comparison": way} | line for way in groups for line in curves(groups[way])]
+    table = differences(pairs, list(ranges(matched.hits[rules].shape[1])))
+    return {
+        "differences": table,
+        "summary": summary(table),
+        "curves": pd.DataFrame(lines),
+        "margins": margins(pairs),
+        "identities": identities.identity_words(templates, matched.prompts),
     }
 
 
-def _tables(found: Found, lines: list[dict[str, object]], k: int) -> dict[str, pd.DataFrame]:
-    table = differences(found, list(ranges(k)))
-    made = {"differences": table, "summary": summary(table), "curves": pd.DataFrame(lines)}
-    return made | {"margins": margins(found)}
-
-
-def margins(found: Found) -> pd.DataFrame:
+def margins(pairs: Pairs) -> pd.DataFrame:
     """Of every model the difference by gender less that by age, as the paper matched both: ``name, estimate, low,
     high``; empty where these were not compared."""
     rows = []
-    for model in dict.fromkeys(model for model, way in found if way == PAPER_AGE):
-        gender, age = found[model, PAPER_GENDER], found[model, PAPER_AGE]
-        both = gender.first.minus(gender.second).minus(age.first.minus(age.second))
-        units = min(gender.first.units, age.first.units)
-        rows.append({"name": model, **estimate_row(both.estimate[-1], both.draws[:, -1], units)})
+    for model in dict.fromkeys(model for model, way in pairs if way == PAPER_AGE):
+        gender, age = (minus(*pairs[model, way]) for way in (PAPER_GENDER, PAPER_AGE))
+        units = min(pairs[model, way][0].units for way in (PAPER_GENDER, PAPER_AGE))
+        rows.append({"name": model, **estimated(minus(gender, age)._replace(units=units), -1)})
     return pd.DataFrame(rows, columns=["name", "estimate", "low", "high"])
 
 
-def _lines(model: str, groups: Mapping[str, Groups]) -> list[dict[str, object]]:
-    return [{"model": model, "comparison": way} | line for way, sides in groups.items() for line in curves(sides)]
+def compare(scored: Scored, rules: str, templates: pd.DataFrame, groups: Mapping[str, Groups]) -> Pairs:
+    """Both groups of every way of sorting, and pairs of templates, of one model."""
+    weights = ranges(scored.hits[rules].shape[1])
+    chosen = {(way, side): parts[side] for way, parts in groups.items() for side in sides_of(way, parts)}
+    weighed = {key: [(weigh(values, weights), mask) for values, mask in parts] for key, parts in chosen.items()}
+    drawn = draw_groups(weighed, scored.units)
+    pairs: Pairs = {}
+    for way, parts in groups.items():
+        first, second = sides_of(way, parts)
+        pairs[scored.model, way] = drawn[way, first], drawn[way, second]
+    if len(same := identities.parallel(templates, scored.first)):
+        pairs[scored.model, PAIRED] = compare_pairs(weigh(scored.hits[rules], weights), same)
+    return pairs
 
 
-def compare(scored: Scored, rules: str, templates: pd.DataFrame, groups: Mapping[str, Groups]) -> Found:
-    """Both groups of every way of sorting, and pairs, of one model."""
-    weights = ranges(scored.found[rules].shape[1])
-    ways = {way: (weighted(sides, weights), sides_of(way, sides)) for way, sides in groups.items()}
-    found = compare_groups(ways, scored.units)
-    pairs = identities.parallel(templates, scored.first)
-    if len(pairs):
-        found[PAIRED] = compare_pairs(weigh(scored.found[rules], weights), pairs)
-    return {(scored.model, way): comparison for way, comparison in found.items()}
+def draw_groups(groups: Mapping[Any, Sequence[Part]], units: Units) -> dict[Any, Drawn]:
+    """Means of every group, all on the same draws of identities crossed with predicates.
+
+    Args:
+        groups: none without a part, no part without a template.
+        units: of all templates.
+    """
+    drawn = iter(drawn_means([part for parts in groups.values() for part in parts], units))
+    means = {}
+    for name, parts in groups.items():
+        members = [next(drawn) for _ in parts]
+        draws = np.stack([member.draws for member in members], axis=1)
+        there = np.isfinite(draws)  # a part that a draw leaves out has no mean there
+        with np.errstate(invalid="ignore"):
+            draws = np.where(there, draws, 0).sum(1) / there.sum(1)
+        reached = np.any([mask for _, mask in parts], axis=0)
+        clusters = [unit for unit, here in zip(units, reached, strict=True) if here]
+        estimate = np.mean([member.estimate for member in members], axis=0)
+        means[name] = Drawn(estimate, draws, effective_units(clusters))
+    return means
 
 
-def sides_of(way: str, groups: Groups) -> tuple[str, str]:
+def compare_pairs(values: Array, pairs: pd.DataFrame) -> Pair:
+    """The templates of each pair against each other: pairs of words, crossed with what is said of both, are drawn.
+
+    Args:
+        values: (templates, d).
+        pairs: of ``parallel``.
+    """
+    everything = np.ones(len(pairs), dtype=bool)
+    parts = [(values[pairs[side].to_numpy()], everything) for side in ("first", "second")]
+    first, second = drawn_means(parts, pair_units(pairs))
+    return first, second
+
+
+def pair_units(pairs: pd.DataFrame) -> Units:
+    """What is drawn of ``parallel`` templates: the pair of words, and what is said of both."""
+    return list(zip(pairs["pair"], pairs["predicate"], strict=True))
+
+
+def sides_of(way: str, groups: Mapping[str, Any]) -> tuple[str, str]:
     """The two groups that are compared: ``SIDES``, or of templates in other categories the first two by name.
 
     Raises:
@@ -157,7 +189,7 @@ def sides_of(way: str, groups: Groups) -> tuple[str, str]:
 
 def ranges(k: int) -> Weights:
     """Weights of the mean shares that are compared: ranks 1, 1 to 20, and 1 to k."""
-    return mean_weights(list(dict.fromkeys([*((a, b) for a, b in RANGES if b < k), (1, k)])), k)
+    return mean_weights([*((a, b) for a, b in RANGES if b < k), (1, k)], k)
 
 
 def by_identity(scored: Scored, rules: str, templates: pd.DataFrame) -> dict[str, Groups]:
@@ -165,15 +197,14 @@ def by_identity(scored: Scored, rules: str, templates: pd.DataFrame) -> dict[str
 
     A way of sorting that leaves one of its two groups empty is left out.
     """
-    counted, values = scored.rows(rules), scored.found[rules].astype(float)
+    counted, values = scored.rows(rules), scored.hits[rules].astype(float)
     both = identities.said_of_both(templates)
     column = {group: mask & both for group, mask in identities.by_category(templates).items()}
-    ways = {COLUMN: column, AGE: identities.by_age(templates)}
-    found = {
-        way: {group: [Part(values, mask & counted)] for group, mask in masks.items() if (mask & counted).any()}
-        for way, masks in ways.items()
+    ways = {
+        way: {group: [(values, mask & counted)] for group, mask in masks.items() if (mask & counted).any()}
+        for way, masks in ((COLUMN, column), (AGE, identities.by_age(templates)))
     }
-    return {way: groups for way, groups in found.items() if set(sides_of(way, groups)) <= set(groups)}
+    return {way: groups for way, groups in ways.items() if set(sides_of(way, groups)) <= set(groups)}
 
 
 def by_letters(
@@ -198,28 +229,23 @@ def by_letters(
                 values = np.zeros((len(mask), len(completions.texts[0])))
                 texts = [text for text, here in zip(completions.texts, mask, strict=True) if here]
                 values[mask] = hurtful(texts, lexicon, PAPER, transliterate)
-                parts.append(Part(values, mask))
+                parts.append((values, mask))
         groups[group] = parts
     return groups
-
-
-def weighted(groups: Groups, weights: Weights) -> Groups:
-    """The same groups with weighted sums in place of the values by rank."""
-    return {name: [Part(weigh(part.values, weights), part.counted) for part in parts] for name, parts in groups.items()}
 
 
 def curves(groups: Groups) -> list[dict[str, object]]:
     """``group, templates, k1, k2, ...``: of each group the share of hurtful completions at each rank."""
     lines = []
     for name, parts in groups.items():
-        shares = np.mean([part.values[part.counted].mean(0) for part in parts], axis=0)
-        reached = int(np.any([part.counted for part in parts], axis=0).sum())
+        shares = np.mean([values[mask].mean(0) for values, mask in parts], axis=0)
+        reached = int(np.any([mask for _, mask in parts], axis=0).sum())
         by_k = {f"k{k}": share for k, share in enumerate(shares, start=1)}
         lines.append({"group": name, "templates": reached} | by_k)
     return lines
 
 
-def differences(found: Found, names: Sequence[str]) -> pd.DataFrame:
+def differences(pairs: Pairs, names: Sequence[str]) -> pd.DataFrame:
     """Every comparison of every model, and of the mean over those whose weights were trained.
 
     Returns:
@@ -227,17 +253,27 @@ def differences(found: Found, names: Sequence[str]) -> pd.DataFrame:
         high, ratio, ratio_low, ratio_high``.
     """
     rows = []
-    for comparison in dict.fromkeys(name for _, name in found):
-        models = {model: sides for (model, name), sides in found.items() if name == comparison}
-        lines = [(MODEL, model, sides) for model, sides in models.items()]
-        if len(trained := [sides for model, sides in models.items() if model != UNTRAINED]) > 1:
-            lines.append((ALL, ALL, Comparison.mean(trained)))
+    for comparison in dict.fromkeys(name for _, name in pairs):
+        models = {model: pair for (model, name), pair in pairs.items() if name == comparison}
+        lines = [(MODEL, model, pair) for model, pair in models.items()]
+        if len(trained := [pair for model, pair in models.items() if model != UNTRAINED]) > 1:
+            lines.append((ALL, ALL, (mean_of([a for a, _ in trained]), mean_of([b for _, b in trained]))))
         for column, name in enumerate(names):
             first, _, last = name.partition("-")
-            about = {"comparison": comparison, "first": int(first), "last": int(last or first)}
-            for level, model, sides in lines:
-                rows.append({"level": level, "name": model} | about | sides.row(column) | sides.ratio(column))
+            labels = {"comparison": comparison, "first": int(first), "last": int(last or first)}
+            rows += [
+                {"level": level, "name": model} | labels | difference(*pair, column) for level, model, pair in lines
+            ]
     return pd.DataFrame(rows)
+
+
+def difference(first: Drawn, second: Drawn, column: int) -> dict[str, float]:
+    """One share less the other, and over it: ``one, other, difference, low, high, ratio, ratio_low, ratio_high``."""
+    gap, (a, b) = minus(first, second), (first.estimate[column], second.estimate[column])
+    row = {"one": a, "other": b, "difference": a - b, **ends(gap.draws[:, column], gap.units)}
+    with np.errstate(divide="ignore", invalid="ignore"):
+        ratios = first.draws[:, column] / second.draws[:, column]
+        return row | {"ratio": float(np.divide(a, b)), **ends(ratios, gap.units, "ratio")}
 
 
 def summary(differences: pd.DataFrame) -> pd.DataFrame:
@@ -246,15 +282,13 @@ def summary(differences: pd.DataFrame) -> pd.DataFrame:
     Returns:
         ``comparison, first, last, models, positive, above, below``.
     """
-    rows = []
-    models = pick(differences, level=MODEL)
-    for about, part in by(models[models["name"] != UNTRAINED], ["comparison", "first", "last"]):
-        counts_ = {"models": len(part), "positive": int((part["difference"] > 0).sum())}
-        rows.append(about | counts_ | {"above": int((part["low"] > 0).sum()), "below": int((part["high"] < 0).sum())})
-    return pd.DataFrame(rows)
+    rows = pick(differences, level=MODEL)
+    trained = rows[rows["name"] != UNTRAINED]
+    keys = ["comparison", "first", "last"]
+    return pd.DataFrame([labels | sides(part, "difference") for labels, part in by(trained, keys)])
 
 
-# ---- what the paper concludes --------------------------------------------------------------------------------------
+# ---- what the paper concludes ----------------------------------------------------------------------------------------
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
@@ -262,30 +296,24 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     (004-09), by every way of sorting; how much more the one than the other, as the paper matched (004-09b); the ratio
     of female and male less one (004-08b), and how alike the curves of both are (004-08c)."""
     rows: list[dict[str, Any]] = []
-    lines = pick(whole(tables["differences"]), level=MODEL)
+    lines = pick(whole(tables["differences"]), level=MODEL).rename(columns={"difference": "estimate"})
     for claim, ways in (("004-08a", GENDER), ("004-09", AGES)):
         for row in pick(lines, comparison=list(ways)).to_dict("records"):
-            rows.append(_concluded(claim, row, WAYS[row["comparison"]], ("difference", "low", "high")))
+            rows.append(concluded(claim, row["name"], WAYS[row["comparison"]], row))
     for row in pick(lines, comparison=list(GENDER)).to_dict("records"):
-        ratio = {name: row[name] - 1 for name in RATIOS}
-        rows.append(_concluded("004-08b", row | ratio, f"{RATIO}, {WAYS[row['comparison']]}", RATIOS))
+        ratio = {name: row[given] - 1 for name, given in zip(("estimate", "low", "high"), RATIOS, strict=True)}
+        rows.append(concluded("004-08b", row["name"], f"{RATIO}, {WAYS[row['comparison']]}", ratio))
     for row in tables["margins"].to_dict("records"):
-        rows.append(_concluded("004-09b", row, WAYS[PAPER_AGE], ("estimate", "low", "high")))
+        rows.append(concluded("004-09b", row["name"], WAYS[PAPER_AGE], row))
     for way in (COLUMN, PAPER_GENDER):
         values = alike(tables["curves"], way).dropna()
         if len(values):
-            about = {"claim": "004-08c", "counted": f"median correlation over ranks, {WAYS[way]}"}
-            rows.append(about | {"estimate": round(float(values.median()), 3), "n": len(values)})
+            labels = {"claim": "004-08c", "counted": f"median correlation over ranks, {WAYS[way]}"}
+            rows.append(labels | {"estimate": round(float(values.median()), 3), "n": len(values)})
     columns = ["claim", "model", "counted", "unit", "estimate", "low", "high", "n", "verdict"]
     table = pd.DataFrame(rows, columns=columns)
     texts = ["model", "unit", "verdict"]
     return table.assign(**table[texts].astype(object).fillna("")).astype({"estimate": float})
-
-
-def _concluded(claim: str, row: Mapping[str, Any], counted: str, names: Sequence[str]) -> dict[str, Any]:
-    about = {"claim": claim, "model": row["name"], "counted": counted, "unit": UNIT}
-    ends = {name: row[given] for name, given in zip(("estimate", "low", "high"), names, strict=True)}
-    return about | ends | ({"verdict": FLOOR} if row["name"] == UNTRAINED else {})
 
 
 def whole(table: pd.DataFrame) -> pd.DataFrame:
@@ -295,66 +323,23 @@ def whole(table: pd.DataFrame) -> pd.DataFrame:
 
 def alike(curves: pd.DataFrame, way: str) -> pd.Series:
     """Correlation over ranks of the curves of both groups, for every model."""
-    found = {}
-    for about, part in by(pick(curves, comparison=way), ["model"]):
+    values = {}
+    for labels, part in by(pick(curves, comparison=way), ["model"]):
         by_k = part.set_index("group").filter(regex=r"^k\d+$").astype(float)
         if set(SIDES[way]) <= set(by_k.index):
             first, second = (by_k.loc[side].to_numpy() for side in SIDES[way])
             flat = min(first.std(), second.std()) == 0
-            found[about["model"]] = float("nan") if flat else float(np.corrcoef(first, second)[0, 1])
-    return pd.Series(found, dtype=float)
+            values[labels["model"]] = float("nan") if flat else float(np.corrcoef(first, second)[0, 1])
+    return pd.Series(values, dtype=float)
 
 
-# ---- what the page shows -------------------------------------------------------------------------------------------
-
-
-def answer(tables: Tables) -> str:
-    """Whether the two groups differ, in the mean and for how many models; and as the paper matched identities."""
-    counts = whole(tables["summary"])
-    if counts.empty:
-        return "No model was asked."
-    rows = counts.set_index("comparison").to_dict("index")
-    way = PAIRED if PAIRED in rows else COLUMN
-    row, (first, second) = rows[way], compared(tables, way)
-    lead = {
-        PAIRED: "a template said of a woman gets hurtful completions {} than the same template said of a man",
-        COLUMN: f"templates tagged “{first}” get hurtful completions {{}} than those tagged “{second}”",
-    }[way]
-    if row["models"] == 1:
-        name = title(tables["curves"]["model"].iloc[0])
-        return f"For {name}, {lead.format(_often(tables, way))}."
-    lead = f"{lead[:1].upper()}{lead[1:]}"
-    text = f"{lead.format('more often')} for {row['above'] or 'none'} of {row['models']} models"
-    text += f", and less often for {row['below'] or 'none'}, by 95% intervals that exclude zero."
-    for mean in pick(whole(tables["differences"]), level=ALL, comparison=way).to_dict("records"):
-        text += f" The mean over them is {cell(mean, 'difference')}."
-    if paper := rows.get(PAPER_GENDER):
-        text += f" Matched by identity as in the paper, it is more often for {paper['above'] or 'none'}."
-    return text
-
-
-def _often(tables: Tables, way: str) -> str:
-    rows = pick(whole(tables["differences"]), comparison=way)
-    row = (rows[rows["level"] == ALL] if (rows["level"] == ALL).any() else rows).iloc[0]
-    words = {"agrees": "more often", "contradicts": "less often", "undecided": "neither more nor less often"}
-    return words[direction(row["low"], row["high"])]
+# ---- what the page shows ---------------------------------------------------------------------------------------------
 
 
 def compared(tables: Tables, way: str) -> tuple[str, str]:
     """The two groups that a way of sorting compares: by pairs woman and man, else groups that have curves."""
     rows = pick(tables["curves"], comparison=way)
-    return sides_of(way, dict.fromkeys(rows["group"], ())) if len(rows) else SIDES[way]
-
-
-def alarms(tables: Tables) -> str:
-    """On groups that mean nothing: in how many comparisons the interval leaves zero out, and how many are expected."""
-    rows = pick(tables["differences"], level=MODEL)
-    false = int(((rows["low"] > 0) | (rows["high"] < 0)).sum())
-    return (
-        "The two groups of the demo templates mean nothing: invented people in the order of their names, every other "
-        f"one. So a difference is a false alarm here. Among {len(rows)} comparisons (models and ranges of ranks) "
-        f"{false} leave zero out of their 95% interval; about one in twenty is to be expected."
-    )
+    return sides_of(way, dict.fromkeys(rows["group"])) if len(rows) else SIDES[way]
 
 
 def dots(tables: Tables) -> pd.DataFrame:
@@ -367,10 +352,9 @@ def dots(tables: Tables) -> pd.DataFrame:
 def counts(tables: Tables) -> pd.DataFrame:
     """``summary`` over all ranks for reading: every way of sorting with its mean over models."""
     rows = whole(tables["summary"]).to_dict("records")
-    rows.sort(key=lambda row: list(WAYS).index(row["comparison"]))
     means = pick(whole(tables["differences"]), level=ALL).set_index("comparison")
     shown = []
-    for row in rows:
+    for row in sorted(rows, key=lambda row: list(WAYS).index(row["comparison"])):
         way = row["comparison"]
         line = {"Sorted": WAYS[way], "Compared": " less ".join(compared(tables, way))}
         line |= {"Higher": f"{row['positive']} of {row['models']}"}
@@ -394,29 +378,6 @@ def smooth(tables: Tables, ways: Sequence[str]) -> pd.DataFrame:
             for side in compared(tables, way) if len(rows) else ():
                 values = pick(rows, group=side).filter(regex=r"^k\d+$").to_numpy(dtype=float).mean(0)
                 share = np.convolve(values, np.full(WINDOW, 1 / WINDOW), "valid")
-                about = {"panel": f"{family}, {SHORT[way]}".removeprefix(", "), "group": side}
-                parts.append(pd.DataFrame({"rank": np.arange(len(share)) + (WINDOW + 1) / 2, "share": share} | about))
+                labels = {"panel": f"{family}, {SHORT[way]}".removeprefix(", "), "group": side}
+                parts.append(pd.DataFrame({"rank": np.arange(len(share)) + (WINDOW + 1) / 2, "share": share} | labels))
     return pd.concat(parts) if parts else pd.DataFrame()
-
-
-def curves_told(curves: pd.DataFrame) -> str:
-    """The curves in words: the mean share of both groups, panel by panel."""
-    means = curves.groupby(["panel", "group"], sort=False)["share"].mean()
-    return "; ".join(f"{panel}, {group}: {number(value)}" for (panel, group), value in means.items()) + "."
-
-
-def reach(tables: Tables) -> str:
-    """How far the paper's matching by letters reaches, in words; empty where nobody of the file is called *he*."""
-    words = tables["identities"].set_index("word")
-    if not words["templates"].get("he", 0):
-        return ""
-    male = words[words["paper_gender"] == MALE]
-    inside = ", ".join(f"“{name}” {found}" for name, found in male["found"].nlargest(3).items())
-    old = ", ".join(f"“{name}”" for name in words.index[words["paper_age"] == OLD])
-    tagged = ", ".join(f"“{name}”" for name in words.index[words["category"].str.contains(" and ")])
-    return (
-        f"Of {int(words['templates'].sum())} prompts, the paper's male words that reach furthest are found in so "
-        f"many: {inside} (“he” is the identity of {words.loc['he', 'templates']}). Its group of old identities holds "
-        f"{old} and no other word, because the list that it is taken from keeps the article “the” and the words it is "
-        f"compared with do not. Tagged with both genders by the file: {tagged}."
-    )

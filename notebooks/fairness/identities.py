@@ -9,12 +9,10 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from notebooks.fairness.matching import crossed
+from notebooks.fairness.matching import Mask, units_of
 
-Mask = npt.NDArray[np.bool_]
 BOTH = "both"  # identities that the file tags with more than one category
 YOUNG, GROWN, UNTOLD = "young", "grown", "untold"
 FEMALE, MALE, OLD = "female", "male", "old"
@@ -64,14 +62,6 @@ def by_category(templates: pd.DataFrame) -> dict[str, Mask]:
     return groups | ({BOTH: several} if several.any() else {})
 
 
-def said_of_both(templates: pd.DataFrame) -> Mask:
-    """Templates whose predicate the set says of women and of men, shape (templates,); all of a set without either."""
-    if not {FEMALE, MALE} <= set(templates["category"]):
-        return np.ones(len(templates), dtype=bool)
-    says = pd.Series([what for _, what in crossed(templates["text"].tolist(), templates["identity"].tolist())])
-    return np.asarray(says.groupby(says).transform(lambda rows: templates["category"].iloc[rows.index].nunique() > 1))
-
-
 def by_age(templates: pd.DataFrame) -> dict[str, Mask]:
     """Templates by the age that their identity tells, of the lists ``AGES``; ``UNTOLD`` where it tells none."""
     ages = templates["identity"].map(lambda identity: AGE.get(word(identity), UNTOLD)).to_numpy()
@@ -79,11 +69,9 @@ def by_age(templates: pd.DataFrame) -> dict[str, Mask]:
 
 
 def axes(templates: pd.DataFrame) -> dict[str, list[str]]:
-    """Axis -> the group of every template.
+    """Axis -> the group of every template: ``gender`` of ``by_category``, and ``age`` of ``by_age``, if any tells it.
 
-    ``gender`` is the file's own category; identities that it tags in more than one way stand apart, as ``BOTH``.
-    ``age`` goes by ``AGES``. A set whose categories are kinds of queer and nonqueer identities has the axis
-    ``identity`` in place of both.
+    A set whose categories are kinds of queer and nonqueer identities has the axis ``identity`` in place of both.
 
     Args:
         templates: with ``identity`` and ``category``.
@@ -91,24 +79,31 @@ def axes(templates: pd.DataFrame) -> dict[str, list[str]]:
     kind = templates["category"].str.partition("_")[0]
     if kind.isin(["queer", "nonqueer"]).all():
         return {"identity": kind.tolist()}
-    several = templates.groupby("identity")["category"].transform("nunique") > 1
-    found = {"gender": templates["category"].mask(several, BOTH).tolist()}
-    age = [AGE.get(word(identity), UNTOLD) for identity in templates["identity"]]
-    return found | ({"age": age} if set(age) != {UNTOLD} else {})
+    groups = {"gender": by_category(templates), "age": by_age(templates)}
+    labels = {axis: np.select([*masks.values()], [*masks], "").tolist() for axis, masks in groups.items()}
+    return {axis: names for axis, names in labels.items() if set(names) != {UNTOLD}}
+
+
+def said_of_both(templates: pd.DataFrame) -> Mask:
+    """Templates whose predicate the set says of women and of men, shape (templates,); all of a set without either."""
+    if not {FEMALE, MALE} <= set(templates["category"]):
+        return np.ones(len(templates), dtype=bool)
+    says = np.array([predicate for _, predicate in units_of(templates)], dtype=object)
+    return (templates["category"].groupby(says).transform("nunique") > 1).to_numpy()
 
 
 def by_substring(prompts: Sequence[str], words: Collection[str]) -> dict[str, Mask]:
     """For each word the prompts that hold its letters anywhere, whatever the case, as the paper's code finds them."""
     lowered = [prompt.lower() for prompt in prompts]
-    return {one: np.array([one.lower() in prompt for prompt in lowered]) for one in words}
+    return {name: np.array([name.lower() in prompt for prompt in lowered]) for name in words}
 
 
-def parallel(templates: pd.DataFrame, counted: Mask, pairs: str = PAIRS) -> pd.DataFrame:
+def parallel(templates: pd.DataFrame, counted: Mask | None = None, pairs: str = PAIRS) -> pd.DataFrame:
     """Templates that say the same of a woman and of a man, in pairs.
 
     Args:
         templates: of ``honest_templates``; a text begins with its identity.
-        counted: shape (templates,), which to use: the first of each text.
+        counted: shape (templates,), which to use: the first of each text; None for all.
         pairs: words of identities, ``female/male``, with spaces between.
 
     Returns:
@@ -117,41 +112,42 @@ def parallel(templates: pd.DataFrame, counted: Mask, pairs: str = PAIRS) -> pd.D
     """
     rows: dict[tuple[str, str], int] = {}
     for row, (text, identity) in enumerate(zip(templates["text"], templates["identity"], strict=True)):
-        if counted[row]:
+        if counted is None or counted[row]:
             rows.setdefault((word(identity), text[len(identity) :]), row)
-    found = []
+    matches = []
     for pair in pairs.split():
         female, male = pair.split("/")
         for name, predicate in rows:
             if name == female and (male, predicate) in rows:
-                about = {"pair": pair, "predicate": predicate}
-                found.append(about | {"first": rows[name, predicate], "second": rows[male, predicate]})
-    return pd.DataFrame(found, columns=["pair", "predicate", "first", "second"])
+                labels = {"pair": pair, "predicate": predicate}
+                matches.append(labels | {"first": rows[name, predicate], "second": rows[male, predicate]})
+    return pd.DataFrame(matches, columns=["pair", "predicate", "first", "second"])
 
 
-def known(templates: pd.DataFrame, prompts: Sequence[str]) -> pd.DataFrame:
+def identity_words(templates: pd.DataFrame, prompts: Sequence[str]) -> pd.DataFrame:
     """What each way of grouping makes of the identities and words.
 
     Returns:
         ``word, templates`` (whose identity it is), ``category`` (tags of the file), ``age`` (of our lists), ``found``
         (templates that the paper's code finds for it, 0 where it does not look), ``paper_gender, paper_age``.
     """
-    table = templates.assign(word=templates["identity"].map(word))
-    tags = table.groupby("word")["category"].agg(lambda tags: " and ".join(sorted(set(tags))))
-    sizes = table["word"].value_counts()
-    gender = {w: group for group, words in PAPER_GENDER.items() for w in words.split()}
-    age = {w: group for group, words in PAPER_AGE.items() for w in words.split()}
+    words = templates["identity"].map(word)
+    tags = templates["category"].groupby(words).agg(lambda tags: " and ".join(sorted(set(tags))))
+    gender, age = (
+        {word: group for group, words in groups.items() for word in words.split()}
+        for groups in (PAPER_GENDER, PAPER_AGE)
+    )
     looked = by_substring(prompts, list(dict.fromkeys([*gender, *age])))
     rows = [
         {
             "word": name,
-            "templates": int(sizes.get(name, 0)),
+            "templates": int((words == name).sum()),
             "category": tags.get(name, ""),
             "age": AGE.get(name, UNTOLD),
             "found": int(looked[name].sum()) if name in looked else 0,
             "paper_gender": gender.get(name, ""),
             "paper_age": age.get(name, ""),
         }
-        for name in sorted({*sizes.index, *looked})
+        for name in sorted({*words, *looked})
     ]
     return pd.DataFrame(rows)

@@ -1,32 +1,47 @@
-"""Page 42, hurtfulness by rank (paper 004, section 4.1 and Figure 2): its tables, its figures, its conclusions."""
+"""Page 42, hurtfulness by rank (paper 004, section 4.1 and Figure 2): its tables, its figures, its conclusions.
+
+Every number is a weighted sum of a model's shares of hurtful completions by rank.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import Drawn, estimate_row
-from probekit.metrics.decisions import FLOOR, direction
-from probekit.probes.completions import SUBSETS, released_models
-from probekit.probes.honest import honest_templates
+from probekit.errors import ProbekitError
+from probekit.metrics import Drawn, effective_units
+from probekit.metrics.decisions import FLOOR
+from probekit.probes.completions import released_models
 from probekit.report.page import Page
-from probekit.report.tables import by, cell, pick
-from probekit.report.text import number, title
+from probekit.report.tables import by, pick
+from probekit.report.text import title
 
-from notebooks.fairness import release
-from notebooks.fairness.checks import LEADERS
-from notebooks.fairness.matching import COUNTED, MAIN, UNTRAINED, Scored, score
-from notebooks.fairness.ranks import CONTRASTS, contrast_weights, draw, mean_of, share_weights
+from notebooks.fairness.intervals import drawn_means, estimated, mean_of, minus, sides
+from notebooks.fairness.matching import COUNTED, MAIN, UNTRAINED, Array, Scored, Tables
+from notebooks.fairness.paper import LEADERS, score_released
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+SETTLED = 20  # the rank about which the paper sees the scores settle
+END = 10  # ranks compared at either end
+LEAST = 2 * SETTLED  # completions that the contrasts need
+STARTS = (1, 2, 6, 11, 21, 41, 61, 81)  # of bands of ranks
+UPTO = (5, 10, 20, 50)
+CONTRASTS = {
+    "ends": f"share at ranks 1 to {END} less that at the last {END}",
+    "single": "share at rank 1 less that at the last rank",
+    "early": f"fall per ten ranks over ranks 1 to {SETTLED}",
+    "late": f"fall per ten ranks from rank {SETTLED + 1} on",
+    "settles": f"how much faster the fall is up to rank {SETTLED} than after it",
+}
+DIGITS = 12
 BOTH = "both"  # mean over both sets of templates
 ALL, FAMILY, MODEL = "all models", "family", "model"
-TEN = "ten"  # ``END`` in words
-LEADING = ("paper", "audited", "audited_plain")  # rules that the answer tells of
 SCALES = ("small", "medium", "large")
 CLAIMS = {"004-04g": "ends", "004-06a": "ends", "004-06b": "settles"}
 UNIT = "identity x predicate"
@@ -37,25 +52,74 @@ CAPTIONS = {
     "subsets": "Scores of every model on both sets of templates",
     "sets": "How many models score apart on both sets of templates",
 }
-Tables = Mapping[str, pd.DataFrame]
-Groups = Mapping[tuple[str, str, str], Drawn]  # (model, subset, rules) ->
+Weights = Mapping[str, Array]  # name -> a weight for the share at each rank, shape (K,)
+Drawings = Mapping[tuple[str, str, str], Drawn]  # (model, subset, rules) -> the weighted sums of its shares
 
 
-# ---- the tables of the run -----------------------------------------------------------------------------------------
+# ---- weights of ranks ------------------------------------------------------------------------------------------------
 
 
-def score_released(page: Page) -> dict[str, list[Scored]]:
-    """The released completions of the models of Table 1, matched by both main sets of rules.
+def bands(k: int) -> list[tuple[int, int]]:
+    """The ranks 1 to k cut into bands, short ones first: (first, last)."""
+    starts = [start for start in STARTS if start <= k]
+    return list(zip(starts, [*(start - 1 for start in starts[1:]), k], strict=True))
+
+
+def mean_weights(ranges: Iterable[tuple[int, int]], k: int) -> dict[str, Array]:
+    """Weights of the k shares that give their mean over each range of ranks, named ``1`` or ``2-5``."""
+    ranks = np.arange(1, k + 1)
+    return {str(a) if a == b else f"{a}-{b}": ((ranks >= a) & (ranks <= b)) / (b - a + 1) for a, b in ranges}
+
+
+def share_weights(k: int) -> dict[str, Array]:
+    """Weights for the shares in each band, up to each rank of ``UPTO``, and over all ranks."""
+    return mean_weights([*bands(k), *((1, last) for last in (*UPTO, k) if last <= k)], k)
+
+
+def contrast_weights(k: int) -> dict[str, Array]:
+    """Weights for ``CONTRASTS``, each above zero where shares fall as the paper says.
+
+    A fall is the slope of the line of least squares through the shares, its sign turned, times ten.
 
     Raises:
-        ProbeError: completions, lexicon or Unidecode are not at hand.
+        ProbekitError: too few completions.
     """
-    words, transliterate = release.lexicon(page)
+    if k < LEAST:
+        raise ProbekitError(f"k={k}: falling scores need at least {LEAST} completions")
+    first, last, top, bottom = mean_weights([(1, END), (k - END + 1, k), (1, 1), (k, k)], k).values()
+    early, late = _fall(1, SETTLED, k), _fall(SETTLED + 1, k, k)
+    return {"ends": first - last, "single": top - bottom, "early": early, "late": late, "settles": early - late}
+
+
+def _fall(first: int, last: int, k: int) -> Array:
+    ranks = np.arange(1, k + 1, dtype=float)
+    inside = (ranks >= first) & (ranks <= last)
+    away = np.where(inside, ranks - ranks[inside].mean(), 0.0)
+    return np.asarray(-10 * away / (away**2).sum())
+
+
+def weigh(values: npt.NDArray[Any], weights: Weights) -> Array:
+    """Weighted sums of what is known by rank: (templates, K) to (templates, d). What is zero but for rounding is 0."""
+    return np.asarray(np.round(values @ np.column_stack(list(weights.values())), DIGITS))
+
+
+def draw(scored: Scored, rules: str, weights: Weights, seed: int) -> Drawn:
+    """The weighted sums of one model's shares, identities crossed with predicates drawn with replacement.
+
+    Args:
+        seed: of the draw; the same for all models asked the same templates.
+    """
+    (drawn,) = drawn_means([(weigh(scored.hits[rules], weights), scored.rows(rules))], scored.units, seed)
+    return drawn._replace(units=effective_units(scored.units))
+
+
+# ---- the tables of the run -------------------------------------------------------------------------------------------
+
+
+def released_scores(page: Page) -> dict[str, list[Scored]]:
+    """The released completions of the models of Table 1, matched by both main sets of rules."""
     scored: dict[str, list[Scored]] = {}
-    names = {subset: honest_templates(subset)["identity"].tolist() for subset in SUBSETS}  # type: ignore[arg-type]
-    for model, subset, completions in release.released(page, release.of_table()):
-        said, people = completions, names[subset]
-        matched = score(model.name, subset, said.prompts, said.texts, words, transliterate, MAIN, people)
+    for model, _, matched in score_released(page, MAIN):
         scored.setdefault(model.name, []).append(matched)
     return scored
 
@@ -72,21 +136,21 @@ def tables(scored: Mapping[str, Sequence[Scored]]) -> dict[str, pd.DataFrame]:
     """
     if not scored:
         return {}
-    k = next(iter(next(iter(scored.values()))[0].found.values())).shape[1]
+    k = next(iter(next(iter(scored.values()))[0].hits.values())).shape[1]
     share, contrast = share_weights(k), contrast_weights(k)
     weights = share | contrast
     drawn: dict[tuple[str, str, str], Drawn] = {}
     for name, sets in scored.items():
-        for rules in sets[0].found:
+        for rules in sets[0].hits:
             parts = [draw(one, rules, weights, seed) for seed, one in enumerate(sets)]
             drawn |= {(name, one.subset, rules): part for one, part in zip(sets, parts, strict=True)}
             if len(sets) > 1:
                 drawn[name, BOTH, rules] = mean_of(parts)
     columns = list(weights)
-    lines = contrasts(drawn, columns, list(contrast))
-    apart = subsets(drawn, columns, span_of_all=f"1-{k}")
+    lines = contrasts(drawn, {name: columns.index(name) for name in contrast})
+    apart = subsets(drawn, columns.index(f"1-{k}"))
     return {
-        "shares": shares(drawn, columns, list(share)),
+        "shares": shares(drawn, {name: columns.index(name) for name in share}),
         "contrasts": lines,
         "summary": summary(lines),
         "subsets": apart,
@@ -94,20 +158,18 @@ def tables(scored: Mapping[str, Sequence[Scored]]) -> dict[str, pd.DataFrame]:
     }
 
 
-def shares(drawn: Groups, columns: Sequence[str], ranges: Sequence[str]) -> pd.DataFrame:
+def shares(drawn: Drawings, ranges: Mapping[str, int]) -> pd.DataFrame:
     """``model, subset, rules, first, last, share, low, high``: the mean share of hurtful completions at those ranks."""
     rows = []
-    for (model, subset, rules), numbers in drawn.items():
-        for name in ranges:
-            column = columns.index(name)
+    for (model, subset, rules), sums in drawn.items():
+        for name, column in ranges.items():
             first, _, last = name.partition("-")
-            about = {"model": model, "subset": subset, "rules": rules, "first": int(first), "last": int(last or first)}
-            share = estimate_row(numbers.estimate[column], numbers.draws[:, column], numbers.units, "share")
-            rows.append(about | share)
-    return pd.DataFrame(rows)
+            labels = {"model": model, "subset": subset, "rules": rules, "first": int(first), "last": int(last or first)}
+            rows.append(labels | estimated(sums, column))
+    return pd.DataFrame(rows).rename(columns={"estimate": "share"})
 
 
-def contrasts(drawn: Groups, columns: Sequence[str], names: Sequence[str]) -> pd.DataFrame:
+def contrasts(drawn: Drawings, names: Mapping[str, int]) -> pd.DataFrame:
     """The contrasts of every model, of every family of two models or more, and of all whose weights were trained.
 
     Returns:
@@ -115,49 +177,43 @@ def contrasts(drawn: Groups, columns: Sequence[str], names: Sequence[str]) -> pd
     """
     rows = []
     for subset, rules in dict.fromkeys((subset, rules) for _, subset, rules in drawn):
-        models = {key[0]: numbers for key, numbers in drawn.items() if key[1:] == (subset, rules)}
-        lines = [(MODEL, name, numbers) for name, numbers in models.items()]
-        trained = {name: numbers for name, numbers in models.items() if name != UNTRAINED}
+        models = {key[0]: sums for key, sums in drawn.items() if key[1:] == (subset, rules)}
+        lines = [(MODEL, name, sums) for name, sums in models.items()]
+        trained = {name: sums for name, sums in models.items() if name != UNTRAINED}
         for family, members in families(trained).items():
             if len(members) > 1 and family:
                 lines.append((FAMILY, family, mean_of([trained[name] for name in members])))
         if len(trained) > 1:
             lines.append((ALL, ALL, mean_of(list(trained.values()))))
-        for contrast in names:
-            column = columns.index(contrast)
-            about = {"subset": subset, "rules": rules, "contrast": contrast}
-            for level, name, numbers in lines:
-                line = estimate_row(numbers.estimate[column], numbers.draws[:, column], numbers.units)
-                rows.append({"level": level, "name": name} | about | line)
+        for contrast, column in names.items():
+            labels = {"subset": subset, "rules": rules, "contrast": contrast}
+            rows += [{"level": level, "name": name} | labels | estimated(sums, column) for level, name, sums in lines]
     return pd.DataFrame(rows)
 
 
 def families(models: Iterable[str]) -> dict[str, list[str]]:
     """Family -> its models in order; those that are not of the release stand together under an empty name."""
-    known, found = released_models(), dict[str, list[str]]()
+    registry, members = released_models(), dict[str, list[str]]()
     for name in dict.fromkeys(models):
-        found.setdefault(known[name].family if name in known else "", []).append(name)
-    return found
+        members.setdefault(registry[name].family if name in registry else "", []).append(name)
+    return members
 
 
-def subsets(drawn: Groups, columns: Sequence[str], span_of_all: str) -> pd.DataFrame:
+def subsets(drawn: Drawings, column: int) -> pd.DataFrame:
     """The mean share of each model on the first set of templates less that on the second.
 
     Returns:
         ``model, rules, first, second`` (names of the sets), ``one, other`` (their shares), ``estimate, low,
         high``; empty where there is one set only.
     """
-    column = columns.index(span_of_all)
     rows = []
     for model, rules in dict.fromkeys((model, rules) for model, _, rules in drawn):
         sets = [s for m, s, r in drawn if (m, r) == (model, rules) and s != BOTH]
         if len(sets) == 2:
             first, second = (drawn[model, subset, rules] for subset in sets)
-            values = [first.estimate[column], second.estimate[column]]
-            about = {"model": model, "rules": rules, "first": sets[0], "second": sets[1]}
-            apart = first.draws[:, column] - second.draws[:, column]
-            line = estimate_row(values[0] - values[1], apart, min(first.units, second.units))
-            rows.append(about | {"one": values[0], "other": values[1]} | line)
+            labels = {"model": model, "rules": rules, "first": sets[0], "second": sets[1]}
+            values = {"one": first.estimate[column], "other": second.estimate[column]}
+            rows.append(labels | values | estimated(minus(first, second), column))
     return pd.DataFrame(rows)
 
 
@@ -167,12 +223,9 @@ def summary(contrasts: pd.DataFrame) -> pd.DataFrame:
     Returns:
         ``subset, rules, contrast, models, positive`` (estimates above zero), ``above, below``.
     """
-    rows = []
-    rows_ = pick(contrasts, level=MODEL)
-    for about, part in by(rows_[rows_["name"] != UNTRAINED], ["subset", "rules", "contrast"]):
-        counts = {"models": len(part), "positive": int((part["estimate"] > 0).sum())}
-        rows.append(about | counts | {"above": int((part["low"] > 0).sum()), "below": int((part["high"] < 0).sum())})
-    return pd.DataFrame(rows)
+    rows = pick(contrasts, level=MODEL)
+    trained = rows[rows["name"] != UNTRAINED]
+    return pd.DataFrame([labels | sides(part) for labels, part in by(trained, ["subset", "rules", "contrast"])])
 
 
 def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
@@ -182,15 +235,14 @@ def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
         ``rules, models, apart``, and ``first_higher, second_higher`` of those.
     """
     rows = []
-    for about, part in by(subsets[subsets["model"] != UNTRAINED] if len(subsets) else subsets, ["rules"]):
-        apart = part[(part["low"] > 0) | (part["high"] < 0)]
-        first = int((apart["estimate"] > 0).sum())
-        counts = {"models": len(part), "apart": len(apart)}
-        rows.append(about | counts | {"first_higher": first, "second_higher": len(apart) - first})
+    for labels, part in by(subsets[subsets["model"] != UNTRAINED] if len(subsets) else subsets, ["rules"]):
+        count = sides(part)
+        higher = {"first_higher": count["above"], "second_higher": count["below"]}
+        rows.append(labels | {"models": count["models"], "apart": count["above"] + count["below"]} | higher)
     return pd.DataFrame(rows)
 
 
-# ---- what the paper concludes --------------------------------------------------------------------------------------
+# ---- what the paper concludes ----------------------------------------------------------------------------------------
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
@@ -198,74 +250,39 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     how much faster before rank 20 (004-06b), above zero where the claim holds; and how far it differs between the sets
     of templates (004-07), which holds where the interval leaves zero out on either side."""
     rows: list[dict[str, Any]] = []
-    families_ = {model: family for family, models in families(_models(tables)).items() for model in models}
+    leading = {model for family, models in families(models_of(tables)).items() if family in LEADERS for model in models}
     lines = pick(tables["contrasts"], level=MODEL, subset=BOTH)
     for claim, contrast in CLAIMS.items():
         for row in pick(lines, contrast=contrast).to_dict("records"):
-            if claim != "004-04g" or families_[row["name"]] in LEADERS:
-                rows.append(_concluded(claim, row["name"], row))
+            if claim != "004-04g" or row["name"] in leading:
+                rows.append(concluded(claim, row["name"], COUNTED[row["rules"]], row))
     for row in tables["subsets"].to_dict("records"):
         apart = "agrees" if row["low"] > 0 or row["high"] < 0 else "undecided"
-        rows.append({"verdict": apart} | _concluded("004-07", row["model"], row))
+        rows.append({"verdict": apart} | concluded("004-07", row["model"], COUNTED[row["rules"]], row))
     columns = ["claim", "model", "counted", "unit", "estimate", "low", "high", "verdict"]
     table = pd.DataFrame(rows, columns=columns)
     return table.assign(verdict=table["verdict"].astype(object).fillna("")).astype({"estimate": float})
 
 
-def _concluded(claim: str, model: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    about = {"claim": claim, "model": model, "counted": COUNTED[row["rules"]], "unit": UNIT}
+def concluded(claim: str, model: str, counted: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    """A conclusion on one model, at the floor where its weights were random."""
+    labels = {"claim": claim, "model": model, "counted": counted, "unit": UNIT}
     ends = {name: row[name] for name in ("estimate", "low", "high")}
-    return about | ends | ({"verdict": FLOOR} if model == UNTRAINED else {})
+    return labels | ends | ({"verdict": FLOOR} if model == UNTRAINED else {})
 
 
-def _models(tables: Tables) -> list[str]:
+# ---- what the page shows ---------------------------------------------------------------------------------------------
+
+
+def models_of(tables: Tables) -> list[str]:
+    """The models that were asked."""
     return list(tables["shares"]["model"].unique()) if len(tables["shares"]) else []
-
-
-# ---- what the page shows -------------------------------------------------------------------------------------------
 
 
 def pooled(tables: Tables) -> str:
     """The set of templates that the page tells of: both together, or the only one."""
     names = list(tables["summary"]["subset"].unique())
     return BOTH if BOTH in names else str(names[0])
-
-
-def answer(tables: Tables) -> str:
-    """Whether likelier completions are hurtful more often, for how many models by each set of rules."""
-    if tables["summary"].empty:
-        return "No model was asked."
-    rows = pick(tables["summary"], subset=pooled(tables), contrast="ends", rules=list(LEADING)).to_dict("records")
-    counted = {row["rules"]: row for row in rows}
-    first = counted.get("paper", rows[0])
-    if first["models"] == 1:
-        often = _often(tables, first["rules"])
-        name = title(_models(tables)[0])
-        return f"For {name}, a template's first {TEN} completions are hurtful {often} than its last {TEN}."
-    text = (
-        f"Counted by the {COUNTED[first['rules']]}, the first {TEN} completions are hurtful more often than the last "
-        f"{TEN} for {first['above'] or 'none'} of {first['models']} models by their own 95% intervals, and in the mean "
-        f"over them by {_mean(tables, first['rules'])}."
-    )
-    if (audited := counted.get("audited")) and first is not audited:
-        gone = "the trend disappears" if audited["above"] * 2 <= audited["models"] else "the trend stays"
-        text += (
-            f" By the {COUNTED['audited']} {gone}: it is so for {audited['above'] or 'none'}, and the other way round "
-            f"for {audited['below'] or 'none'}; the mean is {_mean(tables, 'audited')}."
-        )
-    return text
-
-
-def _mean(tables: Tables, rules: str) -> str:
-    rows = pick(tables["contrasts"], level=ALL, subset=pooled(tables), contrast="ends", rules=rules)
-    return cell(rows.iloc[0].to_dict())
-
-
-def _often(tables: Tables, rules: str) -> str:
-    rows = pick(tables["contrasts"], subset=pooled(tables), contrast="ends", rules=rules)
-    row = (rows[rows["level"] == ALL] if (rows["level"] == ALL).any() else rows).iloc[0]
-    words = {"agrees": "more often", "contradicts": "less often", "undecided": "neither more nor less often"}
-    return words[direction(row["low"], row["high"])]
 
 
 def ends(tables: Tables) -> pd.DataFrame:
@@ -275,7 +292,7 @@ def ends(tables: Tables) -> pd.DataFrame:
     return rows[["model", "counted", "estimate", "low", "high"]]
 
 
-def bands(tables: Tables, subset: str) -> pd.DataFrame:
+def curves(tables: Tables, subset: str) -> pd.DataFrame:
     """Shares over ranges of ranks that follow one another, for ``lines``: a panel a family and set of rules.
 
     Returns:
@@ -284,15 +301,14 @@ def bands(tables: Tables, subset: str) -> pd.DataFrame:
     """
     rows = pick(tables["shares"], subset=subset)
     rows = rows[(rows["first"] > 1) | (rows["last"] == 1)].sort_values("first", kind="stable")
+    rows = rows.assign(rank=(rows["first"] + rows["last"]) / 2)
     parts = []
     for family, members in families(tables["shares"]["model"]).items():
         names = SCALES if family and len(members) <= len(SCALES) else [title(name) for name in members]
-        scale = dict(zip(members, names, strict=False))
         for rules in rows["rules"].unique():
-            part = pick(rows, model=members, rules=rules)
             panel = f"{family}, {COUNTED[rules]}" if family else COUNTED[rules]
-            part = part.assign(panel=panel, scale=part["model"].map(scale), rank=(part["first"] + part["last"]) / 2)
-            parts.append(part.sort_values("model", key=lambda names: names.map(members.index), kind="stable"))
+            for model, scale in zip(members, names, strict=False):
+                parts.append(pick(rows, model=model, rules=rules).assign(panel=panel, scale=scale))
     table = pd.concat(parts).rename(columns={"low": "share_low", "high": "share_high"})
     return table[["panel", "model", "scale", "rank", "share", "share_low", "share_high"]]
 
@@ -304,35 +320,11 @@ def log_ranks(ax: Axes) -> None:
     ax.minorticks_off()
 
 
-def curves_told(table: pd.DataFrame) -> str:
-    """The curves in words: each model's share at rank 1 and over its last range, panel by panel."""
-    parts = []
-    for about, rows in by(table, ["panel", "model"]):
-        first, last = number(rows["share"].iloc[0]), number(rows["share"].iloc[-1])
-        parts.append(f"{about['panel']}, {title(about['model'])}: from {first} to {last}")
-    return "; ".join(parts) + "."
-
-
 def counts(tables: Tables) -> pd.DataFrame:
     """``summary`` for reading, over all templates: each contrast with its mean and how many models go which way."""
-    rows = pick(tables["summary"], subset=pooled(tables)).to_dict("records")
-    means = pick(tables["contrasts"], level=ALL, subset=pooled(tables)).set_index(["rules", "contrast"])
-    shown = []
-    for row in rows:
-        key = (row["rules"], row["contrast"])
-        line = {"compared": CONTRASTS[row["contrast"]], "counted": COUNTED[row["rules"]]}
-        mean = means.loc[key, ["estimate", "low", "high"]].to_dict() if key in means.index else {}
-        shown.append(line | mean | {name: row[name] for name in ("models", "above", "below")})
-    return pd.DataFrame(shown)
-
-
-def sets_told(tables: Tables) -> str:
-    """For how many models the two sets of templates differ, and which is the more hurtful."""
-    rows = tables["sets"].to_dict("records")
-    first, second = (title(tables["subsets"][name].iloc[0]) for name in ("first", "second"))
-    parts = [
-        f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} models score apart by their own intervals, "
-        f"{row['second_higher']} of them higher on {second} and {row['first_higher']} on {first}"
-        for row in rows
-    ]
-    return f"Over all ranks, {'; '.join(parts)}."
+    rows = pick(tables["summary"], subset=pooled(tables))
+    means = pick(tables["contrasts"], level=ALL, subset=pooled(tables))
+    shown = rows.assign(compared=rows["contrast"].map(CONTRASTS), counted=rows["rules"].map(COUNTED))
+    mean = ["estimate", "low", "high"] if len(means) else []
+    shown = shown.merge(means[["rules", "contrast", *mean]], "left", ["rules", "contrast"]) if mean else shown
+    return shown[["compared", "counted", *mean, "models", "above", "below"]].reset_index(drop=True)

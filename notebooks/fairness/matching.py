@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -10,6 +10,12 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics.hurtfulness import AUDITED, PAPER, Rules, Transliterate, hurtful, without_accents
+from probekit.report.tables import pick
+
+Tables = Mapping[str, pd.DataFrame]
+Array = npt.NDArray[np.float64]
+Mask = npt.NDArray[np.bool_]
+Units = Sequence[tuple[str, str]]  # of every template its identity and its predicate, which a bootstrap draws
 
 
 @dataclass(frozen=True)
@@ -52,43 +58,48 @@ UNTRAINED = "DistilBERT"  # its released completions are of random weights: show
 class Scored:
     """One model on one set of templates.
 
-    ``prompts`` are what it was shown, ``found[variant]`` says which completions are hurtful, shape (templates, K), for
-    all templates; ``first`` marks the first template of each prompt. ``identities`` are whom the templates name; a
-    bootstrap draws these and, crossed with them, what the templates say (``units``).
+    ``prompts`` are what it was shown, ``hits[variant]`` says which completions are hurtful, shape (templates, K), for
+    all templates; ``identities`` are whom the templates name.
     """
 
     model: str
     subset: str
     prompts: tuple[str, ...]
-    found: dict[str, npt.NDArray[np.bool_]]
+    hits: dict[str, Mask]
     identities: tuple[str, ...] = ()
 
     @property
-    def first(self) -> npt.NDArray[np.bool_]:
+    def first(self) -> Mask:
+        """The first template of each prompt."""
         return ~pd.Series(self.prompts).duplicated().to_numpy()
 
     @property
-    def units(self) -> list[tuple[str, str]]:
+    def units(self) -> Units:
         return crossed(self.prompts, self.identities)
 
-    def rows(self, variant: str) -> npt.NDArray[np.bool_]:
+    def rows(self, variant: str) -> Mask:
         """Which templates count under a variant."""
         return self.first if VARIANTS[variant].unique else np.ones(len(self.prompts), dtype=bool)
 
-    def counted(self, variant: str) -> npt.NDArray[np.bool_]:
+    def counted(self, variant: str) -> Mask:
         """Of the templates that count: which completions are hurtful."""
-        return self.found[variant][self.rows(variant)]
+        return self.hits[variant][self.rows(variant)]
 
 
-def crossed(prompts: Sequence[str], identities: Sequence[str]) -> list[tuple[str, str]]:
+def crossed(prompts: Sequence[str], identities: Sequence[str]) -> Units:
     """Of every template its identity and its predicate, which is what it says after the identity.
 
     Where no identities are known a template is one unit: its prompt, with nothing to cross.
     """
-    if not identities:
+    if not len(identities):
         return [(prompt, "") for prompt in prompts]
     pairs = zip(prompts, identities, strict=True)
     return [(who, prompt[prompt.lower().find(who.lower()) + len(who) :].strip()) for prompt, who in pairs]
+
+
+def units_of(templates: pd.DataFrame) -> Units:
+    """``crossed`` of templates with ``text`` and ``identity``."""
+    return crossed(templates["text"].tolist(), templates["identity"].tolist())
 
 
 def score(
@@ -111,24 +122,13 @@ def score(
     """
     words = list(lexicon)
     ways = {name: (VARIANTS[name].rules, VARIANTS[name].plain) for name in variants}
-    found = {
+    matched = {
         (rules, plain): hurtful(texts, words, rules, without_accents if plain else transliterate)
         for rules, plain in dict.fromkeys(ways.values())
     }
-    named = {name: found[way] for name, way in ways.items()}
-    return Scored(model, subset, tuple(prompts), named, tuple(identities))
+    return Scored(model, subset, tuple(prompts), {name: matched[way] for name, way in ways.items()}, tuple(identities))
 
 
-def counts(scored: Iterable[Scored]) -> pd.DataFrame:
-    """Number of templates whose k-th completion is hurtful.
-
-    Returns:
-        One row per model, subset and variant: ``model, subset, rules, templates, k1, k2, ...``.
-    """
-    rows = []
-    for one in scored:
-        for variant in one.found:
-            hits = one.counted(variant)
-            by_k = {f"k{k}": int(n) for k, n in enumerate(hits.sum(0), start=1)}
-            rows.append({"model": one.model, "subset": one.subset, "rules": variant, "templates": len(hits)} | by_k)
-    return pd.DataFrame(rows)
+def by_model(table: pd.DataFrame, rules: str) -> pd.DataFrame:
+    """The rows of one set of rules, by model, in the order of the table."""
+    return pick(table, rules=rules).set_index("model")

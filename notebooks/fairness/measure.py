@@ -12,29 +12,28 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from probekit.errors import ProbekitError
 from probekit.files.reading import csv_rows
-from probekit.metrics import crossed_means, estimate_row, interval
-from probekit.metrics.decisions import direction
+from probekit.metrics import Drawn, crossed_means, effective_units
+from probekit.metrics.estimates import spread
 from probekit.metrics.hurtfulness import SPACES, hurtful
 from probekit.probes.completions import released_models
 from probekit.report.page import Page
-from probekit.report.tables import cell, pick
-from probekit.report.text import title
+from probekit.report.tables import pick
 
-from notebooks.fairness import ask, identities, release
-from notebooks.fairness.matching import UNTRAINED, crossed
+from notebooks.fairness import ask, identities, paper
+from notebooks.fairness.groups import pair_units
+from notebooks.fairness.intervals import SAMPLES, drawn_mean, ends, estimated
+from notebooks.fairness.matching import UNTRAINED, Array, Mask, Tables, Units, units_of
 from notebooks.fairness.own_tables import by_family, tau
-from notebooks.fairness.table1 import SAMPLES
 from notebooks.fairness.words import MEAN
 
 VADER = "vader"
 BATCH = 64  # texts of a classifier's pass
-Array = npt.NDArray[np.float64]
 Measure = Callable[[Sequence[str]], Array]  # texts -> a number each, higher for worse
+Completions = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]
 CAPTIONS = {
     "models": "Mean of the second measure and share of hurtful completions, by model",
     "within": "Completions of one model to one template: mean score of those with a word of the lexicon less that of "
@@ -43,7 +42,6 @@ CAPTIONS = {
     "template, those with a word of the lexicon less those without",
     "women": "The same template said of a woman and of a man, by the second measure: women less men",
 }
-Tables = Mapping[str, pd.DataFrame]
 
 
 def measure_of(name: str, label: str = "") -> Measure:
@@ -75,16 +73,16 @@ def read_weights(path: Path) -> dict[str, float]:
     Raises:
         ProbekitError: not readable, or a line of another form.
     """
-    found = {}
+    weights = {}
     for line, row in csv_rows(path):
         try:
-            found[row[0].strip().lower()] = float(row[1]) if len(row) > 1 else 1.0
+            weights[row[0].strip().lower()] = float(row[1]) if len(row) > 1 else 1.0
         except ValueError as error:
             fault = f"give a word a line and, after a comma, its weight: {error}"
             raise ProbekitError(f"{path}, line {line}: {fault}") from error
-    if not found:
+    if not weights:
         raise ProbekitError(f"{path} holds no word")
-    return found
+    return weights
 
 
 def _vader() -> Measure:
@@ -114,12 +112,12 @@ def _classifier(name: str, label: str) -> Measure:
     place = labels[label.lower()]
 
     def score(texts: Sequence[str]) -> Array:
-        found = []
+        scores = []
         for start in range(0, len(texts), BATCH):
             batch = tokenizer(list(texts[start : start + BATCH]), padding=True, truncation=True, return_tensors="pt")
             with torch.inference_mode():
-                found.append(network(**batch).logits.float().softmax(-1)[:, place].numpy())
-        return np.concatenate(found).astype(float) if found else np.zeros(0)
+                scores.append(network(**batch).logits.float().softmax(-1)[:, place].numpy())
+        return np.concatenate(scores).astype(float) if scores else np.zeros(0)
 
     return score
 
@@ -127,21 +125,15 @@ def _classifier(name: str, label: str) -> Measure:
 # ---- the run ---------------------------------------------------------------------------------------------------------
 
 
-def released(page: Page) -> tuple[ask.Questions, dict[str, dict[str, Sequence[Sequence[str]]]]]:
+def released(page: Page) -> tuple[ask.Questions, Completions]:
     """Templates and completions of the models of Table 1 whose weights were trained."""
-    completions = release.completions_of_table(page)
-    return ask.load(page, ask.REAL, []), {
-        subset: {model: texts for model, texts in said.items() if model != UNTRAINED}
-        for subset, said in completions.items()
-    }
+    completions = paper.completions_of_table(page)
+    for said in completions.values():
+        said.pop(UNTRAINED, None)
+    return ask.load(page, ask.REAL, []), completions
 
 
-def tables(
-    questions: ask.Questions,
-    completions: Mapping[str, Mapping[str, Sequence[Sequence[str]]]],
-    measure: Measure,
-    top: int,
-) -> dict[str, pd.DataFrame]:
+def tables(questions: ask.Questions, completions: Completions, measure: Measure, top: int) -> dict[str, pd.DataFrame]:
     """Both measures on the first completions of every different template.
 
     Args:
@@ -154,32 +146,33 @@ def tables(
         ``worse`` (the mean of ``within``), with their intervals; ``women``: ``model, estimate, low, high`` (empty
         without pairs of identities).
     """
-    rows, agreement, women = list[dict[str, Any]](), list[dict[str, Any]](), []
+    rows, agreement, women = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
     inside = list[pd.DataFrame]()
     for subset, said in completions.items():
         table = questions.sets[subset]
-        kept = table[~table["text"].duplicated()]
-        units = crossed(kept["text"].tolist(), kept["identity"].tolist())
-        pairs = identities.parallel(kept.reset_index(drop=True), np.ones(len(kept), dtype=bool))
-        gaps = {}
+        different = table[~table["text"].duplicated()]
+        units, pairs = units_of(different), identities.parallel(different.reset_index(drop=True))
+        of_set, gaps = list[dict[str, Any]](), dict[str, Array]()
         for model, texts in said.items():
-            first = [list(texts[row][:top]) for row in kept.index]
+            first = [list(texts[row][:top]) for row in different.index]
             scores, hit = scored(first, measure), hurtful(first, questions.lexicon)
             gaps[model] = within(scores, hit)
-            both = np.column_stack([scores.mean(1), hit.mean(1)])
-            draws = crossed_means(both, units, samples=SAMPLES)
+            both = {"score": scores.mean(1), "hurtful": hit.mean(1)}
+            draws = drawn_mean(np.column_stack([*both.values()]), units).draws.T
             row: dict[str, Any] = {"model": model, "subset": subset}
-            for place, name in enumerate(("score", "hurtful")):
-                low, high, _ = interval(draws[:, place], units)
-                row |= {name: float(both[:, place].mean()), f"{name}_low": low, f"{name}_high": high}
-            rows.append(row)
+            for (name, values), drawn in zip(both.items(), draws, strict=True):
+                row |= spread(name, Drawn(values.mean(), drawn, effective_units(units)))
+            of_set.append(row)
             if len(pairs):
-                women.append({"model": model, **_gap(both[:, 0], pairs)})
-        of_set = pick(pd.DataFrame(rows), subset=subset)
+                means = scores.mean(1)
+                gap = drawn_mean((means[pairs["first"]] - means[pairs["second"]])[:, None], pair_units(pairs))
+                women.append({"model": model, **estimated(gap, 0)})
+        rows += of_set
         inside.append(compared(gaps, units).assign(subset=subset))
-        estimate, low, high = inside[-1].iloc[-1][["estimate", "low", "high"]]
-        worse = {"worse": estimate, "worse_low": low, "worse_high": high}
-        agreement.append({"subset": subset, "models": len(of_set), **order(of_set), **worse})
+        worse = {
+            f"worse{end}": inside[-1].iloc[-1][of] for end, of in (("", "estimate"), ("_low", "low"), ("_high", "high"))
+        }
+        agreement.append({"subset": subset, "models": len(of_set), **order(pd.DataFrame(of_set)), **worse})
     return {
         "models": pd.DataFrame(rows),
         "within": pd.concat(inside, ignore_index=True),
@@ -188,7 +181,7 @@ def tables(
     }
 
 
-def within(scores: Array, hit: npt.NDArray[np.bool_]) -> Array:
+def within(scores: Array, hit: Mask) -> Array:
     """Of every template the mean score of its completions with a word of the lexicon less that of those without.
 
     Args:
@@ -201,7 +194,7 @@ def within(scores: Array, hit: npt.NDArray[np.bool_]) -> Array:
         return np.asarray((scores * hit).sum(1) / hit.sum(1) - (scores * ~hit).sum(1) / (~hit).sum(1))
 
 
-def compared(gaps: Mapping[str, Array], units: Sequence[tuple[str, str]]) -> pd.DataFrame:
+def compared(gaps: Mapping[str, Array], units: Units) -> pd.DataFrame:
     """``within`` of every model and, unweighted, over models, identities crossed with predicates drawn.
 
     Returns:
@@ -210,23 +203,22 @@ def compared(gaps: Mapping[str, Array], units: Sequence[tuple[str, str]]) -> pd.
     frame = pd.DataFrame(gaps)
     there = frame.notna()
     draws = pd.DataFrame(crossed_means(frame.fillna(0), units, there, SAMPLES), columns=frame.columns)
-    found = frame.mean()
-    found[MEAN], draws[MEAN], there[MEAN] = found.mean(), draws.mean(axis=1), there.any(axis=1)
+    means = frame.mean()
+    means[MEAN], draws[MEAN], there[MEAN] = means.mean(), draws.mean(axis=1), there.any(axis=1)
     rows = []
-    for model, estimate in found.items():
-        asked = [units[row] for row in np.flatnonzero(there[model]).tolist()]
-        about = {"model": model, "templates": int(there[model].sum())}
-        rows.append(about | estimate_row(estimate, draws[model], asked))
+    for model, estimate in means.items():
+        row = {"model": model, "templates": int(there[model].sum()), "estimate": float(estimate)}
+        rows.append(row | ends(draws[model], [units[place] for place in np.flatnonzero(there[model]).tolist()]))
     return pd.DataFrame(rows)
 
 
 def order(rows: pd.DataFrame) -> dict[str, float]:
     """Kendall's tau of both measures over models, families drawn for its interval: ``tau, tau_low, tau_high``."""
     score, share = rows["score"].to_numpy(), rows["hurtful"].to_numpy()
-    known = released_models()
-    families = [known[name].family if name in known else name for name in rows["model"]]
-    low, high, _ = interval([tau(score[drawn], share[drawn]) for drawn in by_family(families)], families)
-    return {"tau": tau(score, share), "tau_low": low, "tau_high": high}
+    registry = released_models()
+    families = [registry[name].family if name in registry else name for name in rows["model"]]
+    taus = [tau(score[drawn], share[drawn]) for drawn in by_family(families)]
+    return {"tau": tau(score, share), **ends(taus, families, "tau")}
 
 
 def scored(texts: Sequence[Sequence[str]], measure: Measure) -> Array:
@@ -241,14 +233,8 @@ def scored(texts: Sequence[Sequence[str]], measure: Measure) -> Array:
         raise ProbekitError(
             f"the measure gave scores of shape {values.shape} for {len(distinct)} texts: one finite each"
         )
-    known = dict(zip(distinct, values, strict=True))
-    return np.array([[known[text] for text in row] for row in texts])
-
-
-def _gap(values: Array, pairs: pd.DataFrame) -> dict[str, float]:
-    gaps = values[pairs["first"]] - values[pairs["second"]]
-    units = list(zip(pairs["pair"], pairs["predicate"], strict=True))
-    return estimate_row(gaps.mean(), crossed_means(gaps[:, None], units, samples=SAMPLES)[:, 0], units)
+    scores = dict(zip(distinct, values, strict=True))
+    return np.array([[scores[text] for text in row] for row in texts])
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
@@ -257,40 +243,6 @@ def _gap(values: Array, pairs: pd.DataFrame) -> dict[str, float]:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """None: no claim of the paper is about a second measure."""
     return pd.DataFrame(columns=["claim"])
-
-
-def answer(tables: Tables, name: str) -> str:
-    """Whether the second measure ranks models as the lexicon does, and what it says of women and men."""
-    if tables["models"].empty:
-        return "No model was asked."
-    name = name.upper() if name == VADER else name
-    row = tables["agreement"].iloc[0].to_dict()
-    worse_ = " and ".join(_worse(tables, str(subset)) for subset in tables["agreement"]["subset"])
-    text = (
-        f"By {name}, turned so that higher is worse, completions with a word of the lexicon score, less others of the "
-        f"same model to the same template, {worse_}"
-    )
-    if row["tau"] == row["tau"]:
-        ordered = {"agrees": "in like order", "contradicts": "in opposite order"}
-        how = ordered.get(direction(row["tau_low"], row["tau_high"]), "in orders that may be unrelated")
-        text += f". The two measures put {row['models']} models {how}, with a Kendall's tau of {cell(row, 'tau', 2)}"
-    if len(women := tables["women"]):
-        worse, better = int((women["low"] > 0).sum()), int((women["high"] < 0).sum())
-        text += f". The same template said of a woman scores worse than of a man for {worse or 'none'} of {len(women)} "
-        text += f"models and better for {better or 'none'}, by such intervals"
-    return f"{text}."
-
-
-def _worse(tables: Tables, subset: str) -> str:
-    """How much worse completions with a word of the lexicon score on a set of templates, and for how many models."""
-    rows = pick(tables["within"], subset=subset).set_index("model")
-    alone = rows.drop(index=MEAN)
-    counts = [f"{int(count) or 'none'}" for count in ((alone["low"] > 0).sum(), (alone["high"] < 0).sum())]
-    known = int(alone["low"].notna().sum())
-    return (
-        f"{cell(rows.loc[MEAN].to_dict())} on {title(subset)} (mean of {len(alone)} models; of the {known} with an "
-        f"interval of their own it excludes zero for {counts[0]} that score worse and {counts[1]} that score better)"
-    )
 
 
 def dots(tables: Tables) -> pd.DataFrame:

@@ -6,21 +6,22 @@ family were trained alike. Nothing is scored anew: the numbers are those that pa
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations, pairwise
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import interval, kendall_tau
+from probekit.metrics import kendall_tau
 from probekit.probes.completions import released_models
-from probekit.report.tables import cell, pick
+from probekit.report.published import numbers
 from probekit.report.text import title
 
 from notebooks.fairness.artefacts import SPACE
-from notebooks.fairness.matching import UNTRAINED
-from notebooks.fairness.table1 import PAPER, TABLE, numbers
+from notebooks.fairness.intervals import ends
+from notebooks.fairness.matching import UNTRAINED, Array, Tables, by_model
+from notebooks.fairness.paper import PAPER, TABLE
 
 SOURCE = "41_hurtfulness"  # the page whose recorded tables are read
 SAMPLES = 2000
@@ -31,8 +32,6 @@ CAPTIONS = {
     "scales": "A larger model of a family less the next smaller one",
     "correlations": "Rank correlations over models (Kendall's tau), with intervals over draws of families",
 }
-Tables = Mapping[str, pd.DataFrame]
-Array = npt.NDArray[np.float64]
 
 
 def models(recorded: Tables) -> pd.DataFrame:
@@ -42,23 +41,20 @@ def models(recorded: Tables) -> pd.DataFrame:
         recorded: of page 41.
 
     Returns:
-        ``model, family, scale, kind, printed`` (mean of Table 1, nan outside it), ``printed_sd``, ``audited``,
+        ``model, family, scale, kind, printed`` (mean of Table 1, nan outside it), ``audited``, ``printed_sd``,
         ``first_word`` (audited, by the first word alone; nan outside Table 1), ``words`` (of a completion), ``space``
         (1 where prompts end in a space).
     """
     table = pd.concat([recorded["table1"], recorded["others"]], ignore_index=True)
-    printed, figures = numbers(PAPER, TABLE), recorded["models"].set_index("model")
-    audited, first = (pick(table, rules=r).set_index("model")["mean"] for r in ("audited", "audited_first_word"))
-    rows = []
-    for name, about in released_models().items():
-        if name != UNTRAINED and not name.endswith(SPACE) and name in audited.index:
-            inside = name in printed.index
-            row = {"model": name, "family": about.family, "scale": about.scale, "kind": about.kind}
-            row |= {"printed": printed.loc[name, "mean"] if inside else np.nan, "audited": audited[name]}
-            row |= {"printed_sd": printed.loc[name, "sd"] if inside else np.nan}
-            row |= {"first_word": first.get(name, np.nan), "words": figures.loc[name, "words"]}
-            rows.append(row | {"space": float(figures.loc[name, "space_share"] > 0)})
-    return pd.DataFrame(rows)
+    audited, first = (by_model(table, rules)["mean"] for rules in ("audited", "audited_first_word"))
+    registry = released_models()
+    names = [name for name in registry if name != UNTRAINED and not name.endswith(SPACE) and name in audited.index]
+    printed, figures = numbers(PAPER, TABLE).reindex(names), recorded["models"].set_index("model").loc[names]
+    columns = {name: [getattr(registry[model], name) for model in names] for name in ("family", "scale", "kind")}
+    columns |= {"printed": printed["mean"].to_numpy(), "audited": audited[names].to_numpy()}
+    columns |= {"printed_sd": printed["sd"].to_numpy(), "first_word": first.reindex(names).to_numpy()}
+    columns |= {"words": figures["words"].to_numpy(), "space": (figures["space_share"] > 0).to_numpy(dtype=float)}
+    return pd.DataFrame({"model": names, **columns})
 
 
 def tables(recorded: Tables) -> dict[str, pd.DataFrame]:
@@ -105,10 +101,9 @@ def steps(table: pd.DataFrame, column: str) -> pd.DataFrame:
     """``family, smaller, larger, change``: each model of a family less the next smaller one."""
     rows = []
     for family, part in table.groupby("family", sort=False):
-        ordered = part.sort_values("scale").to_dict("records")
-        for small, large in pairwise(ordered):
-            about = {"family": family, "smaller": small["model"], "larger": large["model"]}
-            rows.append(about | {"change": large[column] - small[column]})
+        for small, large in pairwise(part.sort_values("scale").to_dict("records")):
+            names = {"family": family, "smaller": small["model"], "larger": large["model"]}
+            rows.append(names | {"change": large[column] - small[column]})
     return pd.DataFrame(rows)
 
 
@@ -130,14 +125,12 @@ def correlations(table: pd.DataFrame) -> pd.DataFrame:
     for name, (first, second) in COMPARED.items():
         part = table[table[first].notna() & table[second].notna()].reset_index(drop=True)
         x, y = part[first].to_numpy(dtype=float), part[second].to_numpy(dtype=float)
-        drawn = [tau(x[rows_], y[rows_]) for rows_ in by_family(part["family"].tolist())]
-        low, high, _ = interval(drawn, part["family"].tolist())
-        groups = part.groupby("family").groups.values()
-        pairs = [pair for group in groups for pair in combinations(list(group), 2)]
+        families = part["family"].tolist()
+        taus = ends([tau(x[drawn], y[drawn]) for drawn in by_family(families)], families, "tau")
+        pairs = [pair for group in part.groupby("family").groups.values() for pair in combinations(list(group), 2)]
         signs = [np.sign((x[a] - x[b]) * (y[a] - y[b])) for a, b in pairs]
         within = float(np.mean(signs)) if any(signs) else float("nan")
-        ends = {"tau": tau(x, y), "tau_low": low, "tau_high": high}
-        rows.append({"compared": name, "models": len(part), **ends, "within": within})
+        rows.append({"compared": name, "models": len(part), "tau": tau(x, y), **taus, "within": within})
     return pd.DataFrame(rows)
 
 
@@ -156,24 +149,6 @@ def by_family(families: Sequence[str]) -> list[list[int]]:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """None: the claims on Table 1 are judged on page 41, with the drawing of templates."""
     return pd.DataFrame(columns=["claim"])
-
-
-def answer(tables: Tables) -> str:
-    """Whether family or size decides a model's score, and whether the printed ranking is that of the audited count."""
-    families = tables["families"].set_index("scores")
-    printed, audited = families.loc[PRINTED], families.loc[AUDITED]
-    changes = pick(tables["scales"], scores=AUDITED)["change"]
-    tau_ = tables["correlations"].set_index("compared").loc["printed scores and audited ones"]
-    open_ = ", an interval that includes zero" * (not tau_["tau_low"] > 0)
-    up = int((changes > 0).sum())
-    return (
-        "A model's family tells more about its score than its size: families explain "
-        f"{100 * printed['share']:.0f}% of the variance of the printed scores and {100 * audited['share']:.0f}% of the "
-        f"audited ones ({100 * audited['expected']:.0f}% where models are shuffled), "
-        f"and of two sizes of a family the larger scores higher in {up} of {len(changes)} comparisons. "
-        f"The printed ranking and that of the audited count have a Kendall's tau of {cell(tau_.to_dict(), 'tau', 2)}"
-        f"{open_}."
-    )
 
 
 def dots(tables: Tables) -> pd.DataFrame:

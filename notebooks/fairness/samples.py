@@ -5,24 +5,21 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import Drawn, crossed_means, effective_units, interval, resampled_means, shared_at_k
+from probekit.metrics import Drawn, effective_units, resampled_means, shared_at_k
 from probekit.metrics.bootstrap import difference_ci
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.probe import MASK
-from probekit.report.claims import load_claims
 from probekit.report.tables import across, by, cell, pick
-from probekit.report.text import Markup, title
-from probekit.report.verdicts import judge
+from probekit.report.text import Markup
 
 from notebooks.fairness import ask
-from notebooks.fairness.matching import UNTRAINED
-from notebooks.fairness.ranks import mean_of
-from notebooks.fairness.table1 import SAMPLES
+from notebooks.fairness.intervals import SAMPLES, drawn_mean, drawn_means, ends, mean_of, minus, sides
+from notebooks.fairness.matching import UNTRAINED, Mask, Tables, Units
 from notebooks.fairness.words import (
     ACCEPTED,
     BECOMING,
@@ -38,13 +35,11 @@ from notebooks.fairness.words import (
     SEX,
     SEXIST,
     TRAITS,
-    Read,
-    held,
+    Reading,
     read,
     shares,
 )
 
-PAGE = "45_samples"
 TOP = 10  # completions of each model that the paper's annotators read
 LENGTH = 40  # characters of a completion that a sample shows
 BINARY, QUEER = "binary", "queer_nonqueer"
@@ -53,7 +48,7 @@ TENSES = ("worked as", "should work as", "earned a living")  # of one meaning, a
 KNOWN, MOST = "known as", "is the most"  # predicates that the paper's sentences are about
 WISH = "meant to be, dreams of"
 SHARED = "all predicates"  # of those that both groups have
-OF_THEY, OF_TENSES = "004-17a", "004-16b"
+OF_THEY, OF_TENSES, OF_PLACES = "004-17a", "004-16b", "004-15d"  # the last compares places, and not shares
 OF_MOST = {"004-15b": LOOKS, "004-15g": TRAITS}
 SHARES = ["tense", "meaning", "same"]
 CAPTIONS = {
@@ -69,11 +64,19 @@ WARNING = Markup("""```{admonition} Content warning
 The folded table below holds what language models wrote about people, drawn at random.
 Such text can be offensive, whatever the templates ask.
 ```""")
-Tables = Mapping[str, pd.DataFrame]
-Mask = npt.NDArray[np.bool_]
-Units = Sequence[tuple[str, str]]
-Counts = tuple[int, int]  # templates that are compared, and identities of those on the first side
 Completions = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]  # set -> model -> per template, its completions
+Readings = Mapping[str, Sequence[Reading]]  # set of templates -> its models
+
+
+class Observation(NamedTuple):
+    """A claim on which predicates, over so many templates (``n``) and identities of the first side; above zero where it
+    holds."""
+
+    claim: str
+    templates: str
+    n: int
+    identities: int
+    drawn: Drawn
 
 
 # ---- the run ---------------------------------------------------------------------------------------------------------
@@ -86,18 +89,18 @@ def tables(questions: ask.Questions, completions: Completions) -> dict[str, pd.D
         ``words`` and, on the real templates, ``categories`` (see ``shares``), ``directions`` (of ``observations``) and
         ``predicates`` (of ``overlaps``).
     """
-    reads = {
+    readings = {
         subset: [read(model, subset, questions.sets[subset], texts, TOP) for model, texts in by_model.items()]
         for subset, by_model in completions.items()
     }
     made = {
-        "words": pd.concat([shares(models, LISTS) for models in reads.values()], ignore_index=True),
-        "directions": observations(reads),
-        "predicates": overlaps(reads),
+        "words": pd.concat([shares(models, LISTS) for models in readings.values()], ignore_index=True),
+        "directions": observations(readings),
+        "predicates": overlaps(readings),
     }
     if kinds := questions.categories:
-        found = pd.concat([shares(models, kinds, ignore_case=False) for models in reads.values()], ignore_index=True)
-        made["categories"] = found.drop(columns="rank")
+        parts = [shares(models, kinds, ignore_case=False) for models in readings.values()]
+        made["categories"] = pd.concat(parts, ignore_index=True).drop(columns="rank")
     return made
 
 
@@ -112,14 +115,13 @@ def sample(questions: ask.Questions, completions: Completions, count: int, top: 
     Returns:
         ``dataset, template, model, completions``: the slot as an underscore, each completion cut short.
     """
-    known = [
+    templates = [
         (subset, row)
         for subset, table in questions.sets.items()
-        for row, repeat in enumerate(table["text"].duplicated())
-        if not repeat
+        for row in np.flatnonzero(~table["text"].duplicated()).tolist()
     ]
     rows = []
-    for subset, row in sorted(random.Random(f"samples {seed}").sample(known, min(count, len(known)))):
+    for subset, row in sorted(random.Random(f"samples {seed}").sample(templates, min(count, len(templates)))):
         template = questions.sets[subset]["text"].iloc[row].replace(MASK, "_")
         for model, texts in completions[subset].items():
             shown = ", ".join(short(text) for text in texts[row][:top])
@@ -148,7 +150,7 @@ def one_meaning(words: str) -> bool:
     return any(tense in words for tense in TENSES)
 
 
-def difference(model: Read, units: Units, words: str, more: npt.ArrayLike, less: npt.ArrayLike) -> Drawn:
+def difference(model: Reading, units: Units, words: str, more: Mask, less: Mask) -> Drawn:
     """Share of one model's completions with a word of a list on some templates less that on others.
 
     Args:
@@ -156,32 +158,25 @@ def difference(model: Read, units: Units, words: str, more: npt.ArrayLike, less:
         words: name of the list.
         more, less: which templates.
     """
-    values = held(model, {words: LISTS[words]})[words].mean(1)
-    masks = np.column_stack([more, less]).astype(bool)
-    draws = crossed_means(np.column_stack([values, values]), units, masks, SAMPLES)
-    means = [float(values[mask].mean()) for mask in masks.T]
-    drawn = [units[row] for row in np.flatnonzero(masks.any(axis=1)).tolist()]
-    return Drawn(np.asarray(means[0] - means[1]), draws[:, 0] - draws[:, 1], effective_units(drawn))
+    values = model.held({words: LISTS[words]})[words].mean(1, keepdims=True)
+    gap = minus(*drawn_means([(values, more), (values, less)], units))
+    counted = [units[row] for row in np.flatnonzero(more | less).tolist()]
+    return Drawn(gap.estimate[0], gap.draws[:, 0], effective_units(counted))
 
 
-def places(model: Read, units: Units, male: npt.ArrayLike, female: npt.ArrayLike) -> Drawn:
+def places(model: Reading, units: Units, male: Mask, female: Mask) -> Drawn:
     """Mean place of farmer and servant for male templates less that of care words for female ones, of one model."""
-    columns, counts = [], []
+    columns = []
     for words, mask in ((FARM, male), (CARE, female)):
-        hits = held(model, {words: LISTS[words]})[words]
-        inside = np.asarray(mask, dtype=float)
-        columns.append((hits * np.arange(1, hits.shape[1] + 1)).sum(1) * inside)
-        counts.append(hits.sum(1) * inside)
-    table = np.column_stack([*columns, *counts])
-    draws = crossed_means(table, units, None, SAMPLES)
+        hits = model.held({words: LISTS[words]})[words] * mask[:, None]
+        columns += [(hits * np.arange(1, hits.shape[1] + 1)).sum(1), hits.sum(1)]
+    drawn = drawn_mean(np.column_stack(columns), units)
     with np.errstate(invalid="ignore", divide="ignore"):
-        means = table.mean(0)
-        estimate = means[0] / means[2] - means[1] / means[3]
-        spread_ = draws[:, 0] / draws[:, 2] - draws[:, 1] / draws[:, 3]
-    return Drawn(np.asarray(estimate), spread_, effective_units(units))
+        estimate, draws = (m[..., 0] / m[..., 1] - m[..., 2] / m[..., 3] for m in (drawn.estimate, drawn.draws))
+    return Drawn(estimate, draws, drawn.units)
 
 
-def tenses(read: Read) -> pd.DataFrame:
+def tenses(reading: Reading) -> pd.DataFrame:
     """How many first words two predicates of one identity share among their first ten.
 
     Returns:
@@ -190,48 +185,46 @@ def tenses(read: Read) -> pd.DataFrame:
         pairs whose likeliest first word is the same).
     """
     rows = []
-    for identity, group in read.templates.groupby("identity", sort=False):
-        kinds = {row: one_meaning(predicate(text, str(identity))) for row, text in group["text"].items()}
-        firsts = {row: [" ".join(text.split()[:1]).lower() for text in read.texts[row]] for row in kinds}
-        pairs = [(a, b) for a, b in combinations(kinds, 2) if kinds[a] or kinds[b]]
-        shared = {pair: shared_at_k(*(firsts[row] for row in pair))[-1] for pair in pairs}
-        alike = [pair for pair in pairs if kinds[pair[0]] and kinds[pair[1]]]
-        if alike and len(alike) < len(pairs):
-            found = {"tense": alike, "meaning": [pair for pair in pairs if pair not in alike]}
-            means = {name: np.mean([shared[pair] for pair in some]) for name, some in found.items()}
-            same = np.mean([firsts[a][0] == firsts[b][0] for a, b in alike])
-            rows.append({"identity": identity, **means, "same": same})
-    return pd.DataFrame(rows, columns=["identity", "tense", "meaning", "same"])
+    for identity, group in reading.templates.groupby("identity", sort=False):
+        named = {row: one_meaning(predicate(text, str(identity))) for row, text in group["text"].items()}
+        firsts = {row: [" ".join(text.split()[:1]).lower() for text in reading.texts[row]] for row in named}
+        shared: dict[bool, list[float]] = {True: [], False: []}  # whether both predicates are named
+        same = []
+        for a, b in ((a, b) for a, b in combinations(named, 2) if named[a] or named[b]):
+            shared[named[a] and named[b]].append(shared_at_k(firsts[a], firsts[b])[-1])
+            same += [firsts[a][0] == firsts[b][0]] * (named[a] and named[b])
+        if all(shared.values()):
+            means = {"tense": np.mean(shared[True]), "meaning": np.mean(shared[False]), "same": np.mean(same)}
+            rows.append({"identity": identity, **means})
+    return pd.DataFrame(rows, columns=["identity", *SHARES])
 
 
-def overlaps(reads: Mapping[str, Sequence[Read]]) -> pd.DataFrame:
+def overlaps(readings: Readings) -> pd.DataFrame:
     """``tenses``, mean over identities, of every model and of all whose weights were trained, identities drawn.
 
     Returns:
         ``subset, model, identities``, and ``tense, meaning, same`` with their intervals.
     """
     rows = []
-    for subset, models in reads.items():
-        found = {model.model: tenses(model) for model in models}
-        found = {name: table for name, table in found.items() if len(table)}
-        trained = [table for name, table in found.items() if name != UNTRAINED]
-        whole = {MEAN: sum(table[SHARES] for table in trained) / len(trained)} if trained else {}
-        for name, table in {**found, **whole}.items():
+    for subset, models in readings.items():
+        of_model = {model.model: tenses(model)[SHARES] for model in models}
+        of_model = {name: table for name, table in of_model.items() if len(table)}
+        if trained := [table for name, table in of_model.items() if name != UNTRAINED]:
+            of_model[MEAN] = sum(trained) / len(trained)
+        for name, table in of_model.items():
             row = {"subset": subset, "model": name, "identities": len(table)}
-            draws = resampled_means(table[SHARES], list(table.index), None, SAMPLES)
+            draws = resampled_means(table, list(table.index), None, SAMPLES)
             for column, what in enumerate(SHARES):
-                low, high, _ = interval(draws[:, column], len(table))
-                row |= {what: table[what].mean(), f"{what}_low": low, f"{what}_high": high}
+                row |= {what: table[what].mean(), **ends(draws[:, column], len(table), what)}
             rows.append(row)
     return pd.DataFrame(rows)
 
 
-def observations(reads: Mapping[str, Sequence[Read]]) -> pd.DataFrame:
+def observations(readings: Readings) -> pd.DataFrame:
     """The paper's observations for every model, and for the mean of those whose weights were trained.
 
     Args:
-        reads: set of templates -> its models; ``binary`` with the categories male and female, ``queer_nonqueer`` with
-            kinds of both.
+        readings: ``binary`` with the categories male and female, ``queer_nonqueer`` with kinds of both.
 
     Returns:
         ``claim, subset, templates`` (which predicates), ``model, estimate, low, high``, above zero where it holds,
@@ -239,14 +232,14 @@ def observations(reads: Mapping[str, Sequence[Read]]) -> pd.DataFrame:
         completion holds any, the interval is as wide as an exact one allows (``difference_ci``).
     """
     rows: list[dict[str, object]] = []
-    for subset, models in reads.items():
-        trained: dict[tuple[str, str, Counts], list[Drawn]] = {}
-        found = [(model.model, *row) for model in models for row in _of_words(model)]
-        for model, claim, templates, drawn, counts in found:
+    for subset, models in readings.items():
+        made = [(model.model, observation) for model in models for observation in observed(model)]
+        same: dict[tuple[str, str, int, int], list[Drawn]] = {}
+        for model, seen in made:
             if model != UNTRAINED:
-                trained.setdefault((claim, templates, counts), []).append(drawn)
-        whole = [(MEAN, claim, what, mean_of(parts), counts) for (claim, what, counts), parts in trained.items()]
-        for model, claim, templates, drawn, (n, identities) in [*found, *whole]:
+                same.setdefault((seen.claim, seen.templates, seen.n, seen.identities), []).append(seen.drawn)
+        means = [(MEAN, Observation(*labels, mean_of(parts))) for labels, parts in same.items()]
+        for model, (claim, templates, n, identities, drawn) in [*made, *means]:
             low, high = drawn.interval()
             if low == high:  # neither side holds a word, and draws of nothing never differ
                 low, high = difference_ci(np.zeros(int(drawn.units)))
@@ -257,24 +250,24 @@ def observations(reads: Mapping[str, Sequence[Read]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=columns).sort_values(["claim", "subset"], kind="stable", ignore_index=True)
 
 
-def _of_words(model: Read) -> Iterator[tuple[str, str, Drawn, Counts]]:
-    """The observations, which compare words between groups of templates: claim, predicates, estimate, counts."""
+def observed(model: Reading) -> Iterator[Observation]:
+    """The observations on one model, each of which compares words between two groups of templates."""
     says = np.array([predicate(*row) for row in model.templates[["text", "identity"]].itertuples(index=False)])
+    every = np.ones(len(says), dtype=bool)
     compared: list[tuple[str, str, str, Mask, Mask]] = []
     if model.subset == BINARY:
         gender = np.array(model.groups["gender"])
         named = {phrase: np.array([phrase in text for text in says]) for phrase in (KNOWN, MOST)}
-        for templates, chosen in {**named, SHARED: np.ones(len(says), dtype=bool)}.items():
+        for templates, chosen in {**named, SHARED: every}.items():
             female, male = (chosen & (gender == group) for group in ("female", "male"))
-            if templates != MOST and female.any() and male.any():
+            if templates != MOST:
                 compared += [
                     ("004-15a", templates, CARE, female, male),
                     ("004-15c", templates, FARM, male, female),
+                    (OF_PLACES, templates, "", male, female),
                     ("004-15e", templates, SEX, female, male),
                     ("004-15f", templates, MODEL, female, male),
                 ]
-                drawn = places(model, _units(model, templates), male, female)
-                yield "004-15d", templates, drawn, _counts(model, male, female)
             if templates != KNOWN:
                 compared += [(claim, templates, words, female, male) for claim, words in OF_MOST.items()]
     elif model.subset == QUEER:
@@ -290,15 +283,13 @@ def _of_words(model: Read) -> Iterator[tuple[str, str, Drawn, Counts]]:
         ]
     for claim, templates, words, more, less in compared:
         if more.any() and less.any():
-            drawn = difference(model, _units(model, templates), words, more, less)
-            yield claim, templates, drawn, _counts(model, more, less)
+            units = _units(model, templates)
+            drawn = difference(model, units, words, more, less) if words else places(model, units, more, less)
+            identities = model.templates.loc[more, "identity"].nunique()
+            yield Observation(claim, templates, int((more | less).sum()), identities, drawn)
 
 
-def _counts(model: Read, more: Mask, less: Mask) -> Counts:
-    return int((more | less).sum()), model.templates.loc[more, "identity"].nunique()
-
-
-def _units(model: Read, templates: str) -> Units:
+def _units(model: Reading, templates: str) -> Units:
     """Identities crossed with predicates; of a predicate that the paper names identities alone, as it is not drawn."""
     return [(who, "") for who, _ in model.units] if templates in (KNOWN, MOST) else model.units
 
@@ -308,9 +299,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     rows = tables["directions"]
     rows = rows[rows["model"] != MEAN] if len(rows) else rows
     if rows.empty:
-        return pd.DataFrame(
-            columns=["claim", "subset", "templates", "model", "estimate", "low", "high", "n", "verdict"]
-        )
+        columns = ["claim", "subset", "templates", "model", "estimate", "low", "high", "n", "verdict"]
+        return pd.DataFrame(columns=columns)
     verdicts = [FLOOR if model == UNTRAINED else "" for model in rows["model"]]
     units = ["identity" if templates in (KNOWN, MOST) else "identity x predicate" for templates in rows["templates"]]
     return rows.drop(columns="identities").assign(unit=units, verdict=verdicts)
@@ -324,67 +314,14 @@ def mean_shares(tables: Tables, name: str) -> pd.DataFrame:
 
     On templates about none of these, for the groups that there are.
     """
-    table = tables[name]
-    if table.empty:
-        return table
-    rows = pick(table, model=MEAN, axis=["gender", "identity"])
-    known = pick(rows, group=list(GROUPS))
-    return known if len(known) else rows
+    rows = pick(tables[name], model=MEAN, axis=["gender", "identity"])
+    named = pick(rows, group=list(GROUPS))
+    return named if len(named) else rows
 
 
 def per_thousand(rows: pd.DataFrame) -> pd.DataFrame:
     """Shares and their intervals as completions of a thousand, for reading."""
     return rows.assign(**{name: 1000 * rows[name] for name in ("share", "low", "high")})
-
-
-def answer(tables: Tables, conclusions: pd.DataFrame) -> str:
-    """How often care is said of women and of men, and how many of the paper's observations hold."""
-    rows = mean_shares(tables, "words")
-    care = pick(rows, list=CARE).set_index("group")["share"]
-    if not {"female", "male"} <= set(care.index):
-        most = rows.sort_values("share").iloc[-1]
-        return (
-            "These templates speak of neither women nor men, and of the words that the paper names, those of "
-            f"“{most['list']}” come most often: in {1000 * most['share']:.0f} of 1,000 completions."
-        )
-    text = (
-        f"Words of {CARE} stand in {1000 * care['female']:.0f} of 1,000 completions about women or girls, and in "
-        f"{1000 * care['male']:.0f} of 1,000 about men or boys."
-    )
-    claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == PAGE]
-    verdicts = [judge(claim, conclusions)[0] for claim in claims]
-    agree, against, still = (verdicts.count(word) for word in ("reproduced", "differs", "undecided"))
-    return (
-        f"{text} Of {agree + against + still} observations of the paper, {agree or 'none'} hold for most models by "
-        f"their own intervals, {against or 'none'} the other way round, and {still} stay undecided."
-    )
-
-
-def named(tables: Tables) -> str:
-    """What predicates of one meaning share, in words; empty where no model was asked such templates."""
-    rows = tables["predicates"]
-    rows = pick(rows, subset=BINARY) if len(rows) else rows
-    if rows.empty:
-        return ""
-    rows = pick(rows, model=MEAN) if MEAN in set(rows["model"]) else rows
-    row = rows.iloc[0].to_dict()
-    (claim,) = (one for one in load_claims() if one.id == OF_TENSES)
-    return (
-        "Asked of one identity by “worked as”, “should work as” and “has earned a living as”, models give the same "
-        f"likeliest first word in {row['same']:.0%} of pairs, and share {cell(row, 'tense', 2)} of ten first words "
-        f"(Jaccard overlap; {cell(row, 'meaning', 2)} with predicates of another meaning). The paper says that such "
-        f"formulations often do not lead to different completions, and gives no number for “often” ({claim.id}, "
-        f"{judge(claim, rows)[0]})."
-    )
-
-
-def of_one(tables: Tables) -> str:
-    """Of whom alone the verdict on They speaks, where one identity is They."""
-    rows = pick(tables["directions"], claim=OF_THEY, identities=1)
-    return (
-        f"In {OF_THEY} one identity, They, stands against all other queer ones: its intervals draw predicates and "
-        "these others, so that the verdict speaks of They alone."
-    ) * (len(rows) > 0)
 
 
 def by_group(tables: Tables) -> pd.DataFrame:
@@ -407,15 +344,14 @@ def as_table(tables: Tables, name: str) -> pd.DataFrame:
 def means(tables: Tables) -> pd.DataFrame:
     """The observations for reading: the mean over models, of 1,000 completions, and how many models agree alone."""
     shown = []
-    for about, rows in by(tables["directions"], ["claim", "templates"]):
-        if about["claim"] == "004-15d":  # of places, and not of shares
-            continue
-        alone = rows[~rows["model"].isin([MEAN, UNTRAINED])]
-        mean = pick(rows, model=MEAN)[["estimate", "low", "high"]].mul(1000).iloc[0]
-        line = {"Claim": about["claim"], "Predicates": about["templates"]}
-        line |= {"Mean over models": cell(mean.to_dict(), digits=1)}
-        line |= {"Above zero": f"{(alone['estimate'] > 0).sum()} of {len(alone)}"}
-        shown.append(line | {"By interval, above / below": f"{(alone['low'] > 0).sum()} / {(alone['high'] < 0).sum()}"})
+    for labels, rows in by(tables["directions"], ["claim", "templates"]):
+        if labels["claim"] != OF_PLACES:
+            count = sides(rows[~rows["model"].isin([MEAN, UNTRAINED])])
+            mean = pick(rows, model=MEAN)[["estimate", "low", "high"]].mul(1000).iloc[0]
+            line = {"Claim": labels["claim"], "Predicates": labels["templates"]}
+            line |= {"Mean over models": cell(mean.to_dict(), digits=1)}
+            line |= {"Above zero": f"{count['positive']} of {count['models']}"}
+            shown.append(line | {"By interval, above / below": f"{count['above']} / {count['below']}"})
     return pd.DataFrame(shown)
 
 
@@ -427,14 +363,3 @@ def lists() -> pd.DataFrame:
 def first_templates(sampled: pd.DataFrame, count: int) -> pd.DataFrame:
     """The rows of the first so many templates of a sample."""
     return sampled[sampled.groupby(["dataset", "template"], sort=False).ngroup() < count]
-
-
-def sets(table: pd.DataFrame) -> str:
-    """The sets of templates behind some rows, as people call them."""
-    return " and ".join(title(name) for name in dict.fromkeys(table["subset"]))
-
-
-def models(tables: Tables) -> str:
-    """How many models the means are over: ``21 models``."""
-    count = tables["words"].query("model != @MEAN and model != @UNTRAINED")["model"].nunique()
-    return "one model" if count == 1 else f"{count} models"

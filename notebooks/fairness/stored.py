@@ -23,10 +23,11 @@ from probekit.probes.data import locate
 from probekit.probes.probe import MASK
 from probekit.report.charts import colours, new_figure
 from probekit.report.tables import by, pick
-from probekit.report.text import number, title
+from probekit.report.text import title
 
-from notebooks.fairness.curves import RANK, TOGETHER, Array, by_vectors
+from notebooks.fairness.curves import RANK, TOGETHER, by_vectors
 from notebooks.fairness.identities import FEMALE, MALE, PAPER_GENDER, word
+from notebooks.fairness.matching import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -150,24 +151,6 @@ def beside(encoder: Model, store: Store, sets: Mapping[str, pd.DataFrame]) -> pd
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------
-
-
-def told(table: pd.DataFrame) -> str:
-    """How far our distances are from the curves of the authors' notebook, in words; empty without these."""
-    if table.empty:
-        return ""
-    gaps = (table["ours"] - table["theirs"]).abs()
-    parts = [
-        f"{number(gaps[rows.index].mean(), 4)} on the {rows['curve'].nunique() * rows['set'].nunique()} curves of "
-        f"{name} (at most {number(gaps[rows.index].max(), 3)})"
-        for name, rows in table.groupby("figure")
-    ]
-    return (
-        "The authors' notebook keeps curves of an earlier state, with four families. At all "
-        f"{table['k'].nunique()} ranks and on every template, a distance computed as their code does, with "
-        f"DistilBERT in the family BERT, is on average {' and '.join(parts)} away from theirs; the similarity in its "
-        f"place would be {number((1 - table['ours'] - table['theirs']).abs().mean(), 2)} away."
-    )
 
 
 def figure(table: pd.DataFrame) -> Figure:

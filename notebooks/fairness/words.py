@@ -10,18 +10,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import crossed_means, interval, share_ci
+from probekit.metrics import share_ci
 from probekit.metrics.hurtfulness import AUDITED, hurtful
 
 from notebooks.fairness.identities import axes, said_of_both
-from notebooks.fairness.matching import UNTRAINED, crossed
-from notebooks.fairness.table1 import SAMPLES
+from notebooks.fairness.intervals import drawn_mean, ends
+from notebooks.fairness.matching import UNTRAINED, Array, Units, units_of
 
 MEAN = "mean over models"
-Array = npt.NDArray[np.float64]
 CARE, FARM, LOOKS, PEOPLE, NATION = (
     "care and housework",
     "farmer, servant",
@@ -75,7 +73,7 @@ CATEGORIES = {  # of HurtLex (Bassignana et al. 2018)
 
 
 @dataclass(frozen=True)
-class Read:
+class Reading:
     """One model on one set of templates, each different template once.
 
     Attributes:
@@ -93,37 +91,31 @@ class Read:
     texts: Sequence[Sequence[str]]
 
     @property
-    def units(self) -> list[tuple[str, str]]:
-        """Identity and predicate of every template, which the bootstrap draws."""
-        return crossed(self.templates["text"].tolist(), self.templates["identity"].tolist())
+    def units(self) -> Units:
+        return units_of(self.templates)
+
+    def held(self, lists: Mapping[str, Sequence[str]], ignore_case: bool = True) -> dict[str, Array]:
+        """List -> shape (templates, completions), 1 where a completion holds a word of it, whatever stands around."""
+        rules = replace(AUDITED, ignore_case=ignore_case)
+        return {name: hurtful(self.texts, words, rules).astype(float) for name, words in lists.items()}
 
 
-def read(model: str, subset: str, templates: pd.DataFrame, texts: Sequence[Sequence[str]], top: int) -> Read:
+def read(model: str, subset: str, templates: pd.DataFrame, texts: Sequence[Sequence[str]], top: int) -> Reading:
     """The first completions of every different template, predicates that are said of one gender alone left out."""
     rows = np.flatnonzero(~templates["text"].duplicated() & said_of_both(templates)).tolist()
     groups = {axis: [names[row] for row in rows] for axis, names in axes(templates).items()}
-    kept = templates.iloc[rows].reset_index(drop=True)
-    return Read(model, subset, kept, groups, [list(texts[row][:top]) for row in rows])
+    chosen = templates.iloc[rows].reset_index(drop=True)
+    return Reading(model, subset, chosen, groups, [list(texts[row][:top]) for row in rows])
 
 
-def held(completions: Read, lists: Mapping[str, Sequence[str]], ignore_case: bool = True) -> dict[str, Array]:
-    """Which completions hold a word of each list, whatever the words around it.
-
-    Returns:
-        List -> shape (templates, completions), 1 where it does.
-    """
-    rules = replace(AUDITED, ignore_case=ignore_case)
-    return {name: hurtful(completions.texts, words, rules).astype(float) for name, words in lists.items()}
-
-
-def shares(reads: Sequence[Read], lists: Mapping[str, Sequence[str]], ignore_case: bool = True) -> pd.DataFrame:
+def shares(readings: Sequence[Reading], lists: Mapping[str, Sequence[str]], ignore_case: bool = True) -> pd.DataFrame:
     """Share of completions that hold a word of each list, by model, their mean, and group of templates.
 
     The model whose weights were random is no part of the mean. Where no completion holds a word draws never differ, and
     the interval is exact (``share_ci``).
 
     Args:
-        reads: models on the same templates.
+        readings: of models on the same templates.
         lists: words by name.
         ignore_case: whether case tells words apart.
 
@@ -131,23 +123,31 @@ def shares(reads: Sequence[Read], lists: Mapping[str, Sequence[str]], ignore_cas
         ``model, subset, list, axis, group, templates, share, low, high, rank`` (the mean place of those completions;
         NaN where there are none).
     """
-    hits_of = {model.model: held(model, lists, ignore_case) for model in reads}
+    hits_of = {reading.model: reading.held(lists, ignore_case) for reading in readings}
     trained = [hits for name, hits in hits_of.items() if name != UNTRAINED]
     hits_of[MEAN] = {name: np.mean([hits[name] for hits in trained], axis=0) for name in lists}
     rows: list[dict[str, object]] = []
+    first = readings[0]
     for model, hits in hits_of.items():
         values = np.column_stack([hits[name].mean(1) for name in lists])
-        for axis, groups in reads[0].groups.items():
+        for axis, groups in first.groups.items():
             for group in dict.fromkeys(groups):
                 chosen = np.array([name == group for name in groups])
-                units = [unit for unit, here in zip(reads[0].units, chosen, strict=True) if here]
-                draws, none = crossed_means(values[chosen], units, samples=SAMPLES), np.zeros(len(units))
+                units = [unit for unit, here in zip(first.units, chosen, strict=True) if here]
+                drawn = drawn_mean(values[chosen], units)
                 for column, name in enumerate(lists):
                     inside = hits[name][chosen]
-                    low, high = (interval(draws[:, column], units) if inside.any() else share_ci(none, units)[1:])[:2]
-                    about = {"model": model, "subset": reads[0].subset, "list": name, "axis": axis, "group": group}
-                    share = {"templates": len(inside), "share": float(inside.mean()), "low": low, "high": high}
-                    rows.append({**about, **share, "rank": _place(inside)})
+                    low, high = share_ci(np.zeros(len(units)), units)[1:3]
+                    interval = ends(drawn.draws[:, column], drawn.units) if inside.any() else {"low": low, "high": high}
+                    row: dict[str, object] = {
+                        "model": model,
+                        "subset": first.subset,
+                        "list": name,
+                        "axis": axis,
+                        "group": group,
+                    }
+                    share = {"templates": len(inside), "share": float(inside.mean())}
+                    rows.append(row | share | interval | {"rank": _place(inside)})
     return pd.DataFrame(rows)
 
 

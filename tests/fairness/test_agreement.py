@@ -15,7 +15,7 @@ from probekit.report.claims import load_claims
 from probekit.report.sources import complete
 from probekit.report.verdicts import concluded, conclusions_of, judge
 
-from notebooks.fairness import agreement, ask
+from notebooks.fairness import agreement, ask, text
 from notebooks.fairness.agreement import DISTANCE, SIMILARITY, WORDS
 from notebooks.fairness.curves import AND, BETWEEN, FIRST, KS, RANK, TOGETHER, WITHIN, Curves
 
@@ -104,13 +104,13 @@ def by_hand(last: float = 0.6) -> dict[str, pd.DataFrame]:
 
 
 def test_the_answer_follows_the_numbers():
-    falls, rises = (agreement.answer(by_hand(last), beside_paper=True) for last in (0.6, 0.9))
+    falls, rises = (text.agreement_answer(by_hand(last), beside_paper=True) for last in (0.6, 0.9))
     assert "averages a distance" in falls and "grow less alike in 1 of 1 families" in falls and "0.20" in falls
     assert "distance" not in rises and "grow more alike in 1 of 1" in rises
-    assert "paper" not in agreement.answer(by_hand(), beside_paper=False)
+    assert "paper" not in text.agreement_answer(by_hand(), beside_paper=False)
     alone = by_hand() | {"families": pd.DataFrame()}
-    assert "alike" not in agreement.answer(alone, beside_paper=True)
-    assert "nothing to compare" in agreement.answer({"families": pd.DataFrame(), "overlaps": pd.DataFrame()}, True)
+    assert "alike" not in text.agreement_answer(alone, beside_paper=True)
+    assert "nothing to compare" in text.agreement_answer({"families": pd.DataFrame(), "overlaps": pd.DataFrame()}, True)
 
 
 def test_a_summary_has_a_row_per_family_and_leaves_out_pairs_of_families():
@@ -150,7 +150,7 @@ def test_a_run_without_an_encoder_compares_words_alone(tmp_path):
     found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
     assert set(found) == set(agreement.CAPTIONS) and found["families"].empty and found["groups"].empty
     assert set(found["overlaps"]["family"]) == {"A", "A and B", WITHIN, BETWEEN, TOGETHER}
-    assert "0.00 of their first words at k = 1 and 1.00 at k = 2" in agreement.answer(found, False)
+    assert "0.00 of their first words at k = 1 and 1.00 at k = 2" in text.agreement_answer(found, False)
     assert agreement.conclusions(found).empty
 
 

@@ -17,7 +17,7 @@ from probekit.report.outcomes import read_outcomes
 from probekit.report.sources import parameters
 
 from notebooks.fairness import ask, groups, hurtfulness
-from notebooks.fairness.table1 import by_model
+from notebooks.fairness.matching import by_model
 
 
 @pytest.fixture

@@ -12,8 +12,8 @@ from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
-from notebooks.fairness import ask, groups, identities
-from notebooks.fairness.comparison import Part, compare_groups, compare_pairs, draw_groups
+from notebooks.fairness import ask, groups, identities, text
+from notebooks.fairness.groups import compare_pairs, difference, draw_groups
 from notebooks.fairness.matching import UNTRAINED, Scored
 
 PEOPLE = [("the woman", "female"), ("the man", "male"), ("she", "female"), ("he", "male"), ("the young", "female")]
@@ -95,8 +95,8 @@ def test_each_pair_names_two_words_and_no_word_twice():
 
 def test_a_group_is_the_unweighted_mean_of_its_parts():
     values = np.array([[1.0], [1.0], [0.0], [0.5]])
-    parts = [Part(values, np.array([True, True, False, False])), Part(values, np.array([False, False, True, False]))]
-    found = draw_groups({"a": parts, "b": parts[:1]}, [(one, "") for one in "abcd"], 200)
+    parts = [(values, np.array([True, True, False, False])), (values, np.array([False, False, True, False]))]
+    found = draw_groups({"a": parts, "b": parts[:1]}, [(one, "") for one in "abcd"])
     assert found["a"].estimate.tolist() == [0.5] and found["b"].estimate.tolist() == [1.0]
     defined = found["a"].draws[np.isfinite(found["a"].draws)]
     assert set(defined.round(6)) == {0, 0.5, 1} and np.nanmin(found["b"].draws) == 1.0
@@ -105,14 +105,13 @@ def test_a_group_is_the_unweighted_mean_of_its_parts():
 def test_two_groups_share_their_draws():
     values = np.random.default_rng(0).random((40, 2))
     half = np.arange(40) < 20
-    sides = {"a": [Part(values, half)], "b": [Part(values + 0.1, half)], "c": [Part(values, ~half)]}
-    ways = {"same": (sides, ("b", "a")), "apart": (sides, ("c", "a"))}
-    found = compare_groups(ways, [(str(n), "") for n in range(40)])
-    row = found["same"].row(0)
-    assert (row["difference"], row["low"], row["high"]) == pytest.approx((0.1, 0.1, 0.1))
-    assert found["apart"].row(0)["low"] < found["apart"].row(0)["high"]
-    assert found["apart"].row(1)["difference"] == pytest.approx(values[20:, 1].mean() - values[:20, 1].mean())
-    assert found["same"].ratio(0)["ratio"] == pytest.approx(1 + 0.1 / values[:20, 0].mean())
+    sides = {"a": [(values, half)], "b": [(values + 0.1, half)], "c": [(values, ~half)]}
+    drawn = draw_groups(sides, [(str(n), "") for n in range(40)])
+    same, apart = difference(drawn["b"], drawn["a"], 0), difference(drawn["c"], drawn["a"], 1)
+    assert (same["difference"], same["low"], same["high"]) == pytest.approx((0.1, 0.1, 0.1))
+    assert same["ratio"] == pytest.approx(1 + 0.1 / values[:20, 0].mean())
+    assert apart["low"] < apart["difference"] < apart["high"]
+    assert apart["difference"] == pytest.approx(values[20:, 1].mean() - values[:20, 1].mean())
 
 
 def test_pairs_are_compared_with_each_other():
@@ -120,7 +119,7 @@ def test_pairs_are_compared_with_each_other():
     pairs = identities.parallel(table, np.ones(len(table), dtype=bool))
     level = np.random.default_rng(1).random(6)
     values = np.array([[level[n % 6] + (tag == "female")] for n, tag in enumerate(table["category"])])
-    row = compare_pairs(values, pairs).row(0)
+    row = difference(*compare_pairs(values, pairs), 0)
     assert (row["difference"], row["low"], row["high"]) == pytest.approx((1, 1, 1))
 
 
@@ -132,13 +131,13 @@ def test_the_papers_groups_by_hand():
     )
     found = groups.by_letters(said, {"male": "he man uncle", "female": "woman"}, ["fool"])
     # "he" finds all three and "man" the first two; the first completion is one word, so "fool!" is matched as a whole.
-    assert [part.counted.tolist() for part in found["male"]] == [[True] * 3, [True, True, False]]
+    assert [counted.tolist() for _, counted in found["male"]] == [[True] * 3, [True, True, False]]
     male, female = groups.curves(found)
     assert (male["templates"], male["k1"]) == (3, pytest.approx((1 / 3 + 1 / 2) / 2))
     assert male["k2"] == pytest.approx((1 / 3 + 0) / 2) and (female["k1"], female["k2"]) == (1.0, 0.0)
     alone = hurtful([said.texts[1], said.texts[2]], ["fool"], PAPER)
     here = groups.by_letters(Completions(said.ids[1:], said.prompts[1:], said.texts[1:]), {"g": "he"}, ["fool"])
-    assert (here["g"][0].values == alone).all()
+    assert (here["g"][0][0] == alone).all()
 
 
 def made(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -152,7 +151,7 @@ def made(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
         found |= groups.compare(one, "audited", table, ways)
         lines += [{"model": model, "comparison": way} | line for way, by in ways.items() for line in groups.curves(by)]
     differences = groups.differences(found, list(groups.ranges(30)))
-    words = identities.known(table, list(table["text"]))
+    words = identities.identity_words(table, list(table["text"]))
     return {
         "differences": differences,
         "summary": groups.summary(differences),
@@ -190,7 +189,7 @@ def test_conclusions_by_group_by_hand():
 
 def test_what_the_page_shows_follows_from_the_numbers():
     tables = made(many())
-    sentence = groups.answer(tables)
+    sentence = text.groups_answer(tables)
     assert "more often than" in sentence and "for 1 of 2 models, and less often for 1, by 95% intervals" in sentence
     dots = groups.dots(tables)
     assert dots["sorted"].unique().tolist() == [groups.WAYS[way] for way in groups.GENDER]
@@ -235,7 +234,7 @@ def test_recorded_tables_have_captions_and_every_claim_its_rows():
 
 
 def test_every_word_is_listed_once():
-    known = identities.known(templates(), list(templates()["text"])).set_index("word")
+    known = identities.identity_words(templates(), list(templates()["text"])).set_index("word")
     assert known.index.is_unique and known.loc["young", "category"] == "female and male"
     assert known.loc["he", ["templates", "found", "paper_gender"]].tolist() == [2, 14, "male"]
     assert known.loc["uncle", ["templates", "found"]].tolist() == [0, 0]

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
 import numpy as np
 import pandas as pd
 import pytest
@@ -12,14 +10,13 @@ from probekit.errors import ProbeError
 from probekit.probes.completions import Completions, released_models
 from probekit.report import Page
 from probekit.report.paths import root
-from probekit.report.published import numbers
 from probekit.report.recording import recorded_tables
 from probekit.report.sources import parameters
 from probekit.report.verdicts import concluded
 
-from notebooks.fairness import artefacts, hurtfulness, table1, versions
-from notebooks.fairness.matching import VARIANTS, Scored, counts, score
-from notebooks.fairness.table1 import by_model, effects, mean_draws, overview, rankings, ranks
+from notebooks.fairness import artefacts, hurtfulness, paper, text
+from notebooks.fairness.hurtfulness import counts, effects, mean_draws, overview, ranks
+from notebooks.fairness.matching import VARIANTS, Scored, by_model, score
 
 PROMPTS = ["he is a", "she is a", "he is a"]
 TEXTS = [["fool", "a ★ day"], ["fool!", "a Fool"], ["fool", "nice"]]
@@ -41,7 +38,7 @@ def many(model: str, texts: list[list[str]], subset: str = "binary") -> Scored:
 
 
 def test_every_switch_alone_by_hand():
-    found = counts([scored()]).set_index("rules")
+    found = counts({"m": [scored()]}).set_index("rules")
     assert list(found.index) == list(VARIANTS)
     hits = {rules: (row["templates"], row["k1"], row["k2"]) for rules, row in found.iterrows()}
     assert hits == {
@@ -73,16 +70,16 @@ def test_rows_of_the_table_and_what_each_switch_changes():
     wide = overview(two(many), mean_draws(two(many), samples=300))
     assert (wide["low"] <= wide["mean"] + 1e-9).all() and (wide["mean"] <= wide["high"] + 1e-9).all()
     assert (wide["rank_low"] <= wide["rank"]).all() and (wide["rank"] <= wide["rank_high"]).all()
-    changed = effects(table, draws, 9).set_index(["rules", "model"])
+    changed, moves = effects(table, draws, 9)
+    changed, moves = changed.set_index(["rules", "model"]), moves.set_index("rules")
     assert changed.loc[("drop_empty", "m"), "change"] == pytest.approx(-1 / 6)
     assert changed.loc[("drop_empty", "n"), ["change", "low", "high", "rank_change"]].tolist() == [0, 0, 0, 0]
-    moves = rankings(table, draws, 9).set_index("rules")
     assert moves.loc["drop_empty", "change"] == pytest.approx(-1 / 12) and set(moves["moved"]) == {0}
     assert "paper" not in moves.index and moves.loc["drop_empty", "tau"] == 1.0
 
 
 def test_models_must_have_been_asked_the_same():
-    other = Scored("n", "binary", ("a", "b", "c"), scored().found)
+    other = Scored("n", "binary", ("a", "b", "c"), scored().hits)
     with pytest.raises(ValueError, match="not asked the same templates of binary"):
         mean_draws({"m": [scored()], "n": [other]})
 
@@ -90,35 +87,6 @@ def test_models_must_have_been_asked_the_same():
 def test_equal_scores_share_the_better_rank():
     assert ranks([0.1, 0.3, 0.3, 0.2]).tolist() == [4, 1, 1, 3]
     assert ranks([[1, 2], [2, 1]]).tolist() == [[2, 1], [1, 2]]
-
-
-def compared(claim: str, **values: float) -> dict[tuple[str, str], float]:
-    """The comparisons of one claim, of models that score 0.1 but for these families or models."""
-    names = [name for name, model in released_models().items() if model.in_table]
-    means = np.array(
-        [values.get(name.replace(" ", "_"), values.get(released_models()[name].family, 0.1)) for name in names]
-    )
-    return {(a, b): float(measure(means)) for a, b, measure in hurtfulness.COMPARED[claim](names)}
-
-
-def test_every_model_is_compared_with_every_other_one():
-    leaders = {"VICUNA": 0.3, "GPT2": 0.3, "BLOOM": 0.3}
-    found = compared("004-02j", **leaders, **{"BLOOM_1.1b": 0.06})
-    assert len(found) == 9 * 11 and found["GPT2", "LLAMA 7b"] == pytest.approx(0.2)
-    assert found["BLOOM 1.1b", "BERT"] == pytest.approx(-0.04)
-    assert not any("DistilBERT" in pair for pair in found)  # its weights are random
-    families = compared("004-02k", **leaders, **{"BLOOM_1.1b": 0.06})
-    assert len(families) == 3 * 4 and families["BLOOM", "BERT"] == pytest.approx(0.12)
-    lowest = compared("004-03b", DistilBERT=0.05)
-    assert len(lowest) == 20 and list(lowest.values()) == pytest.approx([0.05] * 20)
-    low = compared("004-03c", DistilBERT=0.01, BART_small=0.05)
-    assert len(low) == 19 and list(low.values()) == pytest.approx([0.05] * 19)  # DistilBERT's weights are random
-
-
-def test_scales_lie_apart_by_their_mean_difference():
-    found = compared("004-05a", BLOOM_3b=0.4)
-    assert len(found) == 2 * 5 and found["BLOOM", "LLAMA"] == pytest.approx((0.3 + 0.3 + 0) / 3)
-    assert found["VICUNA", "LLAMA"] == 0
 
 
 def test_figures_of_completions_by_hand():
@@ -134,43 +102,20 @@ def test_figures_of_completions_by_hand():
     )
     digits = Completions(said.ids, said.prompts, ((" 4 of", "a"), ("b", "7"), ("c", "")))
     assert artefacts.per_template(digits, scored())["digit"].tolist() == [1, 1, 0]
-    assert artefacts.overlap(said, digits).estimate == 0 and artefacts.overlap(said, said).estimate == 2
+    assert artefacts.overlaps({"a": [said] * 2, "b": [digits, said]})["overlap"].tolist() == [0, 2]
 
 
 def test_facts_of_templates_and_lexicon():
     rows = [("the man", "male"), ("they", "female"), ("they", "male"), ("he", "male"), ("he", "male")]
     frame = pd.DataFrame([{"text": f"{i} is", "identity": i, "category": c} for i, c in rows])
-    facts = {fact["what"]: fact["value"] for fact in artefacts.template_facts("binary", frame)}
+    facts = artefacts.template_facts(frame)
     assert (facts["templates"], facts["repeated templates"], facts["identities"]) == (5, 2, 3)
     assert (facts["identities of more than one category"], facts[artefacts.ANYWHERE], facts[artefacts.AS_IDENTITY]) == (
         1,
         5,
         2,
     )
-    assert [fact["value"] for fact in artefacts.lexicon_facts(["a", "a", "★"], erase)] == [3, 2, 1]
-
-
-def test_the_published_table_is_whole():
-    table = numbers("004", "1")
-    assert list(table.index) == [name for name, model in released_models().items() if model.in_table]
-    assert list(table.columns) == ["rank", *table1.COLUMNS] and table.notna().all(axis=None)
-    assert sorted(table["rank"]) == list(range(1, 22))
-    percentiles = table[["q1", "q50", "q75", "q90", "q95"]].to_numpy()
-    assert (np.diff(percentiles, axis=1) >= 0).all() and (table["mean"] < 1).all()
-    assert table.loc["VICUNA 33b"].tolist() == [8, 0.139, 0.030, 0.096, 0.133, 0.158, 0.172, 0.200]
-
-
-def test_ours_beside_print_is_cut_and_compared():
-    table = numbers("004", "1").reset_index(names="model").assign(rules="paper")
-    table.loc[0, ["mean", "q95"]] += [0.0009, -0.0001]
-    beside = table1.printed(table)
-    assert beside[beside["same"] == 0][["model", "column"]].to_numpy().tolist() == [["BART small", "q95"]]
-    facts = {fact["what"]: fact["value"] for fact in table1.agreement_facts(beside)}
-    assert facts["numbers"] == 147 and facts["numbers that agree to the last digit"] == 146
-    assert facts["ranks that agree"] == 21 and facts["rows in which all numbers agree"] == 20
-    assert facts["greatest difference"] == pytest.approx(0.0009)
-    assert beside[beside["same"] == 0]["ours"].tolist() == [0.049]
-    assert table1.as_printed("VICUNA 7b") == "0.257 ± 0.038"
+    assert list(artefacts.lexicon_facts(["a", "a", "★"], erase).values()) == [3, 2, 1]
 
 
 def test_directions_of_the_released_models_by_hand():
@@ -178,7 +123,7 @@ def test_directions_of_the_released_models_by_hand():
     for name, about in released_models().items():
         if about.in_table:
             hits = np.zeros((8, 4), dtype=bool)
-            hits[: 6 if about.family in hurtfulness.LEADERS else 2] = True
+            hits[: 6 if about.family in paper.LEADERS else 2] = True
             models[name] = [Scored(name, "binary", tuple("abcdefgh"), {"paper": hits, "audited": ~hits})]
     made = hurtfulness.directions(models, mean_draws(models, samples=50))
     means = made.groupby(["claim", "rules"])["estimate"].agg(["min", "max"])
@@ -189,7 +134,7 @@ def test_directions_of_the_released_models_by_hand():
 
 def test_conclusions_by_hand():
     facts = pd.DataFrame(
-        [(hurtfulness.AGREEING, 3), ("numbers", 4), (hurtfulness.RANKED, 1), ("rows", 2)], columns=["what", "value"]
+        [(paper.AGREEING, 3), ("numbers", 4), (paper.RANKED, 1), ("rows", 2)], columns=["what", "value"]
     )
     made = {
         "facts": facts,
@@ -215,10 +160,10 @@ def test_recorded_tables_have_captions_and_table_1_agrees_to_the_last_digit():
     made = recorded_tables("41_hurtfulness")
     assert set(made) == set(hurtfulness.CAPTIONS) - {"against"}  # of two models; three are recorded
     rows = hurtfulness.conclusions(made)
-    assert set(rows["claim"]) == {*hurtfulness.COMPARED, "004-01a", "004-01b", "004-18a"}
+    assert set(rows["claim"]) == {*paper.COMPARED, "004-01a", "004-01b", "004-18a"}
     assert rows.set_index("claim").loc[["004-01a", "004-01b"], "estimate"].tolist() == [147, 21]
     assert made["versions"].to_numpy().tolist() == [["1.3.6", 147, 21], ["1.3.8", 144, 20], ["1.4.0", 123, 14]]
-    assert "147 of 147" in hurtfulness.version_story(made) and hurtfulness.version_story({"versions": []}) == ""
+    assert "147 of 147" in text.versions(made) and text.versions({"versions": []}) == ""
     shown = hurtfulness.as_in_paper(made)
     assert len(shown) == 21 and shown["Model"].str.contains(hurtfulness.SPACED).sum() == 10
     assert (shown["Published"] == shown["Paper's rules"]).all() and shown["Audited"].str.startswith("0.").all()
@@ -238,9 +183,9 @@ def test_a_place_among_the_recorded_models_is_given_for_as_many_completions():
     assert "Printed" not in hurtfulness.beside(made, comparable=True)  # neither is a model of the paper
     names = dict(zip(own["model"].unique(), ["llama2-70b", "mine"], strict=True))
     same = {"own": own.assign(model=own["model"].map(names)), "table1": recorded}
-    assert hurtfulness.beside(same, comparable=True)["Printed"].tolist() == [table1.as_printed("LLAMA2 70b"), "–"]
+    assert hurtfulness.beside(same, comparable=True)["Printed"].tolist() == [paper.as_printed("LLAMA2 70b"), "–"]
     assert "Printed" not in hurtfulness.beside(same, comparable=False)
-    sentence = hurtfulness.answer({"table1": pd.DataFrame(), "own": own.assign(templates=5)})
+    sentence = text.hurtfulness_answer({"table1": pd.DataFrame(), "own": own.assign(templates=5)})
     assert sentence.startswith("Of 2 models, m names a word of the lexicon most often, in 75.0 of 100 completions")
 
 
@@ -248,17 +193,6 @@ def test_the_release_needs_its_data(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
     with pytest.raises(ProbeError):
         hurtfulness.tables(Page("41_hurtfulness", page_parameters(tmp_path)), [])
-
-
-def test_another_version_of_unidecode_must_be_at_hand(tmp_path, monkeypatch):
-    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
-    monkeypatch.setattr(versions, "UNIDECODE", "0.0")
-    monkeypatch.setattr(
-        versions.subprocess, "run", lambda *_, **__: SimpleNamespace(returncode=0, stdout='{"rows": 1}')
-    )
-    assert versions.measured([]).to_numpy().tolist() == [["0.0", 1]]
-    with pytest.raises(ProbeError, match=r"pip install --target .* unidecode==9\.9"):
-        versions.measured(["9.9"])
 
 
 def page_parameters(out) -> dict[str, object]:
@@ -271,14 +205,14 @@ def test_where_nothing_hurts_the_interval_is_exact_and_a_tie_is_told():
     exact = hurtfulness.own({"a": [many("a", nothing)], "b": [many("b", nothing)]})
     assert (exact["mean"] == 0).all() and (exact["low"] == 0).all() and exact["high"].min() > 0.05
     table = hurtfulness.own({"a": [scored("a", nothing)], "b": [scored("b", nothing)]})
-    assert hurtfulness._own_answer(table).startswith("Nothing can be said from 2 templates")
+    assert text.own_answer(table).startswith("Nothing can be said from 2 templates")
     assert (
-        hurtfulness._own_answer(table.assign(templates=5))
+        text.own_answer(table.assign(templates=5))
         == "All 2 models name a word of the lexicon in 0.0 of 100 completions."
     )
     most = hurtfulness.own({"a": [scored("a")], "b": [scored("b", nothing)], "c": [scored("c", nothing)]})
     most["templates"] = 5
-    assert hurtfulness._own_answer(most).endswith("; 2 do so least often, in 0.0 of 100 completions.")
+    assert text.own_answer(most).endswith("; 2 do so least often, in 0.0 of 100 completions.")
 
 
 def test_the_demo_page_says_what_stands_in_for_hurtful_words():

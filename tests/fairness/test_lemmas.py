@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from probekit.metrics.hurtfulness import hurtful, without_accents
 from probekit.report.recording import recorded_tables
 
-from notebooks.fairness import lemmas
+from notebooks.fairness import lemmas, text
 from notebooks.fairness.lemmas import ALL, ALONE, GENDER, WITHOUT, Held, Patterns, forms, hold, lemma_of
 from notebooks.fairness.words import CATEGORIES
 
@@ -106,7 +106,7 @@ def test_recorded_tables_have_captions_and_every_category_its_words():
     made = recorded_tables("47_lemmas")
     assert set(made) == set(lemmas.CAPTIONS) and set(made["categories"]["category"]) == set(CATEGORIES)
     assert made["lemmas"]["share"].is_monotonic_decreasing and len(made["lemmas"]) == 2 * lemmas.TOP
-    assert "“know” and “do”" in lemmas.answer(made) and "prostitution (pr)" in lemmas.sides(made)
+    assert "“know” and “do”" in text.lemmas_answer(made) and "prostitution (pr)" in text.said_of_whom(made)
     assert len(lemmas.carried(made)) == len(lemmas.CONTRASTS) and len(lemmas.women_and_men(made)) == 18
-    assert lemmas.conclusions(made).empty and "homosexual" not in lemmas.answer(made)
+    assert lemmas.conclusions(made).empty and "homosexual" not in text.lemmas_answer(made)
     assert np.isfinite(made["contrasts"]["estimate"]).all()

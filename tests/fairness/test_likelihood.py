@@ -14,9 +14,10 @@ from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
-from notebooks.fairness import likelihood
+from notebooks.fairness import likelihood, text
+from notebooks.fairness.intervals import mean_of
+from notebooks.fairness.likelihood import CONTRASTS, bands, contrast_weights, draw, share_weights
 from notebooks.fairness.matching import UNTRAINED, Scored
-from notebooks.fairness.ranks import CONTRASTS, bands, contrast_weights, draw, mean_of, share_weights
 
 K = 40
 
@@ -71,11 +72,11 @@ def test_contrasts_do_not_see_the_level(shares, level):
 def test_draws_are_the_weighted_sums_of_drawn_templates():
     hits = np.random.default_rng(0).random((30, K)) < 0.3
     weights = share_weights(K)
-    found = draw(scored("m", hits), "paper", weights, 0, 500)
+    found = draw(scored("m", hits), "paper", weights, 0)
     assert found.estimate == pytest.approx(hits.mean(0) @ np.column_stack(list(weights.values())))
-    assert found.draws.shape == (500, len(weights)) and found.draws.mean(0) == pytest.approx(found.estimate, abs=0.03)
+    assert found.draws.shape[1] == len(weights) and found.draws.mean(0) == pytest.approx(found.estimate, abs=0.03)
     repeated = scored("m", np.vstack([hits[:2]] * 2), prompts=("a", "b", "a", "b"))
-    assert draw(repeated, "audited", weights, 0, 50).estimate == pytest.approx(hits[:2].mean(0) @ _columns(weights))
+    assert draw(repeated, "audited", weights, 0).estimate == pytest.approx(hits[:2].mean(0) @ _columns(weights))
 
 
 def _columns(weights: dict[str, np.ndarray]) -> np.ndarray:
@@ -105,8 +106,9 @@ def test_a_model_of_random_weights_is_in_no_count_and_no_mean():
     assert ends.loc[("model", UNTRAINED), "estimate"] == -0.5  # of the family BERT, and one more there than is counted
     assert ends.drop(index=("model", UNTRAINED))["estimate"].tolist() == pytest.approx([0.5, 0.5, 0.5])
     assert set(made["summary"]["models"]) == set(made["sets"]["models"]) == {2}
-    assert "for 2 of 2 models by their own 95% intervals, and in the mean over them by 0.500 [" in likelihood.answer(
-        made
+    assert (
+        "for 2 of 2 models by their own 95% intervals, and in the mean over them by 0.500 ["
+        in text.likelihood_answer(made)
     )
 
 
@@ -155,14 +157,14 @@ def test_what_the_page_shows_follows_from_the_numbers():
     assert set(zip(counts["above"], counts["below"], strict=True)) <= {(1, 1), (0, 0)}
     dots = likelihood.ends(made)
     assert dots.groupby("model", sort=False)["estimate"].first().tolist() == pytest.approx([0.625, 0, -0.625], abs=0.13)
-    bands_of = likelihood.bands(made, "binary")
+    bands_of = likelihood.curves(made, "binary")
     assert list(bands_of["panel"].unique()) == [
         f"{family}, {rules}" for family in ("BERT", "GPT2") for rules in ("paper's rules", "audited rules")
     ]
     first = bands_of[bands_of["model"] == "BERT"].iloc[:5]
     assert first["rank"].tolist() == [1, 3.5, 8, 15.5, 30.5] and first["share"].tolist() == [0.5, 0.5, 0.5, 0, 0]
     assert set(bands_of["scale"]) == {"small", "medium"}
-    sentence = likelihood.answer(made)
+    sentence = text.likelihood_answer(made)
     assert "for 1 of 3 models" in sentence and "the trend disappears" in sentence
 
 

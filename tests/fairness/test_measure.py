@@ -9,7 +9,7 @@ import pytest
 from probekit.errors import ProbekitError
 from probekit.report.recording import recorded_tables
 
-from notebooks.fairness import ask, measure
+from notebooks.fairness import ask, measure, text
 
 TEMPLATES = pd.DataFrame(
     [("the woman is a [MASK].", "the woman"), ("the man is a [MASK].", "the man"), ("the man is a [MASK].", "the man")],
@@ -73,7 +73,7 @@ def test_tables_by_hand():
     inside = made["within"].set_index("model")
     assert inside.loc["m", ["templates", "estimate"]].tolist() == [1, 2] and np.isnan(inside.loc["n", "estimate"])
     assert made["women"].set_index("model")["estimate"].to_dict() == {"m": 1, "n": 0}
-    assert "the same template, 2.000 on HONEST" in measure.answer(made, "mine")
+    assert "the same template, 2.000 on HONEST" in text.measure_answer(made, "mine")
     assert measure.dots(made)["model"].tolist() == ["m", "n"] and measure.conclusions(made).empty
 
 
@@ -88,4 +88,4 @@ def test_a_cheerful_model_with_many_hits_does_not_turn_the_comparison_round():
 
 def test_recorded_tables_have_captions():
     made = recorded_tables("48_measure")
-    assert set(made) == set(measure.CAPTIONS) and "20 models" in measure.answer(made, "vader")
+    assert set(made) == set(measure.CAPTIONS) and "20 models" in text.measure_answer(made, "vader")

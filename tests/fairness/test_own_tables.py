@@ -8,7 +8,7 @@ import pytest
 
 from probekit.report.recording import recorded_tables
 
-from notebooks.fairness import own_tables
+from notebooks.fairness import own_tables, text
 
 TABLE = pd.DataFrame(
     [("a1", "A", 1, 1.0, 1.0), ("a2", "A", 2, 1.0, 2.0), ("b1", "B", 1, 3.0, 3.0), ("b2", "B", 2, 3.0, 4.0)],
@@ -43,8 +43,8 @@ def test_the_page_reads_what_page_41_recorded():
     table = made["models"]
     assert table["model"].is_unique and table["printed"].notna().sum() == 20 and "DistilBERT" not in set(table["model"])
     assert len(table) == made["families"]["models"].max() and not table["model"].str.endswith("space").any()
-    assert "families explain" in own_tables.answer(made) and own_tables.conclusions(made).empty
+    assert "families explain" in text.own_tables_answer(made) and own_tables.conclusions(made).empty
     assert len(own_tables.dots(made)) == len(table)
-    assert "a Kendall's tau of 0.52 [" in own_tables.answer(
+    assert "a Kendall's tau of 0.52 [" in text.own_tables_answer(
         made
-    ) and "interval that includes zero" in own_tables.answer(made)
+    ) and "interval that includes zero" in text.own_tables_answer(made)

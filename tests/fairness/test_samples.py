@@ -13,7 +13,7 @@ from probekit.report.sources import complete
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded, conclusions_of, judge
 
-from notebooks.fairness import ask, samples
+from notebooks.fairness import ask, samples, text
 from notebooks.fairness.words import CARE, CATEGORIES, FARM, LISTS, MEAN, read, shares
 
 TEMPLATES = pd.DataFrame(
@@ -103,7 +103,7 @@ def test_what_predicates_of_one_meaning_share():
     assert overlap.loc["one", "tense"] == pytest.approx(np.mean([1, 0]))  # the man; the woman: {nurse, y} and {a, z}
     assert overlap.loc["two", "tense"] == pytest.approx(np.mean([1, 1 / 3]))
     assert overlap["same"].to_dict() == {"one": 0.5, "two": 1, MEAN: 0.75}
-    assert "in 75% of pairs" in samples.named({"predicates": overlap.reset_index()})
+    assert "in 75% of pairs" in text.one_meaning({"predicates": overlap.reset_index()})
 
 
 def test_what_a_queer_identity_dreams_of_is_judged_as_it_is_read():
@@ -129,8 +129,8 @@ def test_observations_on_queer_identities():
     found = samples.observations({"queer_nonqueer": [one]})
     by = found[found["model"] == "one"].set_index("claim")["estimate"]
     assert by["004-17a"] == pytest.approx(0.5) and by["004-17b"] == pytest.approx(0.25)
-    assert "speaks of They alone" in samples.of_one({"directions": found})
-    assert samples.of_one({"directions": found.assign(identities=2)}) == ""
+    assert "speaks of They alone" in text.of_they({"directions": found})
+    assert text.of_they({"directions": found.assign(identities=2)}) == ""
     (statement,) = (claim.statement for claim in load_claims() if claim.id == "004-17a")
     assert "They is one identity" in statement
 
@@ -174,8 +174,8 @@ def test_a_run_on_the_demo_world_says_so_and_claims_nothing():
     run = ask.Questions(ask.DEMO, {"demo": table}, ["baker"])
     tables = samples.tables(run, completions)
     assert set(tables) <= set(samples.CAPTIONS) and "categories" not in tables
-    text = samples.answer(tables, concluded(samples.conclusions(tables)))
-    assert "neither women nor men" in text and "groups of people" in text and "500 of 1,000" in text
+    answer = text.samples_answer(tables, concluded(samples.conclusions(tables)))
+    assert all(words in answer for words in ("neither women nor men", "groups of people", "500 of 1,000"))
 
 
 def test_recorded_tables_have_captions_every_claim_its_row_and_every_code_its_words():
@@ -185,10 +185,10 @@ def test_recorded_tables_have_captions_every_claim_its_row_and_every_code_its_wo
     claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == "45_samples"]
     assert len(claims) == 12 and {judge(claim, found)[0] for claim in claims} <= {"reproduced", "differs", "undecided"}
     assert set(tables["categories"]["list"]) == set(CATEGORIES)
-    answer = samples.answer(tables, found)
+    answer = text.samples_answer(tables, found)
     assert "94 of 1,000" in answer and "24 of 1,000" in answer and "12 observations" in answer
-    assert samples.models(tables) == "20 models" and "in 17% of pairs" in samples.named(tables)
-    assert "004-16b, not run" in samples.named(tables) and "They alone" in samples.of_one(tables)
+    assert text.models_of(tables) == "20 models" and "in 17% of pairs" in text.one_meaning(tables)
+    assert "004-16b, not run" in text.one_meaning(tables) and "They alone" in text.of_they(tables)
     for name in ("words", "categories", "directions"):
         assert not (tables[name]["low"] == tables[name]["high"]).any()
     assert len(samples.means(tables)) == 17

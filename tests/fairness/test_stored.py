@@ -15,6 +15,7 @@ from probekit.errors import ProbeError, ProbekitError
 from probekit.scoring import embeddings
 
 from notebooks.fairness import stored
+from notebooks.fairness.text import stored_curves
 
 
 def notebook(path, plots: list[dict[str, list[float]]], groups: list[list[float]] = ()):
@@ -122,9 +123,9 @@ def test_ours_are_computed_as_theirs(tmp_path, monkeypatch):
         row = table[(table[["figure", "curve", "k"]] == [figure, curve_, k]).all(axis=1) & (table["set"] == "binary")]
         assert row["ours"].item() == pytest.approx(mean(names, rows, k)) and row["templates"].item() == len(rows)
     assert len(table) == (2 * 2 + 3) * 100
-    text = stored.told(table.assign(ours=table["theirs"] + np.where(table["k"] == 1, 0.04, 0)))
+    text = stored_curves(table.assign(ours=table["theirs"] + np.where(table["k"] == 1, 0.04, 0)))
     assert "0.0004 on the 4 curves of Figure 4 (at most 0.040) and 0.0004 on the 3 curves of Figure 5" in text
-    assert stored.told(pd.DataFrame()) == "" and len(stored.figure(table).axes) == 3
+    assert stored_curves(pd.DataFrame()) == "" and len(stored.figure(table).axes) == 3
 
 
 def test_without_the_notebook_there_is_nothing_beside(monkeypatch):

@@ -1,0 +1,498 @@
+"""What the pages of the study say in sentences, with the numbers of their tables."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pandas as pd
+
+from probekit.metrics import holm
+from probekit.metrics.decisions import LEVEL, direction, enough
+from probekit.report.claims import load_claims
+from probekit.report.tables import by, cell, pick
+from probekit.report.text import Markup, number, title
+from probekit.report.verdicts import judge
+
+from notebooks.fairness import agreement, audit, groups, hurtfulness, lemmas, likelihood, measure, own_tables, samples
+from notebooks.fairness.curves import FIRST, LOW, WITHIN
+from notebooks.fairness.identities import MALE, OLD
+from notebooks.fairness.intervals import sides
+from notebooks.fairness.lemmas import CONTRASTS
+from notebooks.fairness.matching import COUNTED, MAIN, UNTRAINED, Tables, by_model
+from notebooks.fairness.paper import AGREEING, LOWEST, RANKED, WHOLE
+from notebooks.fairness.words import CARE, CATEGORIES, MEAN
+
+NOTHING = "No model was asked."
+OFTEN = {"agrees": "more often", "contradicts": "less often", "undecided": "neither more nor less often"}
+
+
+def _often(rows: pd.DataFrame) -> str:
+    """How the mean over models differs, or that of the one model."""
+    row = (rows[rows["level"] == likelihood.ALL] if (rows["level"] == likelihood.ALL).any() else rows).iloc[0]
+    return OFTEN[direction(row["low"], row["high"])]
+
+
+def _facts(tables: Tables) -> dict[str, int]:
+    facts = pick(tables["facts"], subset="Table 1")
+    return dict(zip(facts["what"], facts["value"].astype(int), strict=True))
+
+
+# ---- 41: hurtful completions -----------------------------------------------------------------------------------------
+
+
+def hurtfulness_answer(tables: Tables) -> str:
+    """How much of Table 1 comes out, and the model that the repairs move furthest; of one's own models the scores."""
+    if tables["table1"].empty:
+        return own_answer(tables["own"])
+    facts = _facts(tables)
+    paper, audited = (by_model(tables["table1"], rules)["rank"] for rules in MAIN)
+    moved = (paper - audited).abs().sort_values(ascending=False)
+    text = (
+        f"Counted by the paper's rules, {facts[AGREEING]} of the {facts['numbers']} numbers of its Table 1 come out to "
+        "the last printed digit. Counted by audited rules, "
+    )
+    if not moved.iloc[0]:
+        return f"{text}every model keeps its rank."
+    name = moved.index[0]
+    return (
+        f"{text}the ranking is another: {title(name)} goes from rank {paper[name]} (1 is the most hurtful) to "
+        f"{audited[name]}."
+    )
+
+
+def own_answer(own: pd.DataFrame) -> str:
+    """Which of one's own models names a word of the lexicon most often, and which least often."""
+    if own.empty:
+        return NOTHING
+    rows, few = enough(pick(own, rules="audited_plain"), "templates", "templates")
+    if few:
+        return few
+    means = rows.set_index("model")["mean"].sort_values(ascending=False)
+    names = [title(str(name)) for name in means.index]
+    shares = [f"in {100 * mean:.1f} of 100 completions" for mean in means]
+    if shares[0] == shares[-1]:
+        subject = f"{names[0]} names" if len(names) == 1 else f"All {len(names)} models name"
+        return f"{subject} a word of the lexicon {shares[0]}."
+    most, ties = f"{names[0]} names a word of the lexicon most often, {shares[0]}", shares.count(shares[-1])
+    if ties > 1:
+        return f"Of {len(names)}, {most}; {ties} do so least often, {shares[-1]}."
+    return f"Of {len(names)} models, {most}, and {names[-1]} least often, {shares[-1]}."
+
+
+def caution(tables: Tables) -> str:
+    """How many models of Table 1 move, and how many were asked otherwise."""
+    paper, audited = (by_model(tables["table1"], rules)["rank"] for rules in MAIN)
+    spaced = hurtfulness.asked_with_space(tables) & set(paper.index)
+    return Markup(
+        "The repairs move {} of the {} models. They cannot repair how the models were asked: the prompts of {} of them "
+        "end in a space, and {} was run with random weights ({{doc}}`/book/studies/46_audit`)."
+    ).format(int((paper != audited).sum()), len(paper), len(spaced), LOWEST)
+
+
+def digits(tables: Tables) -> str:
+    """How many rows and ranks of Table 1 agree with print."""
+    facts = _facts(tables)
+    return (
+        f"In {facts[WHOLE]} of {facts['rows']} rows all seven numbers agree, and {facts[RANKED]} of {facts['rows']} "
+        "ranks do."
+    )
+
+
+def versions(tables: Tables) -> str:
+    """What the version of Unidecode does to the count; empty where one alone was tried."""
+    if len(tables["versions"]) < 2:
+        return ""
+    facts = _facts(tables)
+    (first, count, _), *others = tables["versions"].itertuples(index=False)
+    of_others = " and ".join(f"{n} numbers and {r} rows under {version}" for version, n, r in others)
+    return (
+        "The paper's code writes every word in ASCII letters with the library Unidecode, whose version it does not "
+        f"name. Under version {first}, {count} of {facts['numbers']} numbers come out, and so it is fixed here; later "
+        f"versions spell some letters otherwise, and leave {of_others} of {facts['rows']}."
+    )
+
+
+# ---- 42: by rank -----------------------------------------------------------------------------------------------------
+
+
+def likelihood_answer(tables: Tables) -> str:
+    """Whether likelier completions are hurtful more often, for how many models by each set of rules."""
+    if tables["summary"].empty:
+        return NOTHING
+    of_ends = {"subset": likelihood.pooled(tables), "contrast": "ends"}
+    rows = pick(tables["summary"], rules=["paper", "audited", "audited_plain"], **of_ends).to_dict("records")
+    counted = {row["rules"]: row for row in rows}
+    first = counted.get("paper", rows[0])
+    lines = pick(tables["contrasts"], **of_ends)
+    if first["models"] == 1:
+        name, often = title(likelihood.models_of(tables)[0]), _often(pick(lines, rules=first["rules"]))
+        return f"For {name}, a template's first ten completions are hurtful {often} than its last ten."
+    mean = {row["rules"]: cell(row) for row in pick(lines, level=likelihood.ALL).to_dict("records")}
+    text = (
+        f"Counted by the {COUNTED[first['rules']]}, the first ten completions are hurtful more often than the last "
+        f"ten for {first['above'] or 'none'} of {first['models']} models by their own 95% intervals, and in the mean "
+        f"over them by {mean[first['rules']]}."
+    )
+    if (audited := counted.get("audited")) and first is not audited:
+        gone = "the trend disappears" if audited["above"] * 2 <= audited["models"] else "the trend stays"
+        text += (
+            f" By the {COUNTED['audited']} {gone}: it is so for {audited['above'] or 'none'}, and the other way round "
+            f"for {audited['below'] or 'none'}; the mean is {mean['audited']}."
+        )
+    return text
+
+
+def rank_curves(table: pd.DataFrame) -> str:
+    """The curves in words: each model's share at rank 1 and over its last range, panel by panel."""
+    parts = []
+    for labels, rows in by(table, ["panel", "model"]):
+        first, last = number(rows["share"].iloc[0]), number(rows["share"].iloc[-1])
+        parts.append(f"{labels['panel']}, {title(labels['model'])}: from {first} to {last}")
+    return "; ".join(parts) + "."
+
+
+def sets_apart(tables: Tables) -> str:
+    """For how many models the two sets of templates differ, and which is the more hurtful."""
+    first, second = (title(tables["subsets"][name].iloc[0]) for name in ("first", "second"))
+    parts = [
+        f"by the {COUNTED[row['rules']]} {row['apart']} of {row['models']} models score apart by their own intervals, "
+        f"{row['second_higher']} of them higher on {second} and {row['first_higher']} on {first}"
+        for row in tables["sets"].to_dict("records")
+    ]
+    return f"Over all ranks, {'; '.join(parts)}."
+
+
+# ---- 43: groups ------------------------------------------------------------------------------------------------------
+
+
+def groups_answer(tables: Tables) -> str:
+    """Whether the two groups differ, in the mean and for how many models; and as the paper matched identities."""
+    counts = groups.whole(tables["summary"])
+    if counts.empty:
+        return NOTHING
+    rows = counts.set_index("comparison").to_dict("index")
+    way = groups.PAIRED if groups.PAIRED in rows else groups.COLUMN
+    row, (first, second) = rows[way], groups.compared(tables, way)
+    differences = pick(groups.whole(tables["differences"]), comparison=way)
+    lead = {
+        groups.PAIRED: "a template said of a woman gets hurtful completions {} than the same template said of a man",
+        groups.COLUMN: f"templates tagged “{first}” get hurtful completions {{}} than those tagged “{second}”",
+    }[way]
+    if row["models"] == 1:
+        return f"For {title(tables['curves']['model'].iloc[0])}, {lead.format(_often(differences))}."
+    lead = f"{lead[:1].upper()}{lead[1:]}"
+    text = f"{lead.format('more often')} for {row['above'] or 'none'} of {row['models']} models"
+    text += f", and less often for {row['below'] or 'none'}, by 95% intervals that exclude zero."
+    for mean in pick(differences, level=likelihood.ALL).to_dict("records"):
+        text += f" The mean over them is {cell(mean, 'difference')}."
+    if paper := rows.get(groups.PAPER_GENDER):
+        text += f" Matched by identity as in the paper, it is more often for {paper['above'] or 'none'}."
+    return text
+
+
+def false_alarms(tables: Tables) -> str:
+    """On groups that mean nothing: in how many comparisons the interval leaves zero out, and how many are expected."""
+    count = sides(pick(tables["differences"], level=likelihood.MODEL), "difference")
+    return (
+        "The two groups of the demo templates mean nothing: invented people in the order of their names, every other "
+        "one. So a difference is a false alarm here. "
+        f"Among {count['models']} comparisons (models and ranges of ranks) {count['above'] + count['below']} leave "
+        "zero out of their 95% interval; about one in twenty is to be expected."
+    )
+
+
+def group_curves(curves: pd.DataFrame) -> str:
+    """The curves in words: the mean share of both groups, panel by panel."""
+    means = curves.groupby(["panel", "group"], sort=False)["share"].mean()
+    return "; ".join(f"{panel}, {group}: {number(value)}" for (panel, group), value in means.items()) + "."
+
+
+def reach(tables: Tables) -> str:
+    """How far the paper's matching by letters reaches, in words; empty where nobody of the file is called *he*."""
+    words = tables["identities"].set_index("word")
+    if not words["templates"].get("he", 0):
+        return ""
+    furthest = words[words["paper_gender"] == MALE]["found"].nlargest(3)
+    inside = ", ".join(f"“{name}” {count}" for name, count in furthest.items())
+    old, tagged = (
+        ", ".join(f"“{name}”" for name in words.index[rows])
+        for rows in (words["paper_age"] == OLD, words["category"].str.contains(" and "))
+    )
+    return (
+        f"Of {int(words['templates'].sum())} prompts, the paper's male words that reach furthest are found in so "
+        f"many: {inside} (“he” is the identity of {words.loc['he', 'templates']}). Its group of old identities holds "
+        f"{old} and no other word, because the list that it is taken from keeps the article “the” and the words it is "
+        f"compared with do not. Tagged with both genders by the file: {tagged}."
+    )
+
+
+# ---- 44: agreement ---------------------------------------------------------------------------------------------------
+
+
+def agreement_answer(tables: Tables, beside_paper: bool) -> str:
+    """Which way the similarity within families goes with the rank, and what two models share; what the paper reads."""
+    words, vectors = tables["overlaps"], tables["families"]
+    nothing = "No family of this run has two models, so there is nothing to compare within one."
+    if words.empty:
+        return nothing
+    subset, settled = words["subset"].iloc[0], agreement.settled(words)
+    shares = pick(words, subset=subset, family=WITHIN, kind=FIRST).set_index("k")["similarity"]
+    if not {LOW, settled} <= set(shares.index):
+        return nothing
+    shared = (
+        f"word for word they share {number(shares[LOW], 2)} of their first words at k = {LOW} and "
+        f"{number(shares[settled], 2)} at k = {settled}"
+    )
+    if vectors.empty:
+        return f"Of two models of one family: {shared}."
+    falls, families = agreement.falling(tables, subset)
+    way, count = ("less", falls) if falls * 2 > families else ("more", families - falls)
+    text = (
+        f"From rank {LOW} to rank {agreement.settled(vectors)}, the completions of a family grow {way} alike in "
+        f"{count} of {families} families; {shared}."
+    )
+    paper = "The paper reads that models of a family agree more on less likely completions, but its code averages a "
+    return f"{paper}distance. {text}" if beside_paper and way == "less" else text
+
+
+def group_sizes(table: pd.DataFrame) -> str:
+    """Templates of each group in words: ``female 19, male 26``."""
+    return ", ".join(f"{group} {rows['templates'].max()}" for group, rows in table.groupby("group", sort=False))
+
+
+def other_set(tables: Tables) -> str:
+    """How many conclusions come out on HONEST-queer as on HONEST-binary."""
+    both = agreement.on_both_sets(tables["directions"])
+    if both.empty:
+        return ""
+    same = int((both[agreement.BINARY] == both[agreement.QUEER]).sum())
+    return f"Of the {len(both)} results that {title(agreement.QUEER)} has too, {same} come out on the same side there."
+
+
+def stored_curves(table: pd.DataFrame) -> str:
+    """How far our distances are from the curves of the authors' notebook, in words; empty without these."""
+    if table.empty:
+        return ""
+    gaps = (table["ours"] - table["theirs"]).abs()
+    parts = [
+        f"{number(gaps[rows.index].mean(), 4)} on the {rows['curve'].nunique() * rows['set'].nunique()} curves of "
+        f"{name} (at most {number(gaps[rows.index].max(), 3)})"
+        for name, rows in table.groupby("figure")
+    ]
+    return (
+        "The authors' notebook keeps curves of an earlier state, with four families. At all "
+        f"{table['k'].nunique()} ranks and on every template, a distance computed as their code does, with "
+        f"DistilBERT in the family BERT, is on average {' and '.join(parts)} away from theirs; the similarity in its "
+        f"place would be {number((1 - table['ours'] - table['theirs']).abs().mean(), 2)} away."
+    )
+
+
+# ---- 45: words and samples -------------------------------------------------------------------------------------------
+
+
+def samples_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
+    """How often care is said of women and of men, and how many of the paper's observations hold."""
+    rows = samples.mean_shares(tables, "words")
+    care = pick(rows, list=CARE).set_index("group")["share"]
+    if not {"female", "male"} <= set(care.index):
+        most = rows.sort_values("share").iloc[-1]
+        return (
+            "These templates speak of neither women nor men, and of the words that the paper names, those of "
+            f"“{most['list']}” come most often: in {1000 * most['share']:.0f} of 1,000 completions."
+        )
+    claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == "45_samples"]
+    verdicts = [judge(claim, conclusions)[0] for claim in claims]
+    agree, against, still = (verdicts.count(word) for word in ("reproduced", "differs", "undecided"))
+    return (
+        f"Words of {CARE} stand in {1000 * care['female']:.0f} of 1,000 completions about women or girls, and in "
+        f"{1000 * care['male']:.0f} of 1,000 about men or boys. Of {agree + against + still} observations of the "
+        f"paper, {agree or 'none'} hold for most models by their own intervals, {against or 'none'} the other way "
+        f"round, and {still} stay undecided."
+    )
+
+
+def one_meaning(tables: Tables) -> str:
+    """What predicates of one meaning share, in words; empty where no model was asked such templates."""
+    rows = pick(tables["predicates"], subset=samples.BINARY)
+    if rows.empty:
+        return ""
+    rows = pick(rows, model=MEAN) if MEAN in set(rows["model"]) else rows
+    row: dict[str, Any] = rows.iloc[0].to_dict()
+    (claim,) = (claim for claim in load_claims() if claim.id == samples.OF_TENSES)
+    return (
+        "Asked of one identity by “worked as”, “should work as” and “has earned a living as”, models give the same "
+        f"likeliest first word in {row['same']:.0%} of pairs, and share {cell(row, 'tense', 2)} of ten first words "
+        f"(Jaccard overlap; {cell(row, 'meaning', 2)} with predicates of another meaning). The paper says that such "
+        f"formulations often do not lead to different completions, and gives no number for “often” ({claim.id}, "
+        f"{judge(claim, rows)[0]})."
+    )
+
+
+def of_they(tables: Tables) -> str:
+    """Of whom alone the verdict on They speaks, where one identity is They."""
+    rows = pick(tables["directions"], claim=samples.OF_THEY, identities=1)
+    return (
+        f"In {samples.OF_THEY} one identity, They, stands against all other queer ones: its intervals draw predicates "
+        "and these others, so that the verdict speaks of They alone."
+    ) * (len(rows) > 0)
+
+
+def sets_of(table: pd.DataFrame) -> str:
+    """The sets of templates behind some rows, as people call them."""
+    return " and ".join(title(name) for name in dict.fromkeys(table["subset"]))
+
+
+def models_of(tables: Tables) -> str:
+    """How many models the means are over: ``21 models``."""
+    count = len(set(tables["words"]["model"]) - {MEAN, UNTRAINED})
+    return "one model" if count == 1 else f"{count} models"
+
+
+# ---- 46: the audit ---------------------------------------------------------------------------------------------------
+
+PLURAL = {"stands": "stand", "is": "are", "falls": "fall", "holds": "hold", "does": "do"}
+
+
+def audit_answer(tables: Tables) -> str:
+    """How many models the repairs move, and what becomes of the conclusions."""
+    row = pick(tables["rankings"], rules="audited").iloc[0]
+    counts = audit.standing(tables)["standing"].value_counts(sort=False)
+    parts = []
+    for words, count in ({audit.STANDS: 0} | dict(counts)).items():
+        verb, _, rest = words.partition(" ")
+        parts.append(f"{count or 'none'} {verb if count < 2 else PLURAL[verb]} {rest}".strip())
+    return (
+        f"The repairs together move {int(row['moved'])} of {len(pick(tables['effects'], rules='audited'))} models to "
+        f"another rank. Of the {counts.sum()} conclusions from Table 1 that can be computed, {', '.join(parts)}."
+        + f" That {LOWEST} is least hurtful says nothing of it: the network that was scored had random weights."
+        * (audit.CONFOUNDED in counts)
+    )
+
+
+# ---- 47: words of the lexicon ----------------------------------------------------------------------------------------
+
+
+def lemmas_answer(tables: Tables) -> str:
+    """How much a few words carry, and what a sum over categories hides."""
+    if tables["lemmas"].empty:
+        return "Nothing was counted."
+    know, do = lemmas.EVERYDAY
+    moved = pick(tables["rankings"], counted=lemmas.WITHOUT, words=f"{know} and {do}").iloc[0]
+    most = lemmas.alone(tables).iloc[0]
+    women = pick(tables["contrasts"], contrast=lemmas.GENDER)
+    sex = pick(women, counted=lemmas.ALONE, words="category pr").iloc[0]
+    whole = pick(women, counted=lemmas.ALL).iloc[0]
+    return (
+        f"Two everyday words, “{know}” and “{do}”, one or both, stand in {moved['share']:.0%} of all "
+        f"hits; without them {moved['moved']} of {whole['models']} models change rank, and without “{most['words']}” "
+        f"alone {most['moved']}. Words about prostitution are said more often of women than of men by {sex['above']} "
+        f"models, by 95% intervals that exclude zero; of all words together, of {whole['above'] or 'no'} model."
+    )
+
+
+def phrases(tables: Tables) -> str:
+    """In which phrase a lemma mostly stands, in words."""
+    parts = [
+        f"“{row.lemma}” stands in “{row.phrase}” in {row.share:.0%} of its hits"
+        for row in tables["phrases"].itertuples()
+    ]
+    return (
+        f"{' and '.join(parts)}: the American number for emergencies, its first digit cut off with the space at the "
+        "end of the prompt, and working from nine to five."
+    )
+
+
+def said_of_whom(tables: Tables) -> str:
+    """Which categories are said more of women and which more of men, mean over models, in words."""
+    rows = pick(tables["contrasts"], contrast=lemmas.GENDER, counted=lemmas.ALONE)
+    rows = rows.assign(p_holm=holm(rows["p"].fillna(1)))
+    rows = rows[rows["p_holm"] <= LEVEL]
+    parts = []
+    for who, on in (("women", rows["estimate"] > 0), ("men", rows["estimate"] < 0)):
+        names = [f"{lemmas.named(row['words'])}, p = {row['p_holm']:.3f}" for row in rows[on].to_dict("records")]
+        parts.append(f"of {who} more often: {'; '.join(names) or 'none'}")
+    return f"After Holm's correction for {len(CATEGORIES)} kinds of words, these are said {', and '.join(parts)}."
+
+
+def own_names(tables: Tables) -> str:
+    """What is left of both contrasts of queer identities without the words that name them."""
+    rows = tables["contrasts"].set_index(["counted", "words", "contrast"])[["estimate", "low", "high"]].mul(1000)
+    without = (lemmas.WITHOUT, f"category {lemmas.OWN_NAMES}")
+    parts = [
+        f"{CONTRASTS[contrast]} from {cell(rows.loc[(lemmas.ALL, '', contrast)].to_dict(), digits=0)} to "
+        f"{cell(rows.loc[(*without, contrast)].to_dict(), digits=0)}"
+        for contrast in (lemmas.KINDS, lemmas.SETS)
+    ]
+    return (
+        "Queer identities are asked about by words such as “gay” and “lesbian”, which HurtLex lists as hurtful "
+        f"(category {lemmas.OWN_NAMES}). To repeat the name of the people one speaks of is not to hurt them by it. "
+        f"Without this category the difference of 1,000 completions goes, between {' and between '.join(parts)}."
+    )
+
+
+def inflection(tables: Tables) -> str:
+    """What inflected forms change, by the number of the identity, on HONEST-binary; and what can never match."""
+    rows = pick(tables["inflected"], subset=lemmas.BINARY).groupby("number")[["lemmas", "forms"]].mean()
+    parts = [f"{number} identities from {row['lemmas']:.3f} to {row['forms']:.3f}" for number, row in rows.iterrows()]
+    facts = tables["facts"].set_index("what")["value"]
+    never = facts["lemmas of several words"] + facts["other lemmas with punctuation"]
+    return (
+        "Completions are matched as they stand: “do” is found, “does” is not. Regular forms, counted as their lemma, "
+        f"raise the mean score on {title(lemmas.BINARY)} of {' and of '.join(parts)}. Of {facts['different lemmas']} "
+        f"lemmas, {never} have a space or a mark in them and can match no word of a completion."
+    )
+
+
+# ---- 48: a second measure --------------------------------------------------------------------------------------------
+
+
+def measure_answer(tables: Tables, name: str) -> str:
+    """Whether the second measure ranks models as the lexicon does, and what it says of women and men."""
+    if tables["models"].empty:
+        return NOTHING
+    name = name.upper() if name == measure.VADER else name
+    row = tables["agreement"].iloc[0].to_dict()
+    text = (
+        f"By {name}, turned so that higher is worse, completions with a word of the lexicon score, less others of the "
+        "same model to the same template, "
+    )
+    text += " and ".join(_worse(rows.set_index("model"), of["subset"]) for of, rows in by(tables["within"], ["subset"]))
+    if row["tau"] == row["tau"]:
+        ordered = {"agrees": "in like order", "contradicts": "in opposite order"}
+        how = ordered.get(direction(row["tau_low"], row["tau_high"]), "in orders that may be unrelated")
+        text += f". The two measures put {row['models']} models {how}, with a Kendall's tau of {cell(row, 'tau', 2)}"
+    if len(women := tables["women"]):
+        count = sides(women)
+        text += f". The same template said of a woman scores worse than of a man for {count['above'] or 'none'} of "
+        text += f"{count['models']} models and better for {count['below'] or 'none'}, by such intervals"
+    return f"{text}."
+
+
+def _worse(rows: pd.DataFrame, subset: str) -> str:
+    """How much worse completions with a word of the lexicon score on a set of templates, and for how many models."""
+    alone = rows.drop(index=MEAN)
+    count = sides(alone)
+    return (
+        f"{cell(rows.loc[MEAN].to_dict())} on {title(subset)} (mean of {len(alone)} models; of the "
+        f"{int(alone['low'].notna().sum())} with an interval of their own it excludes zero for "
+        f"{count['above'] or 'none'} that score worse and {count['below'] or 'none'} that score better)"
+    )
+
+
+# ---- 49: over models -------------------------------------------------------------------------------------------------
+
+
+def own_tables_answer(tables: Tables) -> str:
+    """Whether family or size decides a model's score, and whether the printed ranking is that of the audited count."""
+    families = tables["families"].set_index("scores")
+    printed, audited = families.loc[own_tables.PRINTED], families.loc[own_tables.AUDITED]
+    changes = pick(tables["scales"], scores=own_tables.AUDITED)["change"]
+    tau = tables["correlations"].set_index("compared").loc["printed scores and audited ones"]
+    return (
+        "A model's family tells more about its score than its size: families explain "
+        f"{100 * printed['share']:.0f}% of the variance of the printed scores and {100 * audited['share']:.0f}% of the "
+        f"audited ones ({100 * audited['expected']:.0f}% where models are shuffled), and of two sizes of a family the "
+        f"larger scores higher in {int((changes > 0).sum())} of {len(changes)} comparisons. "
+        f"The printed ranking and that of the audited count have a Kendall's tau of {cell(tau.to_dict(), 'tau', 2)}"
+        f"{', an interval that includes zero' * (not tau['tau_low'] > 0)}."
+    )
