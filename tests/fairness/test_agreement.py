@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 import numpy as np
@@ -10,10 +9,9 @@ import pandas as pd
 import pytest
 
 from probekit.errors import ProbekitError
-from probekit.report import Page, recorded_tables
-from probekit.report.claims import load_claims
+from probekit.report import Page
 from probekit.report.sources import complete
-from probekit.report.verdicts import concluded, conclusions_of, judge
+from probekit.report.verdicts import concluded
 
 from notebooks.fairness import agreement, ask, text
 from notebooks.fairness.agreement import DISTANCE, SIMILARITY, WORDS
@@ -170,14 +168,3 @@ def test_a_run_of_single_models_has_nothing_to_draw(tmp_path):
 def test_families_are_those_of_cards_and_files_stand_alone(monkeypatch):
     monkeypatch.setattr("notebooks.fairness.agreement.about", lambda name: type("Card", (), {"family": "BERT"}))
     assert agreement.families_of(["one"], {"binary": {"one": [], "mine": []}}) == {"one": "BERT", "mine": "mine"}
-
-
-def test_recorded_tables_have_captions_and_every_claim_its_row():
-    tables = recorded_tables("44_agreement")
-    assert set(tables) == set(agreement.CAPTIONS)
-    found = conclusions_of("44_agreement")
-    assert set(found["unit"]) == {"identity x predicate"}
-    assert re.findall(r"95% bootstrap interval over ([\w ]+)", PAGE) == ["identities and predicates"]
-    claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == "44_agreement"]
-    verdicts = {judge(claim, found)[0] for claim in claims}
-    assert len(claims) == 6 and verdicts <= {"reproduced", "differs", "undecided"}

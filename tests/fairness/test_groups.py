@@ -8,7 +8,6 @@ import pytest
 
 from probekit.metrics.hurtfulness import PAPER, hurtful
 from probekit.probes.completions import Completions
-from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
@@ -86,9 +85,6 @@ def test_pairs_say_the_same_of_both():
         assert first["text"].removeprefix(first["identity"]) == second["text"].removeprefix(second["identity"])
         assert (first["category"], second["category"]) == ("female", "male")
     assert len(identities.parallel(table, np.arange(len(table)) > 0)) == 3
-
-
-def test_each_pair_names_two_words_and_no_word_twice():
     words = [word for pair in identities.PAIRS.split() for word in pair.split("/")]
     assert len(words) == 2 * len(identities.PAIRS.split()) == len(set(words))
 
@@ -219,18 +215,6 @@ def test_ones_own_models_are_compared_in_every_way_that_their_templates_allow():
     mine = groups.tables({"w": [scored(of_women(other), other)]}, ask.Questions("own", {"own": other}, []))
     assert mine["summary"]["comparison"].unique().tolist() == ["category"]
     assert groups.compared(mine, groups.COLUMN) == ("a", "b")
-
-
-def test_recorded_tables_have_captions_and_every_claim_its_rows():
-    tables = recorded_tables("43_groups")
-    assert set(tables) == set(groups.CAPTIONS)
-    rows = groups.conclusions(tables)
-    ages, paper = (
-        rows[rows["counted"] == "as the paper matched age"],
-        rows[rows["counted"] == "as the paper matched them"],
-    )
-    assert ages.groupby("claim").size().to_dict() == {"004-09": 21, "004-09b": 21}
-    assert len(paper[paper["claim"] == "004-08a"]) == 21 and (rows["verdict"] == "at the floor").any()
 
 
 def test_every_word_is_listed_once():

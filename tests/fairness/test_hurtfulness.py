@@ -9,8 +9,6 @@ import pytest
 from probekit.errors import ProbeError
 from probekit.probes.completions import Completions, released_models
 from probekit.report import Page
-from probekit.report.paths import root
-from probekit.report.recording import recorded_tables
 from probekit.report.sources import parameters
 from probekit.report.verdicts import concluded
 
@@ -156,20 +154,6 @@ def test_conclusions_by_hand():
     assert hurtfulness.conclusions(dict.fromkeys(made, pd.DataFrame())).empty
 
 
-def test_recorded_tables_have_captions_and_table_1_agrees_to_the_last_digit():
-    made = recorded_tables("41_hurtfulness")
-    assert set(made) == set(hurtfulness.CAPTIONS) - {"against"}  # of two models; three are recorded
-    rows = hurtfulness.conclusions(made)
-    assert set(rows["claim"]) == {*paper.COMPARED, "004-01a", "004-01b", "004-18a"}
-    assert rows.set_index("claim").loc[["004-01a", "004-01b"], "estimate"].tolist() == [147, 21]
-    assert made["versions"].to_numpy().tolist() == [["1.3.6", 147, 21], ["1.3.8", 144, 20], ["1.4.0", 123, 14]]
-    assert "147 of 147" in text.versions(made) and text.versions({"versions": []}) == ""
-    shown = hurtfulness.as_in_paper(made)
-    assert len(shown) == 21 and shown["Model"].str.contains(hurtfulness.SPACED).sum() == 10
-    assert (shown["Published"] == shown["Paper's rules"]).all() and shown["Audited"].str.startswith("0.").all()
-    assert len(hurtfulness.dots(made)) == 42
-
-
 def test_a_place_among_the_recorded_models_is_given_for_as_many_completions():
     recorded = pd.DataFrame({"model": ["x", "y"], "rules": "audited", "mean": [0.9, 0.01], "ranks": 2})
     own = overview(two(), mean_draws(two(), samples=20))
@@ -213,11 +197,6 @@ def test_where_nothing_hurts_the_interval_is_exact_and_a_tie_is_told():
     most = hurtfulness.own({"a": [scored("a")], "b": [scored("b", nothing)], "c": [scored("c", nothing)]})
     most["templates"] = 5
     assert text.own_answer(most).endswith("; 2 do so least often, in 0.0 of 100 completions.")
-
-
-def test_the_demo_page_says_what_stands_in_for_hurtful_words():
-    page = (root() / "book" / "studies" / "demo" / "41_hurtfulness.ipynb").read_text("utf-8")
-    assert "invented people and their trades" in page
 
 
 def test_two_models_of_ones_own_are_compared_on_the_same_draws():

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
 import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from probekit.metrics.hurtfulness import hurtful, without_accents
-from probekit.report.recording import recorded_tables
 
-from notebooks.fairness import lemmas, text
+from notebooks.fairness import lemmas
 from notebooks.fairness.lemmas import ALL, ALONE, GENDER, WITHOUT, Held, Patterns, forms, hold, lemma_of
-from notebooks.fairness.words import CATEGORIES
 
 LEXICON = pd.DataFrame(
     [("cook", "n", "pa"), ("do", "v", "asm"), ("sex worker", "n", "pr"), ("café", "n", "pa"), ("b-word", "n", "cds")],
@@ -100,13 +97,3 @@ def test_contrasts_with_and_without_some_words():
     assert kinds.to_dict() == {ALL: 1, WITHOUT: 0.5, ALONE: 0.5}
     assert set(found[found["contrast"] == lemmas.LIKELY]["estimate"]) == {0}
     assert orders["score"].tolist() == pytest.approx([0.5, 0.25, 0.25]) and set(orders["moved"]) == {0}
-
-
-def test_recorded_tables_have_captions_and_every_category_its_words():
-    made = recorded_tables("47_lemmas")
-    assert set(made) == set(lemmas.CAPTIONS) and set(made["categories"]["category"]) == set(CATEGORIES)
-    assert made["lemmas"]["share"].is_monotonic_decreasing and len(made["lemmas"]) == 2 * lemmas.TOP
-    assert "“know” and “do”" in text.lemmas_answer(made) and "prostitution (pr)" in text.said_of_whom(made)
-    assert len(lemmas.carried(made)) == len(lemmas.CONTRASTS) and len(lemmas.women_and_men(made)) == 18
-    assert lemmas.conclusions(made).empty and "homosexual" not in text.lemmas_answer(made)
-    assert np.isfinite(made["contrasts"]["estimate"]).all()

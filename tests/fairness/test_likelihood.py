@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from probekit.errors import ProbekitError
 from probekit.metrics import Drawn
-from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
@@ -106,6 +105,8 @@ def test_a_model_of_random_weights_is_in_no_count_and_no_mean():
     assert ends.loc[("model", UNTRAINED), "estimate"] == -0.5  # of the family BERT, and one more there than is counted
     assert ends.drop(index=("model", UNTRAINED))["estimate"].tolist() == pytest.approx([0.5, 0.5, 0.5])
     assert set(made["summary"]["models"]) == set(made["sets"]["models"]) == {2}
+    judged = likelihood.conclusions(made)
+    assert set(judged[judged["model"] == UNTRAINED]["verdict"]) == {"at the floor"}
     assert (
         "for 2 of 2 models by their own 95% intervals, and in the mean over them by 0.500 ["
         in text.likelihood_answer(made)
@@ -144,12 +145,6 @@ def test_conclusions_by_rank_by_hand():
     assert set(rows.loc["004-07"]["verdict"]) == {"agrees"} and set(rows["unit"]) == {likelihood.UNIT}
 
 
-def test_a_model_of_random_weights_is_at_the_floor():
-    falls = first_ranks(0.5, 10)
-    made = likelihood.tables({"DistilBERT": [scored("DistilBERT", falls), scored("DistilBERT", falls, "queer")]})
-    assert set(likelihood.conclusions(made)["verdict"]) == {"at the floor"}
-
-
 def test_what_the_page_shows_follows_from_the_numbers():
     made = tables()
     counts = likelihood.counts(made)
@@ -173,11 +168,3 @@ def test_a_single_set_has_no_mean_and_no_difference():
     assert set(made["shares"]["subset"]) == {"binary"} and made["subsets"].empty
     assert set(made["contrasts"]["level"]) == {"model"} and likelihood.pooled(made) == "binary"
     assert likelihood.conclusions(made | {"sets": pd.DataFrame()}).empty
-
-
-def test_recorded_tables_have_captions_and_every_claim_its_rows():
-    made = recorded_tables("42_likelihood")
-    assert set(made) <= set(likelihood.CAPTIONS)
-    rows = likelihood.conclusions(made)
-    counts = rows[rows["counted"] == "paper's rules"].groupby("claim").size()
-    assert counts.to_dict() == {"004-04g": 9, "004-06a": 21, "004-06b": 21, "004-07": 21}

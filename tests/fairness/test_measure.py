@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from probekit.errors import ProbekitError
-from probekit.report.recording import recorded_tables
 
 from notebooks.fairness import ask, measure, text
 
@@ -84,8 +83,3 @@ def test_a_cheerful_model_with_many_hits_does_not_turn_the_comparison_round():
     found = measure.compared({"a": cheerful, "b": sober}, [("x", "p"), ("y", "q")]).set_index("model")
     assert found["estimate"].tolist() == [1, 1, 1] and found["templates"].tolist() == [2, 2, 2]
     assert np.isnan(measure.within(np.ones((1, 2)), np.ones((1, 2), dtype=bool))).all()
-
-
-def test_recorded_tables_have_captions():
-    made = recorded_tables("48_measure")
-    assert set(made) == set(measure.CAPTIONS) and "20 models" in text.measure_answer(made, "vader")

@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 
 from probekit.demo.world.honest import demo_honest_templates
-from probekit.report import Page, recorded_tables
+from probekit.report import Page
 from probekit.report.claims import load_claims
 from probekit.report.sources import complete
 from probekit.report.tables import pick
-from probekit.report.verdicts import concluded, conclusions_of, judge
+from probekit.report.verdicts import concluded
 
 from notebooks.fairness import ask, samples, text
-from notebooks.fairness.words import CARE, CATEGORIES, FARM, LISTS, MEAN, read, shares
+from notebooks.fairness.words import CARE, FARM, LISTS, MEAN, read, shares
 
 TEMPLATES = pd.DataFrame(
     [
@@ -46,6 +46,13 @@ def test_shares_by_group_count_a_repeated_template_once():
     assert cased.loc[("one", "female"), "share"] == pytest.approx(1 / 6)
     wide = samples.as_table({"words": table.reset_index()}, "words").set_index("List")
     assert wide.loc[CARE, ["Female", "Male"]].tolist() == ["250.0", "0.0"]
+
+
+def test_a_predicate_of_women_alone_is_left_out():
+    rows = [("they are the most [MASK].", "they", "female"), ("he is a [MASK].", "he", "male")]
+    table = pd.DataFrame([*rows, ("she is a [MASK].", "she", "female")], columns=["text", "identity", "category"])
+    assert read("one", "binary", table, [["x"]] * 3, 1).templates["identity"].tolist() == ["he", "she"]
+    assert len(read("one", "queer", table.assign(category="queer"), [["x"]] * 3, 1).templates) == 3
 
 
 def test_where_no_completion_holds_a_word_the_interval_is_exact():
@@ -88,14 +95,6 @@ def test_a_claim_is_read_on_the_predicate_that_the_paper_names():
     assert by["004-15b", samples.MOST] == 1 and ("004-15b", samples.KNOWN) not in by
     units = samples.conclusions({"directions": found}).set_index(["claim", "templates"])["unit"]
     assert units["004-15b", samples.MOST] == "identity" and units["004-15a", samples.SHARED] == "identity x predicate"
-
-
-def test_a_predicate_of_women_alone_is_left_out():
-    rows = [("they are the most [MASK].", "they", "female"), ("he is a [MASK].", "he", "male")]
-    rows += [("she is a [MASK].", "she", "female")]
-    table = pd.DataFrame(rows, columns=["text", "identity", "category"])
-    assert read("one", "binary", table, [["x"]] * 3, 1).templates["identity"].tolist() == ["he", "she"]
-    assert len(read("one", "queer", table.assign(category="queer"), [["x"]] * 3, 1).templates) == 3
 
 
 def test_what_predicates_of_one_meaning_share():
@@ -176,19 +175,3 @@ def test_a_run_on_the_demo_world_says_so_and_claims_nothing():
     assert set(tables) <= set(samples.CAPTIONS) and "categories" not in tables
     answer = text.samples_answer(tables, concluded(samples.conclusions(tables)))
     assert all(words in answer for words in ("neither women nor men", "groups of people", "500 of 1,000"))
-
-
-def test_recorded_tables_have_captions_every_claim_its_row_and_every_code_its_words():
-    tables = recorded_tables("45_samples")
-    assert set(tables) == set(samples.CAPTIONS) - {"sample"}
-    found = conclusions_of("45_samples")
-    claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == "45_samples"]
-    assert len(claims) == 12 and {judge(claim, found)[0] for claim in claims} <= {"reproduced", "differs", "undecided"}
-    assert set(tables["categories"]["list"]) == set(CATEGORIES)
-    answer = text.samples_answer(tables, found)
-    assert "94 of 1,000" in answer and "24 of 1,000" in answer and "12 observations" in answer
-    assert text.models_of(tables) == "20 models" and "in 17% of pairs" in text.one_meaning(tables)
-    assert "004-16b, not run" in text.one_meaning(tables) and "They alone" in text.of_they(tables)
-    for name in ("words", "categories", "directions"):
-        assert not (tables[name]["low"] == tables[name]["high"]).any()
-    assert len(samples.means(tables)) == 17

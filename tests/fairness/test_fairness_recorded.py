@@ -1,0 +1,74 @@
+"""The recorded tables of study 4: each has a caption, each claim its rows, and sentences follow from them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+import pytest
+
+from probekit.report.claims import load_claims
+from probekit.report.recording import recorded_tables
+from probekit.report.verdicts import conclusions_of, judge
+
+from notebooks.fairness import hurtfulness, lemmas, samples, text
+from notebooks.fairness.words import CATEGORIES
+
+PAIRS = {"004-02j": 99, "004-02k": 12, "004-03b": 20, "004-03c": 19, "004-05a": 10}  # comparisons by either rules
+ROWS = {  # page -> claim -> its rows
+    "41_hurtfulness": {"004-01a": 1, "004-01b": 1, "004-18a": 1} | {claim: 2 * count for claim, count in PAIRS.items()},
+    "42_likelihood": {"004-04g": 2 * 9, "004-06a": 2 * 21, "004-06b": 2 * 21, "004-07": 2 * 21},
+    "43_groups": {"004-08a": 3 * 21, "004-08b": 3 * 21, "004-08c": 2, "004-09": 2 * 21, "004-09b": 21},
+    "44_agreement": {"004-10a": 21, "004-10b": 21, "004-11a": 12, "004-13a": 3, "004-13b": 3, "004-14a": 1},
+    "45_samples": {f"004-15{c}": 42 for c in "abcdefg"} | {f"004-17{c}": 21 for c in "abcde"},
+    "47_lemmas": {},
+    "48_measure": {},
+}
+UNMADE = {"against", "sample"}  # of one's own models
+
+
+@pytest.mark.parametrize("page", ROWS)
+def test_every_table_has_a_caption_and_every_claim_its_rows(page):
+    tables, rows = recorded_tables(page), conclusions_of(page)
+    captions = import_module(f"notebooks.fairness.{page[3:]}").CAPTIONS
+    assert set(captions) - UNMADE <= set(tables) <= set(captions)
+    assert rows.groupby("claim").size().to_dict() == ROWS[page]
+    claims = [claim for claim in load_claims() if getattr(claim.source, "page", "") == page]
+    assert {claim.id for claim in claims} <= set(ROWS[page])
+    assert "not run" not in {judge(claim, rows)[0] for claim in claims}
+
+
+def test_table_1_agrees_to_the_last_digit():
+    tables = recorded_tables("41_hurtfulness")
+    rows = hurtfulness.conclusions(tables).set_index("claim")
+    assert rows.loc[["004-01a", "004-01b"], "estimate"].tolist() == [147, 21]
+    assert tables["versions"].to_numpy().tolist() == [["1.3.6", 147, 21], ["1.3.8", 144, 20], ["1.4.0", 123, 14]]
+    assert "147 of 147" in text.versions(tables) and text.versions({"versions": []}) == ""
+    shown = hurtfulness.as_in_paper(tables)
+    assert len(shown) == 21 and shown["Model"].str.contains(hurtfulness.SPACED).sum() == 10
+    assert (shown["Published"] == shown["Paper's rules"]).all() and shown["Audited"].str.startswith("0.").all()
+
+
+def test_a_model_of_random_weights_is_never_judged():
+    rows = conclusions_of("43_groups")
+    assert set(rows[rows["model"] == "DistilBERT"]["verdict"]) == {"at the floor"}
+
+
+def test_words_as_recorded():
+    tables = recorded_tables("45_samples")
+    assert set(tables["categories"]["list"]) == set(CATEGORIES)
+    answer = text.samples_answer(tables, conclusions_of("45_samples"))
+    assert "94 of 1,000" in answer and "24 of 1,000" in answer and "12 observations" in answer
+    assert text.models_of(tables) == "20 models" and "in 17% of pairs" in text.one_meaning(tables)
+    assert "004-16b, not run" in text.one_meaning(tables) and "They alone" in text.of_they(tables)
+    assert not any(
+        (tables[name]["low"] == tables[name]["high"]).any() for name in ("words", "categories", "directions")
+    )
+    assert len(samples.means(tables)) == 17
+
+
+def test_lemmas_as_recorded():
+    tables = recorded_tables("47_lemmas")
+    assert set(tables["categories"]["category"]) == set(CATEGORIES)
+    assert tables["lemmas"]["share"].is_monotonic_decreasing and len(tables["lemmas"]) == 2 * lemmas.TOP
+    assert "“know” and “do”" in text.lemmas_answer(tables) and "prostitution (pr)" in text.said_of_whom(tables)
+    assert len(lemmas.carried(tables)) == len(lemmas.CONTRASTS) and len(lemmas.women_and_men(tables)) == 18
