@@ -122,9 +122,9 @@ def _inside(tables: Tables) -> pd.DataFrame:
     return pick(tables["models"], model=list(tables["table1"]["model"].unique()))
 
 
-def _facts(tables: Tables, subset: str) -> dict[str, int]:
-    rows = pick(tables["facts"], subset=subset)
-    return {str(what): int(value) for what, value in zip(rows["what"], rows["value"], strict=True)}
+def facts_of(tables: Tables, subset: str) -> dict[str, int]:
+    """The counts that page 41 recorded over a set of templates, the lexicon or Table 1."""
+    return pick(tables["facts"], subset=subset).set_index("what")["value"].astype(int).to_dict()
 
 
 def _empty_entry(tables: Tables) -> Flaw:
@@ -200,7 +200,7 @@ def _spaces(tables: Tables) -> Flaw:
 
 
 def _substrings(tables: Tables) -> Flaw:
-    facts = _facts(tables, "binary")
+    facts = facts_of(tables, "binary")
     return Flaw(
         "Identities found by substring",
         "Figure 3 sorts a template into a group if an identity word stands anywhere in its letters.",
@@ -228,7 +228,7 @@ def _first_word(tables: Tables) -> Flaw:
 
 def _repeats(tables: Tables) -> Flaw:
     moved, models, numbers = _switch(tables, "unique_templates")
-    facts = {subset: _facts(tables, subset) for subset in ("binary", "queer_nonqueer")}
+    facts = {subset: facts_of(tables, subset) for subset in ("binary", "queer_nonqueer")}
     counts = [f"{f['repeated templates']} of {f['templates']} in {title(subset)}" for subset, f in facts.items()]
     repeated = [_row(f"repeated templates, {title(subset)}", f["repeated templates"]) for subset, f in facts.items()]
     return Flaw(

@@ -18,7 +18,7 @@ from probekit.report.tables import by, cell, pick
 
 from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.identities import FEMALE, GROWN, MALE, OLD, YOUNG
-from notebooks.fairness.intervals import Part, drawn_means, ends, estimated, mean_of, minus, sides
+from notebooks.fairness.intervals import Part, drawn_means, ends, estimated, mean_of, minus, trained_sides
 from notebooks.fairness.likelihood import ALL, MODEL, Weights, concluded, families, mean_weights, weigh
 from notebooks.fairness.matching import UNTRAINED, Array, Scored, Tables, Units
 
@@ -72,7 +72,7 @@ def released_tables(page: Page) -> dict[str, pd.DataFrame]:
         (matched, {way: by_letters(said, LETTERS[way], words, transliterate) for way in LETTERS})
         for _, said, matched in paper.score_released(page, (AUDITED,), subsets=[SUBSET])
     )
-    return _tables(models, AUDITED, honest_templates(SUBSET))
+    return tables_of(models, AUDITED, honest_templates(SUBSET))
 
 
 def tables(scored: Mapping[str, Sequence[Scored]], questions: ask.Questions) -> dict[str, pd.DataFrame]:
@@ -84,10 +84,10 @@ def tables(scored: Mapping[str, Sequence[Scored]], questions: ask.Questions) -> 
     if not scored:
         return {}
     templates = next(iter(questions.sets.values()))
-    return _tables(((matched, {}) for matched, *_ in scored.values()), ask.PLAIN[0], templates)
+    return tables_of(((matched, {}) for matched, *_ in scored.values()), ask.PLAIN[0], templates)
 
 
-def _tables(
+def tables_of(
     models: Iterable[tuple[Scored, Mapping[str, Groups]]], rules: str, templates: pd.DataFrame
 ) -> dict[str, pd.DataFrame]:
     """All tables, from the scores of every model by these rules and from further ways of sorting."""
@@ -282,10 +282,7 @@ def summary(differences: pd.DataFrame) -> pd.DataFrame:
     Returns:
         ``comparison, first, last, models, positive, above, below``.
     """
-    rows = pick(differences, level=MODEL)
-    trained = rows[rows["name"] != UNTRAINED]
-    keys = ["comparison", "first", "last"]
-    return pd.DataFrame([labels | sides(part, "difference") for labels, part in by(trained, keys)])
+    return trained_sides(pick(differences, level=MODEL), ["comparison", "first", "last"], "difference")
 
 
 # ---- what the paper concludes ----------------------------------------------------------------------------------------

@@ -11,8 +11,9 @@ import pandas as pd
 
 from probekit.metrics import Drawn, crossed_means, effective_units, interval
 from probekit.metrics.estimates import estimate_row
+from probekit.report.tables import by
 
-from notebooks.fairness.matching import Array, Mask, Units
+from notebooks.fairness.matching import UNTRAINED, Array, Mask, Units
 
 SAMPLES = 20_000  # so many that counts of models do not hang on the seed
 Part = tuple[Array, Mask]  # values of all templates, shape (templates, d), and which of these count, (templates,)
@@ -62,6 +63,16 @@ def ends(draws: npt.ArrayLike, units: Any, name: str = "") -> dict[str, float]:
 def estimated(drawn: Drawn, column: int) -> dict[str, float]:
     """``estimate, low, high`` of one of several drawn numbers."""
     return estimate_row(drawn.estimate[column], drawn.draws[:, column], drawn.units)
+
+
+def trained_sides(models: pd.DataFrame, keys: Sequence[str], estimate: str = "estimate") -> pd.DataFrame:
+    """``sides`` of the models whose weights were trained, group by group: the keys, and the counts.
+
+    Args:
+        models: a row a model (``name``) and group.
+    """
+    rows = models[models["name"] != UNTRAINED] if len(models) else models
+    return pd.DataFrame([labels | sides(part, estimate) for labels, part in by(rows, keys)])
 
 
 def sides(rows: pd.DataFrame, estimate: str = "estimate") -> dict[str, int]:

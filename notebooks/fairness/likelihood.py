@@ -17,10 +17,10 @@ from probekit.metrics import Drawn, effective_units
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.completions import released_models
 from probekit.report.page import Page
-from probekit.report.tables import by, pick
+from probekit.report.tables import pick
 from probekit.report.text import title
 
-from notebooks.fairness.intervals import drawn_means, estimated, mean_of, minus, sides
+from notebooks.fairness.intervals import drawn_means, estimated, mean_of, minus, trained_sides
 from notebooks.fairness.matching import COUNTED, MAIN, UNTRAINED, Array, Scored, Tables
 from notebooks.fairness.paper import LEADERS, score_released
 
@@ -223,9 +223,7 @@ def summary(contrasts: pd.DataFrame) -> pd.DataFrame:
     Returns:
         ``subset, rules, contrast, models, positive`` (estimates above zero), ``above, below``.
     """
-    rows = pick(contrasts, level=MODEL)
-    trained = rows[rows["name"] != UNTRAINED]
-    return pd.DataFrame([labels | sides(part) for labels, part in by(trained, ["subset", "rules", "contrast"])])
+    return trained_sides(pick(contrasts, level=MODEL), ["subset", "rules", "contrast"])
 
 
 def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
@@ -234,12 +232,12 @@ def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
     Returns:
         ``rules, models, apart``, and ``first_higher, second_higher`` of those.
     """
-    rows = []
-    for labels, part in by(subsets[subsets["model"] != UNTRAINED] if len(subsets) else subsets, ["rules"]):
-        count = sides(part)
-        higher = {"first_higher": count["above"], "second_higher": count["below"]}
-        rows.append(labels | {"models": count["models"], "apart": count["above"] + count["below"]} | higher)
-    return pd.DataFrame(rows)
+    count = trained_sides(subsets.rename(columns={"model": "name"}), ["rules"])
+    if count.empty:
+        return count
+    count = count.assign(apart=count["above"] + count["below"])
+    count = count.rename(columns={"above": "first_higher", "below": "second_higher"})
+    return count[["rules", "models", "apart", "first_higher", "second_higher"]]
 
 
 # ---- what the paper concludes ----------------------------------------------------------------------------------------

@@ -17,28 +17,10 @@ from probekit.probes.probe import MASK
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import Markup
 
-from notebooks.fairness import ask
+from notebooks.fairness import ask, words
 from notebooks.fairness.intervals import SAMPLES, drawn_mean, drawn_means, ends, mean_of, minus, sides
 from notebooks.fairness.matching import UNTRAINED, Mask, Tables, Units
-from notebooks.fairness.words import (
-    ACCEPTED,
-    BECOMING,
-    CARE,
-    CATEGORIES,
-    FARM,
-    LISTS,
-    LOOKS,
-    MEAN,
-    MODEL,
-    NATION,
-    PEOPLE,
-    SEX,
-    SEXIST,
-    TRAITS,
-    Reading,
-    read,
-    shares,
-)
+from notebooks.fairness.words import LISTS, MEAN, Reading, read, shares
 
 TOP = 10  # completions of each model that the paper's annotators read
 LENGTH = 40  # characters of a completion that a sample shows
@@ -49,7 +31,7 @@ KNOWN, MOST = "known as", "is the most"  # predicates that the paper's sentences
 WISH = "meant to be, dreams of"
 SHARED = "all predicates"  # of those that both groups have
 OF_THEY, OF_TENSES, OF_PLACES = "004-17a", "004-16b", "004-15d"  # the last compares places, and not shares
-OF_MOST = {"004-15b": LOOKS, "004-15g": TRAITS}
+OF_MOST = {"004-15b": words.LOOKS, "004-15g": words.TRAITS}
 SHARES = ["tense", "meaning", "same"]
 CAPTIONS = {
     "words": "Share and mean place of first completions that hold a word of a list, by model and group",
@@ -145,20 +127,20 @@ def predicate(text: str, identity: str) -> str:
     return " ".join(before[len(identity) :].split()) if before.lower().startswith(identity.lower()) else before.strip()
 
 
-def one_meaning(words: str) -> bool:
+def one_meaning(says: str) -> bool:
     """Whether a predicate is one of those that differ in tense and mood alone."""
-    return any(tense in words for tense in TENSES)
+    return any(tense in says for tense in TENSES)
 
 
-def difference(model: Reading, units: Units, words: str, more: Mask, less: Mask) -> Drawn:
+def difference(model: Reading, units: Units, name: str, more: Mask, less: Mask) -> Drawn:
     """Share of one model's completions with a word of a list on some templates less that on others.
 
     Args:
         units: of every template what is drawn.
-        words: name of the list.
+        name: of the list.
         more, less: which templates.
     """
-    values = model.held({words: LISTS[words]})[words].mean(1, keepdims=True)
+    values = model.held({name: LISTS[name]})[name].mean(1, keepdims=True)
     gap = minus(*drawn_means([(values, more), (values, less)], units))
     counted = [units[row] for row in np.flatnonzero(more | less).tolist()]
     return Drawn(gap.estimate[0], gap.draws[:, 0], effective_units(counted))
@@ -167,8 +149,8 @@ def difference(model: Reading, units: Units, words: str, more: Mask, less: Mask)
 def places(model: Reading, units: Units, male: Mask, female: Mask) -> Drawn:
     """Mean place of farmer and servant for male templates less that of care words for female ones, of one model."""
     columns = []
-    for words, mask in ((FARM, male), (CARE, female)):
-        hits = model.held({words: LISTS[words]})[words] * mask[:, None]
+    for name, mask in ((words.FARM, male), (words.CARE, female)):
+        hits = model.held({name: LISTS[name]})[name] * mask[:, None]
         columns += [(hits * np.arange(1, hits.shape[1] + 1)).sum(1), hits.sum(1)]
     drawn = drawn_mean(np.column_stack(columns), units)
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -262,29 +244,29 @@ def observed(model: Reading) -> Iterator[Observation]:
             female, male = (chosen & (gender == group) for group in ("female", "male"))
             if templates != MOST:
                 compared += [
-                    ("004-15a", templates, CARE, female, male),
-                    ("004-15c", templates, FARM, male, female),
+                    ("004-15a", templates, words.CARE, female, male),
+                    ("004-15c", templates, words.FARM, male, female),
                     (OF_PLACES, templates, "", male, female),
-                    ("004-15e", templates, SEX, female, male),
-                    ("004-15f", templates, MODEL, female, male),
+                    ("004-15e", templates, words.SEX, female, male),
+                    ("004-15f", templates, words.MODEL, female, male),
                 ]
             if templates != KNOWN:
-                compared += [(claim, templates, words, female, male) for claim, words in OF_MOST.items()]
+                compared += [(claim, templates, name, female, male) for claim, name in OF_MOST.items()]
     elif model.subset == QUEER:
         queer = model.templates["category"].str.startswith("queer").to_numpy()
         they = (model.templates["identity"] == "They").to_numpy()
         wish = np.array(["meant to be" in text or "dreams of" in text for text in says])
         compared = [
-            (OF_THEY, SHARED, PEOPLE, they, queer & ~they),
-            ("004-17b", SHARED, NATION, queer, ~queer),
-            ("004-17c", SHARED, SEXIST, queer, ~queer),
-            ("004-17d", WISH, ACCEPTED, queer & wish, queer & ~wish),
-            ("004-17e", WISH, BECOMING, queer & wish, queer & ~wish),
+            (OF_THEY, SHARED, words.PEOPLE, they, queer & ~they),
+            ("004-17b", SHARED, words.NATION, queer, ~queer),
+            ("004-17c", SHARED, words.SEXIST, queer, ~queer),
+            ("004-17d", WISH, words.ACCEPTED, queer & wish, queer & ~wish),
+            ("004-17e", WISH, words.BECOMING, queer & wish, queer & ~wish),
         ]
-    for claim, templates, words, more, less in compared:
+    for claim, templates, name, more, less in compared:
         if more.any() and less.any():
             units = _units(model, templates)
-            drawn = difference(model, units, words, more, less) if words else places(model, units, more, less)
+            drawn = difference(model, units, name, more, less) if name else places(model, units, more, less)
             identities = model.templates.loc[more, "identity"].nunique()
             yield Observation(claim, templates, int((more | less).sum()), identities, drawn)
 
@@ -336,7 +318,7 @@ def as_table(tables: Tables, name: str) -> pd.DataFrame:
     if name == "categories":
         order = rows.groupby("list")["share"].max().sort_values(ascending=False).index
         rows = rows.set_index("list").loc[order].reset_index()
-        rows["list"] = [f"{CATEGORIES.get(code, code)} ({code})" for code in rows["list"]]
+        rows["list"] = [f"{words.CATEGORIES.get(code, code)} ({code})" for code in rows["list"]]
     shown = across(rows, ["list"], "group", "share", {"list": "List" if name == "words" else "Kind of word"}, 1)
     return shown.rename(columns=lambda column: str(column)[:1].upper() + str(column)[1:])
 
@@ -357,7 +339,7 @@ def means(tables: Tables) -> pd.DataFrame:
 
 def lists() -> pd.DataFrame:
     """The word lists for reading."""
-    return pd.DataFrame({"list": list(LISTS), "words": [", ".join(words) for words in LISTS.values()]})
+    return pd.DataFrame({"list": list(LISTS), "words": [", ".join(names) for names in LISTS.values()]})
 
 
 def first_templates(sampled: pd.DataFrame, count: int) -> pd.DataFrame:

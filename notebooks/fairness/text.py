@@ -32,11 +32,6 @@ def _often(rows: pd.DataFrame) -> str:
     return OFTEN[direction(row["low"], row["high"])]
 
 
-def _facts(tables: Tables) -> dict[str, int]:
-    facts = pick(tables["facts"], subset="Table 1")
-    return dict(zip(facts["what"], facts["value"].astype(int), strict=True))
-
-
 # ---- 41: hurtful completions -----------------------------------------------------------------------------------------
 
 
@@ -44,7 +39,7 @@ def hurtfulness_answer(tables: Tables) -> str:
     """How much of Table 1 comes out, and the model that the repairs move furthest; of one's own models the scores."""
     if tables["table1"].empty:
         return own_answer(tables["own"])
-    facts = _facts(tables)
+    facts = audit.facts_of(tables, "Table 1")
     paper, audited = (by_model(tables["table1"], rules)["rank"] for rules in MAIN)
     moved = (paper - audited).abs().sort_values(ascending=False)
     text = (
@@ -91,7 +86,7 @@ def caution(tables: Tables) -> str:
 
 def digits(tables: Tables) -> str:
     """How many rows and ranks of Table 1 agree with print."""
-    facts = _facts(tables)
+    facts = audit.facts_of(tables, "Table 1")
     return (
         f"In {facts[WHOLE]} of {facts['rows']} rows all seven numbers agree, and {facts[RANKED]} of {facts['rows']} "
         "ranks do."
@@ -102,7 +97,7 @@ def versions(tables: Tables) -> str:
     """What the version of Unidecode does to the count; empty where one alone was tried."""
     if len(tables["versions"]) < 2:
         return ""
-    facts = _facts(tables)
+    facts = audit.facts_of(tables, "Table 1")
     (first, count, _), *others = tables["versions"].itertuples(index=False)
     of_others = " and ".join(f"{n} numbers and {r} rows under {version}" for version, n, r in others)
     return (

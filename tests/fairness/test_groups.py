@@ -138,23 +138,13 @@ def test_the_papers_groups_by_hand():
 
 def made(table: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The tables of two models, one hurtful of women and one of men."""
-    found, lines = {}, []
-    for model, hits in (("w", of_women(table)), ("m", ~of_women(table))):
-        one = Scored(model, "binary", tuple(table["text"]), {"audited": hits})
-        ways = groups.by_identity(one, "audited", table)
-        ways |= {groups.PAPER_GENDER: ways[groups.COLUMN]}
-        ways |= {groups.PAPER_AGE: {"old": ways["age"]["grown"], "young": ways["age"]["young"]}}
-        found |= groups.compare(one, "audited", table, ways)
-        lines += [{"model": model, "comparison": way} | line for way, by in ways.items() for line in groups.curves(by)]
-    differences = groups.differences(found, list(groups.ranges(30)))
-    words = identities.identity_words(table, list(table["text"]))
-    return {
-        "differences": differences,
-        "summary": groups.summary(differences),
-        "margins": groups.margins(found),
-        "curves": pd.DataFrame(lines),
-        "identities": words,
-    }
+    models = []
+    for name, hits in (("w", of_women(table)), ("m", ~of_women(table))):
+        matched = Scored(name, "binary", tuple(table["text"]), {"audited": hits})
+        ways = groups.by_identity(matched, "audited", table)
+        ages = {"old": ways["age"]["grown"], "young": ways["age"]["young"]}
+        models.append((matched, {groups.PAPER_GENDER: ways[groups.COLUMN], groups.PAPER_AGE: ages}))
+    return groups.tables_of(models, "audited", table)
 
 
 def test_tables_by_group():
@@ -227,11 +217,9 @@ def test_every_word_is_listed_once():
 def test_a_model_of_random_weights_is_in_no_count_and_no_mean():
     table = many()
     parts = {"w": of_women(table), UNTRAINED: ~of_women(table), "v": of_women(table)}
-    found = {}
-    for model, hits in parts.items():
-        one = Scored(model, "binary", tuple(table["text"]), {"audited": hits})
-        found |= groups.compare(one, "audited", table, groups.by_identity(one, "audited", table))
-    differences = groups.differences(found, list(groups.ranges(30)))
+    models = [(Scored(m, "binary", tuple(table["text"]), {"audited": hits}), {}) for m, hits in parts.items()]
+    tables = groups.tables_of(models, "audited", table)
+    differences = tables["differences"]
     assert set(differences["name"]) == {"w", "v", UNTRAINED, "all models"}
     assert pick(differences, comparison="pairs", level="all models")["difference"].tolist() == [1, 1, 1]
-    assert set(groups.summary(differences)["models"]) == {2}
+    assert set(tables["summary"]["models"]) == {2}
