@@ -3,7 +3,10 @@
 import pandas as pd
 import pytest
 
-from notebooks.contexts import biases, copy, rank_change, ucm
+from probekit.probes.rewordings import PROMPT
+
+from notebooks.contexts import text as contexts
+from notebooks.contexts.paper import ONCE
 from notebooks.rationales import text
 from notebooks.templates import entities, lipid, overconfidence, perplexity, vocabulary
 
@@ -32,17 +35,20 @@ ANSWERS = {
             "accuracy": pd.DataFrame({"probe": "mine", "model": ["m", lipid.GUESS], "prompts": n, "acc@1": [1.0, 0.0]}),
         }
     ),
-    "21": lambda n: rank_change.answer(
+    "21": lambda n: contexts.rank_change_answer(
         of_contexts(
             rank_change=one(source="demo", model="m", added_correct=True, change="rc_centre", triples=n, **SENSE)
-        )
+        ),
+        "demo",
     ),
-    "22": lambda n: ucm.answer(
-        of_contexts(ucm=one(source="demo", model="m", measure=ucm.ONCE, triples=n, understand=1.0)), printed=False
+    "22": lambda n: contexts.ucm_answer(
+        of_contexts(ucm=one(source="demo", model="m", measure=ONCE, triples=n, understand=1.0)), "demo", printed=False
     ),
-    "23": lambda n: copy.answer(of_contexts(differences=one(source="demo", model="m", triples=n, understand_low=1.0))),
-    "24": lambda n: biases.answer(
-        {"wordings": one(source="demo", model="m", wording=biases.PROMPT, context="without", questions=n, changed=1.0)}
+    "23": lambda n: contexts.copy_answer(
+        of_contexts(differences=one(source="demo", model="m", triples=n, understand_low=1.0)), "demo"
+    ),
+    "24": lambda n: contexts.biases_answer(
+        {"wordings": one(source="demo", model="m", wording=PROMPT, context="without", questions=n, changed=1.0)}, "demo"
     ),
     "30": lambda n: text.answer_prediction(
         {"accuracy": one(dataset="own/en", model="m", dimension="all", part="all", top=1, records=n, **SENSE)}, "own/en"

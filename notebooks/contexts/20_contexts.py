@@ -42,9 +42,10 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "20_contexts"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Page, title
+from probekit.report import Page, pick, title
+from probekit.report.charts import told
 
-from notebooks.contexts import ask, contexts
+from notebooks.contexts import ask, contexts, text
 
 page = Page("20_contexts", globals())
 examples = {}  # source -> a triple whose context grows, with the ranks that the models of a live run give
@@ -59,7 +60,7 @@ def compute():
 
 
 tables = page.tables(compute, contexts.CAPTIONS)
-page.answer(contexts.answer(tables))
+page.answer(text.contexts_answer(tables))
 
 # %% [markdown]
 # ## A context grows
@@ -95,11 +96,12 @@ page.figure(
     "lengths",
     "Share of contexts that name at least so many entities of the target's type. "
     "UCM counts steps from the second entity on, so that a context with one has none. All contexts are counted, so there is no interval.",
-    contexts.described(tables),
+    "Line chart of the share of contexts with at least two entities. "
+    + told(pick(tables["lengths"], entities=2), "reach", "source"),
 )
 caption = "Triples, their contexts, and what was asked"
 page.table(tables["sources"], "sources", caption, contexts.in_short(tables))
-page.say(" ".join([contexts.kinds(tables), contexts.taught(tables), contexts.cut(tables)]).strip())
+page.say(" ".join([text.contexts_kinds(tables), text.contexts_halves(tables), text.contexts_cut(tables)]).strip())
 
 # %% [markdown]
 # ## How the pages go on

@@ -41,9 +41,9 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "21_rank_change"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.report import Markup, Page, title
+from probekit.report import Markup, Page, pick, title
 
-from notebooks.contexts import ask, rank_change
+from notebooks.contexts import ask, pooling, rank_change, text
 
 page = Page("21_rank_change", globals())
 
@@ -56,8 +56,10 @@ def compute():
 
 tables = page.tables(compute, rank_change.CAPTIONS)
 page.conclude(rank_change.conclusions(tables))
-page.answer(rank_change.answer(tables))
-for source in rank_change.sources(tables):
+sources_shown = rank_change.sources(tables)
+page.answer(text.rank_change_answer(tables, sources_shown[0]))
+for source in sources_shown:
+    spoken = rank_change.figure_rows(pooling.overall(tables["rank_change"], tables["floors"], source=source))
     page.figure(
         rank_change.draw(tables, source),
         f"rank_change_{source}",
@@ -68,7 +70,7 @@ for source in rank_change.sources(tables):
             "$O_{{incor}}$ are the correct and incorrect entities that are there already. "
             "The axis is linear up to one rank and logarithmic beyond."
         ).format(title(source)),
-        rank_change.described(tables, source),
+        text.rank_change_alt(spoken, source),
     )
 
 # %% [markdown]
@@ -85,7 +87,9 @@ caption = (
     + ", and the paper's Table 1 as printed" * (not page.demo)
 )
 page.table(numbers, "table1", caption, shown)
-page.say(rank_change.weights(tables))
+correct = pick(tables["rank_change"], added_correct=True, change="rc_centre", source=sources_shown[0])
+if len(correct):
+    page.say(text.weight_of_documents(correct, tables["floors"]))
 
 # %% [markdown]
 # ## What agrees with the paper

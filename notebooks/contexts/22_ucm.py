@@ -47,9 +47,9 @@ out: str = "22_ucm"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.models.card import about
 from probekit.report import Page
+from probekit.report.charts import told
 
-from notebooks.contexts import ask, telling, ucm
-from notebooks.contexts import decoded as decoding
+from notebooks.contexts import ask, decoding, membership_auc, text, ucm
 
 page = Page("22_ucm", globals())
 
@@ -63,19 +63,20 @@ def compute():
     redrawn = ask.redrawn(looked, seeds, most, seed)
     drawn = ask.ask_all(page, models, redrawn, halved) if redrawn else None
     found = ucm.tables(ranked, known, drawn)
-    return {**found, "telling": telling.telling(ranked, found["floors"]), **answers}
+    return {**found, "telling": membership_auc.membership_auc(ranked, found["floors"]), **answers}
 
 
 tables = page.tables(compute, ucm.CAPTIONS)
 page.conclude(ucm.conclusions(tables))
-page.answer(ucm.answer(tables, printed=not page.demo))
+sources_shown = ucm.sources(tables)
+page.answer(text.ucm_answer(tables, sources_shown[0], printed=not page.demo))
 page.figure(
     ucm.draw(tables),
     "ucm",
     "Shares of steps that lift the target (Understand), leave its rank (Confuse) or lower it (Misunderstand), each "
     "document once, with 95% bootstrap intervals over documents. A step adds a correct entity other than the target. "
     "The mean is over the models above the floor alone.",
-    ucm.described(tables),
+    text.ucm_alt(ucm.share_rows(tables)),
 )
 
 # %% [markdown]
@@ -94,10 +95,7 @@ numbers, shown = ucm.as_table3(tables, printed=not page.demo)
 page.table(numbers, "table3", f"UCM_m, and each document once with 95% intervals{beside}", shown, fold=True)
 if len(tables["against"]):
     page.table(tables["against"], "against", ucm.CAPTIONS["against"])
-page.say(
-    f"{ucm.weights(tables)} {ucm.of_target(tables)} Before {ucm.first_already(tables)} of the steps the target stood first, so that it could "
-    f"not rise. {ucm.floor(tables)} {ucm.scarce(tables)}"
-)
+page.say(text.ucm_details(tables, sources_shown))
 
 # %% [markdown]
 # ## Does it tell what a model was told?
@@ -107,16 +105,16 @@ page.say(
 # Of T-REx, some facts were taught and others held out ({term}`taught half`), a part of these in one sentence with a taught fact.
 
 # %% tags=["hide-input"]
-for source in ucm.sources(tables):
-    page.say(telling.sentence(tables["telling"], tables["floors"], source))
-told = (tables["telling"], tables["floors"], ucm.sources(tables))
-if len(telling.drawn_rows(*told)):
+for source in sources_shown:
+    page.say(text.facts_told(tables, source))
+rows = membership_auc.figure_rows(tables["telling"], tables["floors"], sources_shown)
+if len(rows):
     page.figure(
-        telling.draw(*told),
+        membership_auc.draw(rows),
         "telling",
         "AUC with which each value tells facts that were told from facts that were not, with 95% "
         "intervals over documents. Dotted: chance. “Or stays first” also counts steps that leave a target at rank 1.",
-        telling.described(*told),
+        "Dot plot. " + told(rows, "auc", "source", "facts", "value"),
     )
 
 # %% [markdown]
@@ -145,8 +143,8 @@ page.table(
 
 # %% tags=["hide-input"]
 page.findings()
-page.say(ucm.unstable(tables))
-numbers, shown = ucm.apart(tables)
+page.say(text.ucm_draws(tables, sources_shown[0]))
+numbers, shown = ucm.variants_apart(tables)
 page.table(
     numbers,
     "contexts_apart",
@@ -162,7 +160,7 @@ page.table(
 # The paper's accuracy comes from answers over the whole vocabulary; {func}`probekit.scoring.decoding.decode` asks so, at hundreds of rows a prompt.
 
 # %% tags=["hide-input"]
-page.say(decoding.sentence(tables, ucm.sources(tables)[0]))
+page.say(text.decoded(tables, sources_shown[0]))
 
 # %% [markdown]
 # ## What this does not show

@@ -42,8 +42,9 @@ out: str = "23_copy"  # folder for tables and figures
 
 # %% tags=["hide-input"]
 from probekit.report import Page
+from probekit.report.charts import told
 
-from notebooks.contexts import ask, copy
+from notebooks.contexts import ask, copy, text
 
 page = Page("23_copy", globals())
 
@@ -56,14 +57,16 @@ def compute():
 
 tables = page.tables(compute, copy.CAPTIONS)
 page.conclude(copy.conclusions(tables))
-page.answer(copy.answer(tables))
+main_source = copy.sources(tables)[0]
+page.answer(text.copy_answer(tables, main_source))
+rows = copy.figure_rows(tables)
 page.figure(
     copy.draw(tables),
     "twins",
-    f"{' and '.join(copy.drawn_rows(tables)['answer'].unique())} of contexts around the target and around an "
+    f"{' and '.join(rows['answer'].unique())} of contexts around the target and around an "
     "incorrect entity, the “negative target”, each document once, with 95% bootstrap intervals over documents. "
     "What counts are steps that add a correct entity.",
-    copy.described(tables),
+    "Dot plot. " + told(rows, "share", "source", "answer", "model", "centre"),
 )
 
 # %% [markdown]
@@ -78,7 +81,8 @@ caption = "UCM_m around target and negative target, and each document once with 
     not page.demo
 )
 page.table(numbers, "table3", caption, shown, fold=False)
-page.say(copy.weights(tables))
+about = {"source": main_source, "twin": copy.TARGET, "measure": copy.POOLED}
+page.say(text.weight_of_documents(tables["twins"], tables["floors"], **about))
 
 # %% [markdown]
 # ## All four pairs
@@ -109,13 +113,14 @@ page.table(numbers, "copied", "First answers that the context names, and Acc@1, 
 # So the difference is also taken for facts that were told and for facts that were not.
 
 # %% tags=["hide-input"]
-if len(copy.level_rows(tables)):
+rows = copy.level_rows(tables)
+if len(rows):
     page.figure(
         copy.draw_levels(tables),
         "levels",
         "Understand of the target less that of the negative target, by how well the fact can be known, with 95% "
         "intervals over documents, over the models that were told part of the facts.",
-        copy.levels_described(tables),
+        "Dot plot. " + told(rows, "understand", "source", "level", "models_are"),
     )
 else:
     page.say("It is not known which facts these models were told, or they are too few of each kind.")

@@ -44,8 +44,9 @@ out: str = "24_biases"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.probes import load_probe
 from probekit.report import Page
+from probekit.report.charts import told
 
-from notebooks.contexts import ask, biases, wordings
+from notebooks.contexts import ask, biases, text, wordings
 
 page = Page("24_biases", globals())
 
@@ -62,14 +63,15 @@ def compute():
 
 tables = page.tables(compute, biases.CAPTIONS)
 page.conclude(biases.conclusions(tables))
-page.answer(biases.answer(tables))
+main_source = biases.sources(tables)[0]
+page.answer(text.biases_answer(tables, main_source))
 page.figure(
     biases.draw(tables),
     "biases",
     "Each bias without context and with all of the real one: shares of first answers that other words change, AUC with "
     "which the number of documents that name an object tells right from wrong answers, and Acc@1 of facts that were "
     "told less that of facts that were not, the last two within relations. 95% bootstrap intervals over documents.",
-    biases.described(tables),
+    "Dot plot. " + told(biases.figure_rows(tables), "value", "bias", "model", "context"),
 )
 
 # %% [markdown]
@@ -82,7 +84,7 @@ page.figure(
 # %% tags=["hide-input"]
 numbers, shown = biases.in_other_words(tables)
 page.table(numbers, "other_words", "The same questions in other words, with 95% intervals", shown, fold=False)
-page.say(biases.alone(tables))
+page.say(text.right_by_one_alone(tables, main_source))
 
 # %% [markdown]
 # ## What there was to read
@@ -93,7 +95,7 @@ page.say(biases.alone(tables))
 # A model that was not told the facts is a control.
 
 # %% tags=["hide-input"]
-numbers, shown = biases.told(tables)
+numbers, shown = biases.reading(tables)
 page.table(
     numbers, "reading", "What was read and what is right, within relations, with 95% intervals", shown, fold=False
 )
@@ -119,7 +121,7 @@ page.table(
 # That fairly chosen texts control the third bias (002-16c) is not run: no second source has enough triples.
 
 # %% tags=["hide-input"]
-page.say(biases.floor(tables))
+page.say(text.biases_floors(tables, main_source))
 page.findings()
 
 # %% [markdown]

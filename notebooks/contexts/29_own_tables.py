@@ -28,14 +28,14 @@ from probekit.report import Markup, Page, forest, readable
 from probekit.report.charts import told
 from probekit.report.tested import counted, shown
 
-from notebooks.contexts import own_tables
+from notebooks.contexts import paper, text
 
 page = Page("29_own_tables", globals())
-tables = page.tables(own_tables.tables, own_tables.CAPTIONS)
-page.conclude(own_tables.conclusions(tables))
+tables = page.tables(paper.tables, paper.CAPTIONS)
+page.conclude(paper.conclusions(tables))
 
 # %% tags=["hide-input"]
-page.answer(own_tables.answer(tables))
+page.answer(text.paper_answer(tables))
 page.figure(
     forest(tables["shares"], "value", y="start", series="text", panel="share"),
     "shares",
@@ -43,7 +43,7 @@ page.figure(
     "that lift it. A dot is a model of Table 3, a line the model of general text that it goes on from.",
     "Dot plot. " + told(tables["shares"], "value", "share", "model"),
 )
-page.say(own_tables.starts(tables))
+page.say(text.paper_starts())
 
 # %% [markdown]
 # ## The tests
@@ -55,7 +55,7 @@ page.say(own_tables.starts(tables))
 # A line that begins with *Here* is no sentence of the paper: it was looked for after reading its tables, so that its p-value is the more to be doubted.
 
 # %% tags=["hide-input"]
-page.table(tables["tests"], "tests", own_tables.CAPTIONS["tests"], shown(tables["tests"]), fold=False)
+page.table(tables["tests"], "tests", paper.CAPTIONS["tests"], shown(tables["tests"]), fold=False)
 page.say(counted(tables["tests"]))
 
 # %% [markdown]
@@ -67,19 +67,19 @@ page.say(counted(tables["tests"]))
 # - **UCM against accuracy.** A model of higher accuracy with context misunderstands more, not less: both follow how much a context moves at all.
 
 # %% tags=["hide-input"]
-page.say(Markup("- **Copy or understand.** {}").format(own_tables.mirror(tables)))
+page.say(Markup("- **Copy or understand.** {}").format(text.paper_mirror()))
 
 # %% [markdown]
 # ## What stands behind it
 
 # %% tags=["hide-input"]
 for name in ("shares", "metrics"):
-    page.table(tables[name], name, own_tables.CAPTIONS[name], readable(tables[name]), fold=True)
+    page.table(tables[name], name, paper.CAPTIONS[name], readable(tables[name]), fold=True)
 
 # %% [markdown]
 # ## How it was computed
 #
-# {mod}`probekit.metrics.exact` holds the tests, `notebooks.contexts.own_tables` what is compared.
+# {mod}`probekit.metrics.exact` holds the tests, `notebooks.contexts.paper` what is compared.
 # A starting point is the model of general text of the same kind and size: BioBERT, ClinicalBERT and the BlueBERTs go on from BERT, three models from each RoBERTa or fewer.
 # Table 3 prints a model as *RoBERTa*, which is read as RoBERTa-base-PM.
 #

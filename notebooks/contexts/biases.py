@@ -7,27 +7,23 @@ PPB, IVB, and SDB Biases"; Cao et al. 2022).
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
-from probekit.demo.world.exposure import NO, OFTEN, UNKNOWN, YES, has_read
-from probekit.demo.zoo import ZOO
+from probekit.demo.world.exposure import NO, OFTEN, UNKNOWN, YES
 from probekit.metrics import interval
 from probekit.metrics.auc import separation
 from probekit.metrics.context import counted
-from probekit.metrics.decisions import enough
 from probekit.metrics.summary import accuracy_table
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.rewordings import NAME, PROMPT
 from probekit.report.charts import forest
-from probekit.report.charts import told as in_words
-from probekit.report.tables import by, pick, readable
-from probekit.report.text import title
+from probekit.report.tables import by, pick
 
-from notebooks.contexts.ask import domain_of
+from notebooks.contexts import pooling
 from notebooks.contexts.pooling import (
     DIRECTION,
     FEW,
@@ -35,19 +31,21 @@ from notebooks.contexts.pooling import (
     LEAST,
     Array,
     Column,
+    Tables,
     by_model,
     classes,
-    conclusions_from,
+    first,
     floors,
+    for_reading,
+    in_order,
     less,
     lowest,
     measured,
-    named,
-    one_row,
+    read_text,
     share_of,
     sources_shown,
     spanned,
-    speaking,
+    spans,
     within_relations,
 )
 from notebooks.contexts.wordings import BARE, FIRST, REAL
@@ -55,7 +53,6 @@ from notebooks.contexts.wordings import BARE, FIRST, REAL
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Tables = Mapping[str, pd.DataFrame]
 WITHOUT, WITH = "without", "with"
 QUESTION = ["source", "model", "context", "triple_id", "doc_id"]  # what is asked in several wordings
 WHEN = {WITHOUT: "without context", WITH: "with context"}
@@ -101,18 +98,21 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
         questions that one of the two answers right alone), ``agreement``, ``samples``, ``frequency``, ``directions``
         and ``floors``.
     """
-    asked = outcomes(ranked)
-    both, own = in_pairs(asked), asked[(asked["wording"] == FIRST) & asked["drawn"]]
-    first = ranked[(ranked["wording"] == FIRST) & ranked["drawn"] & ranked["variant"].isin([REAL, BARE])]
-    alike, told, low = agreement(ranked), samples(own), floors(first)
+    answers = outcomes(ranked)
+    both, own = in_pairs(answers), answers[(answers["wording"] == FIRST) & answers["drawn"]]
+    asked = ranked[(ranked["wording"] == FIRST) & ranked["drawn"] & ranked["variant"].isin([REAL, BARE])]
+    alike, exposed, low = agreement(ranked), samples(own), floors(asked)
     return {
         "wordings": by_model(both, _reworded, ["wording", "context"], low) if len(both) else both,
         "agreement": alike,
-        "samples": told,
+        "samples": exposed,
         "frequency": _frequency(own),
-        "directions": directions(both, own, alike, told),
+        "directions": directions(both, own, alike, exposed),
         "floors": low,
     }
+
+
+# ---- answers, question by question ----------------------------------------------------------------------------------
 
 
 def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:
@@ -124,26 +124,24 @@ def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:
     """
     rows = ranked[ranked["variant"].isin([REAL, BARE])]
     rows = rows.assign(told=_told(rows), read=_read(rows))
-    about = [*QUESTION[:2], *QUESTION[3:], "wording", "relation", "drawn", "named_in", "told", "read"]
-    first, last = rows[rows["step"] == 1], rows[rows["last"] & (rows["variant"] == REAL)]
-    parts = [
-        part[about].assign(context=context, rank=part[rank], answer=part[answer])
-        for part, context, rank, answer in (
-            (first, WITHOUT, "any_before", "answer_bare"),
-            (last, WITH, "any_after", "answer"),
-        )
-    ]
+    kept = [*QUESTION, "wording", "relation", "drawn", "named_in", "told", "read"]
+    kept.remove("context")
+    parts = []
+    for context, part, rank, answer in (
+        (WITHOUT, rows[rows["step"] == 1], "any_before", "answer_bare"),
+        (WITH, rows[rows["last"] & (rows["variant"] == REAL)], "any_after", "answer"),
+    ):
+        parts.append(part[kept].assign(context=context, rank=part[rank], answer=part[answer]))
     return pd.concat(parts, ignore_index=True)
 
 
 def _told(rows: pd.DataFrame) -> pd.Series:
     """Whether a fact was told to those models that were told some: by its half, or ``OFTEN`` times against never."""
-    known = rows[rows["half"].isin([TAUGHT, HELD_OUT])].drop_duplicates("fact_id").set_index("fact_id")["half"]
-    found = (rows["fact_id"].map(known) == TAUGHT).astype(float).where(rows["fact_id"].isin(known.index))
+    halves = rows[rows["half"].isin([TAUGHT, HELD_OUT])].drop_duplicates("fact_id").set_index("fact_id")["half"]
+    exposure = rows["fact_id"].map(halves).map({TAUGHT: 1.0, HELD_OUT: 0.0})
     if "exposure" in rows:
-        times = rows["exposure"]
-        found = found.mask(times == 0, 0.0).mask(times >= OFTEN, 1.0)
-    return found
+        exposure = exposure.mask(rows["exposure"] == 0, 0.0).mask(rows["exposure"] >= OFTEN, 1.0)
+    return exposure
 
 
 def _read(rows: pd.DataFrame) -> list[str]:
@@ -153,35 +151,38 @@ def _read(rows: pd.DataFrame) -> list[str]:
         halved = set(part.loc[part["half"] != "", "model"])
         for model in part["model"].unique():
             if str(source).startswith("demo"):
-                known[source, model] = has_read(model, domain_of(str(source)), ZOO)
+                known[source, model] = read_text(str(source), model)
             else:
                 known[source, model] = UNKNOWN if not halved else YES if model in halved else NO
     return [known[pair] for pair in zip(rows["source"], rows["model"], strict=True)]
 
 
-def in_pairs(asked: pd.DataFrame) -> pd.DataFrame:
+def in_pairs(answers: pd.DataFrame) -> pd.DataFrame:
     """The questions of each other wording's draw beside the same in the probe's own prompt (``rank_own``), with
     ``changed`` and ``only_one``."""
-    own = asked.loc[asked["wording"] == FIRST, [*QUESTION, "rank", "answer"]]
-    other = asked[(asked["wording"] != FIRST) & asked["drawn"]]
+    own = answers.loc[answers["wording"] == FIRST, [*QUESTION, "rank", "answer"]]
+    other = answers[(answers["wording"] != FIRST) & answers["drawn"]]
     both = other.merge(own, on=QUESTION, suffixes=("", "_own"), validate="many_to_one")
-    right = [both[name] == 1 for name in ("rank", "rank_own")]
-    return both.assign(changed=both["answer"] != both["answer_own"], only_one=right[0] != right[1])
+    return both.assign(
+        changed=both["answer"] != both["answer_own"], only_one=(both["rank"] == 1) != (both["rank_own"] == 1)
+    )
 
 
 def _reworded(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    found = []
-    for about, part in by(rows, keys):
-        every = np.ones(len(part), dtype=bool)
-        row = about | {"questions": part["triple_id"].nunique(), "documents": part["doc_id"].nunique()}
-        row |= spanned("changed", share_of(part, part["changed"], every))
+    table = []
+    for labels, part in by(rows, keys):
+        row = labels | {"questions": part["triple_id"].nunique(), "documents": part["doc_id"].nunique()}
+        row |= spanned("changed", share_of(part, part["changed"]))
         for k in (1, 5):
-            hits = [part[name] <= k for name in ("rank_own", "rank")]
-            for name, hit in zip((f"first@{k}", f"second@{k}"), hits, strict=True):
-                row |= spanned(name, share_of(part, hit, every))
-            row |= spanned(f"difference@{k}", measured(part, [(hit, every) for hit in hits[::-1]], less))
-        found.append(row | spanned("only_one", share_of(part, part["only_one"], every)))
-    return pd.DataFrame(found)
+            own, other = part["rank_own"] <= k, part["rank"] <= k
+            row |= spanned(f"first@{k}", share_of(part, own)) | spanned(f"second@{k}", share_of(part, other))
+            every = np.ones(len(part))
+            row |= spanned(f"difference@{k}", measured(part, [(other, every), (own, every)], less))
+        table.append(row | spanned("only_one", share_of(part, part["only_one"])))
+    return pd.DataFrame(table)
+
+
+# ---- two prompts of the same steps ----------------------------------------------------------------------------------
 
 
 def agreement(ranked: pd.DataFrame) -> pd.DataFrame:
@@ -193,42 +194,46 @@ def agreement(ranked: pd.DataFrame) -> pd.DataFrame:
         right, and ``more``, the first less the second, on one draw of documents, of which each counts once; and the
         ``floors`` of these questions.
     """
-    where = ["source", "model", "triple_id", "doc_id", "variant", "step"]
-    kept = ranked[counted(ranked)].assign(sign=lambda rows: np.sign(rows["rc_centre"]))
-    steps = _beside(kept[[*where, "wording", "sign"]], where)
-    begun = ranked[(ranked["step"] == 1) & ranked["variant"].isin([REAL])].assign(sign=lambda t: t["any_before"] == 1)
-    hits = _beside(begun[[*where, "wording", "sign"]], where)
-    hits = hits.merge(steps[where[:4]].drop_duplicates(), on=where[:4])
+    context = ["source", "model", "triple_id", "doc_id"]
+    kept, bare = ranked[counted(ranked)], ranked[(ranked["step"] == 1) & (ranked["variant"] == REAL)]
+    steps = _by_both(kept.assign(sign=np.sign(kept["rc_centre"])), context)
+    hits = _by_both(bare.assign(sign=bare["any_before"] == 1), context)
+    hits = hits.merge(steps[context].drop_duplicates(), on=context)
     both = pd.concat([steps.assign(of="ucm"), hits.assign(of="known")], ignore_index=True)
-    found = []
-    for about, part in by(both, ["source", "model"]):
+    table = []
+    for labels, part in by(both, ["source", "model"]):
         by_step = (part["of"] == "ucm").to_numpy()
-        columns = [*_cells(part, by_step, SIGNS), *_cells(part, ~by_step, HITS)]
-        row = about | {"triples": part["triple_id"].nunique(), "documents": part["doc_id"].nunique()}
+        columns = [*_categories(part, by_step, SIGNS), *_categories(part, ~by_step, HITS)]
+        row = labels | {"triples": part["triple_id"].nunique(), "documents": part["doc_id"].nunique()}
         row |= {"steps": int(by_step.sum())}
-        for name, measure in (("ucm", _ucm), ("known", _known), ("more", lambda means: _ucm(means) - _known(means))):
+        for name, measure in (("ucm", _of_steps), ("known", _of_hits), ("more", _difference)):
             row |= spanned(name, measured(part, columns, measure, once=True))
-        found.append(row)
+        table.append(row)
     asked = ranked[(ranked["wording"] == FIRST) & (ranked["variant"] == REAL)]
     low = floors(asked[asked["triple_id"].isin(steps["triple_id"])]).drop(columns="documents")
-    return pd.DataFrame(found).merge(low, on=["source", "model"]) if found else pd.DataFrame()
+    return pd.DataFrame(table).merge(low, on=["source", "model"]) if table else pd.DataFrame()
 
 
-def _ucm(means: Array) -> Array:
+def _of_steps(means: Array) -> Array:
     return kappa(means[..., :CUT])
 
 
-def _known(means: Array) -> Array:
+def _of_hits(means: Array) -> Array:
     return kappa(means[..., CUT:])
 
 
-def _beside(rows: pd.DataFrame, where: list[str]) -> pd.DataFrame:
+def _difference(means: Array) -> Array:
+    return _of_steps(means) - _of_hits(means)
+
+
+def _by_both(rows: pd.DataFrame, context: list[str]) -> pd.DataFrame:
     """The rows asked by both prompts: ``sign`` by the probe's own, ``sign_other`` by the other."""
-    pair = [pick(rows, wording=name).drop(columns="wording") for name in (FIRST, PROMPT)]
-    return pair[0].merge(pair[1], on=where, suffixes=("", "_other"), validate="one_to_one")
+    keys = [*context, "variant", "step"]
+    own, other = (pick(rows, wording=name)[[*keys, "sign"]] for name in (FIRST, PROMPT))
+    return own.merge(other, on=keys, suffixes=("", "_other"), validate="one_to_one")
 
 
-def _cells(rows: pd.DataFrame, which: np.ndarray, values: Sequence[int]) -> list[Column]:
+def _categories(rows: pd.DataFrame, which: np.ndarray, values: Sequence[int]) -> list[Column]:
     """The columns that ``kappa`` needs: whether both say the same, then of each value whether either says it."""
     signs = [rows[name].astype(float) for name in ("sign", "sign_other")]
     return [(signs[0] == signs[1], which)] + [(sign == value, which) for value in values for sign in signs]
@@ -248,6 +253,9 @@ def kappa(means: Array) -> Array:
         return np.asarray(np.where(chance < 1, (same - chance) / (1 - chance), np.nan))
 
 
+# ---- what there was to read -----------------------------------------------------------------------------------------
+
+
 def samples(own: pd.DataFrame) -> pd.DataFrame:
     """How answers follow what there was to read, without context and with it.
 
@@ -261,17 +269,18 @@ def samples(own: pd.DataFrame) -> pd.DataFrame:
         and ``gap``, Acc@1 of the one less that of the other within relations.
     """
     rows = []
-    for about, part in by(own, ["source", "model", "context"]):
-        found, told = _separated(part), part["told"]
-        row = about | {"read": part["read"].iloc[0], "questions": part["triple_id"].nunique()}
+    for labels, part in by(own, ["source", "model", "context"]):
+        row = labels | {"read": part["read"].iloc[0], "questions": part["triple_id"].nunique()}
         row |= {"documents": part["doc_id"].nunique()}
-        if found is not None:
-            low, high, _ = interval(found[1], part["doc_id"].tolist())
-            row |= spanned("auc", (found[0], low, high))
-        row |= {"told": int((told == 1).sum()), "not_told": int((told == 0).sum())}
-        if min(row["told"], row["not_told"]) >= LEAST:
-            row |= spanned("gap", within_relations(part, _gap(part, part["rank"] == 1, told), less))
-        if len({"auc", "gap"} & set(row)):
+        if (result := _separated(part)) is not None:
+            low, high, _ = interval(result[1], part["doc_id"].tolist())
+            row |= spanned("auc", (result[0], low, high))
+        right, groups = part["rank"] == 1, [part["told"] == value for value in (1, 0)]
+        counts = [int(group.sum()) for group in groups]
+        row |= dict(zip(("told", "not_told"), counts, strict=True))
+        if min(counts) >= LEAST:
+            row |= spanned("gap", within_relations(part, [(right, group) for group in groups], less))
+        if {"auc", "gap"} & set(row):
             rows.append(row)
     return pd.DataFrame(rows)
 
@@ -281,12 +290,8 @@ def _separated(part: pd.DataFrame) -> tuple[float, Array] | None:
     right = (part["rank"] == 1).to_numpy()
     if part["named_in"].isna().any() or min(right.sum(), (~right).sum()) < LEAST:
         return None
-    found = separation(-part["named_in"], right, clusters=part["doc_id"].tolist(), strata=part["relation"].tolist())
-    return float(found.estimate), found.draws
-
-
-def _gap(rows: pd.DataFrame, hits: pd.Series, told: pd.Series) -> list[Column]:
-    return [(hits, (told == value).to_numpy()) for value in (1, 0)]
+    result = separation(-part["named_in"], right, clusters=part["doc_id"].tolist(), strata=part["relation"].tolist())
+    return float(result.estimate), result.draws
 
 
 def _frequency(own: pd.DataFrame) -> pd.DataFrame:
@@ -296,13 +301,15 @@ def _frequency(own: pd.DataFrame) -> pd.DataFrame:
         return rows
     group = classes(rows.assign(named_in=rows["named_in"].astype(int)), "named_in")
     keys = ["source", "model", "context", "documents"]
-    found = accuracy_table(rows.assign(documents=group, fact_id=rows["doc_id"]), keys, ks=(1, 5))
-    order = ["source", "model", "context", "order"]
-    found = found.assign(order=found["documents"].map(lowest)).sort_values(order, kind="stable")
-    return found.drop(columns=["order", "facts", "mrr"])
+    table = accuracy_table(rows.assign(documents=group, fact_id=rows["doc_id"]), keys, ks=(1, 5))
+    table = table.sort_values(keys, key=lambda c: c.map(lowest) if c.name == "documents" else c, kind="stable")
+    return table.drop(columns=["facts", "mrr"])
 
 
-def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, told: pd.DataFrame) -> pd.DataFrame:
+# ---- what the paper says --------------------------------------------------------------------------------------------
+
+
+def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, exposed: pd.DataFrame) -> pd.DataFrame:
     """What paper 002 says of the biases, as numbers that are above zero where it holds.
 
     That results differ (002-16d, e) can show on either side, so that the difference is turned to the side on which it
@@ -313,42 +320,40 @@ def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, told:
         both: of ``in_pairs``.
         own: as in ``samples``.
         alike: of ``agreement``.
-        told: of ``samples``.
+        exposed: of ``samples``.
 
     Returns:
         Rows of ``pooling.DIRECTION``, by model, of sources and wordings with ``FEW`` questions or more.
     """
     rows: list[tuple[object, ...]] = []
     claims = {PROMPT: ("002-16d", "002-16g"), NAME: ("002-16e", "002-16b")}
-    for about, part in by(both, ["source", "model", "wording"]):
+    for labels, part in by(both, ["source", "model", "wording"]):
         if part["triple_id"].nunique() < FEW:
             continue
-        where, count = (about["source"], about["model"]), part["doc_id"].nunique()
-        differs, eases = claims[about["wording"]]
-        bare, full = ((part["context"] == context).to_numpy() for context in (WITHOUT, WITH))
+        where, count, (differs, eases) = [*labels.values()][:2], part["doc_id"].nunique(), claims[labels["wording"]]
+        bare, full = (part["context"] == context for context in (WITHOUT, WITH))
         gain = (part["rank"] == 1).astype(float) - (part["rank_own"] == 1)
         sign = -1.0 if gain[bare].mean() < 0 else 1.0
-        rows.append(
-            (differs, *where, "Acc@1, either way", *measured(part, [(sign * gain, bare)], lambda m: m[..., 0]), count)
-        )
+        rows.append((differs, *where, "Acc@1, either way", *measured(part, [(sign * gain, bare)], first), count))
         for name, column in ((CHANGED, "changed"), (ALONE, "only_one")) if full.any() else ():
             ends = measured(part, [(part[column], bare), (part[column], full)], less)
             rows.append((eases, *where, f"{name}, without less with", *ends, count))
-    for row in alike[alike["triples"] >= FEW].to_dict("records") if len(alike) else []:
-        ends = (row["more"], row["more_low"], row["more_high"])
-        rows.append(("002-16a", row["source"], row["model"], "kappa of UCM less Acc@1", *ends, row["documents"]))
-    for row in pick(told, context=WITHOUT, read=YES).to_dict("records"):
-        if row["questions"] >= FEW and row.get("gap", np.nan) == row.get("gap"):
-            ends = (row["gap"], row["gap_low"], row["gap_high"])
-            rows.append(("002-16f", row["source"], row["model"], f"Acc@1, {TOLD}", *ends, row["documents"]))
-    for about, part in by(own, ["source", "model"]):
-        pair = [_separated(pick(part, context=context)) for context in (WITHOUT, WITH)]
-        if part["triple_id"].nunique() >= FEW and pair[0] is not None and pair[1] is not None:
+    told = pick(exposed, context=WITHOUT, read=YES)
+    for claim, table, column, size, name in (
+        ("002-16a", alike, "more", "triples", "kappa of UCM less Acc@1"),
+        ("002-16f", told, "gap", "questions", f"Acc@1, {TOLD}"),
+    ):
+        judged = table[(table[size] >= FEW) & table[column].notna()] if column in table else table.iloc[:0]
+        for row in judged.to_dict("records"):
+            numbers = [row[end] for end in (*spans(column), "documents")]
+            rows.append((claim, row["source"], row["model"], name, *numbers))
+    for labels, part in by(own, ["source", "model"]):
+        sides = [_separated(pick(part, context=context)) for context in (WITHOUT, WITH)]
+        if part["triple_id"].nunique() >= FEW and sides[0] is not None and sides[1] is not None:
             documents = pick(part, context=WITH)["doc_id"].tolist()
-            low, high, _ = interval(pair[0][1] - pair[1][1], documents)
-            fewer = (pair[0][0] - pair[1][0], low, high)
-            name = f"{FREQUENCY}, without less with"
-            rows.append(("002-16h", about["source"], about["model"], name, *fewer, len(set(documents))))
+            low, high, _ = interval(sides[0][1] - sides[1][1], documents)
+            fewer = (sides[0][0] - sides[1][0], low, high)
+            rows.append(("002-16h", *labels.values(), f"{FREQUENCY}, without less with", *fewer, len(set(documents))))
     return pd.DataFrame(rows, columns=DIRECTION)
 
 
@@ -357,75 +362,21 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     floor of the questions that a sentence is judged by."""
     rows = tables["directions"]
     kappas = rows["claim"] == "002-16a"
-    found = [(rows[~kappas], tables["floors"]), (rows[kappas], tables["agreement"])]
-    return pd.concat([conclusions_from(part, low) for part, low in found if len(part)] or [rows], ignore_index=True)
+    sides = [(rows[~kappas], tables["floors"]), (rows[kappas], tables["agreement"])]
+    parts = [pooling.conclusions({"directions": part, "floors": low}) for part, low in sides if len(part)]
+    return pd.concat(parts or [rows], ignore_index=True)
+
+
+# ---- what the page shows --------------------------------------------------------------------------------------------
 
 
 def sources(tables: Tables) -> list[str]:
     """The sources that the page shows, most questions first; the others stand in the list of tables."""
     rows = tables["wordings"] if len(tables["wordings"]) else tables["floors"]
-    asked = rows.groupby("source", sort=False)["questions"].max()
-    return sources_shown({str(name): int(count) for name, count in asked.items()})
+    return sources_shown(rows.groupby("source", sort=False)["questions"].max())
 
 
-def answer(tables: Tables) -> str:
-    """How many first answers other words change on the source with most questions, and whether what is named more often
-    is right more often."""
-    source = sources(tables)[0]
-    rows = pick(tables["wordings"], source=source) if len(tables["wordings"]) else tables["wordings"]
-    rows, few = enough(rows, "questions", f"questions of {named(source)}") if len(rows) else (rows, "")
-    if few:
-        return few
-    parts: dict[str, list[tuple[str, float]]] = {}
-    for wording, name in (
-        (PROMPT, "another prompt of the same meaning"),
-        (NAME, "another name of the subject"),
-    ):
-        for context in WHEN:
-            if len(pick(rows, wording=wording, context=context)):
-                row: dict[str, Any] = one_row(rows, tables["floors"], wording=wording, context=context)
-                parts.setdefault(context, []).append((name, row["changed"]))
-    text = f"Other words are not asked of {named(source)}, since its data have none."
-    if parts:
-        (name, share), *more = parts[WITHOUT]
-        text = f"On {named(source)}, {name} changes {share:.0%}"
-        text += "".join(f" and {name} {share:.0%}" for name, share in more) + " of the first answers"
-        if WITH in parts:
-            text += f"; after a document these shares are {' and '.join(f'{share:.0%}' for _, share in parts[WITH])}"
-        text += "."
-    found = pick(tables["samples"], source=source, context=WITHOUT)
-    found = speaking(found[found["auc"].notna()] if "auc" in found else found.iloc[:0], tables["floors"])
-    if len(found):
-        above = int((found["auc_low"] > 0.5).sum())
-        who = f" by {above} of {len(found)} models" * (0 < above < len(found))
-        text += (
-            f" Facts whose object more documents name are {'not clearly ' * (not above)}more often answered right{who}."
-        )
-    return text
-
-
-def alone(tables: Tables) -> str:
-    """How many questions one of two prompts alone gets right, without and with context, in a sentence."""
-    rows = pick(tables["wordings"], source=sources(tables)[0], wording=PROMPT)
-    if not len(rows):
-        return ""
-    shares = [one_row(rows, tables["floors"], context=context)["only_one"] for context in rows["context"].unique()]
-    text = f"One of the two prompts alone is right about {shares[0]:.0%} of the questions without context"
-    return text + f", and about {shares[1]:.0%} with it" * (len(shares) > 1) + "."
-
-
-def floor(tables: Tables) -> str:
-    """On which questions a model counts as knowing more than a constant answer, in sentences."""
-    parts = []
-    for name, of in (("floors", "questions"), ("agreement", "questions of the steps that two prompts share")):
-        if len(rows := pick(tables[name], source=sources(tables)[0]) if len(tables[name]) else tables[name]):
-            low = ", ".join(title(model) for model in pick(rows, floor=True)["model"])
-            which = f"not above it, and not judged on them: {low}" if low else "every model is above it"
-            parts.append(f"the best constant answer to {rows['questions'].max():,} {of} ({which})")
-    return f"Models are compared with {' and with '.join(parts)}."
-
-
-def drawn_rows(tables: Tables) -> pd.DataFrame:
+def figure_rows(tables: Tables) -> pd.DataFrame:
     """What the figure shows of the source with most questions: ``bias, model, context, value`` with its interval."""
     source, models = sources(tables)[0], tables["floors"]["model"].unique().tolist()
     parts = []
@@ -437,8 +388,8 @@ def drawn_rows(tables: Tables) -> pd.DataFrame:
     ):
         rows = pick(tables[table], source=source, model=models, **where)
         if column in rows:
-            ends = {f"{column}{end}": f"value{end}" for end in ("", "_low", "_high")}
-            part = rows[["model", "context", *ends]].rename(columns=ends).assign(bias=bias)
+            columns = dict(zip(spans(column), spans("value"), strict=True))
+            part = rows[["model", "context", *columns]].rename(columns=columns).assign(bias=bias)
             parts.append(part[part["value"].notna()])
     return pd.concat(parts, ignore_index=True).assign(context=lambda rows: rows["context"].map(WHEN))
 
@@ -447,53 +398,38 @@ def draw(tables: Tables) -> Figure:
     """Each bias without and with context, a panel each; dotted is where there would be none."""
     lines = {FREQUENCY: 0.5, TOLD: 0.0}
     return forest(
-        drawn_rows(tables), "value", series="context", panel="bias", columns=2, colour="model", line=lines, zero=False
+        figure_rows(tables), "value", series="context", panel="bias", columns=2, colour="model", line=lines, zero=False
     )
-
-
-def described(tables: Tables) -> str:
-    """The chart in words."""
-    return "Dot plot. " + in_words(drawn_rows(tables), "value", "bias", "model", "context")
 
 
 def in_other_words(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``wordings`` of the sources that are shown, model by model; the numbers, and for reading."""
-    rows = pick(tables["wordings"], source=sources(tables), model=tables["floors"]["model"].unique().tolist())
-    names = ["changed", "first@1", "second@1", "difference@1", "difference@5", "only_one"]
-    spans = {name: [name] if name.startswith(("first", "second")) else _ends(name) for name in names}
-    columns = ["source", "model", "wording", "context", "questions", *(end for name in names for end in spans[name])]
-    return rows, _shown(rows[columns])
+    rows = pick(tables["wordings"], model=tables["floors"]["model"].unique().tolist())
+    differences = spans("difference@1", "difference@5", "only_one")
+    names = ["wording", "context", "questions", *spans("changed"), "first@1", "second@1", *differences]
+    return _shown(tables, rows, names)
 
 
-def told(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
+def reading(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``samples`` of the sources that are shown; the numbers, and for reading."""
-    rows = pick(tables["samples"], source=sources(tables))
-    columns = [end for name in ("auc", "gap") if name in rows for end in _ends(name)]
-    return rows, _shown(rows[["source", "model", "context", "read", "questions", *columns]])
+    rows = tables["samples"]
+    columns = spans(*(name for name in ("auc", "gap") if name in rows))
+    return _shown(tables, rows, ["context", "read", "questions", *columns])
 
 
 def two_prompts(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``agreement`` of the sources that are shown; the numbers, and for reading."""
-    rows = pick(tables["agreement"], source=sources(tables))
-    columns = [
-        "source",
-        "model",
-        "triples",
-        "steps",
-        *(end for name in ("ucm", "known", "more") for end in _ends(name)),
-    ]
-    return rows, _shown(rows[columns]) if len(rows) else rows
+    return _shown(tables, tables["agreement"], ["triples", "steps", *spans("ucm", "known", "more")])
 
 
-def _ends(name: str) -> list[str]:
-    return [name, f"{name}_low", f"{name}_high"]
-
-
-def _shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """For reading, in the order of sources, models and wordings, without context first; one source is not named."""
-    keys = [name for name in ("source", "model", "wording") if name in rows]
-    orders = {name: list(rows[name].unique()) for name in keys}
-    rows = rows.sort_values(keys, key=lambda column: column.map(orders[column.name].index), kind="stable")
-    if "context" in rows:
-        rows = rows.assign(context=rows["context"].map(WHEN))
-    return readable(rows if rows["source"].nunique() > 1 else rows.drop(columns="source"), HEADINGS, digits=2)
+def _shown(tables: Tables, rows: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Rows of the sources that are shown, and some columns of them for reading: in the order of sources, models and
+    wordings, without context first."""
+    rows = pick(rows, source=sources(tables))
+    if rows.empty:
+        return rows, rows
+    spoken = in_order(rows, *(name for name in ("source", "model", "wording") if name in rows))
+    spoken = spoken[["source", "model", *columns]]
+    if "context" in spoken:
+        spoken = spoken.assign(context=spoken["context"].map(WHEN))
+    return rows, for_reading(spoken, HEADINGS, digits=2)

@@ -2,56 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
-from probekit.metrics.context import CHANGES, rank_change_table
-from probekit.metrics.decisions import FLOOR, enough
+from probekit.metrics.context import rank_change_table
 from probekit.report.charts import forest
-from probekit.report.tables import cell, pick
+from probekit.report.tables import by, cell, pick
 from probekit.report.text import title
-from probekit.report.verdicts import concluded
 
+from notebooks.contexts.paper import ADDED, DIRECTIONS, ENTITIES, ONCE, PRINTED, interleaved, printed_rows
 from notebooks.contexts.pooling import (
     DIRECTION,
     FEW,
     FLOORS,
     MEAN,
-    ONCE,
-    PRINTED,
+    Tables,
     by_model,
-    conclusions_from,
     floors,
-    in_paper,
-    named,
-    one_row,
+    in_order,
+    moved,
     overall,
-    printed_rows,
     sources_shown,
-    unheard,
-    weighty,
-    whose,
+    spans,
 )
+from notebooks.contexts.pooling import conclusions as conclusions  # of the table ``directions``
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-Tables = Mapping[str, pd.DataFrame]
-ENTITIES = dict(zip(CHANGES, ("O_t", "O_a", "O_cor", "O_incor"), strict=True))
-ADDED = {True: "O_a correct", False: "O_a incorrect"}
-RISES, FALLS = -1, 1  # sign of a rank change
-DIRECTIONS = {  # claim: whether O_a is correct, whose rank changes, the sign that the paper's sentence asks for
-    "002-03a": (True, "rc_centre", RISES),
-    "002-03b": (True, "rc_correct", RISES),
-    "002-03c": (True, "rc_incorrect", FALLS),
-    "002-03d": (False, "rc_centre", FALLS),
-    "002-03e": (False, "rc_correct", FALLS),
-    "002-03f": (False, "rc_incorrect", RISES),
-    "002-03g": (True, "rc_added", RISES),
-    "002-03h": (False, "rc_added", RISES),
-}
 LINEAR = 1  # ranks up to which the chart's axis is linear; beyond it is logarithmic
 CAPTIONS = {
     "rank_change": "Mean rank change of every entity, by model and source",
@@ -80,20 +59,14 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
         return rank_change_table(rows, by, seed=seed)
 
     floor = floors(ranked)
-    every = _sorted(by_model(own, changes, floor=floor))
+    every = in_order(by_model(own, changes, floor=floor), "source", "model", added_correct=[True, False])
+    variants = overall(by_model(own, changes, ["variant"], floor), floor)
     return {
         "rank_change": every,
-        "variants": _sorted(overall(by_model(own, changes, ["variant"], floor), floor)),
+        "variants": in_order(variants, "source", "model", "variant", added_correct=[True, False]),
         "directions": directions(every),
         "floors": floor,
     }
-
-
-def _sorted(table: pd.DataFrame) -> pd.DataFrame:
-    """Sources, models and variants in order of appearance, and of each the steps with a correct O_a first."""
-    keys = [name for name in ("source", "model", "variant") if name in table]
-    order = {name: list(table[name].unique()) for name in keys} | {"added_correct": [True, False]}
-    return table.sort_values(list(order), key=lambda c: c.map(order[c.name].index), kind="stable", ignore_index=True)
 
 
 def directions(table: pd.DataFrame) -> pd.DataFrame:
@@ -107,79 +80,32 @@ def directions(table: pd.DataFrame) -> pd.DataFrame:
     single = table[(table["model"] != MEAN) & (table["triples"] >= FEW)]
     for claim, (correct, change, sign) in DIRECTIONS.items():
         for row in pick(single, added_correct=correct, change=change).to_dict("records"):
-            name, (mean, *ends) = _counting(row)
-            low, high = sorted(sign * end for end in ends)
-            about = {"claim": claim, "source": row["source"], "model": row["model"], "measured": name}
-            rows.append(about | {"estimate": sign * mean, "low": low, "high": high, "n": row["documents"]})
+            name, (mean, *ends) = moved(row)
+            about = (claim, row["source"], row["model"], name)
+            rows.append((*about, sign * mean, *sorted(sign * end for end in ends), row["documents"]))
     return pd.DataFrame(rows, columns=DIRECTION)
-
-
-def _counting(row: Mapping[Any, Any]) -> tuple[str, list[float]]:
-    """The entity whose rank changes, and the change with its interval: by documents where that is known.
-
-    Recorded ranks are those of the target alone, so that other entities' changes by documents need the models.
-    """
-    by_documents = row["once"] == row["once"]
-    names = ("once", "once_low", "once_high") if by_documents else ("mean", "low", "high")
-    return ENTITIES[row["change"]] + ", by steps" * (not by_documents), [float(row[name]) for name in names]
-
-
-def conclusions(tables: Tables) -> pd.DataFrame:
-    """The paper's eight directions, of every source with enough triples and every model."""
-    return conclusions_from(tables["directions"], tables["floors"])
 
 
 def sources(tables: Tables) -> list[str]:
     """The sources that the page shows, by their triples to which a correct entity was added, or, where no fact of the
     run has a second right answer, by all; the others stand in the list of tables."""
-    moved = pick(tables["rank_change"], change="rc_centre")
-    correct = pick(moved, added_correct=True)
-    counts = (correct if len(correct) else moved).groupby("source")["triples"].max()
-    return sources_shown({str(name): int(count) for name, count in counts.items()})
+    target = pick(tables["rank_change"], change="rc_centre")
+    correct = pick(target, added_correct=True)
+    return sources_shown((correct if len(correct) else target).groupby("source")["triples"].max())
 
 
-def answer(tables: Tables) -> str:
-    """How the target of the models above the floor moves on the source with most triples; how many of the paper's
-    directions hold in each of these models, how many are reversed in each, and how many are open."""
-    source = sources(tables)[0]
-    changes = overall(tables["rank_change"], tables["floors"], source=source, change="rc_centre")
-    changes, few = enough(changes, "triples", f"triples of {named(source)}")
-    if few or (few := unheard(tables["floors"], source)):
-        return few
-    parts = [
-        f"{_moves(pick(changes, added_correct=correct).iloc[0].to_dict())} when {added} entity joins the text"
-        for correct, added in ((False, "an incorrect"), (True, "a correct"))
-        if len(pick(changes, added_correct=correct))
-    ]
-    rows = concluded(conclusions({**tables, "directions": pick(tables["directions"], source=source)}))
-    text = f"On {named(source)} the right answer {' and '.join(parts)} ({whose(changes.iloc[0])})."
-    if rows.empty:
-        return text
-    sides = [set(part["verdict"]) for _, part in rows[rows["verdict"] != FLOOR].groupby("claim")]
-    same, reversed_ = sides.count({"agrees"}), sides.count({"contradicts"})
-    some = sum("contradicts" in side for side in sides) - reversed_
-    return (
-        f"{text} Of the {len(sides)} directions of movement that the paper reports, {same} come out the same in every "
-        f"model above the floor, {reversed_} reversed in every one, {some} reversed in some, and "
-        f"{len(sides) - same - reversed_ - some} are open."
-    )
-
-
-def _moves(row: Mapping[Any, Any]) -> str:
-    """In words, where the interval allows: ``falls by 0.76 ranks``."""
-    _, (mean, low, high) = _counting(row)
-    if not (low > 0 or high < 0):
-        return "neither clearly rises nor falls"
-    return f"{'falls' if mean > 0 else 'rises'} by {abs(mean):.2f} ranks"
+def figure_rows(rows: pd.DataFrame) -> pd.DataFrame:
+    """What the figure shows of rows of ``rank_change``: with ``added``, ``entity``, and ``moved`` with its interval."""
+    entities, ends = zip(*(moved(row) for row in rows.to_dict("records")), strict=True)
+    numbers = pd.DataFrame(list(ends), rows.index, spans("moved"))
+    return rows.assign(added=rows["added_correct"].map(ADDED), entity=list(entities)).join(numbers)
 
 
 def draw(tables: Tables, source: str) -> Figure:
     """Rank changes on one source: a panel for a correct O_a and one for an incorrect, a line an entity."""
-    rows = _shown(pick(tables["rank_change"], source=source))
-    figure = forest(
-        rows, "moved", y="entity", series="model", panel="added", line=dict.fromkeys(ADDED.values(), 0.0), zero=False
-    )
-    widest = 1.2 * float(rows[["moved", "moved_low", "moved_high"]].abs().max(axis=None))
+    rows, zero = figure_rows(pick(tables["rank_change"], source=source)), dict.fromkeys(ADDED.values(), 0.0)
+    figure = forest(rows, "moved", y="entity", series="model", panel="added", line=zero, zero=False)
+    widest = 1.2 * float(rows[spans("moved")].abs().max(axis=None))
     for ax in figure.axes:
         ax.set_xscale("symlog", linthresh=LINEAR)
         ax.xaxis.set_major_formatter("{x:g}")
@@ -187,55 +113,34 @@ def draw(tables: Tables, source: str) -> Figure:
     return figure
 
 
-def _shown(rows: pd.DataFrame) -> pd.DataFrame:
-    """What the figure shows: of each row ``added``, ``entity``, and ``moved`` with its interval."""
-    told = [_counting(row) for row in rows.to_dict("records")]
-    moved = pd.DataFrame([ends for _, ends in told], rows.index, ["moved", "moved_low", "moved_high"])
-    return rows.assign(added=rows["added_correct"].map(ADDED), entity=[name for name, _ in told]).join(moved)
-
-
-def described(tables: Tables, source: str) -> str:
-    """The chart in words."""
-    rows = _shown(overall(tables["rank_change"], tables["floors"], source=source)).to_dict("records")
-    numbers = "; ".join(f"{row['added']}, {row['entity']}: {row['moved']:.2f}" for row in rows)
-    return f"Dot plot of mean rank changes on {title(source)}, {rows[0]['model']}. {numbers}."
-
-
 def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The columns of Table 1, and the target's with each document once: ours of the source with most triples and, where
-    ``printed``, the paper's rows, that of a model below ours where it was asked, and the others, which are of several
-    models or do not say of which, at the end.
+    ``printed``, the paper's rows, which are of several models or do not say of which (see ``paper.interleaved``).
 
     Returns:
         The numbers, a row per cell (of ``rank_change_table``), and the same for reading, a row per model and kind of
         added entity.
     """
-    source, paper = sources(tables)[0], printed_rows("1") if printed else {}
-    numbers, shown = [pick(tables["rank_change"], source=source)], []
+    rows, paper = pick(tables["rank_change"], source=sources(tables)[0]), printed_rows("1") if printed else {}
+    numbers, shown = [rows], []
     for correct, added in ADDED.items():
-        left = {
-            model: {"Added": added.removeprefix("O_a "), "Model": f"Paper: {model}"}
-            | {entity: row[f"{added}: {entity}"] for entity in ENTITIES.values()}
-            for model, row in paper.items()
-        }
-        for model, part in pick(numbers[0], added_correct=correct).groupby("model", sort=False):
-            by_change = {row["change"]: row for row in part.to_dict("records")}
-            about = {"Added": added.removeprefix("O_a "), "Model": title(str(model))}
-            told = {"O_t, " + ONCE: cell(by_change["rc_centre"], "once", 2)} if "rc_centre" in by_change else {}
-            cells = {change: cell(row, "mean", 2) for change, row in by_change.items()}
-            shown.append(about | told | {entity: cells.get(change, "–") for change, entity in ENTITIES.items()})
-            if (name := in_paper(str(model))) in left:
-                shown.append(left.pop(name))
-        shown += left.values()
-        for model, row in paper.items():
-            values = {change: row[f"{added}: {entity}"] for change, entity in ENTITIES.items()}
-            keys = {"source": PRINTED, "model": model, "added_correct": correct}
-            rows = [keys | {"change": change, "mean": float(value)} for change, value in values.items()]
-            numbers.append(pd.DataFrame(rows))
-    return pd.concat(numbers, ignore_index=True), pd.DataFrame(shown).fillna("–")
-
-
-def weights(tables: Tables) -> str:
-    """How few documents the steps that add a correct entity tell of, in a sentence."""
-    rows = pick(tables["rank_change"], added_correct=True, change="rc_centre", source=sources(tables)[0])
-    return weighty(one_row(rows, tables["floors"])) if len(rows) else ""
+        kind = {"Added": added.removeprefix("O_a ")}
+        theirs = {m: {entity: row[f"{added}: {entity}"] for entity in ENTITIES.values()} for m, row in paper.items()}
+        ours = []
+        for labels, part in by(pick(rows, added_correct=correct), ["model"]):
+            changes = {row["change"]: row for row in part.to_dict("records")}
+            line = kind | {"Model": title(labels["model"])}
+            line |= {f"O_t, {ONCE}": cell(changes["rc_centre"], "once", 2)} if "rc_centre" in changes else {}
+            line |= {ENTITIES[change]: cell(row, "mean", 2) for change, row in changes.items()}
+            ours.append((labels["model"], line))
+        shown += interleaved(ours, {m: kind | {"Model": f"Paper: {m}"} | cells for m, cells in theirs.items()})
+        keys = {"source": PRINTED, "added_correct": correct}
+        numbers.append(
+            pd.DataFrame(
+                keys | {"model": model, "change": change, "mean": float(cells[entity])}
+                for model, cells in theirs.items()
+                for change, entity in ENTITIES.items()
+            )
+        )
+    columns = ["Added", "Model", f"O_t, {ONCE}", *ENTITIES.values()]
+    return pd.concat(numbers, ignore_index=True), pd.DataFrame(shown, columns=columns, dtype=object).fillna("–")

@@ -42,30 +42,25 @@ def reworded(
         (whether the question is of this wording's draw), ``named_in`` (how many of the documents found name the target)
         and what the probe tells (see ``ask.told_of``).
     """
-    counts = Counter[str]()
-    asked, found = look_up(source, counts, documents or None, Store())
+    asked, found = look_up(source, Counter[str](), documents or None, Store())
     plain, counting = plain_steps(asked, found, most, seed)
-    texts = rewordings(source.probe)
+    texts, ids, often = rewordings(source.probe), asked["triple_id"].tolist(), _named_in(asked, found)
     draws = _draws(asked, plain["triple_id"].unique(), texts, questions, seed)
-    prompt_of = dict(zip(asked["triple_id"], asked["prompt_id"], strict=True))
-    both = [name for name in prompt_of if name in counting and prompt_of[name] in texts[PROMPT]]
+    prompts = dict(zip(asked["triple_id"], asked["prompt_id"], strict=True))
+    both = [name for name in prompts if name in counting and prompts[name] in texts[PROMPT]]
     several = set(draw(both, triples, f"{seed} {source.name}"))
-    often = _named_in(asked, found)
     result = []
     for wording, names in draws.items():
         every = several if wording in (FIRST, PROMPT) else set[str]()
-        wanted = {name for part in (draws.values() if wording == FIRST else [names]) for name in part} - every
-        ids, told = asked["triple_id"].tolist(), _asked(asked, texts, wording)
-        parts = [
-            steps(told, documents_of, most, variants, seed)
-            for chosen, variants in ((every, VARIANTS), (wanted, {REAL: real}))
-            if (documents_of := [one for one in found if ids[one.triple] in chosen])
-        ]
+        worded, parts = _worded(asked, texts, wording), []
+        for group, variants in ((every, VARIANTS), (_of_wording(draws, wording) - every, {REAL: real})):
+            if documents_of := [match for match in found if ids[match.triple] in group]:
+                parts.append(steps(worded, documents_of, most, variants, seed))
         table = pd.concat(parts, ignore_index=True)
         table = table[table["twin"] == "target"].reset_index(drop=True)
         pairs = zip(table["pool"], table["target"], strict=True)
         table = table.assign(named_in=[float(often[pair]) for pair in pairs])
-        result.append(_looked(source.name, source.probe, asked, found, table, names, wording))
+        result.append(_looked(source, asked, found, table, names, wording))
     return result
 
 
@@ -86,8 +81,8 @@ def bare(probe: Probe, questions: int = 0, seed: int = 0) -> list[Looked]:
     draws = _draws(own, own["triple_id"], texts, questions, seed)
     result = []
     for wording, names in draws.items():
-        wanted = {name for part in (draws.values() if wording == FIRST else [names]) for name in part}
-        rows = _asked(own[own["triple_id"].isin(wanted)].reset_index(drop=True), texts, wording)
+        chosen = own["triple_id"].isin(_of_wording(draws, wording))
+        rows = _worded(own[chosen].reset_index(drop=True), texts, wording)
         nothing = pd.Series([[] for _ in rows.index])
         table = rows.assign(
             **{"doc_id": rows["subject"], "variant": BARE, "twin": "target", "step": 1, "last": True},
@@ -95,7 +90,7 @@ def bare(probe: Probe, questions: int = 0, seed: int = 0) -> list[Looked]:
             **{"present_correct": nothing, "present_incorrect": nothing, "order": [[1] for _ in rows.index]},
             **{"before": rows["text"], "centre_at": [(0, 0)] * len(rows), "added_at": [(0, 0)] * len(rows)},
         )
-        result.append(_looked(probe.name, probe, asked, [], table, names, wording))
+        result.append(_looked(Source(probe.name, probe, []), asked, [], table, names, wording))
     return result
 
 
@@ -109,7 +104,12 @@ def _draws(
     return {wording: found[: questions or None] for wording, found in having.items() if found}
 
 
-def _asked(asked: pd.DataFrame, texts: Mapping[str, Mapping[str, str]], wording: str) -> pd.DataFrame:
+def _of_wording(draws: Mapping[str, Sequence[str]], wording: str) -> set[str]:
+    """The triples that are asked in a wording: its draw, or in ``FIRST`` those of all."""
+    return {name for key, names in draws.items() if wording in (FIRST, key) for name in names}
+
+
+def _worded(asked: pd.DataFrame, texts: Mapping[str, Mapping[str, str]], wording: str) -> pd.DataFrame:
     """The triples with the texts of a wording, where they have it."""
     other = asked["prompt_id"].map(texts.get(wording, {}))
     return asked.assign(text=other.where(other.notna(), asked["text"]))
@@ -118,23 +118,16 @@ def _asked(asked: pd.DataFrame, texts: Mapping[str, Mapping[str, str]], wording:
 def _named_in(asked: pd.DataFrame, found: Sequence[Found]) -> dict[tuple[str, str], int]:
     """In how many documents an entity of a pool is named, of those found for a triple of the pool."""
     pools, places = asked["pool"].tolist(), defaultdict[tuple[str, str], set[str]](set)
-    for one in found:
-        for mention in one.mentions:
-            places[pools[one.triple], mention.kind].add(one.document.doc_id)
+    for match in found:
+        for mention in match.mentions:
+            places[pools[match.triple], mention.kind].add(match.document.doc_id)
     return {pair: len(documents) for pair, documents in places.items()}
 
 
 def _looked(
-    name: str,
-    probe: Probe,
-    asked: pd.DataFrame,
-    found: list[Found],
-    table: pd.DataFrame,
-    drawn: Collection[str],
-    wording: str,
+    source: Source, asked: pd.DataFrame, found: list[Found], table: pd.DataFrame, drawn: Collection[str], wording: str
 ) -> Looked:
-    chosen = set(drawn)
-    marked = told_of(probe, table).assign(
-        source=name, wording=wording, drawn=[one in chosen for one in table["triple_id"]]
+    marked = told_of(source.probe, table).assign(
+        source=source.name, wording=wording, drawn=table["triple_id"].isin(drawn).tolist()
     )
-    return Looked(name, probe, asked, found, marked, pd.DataFrame(), {}, wording)
+    return Looked(source.name, source.probe, asked, found, marked, pd.DataFrame(), {}, wording)

@@ -15,7 +15,7 @@ from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
-from notebooks.contexts import biases
+from notebooks.contexts import biases, text
 from notebooks.contexts.biases import WITH, WITHOUT, kappa
 from notebooks.contexts.pooling import MEAN
 from notebooks.contexts.wordings import BARE, FIRST, REAL
@@ -62,6 +62,10 @@ def asked(
                     }
                 )  # fmt: skip
     return pd.DataFrame(rows)
+
+
+def answer(tables: dict[str, pd.DataFrame]) -> str:
+    return text.biases_answer(tables, biases.sources(tables)[0])
 
 
 def first(share: float, count: int = COUNT) -> list[bool]:
@@ -137,7 +141,7 @@ def test_answers_that_agree_more_and_results_that_agree_less() -> None:
     tables = biases.tables(asked(wrong, answers, with_context={FIRST: first(1.0), PROMPT: first(0.7)}))
     rows = tables["directions"].query("claim == '002-16g'")
     assert rows["estimate"].tolist() == pytest.approx([0.7, -0.3])  # both numbers are judged, and must agree
-    assert "about 0% of the questions without context, and about 30% with it" in biases.alone(tables)
+    assert "about 0% of the questions without context, and about 30% with it" in text.right_by_one_alone(tables, "trex")
 
 
 def test_kappa_by_hand() -> None:
@@ -234,7 +238,7 @@ def test_a_model_at_the_floor_and_too_few_questions_are_not_judged() -> None:
     wrong = {FIRST: [False] * COUNT, PROMPT: first(0.5)}
     assert set(verdicts(asked(wrong)).values()) == {FLOOR}
     few = biases.tables(asked({FIRST: first(0.5, 10), PROMPT: first(0.2, 10)}))
-    assert biases.conclusions(few).empty and "another prompt" in biases.answer(few)
+    assert biases.conclusions(few).empty and "another prompt" in answer(few)
 
 
 def test_the_page_says_what_the_numbers_say() -> None:
@@ -243,19 +247,21 @@ def test_the_page_says_what_the_numbers_say() -> None:
     lone = asked({FIRST: first(0.5, 30), PROMPT: first(0.2, 30)}, source="medlama/template", told=False)
     lone = lone[lone["step"] == 1].assign(variant=BARE, named_in=np.nan)
     tables = biases.tables(pd.concat([ranked, lone], ignore_index=True))
-    told = biases.answer(tables)
+    told = answer(tables)
     assert "On T‑REx, another prompt of the same meaning changes 50% and another name of the subject 25% of the" in told
     assert "after a document these shares are 0% and 0%" in told and "not clearly more often answered right" in told
-    assert "Facts whose object more documents name" in told and "to 40 questions (every model" in biases.floor(tables)
+    assert "Facts whose object more documents name" in told and "to 40 questions (every model" in text.biases_floors(
+        tables, "trex"
+    )
     assert biases.sources(tables) == ["trex", "medlama/template"]
-    assert set(biases.drawn_rows(tables)["bias"]) == {
+    assert set(biases.figure_rows(tables)["bias"]) == {
         "other prompt: changed", "other name: changed", biases.FREQUENCY, biases.TOLD,
     }  # fmt: skip
-    assert len(biases.draw(tables).axes) == 4 and "without context" in biases.described(tables)
+    assert len(biases.draw(tables).axes) == 4
     _, shown = biases.in_other_words(tables)
     assert shown["Context"].tolist() == ["without context", "with context"] * 2 + ["without context"]
     assert shown["Source"].tolist() == ["T‑REx"] * 4 + ["MedLAMA template"] and "Acc@1, so asked" in shown
-    assert biases.told(tables)[1]["Was told"].tolist() == ["yes", "yes", "not known"]
+    assert biases.reading(tables)[1]["Was told"].tolist() == ["yes", "yes", "not known"]
     assert biases.two_prompts(tables)[1]["Steps"].tolist() == ["40"]
     assert {row["context"] for row in tables["wordings"].to_dict("records")} == {WITHOUT, WITH}
 
@@ -279,4 +285,4 @@ def test_the_recorded_tables_are_those_of_the_page() -> None:
     if not recorded:
         pytest.skip("page 24 is not recorded yet")
     assert set(recorded) <= set(biases.CAPTIONS) and biases.sources(recorded)[0] == "trex"
-    assert len(biases.answer(recorded)) < 400
+    assert len(answer(recorded)) < 400

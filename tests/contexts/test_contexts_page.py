@@ -17,7 +17,7 @@ from probekit.metrics.context import counted
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.recording import recorded_tables
 
-from notebooks.contexts import ask, contexts
+from notebooks.contexts import ask, contexts, text
 
 
 def ranked(looked: ask.Looked, models: dict[str, float]) -> pd.DataFrame:
@@ -47,16 +47,16 @@ def test_counts_of_a_source_add_up(looked: ask.Looked) -> None:
     assert tables["lengths"]["reach"].iloc[0] == 1.0
     assert tables["lengths"]["reach"].iloc[-1] == tables["lengths"]["contexts"].iloc[-1] / source["contexts"]
     assert tables["cut"].set_index("model")["cut_share"].to_dict() == {"a": 0.0, "b": 1.0}
-    assert "100.0% of the steps" in contexts.cut(tables) and "100% of its contexts" in contexts.cut(tables)
+    assert "100.0% of the steps" in text.contexts_cut(tables) and "100% of its contexts" in text.contexts_cut(tables)
     every = ranked(looked, {"a": 1.0})
     late = every.assign(cut=every["last"] & (every["triple_id"] != every["triple_id"][0]))
     (some,) = contexts.tables([looked], late)["cut"].to_dict("records")
     assert 0 < some["cut_share"] < some["unfinished"] < 1  # few steps, and most contexts
-    told, each = contexts.answer(tables), tables["relations"].set_index("label")["counted"]
+    told, each = text.contexts_answer(tables), tables["relations"].set_index("label")["counted"]
     assert f"Of {source['triples']} facts" in told and f"only {source['several']} (" in told
     assert f"{each.max() / each.sum():.0%} are about one relation, “{each.idxmax()}”" in told
-    assert set(tables["relations"]["kind"]) == {"N-M"} and "100% of N-M relations" in contexts.kinds(tables)
-    assert contexts.draw(tables).axes and contexts.described(tables)
+    assert set(tables["relations"]["kind"]) == {"N-M"} and "100% of N-M relations" in text.contexts_kinds(tables)
+    assert contexts.draw(tables).axes
     assert contexts.in_short(tables)["Triples asked"].tolist() == [str(source["drawn"])]
 
 
@@ -65,21 +65,21 @@ def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
     steps = [("pubmed", "may treat", "", 9), ("trex", "has part", "N-M", 6), ("trex", "named after", "N-1", 2)]
     relations = pd.DataFrame(steps, columns=["source", "label", "kind", "counted"])
     tables = {"sources": pd.DataFrame(rows), "relations": relations}
-    told = contexts.answer(tables)
+    told = text.contexts_answer(tables)
     assert "Of 40 facts" in told and "only 7 (18%) have" in told and "each time, 75% are" in told
     even = relations.assign(counted=[9, 4, 4])
-    assert "most results of the next pages" in told and "most results" not in contexts.answer(
+    assert "most results of the next pages" in told and "most results" not in text.contexts_answer(
         {**tables, "relations": even}
     )
-    none = contexts.answer({**tables, "relations": relations.assign(counted=0)})
+    none = text.contexts_answer({**tables, "relations": relations.assign(counted=0)})
     assert "none has what the method needs" in none and "nan" not in none
-    assert contexts.kinds(tables).endswith("these steps are 75% of N-M relations and 25% of N-1 relations.")
-    assert contexts.kinds({**tables, "relations": relations.drop(columns="kind")}) == ""
+    assert text.contexts_kinds(tables).endswith("these steps are 75% of N-M relations and 25% of N-1 relations.")
+    assert text.contexts_kinds({**tables, "relations": relations.drop(columns="kind")}) == ""
 
 
 def test_parts_of_half_taught_facts_add_up_to_the_source(looked: ask.Looked, monkeypatch: pytest.MonkeyPatch) -> None:
     plain = contexts.tables([looked], ranked(looked, {"a": 1.0}))
-    assert plain["halves"].empty and "No source" in contexts.taught(plain)
+    assert plain["halves"].empty and "No source" in text.contexts_halves(plain)
     facts = list(dict.fromkeys(looked.asked["fact_id"]))
     half = {fact: (TAUGHT, HELD_OUT, SHARED)[number % 3] for number, fact in enumerate(facts)}
     monkeypatch.setattr(contexts, "halves", lambda name: half)
@@ -94,7 +94,7 @@ def test_parts_of_half_taught_facts_add_up_to_the_source(looked: ask.Looked, mon
     steps = ask.look(demo_contexts("general"), most=3).steps
     all_counted = counted(steps) & (steps["twin"] == "target") & (steps["variant"] == "real")
     assert whole["ready"].sum() == all_counted.sum()
-    assert f"{whole['several'].sum():,} triples" in contexts.taught(tables)
+    assert f"{whole['several'].sum():,} triples" in text.contexts_halves(tables)
 
 
 def test_a_document_is_shown_whole_with_its_segments_numbered_and_named() -> None:
@@ -138,5 +138,5 @@ def test_an_invented_document_needs_no_model() -> None:
 def test_the_recorded_tables_are_those_of_the_page() -> None:
     recorded = recorded_tables("20_contexts")
     assert set(recorded) == set(contexts.CAPTIONS)
-    told = contexts.answer(recorded)
-    assert all(count in told for count in ("22,867", "743", "has part")) and "743" in contexts.taught(recorded)
+    told = text.contexts_answer(recorded)
+    assert all(count in told for count in ("22,867", "743", "has part")) and "743" in text.contexts_halves(recorded)

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from probekit.metrics.context import context_accuracy, rank_change_table, ucm_table
 
-from notebooks.contexts import pooling
-from notebooks.contexts.pooling import MEAN, PRINTED, by_model, classes, lowest, measured, several
+from notebooks.contexts import paper, pooling, text
+from notebooks.contexts.paper import PRINTED
+from notebooks.contexts.pooling import MEAN, by_model, classes, lowest, measured, several
 
 
 def test_the_mean_is_that_of_the_models_and_counts_each_step_once() -> None:
@@ -53,7 +54,7 @@ def test_what_speaks_for_a_source_is_the_mean_or_the_only_model_above_the_floor(
     assert [pooling.one_row(table, floor, source=name)["x"] for name in "abc"] == [4, 5, 6]
     alone = pd.concat([bar(source="a"), bar("one", low="two", source="a")]).drop_duplicates("model")
     assert pooling.one_row(table, alone, source="a")["x"] == 1
-    assert pooling.unheard(floor, "c") and not pooling.unheard(floor, "a")
+    assert text.unheard(floor, "c") and not text.unheard(floor, "a")
 
 
 def test_models_at_the_floor_are_in_no_mean() -> None:
@@ -68,8 +69,8 @@ def test_models_at_the_floor_are_in_no_mean() -> None:
 
 
 def test_sources_with_few_triples_are_not_shown_unless_there_are_no_others() -> None:
-    assert pooling.sources_shown({"a": 2, "b": 20, "c": 743}) == ["c", "b"]
-    assert pooling.sources_shown({"a": 2, "b": 19}) == ["b"]
+    assert pooling.sources_shown(pd.Series({"a": 2, "b": 20, "c": 743})) == ["c", "b"]
+    assert pooling.sources_shown(pd.Series({"a": 2, "b": 19})) == ["b"]
 
 
 @given(st.lists(st.integers(1, 60), min_size=1, max_size=30))
@@ -94,7 +95,7 @@ def test_a_number_made_of_means_has_the_interval_of_its_documents() -> None:
     more = [(np.r_[value, fours], np.r_[which, fours > 4 * n]) for n, (value, which) in enumerate(columns)]
     by_row, by_document = (measured(large, more, pooling.less, once=once) for once in (False, True))
     assert by_row[0] > 2.8 and np.isnan(by_row[1]) and by_document == pytest.approx((estimate, low, high))
-    assert np.isnan(measured(rows, [([1] * 10, [False] * 10)], lambda means: means[..., 0])[0])
+    assert np.isnan(measured(rows, [([1] * 10, [False] * 10)])[0])
 
 
 def test_within_relations_groups_of_another_mix_do_not_differ() -> None:
@@ -127,13 +128,13 @@ def test_an_interval_lies_on_a_side_or_on_both() -> None:
 def test_ours_stand_beside_what_the_paper_prints() -> None:
     rows = pd.DataFrame([{"source": "trex", "model": "m", "understand": 0.25, "understand_low": 0.1, "steps": 9}])
     rows = rows.assign(understand_high=0.4)
-    numbers, shown = pooling.beside_paper(rows, {"understand": ("U", "target U")}, "3")
+    numbers, shown = paper.beside_paper(rows, {"understand": ("U", "target U")}, "3")
     assert len(numbers) == len(shown) == 13 and shown.loc[0, "U"] == "0.25 [0.10,\N{NO-BREAK SPACE}0.40]"
     printed = numbers.query("source == @PRINTED").set_index("model")["understand"]
     assert printed["BERT-base"] == 0.205 and "Paper: BERT-base" in set(shown["Model"])
     assert shown.set_index("Model").loc["Paper: BioBERT", "U"] == "0.32" and "Source" not in shown
-    asked = pooling.beside_paper(rows.assign(model="roberta-base-pm"), {"understand": ("U", "target U")}, "3")
+    asked = paper.beside_paper(rows.assign(model="roberta-base-pm"), {"understand": ("U", "target U")}, "3")
     assert asked[1]["Model"].tolist()[1:3] == ["Paper: RoBERTa", "Paper: BERT-base"] and len(asked[1]) == 13
     assert asked[0]["model"].tolist()[:2] == ["roberta-base-pm", "RoBERTa"] and asked[0].loc[1, "understand"] == 0.301
-    alone, short = pooling.beside_paper(rows, {"understand": ("U", "target U")}, short=["understand"])
+    alone, short = paper.beside_paper(rows, {"understand": ("U", "target U")}, short=["understand"])
     assert len(alone) == 1 and short.loc[0, "U"] == "0.25" and PRINTED not in set(alone["source"])

@@ -7,12 +7,18 @@ import pandas as pd
 import pytest
 
 from probekit.contexts.study import KEPT
-from probekit.metrics.context import CHANGES, CONTEXT
+from probekit.metrics.context import CONTEXT
 from probekit.report.recording import recorded_tables
+from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
-from notebooks.contexts import rank_change
-from notebooks.contexts.pooling import MEAN, PRINTED
+from notebooks.contexts import rank_change, text
+from notebooks.contexts.paper import DIRECTIONS, PRINTED
+from notebooks.contexts.pooling import MEAN, overall
+
+
+def answer(tables: dict[str, pd.DataFrame]) -> str:
+    return text.rank_change_answer(tables, rank_change.sources(tables)[0])
 
 
 def steps(size: int = 3) -> pd.DataFrame:
@@ -56,7 +62,7 @@ def test_directions_lie_above_zero_where_they_hold_model_by_model() -> None:
     assert set(found.query("claim == '002-03a'")["verdict"]) == {"agrees"}
     assert set(found.query("claim == '002-03c'")["verdict"]) == {"contradicts"}
     assert (found["low"] <= found["estimate"]).all() and (found["estimate"] <= found["high"]).all()
-    assert set(rank_change.DIRECTIONS) - set(found["claim"]) == {"002-03b", "002-03e"}
+    assert set(DIRECTIONS) - set(found["claim"]) == {"002-03b", "002-03e"}
     assert set(found["n"]) == {20} and set(found["unit"]) == {"document"} and MEAN not in set(found["model"])
     few = rank_change.tables(asked(steps()))
     assert len(few["rank_change"]) and rank_change.conclusions(few).empty  # six triples
@@ -70,16 +76,14 @@ def asked(rows: pd.DataFrame) -> pd.DataFrame:
 
 def test_the_answer_says_how_the_target_moves() -> None:
     tables = rank_change.tables(asked(steps(10)))
-    assert "falls by 3.00 ranks when an incorrect entity joins the text and rises by 4.50 ranks" in rank_change.answer(
-        tables
-    )
-    said = rank_change.answer(tables)
+    assert "falls by 3.00 ranks when an incorrect entity joins the text and rises by 4.50 ranks" in answer(tables)
+    said = answer(tables)
     assert "4 come out the same in every model above the floor, 2 reversed in every one, 0 reversed in some" in said
     one_against = asked(steps(10)).assign(rc_centre=lambda t: t["rc_centre"] * t["model"].map({"a": 1, "b": -1}))
-    said = rank_change.answer(rank_change.tables(one_against))
+    said = answer(rank_change.tables(one_against))
     assert "2 come out the same in every model" in said and "2 reversed in some, and 0 are open" in said
     mixed = rank_change.tables(asked(steps(10).assign(rc_centre=[-1.0, -1.0, 1.0, 1.0] * 20)))
-    assert "neither clearly rises nor falls" in rank_change.answer(mixed)
+    assert "neither clearly rises nor falls" in answer(mixed)
 
 
 def test_a_document_of_many_steps_counts_once() -> None:
@@ -90,7 +94,9 @@ def test_a_document_of_many_steps_counts_once() -> None:
     assert row["mean"] > 1 and row["effective"] < 3 and np.isnan(row["low"])
     assert row["once"] == pytest.approx((9 * -4 + 9 * -2 + 39 * (4 + 2) / 41) / 20) and row["once_high"] < 0
     told = concluded(rank_change.conclusions(tables)).set_index(["claim", "model"])
-    assert told.loc[("002-03a", "a"), "verdict"] == "agrees" and "tell as much as 2.0" in rank_change.weights(tables)
+    assert told.loc[("002-03a", "a"), "verdict"] == "agrees"
+    correct = pick(tables["rank_change"], added_correct=True, change="rc_centre")
+    assert "tell as much as 2.0" in text.weight_of_documents(correct, tables["floors"])
     nothing = dict.fromkeys(["once", "once_low", "once_high"], np.nan)
     alone = pd.DataFrame([row | nothing | {"mean": -2.0, "low": -3.0, "high": -1.0, "change": "rc_added"}])
     (known,) = rank_change.directions(alone).to_dict("records")
@@ -116,7 +122,8 @@ def test_the_figure_has_a_panel_for_a_correct_and_one_for_an_incorrect_entity() 
     tables = rank_change.tables(steps())
     assert rank_change.sources(tables) == ["trex"]
     assert len(rank_change.draw(tables, "trex").axes) == 2
-    assert "O_a correct, O_t: -4.50" in rank_change.described(tables, "trex")
+    rows = rank_change.figure_rows(overall(tables["rank_change"], tables["floors"]))
+    assert "O_a correct, O_t: -4.50" in text.rank_change_alt(rows, "trex")
 
 
 def test_a_source_with_too_few_triples_is_not_shown() -> None:
@@ -125,16 +132,12 @@ def test_a_source_with_too_few_triples_is_not_shown() -> None:
     assert rank_change.sources(rank_change.tables(few)) == ["medline"]
 
 
-def test_changes_have_symbols() -> None:
-    assert list(rank_change.ENTITIES) == list(CHANGES)
-
-
 def test_the_recorded_tables_are_those_of_the_page() -> None:
     recorded = recorded_tables("21_rank_change")
     assert set(recorded) <= set(rank_change.CAPTIONS)
     found = concluded(rank_change.conclusions(recorded))
     assert not found.duplicated(["claim", "source", "model"]).any()
-    assert set(found["claim"]) == set(rank_change.DIRECTIONS) and len(rank_change.answer(recorded)) < 400
+    assert set(found["claim"]) == set(DIRECTIONS) and len(answer(recorded)) < 400
 
 
 def test_a_run_whose_facts_have_one_right_answer_each_still_shows_its_source():

@@ -10,11 +10,15 @@ from context_steps import TWO, made
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
 from probekit.metrics.decisions import FLOOR
+from probekit.models.registry import registry
+from probekit.report.claims import load_claims
 from probekit.report.recording import recorded_tables
-from probekit.report.verdicts import concluded
+from probekit.report.tables import pick
+from probekit.report.verdicts import concluded, judge
 
-from notebooks.contexts import telling, ucm
-from notebooks.contexts.pooling import MEAN, ONCE, POOLED, PRINTED
+from notebooks.contexts import membership_auc, pooling, text, ucm
+from notebooks.contexts.paper import ONCE, POOLED, PRINTED
+from notebooks.contexts.pooling import MEAN
 
 CATEGORIES = {"one": "general", "two": "biomedical"}
 
@@ -30,17 +34,18 @@ def test_ucm_and_accuracy_speak_of_the_same_triples() -> None:
 
 
 def test_groups_hold_what_each_group_alone_would() -> None:
-    ranked = made(TWO)
-    table = ucm.tables(ranked, CATEGORIES)["groups"]
+    ranked = made(TWO, 12)
+    own = ranked.query("twin == 'target' and model == 'one'")
+    table = ucm._groups(ranked[ranked["twin"] == "target"], pooling.floors(ranked))
     assert set(table["by"]) == set(ucm.GROUPS)
-    row = table.query("by == 'variant' and group == 'real' and model == 'one'").iloc[0]
-    part = ranked.query("variant == 'real' and model == 'one' and twin == 'target'")
-    assert row["understand"] == (part[counted(part)]["rc_centre"] < 0).mean()
-    assert row["with@5"] == (part[part["last"]]["any_after"] <= 5).mean() and row["without@5"] == 1.0
-    kind = table.query("by == 'kind' and group == 'N-1' and model == 'one'").iloc[0]
-    part = ranked.query("kind == 'N-1' and model == 'one' and twin == 'target'")
-    assert kind["understand"] == (part[counted(part)]["rc_centre"] < 0).mean() and kind["triples"] == 14
-    silent = ucm.tables(ranked.drop(columns="kind"), CATEGORIES)["groups"]
+    for name, group, part in (
+        ("variant", "real", own.query("variant == 'real'")),
+        ("kind", "N-1", own.query("kind == 'N-1'")),
+    ):
+        row = pick(table, by=name, group=group, model="one").iloc[0]
+        assert row["understand"] == (part[counted(part)]["rc_centre"] < 0).mean()
+        assert row["with@5"] == (part[part["last"]]["any_after"] <= 5).mean() and row["without@5"] == 1.0
+    silent = ucm._groups(own.drop(columns="kind"), pooling.floors(ranked))
     assert set(silent["by"]) == set(ucm.GROUPS) - {"kind"}
     sizes = table.query("by == 'size' and model == @MEAN")["group"].tolist()
     assert sizes == sorted(sizes) and sizes[0].startswith("2")
@@ -63,14 +68,49 @@ def test_conclusions_follow_from_the_shares_of_each_model() -> None:
     far = abs(by["knowledge_random"] - by["knowledge_only"]) - abs(by["knowledge_sorted"] - by["knowledge_only"])
     assert found.loc[("002-11c", "two"), "estimate"] == pytest.approx(far)
     between = tables["between"].set_index(["model", "pair"])
-    assert between.loc[("two", "real less knowledge_only"), "difference"] == pytest.approx(
-        by["real"] - by["knowledge_only"]
-    )
+    difference = between.loc[("two", "real less knowledge_only"), "difference"]
+    assert difference == pytest.approx(by["real"] - by["knowledge_only"])
     assert between.loc[("two", "knowledge_only less knowledge_sorted"), "same"] == 1.0 and len(tables["draws"]) == 4
-    assert "0.850 and 0.850 for one" in ucm.unstable(tables).lower()
-    assert len(ucm.apart(tables)[1]) == len(ucm.apart(tables)[0]) > 0
+    assert "0.850 and 0.850 for one" in text.ucm_draws(tables, "trex").lower()
+    assert len(ucm.variants_apart(tables)[1]) == len(ucm.variants_apart(tables)[0]) > 0
     assert set(found["n"]) == {40} and set(found["unit"]) == {"document"} and set(found["source"]) == {"trex"}
-    assert ucm.conclusions(ucm.tables(made(TWO, 5), {})).empty  # too few triples
+    assert ucm.conclusions({**tables, "directions": ucm.directions(made(TWO, 5), {}, pd.DataFrame())}).empty
+
+
+GENERAL, BIOMEDICAL = ("bert-base-cased", "roberta-base"), ("biobert", "bio-clinicalbert")
+CASES = {  # claim and text: chances to lift, then shares right without context, where it holds and where it does not
+    ("002-09a", "mimic"): (((0.2, 0.3, 0.8, 0.9), (1,) * 4), ((0.2, 0.95, 0.5, 0.9), (1,) * 4)),
+    ("002-09a", "trex"): (((0.8, 0.9, 0.2, 0.3), (1,) * 4), ((0.2, 0.9, 0.8, 0.3), (1,) * 4)),
+    ("002-04i", "pubmed"): (((0.5,) * 4, (1, 0.9, 0.3, 0.4)), ((0.5,) * 4, (0.3, 0.9, 0.9, 0.4))),
+}
+
+
+def verdict(claim: str, source: str, chances: tuple, hits: tuple, name: str = "{}", triples: int = 40) -> str:
+    """Of the ledger, by what the page concludes of models of the paper, or of others so alike."""
+    models = [name.format(model) for model in GENERAL + BIOMEDICAL]
+    categories = {name.format(model): registry()[model].category for model in GENERAL + BIOMEDICAL}
+    ranked = made(dict(zip(models, chances, strict=True)), triples)
+    ranked = ranked.query("variant == 'real' and twin == 'target'").assign(source=source)
+    right = ranked["model"].map(dict(zip(models, hits, strict=True))) * triples
+    ranked["any_before"] = np.where(ranked["triple_id"].astype(int) < right, 1, 9)
+    directions = ucm.directions(ranked, categories, ranked.iloc[:0])
+    rows = concluded(ucm.conclusions({"directions": directions, "floors": pooling.floors(ranked)}))
+    (one,) = (known for known in load_claims() if known.id == claim)
+    return judge(one, rows)[0]
+
+
+@pytest.mark.parametrize(("claim", "source"), CASES)
+def test_the_domain_of_a_model_is_judged_of_models_of_the_paper_alone(claim: str, source: str) -> None:
+    holds, fails = CASES[claim, source]
+    assert verdict(claim, source, *holds) == "reproduced" and verdict(claim, source, *fails) == "differs"
+    demo = "demo" if source == "trex" else "demo_bio"
+    assert verdict(claim, source, *holds, name="my-{}") == verdict(claim, demo, *holds) == "not run"
+    assert verdict(claim, source, *holds, triples=15) == "not run"
+    assert verdict(claim, source, holds[0], (0,) * 4) == "undecided"  # all at the floor
+
+
+def test_accuracy_without_biomedical_text_is_not_judged_on_general_text() -> None:
+    assert verdict("002-04i", "trex", *CASES["002-04i", "pubmed"][0]) == "not run"
 
 
 def test_models_at_the_floor_are_shown_and_not_judged() -> None:
@@ -78,19 +118,22 @@ def test_models_at_the_floor_are_shown_and_not_judged() -> None:
     low = ucm.tables(ranked.assign(any_before=ranked["model"].map({"one": 9, "two": 1})), CATEGORIES)
     found = concluded(ucm.conclusions(low)).set_index(["claim", "model"])["verdict"]
     assert found["002-14a", "one"] == FLOOR != found["002-14a", "two"]
-    assert "left out of all verdicts: one" in ucm.floor(low).lower()
+    assert "left out of all verdicts: one" in text.ucm_details(low, ["trex"]).lower()
 
 
 def test_steps_that_rise_and_fall_by_a_coin_are_kind_to_no_class() -> None:
     """However far the classes' accuracies lie apart."""
-    ranked = made({"one": 0.5, "two": 0.5}, 140)
+    ranked = made({"one": 0.5, "two": 0.5}, 140).query("twin == 'target' and variant == 'real'")
     rare = ranked["target_prompts"] <= 3
-    found = concluded(ucm.conclusions(ucm.tables(ranked.assign(any_before=np.where(rare, 9, 1)), CATEGORIES)))
-    rows = found[found["claim"] == "002-14b"]
-    assert set(rows["verdict"]) == {"undecided"} and rows["estimate"].abs().max() < 0.2
+
+    def judged(rows: pd.DataFrame) -> pd.DataFrame:
+        directions = ucm.directions(rows, CATEGORIES, rows.iloc[:0]).query("claim == '002-14b'")
+        return concluded(ucm.conclusions({"directions": directions, "floors": pooling.floors(ranked)}))
+
+    coin = judged(ranked.assign(any_before=np.where(rare, 9, 1)))
+    assert set(coin["verdict"]) == {"undecided"} and coin["estimate"].abs().max() < 0.3
     lifted = ranked.assign(rc_centre=ranked["rc_centre"].where(~rare, -ranked["rc_centre"].abs()))
-    kind = concluded(ucm.conclusions(ucm.tables(lifted, CATEGORIES)))
-    assert set(kind.loc[kind["claim"] == "002-14b", "verdict"]) == {"agrees"}
+    assert set(judged(lifted)["verdict"]) == {"agrees"}
 
 
 def test_a_document_of_most_steps_counts_once_and_gives_no_interval_to_shares_of_all_steps() -> None:
@@ -101,8 +144,8 @@ def test_a_document_of_most_steps_counts_once_and_gives_no_interval_to_shares_of
     assert of.loc[(POOLED, "one"), "understand"] < 0.25 and np.isnan(of.loc[(POOLED, "one"), "understand_low"])
     assert of.loc[(ONCE, "one"), "understand"] > 0.7 and of.loc[(ONCE, "one"), "understand_low"] > 0.5
     assert of.loc[(POOLED, "one"), "effective"] < 1.1 and of.loc[(ONCE, "one"), "effective"] == 11
-    assert "of 11 documents and tell as much as 1.0 of one size" in ucm.weights(tables)
-    assert "have no interval" in ucm.weights(tables) and "have no interval" not in ucm.weights(page_tables())
+    said = text.ucm_details(tables, ["trex"])
+    assert "of 11 documents and tell as much as 1.0 of one size" in said and "have no interval" in said
 
 
 def test_nothing_to_count_is_said() -> None:
@@ -111,16 +154,24 @@ def test_nothing_to_count_is_said() -> None:
         ucm.tables(ranked[ranked["added"] != "R1"], {})
 
 
+@pytest.fixture(scope="module")
 def page_tables() -> dict[str, pd.DataFrame]:
     """Forty triples of T-REx, and three of PubMed."""
     ranked = pd.concat([made(TWO, told=0.05), made(TWO, 3).assign(source="pubmed")], ignore_index=True)
-    found = ucm.tables(ranked, {})
-    return {**found, "telling": telling.telling(ranked, found["floors"])}
+    tables = ucm.tables(ranked, {})
+    return {**tables, "telling": membership_auc.membership_auc(ranked, tables["floors"])}
 
 
-def test_the_page_shows_the_source_with_enough_triples_and_names_the_others() -> None:
-    tables = page_tables()
-    assert ucm.sources(tables) == ["trex"] and "PubMed 3" in ucm.scarce(tables)
+@pytest.fixture
+def tables(page_tables: dict[str, pd.DataFrame]) -> dict[str, pd.DataFrame]:
+    return {name: table.copy() for name, table in page_tables.items()}
+
+
+def test_the_page_shows_the_source_with_enough_triples_and_names_the_others(tables: dict[str, pd.DataFrame]) -> None:
+    assert ucm.sources(tables) == ["trex"]
+    said = text.ucm_details(tables, ["trex"])
+    assert "judgement: PubMed 3. Their" in said and "have no interval" not in said
+    assert "judgement" not in text.ucm_details(tables, ["trex", "pubmed"])
     numbers, shown = ucm.as_table2(tables, printed=True)
     assert set(numbers["source"]) == {"trex", PRINTED} and len(shown) == 3 + 9
     first = numbers.query("model == @MEAN").iloc[0]
@@ -129,39 +180,34 @@ def test_the_page_shows_the_source_with_enough_triples_and_names_the_others() ->
     assert len(ucm.as_table3(tables, printed=True)[0]) == 6 + 12 and len(ucm.as_table3(tables, printed=False)[0]) == 6
     rows, _ = ucm.by_group(tables)
     assert set(rows["source"]) == {"trex"} and set(rows["by"]) == set(ucm.GROUPS) - {"relation"}
-    assert ucm.scarce({**tables, "counts": tables["counts"].head(1)}) == ""
 
 
-def test_the_answer_says_what_the_numbers_say() -> None:
-    tables = page_tables()
+def test_the_answer_says_what_the_numbers_say(tables: dict[str, pd.DataFrame]) -> None:
     row = tables["ucm"].query("source == 'trex' and measure == @ONCE and model == @MEAN").iloc[0]
-    told = ucm.answer(tables, printed=True)
-    assert (
-        f"in {row['understand']:.0%} of a document's steps" in told
-        and "mean over models above" in told
-        and "Table 3 all lift more than lower" in told
-    )
-    assert "Table 3" not in ucm.answer(tables, printed=False)
-    assert "not known" in ucm.answer({**tables, "telling": pd.DataFrame()}, printed=False)
-    assert len(ucm.draw(tables).axes) == 1 and "Confuse" in ucm.described(tables)
+    said = text.ucm_answer(tables, "trex", printed=True)
+    assert f"in {row['understand']:.0%} of a document's steps" in said and "mean over models above" in said
+    assert "Table 3 all lift more than lower" in said
+    assert "Table 3" not in text.ucm_answer(tables, "trex", printed=False)
+    assert "not known" in text.ucm_answer({**tables, "telling": pd.DataFrame()}, "trex", printed=False)
+    assert len(ucm.draw(tables).axes) == 1 and "Confuse" in text.ucm_alt(ucm.share_rows(tables))
 
 
 @pytest.mark.parametrize(("bar", "named"), [(0.49, False), (1.1, True)])
-def test_the_answer_sets_the_models_against_each_relation_s_commonest_object(bar: float, named: bool) -> None:
-    tables = page_tables()
+def test_the_answer_sets_the_models_against_each_relation_s_commonest_object(tables, bar: float, named: bool) -> None:
     tables["floors"]["by_relation"] = bar
-    assert ("2 of 2 right less often than each relation's commonest object" in ucm.answer(tables, True)) == named
+    said = text.ucm_answer(tables, "trex", True)
+    assert ("2 of 2 right less often than each relation's commonest object" in said) == named
 
 
 @pytest.mark.parametrize("low", [0.54, 0.46])
-def test_where_no_model_is_above_the_floor_the_answer_names_the_value_that_tells(low: float) -> None:
-    tables = page_tables()
+def test_where_no_model_is_above_the_floor_the_answer_names_the_value_that_tells(tables, low: float) -> None:
     tables["floors"]["floor"] = True
-    known = tables["telling"]
-    known[["auc", "auc_low", "auc_high"]] = 0.5, 0.4, 0.6
-    known.loc[known["value"] == "Acc@1 without context", ["auc", "auc_low", "auc_high"]] = 0.6, low, 0.67
-    said = "but Acc@1 without context does (0.60 [0.54,\N{NO-BREAK SPACE}0.67])." in ucm.answer(tables, True)
-    assert said == (low > 0.5) and "no model is shown" in ucm.answer(tables, True)
+    auc = tables["telling"]
+    auc[["auc", "auc_low", "auc_high"]] = 0.5, 0.4, 0.6
+    auc.loc[auc["value"] == "Acc@1 without context", ["auc", "auc_low", "auc_high"]] = 0.6, low, 0.67
+    answer = text.ucm_answer(tables, "trex", True)
+    said = "but Acc@1 without context does (0.60 [0.54,\N{NO-BREAK SPACE}0.67])." in answer
+    assert said == (low > 0.5) and "no model is shown" in answer
 
 
 def test_the_recorded_tables_are_those_of_the_page() -> None:
@@ -169,18 +215,14 @@ def test_the_recorded_tables_are_those_of_the_page() -> None:
     assert set(recorded) <= set(ucm.CAPTIONS)
     found = concluded(ucm.conclusions(recorded))
     assert set(found["source"]) == {"trex"} and not found.duplicated(["claim", "model", "measured"]).any()
-    assert len(ucm.answer(recorded, printed=True)) < 400
-    assert "2 of 3 right less often" in ucm.answer(recorded, printed=True) and "draws" in ucm.unstable(recorded)
+    answer = text.ucm_answer(recorded, "trex", printed=True)
+    assert len(answer) < 400 and "2 of 3 right less often" in answer and "draws" in text.ucm_draws(recorded, "trex")
 
 
 def test_two_models_are_compared_over_the_same_steps() -> None:
-    ranked = made(TWO)
-    steps = ranked[(ranked["twin"] == "target") & counted(ranked)]
-    found = ucm.tables(ranked, CATEGORIES)["against"]
-    for row in found.to_dict("records"):
-        lifted = steps[steps["source"] == row["source"]].assign(up=lambda rows: rows["rc_centre"] < 0)
-        shares = lifted[lifted["added"] != ""].groupby("model")["up"].mean()
-        assert row["difference"] == pytest.approx(shares[row["first"]] - shares[row["second"]])
-        assert row["low"] <= row["difference"] <= row["high"] and row["first"] != row["second"]
-    assert len(found) and found["difference"].abs().max() > 0
-    assert ucm.tables(ranked[ranked["model"] == "one"], CATEGORIES)["against"].empty
+    ranked = made(TWO).query("twin == 'target'")
+    (row,) = ucm._against(ranked).to_dict("records")
+    shares = (ranked[counted(ranked)]["rc_centre"] < 0).groupby(ranked["model"]).mean()
+    assert row["difference"] == pytest.approx(shares["one"] - shares["two"]) and row["difference"] > 0
+    assert row["low"] <= row["difference"] <= row["high"] and (row["first"], row["second"]) == ("one", "two")
+    assert ucm._against(ranked[ranked["model"] == "one"]).empty

@@ -12,7 +12,7 @@ from context_steps import a_page
 from probekit.models import Model
 from probekit.report import Page
 
-from notebooks.contexts import ask, decoded
+from notebooks.contexts import ask, decoding, text
 from notebooks.contexts.pooling import MEAN, floors
 
 ANSWERS = {False: ["wrong", "The Target!", "other"], True: ["an other", "wrong", "target"]}  # without, with context
@@ -29,24 +29,24 @@ def models(monkeypatch: pytest.MonkeyPatch, **of: Model) -> None:
 
 
 def test_the_first_right_answer_counts_as_squad_compares_it():
-    assert decoded.place(["a town", "The  Town", "Red-Cross"], ["redcross", "town"]) == 1
-    assert decoded.place(["city", "The  Town", "Red-Cross"], ["Redcross"]) == 3
-    assert decoded.place(["city"], ["town"]) == decoded.place([], ["town"]) == decoded.NEVER
+    assert decoding.place(["a town", "The  Town", "Red-Cross"], ["redcross", "town"]) == 1
+    assert decoding.place(["city", "The  Town", "Red-Cross"], ["Redcross"]) == 3
+    assert decoding.place(["city"], ["town"]) == decoding.place([], ["town"]) == decoding.NEVER
 
 
 def test_contexts_are_those_that_ucm_counts_from_the_prompt_to_the_longest_input():
     looked = ask.look_all(["demo"], triples=5, others=3, most=3)
-    table = decoded.chosen(looked, 2, 0)
+    table = decoding.chosen(looked, 2, 0)
     own = looked[0].steps[(looked[0].steps["variant"] == "real") & (looked[0].steps["twin"] == "target")]
     assert table["triple_id"].nunique() == 2
     for row in table.itertuples():
         of = own[(own["triple_id"] == row.triple_id) & (own["doc_id"] == row.doc_id)]
         assert of["several"].all() and row.prompt == of["before"].iloc[0] and row.text == of["text"].iloc[-1]
         assert of["step"].is_monotonic_increasing and row.target in row.correct
-    assert set(decoded.chosen(looked, 99, 0)["triple_id"]) == set(own[own["several"]]["triple_id"])
-    assert decoded.chosen(looked, 0, 0).empty
+    assert set(decoding.chosen(looked, 99, 0)["triple_id"]) == set(own[own["several"]]["triple_id"])
+    assert decoding.chosen(looked, 0, 0).empty
     scarce = replace(looked[0], contexts=looked[0].contexts.query("several").drop_duplicates("triple_id").head(19))
-    assert decoded.chosen([scarce], 2, 0).empty and len(decoded.chosen([scarce, *looked], 2, 0)) == len(table)
+    assert decoding.chosen([scarce], 2, 0).empty and len(decoding.chosen([scarce, *looked], 2, 0)) == len(table)
 
 
 def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
@@ -54,18 +54,18 @@ def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
     models(monkeypatch, one=one, two=two)
     looked = ask.look_all(["demo"], triples=4, most=3)
     done = ask.ask_all(page, ["one", "two"], looked)
-    asked = decoded.chosen(looked, 2, 0)
+    asked = decoding.chosen(looked, 2, 0)
     answers = pd.DataFrame({"answers": [ANSWERS[n >= len(asked)] for n in range(2 * len(asked))]})
-    answers.attrs["counts"] = dict.fromkeys(decoded.CALLS[1:], 7)
-    monkeypatch.setattr(decoded, "decode", lambda model, prompts, store: answers)
+    answers.attrs["counts"] = dict.fromkeys(decoding.CALLS[1:], 7)
+    monkeypatch.setattr(decoding, "decode", lambda model, prompts, store: answers)
     monkeypatch.setattr(
-        decoded, "chosen", lambda *_: asked.assign(target="target", correct=[["target", "other"]] * len(asked))
+        decoding, "chosen", lambda *_: asked.assign(target="target", correct=[["target", "other"]] * len(asked))
     )
-    tables = decoded.tables(page, ["one", "two"], looked, done, 2)
+    tables = decoding.tables(page, ["one", "two"], looked, done, 2)
     hits = tables["decoded"].set_index(["model", "judged", "k"])[["without", "with"]]
-    assert hits.loc[("one", decoded.DECODED, 1)].tolist() == [0, 0]
-    assert hits.loc[("two", decoded.DECODED, 5)].tolist() == [1, 1]
-    assert hits.loc[("one", decoded.ANY, 1)].tolist() == [0, 1]
+    assert hits.loc[("one", decoding.DECODED, 1)].tolist() == [0, 0]
+    assert hits.loc[("two", decoding.DECODED, 5)].tolist() == [1, 1]
+    assert hits.loc[("one", decoding.ANY, 1)].tolist() == [0, 1]
     own = done[done["triple_id"].isin(asked["triple_id"]) & (done["variant"] == "real") & (done["twin"] == "target")]
     first, last = own[own["step"] == 1], own[own["last"]]
     for k in (1, 5):
@@ -74,28 +74,28 @@ def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
                 (first.loc[first["model"] == model, "rank_before"] <= k).mean(),
                 (last.loc[last["model"] == model, "rank_after"] <= k).mean(),
             ]
-            assert hits.loc[(model, decoded.CANDIDATES, k)].tolist() == pytest.approx(expected)
+            assert hits.loc[(model, decoding.CANDIDATES, k)].tolist() == pytest.approx(expected)
     table = tables["decoded"]
-    order = [decoded.CANDIDATES, decoded.DECODED, decoded.ANY]
+    order = [decoding.CANDIDATES, decoding.DECODED, decoding.ANY]
     assert table.query("k == 1")["judged"].tolist() == order * 3 and table["model"].iloc[-1] == MEAN
     assert table["triples"].eq(2).all() and table["contexts"].nunique() == 1
-    assert "On 2 triples" in decoded.sentence({**tables, "floors": floors(done)}, "demo")
+    assert "On 2 triples" in text.decoded({**tables, "floors": floors(done)}, "demo")
 
 
 def test_a_model_without_a_bias_is_left_out_in_words(monkeypatch, page):
     one, bare = replace(small("bert"), name="one"), replace(small("roberta"), name="bare")
     models(monkeypatch, one=one, bare=bare)
-    monkeypatch.setattr(decoded, "decodable", lambda model: model.name != "bare")
+    monkeypatch.setattr(decoding, "decodable", lambda model: model.name != "bare")
     looked = ask.look_all(["demo"], triples=1, most=2)
     done = ask.ask_all(page, ["one", "bare"], looked)
-    tables = decoded.tables(page, ["one", "bare"], looked, done, 1)
+    tables = decoding.tables(page, ["one", "bare"], looked, done, 1)
     assert set(tables["decoded"]["model"]) == {"one"}
     row = tables["calls"].set_index("model").loc["one"]
     assert (row["prompts"], row["model calls"], row["forward rows"]) == (2, 10, 470)
-    assert decoded.sentence({**tables, "floors": floors(done)}, "demo").endswith("subtracted: bare.")
-    none = decoded.tables(page, ["bare"], looked, done, 1)
-    assert none["decoded"].empty and decoded.sentence({**none, "floors": floors(done)}, "demo").endswith(": bare.")
-    nothing = decoded.tables(page, ["one"], looked, done, 0)
-    assert nothing["decoded"].empty and "No answers were decoded" in decoded.sentence(
+    assert text.decoded({**tables, "floors": floors(done)}, "demo").endswith("subtracted: bare.")
+    none = decoding.tables(page, ["bare"], looked, done, 1)
+    assert none["decoded"].empty and text.decoded({**none, "floors": floors(done)}, "demo").endswith(": bare.")
+    nothing = decoding.tables(page, ["one"], looked, done, 0)
+    assert nothing["decoded"].empty and "No answers were decoded" in text.decoded(
         {**nothing, "floors": floors(done)}, "demo"
     )

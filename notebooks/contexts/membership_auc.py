@@ -1,0 +1,160 @@
+"""Page 22: does UCM tell facts that a model was told from facts it was not, and better than Acc@k does?"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from probekit.demo.world.exposure import NO, OFTEN, YES
+from probekit.demo.zoo import ZOO
+from probekit.metrics import Drawn, spread
+from probekit.metrics.auc import separation
+from probekit.metrics.bootstrap import effective_units
+from probekit.metrics.context import counted
+from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
+from probekit.report.charts import forest
+from probekit.report.tables import by, pick
+
+from notebooks.contexts.pooling import LEAST, MEAN, falls, overall, read_text, rises, several, speaking
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+UNDERSTAND, RANK = "Understand", "rank without context"
+VALUES = [  # what a triple is judged by; high values should mean that it is known
+    UNDERSTAND,
+    "Understand, or stays first",
+    "Understand less Misunderstand",
+    "Acc@1 without context",
+    "Acc@5 without context",
+    RANK,
+    "Acc@1 with context",
+    "Acc@5 with context",
+]
+PARTS = (  # (name, told, not told), of the facts of a half-taught model
+    ("taught or held out", TAUGHT, HELD_OUT),
+    ("taught or sharing a sentence", TAUGHT, SHARED),
+    ("sharing a sentence or held out", SHARED, HELD_OUT),
+)
+
+
+def triple_values(ranked: pd.DataFrame) -> pd.DataFrame:
+    """What the rows of one model say of each triple, over the contexts around its target.
+
+    Args:
+        ranked: rows of ``ask.ask_all`` of one model and source, of triples with a step that counts.
+
+    Returns:
+        One row per ``triple_id``, and a column for each of ``VALUES``: shares of the steps that UCM counts, shares of
+        the contexts with the target itself among the first k (that of any correct object is shared by the facts of a
+        question), and the rank as a share of the candidates, negative.
+    """
+    kept, first, last = ranked[counted(ranked)], ranked[ranked["step"] == 1], ranked[ranked["last"]]
+    up, still = rises(kept), (kept["rank_before"] == 1) & (kept["rank_after"] == 1)
+    columns = (
+        up,
+        up | still,
+        up.astype(float) - falls(kept),
+        first["rank_before"] == 1,
+        first["rank_before"] <= 5,
+        -first["rank_before"] / first["candidates"],
+        last["rank_after"] == 1,
+        last["rank_after"] <= 5,
+    )
+    triples = ranked["triple_id"]
+    means = [value.astype(float).groupby(triples.loc[value.index], sort=False).mean() for value in columns]
+    return pd.concat(dict(zip(VALUES, means, strict=True)), axis=1)
+
+
+def membership_auc(ranked: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
+    """AUC with which each of ``VALUES`` tells facts that were told from facts of the same relation that were not.
+
+    Of the demo world: facts told at least ``OFTEN`` times, and at least once, against those never told, for models
+    whose text is known. Of T-REx: the parts of a half-taught model's facts (``PARTS``).
+
+    Args:
+        ranked: of ``ask.ask_all``.
+        low: of ``pooling.floors``; models at the floor are in no mean.
+
+    Returns:
+        One row per source, ``contrast``, ``read`` (whether the models read the text: those that did not are a control),
+        model or ``MEAN``, and ``value``: ``told`` and ``not_told`` (triples), ``auc``, and ``less`` (the AUC of
+        Understand less this one, on the same draws), both with ``..._low`` and ``..._high``. No row where fewer than
+        ``LEAST`` triples were told or not told, or where that is not known.
+    """
+    rows = []
+    for labels, part in by(several(ranked[ranked["twin"] == "target"]), ["source"]):
+        source, results = str(labels["source"]), dict[tuple[str, str], dict[str, Drawn]]()
+        counts = dict[tuple[str, str], dict[str, int]]()
+        for model, of_model in part.groupby("model", sort=False):
+            values, triples = triple_values(of_model), of_model.drop_duplicates("triple_id").set_index("triple_id")
+            for contrast, read, member in _contrasts(source, str(model), triples.loc[values.index]):
+                key, chosen = (contrast, read), triples.loc[member.index]
+                results.setdefault(key, {})[str(model)] = _auc(values.loc[member.index], member, chosen)
+                counts[key] = {"told": int(member.sum()), "not_told": int((~member).sum())}
+        for (contrast, read), models in results.items():
+            heard = speaking(pd.DataFrame({"source": source, "model": list(models)}), low)["model"]
+            if len(heard) > 1:
+                models[MEAN] = _mean([models[name] for name in heard])
+            about = labels | {"contrast": contrast, "read": read} | counts[contrast, read]
+            rows += [about | {"model": model} | row for model, drawn in models.items() for row in _rows(drawn)]
+    return pd.DataFrame(rows)
+
+
+def _contrasts(source: str, model: str, triples: pd.DataFrame) -> Iterator[tuple[str, str, pd.Series]]:
+    """Name, whether the model read the text, and which of the triples of both groups were told."""
+    contrasts = []
+    if model in ZOO and "exposure" in triples and triples["exposure"].notna().all():
+        times, read = triples["exposure"].astype(int), read_text(source, model)
+        for name, least in ((f"told {OFTEN} times or more, or never", OFTEN), ("told at all, or never", 1)):
+            contrasts.append((name, read, times[(times >= least) | (times == 0)] > 0))
+    for name, told, other in PARTS:
+        half = triples["half"]
+        contrasts.append((name, YES, half[half.isin([told, other])] == told))
+    for name, read, member in contrasts:
+        if LEAST <= member.sum() <= len(member) - LEAST:
+            yield name, read, member
+
+
+def _auc(values: pd.DataFrame, member: pd.Series, triples: pd.DataFrame) -> Drawn:
+    """Of every value, shape (values,), of triples of the same relation alone; whole documents are drawn."""
+    documents, relations, told = triples["doc_id"].tolist(), triples["relation"].tolist(), member.to_numpy()
+    results = [separation(-values[name].to_numpy(), told, clusters=documents, strata=relations) for name in VALUES]
+    draws = np.column_stack([result.draws for result in results])
+    return Drawn(np.array([result.estimate for result in results]), draws, effective_units(documents))
+
+
+def _mean(models: Sequence[Drawn]) -> Drawn:
+    """The mean over models; all were asked the same triples, so that one draw serves them all."""
+    estimates, draws = (np.mean([getattr(drawn, name) for drawn in models], axis=0) for name in ("estimate", "draws"))
+    return Drawn(estimates, draws, min(drawn.units for drawn in models))
+
+
+def _rows(drawn: Drawn) -> Iterator[dict[str, object]]:
+    single = [Drawn(drawn.estimate[n], drawn.draws[:, n], drawn.units) for n in range(len(VALUES))]
+    for name, value in zip(VALUES, single, strict=True):
+        yield {"value": name, **spread("auc", value), **spread("less", single[0].minus(value))}
+
+
+def figure_rows(table: pd.DataFrame, low: pd.DataFrame, sources: Sequence[str]) -> pd.DataFrame:
+    """Of the table ``telling``: what the figure shows, over the models above the floor, controls named as such and
+    last."""
+    rows = pick(table, source=list(sources))
+    parts = [overall(part, low) for _, part in by(rows, ["source", "contrast", "read"])]
+    if not parts:
+        return rows
+    rows = pd.concat(parts).sort_values("read", key=lambda read: read == NO, kind="stable", ignore_index=True)
+    return rows.assign(facts=rows["contrast"] + rows["read"].map({NO: ", a control"}).fillna(""))
+
+
+def draw(rows: pd.DataFrame) -> Figure:
+    """AUC of every value, a series a contrast, a panel a source where there are several; dotted is chance.
+
+    Args:
+        rows: of ``figure_rows``.
+    """
+    panel = "source" if rows["source"].nunique() > 1 else None
+    return forest(rows, "auc", y="value", series="facts", panel=panel, line=0.5, xlabel="AUC", zero=False)

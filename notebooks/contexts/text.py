@@ -1,0 +1,463 @@
+"""Study 2 in words: the answers of its pages, what stands between their tables, and charts for those who see none."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from probekit.metrics.bootstrap import FEWEST
+from probekit.metrics.decisions import FLOOR, enough
+from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
+from probekit.probes.rewordings import NAME, PROMPT
+from probekit.report.tables import cell, pick
+from probekit.report.text import number, title
+from probekit.report.verdicts import concluded
+
+from notebooks.contexts.ask import DOMAINS
+from notebooks.contexts.paper import BIOMEDICAL, GENERAL, MISUNDERSTAND, ONCE, POOLED, RIGHT, UNDERSTAND, gains, table3
+from notebooks.contexts.pooling import (
+    LEAST,
+    MEAN,
+    Tables,
+    conclusions,
+    main_contrast,
+    moved,
+    one_row,
+    overall,
+    sided,
+    speaking,
+)
+
+VALUE, RANK = "Understand", "rank without context"  # of the table ``telling``
+NOTHING = ": nothing follows from ranks"  # where no model is above the floor
+
+
+# ---- every page -----------------------------------------------------------------------------------------------------
+
+
+def named(source: str) -> str:
+    """A source within a sentence, escaped."""
+    name = title(source)
+    return f"the {name[0].lower()}{name[1:]}" if source in DOMAINS else name
+
+
+def whose(row: Mapping[Any, object] | pd.Series) -> str:
+    """Of whom a row of ``overall`` speaks, in words, escaped."""
+    return f"the {MEAN} above the floor" if row["model"] == MEAN else title(str(row["model"]))
+
+
+def unheard(floor: pd.DataFrame, source: str) -> str:
+    """What to say in place of an answer where no model is above the floor of a source; empty where one is."""
+    if not pick(floor, source=source)["floor"].all():
+        return ""
+    return f"On {named(source)} no model is shown to do better than one constant answer{NOTHING}."
+
+
+def weight_of_documents(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> str:
+    """Of how many documents of one size the steps of ``one_row`` tell, and what follows, in a sentence."""
+    row = one_row(table, floor, **values)
+    text = (
+        f"The {row['steps']:,.0f} steps that add a correct entity are of {row['documents']:,.0f} documents and tell as "
+        f"much as {row['effective']:.1f} of one size would, since some hold many; so each document counts once"
+    )
+    return f"{text}{', and means over all these steps have no interval' * (row['effective'] < FEWEST)}."
+
+
+# ---- page 20 --------------------------------------------------------------------------------------------------------
+
+
+def _main_source(tables: Tables) -> tuple[pd.Series, pd.DataFrame]:
+    """Of the source with most triples to count its row, and those of its relations."""
+    row = tables["sources"].sort_values("several", ascending=False, kind="stable").iloc[0]
+    return row, pick(tables["relations"], source=row["source"])
+
+
+def contexts_answer(tables: Tables) -> str:
+    """Of the source with most triples to count, how many have a document and how many another right answer in it, and
+    how much of that is one relation's."""
+    row, each = _main_source(tables)
+    facts = f"{row['triples']:,} facts of {named(row['source'])}"
+    needed = "what the method needs: a document that names the subject, the answer and another right answer."
+    if not each["counted"].sum():
+        return f"Of {facts}, none has {needed}"
+    first = each.loc[each["counted"].idxmax()]
+    share = first["counted"] / each["counted"].sum()
+    end = ", and so are most results of the next pages." if share > 0.5 else "."
+    return (
+        f"Of {facts}, only {row['several']:,} ({row['several'] / row['triples']:.0%}) have {needed} Of the steps that "
+        f"these give, one entity added each time, {share:.0%} are about one relation, “{first['label']}”{end}"
+    )
+
+
+def contexts_kinds(tables: Tables) -> str:
+    """Of the same source, how the steps that UCM counts divide over the kinds of relations that LAMA tells."""
+    _, each = _main_source(tables)
+    each = each[each["kind"].fillna("") != ""] if "kind" in each else each.iloc[:0]
+    if each.empty:
+        return ""
+    steps = each.groupby("kind")["counted"].sum().sort_values(ascending=False)
+    parts = " and ".join(f"{count / steps.sum():.0%} of {kind} relations" for kind, count in steps.items() if count)
+    return f"By the kinds that the data give to relations, these steps are {parts}."
+
+
+def contexts_halves(tables: Tables) -> str:
+    """How much the facts of a half-taught model give over all parts."""
+    if tables["halves"].empty:
+        return "No source of this run has facts of which one half was taught."
+    whole = pick(tables["halves"], relation="all").set_index("half")["several"]
+    parts = ", ".join(f"{whole[name]:,} {name}" for name in (TAUGHT, HELD_OUT, SHARED) if name in whole)
+    return (
+        f"Of {whole.sum():,} triples of {title('trex')} with another correct object, by what a half-taught model was "
+        f"told: {parts}."
+    )
+
+
+def contexts_cut(tables: Tables) -> str:
+    """How many inputs were longer than their model, in a sentence."""
+    share, ends = tables["cut"][["cut_share", "unfinished"]].max()
+    if not share:
+        return "Every added entity fitted into its model."
+    return (
+        f"The added entity did not fit into the model in at most {share:.1%} of the steps of a model on a source, and "
+        f"the last one in at most {ends:.0%} of its contexts of real text."
+    )
+
+
+# ---- page 21 --------------------------------------------------------------------------------------------------------
+
+
+def rank_change_answer(tables: Tables, source: str) -> str:
+    """How the target of the models above the floor moves on a source; how many of the paper's directions hold in each
+    of these models, how many are reversed in each, and how many are open."""
+    changes = overall(tables["rank_change"], tables["floors"], source=source, change="rc_centre")
+    changes, few = enough(changes, "triples", f"triples of {named(source)}")
+    if few or (few := unheard(tables["floors"], source)):
+        return few
+    parts = [
+        f"{_moves(row)} when {added} entity joins the text"
+        for correct, added in ((False, "an incorrect"), (True, "a correct"))
+        for row in pick(changes, added_correct=correct).to_dict("records")
+    ]
+    text = f"On {named(source)} the right answer {' and '.join(parts)} ({whose(changes.iloc[0])})."
+    rows = concluded(conclusions({**tables, "directions": pick(tables["directions"], source=source)}))
+    if rows.empty:
+        return text
+    sides = [set(part["verdict"]) for _, part in rows[rows["verdict"] != FLOOR].groupby("claim")]
+    same, reversed_ = sides.count({"agrees"}), sides.count({"contradicts"})
+    some = sum("contradicts" in side for side in sides) - reversed_
+    return (
+        f"{text} Of the {len(sides)} directions of movement that the paper reports, {same} come out the same in every "
+        f"model above the floor, {reversed_} reversed in every one, {some} reversed in some, and "
+        f"{len(sides) - same - reversed_ - some} are open."
+    )
+
+
+def _moves(row: Mapping[Any, Any]) -> str:
+    """In words, where the interval allows: ``falls by 0.76 ranks``."""
+    _, (mean, low, high) = moved(row)
+    if not (low > 0 or high < 0):
+        return "neither clearly rises nor falls"
+    return f"{'falls' if mean > 0 else 'rises'} by {abs(mean):.2f} ranks"
+
+
+def rank_change_alt(rows: pd.DataFrame, source: str) -> str:
+    """The chart in words, from its rows of what speaks for a source."""
+    parts = (f"{row.added}, {row.entity}: {row.moved:.2f}" for row in rows.itertuples())
+    return f"Dot plot of mean rank changes on {title(source)}, {rows['model'].iloc[0]}. {'; '.join(parts)}."
+
+
+# ---- page 22 --------------------------------------------------------------------------------------------------------
+
+
+def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
+    """What an added correct entity does on a source, and whether Understand tells what was told.
+
+    Args:
+        printed: whether the paper's numbers may stand beside ours.
+    """
+    floors = tables["floors"]
+    row = one_row(tables["ucm"], floors, source=source, measure=ONCE)
+    _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
+    if few:
+        return few
+    contrast = main_contrast(tables["telling"], floors, source)
+    if none := unheard(floors, source):
+        return f"{none.replace(NOTHING, '')} {tells(contrast)}" if len(contrast) and _best_value(contrast) else none
+    text = (
+        f"Another right answer before a question of {named(source)} lifts the one asked for "
+        f"in {row['understand']:.0%} of a document's steps and lowers it in {row['misunderstand']:.0%} "
+        f"({whose(row)}{_below_relations(floors, source)})"
+    )
+    if printed:
+        paper = table3()
+        more = (paper["U"] > paper["M"]).sum()
+        which = "all" if more == len(paper) else f"{more} of {len(paper)}"
+        text += f"; in the paper's Table 3 {which} lift more than lower"
+    if contrast.empty:
+        return f"{text}. Which of these facts the models were told is not known, or of too few."
+    return f"{text}. {tells(contrast)}"
+
+
+def _below_relations(floors: pd.DataFrame, source: str) -> str:
+    """How many of the models that speak for a source are right less often than each relation's commonest object."""
+    rows = speaking(pick(floors, source=source), floors)
+    small, bar = int((rows["accuracy"] < rows["by_relation"]).sum()), rows["by_relation"].max()
+    which = f"{small} of {len(rows)} " * (len(rows) > 1)
+    return f", {which}right less often than each relation's commonest object, {bar:.0%}" if small else ""
+
+
+def ucm_alt(rows: pd.DataFrame) -> str:
+    """The chart in words, from its rows."""
+    return "Dot plot of shares of steps. " + "; ".join(
+        f"{title(row.source)}, {title(row.model)}, {row.answer} {number(row.share, 2)}" for row in rows.itertuples()
+    )
+
+
+def ucm_details(tables: Tables, shown: Sequence[str]) -> str:
+    """Beside the tables, of the first of the sources that are shown: how few documents the steps tell of, Acc@1 of the
+    target alone, how many steps could not be Understand, which models are at the floor; and the sources not shown."""
+    source, floors = shown[0], tables["floors"]
+    where: dict[str, object] = {"source": source, "measure": POOLED}
+    target = one_row(tables["accuracy"], floors, source=source, gold="single", k=1)
+    whichever = one_row(tables["accuracy"], floors, source=source, gold="any", k=5)
+    first = one_row(tables["ucm"], floors, **where)["already_first"]
+    own = pick(floors, source=source)
+    low = ", ".join(title(name) for name in pick(own, floor=True)["model"])
+    which = f"not above it, and left out of all verdicts: {low}" if low else "every model is above it"
+    counts = tables["counts"].set_index("source")["with another correct object"]
+    scarce = ", ".join(f"{title(name)} {count}" for name, count in counts.items() if count and name not in shown)
+    return (
+        f"{weight_of_documents(tables['ucm'], floors, **where)} If the target alone counts as right, Acc@1 is "
+        f"{target['without']:.2f} without context and {target['with']:.2f} with it; by any correct object Acc@5 with "
+        f"context is {whichever['with']:.2f}. Before {first:.0%} of the steps the target stood first, so that it could "
+        f"not rise. On the {own['questions'].max():,} questions of these contexts the best constant answer is right to "
+        f"{own['constant'].max():.0%}; {which}. "
+        + f"Too few triples for a judgement: {scarce}. Their rows stand in the tables at the end."
+        * bool(scarce)
+    )
+
+
+def ucm_draws(tables: Tables, source: str) -> str:
+    """How Understand of the random context differs between draws, of the models above the floor, in a sentence."""
+    draws = pick(tables["draws"], source=source)
+    if draws.empty:
+        return ""
+    parts = [
+        f"{part['understand'].min():.3f} and {part['understand'].max():.3f} for {title(str(model))}"
+        for model, part in speaking(draws, tables["floors"]).groupby("model", sort=False)
+    ]
+    count = draws.groupby("model").size().max()
+    return f"In {count} draws of the knowledge-random context Understand lies between {'; '.join(parts)}."
+
+
+def tells(rows: pd.DataFrame) -> str:
+    """Whether Understand tells facts that were told, in a sentence. That it does not is said only where another value
+    does: else nothing shows that they could be told.
+
+    Args:
+        rows: of ``membership_auc.main_contrast``.
+    """
+    by_value, facts = rows.set_index("value"), "which facts a model was told"
+    own, rank = by_value.loc[VALUE], by_value.loc[RANK]
+    side, best = _side(own), _best_value(rows)
+    if not side and not best:
+        return (
+            f"Nothing here could tell {facts} (AUC: Understand {own['auc']:.2f}, rank without context "
+            f"{rank['auc']:.2f}, chance 0.5)."
+        )
+    text = f"How often an answer is lifted {side or 'is not shown to tell'} {facts}"
+    return f"{text} (AUC {own['auc']:.2f}; chance is 0.5){'' if side else f', but {best}'}."
+
+
+def _best_value(rows: pd.DataFrame) -> str:
+    """Which value tells best what was told, with its AUC, to end a sentence; empty where none does."""
+    able = rows[rows["auc_low"] > 0.5].sort_values("auc")
+    return f"{able['value'].iloc[-1]} does ({cell(able.iloc[-1].to_dict(), 'auc', 2)})" if len(able) else ""
+
+
+def _side(row: pd.Series) -> str:
+    return sided(row["auc_low"], row["auc_high"], ("tells", "tells the wrong way round", ""), 0.5)
+
+
+def facts_told(tables: Tables, source: str) -> str:
+    """How many facts the first contrast compares, and whether Understand tells them: how it compares with accuracy
+    without context where it does, and which value does where it does not."""
+    rows = main_contrast(tables["telling"], tables["floors"], source)
+    if rows.empty:
+        return (
+            f"It is not known which facts of {named(source)} these models were told, or too few were told or "
+            f"not: an AUC is given from {LEAST} triples of either kind on."
+        )
+    by_value, words = rows.set_index("value"), ("better than", "worse than", "no more surely than")
+    beside = [
+        f"{sided(by_value.loc[name, 'less_low'], by_value.loc[name, 'less_high'], words)} "
+        + name.replace("rank", "the rank")
+        for name in ("Acc@5 without context", RANK)
+    ]
+    side, best = _side(by_value.loc[VALUE]), _best_value(rows)
+    which = f"Understand tells them {', and '.join(beside)}" if side else "None of these values tells them apart"
+    if side != "tells" and (side or best):
+        way = "tells them the wrong way round" if side else "is not shown to tell them"
+        which = f"Understand {way}{', but ' * bool(best)}{best}"
+    return (
+        f"On {named(source)} {rows['told'].iloc[0]:.0f} triples were told and {rows['not_told'].iloc[0]:.0f} were "
+        f"not ({rows['contrast'].iloc[0]}). {which}."
+    )
+
+
+def decoded(tables: Tables, source: str) -> str:
+    """How often the target is among the first five answers by decoding and by ranks, and which models were left out."""
+    table, calls = tables["decoded"], tables["calls"]
+    rows = overall(table, tables["floors"], source=source, k=5) if len(table) else table
+    if rows.empty and calls.empty:
+        return "No answers were decoded in this run: “decoded” is 0, or every source has too few triples."
+    text = ""
+    if len(rows):
+        judged = rows.set_index("judged")["with"]
+        text = (
+            f"On {rows['triples'].iloc[0]} triples of {named(source)} decoding gives the target among its first "
+            f"five answers in {judged['decoding']:.0%} of the contexts, and ranks give it in "
+            f"{judged['rank among candidates']:.0%}."
+        )
+    if names := ", ".join(title(str(name)) for name in calls.loc[calls["prompts"] == 0, "model"]):
+        text += f" Left out, since the head has no bias over the vocabulary that could be subtracted: {names}."
+    return text.strip()
+
+
+# ---- page 23 --------------------------------------------------------------------------------------------------------
+
+
+def copy_answer(tables: Tables, source: str) -> str:
+    """Whether target and negative target differ on a source, and more so where a fact was told."""
+    row = one_row(tables["differences"], tables["floors"], source=source)
+    _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
+    if few or (few := unheard(tables["floors"], source)):
+        return few
+    up, down = (
+        sided(row[f"{name}_low"], row[f"{name}_high"], ("excludes", "excludes", "includes"))
+        for name in ("understand", "misunderstand")
+    )
+    zero = f"both 95% intervals {up.removesuffix('s')}" if up == down else f"the 95% intervals: {up}, {down}"
+    text = (
+        f"On {named(source)} an added right answer lifts the answer asked for {_points(row['understand'])} often than "
+        f"a wrong entity in its place, and lowers it {_points(row['misunderstand'])} often ({whose(row)}, {ONCE}; "
+        f"{zero} zero)."
+    )
+    shares = overall(tables["twins"], tables["floors"], source=source, measure=POOLED).set_index("twin")["understand"]
+    pooled = shares["target"] - shares["negative"]
+    if row["understand"] * pooled < 0:
+        text += f" Over all steps, as in the paper, it lifts it {_points(pooled)} often."
+    copied = one_row(tables["copying"], tables["floors"], source=source, variant="knowledge_only")
+    text += (
+        f" After a text of entities alone {copied['named']:.0%} of first answers are among these, without it "
+        f"{copied['named_bare']:.0%}."
+    )
+    rows = concluded(pick(conclusions(tables), source=source, claim="002-12c"))
+    if rows.empty:
+        return f"{text} Whether a lift is more frequent where a fact was told cannot be said here."
+    sizes = " and ".join(", ".join(f"{100 * size:+.1f}" for size in rows["estimate"]).rsplit(", ", 1))
+    above, below = ((rows["verdict"] == sign).sum() for sign in ("agrees", "contradicts"))
+    which = f"{above} of the {len(rows)} intervals above zero and {below} below"
+    which = which if above or below else "no interval excludes zero"
+    return f"{text} Understanding would lift taught facts more: by {sizes} points; {which}."
+
+
+def _points(difference: float) -> str:
+    return f"{100 * abs(difference):.1f} points {'more' if difference > 0 else 'less'}"
+
+
+# ---- page 24 --------------------------------------------------------------------------------------------------------
+
+
+def biases_answer(tables: Tables, source: str) -> str:
+    """How many first answers other words change on a source, and whether what is named more often is right more
+    often."""
+    rows, few = pick(tables["wordings"], source=source), ""
+    if len(rows):
+        rows, few = enough(rows, "questions", f"questions of {named(source)}")
+    if few:
+        return few
+    changed: dict[str, list[tuple[str, float]]] = {}
+    for wording, name in ((PROMPT, "another prompt of the same meaning"), (NAME, "another name of the subject")):
+        for context in ("without", "with"):
+            if len(pick(rows, wording=wording, context=context)):
+                row = one_row(rows, tables["floors"], wording=wording, context=context)
+                changed.setdefault(context, []).append((name, row["changed"]))
+    text = f"Other words are not asked of {named(source)}, since its data have none."
+    if changed:
+        (name, share), *more = changed["without"]
+        text = f"On {named(source)}, {name} changes {share:.0%}"
+        text += "".join(f" and {name} {share:.0%}" for name, share in more) + " of the first answers"
+        if "with" in changed:
+            after = " and ".join(f"{share:.0%}" for _, share in changed["with"])
+            text += f"; after a document these shares are {after}"
+        text += "."
+    found = pick(tables["samples"], source=source, context="without")
+    found = speaking(found[found["auc"].notna()] if "auc" in found else found.iloc[:0], tables["floors"])
+    if len(found):
+        above = int((found["auc_low"] > 0.5).sum())
+        who = f" by {above} of {len(found)} models" * (0 < above < len(found))
+        text += (
+            f" Facts whose object more documents name are {'not clearly ' * (not above)}more often answered right{who}."
+        )
+    return text
+
+
+def right_by_one_alone(tables: Tables, source: str) -> str:
+    """How many questions one of two prompts alone gets right, without and with context, in a sentence."""
+    rows = pick(tables["wordings"], source=source, wording=PROMPT)
+    if not len(rows):
+        return ""
+    shares = [one_row(rows, tables["floors"], context=context)["only_one"] for context in rows["context"].unique()]
+    text = f"One of the two prompts alone is right about {shares[0]:.0%} of the questions without context"
+    return text + f", and about {shares[1]:.0%} with it" * (len(shares) > 1) + "."
+
+
+def biases_floors(tables: Tables, source: str) -> str:
+    """On which questions a model counts as knowing more than a constant answer, in sentences."""
+    parts = []
+    for name, what in (("floors", "questions"), ("agreement", "questions of the steps that two prompts share")):
+        if len(rows := pick(tables[name], source=source)):
+            low = ", ".join(title(model) for model in pick(rows, floor=True)["model"])
+            which = f"not above it, and not judged on them: {low}" if low else "every model is above it"
+            parts.append(f"the best constant answer to {rows['questions'].max():,} {what} ({which})")
+    return f"Models are compared with {' and with '.join(parts)}."
+
+
+# ---- page 29 --------------------------------------------------------------------------------------------------------
+
+
+def paper_answer(tables: Tables) -> str:
+    """What biomedical text does to Understand, to Misunderstand, and to the direction of moves."""
+    up, wrong = gains(UNDERSTAND), gains(MISUNDERSTAND)
+    right = pick(tables["shares"], share=RIGHT).groupby("text")["value"].mean()
+    return (
+        "Models trained on biomedical text move the right answer more often than the general ones they start from; "
+        "that more of these moves go the right way is not shown, and four starting points are too few for a test. In "
+        f"the paper's Table 3 a model so trained lifts it in {100 * up.mean():.0f} of 100 steps more than the general "
+        "model it was trained on from, and lowers it in "
+        f"{100 * wrong.mean():.0f} more; {right[BIOMEDICAL]:.0%} of such models' moves go the right way, and "
+        f"{right[GENERAL]:.0%} of general ones'."
+    )
+
+
+def paper_starts() -> str:
+    """For how many starting points the changes have the same sign."""
+    counts = [f"{(gain > 0).sum()} of {len(gain)}" for gain in map(gains, (UNDERSTAND, MISUNDERSTAND, RIGHT))]
+    return (
+        f"The {len(table3())} models go back to {len(gains(RIGHT))} of general text. Understand rises for {counts[0]}, "
+        f"Misunderstand for {counts[1]}, the share of moves in the right direction for {counts[2]}. Four starting "
+        "points are too few for any test at 5%: even with all four on one side p is 0.125."
+    )
+
+
+def paper_mirror() -> str:
+    """How far target and negative target are from being opposite."""
+    mean = table3().mean()
+    return (
+        f"For the target Understand is {mean['U']:.2f} and Misunderstand {mean['M']:.2f} on average; for the "
+        f"negative target {mean['other U']:.2f} and {mean['other M']:.2f}. The order turns round in every model, the "
+        f"size does not: a wrong centre is mostly left where it is (Confuse {mean['other C']:.2f})."
+    )

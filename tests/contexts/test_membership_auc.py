@@ -1,0 +1,107 @@
+"""Does Understand tell facts that were told from facts that were not: on steps made by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from context_steps import TWO, made
+
+from probekit.probes.halves import HELD_OUT, TAUGHT
+
+from notebooks.contexts import text
+from notebooks.contexts.membership_auc import UNDERSTAND, draw, figure_rows, membership_auc, triple_values
+from notebooks.contexts.pooling import MEAN, Tables, floors, main_contrast
+
+
+def told(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
+    low = floors(ranked)
+    return {"telling": membership_auc(ranked, low), "floors": low}
+
+
+@pytest.fixture(scope="module")
+def clear() -> dict[str, pd.DataFrame]:
+    """Of models that lift the facts they were told far more often than others."""
+    return told(made({"one": 0.3, "two": 0.3}, told=0.6))
+
+
+@pytest.fixture(scope="module")
+def even() -> dict[str, pd.DataFrame]:
+    """Of models that lift all facts alike."""
+    return told(made(TWO))
+
+
+def test_understand_tells_taught_facts_where_it_rests_on_them(clear: Tables, even: Tables) -> None:
+    for table, sure in ((even["telling"], False), (clear["telling"], True)):
+        mean = table[table["model"] == MEAN].set_index("value")
+        row = mean.loc[UNDERSTAND]
+        assert (row["auc_low"] > 0.5) == sure and row["told"] == row["not_told"] == 20
+        assert (row["less"], row["less_low"], row["less_high"]) == (0, 0, 0)
+        auc = table[table["value"] == UNDERSTAND].set_index("model")["auc"]
+        assert auc[MEAN] == auc.drop(MEAN).mean()
+    hit = mean.loc["Acc@5 without context"]
+    assert hit["auc"] == 0.5 and hit["less_low"] > 0
+
+
+def test_models_at_the_floor_are_in_no_mean_and_unknown_facts_in_no_row() -> None:
+    ranked, low = made(TWO), pd.DataFrame({"source": "trex", "model": [*TWO], "floor": [False, True]})
+    alone = membership_auc(ranked, low)
+    assert MEAN not in set(alone["model"]) and set(main_contrast(alone, low, "trex")["model"]) == {"one"}
+    assert membership_auc(ranked.assign(half=""), low).empty
+
+
+def test_triple_values_are_shares_of_steps_and_contexts() -> None:
+    ranked = made({"one": 1.0}, 2)
+    values = triple_values(ranked[ranked["twin"] == "target"])
+    assert values[UNDERSTAND].tolist() == [1.0, 1.0]
+    assert values["Acc@5 with context"].tolist() == [1.0, 1.0]
+    assert values["Acc@5 without context"].tolist() == [0.0, 0.0]  # of the target, not of any correct object
+    assert values["rank without context"].tolist() == [-6 / 50] * 2
+
+
+def test_facts_of_the_demo_world_are_told_by_their_tellings() -> None:
+    ranked = made({"zoo/bert-tiny": 0.5, "zoo/bert-tiny-bio": 0.5}, 30).assign(source="demo", half="")
+    tables = told(ranked.assign(exposure=ranked["triple_id"].astype(int) % 3 * 2.0))
+    table, low = tables.values()
+    read = table.groupby("read")["model"].unique().map(list).to_dict()
+    assert read == {"no": ["zoo/bert-tiny-bio"], "yes": ["zoo/bert-tiny"]}
+    counts = table.drop_duplicates("contrast").set_index("contrast")[["told", "not_told"]].to_dict("index")
+    assert counts == {
+        "told 4 times or more, or never": {"told": 10, "not_told": 10},
+        "told at all, or never": {"told": 20, "not_told": 10},
+    }
+    shown = figure_rows(table, low, ["demo"])
+    assert shown["facts"].iloc[-1].endswith("a control") and len(draw(shown).axes) == 1
+    assert set(main_contrast(table, low, "demo")["read"]) == {"yes"}
+
+
+def test_too_few_told_facts_give_no_number() -> None:
+    ranked = made({"one": 0.5}, 30)
+    tables = told(ranked.assign(half=np.where(ranked["triple_id"].isin(["0", "2", "4", "6"]), TAUGHT, HELD_OUT)))
+    assert tables["telling"].empty and "too few" in text.facts_told(tables, "trex")
+    assert figure_rows(*tables.values(), ["trex"]).empty
+
+
+@pytest.mark.parametrize(
+    ("own", "rank", "said"),
+    [
+        (0.52, 0.53, "Nothing here could tell"),
+        (0.52, 0.8, "is not shown to tell"),
+        (0.52, 0.8, "but rank without context does (0.80 [0.70,\N{NO-BREAK SPACE}0.90])"),
+        (0.7, 0.5, "lifted tells which facts"),
+        (0.3, 0.5, "the wrong way round"),
+    ],
+)
+def test_that_a_measure_does_not_tell_is_said_only_where_another_does(own: float, rank: float, said: str) -> None:
+    rows = pd.DataFrame({"value": [UNDERSTAND, text.RANK], "auc": [own, rank]})
+    assert said in text.tells(rows.assign(auc_low=rows["auc"] - 0.1, auc_high=rows["auc"] + 0.1))
+
+
+def test_the_sentence_compares_understand_with_accuracy(clear: Tables, even: Tables) -> None:
+    said = text.facts_told(clear, "trex")
+    assert "20 triples were told and 20 were not" in said and "better than Acc@5 without context" in said
+    table = clear["telling"].copy()
+    table.loc[table["value"] == UNDERSTAND, ["auc_low", "auc_high"]] = 0.4, 0.6
+    said = text.facts_told({**clear, "telling": table}, "trex")
+    assert "Understand is not shown to tell them, but" in said and "no more surely" not in said
+    assert "None of these values" in text.facts_told(even, "trex")
