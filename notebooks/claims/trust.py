@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 Array = npt.NDArray[np.float64]
 Generator = np.random.Generator
 Draw = Callable[[Generator, float], pd.DataFrame]
+ENDS = ["estimate", "low", "high"]
 SAMPLES = 2000  # bootstrap draws within a simulated study
 CAPTIONS = {"rules": "Every rule on simulated data: decisions under no effect, and under the effect named"}
 
@@ -79,8 +80,7 @@ def models(count: int) -> Draw:
         second = (generator.random((300, count)) < np.clip(easy + effect, 0, 1)).astype(float)
         gains = second - (generator.random((300, count)) < easy)
         drawn = bootstrap_means(gains, samples=SAMPLES, seed=int(generator.integers(1 << 30)))
-        ends = [interval(column, 300) for column in drawn.T]
-        return pd.DataFrame({"estimate": gains.mean(0), "low": [e[0] for e in ends], "high": [e[1] for e in ends]})
+        return _estimates(gains.mean(0), drawn, 300)
 
     return draw
 
@@ -93,9 +93,8 @@ def swaps(generator: Generator, effect: float) -> pd.DataFrame:
     pairs = np.array([[1, 1, 0], [-1, 0, 1], [0, -1, -1]])
     gaps = np.hstack([side.astype(float) @ pairs for side in hits])
     drawn = bootstrap_means(gaps, samples=SAMPLES, seed=int(generator.integers(1 << 30)))
-    ends = [(mean, *interval(column, 300)[:2]) for mean, column in zip(gaps.mean(0), drawn.T, strict=True)]
-    found = [opposed(ends[i], ends[i + 3]) for i in range(3)]
-    return pd.DataFrame(found, columns=["estimate", "low", "high"])
+    ends = list(_estimates(gaps.mean(0), drawn, 300).itertuples(index=False, name=None))
+    return pd.DataFrame([opposed(ends[i], ends[i + 3]) for i in range(3)], columns=ENDS)
 
 
 def crossed(count: int) -> Draw:
@@ -110,8 +109,7 @@ def crossed(count: int) -> Draw:
         units = [(i, j) for i in range(40) for j in range(15)]
         table = values.reshape(-1, count)
         drawn = crossed_means(table, units, samples=SAMPLES, seed=int(generator.integers(1 << 30)))
-        ends = [interval(column, 15) for column in drawn.T]
-        return pd.DataFrame({"estimate": table.mean(0), "low": [e.low for e in ends], "high": [e.high for e in ends]})
+        return _estimates(table.mean(0), drawn, 15)
 
     return draw
 
@@ -124,8 +122,8 @@ def steps_alone(generator: Generator, effect: float) -> pd.DataFrame:
 def short_intervals(generator: Generator, effect: float) -> pd.DataFrame:
     """As ``originals``, with the plain percentile interval."""
     values, clusters = _originals(generator, effect)
-    low, high, _ = interval(bootstrap_means(values, clusters, SAMPLES, int(generator.integers(1 << 30))), np.inf)
-    return pd.DataFrame({"estimate": [values.mean()], "low": [low], "high": [high]})
+    drawn = bootstrap_means(values, clusters, SAMPLES, int(generator.integers(1 << 30)))
+    return _estimates([values.mean()], drawn, np.inf)
 
 
 def signs(generator: Generator, effect: float) -> pd.DataFrame:
@@ -141,8 +139,7 @@ def smallest(generator: Generator, effect: float) -> pd.DataFrame:
     tables = [_originals(generator, effect) for _ in range(3)]
     seed = int(generator.integers(1 << 30))
     drawn = np.column_stack([bootstrap_means(v, c, SAMPLES, seed + i)[:, 0] for i, (v, c) in enumerate(tables)]).min(1)
-    low, high, _ = interval(drawn, np.inf)
-    return pd.DataFrame({"estimate": [min(v.mean() for v, _ in tables)], "low": [low], "high": [high]})
+    return _estimates([min(v.mean() for v, _ in tables)], drawn[:, None], np.inf)
 
 
 def mean_of_models(generator: Generator, effect: float) -> pd.DataFrame:
@@ -156,8 +153,8 @@ def four_sets(generator: Generator, effect: float) -> pd.DataFrame:
     """Four data sets: the correlation of two of their means, with prompts drawn inside each."""
     true = generator.multivariate_normal([0, 0], [[1, effect], [effect, 1]], 4)
     noisy = true + generator.normal(0, 0.1, (SAMPLES, 4, 2))
-    low, high, _ = interval([float(np.asarray(np.corrcoef(one.T))[0, 1]) for one in noisy], np.inf)
-    return pd.DataFrame({"estimate": [float(np.asarray(np.corrcoef(true.T))[0, 1])], "low": [low], "high": [high]})
+    drawn = np.array([[np.corrcoef(sets.T)[0, 1]] for sets in noisy])
+    return _estimates([np.corrcoef(true.T)[0, 1]], drawn, np.inf)
 
 
 def _documents(generator: Generator, effect: float) -> tuple[Array, list[int]]:
@@ -176,8 +173,13 @@ def _originals(generator: Generator, effect: float) -> tuple[Array, list[int]]:
 
 
 def _row(values: Array, clusters: list[int] | None) -> pd.DataFrame:
-    found = bootstrap_ci(values, clusters, samples=SAMPLES)
-    return pd.DataFrame({"estimate": [found.estimate], "low": [found.low], "high": [found.high]})
+    return pd.DataFrame([bootstrap_ci(values, clusters, samples=SAMPLES)[:3]], columns=ENDS)
+
+
+def _estimates(estimates: npt.ArrayLike, drawn: Array, units: float) -> pd.DataFrame:
+    """Estimates with the intervals of their draws of so many units, shape (samples, estimates)."""
+    ends = [interval(column, units)[:2] for column in drawn.T]
+    return pd.DataFrame(np.column_stack([np.asarray(estimates, dtype=float), ends]), columns=ENDS)
 
 
 HITS, RANKS, METHODS, WORDS, STRONG = (
