@@ -153,8 +153,8 @@ def four_sets(generator: Generator, effect: float) -> pd.DataFrame:
     """Four data sets: the correlation of two of their means, with prompts drawn inside each."""
     true = generator.multivariate_normal([0, 0], [[1, effect], [effect, 1]], 4)
     noisy = true + generator.normal(0, 0.1, (SAMPLES, 4, 2))
-    drawn = np.array([[np.corrcoef(sets.T)[0, 1]] for sets in noisy])
-    return _estimates([np.corrcoef(true.T)[0, 1]], drawn, np.inf)
+    drawn = np.array([[np.asarray(np.corrcoef(sets.T))[0, 1]] for sets in noisy])
+    return _estimates([np.asarray(np.corrcoef(true.T))[0, 1]], drawn, np.inf)
 
 
 def _documents(generator: Generator, effect: float) -> tuple[Array, list[int]]:

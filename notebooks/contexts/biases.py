@@ -24,30 +24,7 @@ from probekit.report.charts import forest
 from probekit.report.tables import by, pick
 
 from notebooks.contexts import pooling
-from notebooks.contexts.pooling import (
-    DIRECTION,
-    FEW,
-    FLOORS,
-    LEAST,
-    Array,
-    Column,
-    Tables,
-    by_model,
-    classes,
-    first,
-    floors,
-    for_reading,
-    in_order,
-    less,
-    lowest,
-    measured,
-    read_text,
-    share_of,
-    sources_shown,
-    spanned,
-    spans,
-    within_relations,
-)
+from notebooks.contexts.pooling import DIRECTION, FEW, FLOORS, LEAST, Array, Column, Tables
 from notebooks.contexts.wordings import BARE, FIRST, REAL
 
 if TYPE_CHECKING:
@@ -101,9 +78,9 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
     answers = outcomes(ranked)
     both, own = in_pairs(answers), answers[(answers["wording"] == FIRST) & answers["drawn"]]
     asked = ranked[(ranked["wording"] == FIRST) & ranked["drawn"] & ranked["variant"].isin([REAL, BARE])]
-    alike, exposed, low = agreement(ranked), samples(own), floors(asked)
+    alike, exposed, low = agreement(ranked), samples(own), pooling.floors(asked)
     return {
-        "wordings": by_model(both, _reworded, ["wording", "context"], low) if len(both) else both,
+        "wordings": pooling.by_model(both, _reworded, ["wording", "context"], low) if len(both) else both,
         "agreement": alike,
         "samples": exposed,
         "frequency": _frequency(own),
@@ -151,7 +128,7 @@ def _read(rows: pd.DataFrame) -> list[str]:
         halved = set(part.loc[part["half"] != "", "model"])
         for model in part["model"].unique():
             if str(source).startswith("demo"):
-                known[source, model] = read_text(str(source), model)
+                known[source, model] = pooling.read_text(str(source), model)
             else:
                 known[source, model] = UNKNOWN if not halved else YES if model in halved else NO
     return [known[pair] for pair in zip(rows["source"], rows["model"], strict=True)]
@@ -172,13 +149,17 @@ def _reworded(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     table = []
     for labels, part in by(rows, keys):
         row = labels | {"questions": part["triple_id"].nunique(), "documents": part["doc_id"].nunique()}
-        row |= spanned("changed", share_of(part, part["changed"]))
+        row |= pooling.spanned("changed", pooling.share_of(part, part["changed"]))
         for k in (1, 5):
             own, other = part["rank_own"] <= k, part["rank"] <= k
-            row |= spanned(f"first@{k}", share_of(part, own)) | spanned(f"second@{k}", share_of(part, other))
+            row |= pooling.spanned(f"first@{k}", pooling.share_of(part, own)) | pooling.spanned(
+                f"second@{k}", pooling.share_of(part, other)
+            )
             every = np.ones(len(part))
-            row |= spanned(f"difference@{k}", measured(part, [(other, every), (own, every)], less))
-        table.append(row | spanned("only_one", share_of(part, part["only_one"])))
+            row |= pooling.spanned(
+                f"difference@{k}", pooling.measured(part, [(other, every), (own, every)], pooling.less)
+            )
+        table.append(row | pooling.spanned("only_one", pooling.share_of(part, part["only_one"])))
     return pd.DataFrame(table)
 
 
@@ -207,10 +188,10 @@ def agreement(ranked: pd.DataFrame) -> pd.DataFrame:
         row = labels | {"triples": part["triple_id"].nunique(), "documents": part["doc_id"].nunique()}
         row |= {"steps": int(by_step.sum())}
         for name, measure in (("ucm", _of_steps), ("known", _of_hits), ("more", _difference)):
-            row |= spanned(name, measured(part, columns, measure, once=True))
+            row |= pooling.spanned(name, pooling.measured(part, columns, measure, once=True))
         table.append(row)
     asked = ranked[(ranked["wording"] == FIRST) & (ranked["variant"] == REAL)]
-    low = floors(asked[asked["triple_id"].isin(steps["triple_id"])]).drop(columns="documents")
+    low = pooling.floors(asked[asked["triple_id"].isin(steps["triple_id"])]).drop(columns="documents")
     return pd.DataFrame(table).merge(low, on=["source", "model"]) if table else pd.DataFrame()
 
 
@@ -274,12 +255,14 @@ def samples(own: pd.DataFrame) -> pd.DataFrame:
         row |= {"documents": part["doc_id"].nunique()}
         if (result := _separated(part)) is not None:
             low, high, _ = interval(result[1], part["doc_id"].tolist())
-            row |= spanned("auc", (result[0], low, high))
+            row |= pooling.spanned("auc", (result[0], low, high))
         right, groups = part["rank"] == 1, [part["told"] == value for value in (1, 0)]
         counts = [int(group.sum()) for group in groups]
         row |= dict(zip(("told", "not_told"), counts, strict=True))
         if min(counts) >= LEAST:
-            row |= spanned("gap", within_relations(part, [(right, group) for group in groups], less))
+            row |= pooling.spanned(
+                "gap", pooling.within_relations(part, [(right, group) for group in groups], pooling.less)
+            )
         if {"auc", "gap"} & set(row):
             rows.append(row)
     return pd.DataFrame(rows)
@@ -299,10 +282,10 @@ def _frequency(own: pd.DataFrame) -> pd.DataFrame:
     rows = own[own["named_in"].notna()]
     if rows.empty:
         return rows
-    group = classes(rows.assign(named_in=rows["named_in"].astype(int)), "named_in")
+    group = pooling.classes(rows.assign(named_in=rows["named_in"].astype(int)), "named_in")
     keys = ["source", "model", "context", "documents"]
     table = accuracy_table(rows.assign(documents=group, fact_id=rows["doc_id"]), keys, ks=(1, 5))
-    table = table.sort_values(keys, key=lambda c: c.map(lowest) if c.name == "documents" else c, kind="stable")
+    table = table.sort_values(keys, key=lambda c: c.map(pooling.lowest) if c.name == "documents" else c, kind="stable")
     return table.drop(columns=["facts", "mrr"])
 
 
@@ -334,9 +317,11 @@ def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, expos
         bare, full = (part["context"] == context for context in (WITHOUT, WITH))
         gain = (part["rank"] == 1).astype(float) - (part["rank_own"] == 1)
         sign = -1.0 if gain[bare].mean() < 0 else 1.0
-        rows.append((differs, *where, "Acc@1, either way", *measured(part, [(sign * gain, bare)], first), count))
+        rows.append(
+            (differs, *where, "Acc@1, either way", *pooling.measured(part, [(sign * gain, bare)], pooling.first), count)
+        )
         for name, column in ((CHANGED, "changed"), (ALONE, "only_one")) if full.any() else ():
-            ends = measured(part, [(part[column], bare), (part[column], full)], less)
+            ends = pooling.measured(part, [(part[column], bare), (part[column], full)], pooling.less)
             rows.append((eases, *where, f"{name}, without less with", *ends, count))
     told = pick(exposed, context=WITHOUT, read=YES)
     for claim, table, column, size, name in (
@@ -345,7 +330,7 @@ def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, expos
     ):
         judged = table[(table[size] >= FEW) & table[column].notna()] if column in table else table.iloc[:0]
         for row in judged.to_dict("records"):
-            numbers = [row[end] for end in (*spans(column), "documents")]
+            numbers = [row[end] for end in (*pooling.spans(column), "documents")]
             rows.append((claim, row["source"], row["model"], name, *numbers))
     for labels, part in by(own, ["source", "model"]):
         sides = [_separated(pick(part, context=context)) for context in (WITHOUT, WITH)]
@@ -373,7 +358,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 def sources(tables: Tables) -> list[str]:
     """The sources that the page shows, most questions first; the others stand in the list of tables."""
     rows = tables["wordings"] if len(tables["wordings"]) else tables["floors"]
-    return sources_shown(rows.groupby("source", sort=False)["questions"].max())
+    return pooling.sources_shown(rows.groupby("source", sort=False)["questions"].max())
 
 
 def figure_rows(tables: Tables) -> pd.DataFrame:
@@ -388,7 +373,7 @@ def figure_rows(tables: Tables) -> pd.DataFrame:
     ):
         rows = pick(tables[table], source=source, model=models, **where)
         if column in rows:
-            columns = dict(zip(spans(column), spans("value"), strict=True))
+            columns = dict(zip(pooling.spans(column), pooling.spans("value"), strict=True))
             part = rows[["model", "context", *columns]].rename(columns=columns).assign(bias=bias)
             parts.append(part[part["value"].notna()])
     return pd.concat(parts, ignore_index=True).assign(context=lambda rows: rows["context"].map(WHEN))
@@ -405,21 +390,21 @@ def draw(tables: Tables) -> Figure:
 def in_other_words(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``wordings`` of the sources that are shown, model by model; the numbers, and for reading."""
     rows = pick(tables["wordings"], model=tables["floors"]["model"].unique().tolist())
-    differences = spans("difference@1", "difference@5", "only_one")
-    names = ["wording", "context", "questions", *spans("changed"), "first@1", "second@1", *differences]
+    differences = pooling.spans("difference@1", "difference@5", "only_one")
+    names = ["wording", "context", "questions", *pooling.spans("changed"), "first@1", "second@1", *differences]
     return _shown(tables, rows, names)
 
 
 def reading(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``samples`` of the sources that are shown; the numbers, and for reading."""
     rows = tables["samples"]
-    columns = spans(*(name for name in ("auc", "gap") if name in rows))
+    columns = pooling.spans(*(name for name in ("auc", "gap") if name in rows))
     return _shown(tables, rows, ["context", "read", "questions", *columns])
 
 
 def two_prompts(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``agreement`` of the sources that are shown; the numbers, and for reading."""
-    return _shown(tables, tables["agreement"], ["triples", "steps", *spans("ucm", "known", "more")])
+    return _shown(tables, tables["agreement"], ["triples", "steps", *pooling.spans("ucm", "known", "more")])
 
 
 def _shown(tables: Tables, rows: pd.DataFrame, columns: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -428,8 +413,8 @@ def _shown(tables: Tables, rows: pd.DataFrame, columns: Sequence[str]) -> tuple[
     rows = pick(rows, source=sources(tables))
     if rows.empty:
         return rows, rows
-    spoken = in_order(rows, *(name for name in ("source", "model", "wording") if name in rows))
+    spoken = pooling.in_order(rows, *(name for name in ("source", "model", "wording") if name in rows))
     spoken = spoken[["source", "model", *columns]]
     if "context" in spoken:
         spoken = spoken.assign(context=spoken["context"].map(WHEN))
-    return rows, for_reading(spoken, HEADINGS, digits=2)
+    return rows, pooling.for_reading(spoken, HEADINGS, digits=2)

@@ -15,38 +15,10 @@ from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.tables import by, pick
 
+from notebooks.contexts import pooling
 from notebooks.contexts.paper import ONCE, beside_paper
 from notebooks.contexts.paper import POOLED as POOLED
-from notebooks.contexts.pooling import (
-    DIRECTION,
-    FEW,
-    FLOORS,
-    LEAST,
-    Array,
-    Column,
-    Tables,
-    both_ways,
-    by_document,
-    by_model,
-    falls,
-    floors,
-    for_reading,
-    in_order,
-    less,
-    mean_of,
-    measured,
-    overall,
-    read_text,
-    rises,
-    several,
-    share_of,
-    sources_shown,
-    spanned,
-    spans,
-    speaking,
-    stacked,
-    within_relations,
-)
+from notebooks.contexts.pooling import DIRECTION, FEW, FLOORS, LEAST, Array, Column, Tables
 from notebooks.contexts.pooling import conclusions as conclusions  # of the table ``directions``
 
 if TYPE_CHECKING:
@@ -55,7 +27,7 @@ if TYPE_CHECKING:
 TARGET, NEGATIVE = "target", "negative"
 CENTRES = {TARGET: "target", NEGATIVE: "negative target"}
 LEVELS = (NEVER, SELDOM, MANY, HELD_OUT, SHARED, TAUGHT)  # from what cannot be known to what was told most
-MOVES = {"understand": rises, "misunderstand": falls}
+MOVES = {"understand": pooling.rises, "misunderstand": pooling.falls}
 COPYING = {
     "variant": "Context",
     "named": "First answer named by it",
@@ -104,14 +76,14 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
     own = paired(ranked)
     if own.empty:
         raise ReportError("no context has a twin with a step to count: take more triples, or longer documents")
-    low = floors(ranked)
+    low = pooling.floors(ranked)
     return {
-        "twins": both_ways(own, ["twin"], low),
-        "variants": by_model(own, by_document, ["variant", "twin"], low),
-        "crossed": by_model(own[own["added"] != own["centre"]], crossed, ["twin", "added_correct"], low),
-        "differences": by_model(own, differences, floor=low),
+        "twins": pooling.both_ways(own, ["twin"], low),
+        "variants": pooling.by_model(own, pooling.by_document, ["variant", "twin"], low),
+        "crossed": pooling.by_model(own[own["added"] != own["centre"]], crossed, ["twin", "added_correct"], low),
+        "differences": pooling.by_model(own, differences, floor=low),
         "levels": levels(own, low),
-        "copying": by_model(several(ranked[ranked["twin"] == TARGET]), copying, ["variant"], low),
+        "copying": pooling.by_model(pooling.several(ranked[ranked["twin"] == TARGET]), copying, ["variant"], low),
         "directions": directions(own),
         "floors": low,
     }
@@ -127,8 +99,8 @@ def crossed(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return pd.DataFrame(
         labels
         | {"steps": steps_of(part), "triples": part["triple_id"].nunique()}
-        | spanned("rises", mean_of(part, rises(part)))
-        | spanned("falls", mean_of(part, falls(part)))
+        | pooling.spanned("rises", pooling.mean_of(part, pooling.rises(part)))
+        | pooling.spanned("falls", pooling.mean_of(part, pooling.falls(part)))
         for labels, part in by(rows, keys)
     )
 
@@ -147,12 +119,12 @@ def copying(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
         first, last = part[part["step"] == 1], part[part["last"]]
         named, right = last["copied"], last["any_after"] == 1
         row = labels | {"contexts": len(last.drop_duplicates(CONTEXT)), "documents": last["doc_id"].nunique()}
-        row |= spanned("named", share_of(last, named))
-        row |= spanned("named_bare", share_of(last, last["copied_bare"]))
-        row |= spanned("right", share_of(last, right))
-        row |= spanned("right_named", share_of(last, right, named))
-        row |= spanned("right_other", share_of(last, right, ~named))
-        table.append(row | spanned("without", share_of(first, first["any_before"] == 1)))
+        row |= pooling.spanned("named", pooling.share_of(last, named))
+        row |= pooling.spanned("named_bare", pooling.share_of(last, last["copied_bare"]))
+        row |= pooling.spanned("right", pooling.share_of(last, right))
+        row |= pooling.spanned("right_named", pooling.share_of(last, right, named))
+        row |= pooling.spanned("right_other", pooling.share_of(last, right, ~named))
+        table.append(row | pooling.spanned("without", pooling.share_of(first, first["any_before"] == 1)))
     return pd.DataFrame(table)
 
 
@@ -166,7 +138,9 @@ def differences(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     for labels, part in by(rows, keys):
         row = labels | {"triples": part["triple_id"].nunique()}
         for name, move in MOVES.items():
-            row |= spanned(name, measured(part, _both_centres(part, move(part)), less, once=True))
+            row |= pooling.spanned(
+                name, pooling.measured(part, _both_centres(part, move(part)), pooling.less, once=True)
+            )
         table.append(row)
     return pd.DataFrame(table)
 
@@ -181,7 +155,7 @@ def level(ranked: pd.DataFrame) -> pd.Series:
 
 
 def _read(source: str, model: str) -> str:
-    return read_text(source, model) if source.startswith("demo") else YES
+    return pooling.read_text(source, model) if source.startswith("demo") else YES
 
 
 def levels(own: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
@@ -190,7 +164,7 @@ def levels(own: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
     marked = own.assign(level=level(own), read=[_read(*pair) for pair in zip(own["source"], own["model"], strict=True)])
     table = []
     for labels, part in by(marked[(marked["level"] != "") & (marked["read"] != UNKNOWN)], ["source", "read"]):
-        for name, rows in _by_level(speaking(part, low)):
+        for name, rows in _by_level(pooling.speaking(part, low)):
             (row,) = differences(rows, ["source"]).drop(columns="source").to_dict("records")
             table.append(labels | {"level": name, "models": rows["model"].nunique()} | row)
     return pd.DataFrame(table)
@@ -204,7 +178,7 @@ def _by_level(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
 
 
 def _interaction(means: Array) -> Array:
-    return less(means[..., :2]) - less(means[..., 2:])
+    return pooling.less(means[..., :2]) - pooling.less(means[..., 2:])
 
 
 def directions(own: pd.DataFrame) -> pd.DataFrame:
@@ -225,16 +199,16 @@ def directions(own: pd.DataFrame) -> pd.DataFrame:
     for (source, model), part in own.groupby(["source", "model"], sort=False):
         if part["triple_id"].nunique() < FEW:
             continue
-        up, exposure, count = rises(part), level(part), part["doc_id"].nunique()
-        (target, negative), (fall, negative_fall) = (_both_centres(part, value) for value in (up, falls(part)))
+        up, exposure, count = pooling.rises(part), level(part), part["doc_id"].nunique()
+        (target, negative), (fall, negative_fall) = (_both_centres(part, value) for value in (up, pooling.falls(part)))
         pairs = {"target: U less M": (target, fall), "negative target: M less U": (negative_fall, negative)}
         for name, pair in pairs.items():
-            rows.append(("002-12a", source, model, name, *measured(part, pair, less, once=True), count))
+            rows.append(("002-12a", source, model, name, *pooling.measured(part, pair, pooling.less, once=True), count))
         read = _read(str(source), str(model)) == YES
         groups = [exposure.isin(names) & read for names in ((TAUGHT, MANY), (HELD_OUT, NEVER))]
         if min(part.loc[which, "triple_id"].nunique() for which in groups) >= FEW:
             cells = [(value, kept & which) for which in groups for value, kept in (target, negative)]
-            ends = within_relations(part, cells, _interaction, once=True)
+            ends = pooling.within_relations(part, cells, _interaction, once=True)
             if ends[0] == ends[0]:
                 rows.append(("002-12c", source, model, "told less not told", *ends, count))
     return pd.DataFrame(rows, columns=DIRECTION)
@@ -245,7 +219,7 @@ def directions(own: pd.DataFrame) -> pd.DataFrame:
 
 def sources(tables: Tables) -> list[str]:
     """The sources that the page shows; the others stand in the list of tables."""
-    return sources_shown(tables["differences"].groupby("source", sort=False)["triples"].max())
+    return pooling.sources_shown(tables["differences"].groupby("source", sort=False)["triples"].max())
 
 
 def copied(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -253,7 +227,9 @@ def copied(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     rows = pick(tables["copying"], source=sources(tables))
     columns = ["named", "named_bare", "without", "right", "right_named", "right_other"]
     spoken = rows.assign(variant=rows["variant"].str.replace("_", "-"))
-    return rows, for_reading(spoken[["source", "model", "variant", *spans(*columns)]], COPYING, digits=2)
+    return rows, pooling.for_reading(
+        spoken[["source", "model", "variant", *pooling.spans(*columns)]], COPYING, digits=2
+    )
 
 
 def figure_rows(tables: Tables) -> pd.DataFrame:
@@ -261,9 +237,9 @@ def figure_rows(tables: Tables) -> pd.DataFrame:
     sources Understand alone."""
     shown = sources(tables)
     rows = pick(tables["twins"], source=shown, measure=ONCE)
-    rows = in_order(rows.assign(centre=rows["twin"].map(CENTRES)), source=shown)
+    rows = pooling.in_order(rows.assign(centre=rows["twin"].map(CENTRES)), source=shown)
     names = list(MOVES) if len(shown) == 1 else ["understand"]
-    return stacked(rows, ["source", "model", "centre"], names, "share", "answer")
+    return pooling.stacked(rows, ["source", "model", "centre"], names, "share", "answer")
 
 
 def draw(tables: Tables) -> Figure:
@@ -280,7 +256,7 @@ def level_rows(tables: Tables) -> pd.DataFrame:
     if rows.empty:
         return rows
     readers = rows["read"].map({YES: "read the text", NO: "never read it, a control"})
-    return in_order(rows.assign(models_are=readers), level=LEVELS)
+    return pooling.in_order(rows.assign(models_are=readers), level=LEVELS)
 
 
 def draw_levels(tables: Tables) -> Figure:
@@ -299,22 +275,22 @@ def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame
     keys, rows = ["source", "model", "measure"], pick(tables["twins"], source=sources(tables))
     sides, columns = [], {}
     for twin, name in CENTRES.items():
-        side = pick(rows, twin=twin)[[*keys, *spans(*ANSWERS)]].set_index(keys)
+        side = pick(rows, twin=twin)[[*keys, *pooling.spans(*ANSWERS)]].set_index(keys)
         sides.append(side.add_prefix(f"{twin}_"))
         for word in ANSWERS:
             letter = word[0].upper()
             columns[f"{twin}_{word}"] = (f"{name} {letter}", f"{name.replace(' ', '-')} {letter}")
     both = sides[0].join(sides[1], how="inner").reset_index()
-    return beside_paper(in_order(both, "source", "model"), columns, "3" if printed else "")
+    return beside_paper(pooling.in_order(both, "source", "model"), columns, "3" if printed else "")
 
 
 def four_pairs(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``crossed`` over the models above the floor, of the sources that are shown; the numbers, and for reading."""
-    rows = overall(tables["crossed"], tables["floors"], source=sources(tables))
-    rows = in_order(rows, source=sources(tables), twin=[TARGET, NEGATIVE], added_correct=[True, False])
+    rows = pooling.overall(tables["crossed"], tables["floors"], source=sources(tables))
+    rows = pooling.in_order(rows, source=sources(tables), twin=[TARGET, NEGATIVE], added_correct=[True, False])
     spoken = rows.assign(
         twin=rows["twin"].map({TARGET: "the target, correct", NEGATIVE: "an incorrect entity"}),
         added_correct=rows["added_correct"].map({True: "correct", False: "incorrect"}),
     ).drop(columns=["model", "triples"])
     headings = {"twin": "Centre", "added_correct": "Added entity", "rises": "Centre rises", "falls": "Centre falls"}
-    return rows, for_reading(spoken, headings)
+    return rows, pooling.for_reading(spoken, headings)

@@ -11,21 +11,9 @@ from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick
 from probekit.report.text import title
 
+from notebooks.contexts import pooling
 from notebooks.contexts.paper import ADDED, DIRECTIONS, ENTITIES, ONCE, PRINTED, interleaved, printed_rows
-from notebooks.contexts.pooling import (
-    DIRECTION,
-    FEW,
-    FLOORS,
-    MEAN,
-    Tables,
-    by_model,
-    floors,
-    in_order,
-    moved,
-    overall,
-    sources_shown,
-    spans,
-)
+from notebooks.contexts.pooling import DIRECTION, FEW, FLOORS, MEAN, Tables
 from notebooks.contexts.pooling import conclusions as conclusions  # of the table ``directions``
 
 if TYPE_CHECKING:
@@ -58,12 +46,14 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
     def changes(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         return rank_change_table(rows, by, seed=seed)
 
-    floor = floors(ranked)
-    every = in_order(by_model(own, changes, floor=floor), "source", "model", added_correct=[True, False])
-    variants = overall(by_model(own, changes, ["variant"], floor), floor)
+    floor = pooling.floors(ranked)
+    every = pooling.in_order(
+        pooling.by_model(own, changes, floor=floor), "source", "model", added_correct=[True, False]
+    )
+    variants = pooling.overall(pooling.by_model(own, changes, ["variant"], floor), floor)
     return {
         "rank_change": every,
-        "variants": in_order(variants, "source", "model", "variant", added_correct=[True, False]),
+        "variants": pooling.in_order(variants, "source", "model", "variant", added_correct=[True, False]),
         "directions": directions(every),
         "floors": floor,
     }
@@ -80,7 +70,7 @@ def directions(table: pd.DataFrame) -> pd.DataFrame:
     single = table[(table["model"] != MEAN) & (table["triples"] >= FEW)]
     for claim, (correct, change, sign) in DIRECTIONS.items():
         for row in pick(single, added_correct=correct, change=change).to_dict("records"):
-            name, (mean, *ends) = moved(row)
+            name, (mean, *ends) = pooling.moved(row)
             about = (claim, row["source"], row["model"], name)
             rows.append((*about, sign * mean, *sorted(sign * end for end in ends), row["documents"]))
     return pd.DataFrame(rows, columns=DIRECTION)
@@ -91,13 +81,13 @@ def sources(tables: Tables) -> list[str]:
     run has a second right answer, by all; the others stand in the list of tables."""
     target = pick(tables["rank_change"], change="rc_centre")
     correct = pick(target, added_correct=True)
-    return sources_shown((correct if len(correct) else target).groupby("source")["triples"].max())
+    return pooling.sources_shown((correct if len(correct) else target).groupby("source")["triples"].max())
 
 
 def figure_rows(rows: pd.DataFrame) -> pd.DataFrame:
     """What the figure shows of rows of ``rank_change``: with ``added``, ``entity``, and ``moved`` with its interval."""
-    entities, ends = zip(*(moved(row) for row in rows.to_dict("records")), strict=True)
-    numbers = pd.DataFrame(list(ends), rows.index, spans("moved"))
+    entities, ends = zip(*(pooling.moved(row) for row in rows.to_dict("records")), strict=True)
+    numbers = pd.DataFrame(list(ends), rows.index, pooling.spans("moved"))
     return rows.assign(added=rows["added_correct"].map(ADDED), entity=list(entities)).join(numbers)
 
 
@@ -105,7 +95,7 @@ def draw(tables: Tables, source: str) -> Figure:
     """Rank changes on one source: a panel for a correct O_a and one for an incorrect, a line an entity."""
     rows, zero = figure_rows(pick(tables["rank_change"], source=source)), dict.fromkeys(ADDED.values(), 0.0)
     figure = forest(rows, "moved", y="entity", series="model", panel="added", line=zero, zero=False)
-    widest = 1.2 * float(rows[spans("moved")].abs().max(axis=None))
+    widest = 1.2 * float(rows[pooling.spans("moved")].abs().max(axis=None))
     for ax in figure.axes:
         ax.set_xscale("symlog", linthresh=LINEAR)
         ax.xaxis.set_major_formatter("{x:g}")

@@ -24,34 +24,9 @@ from probekit.metrics.context import ANSWERS, context_accuracy, counted, ucm_tab
 from probekit.report.charts import forest
 from probekit.report.tables import by, cell, pick, readable
 
+from notebooks.contexts import pooling
 from notebooks.contexts.paper import BY_TRIPLE, ONCE, POOLED, beside_paper
-from notebooks.contexts.pooling import (
-    DIRECTION,
-    FEW,
-    FLOORS,
-    Array,
-    Ends,
-    Tables,
-    both_ways,
-    by_document,
-    by_model,
-    classes,
-    falls,
-    floors,
-    for_reading,
-    in_order,
-    less,
-    lowest,
-    mean_of,
-    measured,
-    overall,
-    rises,
-    several,
-    sources_shown,
-    spans,
-    speaking,
-    stacked,
-)
+from notebooks.contexts.pooling import DIRECTION, FEW, FLOORS, Array, Ends, Tables
 from notebooks.contexts.pooling import conclusions as conclusions  # of the table ``directions``
 
 if TYPE_CHECKING:
@@ -107,7 +82,7 @@ def tables(
     Raises:
         ReportError: there is none.
     """
-    own = several(ranked[ranked["twin"] == "target"])
+    own = pooling.several(ranked[ranked["twin"] == "target"])
     if own.empty:
         raise ReportError(
             "no context holds another correct object, so UCM has no step to count: ask questions with a second gold "
@@ -121,15 +96,15 @@ def tables(
     def accuracy(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         return pd.concat([context_accuracy(rows, by, gold=gold).assign(gold=gold) for gold in GOLDS])
 
-    low = floors(ranked)
-    triples = by_model(own, by_triple, floor=low).assign(measure=BY_TRIPLE)
+    low = pooling.floors(ranked)
+    triples = pooling.by_model(own, by_triple, floor=low).assign(measure=BY_TRIPLE)
     return {
-        "ucm": pd.concat([triples, both_ways(own, [], low)], ignore_index=True),
-        "accuracy": by_model(own, accuracy, floor=low),
+        "ucm": pd.concat([triples, pooling.both_ways(own, [], low)], ignore_index=True),
+        "accuracy": pooling.by_model(own, accuracy, floor=low),
         "groups": _groups(own, low),
         "between": _between(own),
         "against": _against(own),
-        "draws": by_document(many, ["source", "model", "draw"]) if len(many) else many,
+        "draws": pooling.by_document(many, ["source", "model", "draw"]) if len(many) else many,
         "counts": _counts(ranked),
         "directions": directions(own, categories, many),
         "floors": low,
@@ -142,11 +117,11 @@ def tables(
 def _difference(first: pd.DataFrame, second: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Steps asked in two settings, with ``gain``: whether the first lifts the target less whether the second does."""
     both = first.merge(second[[*keys, "order", "rc_centre"]], on=keys, suffixes=("", "_second"))
-    return both.assign(gain=rises(both).astype(float) - (both["rc_centre_second"] < 0))
+    return both.assign(gain=pooling.rises(both).astype(float) - (both["rc_centre_second"] < 0))
 
 
 def _mean_gain(both: pd.DataFrame) -> dict[str, float]:
-    return dict(zip(("difference", "low", "high"), mean_of(both, both["gain"]), strict=True))
+    return dict(zip(("difference", "low", "high"), pooling.mean_of(both, both["gain"]), strict=True))
 
 
 def _between(own: pd.DataFrame) -> pd.DataFrame:
@@ -189,26 +164,28 @@ def _groups(rows: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
         "variant": rows["variant"],
         "relation": rows.get("relation_label", rows["relation"]).fillna(rows["relation"]),
         "kind": rows.get("kind", pd.Series("", rows.index)).fillna(""),  # "" of sources that tell none
-        "size": classes(rows, "golds"),
-        "rarity": classes(rows, "target_prompts"),
+        "size": pooling.classes(rows, "golds"),
+        "rarity": pooling.classes(rows, "target_prompts"),
     }
     parts = []
     for name, group in names.items():
         if (group != "").any():
-            table = by_model(rows.assign(by=name, group=group)[group != ""], _with_accuracy, ["by", "group"], low)
+            table = pooling.by_model(
+                rows.assign(by=name, group=group)[group != ""], _with_accuracy, ["by", "group"], low
+            )
             if name in ("size", "rarity"):
-                table = table.sort_values("group", key=lambda labels: labels.map(lowest), kind="stable")
+                table = table.sort_values("group", key=lambda labels: labels.map(pooling.lowest), kind="stable")
             parts.append(table)
     return pd.concat(parts, ignore_index=True)
 
 
 def _with_accuracy(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    return by_document(rows, keys).merge(_hits(context_accuracy(rows, keys), keys), on=keys)
+    return pooling.by_document(rows, keys).merge(_hits(context_accuracy(rows, keys), keys), on=keys)
 
 
 def _hits(accuracy: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Of a table with a row per k, a row per group with ``without@1``, ``without@1_low`` and so on."""
-    wide = accuracy.pivot(index=keys, columns="k", values=spans("without", "with"))
+    wide = accuracy.pivot(index=keys, columns="k", values=pooling.spans("without", "with"))
     wide.columns = ["{0}@{3}{1}{2}".format(*name.partition("_"), k) for name, k in wide.columns]
     return wide.reset_index()
 
@@ -262,14 +239,14 @@ def _of_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, Ends]]:
     kept, first, last = counted(rows), rows["step"] == 1, rows["last"]
     for claim, k in (("002-05a", 1), ("002-05b", 5)):
         hits = (rows["any_after"] <= k, last), (rows["any_before"] <= k, first)
-        yield claim, f"gain of Acc@{k}", measured(rows, hits, less)
-    signs = rises(rows).astype(float) - falls(rows)
+        yield claim, f"gain of Acc@{k}", pooling.measured(rows, hits, pooling.less)
+    signs = pooling.rises(rows).astype(float) - pooling.falls(rows)
     for claim, column, sign in (("002-14a", "golds", 1), ("002-14b", "target_prompts", -1)):
-        group = classes(rows, column)
-        names = sorted(group.unique(), key=lowest)[::-sign]
+        group = pooling.classes(rows, column)
+        names = sorted(group.unique(), key=pooling.lowest)[::-sign]
         if len(names) > 1:
             ends = [(signs, kept & (group == name)) for name in (names[0], names[-1])]
-            yield claim, "Understand less Misunderstand", measured(rows, ends, less, once=True)
+            yield claim, "Understand less Misunderstand", pooling.measured(rows, ends, pooling.less, once=True)
 
 
 def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[tuple[str, str, Ends]]:
@@ -277,7 +254,7 @@ def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[tuple[str, st
     if draws.empty:
         return
     both = pd.concat([rows.assign(draw=-1), draws], ignore_index=True)
-    up, kept = rises(both), counted(both)
+    up, kept = pooling.rises(both), counted(both)
     cells = [(up, kept & (both["draw"] == number)) for number in draws["draw"].unique()]
     cells += [(up, kept & (both["draw"] == -1) & (both["variant"] == name)) for name in PAIRS[1]]
 
@@ -285,7 +262,7 @@ def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[tuple[str, st
         only, ordered = means[..., -2], means[..., -1]
         return np.asarray(np.abs(means[..., :-2] - only[..., None]).mean(-1) - np.abs(ordered - only))
 
-    yield "002-11c", "excess distance", measured(both, cells, further, once=True)
+    yield "002-11c", "excess distance", pooling.measured(both, cells, further, once=True)
 
 
 def _of_domains(
@@ -297,13 +274,13 @@ def _of_domains(
     for pair in product(domains, domains):
         rows = pick(every, model=list(pair))
         if domains[pair[0]] == text != domains[pair[1]]:
-            cells = [(rises(rows), counted(rows) & (rows["model"] == name)) for name in pair]
-            yield "002-09a", pair, "Understand", measured(rows, cells, less, once=True)
+            cells = [(pooling.rises(rows), counted(rows) & (rows["model"] == name)) for name in pair]
+            yield "002-09a", pair, "Understand", pooling.measured(rows, cells, pooling.less, once=True)
         if text == BIOMEDICAL and [domains[name] for name in pair] == [GENERAL, BIOMEDICAL]:
             bare = rows[rows["step"] == 1]
             for k in (1, 5):
                 hits = [(bare["any_before"] <= k, bare["model"] == name) for name in pair]
-                yield "002-04i", pair, f"Acc@{k} without", measured(bare, hits, less)
+                yield "002-04i", pair, f"Acc@{k} without", pooling.measured(bare, hits, pooling.less)
 
 
 # ---- what the page shows --------------------------------------------------------------------------------------------
@@ -311,13 +288,13 @@ def _of_domains(
 
 def sources(tables: Tables) -> list[str]:
     """The sources that the page shows; the others stand in the list of tables."""
-    return sources_shown(tables["counts"].set_index("source")["with another correct object"])
+    return pooling.sources_shown(tables["counts"].set_index("source")["with another correct object"])
 
 
 def share_rows(tables: Tables) -> pd.DataFrame:
     """What the figure shows: a row per model and answer, each document once: ``share, share_low, share_high``."""
     rows = pick(tables["ucm"], measure=ONCE, source=sources(tables))
-    return stacked(rows, ["source", "model"], ANSWERS, "share", "answer")
+    return pooling.stacked(rows, ["source", "model"], ANSWERS, "share", "answer")
 
 
 def draw(tables: Tables) -> Figure:
@@ -335,27 +312,27 @@ def as_table2(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame
         for when, k in product(("without", "with"), accuracy["k"].unique())
     }
     shares = {name: (name[0].upper(), name[0].upper()) for name in ANSWERS}
-    return beside_paper(in_order(rows, *keys), columns | shares, "2" if printed else "", short=columns)
+    return beside_paper(pooling.in_order(rows, *keys), columns | shares, "2" if printed else "", short=columns)
 
 
 def as_table3(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFrame]:
     """The form of Table 3, target: UCM_m, and each document once; of ``beside_paper``."""
     rows = pick(tables["ucm"], measure=[POOLED, ONCE], source=sources(tables))
     columns = {name: (name[0].upper(), f"target {name[0].upper()}") for name in ANSWERS}
-    return beside_paper(in_order(rows, "source", "model"), columns, "3" if printed else "")
+    return beside_paper(pooling.in_order(rows, "source", "model"), columns, "3" if printed else "")
 
 
 def by_group(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Understand and Acc@1 of models above the floor by ``GROUPS`` but relations; the numbers, and for reading."""
-    rows = overall(tables["groups"], tables["floors"], source=sources(tables), by=[*set(GROUPS) - {"relation"}])
-    columns = ["source", "by", "group", *spans("understand", "without@1", "with@1"), "triples"]
-    table = in_order(rows, source=sources(tables))[columns]
+    rows = pooling.overall(tables["groups"], tables["floors"], source=sources(tables), by=[*set(GROUPS) - {"relation"}])
+    columns = ["source", "by", "group", *pooling.spans("understand", "without@1", "with@1"), "triples"]
+    table = pooling.in_order(rows, source=sources(tables))[columns]
     spoken = table.assign(by=table["by"].map(GROUPS), group=table["group"].str.replace("_", " "))
-    return table, for_reading(spoken, {"by": "By", "without@1": "Acc@1 without", "with@1": "Acc@1 with"})
+    return table, pooling.for_reading(spoken, {"by": "By", "without@1": "Acc@1 without", "with@1": "Acc@1 with"})
 
 
 def variants_apart(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """How variants differ in Understand, of the models above the floor; the numbers, and for reading."""
-    rows = speaking(pick(tables["between"], source=sources(tables)[0]), tables["floors"])
+    rows = pooling.speaking(pick(tables["between"], source=sources(tables)[0]), tables["floors"])
     spoken = rows[["model", "pair"]].assign(pair=rows["pair"].str.replace("_", "-"))
     return rows, readable(spoken.assign(difference=[cell(row, "difference") for row in rows.to_dict("records")]))
