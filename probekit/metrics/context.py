@@ -69,8 +69,8 @@ def counted(steps: pd.DataFrame, first_step: bool = False) -> pd.Series:
         steps: once they are ranked, ``cut`` and ``same`` tell those whose input does not (``study.rank_steps``).
         first_step: also the step that adds the centre itself (S1), where that is correct.
     """
-    kept = steps["added_correct"] & (first_step | (steps["added"] != steps["centre"]))
-    return kept & ~(steps["cut"] | steps["same"]) if "cut" in steps else kept
+    counting = steps["added_correct"] & (first_step | (steps["added"] != steps["centre"]))
+    return counting & ~(steps["cut"] | steps["same"]) if "cut" in steps else counting
 
 
 def steps_of(steps: pd.DataFrame) -> int:
@@ -235,10 +235,10 @@ def context_accuracy(
         ValueError: a context lacks its first or its last step.
     """
     rows = []
-    known = [*CONTEXT, "model"] if "model" in steps else CONTEXT
+    keys = [*CONTEXT, "model"] if "model" in steps else CONTEXT
     name = "any" if gold == "any" else "rank"
     for key, group in steps.groupby(list(by), sort=False, dropna=False):
-        first, last = (part.set_index(known) for part in (group[group["step"] == 1], group[group["last"]]))
+        first, last = (rows.set_index(keys) for rows in (group[group["step"] == 1], group[group["last"]]))
         if not first.index.is_unique or set(first.index) != set(last.index):
             raise ValueError("every context needs one first and one last step: group by whatever tells contexts apart")
         documents = first.index.get_level_values("doc_id").tolist()

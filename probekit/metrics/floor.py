@@ -35,14 +35,14 @@ def reaches_floor(accuracy: pd.DataFrame, datasets: pd.DataFrame) -> pd.Series:
         accuracy: with ``probe`` and ``low@1``.
         datasets: a row per probe: ``probe``, and Acc@1 of a uniform guess, ``chance``, and of the ``commonest`` answer.
     """
-    known = datasets.set_index("probe")[["chance", "commonest"]].max(axis=1)
-    return ~(accuracy["low@1"] > accuracy["probe"].map(known))
+    best = datasets.set_index("probe")[["chance", "commonest"]].max(axis=1)
+    return ~(accuracy["low@1"] > accuracy["probe"].map(best))
 
 
 def with_floors(ranks: pd.DataFrame) -> pd.DataFrame:
     """``ranks`` with the column ``floor`` of the model and probe of each row (see ``floors``)."""
-    known = floors(ranks)["floor"]
-    return ranks.assign(floor=known.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy())
+    floor = floors(ranks)["floor"]
+    return ranks.assign(floor=floor.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy())
 
 
 def at_floor(ranks: pd.DataFrame) -> pd.Series:

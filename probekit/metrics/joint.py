@@ -30,8 +30,8 @@ class FactHits(NamedTuple):
 
     def shared(self) -> FactHits:
         """The same of the facts that every probe asks; of all facts where no fact is."""
-        kept = (self.prompts > 0).all(1)
-        return self._replace(hits=self.hits[kept], prompts=self.prompts[kept]) if kept.any() else self
+        shared = (self.prompts > 0).all(1)
+        return self._replace(hits=self.hits[shared], prompts=self.prompts[shared]) if shared.any() else self
 
     def accuracy(self, facts: np.ndarray | slice = slice(None)) -> np.ndarray:
         """Share of prompts answered rightly over some facts, shape (p, m); nan where no prompt is left."""
@@ -69,19 +69,19 @@ def fact_hits(ranks: pd.DataFrame, k: int = 1) -> list[FactHits]:
     """
     table = ranks.assign(hit=hits_at_k(ranks["rank"], k))
     models = tuple(dict.fromkeys(table["model"]))
-    found = []
-    for _, part in table.groupby("dataset", sort=False):
-        facts, names = pd.factorize(part["fact_id"])
-        asked, probes = pd.factorize(part["probe"])
-        model = pd.Categorical(part["model"], categories=list(models)).codes
+    sets = []
+    for _, rows in table.groupby("dataset", sort=False):
+        facts, names = pd.factorize(rows["fact_id"])
+        probe, probes = pd.factorize(rows["probe"])
+        model = pd.Categorical(rows["model"], categories=list(models)).codes
         shape = (len(names), len(probes), len(models))
         hits, prompts = np.zeros(shape), np.zeros(shape)
-        np.add.at(hits, (facts, asked, model), part["hit"].to_numpy())
-        np.add.at(prompts, (facts, asked, model), 1.0)
+        np.add.at(hits, (facts, probe, model), rows["hit"].to_numpy())
+        np.add.at(prompts, (facts, probe, model), 1.0)
         if (prompts != prompts[:, :, :1]).any():
             raise ValueError(f"not every model was asked all prompts of {', '.join(map(str, probes))}")
-        found.append(FactHits(models, tuple(map(str, probes)), hits, prompts[:, :, 0]))
-    return found
+        sets.append(FactHits(models, tuple(map(str, probes)), hits, prompts[:, :, 0]))
+    return sets
 
 
 def joint_accuracy(sets: Sequence[FactHits], samples: int = 2000, seed: int = 0) -> JointAccuracy:
@@ -95,15 +95,15 @@ def joint_accuracy(sets: Sequence[FactHits], samples: int = 2000, seed: int = 0)
         seed: of the generators.
     """
     drawn = []
-    for place, one in enumerate(sets):
-        table = np.concatenate([one.hits, one.prompts[:, :, None]], axis=2)
+    for place, facts in enumerate(sets):
+        table = np.concatenate([facts.hits, facts.prompts[:, :, None]], axis=2)
         means = bootstrap_means(table.reshape(len(table), -1), samples=samples, seed=seed + place)
-        means = means.reshape(samples, len(one.probes), -1)
+        means = means.reshape(samples, len(facts.probes), -1)
         drawn.append(_share(means[:, :, :-1], means[:, :, -1]))
-    probes = tuple(probe for one in sets for probe in one.probes)
-    estimate = np.concatenate([one.accuracy() for one in sets])
+    probes = tuple(probe for facts in sets for probe in facts.probes)
+    estimate = np.concatenate([facts.accuracy() for facts in sets])
     units = tuple(
-        effective_units(np.repeat(range(len(n)), n.astype(int)).tolist()) for one in sets for n in one.prompts.T
+        effective_units(np.repeat(range(len(n)), n.astype(int)).tolist()) for facts in sets for n in facts.prompts.T
     )
     return JointAccuracy(sets[0].models, probes, estimate, np.concatenate(drawn, axis=1), units)
 

@@ -80,7 +80,7 @@ def accuracy_difference(
         raise ValueError("a difference needs prompts in both groups")
     hits = hits_at_k(ranks["rank"], k)[:, None]
     strata = pd.get_dummies(ranks["relation"]).to_numpy(float) if by_relation else np.ones((len(ranks), 1))
-    one, other = strata * member[:, None], strata * ~member[:, None]
+    first_columns, other_columns = strata * member[:, None], strata * ~member[:, None]
 
     def difference(means: np.ndarray) -> float:
         hits_one, size_one, hits_other, size_other = np.split(means, 4)
@@ -90,7 +90,7 @@ def accuracy_difference(
         gaps = hits_one[both] / size_one[both] - hits_other[both] / size_other[both]
         return float(np.average(gaps, weights=size_one[both] + size_other[both]))
 
-    columns = np.hstack([hits * one, one, hits * other, other])
+    columns = np.hstack([hits * first_columns, first_columns, hits * other_columns, other_columns])
     return bootstrap_ci(columns, ranks["fact_id"].tolist(), difference, seed=seed)
 
 
