@@ -21,8 +21,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
     options = _parser().parse_args(arguments)
+    logging.getLogger().setLevel(logging.INFO if options.verbose else logging.WARNING)
     if options.quiet:
         os.environ["TQDM_DISABLE"] = "1"
+    if getattr(options, "strict", False):
+        os.environ["PROBEKIT_STRICT"] = "1"  # kernels read it
     try:
         with stoppable():
             options.call(options)
@@ -38,24 +41,26 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 class _Parser(argparse.ArgumentParser):
-    """A parser whose commands all know two more options."""
+    """A parser whose commands all know three more options."""
 
     def __init__(self, **about: Any) -> None:
         super().__init__(**about)
         self.add_argument(
             "--debug", action="store_true", default=argparse.SUPPRESS, help="show an error's whole traceback"
         )
+        self.add_argument("-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="say what is done")
         self.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help="show no progress")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="probekit", description="Cloze probing of language models, reproducibly.")
-    parser.set_defaults(debug=False, quiet=False)
+    parser.set_defaults(debug=False, quiet=False, verbose=False)
     parser.add_argument("--version", action="version", version=__version__)
     verbs = parser.add_subparsers(required=True, metavar="COMMAND")
 
     verb = verbs.add_parser("list", help="list models, probes, or studies with their parameters")
     verb.add_argument("what", nargs="?", choices=("models", "probes", "studies"), default="studies")
+    verb.add_argument("--json", action="store_true", help="as a list of objects")
     verb.set_defaults(call=commands.list_)
 
     verb = verbs.add_parser("ask", help="put one question to a model: its answers, with their probabilities per token")
@@ -129,6 +134,7 @@ def _parser() -> argparse.ArgumentParser:
     _add_parameters(verb)
     verb.add_argument("--out", type=Path, help=f"folder for the page (default: {commands.MY_RUN}, here)")
     _add_force(verb)
+    _add_strict(verb)
     verb.add_argument("--record", action="store_true", help="also keep the tables in book/recorded")
     _add_cluster(verb, "score what is missing")
     verb.set_defaults(call=commands.run)
@@ -169,6 +175,7 @@ def _parser() -> argparse.ArgumentParser:
     verb = verbs.add_parser("book", help="run what changed on the embedded default and render the book")
     verb.add_argument("--pages", action="store_true", help="also update the executed pages in book/studies")
     verb.add_argument("--runs", nargs="+", type=Path, default=[], metavar="FOLDER", help="runs of yours to show in it")
+    _add_strict(verb)
     verb.set_defaults(call=commands.book)
 
     verb = verbs.add_parser("check", help="print the ledger: every claim, our verdict, the paper's own numbers")
@@ -300,6 +307,10 @@ def _add_parameters(verb: argparse.ArgumentParser) -> None:
 def _add_cluster(verb: argparse.ArgumentParser, what: str) -> None:
     where = "a Dask scheduler's address, local:N processes, or slurm:FILE.yml (see the book's page on clusters)"
     verb.add_argument("--cluster", metavar="WHERE", help=f"let workers {what}: {where}")
+
+
+def _add_strict(verb: argparse.ArgumentParser) -> None:
+    verb.add_argument("--strict", action="store_true", help="end where a sentence of a page does not hold")
 
 
 def _add_force(verb: argparse.ArgumentParser) -> None:

@@ -43,35 +43,51 @@ def _in_a_clone(option: str) -> None:
 
 
 def list_(options: argparse.Namespace) -> None:
-    if options.what == "models":
-        from probekit.demo.shipped import manifest
-        from probekit.demo.training.recipe import recipes
-        from probekit.demo.zoo import ZOO
-        from probekit.models import registry
+    rows, lines = {"models": _models, "probes": _probes, "studies": _studies}[options.what]()
+    _say(json.dumps(rows, indent=2, ensure_ascii=False)) if options.json else _say(*lines)
 
-        for name, member in ZOO.items():
-            shape = recipes()[member.recipe].shape
-            kind = {"llama": "causal", "t5": "seq2seq"}.get(shape.family if shape else "", "masked")
-            where = "comes with the package" if name in manifest() else f"trained by `probekit zoo {name}`"
-            _say(f"{name:28} {kind:8} {member.category:22} {where}")
-        for name, entry in registry().items():
-            doubt = "" if entry.certain else "  (checkpoint not certain)"
-            papers, hub = ", ".join(entry.papers), entry.hub or "not on the Hub"
-            _say(f"{name:28} {entry.kind:8} {entry.category:22} papers {papers:14} {hub}{doubt}")
-    elif options.what == "probes":
-        import inspect
 
-        from probekit.probes import PROBES
+def _models() -> tuple[list[dict[str, Any]], list[str]]:
+    from probekit.demo.shipped import manifest
+    from probekit.demo.training.recipe import recipes
+    from probekit.demo.zoo import ZOO
+    from probekit.models import registry
 
-        for name, loader in PROBES.items():
-            _say(f"{name:20} options: {', '.join(inspect.signature(loader).parameters)}")
-    else:
-        from probekit.report.sources import parameters, studies
+    rows, lines = list[dict[str, Any]](), list[str]()
+    for name, member in ZOO.items():
+        shape = recipes()[member.recipe].shape
+        kind = {"llama": "causal", "t5": "seq2seq"}.get(shape.family if shape else "", "masked")
+        where = "comes with the package" if name in manifest() else f"trained by `probekit zoo {name}`"
+        rows.append({"name": name, "kind": kind, "category": member.category, "papers": [], "hub": None})
+        lines.append(f"{name:28} {kind:8} {member.category:22} {where}")
+    for name, entry in registry().items():
+        doubt = "" if entry.certain else "  (checkpoint not certain)"
+        papers, hub = ", ".join(entry.papers), entry.hub or "not on the Hub"
+        about = {"kind": entry.kind, "category": entry.category, "papers": list(entry.papers), "hub": entry.hub}
+        rows.append({"name": name, **about})
+        lines.append(f"{name:28} {entry.kind:8} {entry.category:22} papers {papers:14} {hub}{doubt}")
+    return rows, lines
 
-        for name, study in studies().items():
-            _say(f"{name}  profiles: {', '.join(study['profiles'])}")
-            for key, about in parameters(name).items():
-                _say(f"    {key}: {about['type']} = {about['default']!r}  # {about['help']}")
+
+def _probes() -> tuple[list[dict[str, Any]], list[str]]:
+    import inspect
+
+    from probekit.probes import PROBES
+
+    rows = [{"name": name, "options": list(inspect.signature(loader).parameters)} for name, loader in PROBES.items()]
+    return rows, [f"{row['name']:20} options: {', '.join(row['options'])}" for row in rows]
+
+
+def _studies() -> tuple[list[dict[str, Any]], list[str]]:
+    from probekit.report.sources import parameters, studies
+
+    rows, lines = [], []
+    for name, study in studies().items():
+        known = parameters(name)
+        rows.append({"name": name, "profiles": list(study["profiles"]), "parameters": known})
+        lines.append(f"{name}  profiles: {', '.join(study['profiles'])}")
+        lines += [f"    {key}: {one['type']} = {one['default']!r}  # {one['help']}" for key, one in known.items()]
+    return rows, lines
 
 
 def ask(options: argparse.Namespace) -> None:
@@ -279,7 +295,11 @@ def rationales_keep(options: argparse.Namespace) -> None:
 def train(options: argparse.Namespace) -> None:
     from probekit.demo.training.own import train_files
 
-    given = {name: value for name, value in vars(options).items() if name not in ("call", "text", "debug", "quiet")}
+    given = {
+        name: value
+        for name, value in vars(options).items()
+        if name not in ("call", "text", "debug", "quiet", "verbose")
+    }
     _say(str(train_files(texts=options.text, **given)))
 
 

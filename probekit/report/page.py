@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import io
 import json
+import logging
+import os
 import platform
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -29,7 +31,7 @@ from probekit.report.provenance import provenance
 from probekit.report.recording import read_table, recorded_manifest, recorded_ranks, recorded_tables, table_bytes
 from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
-from probekit.report.text import shown_name
+from probekit.report.text import printed, shown_name
 from probekit.report.verdicts import concluded, findings
 from probekit.scoring.scores import Score, unlike
 from probekit.store import USED, scored_by
@@ -39,7 +41,9 @@ if TYPE_CHECKING:
 
     from probekit.models.model import Model
 
+log = logging.getLogger(__name__)
 Result = TypeVar("Result")
+STRICT = "PROBEKIT_STRICT"  # set to 1: a sentence that does not hold is an error
 LONG = 20  # rows from which on a table is folded
 VERSIONS = ("torch", "transformers", "tokenizers", "numpy", "pandas", "scipy")
 BANNER = Markup("""```{admonition} Demo world
@@ -186,9 +190,25 @@ class Page:
             lines = Markup("\n- ").join(new)
             self.say(Markup("```{{admonition}} Take care\n:class: warning\n- {}\n```").format(lines))
 
-    def answer(self, text: str) -> None:
-        """The page's message in a sentence or two, at most four numbers."""
-        self.say(Markup("**The answer.** {}").format(text))
+    def answer(self, text: str, holds: bool | None = None, **slots: Any) -> None:
+        """The page's message in a sentence or two, at most four numbers.
+
+        Args:
+            text: with the name of a slot in braces for each of ``slots``; without any it is shown as it is.
+            holds: whether the comparison is true that the sentence makes, of numbers as they are printed. One that does
+                not hold is left out with a line in the log.
+            slots: numbers, which are shown as ``printed`` shows them, or texts.
+
+        Raises:
+            ReportError: on a recorded or demo page the sentence does not hold, and ``PROBEKIT_STRICT`` is 1.
+        """
+        sentence = text.format(**{name: printed(value) for name, value in slots.items()}) if slots else text
+        if holds is None or holds:
+            return self.say(Markup("**The answer.** {}").format(sentence))
+        fault = f"{self.study}: the sentence does not hold: {sentence}"
+        if (self.recorded or self.demo) and os.environ.get(STRICT) == "1":
+            raise ReportError(f"{fault}; write another one, or the comparison that it makes")
+        log.warning("%s; left out", fault)
 
     def say(self, text: str) -> None:
         """Prose with numbers computed by the notebook, or nothing; MyST is read in ``Markup`` alone."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from numbers import Integral, Real
 from typing import Any
 
 from probekit.files.naming import shown_name as shown_name
@@ -70,6 +71,13 @@ def plain(value: Any) -> str:
 def number(value: float, digits: int = 3) -> str:
     """A share or score with a fixed number of decimals; a dash where there is none."""
     return "–" if value != value else f"{value:.{digits}f}"
+
+
+def printed(value: Any) -> Any:
+    """A value in a sentence: shares and scores by ``number``, counts as ``1,300``, all else as it is."""
+    if isinstance(value, bool) or not isinstance(value, Real):
+        return value
+    return f"{int(value):,}" if isinstance(value, Integral) else number(float(value))
 
 
 def interval(estimate: float, low: float, high: float, digits: int = 3) -> str:

@@ -361,6 +361,8 @@ def test_a_missing_extra_is_named_in_one_line(home, capsys, monkeypatch):
 def test_lists_name_everything(what, capsys):
     assert cli.main(["list", what]) == 0
     text = capsys.readouterr().out
+    assert cli.main(["-v", "list", what, "--json"]) == 0
+    assert all(row["name"] in text for row in json.loads(capsys.readouterr().out))
     names = {"models": ["pubmedbert", "vicuna-33b", "zoo/bert-tiny"], "probes": ["trex/natural", "squad"]}[what]
     assert all(name in text for name in names)
 
@@ -377,6 +379,23 @@ def page(home, tmp_path, monkeypatch):
     made = Page("01_study", given)
     made.shown = shown
     return made
+
+
+def test_an_answer_is_shown_where_it_holds(page, monkeypatch, caplog):
+    text = "Of {count} facts {model} finds {share}."
+    page.answer(text, count=1200, model="a<b>", share=0.25, holds=True)
+    assert page.shown[-1][0] == "**The answer.** Of 1,200 facts a\\<b\\> finds 0.250\\."
+    page.answer("Braces {stay} where there is no slot.")
+    assert "{stay}" in page.shown[-1][1] and len(page.shown) == 2
+    page.recorded = True
+    page.answer(text, count=2, model="b", share=0.5, holds=False)
+    assert "01_study: the sentence does not hold: Of 2 facts b finds 0.500.; left out" in caplog.text
+    monkeypatch.setenv("PROBEKIT_STRICT", "1")
+    with pytest.raises(ReportError, match="01_study: the sentence does not hold: Of 2 facts b finds"):
+        page.answer(text, count=2, model="b", share=0.5, holds=False)
+    page.recorded = False
+    page.answer(text, count=2, model="b", share=0.5, holds=False)  # a reader's own run
+    assert len(page.shown) == 2
 
 
 def test_everything_foreign_is_escaped_in_tables(page):
