@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -103,22 +104,16 @@ def falls(language: str) -> pd.DataFrame:
     return accuracy(language, "perturbed") - accuracy(language, "original")
 
 
-def above_random(language: str, method: str) -> pd.DataFrame:
-    """F1 less what random words would reach.
+def with_share(language: str, method: str) -> dict[str, pd.DataFrame]:
+    """What may go with the share of marked words: ``F1``; ``above``, what it has above random words; ``room``, the same
+    as a share of what is left above them; and ``MAP``. Models down, dimensions across.
 
     As many words are predicted as the mean share of marked ones asks for (section 5.1). Of K = R n random words of n,
     K r / n are right where r are marked, so that F1 is 2 R x / (R + x) with x = r / n on average, and, since this is
     concave in x, at most R over inputs whose mean x is R.
     """
-    return scores(language, "F1", method) - ratios(language)
-
-
-def with_share(language: str, method: str) -> dict[str, pd.DataFrame]:
-    """What may go with the share of marked words: ``F1``; ``above``, what it has above random words; ``room``, the same
-    as a share of what is left above them; and ``MAP``. Models down, dimensions across."""
-    above = above_random(language, method)
-    room = above / (1 - ratios(language))
-    return {"F1": scores(language, "F1", method), "above": above, "room": room, "MAP": scores(language, "MAP", method)}
+    f1, share = scores(language, "F1", method), ratios(language)
+    return {"F1": f1, "above": f1 - share, "room": (f1 - share) / (1 - share), "MAP": scores(language, "MAP", method)}
 
 
 # ---- tests over models or dimensions --------------------------------------------------------------------------------
@@ -161,26 +156,27 @@ def method_tests() -> list[Row]:
 def length_tests() -> list[Row]:
     """Whether F1 and MAP go with the length of rationales: the five dimensions of each language are the units, whatever
     the number of models, which all see the same items."""
+    measures = {(code, method): with_share(code, method) for code, method in product(LANGUAGES, METHODS)}
+
+    def with_length(measure: str, *methods: str) -> Tested:
+        """The mean correlation with the share of marked words, over models and methods."""
+        profiles = [pd.concat([measures[code, method][measure] for method in methods]) for code in LANGUAGES]
+        return with_cases(profiles, [ratios(code) for code in LANGUAGES])
+
     longer, too = "goes with the length of the rationale", f"{HERE}so does F1 above that of random words"
     over, chosen = "r over dimensions", f"{HERE}models choose the words that people mark more often than chance does"
     rows: list[Row] = [
-        ("003-12g", f"F1 {longer}", over, "dimension", "above", _with_length("F1", METHODS)),
-        ("", too, f"{over}, F1 less that of random words", "dimension", "above", _with_length("above", METHODS)),
-        ("", too, f"{over}, as a share of the room left", "dimension", "above", _with_length("room", METHODS)),
+        ("003-12g", f"F1 {longer}", over, "dimension", "above", with_length("F1", *METHODS)),
+        ("", too, f"{over}, F1 less that of random words", "dimension", "above", with_length("above", *METHODS)),
+        ("", too, f"{over}, as a share of the room left", "dimension", "above", with_length("room", *METHODS)),
     ]
     for method in METHODS:
-        r = _with_length("MAP", [method])
+        r = with_length("MAP", method)
         rows.append(("003-12h", f"MAP {longer}", f"{over}, {method}", "dimension", "above", r))
     for method in METHODS:
-        found = _both(above_random(code, method) for code in LANGUAGES)
+        found = _both(measures[code, method]["above"] for code in LANGUAGES)
         rows.append(("", chosen, f"F1 less that of random words, {method}", "model", "above", found))
     return rows
-
-
-def _with_length(measure: str, methods: Iterable[str]) -> Tested:
-    """The mean correlation of a measure with the share of marked words, over models and methods."""
-    profiles = [pd.concat([with_share(code, method)[measure] for method in methods]) for code in LANGUAGES]
-    return with_cases(profiles, [ratios(code) for code in LANGUAGES])
 
 
 def accuracy_tests() -> list[Row]:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import interval, resampled_means
+from probekit.metrics import estimate_row, resampled_means
 from probekit.metrics.alignment import aligned_scores
 from probekit.metrics.correlation import pearson
 from probekit.metrics.rationale import (
@@ -194,8 +194,8 @@ class Values(NamedTuple):
         """``estimate, low, high`` of the mean of what counts among ``member``, over originals; nan of nothing."""
         chosen = self.counted & member
         drawn = resampled_means(self.values[:, None], self.originals.tolist(), chosen[:, None], seed=seed)
-        low, high = interval(drawn, self.originals[chosen].tolist())[:2]
-        return {"estimate": float(self.values[chosen].mean()) if chosen.any() else NAN, "low": low, "high": high}
+        mean = float(self.values[chosen].mean()) if chosen.any() else NAN
+        return estimate_row(mean, drawn, self.originals[chosen].tolist())
 
 
 Scored = Sequence[tuple[Saliency, Mapping[str, Values]]]

@@ -73,15 +73,9 @@ def integrated_gradients(
         raise ValueError(f"steps must be at least 1, not {steps}")
     if model.tokenizer.pad_token_id is None and baseline == "pad":
         raise ModelError(f"{model.name}: its tokenizer has no padding token; take baseline='zero'")
-    targets = predicted(model, rows) if targets is None else targets
-    found: list[Path | None] = [None] * len(rows)
-    with _frozen(model):
-        for members in _by_length(rows):
-            chosen = [rows[i] for i in members], [targets[i] for i in members]
-            made = _paths(model, *chosen, batch_tokens or GRADIENT_TOKENS, steps, baseline)
-            for number, path in zip(members, made, strict=True):
-                found[number] = path
-    paths = [path for path in found if path is not None]
+    weights = np.full(steps + 1, 1 / steps)
+    weights[[0, -1]] /= 2
+    paths = _paths(model, rows, targets, batch_tokens, [point / steps for point in range(steps + 1)], weights, baseline)
     steep = max((abs(float(path.tokens.sum())) for path in paths), default=0.0)
     if model.kind != "masked" and steep > MOST:
         raise ModelError(
@@ -109,21 +103,7 @@ def gradient_x_input(
     Raises:
         ModelError: a row does not fit into memory.
     """
-    wanted = predicted(model, rows) if targets is None else targets
-    found: dict[int, np.ndarray] = {}
-    with _frozen(model):
-        for members in _by_length(rows):
-            length = len(rows[members[0]].ids)
-
-            def compute(part: list[int], members: list[int] = members) -> np.ndarray:
-                chosen = [members[i] for i in part]
-                here = [rows[i] for i in chosen], [wanted[i] for i in chosen]
-                return _points(model, *here, [(n, 1) for n in range(len(chosen))], 1, "zero")[0]
-
-            masks, budget = [len(rows[i].masks) for i in members], max(batch_tokens or GRADIENT_TOKENS, length)
-            for part, slopes in within_memory(model.name, [length] * len(members), masks, budget, compute):
-                found |= {members[i]: slope for i, slope in zip(part, slopes, strict=True)}
-    return [found[number] for number in range(len(rows))]
+    return [path.tokens for path in _paths(model, rows, targets, batch_tokens, [1.0], np.ones(1), "zero")]
 
 
 def _by_length(rows: Sequence[Row]) -> list[list[int]]:
@@ -172,44 +152,54 @@ def _ends(model: Model, rows: Sequence[Row], baseline: Baseline) -> tuple[torch.
 
 
 def _paths(
-    model: Model, rows: Sequence[Row], targets: Sequence[Sequence[int]], budget: int, steps: int, baseline: Baseline
+    model: Model,
+    rows: Sequence[Row],
+    targets: Sequence[Sequence[int]] | None,
+    batch_tokens: int | None,
+    shares: Sequence[float],
+    weights: np.ndarray,
+    baseline: Baseline,
 ) -> list[Path]:
-    """Integrated gradients of rows of one length; point ``p`` of row ``r`` is number ``r * (steps + 1) + p``."""
-    points, length = steps + 1, len(rows[0].ids)
-    tokens = np.zeros((len(rows), length))
-    ends = np.zeros((len(rows), 2))
-    weights = np.full(points, 1 / steps)
-    weights[[0, -1]] /= 2
+    """Of each row the weighted sum of its gradients at these shares of the way from the baseline.
 
-    def compute(part: list[int]) -> tuple[np.ndarray, np.ndarray]:
-        return _points(model, rows, targets, [divmod(n, points) for n in part], steps, baseline)
+    Rows of one length go together; point ``p`` of the ``r``-th of them is number ``r * len(shares) + p``.
+    """
+    targets = predicted(model, rows) if targets is None else targets
+    tokens = [np.zeros(len(row.ids)) for row in rows]
+    values = np.zeros((len(rows), len(shares)))
+    with _frozen(model):
+        for members in _by_length(rows):
+            points = [(row, share) for row in members for share in shares]
+            length = len(rows[members[0]].ids)
 
-    masks = [len(row.masks) for row in rows for _ in range(points)]
-    for part, (slopes, values) in within_memory(model.name, [length] * len(masks), masks, max(budget, length), compute):
-        for number, slope, value in zip(part, slopes, values, strict=True):
-            row, point = divmod(number, points)
-            tokens[row] += weights[point] * slope
-            if point in (0, steps):
-                ends[row, int(point > 0)] = value
-    return [Path(tokens[i], list(targets[i]), *ends[i].tolist()) for i in range(len(rows))]
+            def compute(part: list[int], points: list[tuple[int, float]] = points) -> tuple[np.ndarray, np.ndarray]:
+                return _points(model, rows, targets, [points[n] for n in part], baseline)
+
+            masks, budget = [len(rows[row].masks) for row, _ in points], max(batch_tokens or GRADIENT_TOKENS, length)
+            for part, (slopes, found) in within_memory(model.name, [length] * len(masks), masks, budget, compute):
+                for number, slope, value in zip(part, slopes, found, strict=True):
+                    row, point = members[number // len(shares)], number % len(shares)
+                    tokens[row] += weights[point] * slope
+                    values[row, point] = value
+    return [Path(tokens[i], list(targets[i]), *values[i, [0, -1]].tolist()) for i in range(len(rows))]
 
 
 def _points(
     model: Model,
     rows: Sequence[Row],
     targets: Sequence[Sequence[int]],
-    points: Sequence[tuple[int, int]],
-    steps: int,
+    points: Sequence[tuple[int, float]],
     baseline: Baseline,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """At points of paths: gradient times the way from the baseline, shape (points, tokens), and the probability."""
+    """At points, a row and a share of the way each: gradient times the way from the baseline, shape (points, tokens),
+    and the probability."""
     import torch
 
     chosen = sorted({row for row, _ in points})
     place = {row: i for i, row in enumerate(chosen)}
     start, end = _ends(model, [rows[i] for i in chosen], baseline)
     of = torch.tensor([place[row] for row, _ in points], device=model.device)
-    share = torch.tensor([point / steps for _, point in points], device=model.device, dtype=start.dtype)[:, None, None]
+    share = torch.tensor([share for _, share in points], device=model.device, dtype=start.dtype)[:, None, None]
     way = (end - start)[of]
     embedded = torch.lerp(start[of], end[of], share).requires_grad_(True)
     here = [rows[row] for row, _ in points]
