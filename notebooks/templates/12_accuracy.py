@@ -113,7 +113,7 @@ if page.recorded:
             "then on templates or on natural sentences of half of the facts."
         )
     )
-if len(gaps := pick(tables["pairs"], subset=accuracy.ALL, k=1) if len(tables["pairs"]) else tables["pairs"]):
+if len(gaps := pick(tables["pairs"], subset=accuracy.ALL, k=1)):
     page.figure(
         forest(
             gaps,

@@ -15,11 +15,12 @@ from probekit.report.charts import lines
 from probekit.report.page import Page
 from probekit.report.published import published
 from probekit.report.tables import by, pick
-from probekit.report.text import shown_name, title
+from probekit.report.text import shown_name
 from probekit.scoring.lengths import entity_lengths
 from probekit.scoring.slots import encode_candidates, encode_slots, follows_space
 
 from notebooks.templates import accuracy
+from notebooks.templates.draws import by_dataset
 from notebooks.templates.paper import PAPER_SETS, sizes_beside
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ def concentration(probes: Sequence[Probe]) -> pd.DataFrame:
         ``dataset, probe, top`` (share of the asked entities, most frequent first; rounded up to whole ones), ``share``.
     """
     rows = []
-    for name, members in _by_dataset(probes).items():
+    for name, members in by_dataset(probes).items():
         counts = members[0].prompts["gold"].str[0].value_counts().to_numpy()
         for top in TOPS:
             share = counts[: int(np.ceil(top * len(counts)))].sum() / counts.sum()
@@ -149,7 +150,7 @@ def relations(probes: Sequence[Probe]) -> pd.DataFrame:
         SQuAD's file gives every question the same.
     """
     rows: list[dict[str, object]] = []
-    for name, members in _by_dataset(probes).items():
+    for name, members in by_dataset(probes).items():
         known = [p.prompts for p in members if {"relation", "subject"} <= set(p.prompts.columns)]
         columns = ["relation", "relation_label", "kind", "fact_id", "subject", "gold"]
         if known:
@@ -184,13 +185,6 @@ def _relation(name: str, relation: str, part: pd.DataFrame) -> dict[str, object]
 def _first(part: pd.DataFrame, column: str) -> str:
     values = part[column].dropna().tolist() if column in part else []
     return str(values[0]) if values else ""
-
-
-def _by_dataset(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
-    found: dict[str, list[Probe]] = defaultdict(list)
-    for probe in probes:
-        found[probe.dataset].append(probe)
-    return found
 
 
 def kinds(table: pd.DataFrame) -> pd.DataFrame:
@@ -267,10 +261,6 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     for row in tables.get("parameters", pd.DataFrame()).to_dict("records"):
         rows.append({"claim": "001-19d", "measured": f"{row['model']}, parameters", "estimate": row["millions"]})
     return pd.DataFrame(rows, columns=["claim", "measured", "estimate"])
-
-
-def _name(probe: str) -> str:
-    return title(probe)
 
 
 def one_token(tables: Tables) -> pd.DataFrame:

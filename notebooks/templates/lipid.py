@@ -195,7 +195,7 @@ def precision(sample: pd.DataFrame) -> pd.DataFrame:
         independent. One reader judged, so that no agreement is known.
     """
     rows = []
-    for about, group in by(sample, ["list"]) if len(sample) else ():
+    for about, group in by(sample, ["list"]):
         meant, known = group["meant"].astype(bool), group["homonym"].astype(bool)
         row = about | {"judged": len(group), "meant": int(meant.sum()), "homonyms": int(known.sum())}
         row["homonyms_meant"] = int((meant & known).sum())

@@ -321,7 +321,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     it, since that decides how often they repeat themselves; so few as ``FEWEST`` allows for no test.
     """
     rows: list[Row] = []
-    gaps = pick(tables["gaps"], measure="repetition") if len(tables["gaps"]) else tables["gaps"]
+    gaps = pick(tables["gaps"], measure="repetition")
     for row in gaps.to_dict("records"):
         if row["model"] != MEAN:
             about = {"claim": "001-14a", "dataset": row["dataset"], "model": row["model"], "unit": "fact"}

@@ -396,7 +396,7 @@ def _probes_of(tables: Tables, style: str) -> list[str]:
 def over_models(tables: Tables) -> pd.DataFrame:
     """Exact tests of ``log_pearson`` of ``across``, models being the points and all probes one family (``decided``)."""
     rows = []
-    for about, _ in by(tables["across"], ["probe", "style"]) if len(tables["across"]) else ():
+    for about, _ in by(tables["across"], ["probe", "style"]):
         part = pick(tables["points"], probe=about["probe"])
         rows.append(about | _exact(part["accuracy"], np.log(part["perplexity"]), SIGN.get(about["style"], "below")))
     return decided(pd.DataFrame(rows)) if rows else pd.DataFrame(rows)

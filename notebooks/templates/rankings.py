@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 HALVES = "two halves of the facts"
 TAU = "Kendall tau-b"
-VALUE = ("statistic", "value", "low", "high")
 STATISTICS = {TAU: kendall_tau, "Spearman": spearman}
 SAMPLES = 1000  # draws of facts
 MARK = "†"

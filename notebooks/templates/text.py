@@ -274,7 +274,7 @@ def relation_sentence(tables: Tables) -> str:
 
 def accuracy_answer(tables: Tables) -> str:
     """Whether natural sentences find more: by a control, else by all above the floor; of one style, mean Acc@1."""
-    each = pick(tables["pairs"], subset=ALL, k=1) if len(tables["pairs"]) else tables["pairs"]
+    each = pick(tables["pairs"], subset=ALL, k=1)
     each = enough(each[~each["floor"].astype(bool)], "facts", "facts")[0] if len(each) else each
     if each.empty:
         means = pick(tables["means"], gold=OWN)
@@ -364,7 +364,7 @@ def settings_words(row: Mapping[str, Any]) -> str:
 def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     """How many pairs of models above the floor keep their order and swap by their intervals, on the same facts; whether
     any of them are two models tuned on neither style."""
-    orders = pick(tables["orders"], facts=SAME) if len(tables["orders"]) else tables["orders"]
+    orders = pick(tables["orders"], facts=SAME)
     if len(orders):
         known, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
         if few:
@@ -389,7 +389,7 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
 
 def difference_sentence(tables: Tables) -> str:
     """RQ2: for how many models the difference stays after correcting for the number of tests; empty without one."""
-    rows = pick(tables["differences"], subset=ALL) if len(tables["differences"]) else tables["differences"]
+    rows = pick(tables["differences"], subset=ALL)
     if rows.empty:
         return ""
     parts = []
@@ -463,7 +463,7 @@ def templates_answer(tables: Tables) -> str:
 
 def _better_on_dates(tables: Tables) -> str:
     """For how many models the template of dates does better and worse; empty of one model."""
-    rows = pick(tables["google_re"], k=10) if len(tables["google_re"]) else tables["google_re"]
+    rows = pick(tables["google_re"], k=10)
     rows = rows[rows["model"] != MEAN] if len(rows) else rows
     if len(rows) < 2:
         return ""
@@ -555,7 +555,7 @@ def overconfidence_answer(tables: Tables) -> str:
         f"Of pairs of questions about one relation of {title(dataset)}, {known:.0%} have the same right answer, but "
         f"the model “{title(model)}”{about} gives the same first answer to {cases}."
     )
-    gaps = pick(tables["gaps"], measure="repetition") if len(tables["gaps"]) else tables["gaps"]
+    gaps = pick(tables["gaps"], measure="repetition")
     gaps = gaps[gaps["model"] != MEAN] if len(gaps) else gaps
     if len(gaps) < 2:
         return text
@@ -582,7 +582,7 @@ def overconfidence_caution(tables: Tables) -> str:
 
 def surer(tables: Tables) -> str:
     """Whether wrong answers by template have the larger margin, as the heading of section 5.4 says: for how many."""
-    gaps = pick(tables["gaps"], measure="margin_wrong") if len(tables["gaps"]) else tables["gaps"]
+    gaps = pick(tables["gaps"], measure="margin_wrong")
     gaps = gaps[gaps["model"] != MEAN].dropna(subset=["low"]) if len(gaps) else gaps
     if gaps.empty:
         return "No data set of this run was asked in both styles."
@@ -873,7 +873,7 @@ def homonym_sentence(tables: Tables) -> str:
     """Of the model with the most right answers on each probe, what share they are of such names."""
     rows = tables["homonyms"]
     parts = []
-    for _, part in by(rows, ["probe"]) if len(rows) else ():
+    for _, part in by(rows, ["probe"]):
         best = part.loc[part["right"].idxmax()]
         parts.append(
             f"on {title(best['probe'])} {best['share']:.0%} of the right answers of {title(best['model'])}, "
