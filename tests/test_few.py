@@ -8,7 +8,7 @@ from probekit.probes.rewordings import PROMPT
 from notebooks.contexts import text as contexts
 from notebooks.contexts.paper import ONCE
 from notebooks.rationales import text
-from notebooks.templates import entities, lipid, overconfidence, perplexity, vocabulary
+from notebooks.templates import text as templates_text
 
 SENSE = {"estimate": 1.0, "low": 1.0, "high": 1.0}
 
@@ -23,16 +23,26 @@ def of_contexts(**tables: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 ANSWERS = {
-    "15": lambda n: overconfidence.answer({"variety": one(model="m", probe="mine", prompts=n, repetition=1.0)}),
-    "16": lambda n: perplexity.answer({"perplexity": one(model="m", probe="mine", texts=n)}),
-    "17": lambda n: entities.answer(
+    "15": lambda n: templates_text.overconfidence_answer(
+        {"variety": one(model="m", probe="mine", prompts=n, repetition=1.0)}
+    ),
+    "16": lambda n: templates_text.perplexity_answer(
+        {"perplexity": one(model="m", probe="mine", texts=n)}, pd.DataFrame()
+    ),
+    "17": lambda n: templates_text.entities_answer(
         {"falls": one(model="m", probe="mine", k=1, facts=n, floor=False, difference=1.0, low=1.0, high=1.0)}
     ),
-    "18": lambda n: vocabulary.answer({"gaps": one(model="m", dataset="mine", tokens=vocabulary.ONE, facts=n)}),
-    "19": lambda n: lipid.answer(
+    "18": lambda n: templates_text.vocabulary_answer(
+        {"gaps": one(model="m", dataset="mine", tokens=templates_text.ONE, facts=n)}
+    ),
+    "19": lambda n: templates_text.lipid_answer(
         {
-            "steps": pd.DataFrame({"text": "t", "step": [lipid.SENTENCES, lipid.PROMPTS], "count": [9, n]}),
-            "accuracy": pd.DataFrame({"probe": "mine", "model": ["m", lipid.GUESS], "prompts": n, "acc@1": [1.0, 0.0]}),
+            "steps": pd.DataFrame(
+                {"text": "t", "step": [templates_text.SENTENCES, templates_text.PROMPTS], "count": [9, n]}
+            ),
+            "accuracy": pd.DataFrame(
+                {"probe": "mine", "model": ["m", templates_text.GUESS], "prompts": n, "acc@1": [1.0, 0.0]}
+            ),
         }
     ),
     "21": lambda n: contexts.rank_change_answer(
