@@ -37,7 +37,8 @@ def drawn_means(parts: Sequence[Part], units: Units, seed: int = 0) -> list[Draw
 
 def drawn_mean(values: Array, units: Units, seed: int = 0) -> Drawn:
     """The mean over all templates of values by template, shape (templates, d)."""
-    return drawn_means([(values, np.ones(len(values), dtype=bool))], units, seed)[0]
+    (drawn,) = drawn_means([(values, np.ones(len(values), dtype=bool))], units, seed)
+    return drawn._replace(estimate=values.mean(0))  # to the last digit, in whatever order the values lie
 
 
 def minus(first: Drawn, second: Drawn) -> Drawn:
