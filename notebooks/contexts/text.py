@@ -10,7 +10,6 @@ import pandas as pd
 from probekit.metrics.bootstrap import FEWEST
 from probekit.metrics.decisions import FLOOR, enough
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
-from probekit.probes.rewordings import NAME, PROMPT
 from probekit.report.tables import cell, pick
 from probekit.report.text import number, title
 from probekit.report.verdicts import concluded
@@ -30,6 +29,10 @@ from notebooks.contexts.pooling import (
     speaking,
 )
 
+WORDINGS = {  # of ``probekit.probes.rewordings``, in words
+    "another prompt": "another prompt of the same meaning",
+    "another name": "another name of the subject",
+}
 VALUE, RANK = "Understand", "rank without context"  # of the table ``telling``
 NOTHING = ": nothing follows from ranks"  # where no model is above the floor
 
@@ -380,7 +383,7 @@ def biases_answer(tables: Tables, source: str) -> str:
     if few:
         return few
     changed: dict[str, list[tuple[str, float]]] = {}
-    for wording, name in ((PROMPT, "another prompt of the same meaning"), (NAME, "another name of the subject")):
+    for wording, name in WORDINGS.items():
         for context in ("without", "with"):
             if len(pick(rows, wording=wording, context=context)):
                 row = one_row(rows, tables["floors"], wording=wording, context=context)
@@ -407,7 +410,7 @@ def biases_answer(tables: Tables, source: str) -> str:
 
 def right_by_one_alone(tables: Tables, source: str) -> str:
     """How many questions one of two prompts alone gets right, without and with context, in a sentence."""
-    rows = pick(tables["wordings"], source=source, wording=PROMPT)
+    rows = pick(tables["wordings"], source=source, wording="another prompt")
     if not len(rows):
         return ""
     shares = [one_row(rows, tables["floors"], context=context)["only_one"] for context in rows["context"].unique()]

@@ -108,7 +108,7 @@ def test_the_command_names_what_it_does_not_know(capsys):
 
 
 def test_models_that_train_side_by_side_draw_no_bars():
-    with ProcessPoolExecutor(1, get_context("spawn"), retrain._begin) as pool:
+    with ProcessPoolExecutor(1, get_context("spawn"), retrain._no_bars) as pool:
         assert pool.submit(eval, "__import__('tqdm.auto').auto.tqdm(range(1)).disable").result() is True
 
 

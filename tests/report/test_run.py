@@ -215,6 +215,7 @@ def test_files_are_followed_through_imports_and_not_whole_packages(tmp_path):
     assert "metrics/ranking.py" in imported(tmp_path, "HOME = 'probekit.metrics.ranking:accuracy_at_k'\n")
 
 
+STUDY_3 = {"30_prediction", "31_saliency", "32_rationale_length", "33_perturbations", "39_own_tables"}
 LEDGER = {"00_start", "90_claims"}  # conclusions of all pages are made anew on these
 
 
@@ -231,7 +232,7 @@ def resting_on():
     [
         ("notebooks/contexts/ucm.py", {"22_ucm"} | LEDGER),
         ("probekit/probes/bear.py", {"24_biases"} | LEDGER),
-        ("probekit/scoring/saliency/gradients.py", {"31_saliency", "32_rationale_length", "33_perturbations"} | LEDGER),
+        ("probekit/scoring/saliency/gradients.py", STUDY_3 | LEDGER),
         ("probekit/report/compare.py", {"94_compare"} | LEDGER),
         ("probekit/__init__.py", set()),
     ],
