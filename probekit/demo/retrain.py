@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -33,12 +32,7 @@ def train_zoo(names: Sequence[str]) -> list[Path]:
     if not members:
         return []
     pairs = list(zip(names, members, strict=True))
-    return on_each_core(trained_folder, pairs, "models of the zoo", " models", _no_bars)
-
-
-def _no_bars() -> None:
-    """The bars of two processes would write over each other."""
-    os.environ["TQDM_DISABLE"] = "1"
+    return on_each_core(trained_folder, pairs, "models of the zoo", " models")
 
 
 def grown_folder(name: str, epochs: int | None) -> Path:

@@ -42,8 +42,9 @@ def on_each_core(
 
 
 def _begin(begin: Callable[[], None] | None) -> None:
-    """One thread, for workers with one on every core each would stand in each other's way; SIGTERM is as Ctrl-C."""
+    """One thread and no bars, for those of several workers would stand in each other's way; SIGTERM is as Ctrl-C."""
     os.environ.setdefault("OMP_NUM_THREADS", "1")
+    os.environ["TQDM_DISABLE"] = "1"
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     end_with_parent()
     if begin:

@@ -17,6 +17,7 @@ from probekit.cli import main
 from probekit.demo import retrain, shipped, zoo
 from probekit.demo.training import recipe
 from probekit.errors import ModelError, StoreError
+from probekit.files import processes
 from probekit.models import about, registry
 from probekit.models.loading import find_model
 
@@ -108,7 +109,7 @@ def test_the_command_names_what_it_does_not_know(capsys):
 
 
 def test_models_that_train_side_by_side_draw_no_bars():
-    with ProcessPoolExecutor(1, get_context("spawn"), retrain._no_bars) as pool:
+    with ProcessPoolExecutor(1, get_context("spawn"), processes._begin, (None,)) as pool:
         assert pool.submit(eval, "__import__('tqdm.auto').auto.tqdm(range(1)).disable").result() is True
 
 
