@@ -138,7 +138,7 @@ page.table(
 #
 # *Unstable* means further from knowledge-only than knowledge-sorted is, in several draws.
 # *Kinder* is Understand less Misunderstand in the class that the paper favours, less the same in the class at the other end: steps that lift and lower by the toss of a coin give zero.
-# Pairs of its models are judged once these were asked.
+# Of its pairs of models, a general one and its biomedical twin are judged once both were asked; others are not.
 # The paper gives no size for *not much difference* between contexts, so these differences are told and not judged.
 
 # %% tags=["hide-input"]
