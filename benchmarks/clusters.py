@@ -16,9 +16,8 @@ from pathlib import Path
 
 import pandas as pd
 
-from probekit.cluster import fill
-from probekit.elsewhere import handed
-from probekit.store import Store
+from probekit.run import cluster
+from probekit.store import Work
 
 SHARDS = (100, 1_000, 10_000)
 WORKERS = 2
@@ -66,11 +65,12 @@ def measured(shards: int) -> dict[str, float]:
 
 def client(address: str, shards: int) -> None:
     """Let workers make one result, and print its own peak."""
-    fill(partial(handed, lambda: Store().frames("numbers", {"of": "clusters"}, shards, shard)), address)
+    with cluster.connected(address) as connection:
+        cluster.fill(connection, [Work("numbers", {"of": "clusters"}, "numbers", [1] * shards, shard, pd.concat)])
     print(peak("self"))
 
 
-def shard(number: int) -> pd.DataFrame:
+def shard(number: int, _: object) -> pd.DataFrame:
     """A shard that holds its number."""
     return pd.DataFrame({"number": [number]})
 

@@ -4,9 +4,9 @@ Names are imported when first used, so that ``import probekit`` is quick and ask
 """
 
 from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
 
-from probekit.lazy import resolve
 from probekit.version import __version__ as __version__
 
 HOMES = {
@@ -35,7 +35,7 @@ __all__ = sorted(HOMES)
 def __getattr__(name: str) -> Any:
     if name not in HOMES:
         raise AttributeError(f"module 'probekit' has no attribute {name!r}")
-    return import_module(HOMES[name]) if name == "metrics" else resolve(HOMES[name])
+    return import_module(HOMES[name]) if name == "metrics" else resolve_name(HOMES[name])
 
 
 def __dir__() -> list[str]:

@@ -7,16 +7,17 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probekit.elsewhere import Taker, handed
 from probekit.errors import ProbekitError, ReportError
 
 if TYPE_CHECKING:
+    from probekit.probes.per_file import Fill
     from probekit.report.card.asked import Asked
 
 RATE = 10_000.0  # tokens a second: a BERT-base on some CPU cores; a GPU runs tens of times as many
@@ -184,10 +185,16 @@ def text(options: argparse.Namespace) -> None:
     _say(*(f"{count:>12,}  {what}" for what, count in text.counts.items()), str(options.out))
 
 
-def _share(ask: Callable[[Taker], BaseException | None], address: str) -> None:
-    from probekit.cluster import fill
+@contextmanager
+def _filled(address: str | None) -> Iterator[Fill | None]:
+    """What lets a cluster make what is missing, where one is named."""
+    if not address:
+        yield None
+        return
+    from probekit.run import cluster
 
-    fill(ask, address, lambda text: sys.stderr.write(f"{text}\n"))
+    with cluster.connected(address) as client:
+        yield partial(cluster.fill, client, say=lambda text: sys.stderr.write(f"{text}\n"))
 
 
 def index_build(options: argparse.Namespace) -> None:
@@ -208,15 +215,8 @@ def lipid_build(options: argparse.Namespace) -> None:
             raise ProbekitError(f"--entities takes NAME=FILE, not {given!r}")
         lists.setdefault(name, []).append(Path(path))
     given = {name: getattr(options, name) for name in ("after", "before", "ignore_case", "force")}
-    made: dict[str, Any] = {}
-
-    def work() -> None:
-        made.update(build(options.files, lists, options.out, plain=options.sentences, store=Store(), **given))
-
-    if options.cluster:
-        _share(partial(handed, work), options.cluster)
-    else:
-        work()
+    with _filled(options.cluster) as fill:
+        made = build(options.files, lists, options.out, plain=options.sentences, store=Store(), fill=fill, **given)
     _say(*(f"{count:>12,}  {step}" for step, count in made["counts"].items()))
     for name, found in made["statistics"].items():
         _say(f"{name}: " + ", ".join(f"{key} {value:,.4g}" for key, value in found.items() if key != "prompts"))
@@ -326,11 +326,9 @@ def run(options: argparse.Namespace) -> None:
     out = options.out or Path(MY_RUN)
     if not options.out:
         sys.stderr.write(f"probekit: into {out.resolve()}; --out names another folder\n")
-    if options.cluster:
-        from probekit.cells import walk
-
-        _share(partial(walk, options.name, given, options.profile), options.cluster)
-    page = run(options.name, given, out, options.profile, force=options.force, share=write_page)
+    page = run(
+        options.name, given, out, options.profile, force=options.force, share=write_page, cluster=options.cluster
+    )
     for text in cautions(page):
         sys.stderr.write(f"probekit: take care: {text if text.isprintable() else repr(text)}\n")
     _say(*filter(None, [answer(page)]), str(page.with_suffix(".html")))
@@ -353,20 +351,22 @@ def card(options: argparse.Namespace) -> None:
 
 def _estimate(todo: Sequence[Asked]) -> None:
     """Say on stderr what each page of a card asks, and about how long all of it takes."""
-    from probekit.cells import plan
+    from probekit.report.plan import plan
 
     once: dict[str, float] = {}
     for given, pages in groupby(todo, key=lambda one: one.given):
         first = next(pages)
         try:
-            cells = plan(first.page, given)[0]
+            planned = plan(first.page, given)[0]
         except ProbekitError as error:
             sys.stderr.write(f"probekit: {first.page}: {error}\n")
             continue
-        work = {cell.place: (cell.tokens or 0) * first.shown.get("passes", 1) for cell in cells}
-        more = " and more, which cannot be counted before" * any(cell.tokens is None for cell in cells)
+        if (passes := first.shown.get("passes", 1)) > 1:  # in all, over each token of the predictions
+            planned = [result for result in planned if result.function == "predictions"]
+        work = {result.place: (result.tokens or 0) * passes for result in planned}
+        more = " and more, which cannot be counted before" * any(result.tokens is None for result in planned)
         sys.stderr.write(f"probekit: {first.page}: {sum(work.values()):,} tokens to score{more}\n")
-        once |= {cell.place: work[cell.place] * (cell.gigabytes or BASE) / BASE / RATE for cell in cells}
+        once |= {result.place: work[result.place] * (result.gigabytes or BASE) / BASE / RATE for result in planned}
     start = START * len(todo) / min(len(todo), os.cpu_count() or 1)
     sys.stderr.write(f"probekit: about {math.ceil((sum(once.values()) + start) / 60)} min in all, on a quiet machine\n")
 
@@ -386,8 +386,8 @@ def export(options: argparse.Namespace) -> None:
 
 
 def plan(options: argparse.Namespace) -> None:
-    from probekit.cells import as_lines, as_rows
     from probekit.files.reading import assignment
+    from probekit.report.plan import as_lines, as_rows
 
     rows, ended = as_rows(options.name, dict(map(assignment, options.given)), options.profile, options.rate)
     if options.json:

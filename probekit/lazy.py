@@ -4,14 +4,8 @@ from __future__ import annotations
 
 import inspect
 from dataclasses import dataclass
-from importlib import import_module
+from pkgutil import resolve_name
 from typing import Any
-
-
-def resolve(reference: str) -> Any:
-    """What ``"package.module:name"`` names."""
-    module, _, name = reference.partition(":")
-    return getattr(import_module(module), name)
 
 
 @dataclass(frozen=True)
@@ -21,11 +15,11 @@ class Lazy:
     reference: str
 
     def __call__(self, *positional: Any, **named: Any) -> Any:
-        return resolve(self.reference)(*positional, **named)
+        return resolve_name(self.reference)(*positional, **named)
 
     @property
     def __signature__(self) -> inspect.Signature:
-        return inspect.signature(resolve(self.reference))
+        return inspect.signature(resolve_name(self.reference))
 
 
 def chosen(home: str) -> Lazy:

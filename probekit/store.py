@@ -29,7 +29,6 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from probekit import elsewhere
 from probekit.errors import ProbeError, StoreError
 from probekit.files import cache_folder, canonical, digest, sweep, write_atomically
 from probekit.files.progress import Progress
@@ -98,7 +97,7 @@ class Store:
 
     def __init__(self, folder: str | Path | None = None) -> None:
         self.folder = Path(folder) if folder is not None else cache_folder() / "results"
-        self.shared = folder is None  # with whoever takes what is missing, see ``elsewhere``
+        self.shared = folder is None  # with the workers of a cluster, see ``probekit.run``
 
     def place(self, function: str, key: Mapping[str, Any]) -> Path:
         """Folder of one result; ``key`` is JSON-like and names all that decides it, the number of shards included."""
@@ -116,23 +115,13 @@ class Store:
         Raises:
             StoreError: a shard cannot be read or written (disk full, no permission); finished ones are kept.
         """
-        key = {**key, "shards": shards} | ({"fingerprints": FINGERPRINTS} if "model" in key else {})
-        place = self.place(function, key)
-        sweep(place)
-        files = _files(place)
-        faults: list[str] = []
-        found = [_first_whole(files.get(index, []), faults) for index in range(shards)]
-        if faults:
-            log.warning("%s: %d damaged, removed and computed again, such as %s", function, len(faults), faults[0])
+        key = _whole_key(key, shards)
+        place, found = self._found(function, key, shards)
         missing = [index for index in range(shards) if found[index] is None]
         if len(missing) < shards:
             log.info("%s: %d of %d shards found in %s", function, shards - len(missing), shards, place)
         if missing and "model" in key:
             _tell_older(self.folder)
-        if self.shared and (taker := elsewhere.taker()) is not None:
-            wanted = elsewhere.Wanted(function, key, *elsewhere.under_way.get(), shards, missing, compute)
-            if taker.result(wanted) and missing:
-                raise elsewhere.leave(function)
         _note(place, key)
         model = str(key.get("model", ""))
         for index in missing:
@@ -141,17 +130,43 @@ class Store:
         USED.update((model, made) for _, made in whole)
         return [frame for frame, _ in whole]
 
-    def finish(self, function: str, key: Mapping[str, Any], index: int, compute: Callable[[int], pd.DataFrame]) -> bool:
-        """Make one shard of a result, unless it is there; ``key`` names the number of shards too. Whether it was made.
+    def _found(self, function: str, key: Mapping[str, Any], shards: int) -> tuple[Path, list[Shard | None]]:
+        place = self.place(function, key)
+        sweep(place)
+        files = _files(place)
+        faults: list[str] = []
+        found = [_first_whole(files.get(index, []), faults) for index in range(shards)]
+        if faults:
+            log.warning("%s: %d damaged, removed and computed again, such as %s", function, len(faults), faults[0])
+        return place, found
+
+    def place_of(self, work: Work) -> Path:
+        """Folder of the result of some work."""
+        return self.place(work.function, _whole_key(work.key, len(work.sizes)))
+
+    def missing(self, work: Work) -> list[int]:
+        """Numbers of the shards that are not finished.
 
         Raises:
             StoreError: as of ``frames``.
         """
-        place = self.place(function, key)
+        shards = len(work.sizes)
+        _, found = self._found(work.function, _whole_key(work.key, shards), shards)
+        return [number for number, shard in enumerate(found) if shard is None]
+
+    def finish(self, work: Work, index: int) -> bool:
+        """Make one shard of a result, unless it is there. Whether it was made.
+
+        Raises:
+            StoreError: as of ``frames``.
+        """
+        key = _whole_key(work.key, len(work.sizes))
+        place = self.place(work.function, key)
         missing = _first_whole(_files(place, f"{index:05d}-").get(index, []), []) is None
         if missing:
             _note(place, key)
-            _made(place, str(key.get("model", "")), index, compute)
+            progress = Progress(work.title, work.sizes)
+            _made(place, str(key.get("model", "")), index, lambda number: work.compute(number, progress))
         return missing
 
     def results(self) -> Iterator[Result]:
@@ -225,7 +240,6 @@ def answer(work: Work, store: Store | None = None) -> Any:
         if store is None or not shards:
             frames = [compute(shard) for shard in range(shards)]
         else:
-            elsewhere.under_way.set((work.title, work.sizes, work.tokens))
             frames = store.frames(work.function, work.key, shards, compute)
     return work.finish(frames)
 
@@ -270,6 +284,11 @@ def _tell_older(folder: Path) -> None:
             older,
             folder,
         )
+
+
+def _whole_key(key: Mapping[str, Any], shards: int) -> dict[str, Any]:
+    """The key of a result with all that its place depends on."""
+    return {**key, "shards": shards} | ({"fingerprints": FINGERPRINTS} if "model" in key else {})
 
 
 def _note(place: Path, key: Mapping[str, Any]) -> None:

@@ -24,6 +24,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import count
 from pathlib import Path
+from pkgutil import resolve_name
 from unittest import mock
 
 from hypothesis import HealthCheck, Phase, given, seed, settings
@@ -165,14 +166,7 @@ def called(reference: str, *names: str, given: tuple[object, ...] = ()) -> Calla
     """Call what ``module:function`` names with paths in the folder; go through it if it is an iterator."""
 
     def read(folder: Path) -> object:
-        from probekit.lazy import resolve
-
-        module, _, dotted = reference.partition(":")
-        first, *rest = dotted.split(".")
-        function = resolve(f"{module}:{first}")
-        for name in rest:
-            function = getattr(function, name)
-        found = function(*(folder / name for name in names), *given)
+        found = resolve_name(reference)(*(folder / name for name in names), *given)
         return sum(1 for _ in found) if isinstance(found, Iterator) else found
 
     return read

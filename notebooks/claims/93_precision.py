@@ -29,7 +29,6 @@ recorded: bool = False  # show the recorded results
 out: str = "93_precision"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.probes import load_probe
 from probekit.report import Page, readable
 
 from notebooks.claims import precision
@@ -39,8 +38,7 @@ page = Page("93_precision", globals())
 
 def compute():
     """Rank the same prompts twice and compare prompt by prompt."""
-    loaded = [load_probe(name, limit=limit or None) for name in probes]
-    return precision.tables(precision.ask(page, models, loaded, dtype, device))
+    return precision.tables(precision.ask(page))
 
 
 tables = page.tables(compute, precision.CAPTIONS)

@@ -14,15 +14,17 @@ from probekit.files.naming import shown_name
 from probekit.files.reading import read_object
 from probekit.metrics import holm, rank_differences, reaches_floor
 from probekit.metrics.decisions import FEWEST, FLOOR, LEVEL
+from probekit.models import load_model
 from probekit.models.card import UNKNOWN
 from probekit.probes import load_probe
 from probekit.report import Page, forest, pick, plain, recording, title
 from probekit.report.charts import told
-from probekit.report.compare import ONE, SIDES, compare
+from probekit.report.compare import ONE, SIDES, compare, comparing
 from probekit.report.outcomes import read_outcomes
 from probekit.report.page import of_demo
 from probekit.report.recording import read_table
 from probekit.report.tables import cell
+from probekit.run import Rank
 from probekit.store import Store
 
 if TYPE_CHECKING:
@@ -172,13 +174,20 @@ def tables(
     return {"measures": found, "paired": pd.concat(paired, ignore_index=True) if paired else pd.DataFrame()}
 
 
+def questions(given: Mapping[str, Any]) -> list[Rank]:
+    """What the page asks by its parameters."""
+    if not given["models"] or given["book"]:
+        return []
+    return comparing(given["models"], given["probes"], limit=given["limit"] or None)[2]
+
+
 def live(page: Page, models: Sequence[str], probes: Sequence[str], limit: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Models asked the same prompts now: Acc@1 of each, and the first less each other one (``compare``)."""
     loaded = [load_probe(name, limit=limit or None) for name in probes]
-    page.used(*(page.asking.load(name) for name in models), *loaded)
     if len(models) < 2:
         raise ReportError("a comparison needs two models")
     found = compare(models, loaded, store=Store(), **page.asking.loading)
+    page.used(*(load_model(name, **page.asking.loading) for name in models), *loaded)
     for note in found.notes:
         caution(note)
     about = pd.DataFrame({"probe": [p.name for p in loaded], "data": [p.dataset for p in loaded]})

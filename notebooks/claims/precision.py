@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
 
 from probekit.metrics import accuracy_at_k, bootstrap_ci
-from probekit.models import load_model
-from probekit.probes import Probe
+from probekit.probes import Probe, load_probe
 from probekit.report import Markup, Page, forest, number, title
-from probekit.scoring import rank_entities
-from probekit.store import Store
+from probekit.run import Rank
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -25,20 +23,42 @@ CAPTIONS = {
 }
 
 
-def ask(page: Page, models: Sequence[str], probes: Sequence[Probe], dtype: str, device: str) -> pd.DataFrame:
+def questions(given: Mapping[str, Any], probes: Sequence[Probe]) -> list[Rank]:
+    """Every model ranks the entities of every probe in both formats."""
+    return [
+        Rank(model, probe, [[gold[0]] for gold in probe.prompts["gold"]], TOP, dtype=kind, title=f"{model}, {kind}")
+        for model in given["models"]
+        for kind in (EXACT, given["dtype"])
+        for probe in probes
+    ]
+
+
+def load(given: Mapping[str, Any]) -> list[Probe]:
+    """The probes of the page's parameters."""
+    return [load_probe(name, limit=given["limit"] or None) for name in given["probes"]]
+
+
+def asked(given: Mapping[str, Any]) -> list[Rank]:
+    """What the page asks by its parameters."""
+    return questions(given, load(given))
+
+
+def ask(page: Page) -> pd.DataFrame:
     """Ranks, scores and best candidates of each prompt in both formats: columns ``rank, rank_other`` and so on."""
+    probes = load(page.parameters)
+    answers = page.ask(questions(page.parameters, probes))
+    page.used(*probes)
+    by_format: dict[tuple[str, str, str], pd.DataFrame] = {}
+    for answer in answers:
+        question = answer.question
+        page.ran(answer.name, question.probe, **answer.result.attrs)
+        by_format[question.name, question.probe.name, question.dtype] = answer.result.drop(columns="target")
     tables = []
-    for name in models:
-        found = []
-        for kind in (EXACT, dtype):
-            model = load_model(name, device=device, dtype=kind).renamed(f"{name}, {kind}")
-            page.used(model, *probes)
-            found.append([rank_entities(model, probe, top=TOP, store=Store()) for probe in probes])
-            for probe, table in zip(probes, found[-1], strict=True):
-                page.ran(model, probe, **table.attrs)
-        for probe, exact, other in zip(probes, *found, strict=True):
+    for model in page.asking.remaining(page.parameters["models"]):
+        for probe in probes:
+            exact, other = (by_format[model, probe.name, kind] for kind in (EXACT, page.parameters["dtype"]))
             both = exact.merge(other, on="prompt_id", suffixes=("", "_other"))
-            tables.append(both.assign(model=name, probe=probe.name, fact=list(probe.facts)))
+            tables.append(both.assign(model=model, probe=probe.name, fact=list(probe.facts)))
     for table in tables:
         table.attrs = {}
     return pd.concat(tables, ignore_index=True)

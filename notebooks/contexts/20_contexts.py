@@ -53,7 +53,7 @@ examples = {}  # source -> a triple whose context grows, with the ranks that the
 
 def compute():
     """Search each source for documents, grow the contexts, rank the entities at each step; count what there is."""
-    looked = ask.look_all(sources, own, triples, others, most, per_fact, documents, seed)
+    looked = ask.look_by(page.parameters)
     ranked = ask.ask_all(page, models, looked, halved)
     examples.update({one.name: contexts.example(one, most, ranked) for one in looked})
     return contexts.tables(looked, ranked)

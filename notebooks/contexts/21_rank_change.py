@@ -50,7 +50,7 @@ page = Page("21_rank_change", globals())
 
 def compute():
     """Rank all entities before and after each step; average the changes by what was added."""
-    looked = ask.look_all(sources, own, triples, others, most, per_fact, documents, seed)
+    looked = ask.look_by(page.parameters)
     return rank_change.tables(ask.ask_all(page, models, looked, halved), seed)
 
 

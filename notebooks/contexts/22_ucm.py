@@ -56,7 +56,7 @@ page = Page("22_ucm", globals())
 
 def compute():
     """Rank before and after each step; share out the steps; judge facts that were told against those that were not."""
-    looked = ask.look_all(sources, own, triples, others, most, per_fact, documents, seed)
+    looked = ask.look_by(page.parameters)
     ranked = ask.ask_all(page, models, looked, halved)
     known = {name: categories.get(name, about(name).category) for name in ranked["model"].unique()}
     answers = decoding.tables(page, models, looked, ranked, decoded, seed)

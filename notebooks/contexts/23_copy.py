@@ -51,7 +51,7 @@ page = Page("23_copy", globals())
 
 def compute():
     """Rank around the target and around an incorrect entity; compare the two on the same contexts."""
-    looked = ask.look_all(sources, own, triples, others, most, per_fact, documents, seed)
+    looked = ask.look_by(page.parameters)
     return copy.tables(ask.ask_all(page, models, looked, halved))
 
 

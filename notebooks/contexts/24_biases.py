@@ -42,7 +42,6 @@ recorded: bool = False  # show the recorded results and ask no model
 out: str = "24_biases"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.probes import load_probe
 from probekit.report import Page
 from probekit.report.charts import told
 
@@ -53,11 +52,7 @@ page = Page("24_biases", globals())
 
 def compute():
     """Ask the same questions in each of their wordings, without and with context; compare answers pair by pair."""
-    looked = []
-    for source in ask.sources(sources, own, per_fact):
-        looked += wordings.reworded(source, questions, triples, most, seed, documents)
-    for probe, size in bare.items():
-        looked += wordings.bare(load_probe(probe), size, seed)
+    looked = wordings.look_by(page.parameters)
     return biases.tables(ask.ask_all(page, models, looked, halved, answers=True))
 
 

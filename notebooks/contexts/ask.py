@@ -7,24 +7,23 @@ import random
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import pandas as pd
 
 from probekit.contexts.retrieval import Found
 from probekit.contexts.sources import Source, look_up, medlama_contexts, own_contexts, trex_contexts
-from probekit.contexts.study import rank_steps, steps
+from probekit.contexts.study import steps
 from probekit.contexts.variants import knowledge_random, real
 from probekit.demo.world.contexts import demo_contexts
 from probekit.demo.world.relation import Domain
-from probekit.elsewhere import later
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
-from probekit.models.model import Model
 from probekit.probes import load_probe
 from probekit.probes.halves import halves
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
-from probekit.report.text import shown_name
+from probekit.run import RankSteps, fill
 from probekit.store import Store
 
 DOMAINS: dict[str, Domain] = {"demo": "general", "demo_bio": "biomedical"}
@@ -108,7 +107,7 @@ def look(
         documents: of a triple, the first that are read, at most; 0 for all.
     """
     counts = Counter[str]()
-    asked, found = look_up(source, counts, documents or None, Store())
+    asked, found = look_up(source, counts, documents or None, Store(), fill)
     plain, has_other = plain_steps(asked, found, most, seed)
     names = list(dict.fromkeys(plain["triple_id"]))
     groups = [([n for n in names if n in has_other], triples), ([n for n in names if n not in has_other], others)]
@@ -146,9 +145,24 @@ def look_all(
     """``look`` at each of ``sources``, with the parameters that all pages of study 2 share."""
     found = []
     for source in sources(names, own, per_fact):
-        with later():
-            found.append(look(source, triples, others, most, seed, documents))
+        found.append(look(source, triples, others, most, seed, documents))
     return found
+
+
+def look_by(given: Mapping[str, Any]) -> list[Looked]:
+    """``look_all`` by the parameters of a page."""
+    names = ("sources", "own", "triples", "others", "most", "per_fact", "documents", "seed")
+    return look_all(*(given[name] for name in names))
+
+
+def questions(given: Mapping[str, Any]) -> list[RankSteps]:
+    """What most pages of study 2 ask by their parameters."""
+    return rankings(given["models"], look_by(given))
+
+
+def rankings(models: Sequence[str], looked: Sequence[Looked], answers: bool = False) -> list[RankSteps]:
+    """Every model ranks before and after every step; ``answers`` as in ``rank_steps``."""
+    return [RankSteps(m, one.steps, one.asked.attrs["entities"], answers) for m in models for one in looked]
 
 
 def redrawn(looked: Sequence[Looked], draws: int, most: int = 10, seed: int = 0) -> list[Looked]:
@@ -196,24 +210,19 @@ def ask_all(
         page.read(f"documents of {one.name}", _fingerprint(one.found), len({f.document.doc_id for f in one.found}))
     page.used(*(one.probe for one in looked))
 
-    def ranks(model: Model) -> list[pd.DataFrame]:
-        asked = []
-        for one in looked:
-            with later():
-                done = rank_steps(model, one.steps, one.asked.attrs["entities"], store=Store(), answers=answers)
-                task = f"contexts of {one.name}" + f", {one.wording}" * bool(one.wording)
-                page.ran(model, one.probe, **done.attrs, task=task)
-                known = halves("trex") if model.name in halved and one.name == "trex" else {}
-                half = [known.get(fact, "") for fact in done["fact_id"]]
-                asked.append(done.assign(model=shown_name(model.name), half=half))
-                asked[-1].attrs = {}
-        return asked
-
-    found = page.each(models, ranks)
-    for tables in found:
-        for one, table in zip(looked, tables, strict=False):  # fewer where some are left to others
-            page.prompts.add("step", _told(one, table))
-    return pd.concat([table for tables in found for table in tables], ignore_index=True)
+    asked = rankings(models, looked, answers)
+    looked_of = dict(zip(asked, list(looked) * len(models), strict=True))
+    tables = []
+    for answer in page.ask(asked):
+        one, done = looked_of[answer.question], answer.result
+        task = f"contexts of {one.name}" + f", {one.wording}" * bool(one.wording)
+        page.ran(answer.name, one.probe, **done.attrs, task=task)
+        known = halves("trex") if answer.question.name in halved and one.name == "trex" else {}
+        table = done.assign(model=answer.name, half=[known.get(fact, "") for fact in done["fact_id"]])
+        table.attrs = {}
+        page.prompts.add("step", _told(one, table))
+        tables.append(table)
+    return pd.concat(tables, ignore_index=True)
 
 
 def _told(one: Looked, table: pd.DataFrame) -> pd.DataFrame:

@@ -3,20 +3,20 @@ Table 2, whose accuracy is of this kind)."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
+from typing import Any
 
 import pandas as pd
 
 from probekit.metrics.context import context_accuracy
-from probekit.models.model import Model
 from probekit.report.page import Page
 from probekit.report.tables import pick
 from probekit.report.text import shown_name
-from probekit.scoring.decoding import decodable, decode, normalised
-from probekit.store import Store
+from probekit.run import Decode, Describe, Question
+from probekit.scoring.decoding import decodable, normalised
 
-from notebooks.contexts.ask import Looked, draw
+from notebooks.contexts.ask import Looked, draw, look_by, rankings, redrawn
 from notebooks.contexts.pooling import FEW, by_model, floors, in_order
 
 CANDIDATES, DECODED, ANY = "rank among candidates", "decoding", "decoding, any right object"
@@ -74,9 +74,8 @@ def tables(
         nothing to decode.
     """
     contexts = chosen(looked, size, seed)
-    results = page.each(models, lambda model: _decoded(page, model, looked, contexts)) if len(contexts) else []
-    calls = pd.DataFrame([call for call, _ in results], columns=CALLS)
-    answered = [rows for _, rows in results if len(rows)]
+    ran, answered = _decode_all(page, models, looked, contexts) if len(contexts) else ([], [])
+    calls = pd.DataFrame(ran, columns=CALLS)
     if not answered:
         return {"decoded": pd.DataFrame(), "calls": calls}
     rows = pd.concat([*answered, _ranked(ranked, pd.concat(answered))], ignore_index=True)
@@ -86,24 +85,50 @@ def tables(
             "calls": calls}  # fmt: skip
 
 
-def _decoded(
-    page: Page, model: Model, looked: Sequence[Looked], contexts: pd.DataFrame
-) -> tuple[dict[str, object], pd.DataFrame]:
-    """What a model had to run, and a row per context and way to judge; no row where it cannot be decoded."""
-    shown = shown_name(model.name)
-    if not decodable(model):
-        return dict.fromkeys(CALLS, 0) | {"model": shown}, pd.DataFrame()
-    answers = decode(model, [*contexts["prompt"], *contexts["text"]], store=Store())
-    counts, given = answers.attrs["counts"], answers["answers"].tolist()
-    for source in looked:
-        if (contexts["source"] == source.name).any():
-            page.ran(model, source.probe, counts, "decoding, all sources together")
+def questions(given: Mapping[str, Any]) -> list[Question]:
+    """What page 22 asks by its parameters."""
+    models, most, seed = given["models"], given["most"], given["seed"]
+    looked = look_by(given)
+    contexts = chosen(looked, given["decoded"], seed)
+    ranked = [*rankings(models, looked), *rankings(models, redrawn(looked, given["seeds"], most, seed))]
+    return [*ranked, *(decodings(models, contexts) if len(contexts) else [])]
+
+
+def decodings(models: Sequence[str], contexts: pd.DataFrame) -> list[Decode]:
+    """Every model answers the bare prompts, and then those with their contexts."""
+    return [Decode(model, [*contexts["prompt"], *contexts["text"]]) for model in models]
+
+
+def _decode_all(
+    page: Page, models: Sequence[str], looked: Sequence[Looked], contexts: pd.DataFrame
+) -> tuple[list[dict[str, object]], list[pd.DataFrame]]:
+    """What each model had to run, and a row per context and way to judge of those that can be decoded."""
+    able = {a.question.name: a.result for a in page.ask([Describe(model, decodable) for model in models])}
+    asked = decodings([model for model, is_able in able.items() if is_able], contexts)
+    answers = {answer.question.name: answer for answer in page.ask(asked)}
+    calls: list[dict[str, object]] = []
+    rows = []
+    for model, is_able in able.items():
+        if answer := answers.get(model):
+            counts = answer.result.attrs["counts"]
+            for source in looked:
+                if (contexts["source"] == source.name).any():
+                    page.ran(answer.name, source.probe, counts, "decoding, all sources together")
+            rows.append(_judged(answer.name, answer.result["answers"].tolist(), contexts))
+            calls.append({"model": answer.name} | {column: counts[column] for column in CALLS[1:]})
+        elif not is_able:
+            calls.append(dict.fromkeys(CALLS, 0) | {"model": shown_name(model)})
+    return calls, rows
+
+
+def _judged(shown: str, answers: Sequence[Sequence[str]], contexts: pd.DataFrame) -> pd.DataFrame:
+    """A row per context and way to judge."""
     frames = []
     for judged, golds in ((DECODED, [[target] for target in contexts["target"]]), (ANY, contexts["correct"])):
-        places = [place(found, right) for found, right in zip(given, [*golds, *golds], strict=True)]
+        places = [place(found, right) for found, right in zip(answers, [*golds, *golds], strict=True)]
         size, labels = len(contexts), {"model": shown, "judged": judged, **ONE_STEP}
         frames.append(contexts[KEYS].assign(**labels, rank_before=places[:size], rank_after=places[size:]))
-    return {"model": shown} | {column: counts[column] for column in CALLS[1:]}, pd.concat(frames)
+    return pd.concat(frames)
 
 
 def _ranked(ranked: pd.DataFrame, answered: pd.DataFrame) -> pd.DataFrame:

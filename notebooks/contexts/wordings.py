@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -14,14 +15,33 @@ from probekit.contexts.retrieval import triples as triples_of
 from probekit.contexts.sources import Source, look_up
 from probekit.contexts.study import steps
 from probekit.contexts.variants import VARIANTS, real
+from probekit.probes import load_probe
 from probekit.probes.probe import Probe
 from probekit.probes.rewordings import NAME, PROMPT, rewordings
+from probekit.run import RankSteps, fill
 from probekit.store import Store
 
-from notebooks.contexts.ask import Looked, draw, plain_steps, told_of
+from notebooks.contexts.ask import Looked, draw, plain_steps, rankings, sources, told_of
 
 FIRST = "the probe's prompt"  # beside PROMPT and NAME
 REAL, BARE = "real", "none"  # variants of the context: the document's own text, and none at all
+
+
+def look_by(given: Mapping[str, Any]) -> list[Looked]:
+    """All that page 24 asks about, by its parameters."""
+    how = (given[name] for name in ("questions", "triples", "most", "seed", "documents"))
+    questions, triples, most, seed, documents = how
+    looked = []
+    for source in sources(given["sources"], given["own"], given["per_fact"]):
+        looked += reworded(source, questions, triples, most, seed, documents)
+    for probe, size in given["bare"].items():
+        looked += bare(load_probe(probe), size, seed)
+    return looked
+
+
+def questions(given: Mapping[str, Any]) -> list[RankSteps]:
+    """What page 24 asks by its parameters."""
+    return rankings(given["models"], look_by(given), answers=True)
 
 
 def reworded(
@@ -42,7 +62,7 @@ def reworded(
         (whether the question is of this wording's draw), ``named_in`` (how many of the documents found name the target)
         and what the probe tells (see ``ask.told_of``).
     """
-    asked, found = look_up(source, Counter[str](), documents or None, Store())
+    asked, found = look_up(source, Counter[str](), documents or None, Store(), fill)
     plain, counting = plain_steps(asked, found, most, seed)
     texts, ids, often = rewordings(source.probe), asked["triple_id"].tolist(), _named_in(asked, found)
     draws = _draws(asked, plain["triple_id"].unique(), texts, questions, seed)

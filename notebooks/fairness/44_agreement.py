@@ -56,7 +56,7 @@ def compute():
     else:
         questions = ask.load(page, templates, models, completions)
         texts = ask.ask_all(page, models, completions, questions, k)
-        families = agreement.families_of(page.asking.left(models), texts)
+        families = agreement.families_of(page.asking.remaining(models), texts)
     return agreement.tables(page, questions, texts, families, encoder, device, sample, k, seed)
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.elsewhere import later
 from probekit.errors import ProbekitError
 from probekit.metrics import effective_units
 from probekit.metrics.estimates import estimate_row
@@ -20,6 +19,7 @@ from probekit.report.charts import colours, lines, new_figure
 from probekit.report.page import Page
 from probekit.report.tables import pick
 from probekit.report.text import shown_name, title
+from probekit.run import Answer, Embed
 
 from notebooks.fairness import ask, stored
 from notebooks.fairness.curves import (
@@ -42,6 +42,7 @@ from notebooks.fairness.curves import (
     by_words,
     drawn_rows,
     oddness,
+    texts_of,
 )
 from notebooks.fairness.identities import axes
 from notebooks.fairness.matching import UNTRAINED, Array, Tables
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 SIMILARITY, DISTANCE, WORDS = "similarity", "distance", "shared first words"
 BINARY, QUEER = SUBSETS
 MEAN = "mean"
+AT_ONCE = 100  # templates whose vectors are held in memory
 CAPTIONS = {
     "families": "Mean cosine similarity of completions at each rank: of families, of two families, and means",
     "groups": "Mean cosine similarity at each rank over all models together, by group of identities",
@@ -122,15 +124,13 @@ def tables(
     Raises:
         ProbekitError: an encoder of the demo world for real templates.
     """
-    reader = None
     if encoder.startswith("zoo/") and questions.name == ask.REAL:
         raise ProbekitError(f"{encoder} has read the demo world alone: give encoder=minilm, or '' for shared words")
-    if encoder:
-        from probekit.models.encoder import load_encoder
-        from probekit.store import Store
 
-        reader, store = load_encoder(encoder, device), Store()
-        page.used(reader)
+    def embed(texts: Sequence[Sequence[str]]) -> Iterator[npt.NDArray[np.float32]]:
+        for start in range(0, len(texts), AT_ONCE):
+            yield from (a.result for a in page.ask([Embed(encoder, part) for part in texts[start : start + AT_ONCE]]))
+
     word_curves: list[Curves] = []
     vector_curves: list[Curves] = []
     word_groups, vector_groups = dict[str, dict[str, list[str]]](), dict[str, dict[str, list[str]]]()
@@ -142,16 +142,15 @@ def tables(
         word_curves.append(by_words(subset, templates.iloc[every], _at(completions[subset], every), families))
         harm = hurtfulness(_at(completions[subset], every), questions.lexicon)
         conclusions_ += of_words(word_curves[-1], word_groups[subset], harm)
-        if reader is not None:
+        if encoder:
             some = drawn_rows(templates, sample, seed)
             vector_groups[subset] = _groups_at(templates, some)
             of_sample = _at(completions[subset], some)
-            with later():
-                vector_curves.append(by_vectors(reader, subset, templates.iloc[some], of_sample, families, ks, store))
-                conclusions_ += of_vectors(vector_curves[-1], vector_groups[subset])
+            vector_curves.append(by_vectors(embed, subset, templates.iloc[some], of_sample, families, ks))
+            conclusions_ += of_vectors(vector_curves[-1], vector_groups[subset])
     beside = pd.DataFrame()
-    if reader is not None and set(SUBSETS) <= set(questions.sets):
-        beside = stored.beside(reader, store, questions.sets)
+    if encoder and set(SUBSETS) <= set(questions.sets):
+        beside = stored.beside(embed, questions.sets)
     return {
         "stored": beside,
         "families": by_family(vector_curves),
@@ -160,6 +159,18 @@ def tables(
         "overlap_groups": by_group(word_curves, word_groups),
         "directions": directions(conclusions_),
     }
+
+
+def embeddings(given: Mapping[str, Any], answers: Sequence[Answer[Any]]) -> list[Embed]:
+    """What the page asks its encoder once the templates are completed, by the parameters of the page."""
+    if not given["encoder"] or given["released"]:
+        return []
+    sets, ks = ask.sets_of(given), [rank for rank in KS if rank <= given["k"]]
+    found = []
+    for subset, completions in ask.completed(answers, sets).items():
+        some = drawn_rows(sets[subset], given["sample"], given["seed"])
+        found += texts_of(sets[subset].iloc[some], _at(completions, some), ks)
+    return [Embed(given["encoder"], texts) for texts in found]
 
 
 def _groups_at(templates: pd.DataFrame, rows: Sequence[int]) -> dict[str, list[str]]:

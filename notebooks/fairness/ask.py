@@ -6,12 +6,11 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
 import pandas as pd
 
 from probekit.demo.world.honest import demo_honest_templates, demo_lexicon
-from probekit.elsewhere import later
 from probekit.errors import ProbekitError
 from probekit.files import canonical, digest
 from probekit.files.naming import shown_file
@@ -19,12 +18,10 @@ from probekit.metrics.hurtfulness import RULES, hurtful
 from probekit.probes.completions import SUBSETS, Completions, read_completions
 from probekit.probes.honest import CONSERVATIVE, honest_templates, hurtlex, read_lexicon, read_templates
 from probekit.report.page import Page
-from probekit.report.text import Markup, shown_name
+from probekit.report.text import Markup
+from probekit.run import Answer, Complete
 
 from notebooks.fairness.matching import Scored, score
-
-if TYPE_CHECKING:
-    from probekit.models.model import Model
 
 PLAIN = ("audited_plain", "audited_first_word")  # the variants that need no transliteration package
 DEMO, REAL, AUTO = "demo", "honest", "auto"
@@ -102,37 +99,22 @@ def load(
     """Templates and lexicon of a run, noted on the page; the lexicon by its parameters, see ``lexicon``.
 
     Args:
-        templates: ``demo``, ``honest``, ``auto`` (demo where models are given, all of the zoo, and no file), or a file
-            of one's own in HONEST's layout, which ends in ``.tsv``.
-        language: of HONEST and HurtLex: en, es, fr, it, pt or ro; HONEST-queer is English only.
+        templates, models, files, language: as in ``template_sets``.
 
     Raises:
         ProbekitError: another name, or a choice of words where there is none; ProbeError: the real data is not at hand.
     """
-    if templates == AUTO:
-        zoo = bool(models) and all(name.startswith("zoo/") for name in models)
-        templates = DEMO if zoo and not files else REAL
     other = other_lexicon(page)
     own = page.parameters.get("lexicon")
-    if templates == DEMO:
+    sets = template_sets(templates, models, files, language)
+    if set(sets) == {DEMO}:
         if other and not own:
             raise ProbekitError(f"the demo world has no HurtLex, so no {other}: give templates={REAL!r}")
-        questions = Questions(
-            DEMO, {DEMO: demo_honest_templates()}, lexicon(page)["lemma"].tolist() if own else demo_lexicon()
-        )
-    elif templates == REAL or templates.endswith(FILE):
-        if language not in LANGUAGES:
-            raise ProbekitError(f"language={language!r}: HONEST has {', '.join(LANGUAGES)}")
-        if templates == REAL:
-            subsets = SUBSETS if language == ENGLISH else SUBSETS[:1]
-            sets = {subset: honest_templates(subset, language) for subset in subsets}  # type: ignore[arg-type]
-        else:
-            sets = {Path(templates).stem: read_templates(Path(templates), Path(templates).stem)}
+        questions = Questions(DEMO, sets, lexicon(page)["lemma"].tolist() if own else demo_lexicon())
+    else:
         words = lexicon(page, language)
         kinds = {str(name): rows["lemma"].tolist() for name, rows in words.groupby("category") if name}
         questions = Questions(REAL, sets, words["lemma"].tolist(), kinds)
-    else:
-        raise ProbekitError(f"templates={templates!r}: give {DEMO}, {REAL}, {AUTO} or a {FILE} file in HONEST's layout")
     for name, table in questions.sets.items():
         page.read(f"{name} templates", digest(table.to_json()), len(table))
     page.read(
@@ -141,6 +123,63 @@ def load(
         len(questions.lexicon),
     )
     return questions
+
+
+def template_sets(
+    templates: str, models: Sequence[str], files: Sequence[str] = (), language: str = ENGLISH
+) -> dict[str, pd.DataFrame]:
+    """Sets of templates by name.
+
+    Args:
+        templates: ``demo``, ``honest``, ``auto`` (demo where models are given, all of the zoo, and no file), or a file
+            of one's own in HONEST's layout, which ends in ``.tsv``.
+        models, files: that are asked, or read, for completions.
+        language: of HONEST and HurtLex: en, es, fr, it, pt or ro; HONEST-queer is English only.
+
+    Raises:
+        ProbekitError: another name; ProbeError: the real data is not at hand.
+    """
+    if templates == AUTO:
+        zoo = bool(models) and all(name.startswith("zoo/") for name in models)
+        templates = DEMO if zoo and not files else REAL
+    if templates == DEMO:
+        return {DEMO: demo_honest_templates()}
+    if templates != REAL and not templates.endswith(FILE):
+        raise ProbekitError(f"templates={templates!r}: give {DEMO}, {REAL}, {AUTO} or a {FILE} file in HONEST's layout")
+    if language not in LANGUAGES:
+        raise ProbekitError(f"language={language!r}: HONEST has {', '.join(LANGUAGES)}")
+    if templates != REAL:
+        return {Path(templates).stem: read_templates(Path(templates), Path(templates).stem)}
+    subsets = SUBSETS if language == ENGLISH else SUBSETS[:1]
+    return {subset: honest_templates(subset, language) for subset in subsets}  # type: ignore[arg-type]
+
+
+def completions(given: Mapping[str, Any], k: int | None = None) -> list[Complete]:
+    """What a page asks by its parameters; ``k`` in place of the parameter of that name."""
+    sets = sets_of(given)
+    return completing(given["models"], sets, given["k"] if k is None else k)
+
+
+def unreleased(given: Mapping[str, Any], k: int | None = None) -> list[Complete]:
+    """``completions`` of a page that shows either these or the release."""
+    return [] if given["released"] else completions(given, k)
+
+
+def sets_of(given: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
+    """``template_sets`` by the parameters of a page."""
+    language = given.get("language", ENGLISH)
+    return template_sets(given["templates"], given["models"], given["completions"], language)
+
+
+def completed(answers: Sequence[Answer[Complete]], sets: Mapping[str, pd.DataFrame]) -> dict[str, dict[str, Rows]]:
+    """Set of templates -> model -> per template, its completions, most likely first."""
+    found: dict[str, dict[str, Rows]] = {subset: {} for subset in sets}
+    subset_of = {tuple(table["text"]): subset for subset, table in sets.items()}
+    for answer in answers:
+        texts, k = answer.result["completion"].tolist(), answer.question.k
+        rows = [texts[start : start + k] for start in range(0, len(texts), k)]
+        found[subset_of[tuple(answer.question.prompts)]][answer.name] = rows
+    return found
 
 
 def ask_all(
@@ -157,18 +196,7 @@ def ask_all(
     Raises:
         ProbekitError: a file that does not complete each template once, or with fewer completions than k.
     """
-    found: dict[str, dict[str, Rows]] = {subset: {} for subset in questions.sets}
-
-    def completed(model: Model) -> tuple[str, dict[str, Rows]]:
-        rows = dict[str, Rows]()
-        for subset, table in questions.sets.items():
-            with later():
-                rows[subset] = mined(model, list(table["text"]), k)
-        return shown_name(model.name), rows
-
-    for model, said_of in page.each(models, completed):
-        for subset, answers in said_of.items():
-            found[subset][model] = answers
+    found = completed(page.ask(completing(models, questions.sets, k)), questions.sets)
     for file in files:
         said = read_completions(Path(file))
         if len(said.texts[0]) < k:
@@ -234,13 +262,9 @@ def bare(prompt: str) -> str:
     return " ".join(SLOT.sub(" ", prompt).split()).rstrip(" .")
 
 
-def mined(model: Model, prompts: Sequence[str], k: int) -> Rows:
-    """The k most likely completions of every prompt, from the store where they are there; see ``top_completions``."""
-    from probekit.scoring import top_completions
-    from probekit.store import Store
-
-    found = top_completions(model, prompts, k, store=Store())["completion"].tolist()
-    return [found[start : start + k] for start in range(0, len(found), k)]
+def completing(models: Sequence[str], sets: Mapping[str, pd.DataFrame], k: int) -> list[Complete]:
+    """Every model completes every template k times."""
+    return [Complete(model, list(table["text"]), k) for model in models for table in sets.values()]
 
 
 def score_all(completions: Mapping[str, Mapping[str, Rows]], questions: Questions) -> dict[str, list[Scored]]:

@@ -7,16 +7,14 @@ interval of every mean and difference.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.elsewhere import later
 from probekit.metrics import (
     Drawn,
     agreement_across,
@@ -30,10 +28,6 @@ from probekit.probes.probe import MASK
 
 from notebooks.fairness.matching import Array, Units, units_of
 
-if TYPE_CHECKING:
-    from probekit.models.model import Model
-    from probekit.store import Store
-
 KS = (1, 2, 5, 10, 20, 50, 100)  # ranks at which curves are taken
 RANK = "same rank"  # kind by sentence vectors
 WHOLE, FIRST = "whole completions", "first words"  # kinds word for word
@@ -43,6 +37,7 @@ SAMPLES = 2000
 LOW, SETTLED = 1, 20  # ranks: the first, and where the paper sees curves settle
 ODD = "BLOOM"
 FEW = 5  # a group of fewer templates has no interval worth the name, and is left out
+Embedding = Callable[[Sequence[Sequence[str]]], Iterable[npt.NDArray[np.float32]]]  # lists of texts -> their vectors
 Completions = Mapping[str, Sequence[Sequence[str]]]  # model -> per template, its completions, most likely first
 
 
@@ -116,39 +111,47 @@ def sentences(template: str, completions: Sequence[str]) -> list[str]:
 
 
 def by_vectors(
-    encoder: Model,
+    embed: Embedding,
     subset: str,
     templates: pd.DataFrame,
     completions: Completions,
     families: Mapping[str, str],
     ks: Sequence[int] = KS,
-    store: Store | None = None,
     write: Callable[[str, Sequence[str]], list[str]] = sentences,
 ) -> Curves:
     """Agreement by sentence vectors at single ranks, on every template.
 
     Args:
-        encoder: of ``load_encoder``.
+        embed: gives the sentence vectors of each of some lists of texts.
         subset: name of the set of templates.
         templates: n rows with ``text`` and ``identity``.
         completions: of each template, at least as many as the last rank.
         families: model -> family; a model without one is read and left out.
         ks: ranks.
-        store: where finished shards are kept and found.
         write: how a template and its completions become sentences.
     """
-    from probekit.scoring.embeddings import embed
-
     kept = [place for place, model in enumerate(completions) if model in families]
     names = [families[model] for model in completions if model in families]
     parts: dict[tuple[str, str], list[Array]] = {}
-    for row, text in enumerate(templates["text"]):  # a key of the store each: a greater sample finds the smaller one's
-        texts = [one for said in completions.values() for one in write(text, [said[row][k - 1] for k in ks])]
-        with later():
-            vectors = embed(encoder, texts, store=store).reshape(len(completions), len(ks), -1)
-            for name, values in measured(vectors[kept], names).items():
-                parts.setdefault(name, []).append(values)
+    for flat in embed(texts_of(templates, completions, ks, write)):
+        vectors = flat.reshape(len(completions), len(ks), -1)
+        for name, values in measured(vectors[kept], names).items():
+            parts.setdefault(name, []).append(values)
     return Curves(subset, templates.reset_index(drop=True), {name: np.array(rows) for name, rows in parts.items()}, ks)
+
+
+def texts_of(
+    templates: pd.DataFrame,
+    completions: Completions,
+    ks: Sequence[int] = KS,
+    write: Callable[[str, Sequence[str]], list[str]] = sentences,
+) -> list[list[str]]:
+    """For each template what every model says at each rank: a question each, so that a greater sample finds a smaller
+    one's answers."""
+    return [
+        [one for said in completions.values() for one in write(text, [said[row][k - 1] for k in ks])]
+        for row, text in enumerate(templates["text"])
+    ]
 
 
 def measured(vectors: npt.NDArray[np.float32], families: Sequence[str]) -> dict[tuple[str, str], Array]:

@@ -22,6 +22,7 @@ from probekit.metrics.hurtfulness import SPACES, hurtful
 from probekit.probes.completions import released_models
 from probekit.report.page import Page
 from probekit.report.tables import pick
+from probekit.run import Complete
 
 from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.groups import pair_units
@@ -42,6 +43,11 @@ CAPTIONS = {
     "template, those with a word of the lexicon less those without",
     "women": "The same template said of a woman and of a man, by the second measure: women less men",
 }
+
+
+def questions(given: Mapping[str, Any]) -> list[Complete]:
+    """What the page asks by its parameters."""
+    return ask.unreleased(given, given["top"])
 
 
 def measure_of(name: str, label: str = "") -> Measure:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,6 +16,7 @@ from probekit.metrics.decisions import FLOOR
 from probekit.probes.probe import MASK
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import Markup
+from probekit.run import Complete
 
 from notebooks.fairness import ask, words
 from notebooks.fairness.intervals import SAMPLES, drawn_mean, drawn_means, ends, mean_of, minus, sides
@@ -62,6 +63,11 @@ class Observation(NamedTuple):
 
 
 # ---- the run ---------------------------------------------------------------------------------------------------------
+
+
+def questions(given: Mapping[str, Any]) -> list[Complete]:
+    """What the page asks by its parameters."""
+    return ask.unreleased(given, max(given["top"], TOP))
 
 
 def tables(questions: ask.Questions, completions: Completions) -> dict[str, pd.DataFrame]:

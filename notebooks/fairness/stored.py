@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from probekit.elsewhere import later
 from probekit.errors import ProbekitError
 from probekit.probes.completions import SUBSETS, released_completions, released_models
 from probekit.probes.data import locate
@@ -25,15 +24,13 @@ from probekit.report.charts import colours, new_figure
 from probekit.report.tables import by, pick
 from probekit.report.text import title
 
-from notebooks.fairness.curves import RANK, TOGETHER, by_vectors
+from notebooks.fairness.curves import RANK, TOGETHER, Embedding, by_vectors
 from notebooks.fairness.identities import FEMALE, MALE, PAPER_GENDER, word
 from notebooks.fairness.matching import Array
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
-    from probekit.models.model import Model
-    from probekit.store import Store
 
 FILE = "fairbelief/honest_scores_notebook.ipynb"
 FIGURES = {  # figure -> what the code of its cell calls, and how many plots that leaves
@@ -122,7 +119,7 @@ def first_of_each(templates: pd.DataFrame, count: int) -> dict[str, list[int]]:
     }
 
 
-def beside(encoder: Model, store: Store, sets: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def beside(embed: Embedding, sets: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
     """Our mean distance at each rank, on every template and computed as theirs, beside their curves.
 
     Returns:
@@ -137,12 +134,11 @@ def beside(encoder: Model, store: Store, sets: Mapping[str, pd.DataFrame]) -> pd
     found: dict[tuple[str, str, str], Array] = {}
     for subset in SUBSETS:
         said = {model.name: released_completions(model.name, subset).texts for model in models}
-        with later():
-            values = by_vectors(encoder, subset, sets[subset], said, families, RANKS, store, behind).values
-            found |= {("Figure 4", subset, family): values[family, RANK] for family in FAMILIES.values()}
-            if subset == SUBSETS[0]:
-                for group, rows in first_of_each(sets[subset], len(models)).items():
-                    found["Figure 5", subset, group] = values[TOGETHER, RANK][rows]
+        values = by_vectors(embed, subset, sets[subset], said, families, RANKS, behind).values
+        found |= {("Figure 4", subset, family): values[family, RANK] for family in FAMILIES.values()}
+        if subset == SUBSETS[0]:
+            for group, rows in first_of_each(sets[subset], len(models)).items():
+                found["Figure 5", subset, group] = values[TOGETHER, RANK][rows]
     frames = []
     for about, curve in by(theirs, ["figure", "set", "curve"]):
         ours = found[about["figure"], about["set"], about["curve"]]

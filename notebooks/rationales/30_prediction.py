@@ -42,8 +42,8 @@ page = Page("30_prediction", globals())
 
 def compute():
     """Take the best fillings of every slot, count those that are golds, by dimension and by kind of record."""
-    records = ask.load_sets(page, sets, limit, seed)
-    fillings = ask.predict_all(page, models, chinese, records)
+    records = ask.read_sets(page)
+    fillings = ask.predict_all(page, records)
     return prediction.tables(records, fillings)
 
 

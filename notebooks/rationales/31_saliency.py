@@ -49,11 +49,10 @@ page = Page("31_saliency", globals())
 def compute():
     """Score the words by each method, trained and not; compare them with the marks and across perturbed pairs; take
     the best-scored words out."""
-    records = ask.load_sets(page, sets, limit, seed)
-    fillings = ask.predict_all(page, models, chinese, records)
-    how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed}
-    scores = attributing.attribute_all(page, models, chinese, records, methods, weights, **how)
-    losses = attributing.erase_all(page, models, chinese, records, scores, seed)
+    records = ask.read_sets(page)
+    fillings = ask.predict_all(page, records)
+    scores = attributing.attribute_all(page, records)
+    losses = attributing.erase_all(page, records, scores)
     return saliency.tables(records, fillings, scores, losses, seed)
 
 

@@ -46,10 +46,9 @@ page = Page("32_rationale_length", globals())
 
 def compute():
     """Score the words by each method, take a tenth to all of them, and average F1 and MAP by dimension."""
-    records = ask.load_sets(page, sets, limit, seed)
-    fillings = ask.predict_all(page, models, chinese, records)
-    how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed}
-    scores = attributing.attribute_all(page, models, chinese, records, methods, **how)
+    records = ask.read_sets(page)
+    fillings = ask.predict_all(page, records)
+    scores = attributing.attribute_all(page, records)
     return rationale_length.tables(records, fillings, scores)
 
 

@@ -47,11 +47,10 @@ page = Page("33_perturbations", globals())
 
 def compute():
     """Fill every slot; score the words where some are marked; put each changed text beside its original."""
-    records = ask.load_sets(page, sets, limit, seed)
-    fillings = ask.predict_all(page, models, chinese, records)
+    records = ask.read_sets(page)
+    fillings = ask.predict_all(page, records)
     marked = perturbations.with_marks(records)
-    how = {"steps": steps, "baseline": baseline, "target": target, "seed": seed}
-    scores = attributing.attribute_all(page, models, chinese, marked, methods, **how)
+    scores = attributing.attribute_all(page, marked)
     return perturbations.tables(records, fillings, scores)
 
 

@@ -7,16 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
 from probekit.demo.world.chinese_rationales import chinese_rationales
 from probekit.demo.world.rationales import demo_rationales
-from probekit.elsewhere import any_left, later, leave
 from probekit.errors import ReportError
 from probekit.models import about
-from probekit.models.model import Model
 from probekit.probes.rationales import (
     RationaleSet,
     cprag,
@@ -28,13 +26,10 @@ from probekit.probes.rationales import (
 from probekit.probes.rationales.primed import SOURCES
 from probekit.report.page import Page
 from probekit.report.text import shown_name
-from probekit.scoring import predict_slots
-from probekit.store import Store
+from probekit.run import Predict
 
 if TYPE_CHECKING:
     from probekit.scoring.saliency.word_scores import Method
-
-Result = TypeVar("Result")
 
 
 def _primed(source: str, _: int) -> RationaleSet:
@@ -90,11 +85,10 @@ class Saliency:
         return {"dataset": self.dataset, "model": self.model, "method": self.method, "weights": self.weights}
 
 
-def load_sets(page: Page, names: Sequence[str], limit: int = 0, seed: int = 0) -> dict[str, RationaleSet]:
-    """Sets by name, noted on the page.
+def load_sets(names: Sequence[str], limit: int = 0, seed: int = 0) -> dict[str, RationaleSet]:
+    """Sets by name.
 
     Args:
-        page: notes what was read.
         names: of ``SETS``, or JSONL files of records (``RationaleSet.from_file``), each in one language.
         limit: originals of each set of ``SETS`` but the own items, drawn with ``seed``, 0 for all; a perturbed record
             goes with its original. The own items and files are always read whole.
@@ -113,9 +107,21 @@ def load_sets(page: Page, names: Sequence[str], limit: int = 0, seed: int = 0) -
             raise ReportError(f"{name} holds records in {' and '.join(languages)}: give each language a file")
         shown = name if name in SETS else shown_name(name)
         sets[shown] = items if name not in SETS or name.startswith(OWN) else drawn(items, limit, seed)
-        page.read(shown, sets[shown].fingerprint, len(sets[shown].items))
-        page.probes[shown]["language"] = language(sets[shown])
     return sets
+
+
+def read_sets(page: Page) -> dict[str, RationaleSet]:
+    """``load_sets`` by the parameters of a page, noted on it."""
+    sets = sets_of(page.parameters)
+    for name, items in sets.items():
+        page.read(name, items.fingerprint, len(items.items))
+        page.probes[name]["language"] = language(items)
+    return sets
+
+
+def sets_of(given: Mapping[str, Any]) -> dict[str, RationaleSet]:
+    """``load_sets`` by the parameters of a page."""
+    return load_sets(given["sets"], given["limit"], given["seed"])
 
 
 def drawn(items: RationaleSet, limit: int, seed: int) -> RationaleSet:
@@ -133,38 +139,30 @@ def language(items: RationaleSet) -> str:
     return str(items.items["language"].iloc[0])
 
 
-def each_set(
-    page: Page,
-    models: Sequence[str],
-    chinese: Sequence[str],
-    sets: Mapping[str, RationaleSet],
-    ask: Callable[[Model, dict[str, RationaleSet]], list[Result]],
-) -> list[Result]:
-    """What ``ask`` finds of each model and the sets of its language, one model in memory at a time."""
-    wanted: dict[str, dict[str, RationaleSet]] = {}
-    for name in dict.fromkeys([*models, *chinese]):
-        tongues = [tongue for tongue, group in (("en", models), ("zh", chinese)) if name in group]
-        if known := {shown: items for shown, items in sets.items() if language(items) in tongues}:
-            wanted[name] = known
-
-    def answers(model: Model) -> list[Result]:
-        if texts := about(model.name).texts:
-            page.models[shown_name(model.name)]["texts"] = list(texts)
-        return ask(model.renamed(shown_name(model.name)), wanted[model.name])
-
-    return [result for found in page.each(list(wanted), answers) for result in found]
+def pairs(given: Mapping[str, Any], sets: Mapping[str, RationaleSet]) -> list[tuple[str, str]]:
+    """Each model with the name of each set of its language: ``models`` are asked English sets, ``chinese`` Chinese
+    ones; a model may be in both lists."""
+    models, chinese = given["models"], given["chinese"]
+    return [
+        (model, name)
+        for model in dict.fromkeys([*models, *chinese])
+        for name, items in sets.items()
+        if model in (models if language(items) == "en" else chinese)
+    ]
 
 
-def predict_all(
-    page: Page, models: Sequence[str], chinese: Sequence[str], sets: Mapping[str, RationaleSet]
-) -> pd.DataFrame:
-    """The best fillings of every slot by every model.
+def predictions(given: Mapping[str, Any], sets: Mapping[str, RationaleSet]) -> list[Predict]:
+    """The best fillings of every slot by every model."""
+    return [Predict(m, sets[name], TOP, title=shown_name(m)) for m, name in pairs(given, sets)]
 
-    Args:
-        page: notes the models.
-        models: asked the English sets; names, Hub ids or folders.
-        chinese: models asked the Chinese sets; a model may be in both lists.
-        sets: of ``load_sets``.
+
+def questions(given: Mapping[str, Any]) -> list[Predict]:
+    """What page 30 asks by its parameters."""
+    return predictions(given, sets_of(given))
+
+
+def predict_all(page: Page, sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
+    """The best fillings of every slot by every model of the page's parameters.
 
     Returns:
         The rows of ``predict_slots`` with ``dataset`` and ``model`` before them, and ``original``: the id of the
@@ -173,20 +171,16 @@ def predict_all(
     Raises:
         ReportError: no model for any set.
     """
-
-    def predictions(model: Model, known: Mapping[str, RationaleSet]) -> list[pd.DataFrame]:
-        frames = []
-        for name, items in known.items():
-            with later():
-                rows = predict_slots(model, items, top=TOP, store=Store())
-                frames.append(pd.concat({(name, model.name): rows}, names=["dataset", "model"]).reset_index([0, 1]))
-        return frames
-
-    frames = each_set(page, models, chinese, sets, predictions)
-    if not frames and any_left():
-        raise leave("predictions")
-    if not frames:
+    asked = predictions(page.parameters, sets)
+    if not asked:
         raise ReportError("no model is asked any set: `models` are asked English sets, `chinese` Chinese ones")
+    names = dict(zip(asked, (name for _, name in pairs(page.parameters, sets)), strict=True))
+    frames = []
+    for answer in page.ask(asked):
+        if texts := about(answer.question.name).texts:
+            page.models[answer.name]["texts"] = list(texts)
+        key = (names[answer.question], answer.name)
+        frames.append(pd.concat({key: answer.result}, names=["dataset", "model"]).reset_index([0, 1]))
     table = pd.concat(frames, ignore_index=True)
     table = table.assign(original=table["original_id"].where(table["original_id"] != "", table["id"]))
     found = {"answers": table["predictions"], "answer_scores": table["log_probs"]}

@@ -7,14 +7,12 @@ from typing import Any
 
 import pandas as pd
 
-from probekit.elsewhere import any_left, later, leave
 from probekit.errors import ReportError
-from probekit.models.model import Model
 from probekit.probes.rationales import RationaleSet
 from probekit.report.page import Page
-from probekit.scoring import attribute
-from probekit.scoring.saliency import erasure, oracle_saliency, random_saliency, randomised
-from probekit.store import Store
+from probekit.report.text import shown_name
+from probekit.run import Answer, Attribute, Erase, Question
+from probekit.scoring.saliency import oracle_saliency, random_saliency
 
 from notebooks.rationales.ask import (
     ATTENTION,
@@ -27,63 +25,80 @@ from notebooks.rationales.ask import (
     RANDOM,
     TRAINED,
     Saliency,
-    each_set,
+    pairs,
+    predictions,
+    sets_of,
     told,
 )
 
 
-def attribute_all(
-    page: Page,
-    models: Sequence[str],
-    chinese: Sequence[str],
-    sets: Mapping[str, RationaleSet],
-    methods: Sequence[str] = (ATTENTION, GRADIENTS),
-    weights: Sequence[str] = (TRAINED,),
-    steps: int = 100,
-    baseline: str = "pad",
-    target: str = "predicted",
-    seed: int = 0,
-) -> list[Saliency]:
-    """Word scores of every set by every method and model, and by the controls.
+def attributions(given: Mapping[str, Any], sets: Mapping[str, RationaleSet]) -> list[Attribute]:
+    """Word scores of every set by every method and model.
 
     Args:
-        page, models, chinese, sets: as in ``ask.predict_all``.
-        methods: of ``METHODS``.
-        weights: which copies of each model are asked: ``TRAINED``, ``RANDOM_HEAD``, ``RANDOM_WEIGHTS``.
-        steps, baseline: of integrated gradients.
-        target: what all methods but attention explain: ``predicted`` or ``gold``.
-        seed: of random weights.
-
-    Returns:
-        The controls of each set, then each model's.
+        given: parameters of a page: ``models, chinese``; ``methods``, of ``METHODS``; ``weights``, which copies of each
+            model are asked, ``TRAINED`` alone by default; ``steps, baseline`` of integrated gradients; ``target``, what
+            all methods but attention explain; ``seed``, of random weights.
+        sets: of ``ask.load_sets``.
 
     Raises:
         ReportError: unknown weights or methods.
     """
+    methods, weights = given.get("methods", [ATTENTION, GRADIENTS]), given.get("weights", [TRAINED])
     if strange := [name for name in methods if name not in METHODS]:
         raise ReportError(f"no method {strange[0]!r}: give some of {', '.join(METHODS)}")
     if unknown := [kind for kind in weights if kind not in (TRAINED, *LAYERS)]:
         raise ReportError(f"no weights {unknown[0]!r}: give some of {', '.join((TRAINED, *LAYERS))}")
-    given: dict[str, Any] = {"steps": steps, "baseline": baseline, "target": target}
-    saliencies = []
+    return [
+        Attribute(
+            model,
+            sets[name],
+            METHODS[method],
+            {option: given[option] for option in OPTIONS.get(method, ("target",))},
+            title=shown_name(model),
+            layers=LAYERS.get(kind),
+            seed=given["seed"],
+        )
+        for model in dict.fromkeys(model for model, _ in pairs(given, sets))
+        for kind in weights
+        for name in (name for other, name in pairs(given, sets) if other == model)
+        for method in methods
+    ]
+
+
+def questions(given: Mapping[str, Any]) -> list[Question]:
+    """What pages 31 to 33 ask first by their parameters."""
+    sets = sets_of(given)
+    return [*predictions(given, sets), *attributions(given, sets)]
+
+
+def saliencies_of(answers: Sequence[Answer[Any]], sets: Mapping[str, RationaleSet]) -> list[Saliency]:
+    """The controls of each set, then the word scores of each model."""
+    found = []
     for name, items in sets.items():
-        saliencies.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
-        saliencies.append(Saliency(name, "", RANDOM, "", None))
+        found.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
+        found.append(Saliency(name, "", RANDOM, "", None))
+    methods = {method: name for name, method in METHODS.items()}
+    weights: dict[object, str] = {layers: name for name, layers in LAYERS.items()}
+    names = {id(items): name for name, items in sets.items()}
+    for answer in answers:
+        question = answer.question
+        if isinstance(question, Attribute):
+            kind = weights.get(question.layers, TRAINED)
+            found.append(
+                Saliency(names[id(question.items)], answer.name, methods[question.method], kind, answer.result)
+            )
+    return found
 
-    def scored(model: Model, known: Mapping[str, RationaleSet]) -> list[Saliency]:
-        found = []
-        for kind in weights:
-            copy = model if kind == TRAINED else randomised(model, LAYERS[kind], seed)
-            for name, items in known.items():
-                for method in methods:
-                    options = {name: value for name, value in given.items() if name in OPTIONS.get(method, ("target",))}
-                    with later():
-                        scores = attribute(copy, items, METHODS[method], store=Store(), **options)
-                        found.append(Saliency(name, model.name, method, kind, scores))
-        return found
 
-    asked = each_set(page, models, chinese, sets, scored)
-    for one in asked:
+def attribute_all(page: Page, sets: Mapping[str, RationaleSet]) -> list[Saliency]:
+    """Word scores of every set by every method and model of the page's parameters (``attributions``), noted.
+
+    Returns:
+        The controls of each set, then each model's.
+    """
+    found = saliencies_of(page.ask(attributions(page.parameters, sets)), sets)
+    for one in found:
         if one.table is not None and one.weights == TRAINED:
             rows = told(one.table.assign(dataset=one.dataset, model=one.model, method=one.method), sets)
             marked = [
@@ -91,50 +106,48 @@ def attribute_all(
                 for known, places in zip(rows["rationales"], rows["positions"], strict=True)
             ]
             page.prompts.add("saliency", rows.assign(word_scores=rows["scores"], marked=marked))
-    return saliencies + asked
+    return found
 
 
-def erase_all(
-    page: Page,
-    models: Sequence[str],
-    chinese: Sequence[str],
-    sets: Mapping[str, RationaleSet],
-    saliencies: Sequence[Saliency],
-    seed: int = 0,
-) -> pd.DataFrame:
-    """What each trained model's predictions lose without the words that each method, and each control, ranks first.
+def erasures(given: Mapping[str, Any], sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -> list[Erase]:
+    """What each trained model's predictions lose without the words that each method, and each control, ranks first;
+    ``seed`` is of ``DRAWS`` draws of random scores, over which their loss is the mean."""
+    found = []
+    for model, name in pairs(given, sets):
+        mine = [one for one in saliencies if one.dataset == name and one.model in ("", shown_name(model))]
+        tables = {one.method: one.table for one in mine if one.table is not None and one.weights in ("", TRAINED)}
+        tables |= {f"{RANDOM} {n}": random_saliency(sets[name], given["seed"] + n) for n in range(DRAWS)}
+        found.append(Erase(model, sets[name], tables, title=shown_name(model)))
+    return found
 
-    Args:
-        page, models, chinese, sets: as in ``ask.predict_all``.
-        saliencies: of ``attribute_all``.
-        seed: of ``DRAWS`` draws of random scores, over which their loss is the mean.
+
+def losses(given: Mapping[str, Any], answers: Sequence[Answer[Any]]) -> list[Erase]:
+    """What page 31 asks once the word scores are known."""
+    names = {items.fingerprint: name for name, items in sets_of(given).items()}
+    sets = {names[answer.question.items.fingerprint]: answer.question.items for answer in answers}
+    return erasures(given, sets, saliencies_of(answers, sets))
+
+
+def erase_all(page: Page, sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -> pd.DataFrame:
+    """What each trained model's predictions lose, see ``erasures``.
 
     Returns:
         ``dataset, model, method, original`` (id), ``dimension, erased`` (``deleted`` or ``masked``), ``share,
         comprehensiveness, sufficiency`` of every record (see ``erasure``).
     """
-
-    def averaged(lost: pd.DataFrame, name: str, items: RationaleSet, model: Model) -> pd.DataFrame:
-        lost["method"] = lost["source"].str.replace(rf"^{RANDOM} \d+$", RANDOM, regex=True)
-        keys = ["method", "erased", "id", "share"]
-        lost = lost.groupby(keys, sort=False)[["comprehensiveness", "sufficiency"]].mean().reset_index()
-        about = items.items.set_index("id")
-        original = about["original_id"].where(about["original_id"] != "", about.index.to_series())
-        lost = lost.assign(dataset=name, model=model.name, original=lost["id"].map(original))
-        return lost.assign(dimension=lost["id"].map(about["dimension"]))
-
-    def losses(model: Model, known: Mapping[str, RationaleSet]) -> list[pd.DataFrame]:
-        frames = []
-        for name, items in known.items():
-            mine = [one for one in saliencies if one.dataset == name and one.model in ("", model.name)]
-            tables = {one.method: one.table for one in mine if one.table is not None and one.weights in ("", TRAINED)}
-            tables |= {f"{RANDOM} {n}": random_saliency(items, seed + n) for n in range(DRAWS)}
-            with later():
-                if any_left():  # a method may be missing
-                    raise leave("erasure")
-                lost = erasure(model, items, tables, store=Store())
-                frames.append(averaged(lost, name, items, model))
-        return frames
-
-    frames = each_set(page, models, chinese, sets, losses)
+    names = {id(items): name for name, items in sets.items()}
+    answers = page.ask(erasures(page.parameters, sets, saliencies))
+    frames = [_averaged(answer, names[id(answer.question.items)]) for answer in answers]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+
+
+def _averaged(answer: Answer[Erase], name: str) -> pd.DataFrame:
+    """Losses with the mean over the draws of random scores in place of these."""
+    lost = answer.result
+    lost["method"] = lost["source"].str.replace(rf"^{RANDOM} \d+$", RANDOM, regex=True)
+    keys = ["method", "erased", "id", "share"]
+    lost = lost.groupby(keys, sort=False)[["comprehensiveness", "sufficiency"]].mean().reset_index()
+    records = answer.question.items.items.set_index("id")
+    original = records["original_id"].where(records["original_id"] != "", records.index.to_series())
+    lost = lost.assign(dataset=name, model=answer.name, original=lost["id"].map(original))
+    return lost.assign(dimension=lost["id"].map(records["dimension"]))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +14,11 @@ from probekit.metrics.decisions import direction
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
 from probekit.report.tables import across, by, cell, pick
 from probekit.report.text import number, title
+from probekit.run import Question
 
 from notebooks.rationales import beside, paper
-from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency
+from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency, predictions, sets_of
+from notebooks.rationales.attributing import attributions
 from notebooks.rationales.changed import directions, drawn_means
 from notebooks.rationales.paper import FEW
 from notebooks.rationales.prediction import floors, judged
@@ -51,6 +54,12 @@ def tables(
         "directions": directions(answers, scores),
         "floors": floors(sets, predictions),
     }
+
+
+def questions(given: Mapping[str, Any]) -> list[Question]:
+    """What page 33 asks by its parameters."""
+    sets = sets_of(given)
+    return [*predictions(given, sets), *attributions(given, with_marks(sets))]
 
 
 def with_marks(sets: Mapping[str, RationaleSet]) -> dict[str, RationaleSet]:

@@ -33,7 +33,6 @@ device_map: str = ""  # "auto" divides each model among several GPUs (package ac
 out: str = "10_world"  # folder for tables and figures
 
 # %% tags=["hide-input"]
-from probekit.elsewhere import later
 from probekit.report import Page, pick, readable
 from probekit.report.charts import told
 
@@ -44,14 +43,12 @@ page = Page("10_world", globals())
 
 def compute():
     """Rank all entities at each prompt; compare facts told often with facts never told; train one model for less long."""
-    asked = ask.load_probes(probes, limit, seed)
-    facts = world.facts_of(asked)
+    asked = ask.rankings(page.parameters)
+    facts = world.facts_of(ask.probes_of(asked))
     found = {"relations": world.relations(facts), "exposures": world.exposures(facts)}
     found |= {f"examples_{domain}": world.examples(domain, 4, seed) for domain in ("general", "biomedical")}
-    with later():
-        found |= world.calibration(ask.ask_all(page, models, asked))
-    its_own = [probe for probe in asked if world.reads(grown, probe.domain) == world.YES]
-    return found | world.growth(page, grown, epochs, its_own)
+    found |= world.calibration(ask.ask_all(page, asked))
+    return found | world.growth(page, world.growing(page.parameters, ask.probes_of(asked)))
 
 
 tables = page.tables(compute, world.CAPTIONS)

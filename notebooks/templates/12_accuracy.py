@@ -46,11 +46,11 @@ page = Page("12_accuracy", globals())
 
 def compute():
     """Rank all entities of each data set at each prompt; compare the two styles fact by fact."""
-    asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
-    ranks = ask.ask_all(page, models, asked, halved)
-    cards = ask.cards(page.asking.left(models), halved)
+    asked = ask.rankings(page.parameters)
+    ranks = ask.ask_all(page, asked, halved)
+    cards = ask.cards(page.asking.remaining(models), halved)
     ranks = ranks.merge(cards[["model", "tuned"]], how="left")
-    return accuracy.tables(ranks) | {"datasets": accuracy.datasets(asked), "models": cards}
+    return accuracy.tables(ranks) | {"datasets": accuracy.datasets(ask.probes_of(asked)), "models": cards}
 
 
 tables = page.tables(compute, accuracy.CAPTIONS)

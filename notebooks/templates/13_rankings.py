@@ -48,11 +48,12 @@ page = Page("13_rankings", globals())
 
 def compute():
     """Rank all entities at each prompt; draw facts anew, for all models at once, and rank the models on each draw."""
-    asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
-    ranks = ask.ask_all(page, models, asked, halved)
-    trained_on = {shown_name(name): categories.get(name, about(name).category) for name in page.asking.left(models)}
-    tuned = dict(ask.cards(page.asking.left(models), halved)[["model", "tuned"]].itertuples(index=False))
-    return rankings.tables(ranks, trained_on, tuned, seed) | {"datasets": accuracy.datasets(asked)}
+    asked = ask.rankings(page.parameters)
+    ranks = ask.ask_all(page, asked, halved)
+    remaining = page.asking.remaining(models)
+    trained_on = {shown_name(name): categories.get(name, about(name).category) for name in remaining}
+    tuned = dict(ask.cards(remaining, halved)[["model", "tuned"]].itertuples(index=False))
+    return rankings.tables(ranks, trained_on, tuned, seed) | {"datasets": accuracy.datasets(ask.probes_of(asked))}
 
 
 tables = page.tables(compute, rankings.CAPTIONS)

@@ -44,10 +44,10 @@ page = Page("14_templates", globals())
 
 def compute():
     """Rank all entities at each prompt, in every wording that a relation has; compare wordings fact by fact."""
-    asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
-    held = accuracy.datasets(asked)
-    asked += ask.further_wordings(asked, limit, seed, limits)
-    every = ask.ask_all(page, models, asked)
+    questions = ask.wordings(page.parameters)
+    asked = ask.probes_of(questions)
+    held = accuracy.datasets([probe for probe in asked if not probe.name.endswith(ask.FURTHER)])
+    every = ask.ask_all(page, questions)
     ranks, floors = ask.judged(every)
     found = templates.tables(ranks, asked) | {"everyone": templates.everyone(every)}
     return found | {"floors": floors, "datasets": held}

@@ -45,10 +45,10 @@ page = Page("15_overconfidence", globals())
 
 def compute():
     """Keep the ten best answers to every prompt; compare the styles on one prompt a fact, the same facts in both."""
-    asked = ask.load_probes(probes, limit, seed, per_fact, limits, unit)
-    ranks, floors = ask.judged(ask.ask_all(page, models, asked))
-    found = overconfidence.tables(ranks, asked, seed) | {"floors": floors}
-    return ask.with_tuned(found, ask.cards(page.asking.left(models), halved), "gaps", "variety")
+    asked = ask.rankings(page.parameters)
+    ranks, floors = ask.judged(ask.ask_all(page, asked))
+    found = overconfidence.tables(ranks, ask.probes_of(asked), seed) | {"floors": floors}
+    return ask.with_tuned(found, ask.cards(page.asking.remaining(models), halved), "gaps", "variety")
 
 
 tables = page.tables(compute, overconfidence.CAPTIONS)

@@ -43,9 +43,9 @@ page = Page("17_entities", globals())
 
 def compute():
     """Rank the right answer within each probe's own list, and while the entities of other data sets join it."""
-    enlarged = entities.load(probes, enlarge, limit, seed, limits)
-    ranks, costs = entities.ask_all(page, models, enlarged)
-    held = accuracy.datasets([longer.probe for longer in enlarged])
+    questions = entities.questions(page.parameters)
+    ranks, costs = entities.ask_all(page, questions)
+    held = accuracy.datasets(list({id(question.probe): question.probe for question in questions}.values()))
     return entities.tables(ranks, costs) | {"datasets": held}
 
 

@@ -48,7 +48,7 @@ page = Page("19_lipid", globals())
 def compute():
     """Run the recipe on the texts; rank the masked entity of each prompt among all that its probe masks."""
     made, sheet, judged = lipid.make(texts)
-    ranks = ask.ask_all(page, models, ask.load_probes(probes, limit, seed))
+    ranks = ask.ask_all(page, ask.rankings(page.parameters))
     found = {
         "accuracy": lipid.accuracy(ranks),
         "homonyms": lipid.homonym_table(ranks),

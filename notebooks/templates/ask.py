@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from os.path import commonprefix
-from typing import get_args
+from typing import Any, get_args
 
 import pandas as pd
 
-from probekit.elsewhere import later
 from probekit.errors import ReportError, caution
 from probekit.files.reading import read_object
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
 from probekit.models.loading import at_revision
-from probekit.models.model import Model
 from probekit.models.registry import entry_of
 from probekit.probes import PROBES, load_probe
 from probekit.probes.halves import halves
@@ -28,9 +26,8 @@ from probekit.report.page import Page
 from probekit.report.recording import folder
 from probekit.report.tables import pick
 from probekit.report.text import shown_name, title
-from probekit.scoring import rank_targets
+from probekit.run import Answer, Question, Rank
 from probekit.scoring.scores import SCORES
-from probekit.store import Store
 
 ABOUT = ("style", "name", "domain", "licence", "citation", "entities", "split")  # what a run can say of a file
 TOP = 10  # best candidates kept with every prompt
@@ -180,35 +177,57 @@ def further_wordings(
     return found
 
 
-def ask_all(
-    page: Page,
-    models: Sequence[str],
-    probes: Sequence[Probe],
-    halved: Collection[str] = (),
-) -> pd.DataFrame:
-    """Ranks of every model on every probe, one model in memory at a time, noted on the page.
+def ranking(model: str, probe: Probe, title: str = "") -> Rank:
+    """Ranks of each prompt's own object and of its best gold, both from one pass over the prompts."""
+    return Rank(model, probe, [[golds[0], list(golds)] for golds in probe.prompts["gold"]], TOP, title=title)
+
+
+def rankings(given: Mapping[str, Any]) -> list[Rank]:
+    """The rankings of a page by its parameters: every model on every probe, see ``load_probes``."""
+    how = {name: given[name] for name in ("limit", "seed", "per_fact", "limits", "unit") if name in given}
+    probes = load_probes(given["probes"], **how)
+    return [ranking(model, probe) for model in given["models"] for probe in probes]
+
+
+def wordings(given: Mapping[str, Any]) -> list[Rank]:
+    """``rankings``, and those by the other templates of relations that have several."""
+    asked = rankings(given)
+    further = further_wordings(probes_of(asked), given["limit"], given["seed"], given["limits"])
+    return [ranking(model, probe) for model in given["models"] for probe in [*probes_of(asked), *further]]
+
+
+def probes_of(questions: Iterable[Question]) -> list[Probe]:
+    """The probes of some rankings, each once."""
+    found = {id(question.probe): question.probe for question in questions if isinstance(question, Rank)}
+    return list(found.values())
+
+
+def ask_all(page: Page, questions: Sequence[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
+    """Ranks of every model on every probe, noted on the page.
 
     Args:
         page: notes models, probes and what was run.
-        models: names, Hugging Face ids or folders.
-        probes: loaded.
+        questions: such as ``rankings``.
         halved: models that were taught half of the LAMA facts.
 
     Returns:
-        The rows of ``ask``, all in one table.
+        The rows of ``rows``, all in one table.
     """
+    return gathered(page, page.ask(questions), halved)
 
-    def answers(model: Model) -> list[pd.DataFrame]:
-        page.used(*probes)
-        tables = []
-        for probe in probes:
-            with later():
-                tables.append(ask(model, probe, model.name in halved, Store()))
-                page.ran(model, probe, **tables[-1].attrs)
-        page.checked(model, sanity_faults(model.name, tables))
-        return tables
 
-    found = [table for tables in page.each(models, answers) for table in tables]
+def gathered(page: Page, answers: Sequence[Answer[Rank]], halved: Collection[str] = ()) -> pd.DataFrame:
+    """Answers to rankings in one table, noted on the page; see ``ask_all``."""
+    probes = probes_of(answer.question for answer in answers)
+    by_model: dict[str, list[pd.DataFrame]] = {}
+    for answer in answers:
+        table = rows(answer, halved)
+        page.ran(answer.name, answer.question.probe, **table.attrs)
+        by_model.setdefault(answer.question.name, []).append(table)
+    page.used(*probes)
+    for model, tables in by_model.items():
+        page.checked(shown_name(model), sanity_faults(model, tables))
+    found = [table for tables in by_model.values() for table in tables]
     for table in found:
         table.attrs = {}
     ranks = pd.concat(found, ignore_index=True)
@@ -346,11 +365,11 @@ def with_tuned(tables: Mapping[str, pd.DataFrame], known: pd.DataFrame, *names: 
     return {**tables, **{name: table.fillna({"tuned": ""}) for name, table in marked.items()}}
 
 
-def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = None) -> pd.DataFrame:
-    """Ranks of each prompt's own object and of its best gold, both from one pass over the prompts.
+def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
+    """The answer to a ``ranking``, a row a prompt.
 
     Args:
-        halved: the model was taught half of the facts (``probes.halves``); its half is then noted for each fact.
+        halved: models that were taught half of the facts (``probes.halves``); the half is then noted for each fact.
 
     Returns:
         One row per prompt: ``model, probe, dataset, style, domain, prompt_id, object`` (its own, a string), ``rank``
@@ -359,17 +378,18 @@ def ask(model: Model, probe: Probe, halved: bool = False, store: Store | None = 
         (empty where unknown), and of ``relation_label, template_id, entity_type, kind, exposure, shows_gold,
         exact_surface`` those the probe has. ``attrs`` are those of ``rank_targets``.
     """
+    probe, ranked = answer.question.probe, answer.result
     prompts = probe.prompts.reset_index(drop=True)
-    ranked = rank_targets(model, probe, [[golds[0], list(golds)] for golds in prompts["gold"]], top=TOP, store=store)
     own, best = (ranked.iloc[start::2].reset_index(drop=True) for start in (0, 1))
     frame = prompts[[column for column in ("fact_id", "relation", *COLUMNS) if column in prompts]]
     fact_id = frame.get("fact_id", own["prompt_id"])
-    known = halves(probe.dataset) if halved and probe.dataset in ("google_re", "trex") else {}
+    taught = answer.question.name in halved and probe.dataset in PARALLEL
+    known = halves(probe.dataset) if taught else {}
     table = frame.assign(
         fact_id=fact_id,
         relation=frame.get("relation", ""),
         relation_label=frame.get("relation_label", ""),
-        model=shown_name(model.name),
+        model=answer.name,
         probe=probe.name,
         dataset=probe.dataset,
         style=probe.style,

@@ -16,6 +16,7 @@ from probekit.report.page import Page
 from probekit.report.published import published
 from probekit.report.tables import by, pick
 from probekit.report.text import shown_name
+from probekit.run import Describe
 from probekit.scoring.lengths import entity_lengths
 from probekit.scoring.slots import encode_candidates, encode_slots, follows_space
 
@@ -50,7 +51,7 @@ def tables(page: Page, models: Sequence[str], probes: Sequence[Probe]) -> dict[s
         models: names, Hugging Face ids or folders.
         probes: loaded.
     """
-    measured = page.each(models, lambda model: lengths(model, probes))
+    measured = [answer.result for answer in page.ask(questions(models, probes))]
     page.used(*probes)
     counted = relations(probes)
     return {
@@ -64,6 +65,11 @@ def tables(page: Page, models: Sequence[str], probes: Sequence[Probe]) -> dict[s
         "kinds": kinds(counted),
         "lengths": pd.concat(measured, ignore_index=True),
     }
+
+
+def questions(models: Sequence[str], probes: Sequence[Probe]) -> list[Describe]:
+    """Every model cuts every probe into its tokens."""
+    return [Describe(model, lengths, (probes,)) for model in models]
 
 
 def entities(probes: Sequence[Probe]) -> pd.DataFrame:

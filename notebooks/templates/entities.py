@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from probekit.elsewhere import later
 from probekit.errors import ProbeError, ReportError
 from probekit.metrics import (
     KS,
@@ -32,10 +31,9 @@ from probekit.report.printed_beside import printed_beside
 from probekit.report.published import cell as printed
 from probekit.report.tables import by, pick
 from probekit.report.text import number, plain, shown_name, title
-from probekit.scoring import rank_within
+from probekit.run import Answer, Describe, RankWithin
 from probekit.scoring.plan import make_plan
 from probekit.scoring.scores import by_masks, score_of
-from probekit.store import Store
 
 from notebooks.templates.ask import NOTHING, load_probes, told
 from notebooks.templates.draws import unit_of
@@ -110,80 +108,80 @@ def load(
     return found
 
 
-def ask_all(page: Page, models: Sequence[str], enlarged: Sequence[Enlarged]) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Ranks of every own object within every list, one model in memory at a time, noted on the page; and what each
-    list alone would cost.
+def questions(given: Mapping[str, Any]) -> list[RankWithin]:
+    """What page 17 asks by its parameters: every model ranks within every list of every probe."""
+    enlarged = load(*(given[name] for name in ("probes", "enlarge", "limit", "seed", "limits")))
+    return [RankWithin(model, longer.probe, longer.lists) for model in given["models"] for longer in enlarged]
+
+
+def ask_all(page: Page, questions: Sequence[RankWithin]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Ranks of every own object within every list, noted on the page; and what each list alone would cost.
 
     Returns:
-        The rows of ``ask``, each with ``floor`` (whether its model is at the floor of the own list), and those of
+        The rows of ``rows``, each with ``floor`` (whether its model is at the floor of the own list), and those of
         ``costs``, of the models that are read at masks.
     """
-
-    def answers(model: Model) -> list[tuple[pd.DataFrame, pd.DataFrame | None]]:
-        found = []
-        for longer in enlarged:
-            with later():
-                page.used(longer.probe)
-                asked = ask(model, longer, Store())
-                page.ran(model, longer.probe, **asked.attrs)
-                found.append((asked, costs(model, longer) if by_masks(model, score_of(model, None)) else None))
-        return found
-
-    pairs = [pair for found in page.each(models, answers) for pair in found]
-    asked, cost = [one for one, _ in pairs], [one for _, one in pairs if one is not None]
-    for frame in asked:
-        frame.attrs = {}
+    both: list[Any] = [one for q in questions for one in (q, Describe(q.model, costs, (q.probe, q.lists)))]
+    answers = page.ask(both)
+    asked, cost = [], [answer.result for answer in answers[1::2] if answer.result is not None]
+    for answer in answers[::2]:
+        asked.append(rows(answer))
+        page.ran(answer.name, answer.question.probe, **asked[-1].attrs)
+        asked[-1].attrs = {}
+    probes = list({id(question.probe): question.probe for question in questions}.values())
+    page.used(*probes)
     ranks = pd.concat(asked, ignore_index=True)
     shares = [f"{share:.0%} of the added candidates" for share in ranks["share"]]
-    page.prompts.add("rank", told(ranks.assign(variant=shares), [longer.probe for longer in enlarged]))
+    page.prompts.add("rank", told(ranks.assign(variant=shares), probes))
     known = floors(pick(ranks, share=SHARES[0]))["floor"]
     low = known.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy()
     return ranks.assign(floor=low), pd.concat(cost, ignore_index=True) if cost else pd.DataFrame()
 
 
-def ask(model: Model, longer: Enlarged, store: Store | None = None) -> pd.DataFrame:
+def rows(answer: Answer[RankWithin]) -> pd.DataFrame:
     """Ranks of the own object of each prompt within each list, from one pass over the prompts.
 
     Returns:
         One row per prompt and share: ``model, probe, prompt_id, fact_id, share, entities`` (strings in the list),
         ``candidates`` (distinct token sequences among them), ``rank``. ``attrs`` are those of ``rank_within``.
     """
-    lists = longer.lists
-    found = rank_within(model, longer.probe, lists, store=store)
-    facts = longer.probe.facts
-    asked = pd.DataFrame(
+    probe, lists, found = answer.question.probe, answer.question.lists, answer.result
+    facts = probe.facts
+    table = pd.DataFrame(
         {
-            "model": shown_name(model.name),
-            "probe": longer.probe.name,
+            "model": answer.name,
+            "probe": probe.name,
             "prompt_id": found["prompt_id"],
             "fact_id": [fact for fact in facts for _ in SHARES],
-            "object": [gold[0] for gold in longer.probe.prompts["gold"] for _ in SHARES],
+            "object": [gold[0] for gold in probe.prompts["gold"] for _ in SHARES],
             "share": list(SHARES) * len(facts),
             "entities": [len(entities) for entities in lists.values()] * len(facts),
             "candidates": found["candidates"],
             "rank": found["rank"],
         }
     )
-    asked.attrs = dict(found.attrs)
-    return asked
+    table.attrs = dict(found.attrs)
+    return table
 
 
-def costs(model: Model, longer: Enlarged) -> pd.DataFrame:
+def costs(model: Model, probe: Probe, lists: Mapping[str, Sequence[str]]) -> pd.DataFrame | None:
     """What a ranking with each list alone would run: a prompt costs one row per distinct length, not per entity.
 
     Returns:
         One row per share: ``model, probe, share, entities, candidates, lengths`` (distinct numbers of tokens),
-        ``rows, tokens``.
+        ``rows, tokens``; None of a model that is not read at masks.
     """
-    rows = []
-    golds = [[gold[0]] for gold in longer.probe.prompts["gold"]]
-    for share, entities in zip(SHARES, longer.lists.values(), strict=True):
-        plan = make_plan(model, replace(longer.probe, entities=entities), golds, "probe")
-        row = {"model": shown_name(model.name), "probe": longer.probe.name, "share": share, "entities": len(entities)}
+    if not by_masks(model, score_of(model, None)):
+        return None
+    found = []
+    golds = [[gold[0]] for gold in probe.prompts["gold"]]
+    for share, entities in zip(SHARES, lists.values(), strict=True):
+        plan = make_plan(model, replace(probe, entities=entities), golds, "probe")
+        row = {"model": shown_name(model.name), "probe": probe.name, "share": share, "entities": len(entities)}
         row |= {"candidates": plan.counts["candidates"]}
         row |= {"lengths": max(len(table.by_length) for table in plan.tables)}
-        rows.append(row | {"rows": plan.counts["forward rows"], "tokens": plan.counts["tokens"]})
-    return pd.DataFrame(rows)
+        found.append(row | {"rows": plan.counts["forward rows"], "tokens": plan.counts["tokens"]})
+    return pd.DataFrame(found)
 
 
 def tables(ranks: pd.DataFrame, cost: pd.DataFrame) -> dict[str, pd.DataFrame]:

@@ -2,25 +2,48 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import pandas as pd
 
-from probekit.elsewhere import later
 from probekit.errors import caution
 from probekit.models.model import Model
 from probekit.probes.probe import MASK, Probe
 from probekit.report.page import Page
-from probekit.report.text import shown_name
-from probekit.scoring import pseudo_perplexity
-from probekit.store import Store
+from probekit.run import Answer, Describe, Perplexity, Question
+
+from notebooks.templates.ask import probes_of, rankings
+from notebooks.templates.draws import sample
 
 COLUMNS = ["model", "kind", "probe", "dataset", "style", "prompt_id", "fact_id"]
 COLUMNS += ["perplexity", "log_prob", "tokens", "characters", "token_ids"]
 
 
+def readings(models: Sequence[str], sampled: Sequence[Probe]) -> list[Perplexity]:
+    """Every model reads every prompt of some samples, with the fact's own object in its slot."""
+    return [Perplexity(model, texts_of(probe)) for model in models for probe in sampled]
+
+
+def texts_of(probe: Probe) -> list[str]:
+    """The prompts with the facts' own objects in their slots."""
+    prompts = probe.prompts
+    return [text.replace(MASK, gold[0]) for text, gold in zip(prompts["text"], prompts["gold"], strict=True)]
+
+
+def questions(given: Mapping[str, Any]) -> list[Question]:
+    """What page 16 asks by its parameters: ranks, and perplexities of a sample."""
+    ranks = rankings(given)
+    return [*ranks, *readings(given["models"], sample(probes_of(ranks), given["texts"], given["seed"]))]
+
+
+def cut(model: Model, texts: Sequence[str]) -> list[tuple[int, ...]]:
+    """How a model cuts each text into tokens."""
+    return [tuple(model.tokens(text)) for text in texts]
+
+
 def read_all(page: Page, models: Sequence[str], sampled: Sequence[Probe]) -> pd.DataFrame:
-    """Perplexities of every model on every sample, one model in memory at a time, noted on the page.
+    """Perplexities of every model on every sample, noted on the page.
 
     Args:
         page: notes what was run.
@@ -28,57 +51,44 @@ def read_all(page: Page, models: Sequence[str], sampled: Sequence[Probe]) -> pd.
         sampled: of ``draws.sample``.
 
     Returns:
-        The rows of ``read``, all in one table.
+        One row per model and prompt: ``model, kind, probe, dataset, style, prompt_id, fact_id, perplexity, log_prob``
+        (sum, natural logarithm), ``tokens, characters`` and ``token_ids``, how the model cuts the text.
     """
-    kinds = set()
-
-    def reads(model: Model) -> list[pd.DataFrame]:
-        kinds.add(model.kind)
-        what = "pseudo-perplexity" if model.kind == "masked" else "perplexity"
-        frames = []
-        for probe in sampled:
-            with later():
-                frames.append(read(model, probe, Store()))
-                page.ran(model, probe, frames[-1].attrs["counts"], what)
-        return frames
-
-    found = [frame for frames in page.each(models, reads) for frame in frames] if models else []
-    if len(kinds) > 1:
+    asked = readings(models, sampled)
+    probe_of = dict(zip(asked, list(sampled) * len(models), strict=True))
+    both: list[Any] = [
+        one for question in asked for one in (question, Describe(question.model, cut, (question.texts,)))
+    ]
+    answers = page.ask(both) if both else []
+    frames = []
+    for answer, tokens in zip(answers[::2], answers[1::2], strict=True):
+        probe = probe_of[answer.question]
+        what = "pseudo-perplexity" if answer.kind == "masked" else "perplexity"
+        page.ran(answer.name, probe, answer.result.attrs["counts"], what)
+        frames.append(_rows(answer, probe, tokens.result))
+    if len({answer.kind for answer in answers}) > 1:
         caution(
             "The perplexity of a causal model, which sees what stands before a token, must not be compared with the "
             "pseudo-perplexity of a masked one, which sees both sides."
         )
-    for frame in found:
-        frame.attrs = {}
-    return pd.concat(found, ignore_index=True) if found else pd.DataFrame(columns=COLUMNS)
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=COLUMNS)
 
 
-def read(model: Model, probe: Probe, store: Store | None = None) -> pd.DataFrame:
-    """Pseudo-perplexity of each prompt with the fact's own object in its slot.
-
-    Returns:
-        One row per prompt: ``model, kind, probe, dataset, style, prompt_id, fact_id, perplexity, log_prob`` (sum,
-        natural logarithm), ``tokens, characters`` and ``token_ids``, how the model cuts the text. ``attrs["counts"]``
-        says what was run.
-    """
-    prompts = probe.prompts
-    texts = [text.replace(MASK, gold[0]) for text, gold in zip(prompts["text"], prompts["gold"], strict=True)]
-    scored = pseudo_perplexity(model, texts, store=store)
-    found = pd.DataFrame(
+def _rows(answer: Answer[Any], probe: Probe, token_ids: list[tuple[int, ...]]) -> pd.DataFrame:
+    scored = answer.result
+    return pd.DataFrame(
         {
-            "model": shown_name(model.name),
-            "kind": model.kind,
+            "model": answer.name,
+            "kind": answer.kind,
             "probe": probe.name,
             "dataset": probe.dataset,
             "style": probe.style,
-            "prompt_id": prompts["prompt_id"],
+            "prompt_id": probe.prompts["prompt_id"],
             "fact_id": probe.facts,
             "perplexity": scored["perplexity"],
             "log_prob": scored["log_prob"],
             "tokens": scored["tokens"],
-            "characters": [len(text) for text in texts],
-            "token_ids": [tuple(model.tokens(text)) for text in texts],
+            "characters": [len(text) for text in answer.question.texts],
+            "token_ids": token_ids,
         }
     )
-    found.attrs["counts"] = scored.attrs["counts"]
-    return found

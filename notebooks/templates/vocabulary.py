@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pandas as pd
 
-from probekit.elsewhere import any_left, later
 from probekit.metrics import (
     accuracy_difference,
     accuracy_table,
@@ -23,10 +22,12 @@ from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import shown_name, title
-from probekit.scoring.lengths import entity_lengths, prompt_lengths, rank_same_length
-from probekit.store import Store
+from probekit.run import Answer, Describe, Question, Rank, RankSameLength
+from probekit.scoring.lengths import entity_lengths, prompt_lengths, same_length_groups
 
-from notebooks.templates.ask import FLOORS
+from notebooks.templates.ask import FLOORS, probes_of, rankings, rows
+from notebooks.templates.draws import sample
+from notebooks.templates.reading import readings
 from notebooks.templates.text import ONE, asked_of_all, comparable, single
 
 if TYPE_CHECKING:
@@ -67,37 +68,60 @@ def binned(lengths: pd.Series) -> pd.Series:
     return lengths.clip(1, len(BINS)).map(lambda length: BINS[int(length) - 1])
 
 
-def measure(
-    page: Page, ranks: pd.DataFrame, models: Sequence[str], probes: Sequence[Probe]
-) -> tuple[pd.DataFrame, pd.DataFrame]:
+def questions(given: Mapping[str, Any]) -> list[Question]:
+    """What page 18 asks first by its parameters: ranks, and the models of ``pairs`` read a sample."""
+    ranks = rankings(given)
+    names = list(dict.fromkeys(name for pair in known_pairs(given["pairs"], given["models"]) for name in pair))
+    return [*ranks, *readings(names, sample(probes_of(ranks), given["texts"], given["seed"]))]
+
+
+def lengths(_: Mapping[str, Any], answers: Sequence[Answer[Any]]) -> list[Describe]:
+    """What is asked of the answers to rankings: how many tokens golds, candidates and first answers have."""
+    ranked = [answer for answer in answers if isinstance(answer.question, Rank)]
+    return [Describe(a.question.model, cut, (a.question.probe, rows(a)["top"].str[0].tolist())) for a in ranked]
+
+
+def cut(model: Model, probe: Probe, predicted: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """``prompt_lengths`` and, of the candidates after a space, ``entity_lengths``."""
+    return prompt_lengths(model, probe, predicted), entity_lengths(model, probe.entities, spaced=True).reset_index()
+
+
+def same_length(
+    _: Mapping[str, Any], __: Sequence[Answer[Any]], described: Sequence[Answer[Describe]]
+) -> list[RankSameLength]:
+    """What is asked once the lengths are known: ranks among the candidates that have as many tokens as the gold."""
+    return [
+        RankSameLength(answer.question.model, answer.question.arguments[0], *group)
+        for answer in described
+        for group in same_length_groups(answer.question.arguments[0], answer.result[0])
+    ]
+
+
+def measure(page: Page, ranks: pd.DataFrame, answers: Sequence[Answer[Rank]]) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Tokens of golds, predictions and candidates, and ranks among candidates of the gold's length.
 
     Args:
-        page: loads the models.
-        ranks: of ``ask.ask_all`` for the same models and probes.
-        models: names, Hugging Face ids or folders; each is loaded once more.
+        page: asks the models.
+        ranks: of ``ask.gathered``.
+        answers: of which these are.
 
     Returns:
         ``ranks`` with ``length, unknown, predicted, spaced, rivals`` of ``prompt_lengths`` and ``same_length`` (rank
         among candidates of the gold's length; it costs a forward row a prompt at most); and one row per model, probe
         and candidate with its ``length`` and ``unknown``, as it stands after a space.
     """
-
-    def of(model: Model) -> list[tuple[pd.DataFrame, pd.DataFrame]]:
-        found, name = [], shown_name(model.name)
-        for probe in probes:
-            rows = pick(ranks, model=name, probe=probe.name).reset_index(drop=True)
-            if rows.empty and any_left():  # its ranks are not there yet
-                continue
-            with later():
-                lengths = prompt_lengths(model, probe, [top[0] for top in rows["top"]])
-                same = rank_same_length(model, probe, lengths, rows["rank"].tolist(), Store())
-                table = entity_lengths(model, probe.entities, spaced=True).reset_index()
-                rows = pd.concat([rows, lengths], axis=1).assign(same_length=same)
-                found.append((rows, table.assign(model=name, probe=probe.name)))
-        return found
-
-    measured, candidates = zip(*(pair for found in page.each(models, of) for pair in found), strict=True)
+    described = page.ask(lengths({}, answers))
+    same = page.ask(same_length({}, [], described))
+    measured, candidates = [], []
+    for answer in described:
+        probe, (table, entities) = answer.question.arguments[0], answer.result
+        own = pick(ranks, model=answer.name, probe=probe.name).reset_index(drop=True)
+        among = own["rank"].copy()
+        for other in same:
+            if other.question.model == answer.question.model and other.question.probe is probe:
+                among.loc[list(other.question.rows)] = other.result["rank"].to_numpy()
+        measured.append(pd.concat([own, table], axis=1).assign(same_length=among))
+        candidates.append(entities.assign(model=answer.name, probe=probe.name))
     return pd.concat(measured, ignore_index=True), pd.concat(candidates, ignore_index=True)
 
 

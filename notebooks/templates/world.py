@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,7 +16,6 @@ from probekit.demo.retrain import grown_folder
 from probekit.demo.world.relation import Domain
 from probekit.demo.world.text import tellings
 from probekit.demo.zoo import ZOO
-from probekit.elsewhere import later
 from probekit.errors import ReportError
 from probekit.files.reading import read_object
 from probekit.metrics import accuracy_table, auc_interval, bootstrap_ci, hits_at_k, spread
@@ -25,9 +24,10 @@ from probekit.report.charts import colours, log_numbers, new_figure
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
 from probekit.report.text import title
-from probekit.store import Store
+from probekit.run import Rank
 
-from notebooks.templates.ask import ask
+from notebooks.templates.ask import probes_of, ranking, rankings
+from notebooks.templates.ask import rows as rows_of
 from notebooks.templates.text import GROUPS, NO, OFTEN, UNKNOWN, YES
 
 if TYPE_CHECKING:
@@ -256,41 +256,56 @@ def _wide(part: pd.DataFrame, value: str, sign: int) -> pd.DataFrame:
 # ---- growth with training -------------------------------------------------------------------------------------------
 
 
-def growth(page: Page, name: str, epochs: Sequence[int], probes: Sequence[Probe]) -> dict[str, pd.DataFrame]:
-    """Train a zoo model for several numbers of passes over its text and ask each the probes.
-
-    Each is trained from the start with its own course of the learning rate, so none is a snapshot of another.
+def growing(given: Mapping[str, Any], probes: Sequence[Probe]) -> list[Rank]:
+    """What page 10 asks a model of the zoo that was trained for less long: probes of the domain whose text it reads.
 
     Args:
-        page: notes models and runs.
-        name: of the zoo.
-        epochs: passes over the text, besides the recipe's own number.
-        probes: of the domain whose text it reads.
-
-    Returns:
-        ``growth``, Acc@1 with intervals: ``epochs, probe, style, told, prompts, facts, acc@1, low@1, high@1``; and
-        ``course`` of the training: ``epochs, step, loss, perplexity`` (of masked tokens of the training text).
+        given: parameters of the page: ``grown``, the model, and ``epochs``, passes over the text, besides its own.
+        probes: among which its own are.
 
     Raises:
         ReportError: no such model in the zoo.
     """
+    name = given["grown"]
     if name not in ZOO:
         raise ReportError(f"{name!r} is not in the zoo, which has {', '.join(ZOO)}")
-    rows, courses = [], []
-    for wished in [*sorted(epochs), None]:
-        folder = grown_folder(name, wished)
-        training = read_object(folder / "training.json")
-        passes = int(training["settings"]["epochs"])
-        courses.append(course(folder).assign(epochs=passes))
-        model = page.asking.load(str(folder)).renamed(f"{name}, {passes} epochs")
-        page.used(model)
-        for probe in probes:
-            with later():
-                ranks = ask(model, probe, store=Store())
-                page.ran(model, probe, **ranks.attrs)
-                rows.append(by_telling(ranks).assign(epochs=passes))
-    found = {"growth": pd.concat(rows, ignore_index=True), "course": pd.concat(courses, ignore_index=True)}
-    return {name: table[["epochs", *table.columns.drop("epochs")]] for name, table in found.items()}
+    own = [probe for probe in probes if reads(name, probe.domain) == YES]
+    folders = [grown_folder(name, wished) for wished in [*sorted(given["epochs"]), None]]
+    titles = {str(folder): f"{name}, {passes_of(folder)} epochs" for folder in folders}
+    return [ranking(folder, probe, title) for folder, title in titles.items() for probe in own]
+
+
+def questions(given: Mapping[str, Any]) -> list[Rank]:
+    """All that page 10 asks by its parameters."""
+    asked = rankings(given)
+    return asked + growing(given, probes_of(asked))
+
+
+def passes_of(folder: Path) -> int:
+    """Passes over its text of a trained folder."""
+    return int(read_object(folder / "training.json")["settings"]["epochs"])
+
+
+def growth(page: Page, questions: Sequence[Rank]) -> dict[str, pd.DataFrame]:
+    """How a model learns what its text tells, and how its training went.
+
+    Args:
+        page: notes models and runs.
+        questions: of ``growing``.
+
+    Returns:
+        ``growth``, Acc@1 with intervals: ``epochs, probe, style, told, prompts, facts, acc@1, low@1, high@1``; and
+        ``course`` of the training: ``epochs, step, loss, perplexity`` (of masked tokens of the training text).
+    """
+    found = []
+    for answer in page.ask(questions):
+        ranks = rows_of(answer)
+        page.ran(answer.name, answer.question.probe, **ranks.attrs)
+        found.append(by_telling(ranks).assign(epochs=passes_of(Path(answer.question.name))))
+    folders = dict.fromkeys(Path(question.name) for question in questions)
+    courses = [course(folder).assign(epochs=passes_of(folder)) for folder in folders]
+    tables = {"growth": pd.concat(found, ignore_index=True), "course": pd.concat(courses, ignore_index=True)}
+    return {name: table[["epochs", *table.columns.drop("epochs")]] for name, table in tables.items()}
 
 
 def by_telling(ranks: pd.DataFrame) -> pd.DataFrame:

@@ -23,8 +23,8 @@ from probekit.contexts.resources import (
 )
 from probekit.contexts.retrieval import Found, Matcher, first_found
 from probekit.files import canonical, digest
-from probekit.filewise import InputFile, each_file
 from probekit.probes.lipid.entities import Finder, Mention
+from probekit.probes.per_file import Fill, InputFile, each_file
 from probekit.store import Store
 
 VERSION = 1  # raise it with every change of what is read from a file, or found in a document
@@ -51,12 +51,14 @@ class Folder:
         counts: Counter[str],
         most: int | None = None,
         store: Store | None = None,
+        fill: Fill | None = None,
     ) -> Iterator[Found]:
         """What ``retrieval.retrieve`` finds in them, in the same order and with the same counts.
 
         Args:
             asked, pools, counts, most: as there.
             store: where what each file holds is kept; None keeps nothing.
+            fill: as in ``each_file``.
 
         Raises:
             ProbeError: as there, and as of ``read_documents``.
@@ -69,7 +71,7 @@ class Folder:
         told = [asked[["subject", "pool", "target"]].values.tolist(), asked.attrs.get("subjects", {})]
         looked = [told, {name: [finder.folds, *finder.ends()] for name, finder in pools.items()}]
         key = {"documents": VERSION, "asked": digest(canonical(looked), length=32)}
-        tables = each_file(store, "documents", key, read, partial(_table, matcher=matcher), "documents of")
+        tables = each_file(store, "documents", key, read, partial(_table, matcher=matcher), "documents of", fill)
         yield from first_found(self._once(tables, matcher.pool_of), len(asked), counts, most)
 
     def _once(self, tables: Iterator[pd.DataFrame], pool_of: Sequence[str]) -> Iterator[tuple[bool, list[Found]]]:

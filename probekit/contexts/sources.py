@@ -18,6 +18,7 @@ from probekit.errors import ProbeError
 from probekit.probes.biomedical import medlama
 from probekit.probes.data import locate
 from probekit.probes.lama import sample_sentences, trex, trex_facts
+from probekit.probes.per_file import Fill
 from probekit.probes.probe import MASK, Probe
 from probekit.probes.texts import load_text
 from probekit.store import Store
@@ -43,7 +44,11 @@ class Source:
 
 
 def look_up(
-    source: Source, counts: Counter[str], most: int | None = None, store: Store | None = None
+    source: Source,
+    counts: Counter[str],
+    most: int | None = None,
+    store: Store | None = None,
+    fill: Fill | None = None,
 ) -> tuple[pd.DataFrame, list[Found]]:
     """The triples of a source and the documents of each; what to give to ``steps``.
 
@@ -51,6 +56,7 @@ def look_up(
         counts: see ``retrieve``; raised by what reading the documents left out, too.
         most: documents of a triple.
         store: where it is kept what each file of a folder holds; None keeps nothing.
+        fill: as in ``each_file``.
 
     Raises:
         ProbeError: no document holds the subject and the target of any triple; it tells what was read and left out.
@@ -64,7 +70,7 @@ def look_up(
     if isinstance(source.documents, Index):
         found = source.documents.retrieve(asked, pools, counts, most)
     elif isinstance(source.documents, Folder):
-        found = list(source.documents.retrieve(asked, pools, counts, most, store))
+        found = list(source.documents.retrieve(asked, pools, counts, most, store, fill))
     else:
         found = list(retrieve(asked, source.documents, pools, counts, most))
     counts.update(source.counts)

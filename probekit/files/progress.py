@@ -91,6 +91,14 @@ def quiet() -> bool:
     return os.environ.get("TQDM_DISABLE", "0") not in ("", "0")
 
 
+def say(text: str) -> None:
+    """A line for whoever looks, in place of progress."""
+    if place := os.environ.get(PLACE):
+        _File(Path(place)).write(text)
+    elif "ipykernel" not in sys.modules:
+        _Lines().write(text)
+
+
 class Status:
     """The line of a command; a process beside others, of which each has one, writes it like one without a terminal."""
 

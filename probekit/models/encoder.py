@@ -30,13 +30,14 @@ def packaged_folder(name: str) -> Path:
     return Path(spec.origin).parent / inside
 
 
-def load_encoder(name_or_path: str, device: str = "auto") -> Model:
+def load_encoder(name_or_path: str, device: str = "auto", read: bool = True) -> Model:
     """Load an encoder and its tokenizer, without any head, in float32.
 
     Args:
         name_or_path: ``minilm`` (all-MiniLM-L6-v2, in the package of the extra of that name), or any encoder as
             ``load_model`` takes it: a Hugging Face id, a folder, or a name of ``probekit list models``.
         device: ``auto`` or any torch device.
+        read: as in ``load_model``.
 
     Raises:
         ModelError: not found, no encoder, weights that are missing, out of place or not finite, or a tokenizer that
@@ -79,8 +80,7 @@ def load_encoder(name_or_path: str, device: str = "auto") -> Model:
 
     entry = registry().get(name_or_path)
     licence = "Apache-2.0" if packaged else (entry.licence or "") if entry else ""
-    recipe = ("probekit.models.encoder:load_encoder", (name_or_path, device))
-    return opened(name_or_path, "encoder", source, config, tokenizer, where, make, recipe, licence)
+    return opened(name_or_path, "encoder", source, config, tokenizer, where, make, (), licence, read)
 
 
 def _cannot(name: str, error: Exception) -> ModelError:

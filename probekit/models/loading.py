@@ -9,7 +9,6 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
 
-from probekit import elsewhere
 from probekit.errors import ModelError, caution, meant, said
 from probekit.files import cache_folder, canonical, digest
 from probekit.files.naming import shown_name
@@ -38,6 +37,7 @@ def load_model(
     allow_missing: bool = False,
     kind: Kind | None = None,
     device_map: str = "",
+    read: bool = True,
 ) -> Model:
     """Load a model and its tokenizer, ready to be asked.
 
@@ -56,6 +56,7 @@ def load_model(
             masked by default, one token to each mask; as ``seq2seq`` it fills one mask with text of any length.
         device_map: how ``accelerate`` divides the layers of one model among several GPUs, such as ``auto`` or
             ``balanced``; empty for one device.
+        read: read and check weights that were never read here; else a first forward pass, or the fingerprint, does.
 
     Raises:
         ModelError: not found, no language-model head of this kind, weights that are missing, out of place or not
@@ -84,10 +85,7 @@ def load_model(
     except ModelError:
         raise
     except Exception as error:  # the loaders raise whatever their readers of files and of the Hub raise
-        wrong = ModelError(_explain(name_or_path, source, error))
-        if (taker := elsewhere.taker()) is not None:
-            return cast(Model, taker.absent(name_or_path, wrong))
-        raise wrong from error
+        raise ModelError(_explain(name_or_path, source, error)) from error
 
     divided = _divided(name_or_path, device, device_map)
 
@@ -103,10 +101,9 @@ def load_model(
         except RuntimeError as error:
             raise ModelError(_explain(name_or_path, source, error)) from error
 
-    given = (name_or_path, device, dtype, None if at else revision, allow_missing, kind, device_map)
-    recipe = ("probekit.models.loading:load_model", given)
+    options = (dtype, None if at else revision, allow_missing, kind, device_map)
     licence = (entry.licence or "") if entry else ""
-    return opened(name_or_path, found, source, config, tokenizer, where, make, recipe, licence, dtype, revision)
+    return opened(name_or_path, found, source, config, tokenizer, where, make, options, licence, read, dtype, revision)
 
 
 def opened(
@@ -117,8 +114,9 @@ def opened(
     tokenizer: Any,
     device: str,
     make: Callable[[], Any],
-    recipe: tuple[str, tuple[Any, ...]],
+    options: tuple[Any, ...],
     licence: str,
+    read: bool,
     dtype: str = "float32",
     revision: str | None = None,
 ) -> Model:
@@ -126,7 +124,9 @@ def opened(
 
     Args:
         source: folder or Hugging Face id.
-        make, recipe: as in ``Source``.
+        make: as in ``Source``.
+        options: of the loader that tell networks apart.
+        read: as in ``load_model``.
 
     Raises:
         ModelError: what ``make`` raises, or a tokenizer that does not fit.
@@ -140,15 +140,14 @@ def opened(
     commit = getattr(config, "_commit_hash", None)
     made = Source(
         name=name,
-        key=canonical([where, kind, recipe[1][2:], digest(settings_of(config, tokenizer)), commit]),
+        key=canonical([where, kind, options, digest(settings_of(config, tokenizer)), commit]),
         folder=_folder(source, revision),
         device=device,
         make=make,
         frame=lambda: _outline(source, kind, config, dtype, revision),
         take=lambda network: fingerprint_of(kind, network, tokenizer),
-        recipe=recipe,
     )
-    if made.known is None and elsewhere.taker() is None:
+    if read and made.known is None:
         made.network  # noqa: B018 - reads, checks and remembers
     check_tokenizer(name, kind, made.outline, tokenizer)
     if (made.known or "").endswith(MIXES):

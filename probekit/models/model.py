@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
-from probekit import elsewhere
 from probekit.errors import ModelError
 from probekit.files import canonical, digest
 from probekit.models.padding import MIXES, mixes_padding
@@ -57,8 +56,6 @@ class Model:
         """The network of a source; asked for where no attribute of that name is."""
         if name != "network" or self.source is None:
             raise AttributeError(f"a model has no {name!r}")
-        if elsewhere.taker() is not None:  # who hands work in does none of it
-            raise elsewhere.leave(self.name)
         self.__dict__["network"] = self.source.network
         return self.source.network
 
@@ -99,8 +96,6 @@ class Model:
         """
         if self.source is None or "network" in self.__dict__:
             return fingerprint_of(self.kind, self.network, self.tokenizer)
-        if (taker := elsewhere.taker()) is not None:
-            return taker.weights(self.source)
         return self.source.known or fingerprint_of(self.kind, self.network, self.tokenizer)
 
     @cached_property

@@ -39,7 +39,6 @@ class Source:
         make: makes the network, in evaluation mode on the device; raises ``ModelError`` if it fails a check.
         frame: makes the network without weights, on the meta device.
         take: fingerprint of a network.
-        recipe: a function's reference (see ``probekit.lazy``) and arguments that make the same model elsewhere.
     """
 
     name: str
@@ -49,7 +48,6 @@ class Source:
     make: Callable[[], PreTrainedModel]
     frame: Callable[[], PreTrainedModel]
     take: Callable[[PreTrainedModel], str]
-    recipe: tuple[str, tuple[Any, ...]]
 
     @cached_property
     def known(self) -> str | None:

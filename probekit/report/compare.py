@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from probekit.elsewhere import any_left, later, leave
 from probekit.errors import ProbekitError, heard
 from probekit.files.naming import shown_name, tell_apart
 from probekit.metrics import MEASURES, floors, holm, rank_differences
@@ -17,7 +16,7 @@ from probekit.models import Model, load_model
 from probekit.probes import Probe, load_probe
 from probekit.report.fair import shared
 from probekit.report.page import of_demo
-from probekit.scoring import rank_entities
+from probekit.run import Rank, answer
 from probekit.scoring.plan import MANY_LOST
 from probekit.scoring.scores import Score, score_of, unlike
 from probekit.store import Store
@@ -96,39 +95,51 @@ def compare(
         ProbeError: too few candidates that all models can be asked; or see ``load_probe``.
         ModelError: see ``load_model`` and ``rank_entities``.
     """
-    names = [one if isinstance(one, str) else one.name for one in models]
+    with heard() as said:
+        about, counts, questions = comparing(models, probes, score, limit, seed, **loading)
+        notes, ranks = list[str](), []
+        for question, each in zip(questions, answer(questions, loading, store), strict=True):
+            ranks.append(ranked(each.name, question.probe, each.result))
+            if cut := each.result.attrs["counts"].get(CUT):
+                probe = question.probe.name
+                notes.append(f"{each.name} sees {cut:,} prompts of {probe} without their ends: they are too long.")
+        known: dict[str, str] = {}
+        for model, name in zip(models, about["model"], strict=True):
+            if other := known.get(fingerprint := _open(model, loading).fingerprint):
+                raise ProbekitError(f"{name} has the weights and the tokenizer of {other}: there is nothing to compare")
+            known[fingerprint] = name
+    table = pd.concat(ranks, ignore_index=True)
+    return comparison_of(table, about, counts, notes, said.cautions)
+
+
+def comparing(
+    models: Sequence[str | Model],
+    probes: Sequence[str | Probe],
+    score: Score | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    **loading: Any,
+) -> tuple[pd.DataFrame, pd.DataFrame, list[Rank]]:
+    """What ``compare`` asks, model by model: ``Comparison.models``, ``Comparison.probes``, and the questions."""
+    names = [model if isinstance(model, str) else model.name for model in models]
     if len(names) < 2 or not probes:
         raise ProbekitError("a comparison needs at least two models and one probe")
-    tell_apart([*names, *(one for one in probes if isinstance(one, str))])
+    tell_apart([*names, *(probe for probe in probes if isinstance(probe, str))])
     given = {} if limit is None else {"limit": limit, "seed": seed}
-    asked, counts, notes, ranks = [], [], list[str](), []
-    with heard() as said:
-        opened = [_open(one, loading) for one in models]
-        about = [{"model": shown_name(m.name), "kind": m.kind, "score": score_of(m, score)} for m in opened]
-        for wanted in probes:
-            probe = load_probe(wanted, **given) if isinstance(wanted, str) else wanted
-            kept, left = shared(opened, probe)
-            asked.append(kept)
-            counts.append({"probe": probe.name, **left})
-        del opened
-        known: dict[str, str] = {}
-        for one, name in zip(models, (row["model"] for row in about), strict=True):
-            model = _open(one, loading)
-            if other := known.get(model.fingerprint):
-                raise ProbekitError(f"{name} has the weights and the tokenizer of {other}: there is nothing to compare")
-            known[model.fingerprint] = name
-            for probe in asked:
-                with later():
-                    found = rank_entities(model, probe, top=1, store=store, score=score)
-                    ranks.append(ranked(name, probe, found))
-                    if cut := found.attrs["counts"].get(CUT):
-                        notes.append(
-                            f"{name} sees {cut:,} prompts of {probe.name} without their ends: they are too long."
-                        )
-    if any_left():
-        raise leave("these ranks")
-    table = pd.concat(ranks, ignore_index=True)
-    return comparison_of(table, pd.DataFrame(about), pd.DataFrame(counts), notes, said.cautions)
+    opened = [_open(model, loading) for model in models]
+    about = [{"model": shown_name(m.name), "kind": m.kind, "score": score_of(m, score)} for m in opened]
+    asked, counts = [], []
+    for name in probes:
+        probe = load_probe(name, **given) if isinstance(name, str) else name
+        kept, left = shared(opened, probe)
+        asked.append(kept)
+        counts.append({"probe": probe.name, **left})
+    questions = [
+        Rank(model, probe, [[gold[0]] for gold in probe.prompts["gold"]], top=1, score=score)
+        for model in models
+        for probe in asked
+    ]
+    return pd.DataFrame(about), pd.DataFrame(counts), questions
 
 
 def comparison_of(
@@ -142,7 +153,7 @@ def comparison_of(
 
 
 def _open(model: str | Model, loading: Mapping[str, Any]) -> Model:
-    return load_model(model, **loading) if isinstance(model, str) else model
+    return load_model(model, **loading, read=False) if isinstance(model, str) else model
 
 
 def ranked(model: str, probe: Probe, found: pd.DataFrame) -> pd.DataFrame:

@@ -12,15 +12,14 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from probekit import __version__, elsewhere
+from probekit import __version__
 from probekit.errors import ReportError, caution, listen
 from probekit.files import write_atomically
 from probekit.files.naming import shown_values, tell_apart
-from probekit.models.each import Each
 from probekit.probes.probe import Probe
 from probekit.report import explorer
 from probekit.report.fingerprint import page_hash
@@ -33,6 +32,7 @@ from probekit.report.sources import RECORDED, parameters, studies
 from probekit.report.tables import readable
 from probekit.report.text import printed, shown_name
 from probekit.report.verdicts import concluded, findings
+from probekit.run.answers import Answer, Asked, Asking
 from probekit.scoring.scores import Score, unlike
 from probekit.store import USED, scored_by
 
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from probekit.models.model import Model
 
 log = logging.getLogger(__name__)
-Result = TypeVar("Result")
 STRICT = "PROBEKIT_STRICT"  # set to 1: a sentence that does not hold is an error
 LONG = 20  # rows from which on a table is folded
 VERSIONS = ("torch", "transformers", "tokenizers", "numpy", "pandas", "scipy")
@@ -77,7 +76,7 @@ class Page:
         self.hash = page_hash(study, given)
         self.models, self.probes = dict[str, dict[str, Any]](), dict[str, dict[str, Any]]()
         self.runs: dict[str, dict[str, int]] = {}
-        self.asking, self.prompts = Each(given), Outcomes()
+        self.asking, self.prompts = Asking(given), Outcomes()
         self.libraries = {name: version(name) for name in VERSIONS}  # and their versions; a run adds those of its own
         self.messages = listen()
         self.conclusions = pd.DataFrame(columns=["claim"])
@@ -86,18 +85,13 @@ class Page:
         self._warned: list[str] = []
         self._made: list[str] = []  # tables of the run, which can be recorded
 
-    def each(self, names: Sequence[str], ask: Callable[[Model], Result]) -> list[Result]:
-        """What ``ask`` finds of every model, noted; of one that fails nothing stays (see ``Each``)."""
-
-        def noted(model: Model) -> Result:
-            self.used(model)
-            return ask(model)
-
-        found = self.asking.ask(names, noted)
+    def ask(self, questions: Sequence[Asked]) -> list[Answer[Asked]]:
+        """What models answer, in order, each of them noted; of one that fails nothing stays (see ``Asking``)."""
+        answers = self.asking.ask(questions, self.used)
         for name in map(shown_name, self.asking.failed):
             self.models.pop(name, None)
             self.runs = {run: counts for run, counts in self.runs.items() if not run.startswith(f"{name} on ")}
-        return found
+        return answers
 
     def _forget(self) -> None:
         for noted in (self.models, self.probes, self.runs, self.prompts):
@@ -114,23 +108,23 @@ class Page:
                 about |= {"kind": thing.kind, "dtype": thing.dtype}
                 self.models[shown_name(thing.name)] = about | {"revision": thing.revision}
 
-    def checked(self, model: Model, faults: Sequence[str]) -> None:
+    def checked(self, model: str, faults: Sequence[str]) -> None:
         """Note why a model fails a sanity check; a run with such a model is shown but not recorded."""
         if faults:
-            self.models[shown_name(model.name)]["faults"] = list(faults)
+            self.models[model]["faults"] = list(faults)
 
     def read(self, name: str, fingerprint: str, lines: int) -> None:
         """Note data that is no probe, such as templates or a lexicon."""
         self.probes[name] = {"fingerprint": fingerprint, "lines": lines}
 
     def ran(
-        self, model: Model, probe: Probe, counts: Mapping[str, int], task: str = "", score: Score | Literal[""] = ""
+        self, model: str, probe: Probe, counts: Mapping[str, int], task: str = "", score: Score | Literal[""] = ""
     ) -> None:
         """Note what a ranking, or another ``task``, had to run and to count, and by which score (``attrs`` of it)."""
-        name = f"{shown_name(model.name)} on {shown_name(probe.name)}"
+        name = f"{model} on {shown_name(probe.name)}"
         self.runs[f"{name}, {task}" if task else name] = dict(counts)
         if score:
-            self.models[shown_name(model.name)]["score"] = score
+            self.models[model]["score"] = score
 
     @property
     def asked(self) -> list[str]:
@@ -158,8 +152,6 @@ class Page:
             ReportError: a table without a caption, or a cell with an interval written out in place of its numbers.
         """
         made = recorded_tables(self.study) if self.recorded else self.asking.settled(compute, self._forget)
-        if elsewhere.taker() is not None:
-            raise elsewhere.leave(self.study)  # what the page asks for is asked by now
         if unnamed := [name for name in made if name not in captions]:
             raise ReportError(f"{self.study}: table {unnamed[0]!r} has no caption: give it one")
         if said := unlike(self.models):

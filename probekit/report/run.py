@@ -16,6 +16,7 @@ from probekit.models.registry import registry
 from probekit.report.engine import execute
 from probekit.report.paths import root
 from probekit.report.sources import complete, load_source
+from probekit.run.answers import CLUSTER
 
 log = logging.getLogger(__name__)
 
@@ -28,6 +29,7 @@ def run(
     embedded: bool = False,
     force: bool = False,
     share: Callable[[Path], Any] | None = None,
+    cluster: str | None = None,
 ) -> Path:
     """Execute a study and put its page and its folder of tables and figures into ``out``.
 
@@ -40,6 +42,7 @@ def run(
         embedded: hide ``PROBEKIT_DATA`` from the notebook, so that the page is the same on every machine.
         force: replace the page of a run with other parameters.
         share: makes ``NAME.html`` of the executed page, beside it.
+        cluster: where missing shards are made, see ``probekit.run.cluster.connected``; by default here.
 
     Returns:
         Path of the executed notebook.
@@ -55,7 +58,7 @@ def run(
     values = {key: found_paths(value) for key, value in complete(name, given, profile).items()} | {"out": name}
     out, page = Path(out), f"{name}.ipynb"
     key = digest(canonical([name, values]))
-    with staged(out, (page, f"{name}.html", name), name, key, force) as work, environment(embedded):
+    with staged(out, (page, f"{name}.html", name), name, key, force) as work, environment(embedded, cluster):
         try:
             done = execute(notebook, values, work, name)
             nbformat.write(done, work / page)
@@ -68,10 +71,13 @@ def run(
 
 
 @contextmanager
-def environment(embedded: bool = False) -> Iterator[None]:
-    """What the kernel inherits: fixed dates, and no real data where none is wanted."""
+def environment(embedded: bool = False, cluster: str | None = None) -> Iterator[None]:
+    """What the kernel inherits: fixed dates, no real data where none is wanted, and the cluster, if any."""
     before = dict(os.environ)
     os.environ.update({"SOURCE_DATE_EPOCH": "0", "PROBEKIT_HOME": str(root())})
+    if cluster:
+        kind, _, place = cluster.partition(":")
+        os.environ[CLUSTER] = f"{kind}:{Path(place).resolve()}" if os.path.isfile(place) else cluster
     if embedded:
         os.environ.pop("PROBEKIT_DATA", None)
     try:

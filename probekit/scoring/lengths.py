@@ -73,23 +73,28 @@ def rank_same_length(
         Ranks in the order of the prompts; 1 is best, ties count against the gold.
     """
     found = pd.Series(list(ranks), index=range(len(probe.prompts)))
-    for rows, work in same_length_works(model, probe, lengths):
-        found.loc[rows] = answer(work, store)["rank"].to_numpy()
+    for spaced, length, rows in same_length_groups(probe, lengths):
+        found.loc[list(rows)] = answer(same_length_work(model, probe, spaced, length, rows), store)["rank"].to_numpy()
     return found
 
 
-def same_length_works(model: Model, probe: Probe, lengths: pd.DataFrame) -> Iterator[tuple[pd.Index, Work]]:
-    """What ``rank_same_length`` has to do: for each length, the numbers of its prompts, and their ranking."""
-    for key, part in lengths[lengths["rivals"] < len(probe.entities)].groupby(["spaced", "length"]):
-        spaced, length = bool(key[0]), int(key[1])
-        table = entity_lengths(model, probe.entities, spaced)
-        prompts = probe.prompts.loc[part.index]
-        golds = [[gold[0]] for gold in prompts["gold"]]
-        asked = replace(
-            probe,
-            name=f"{probe.name}, entities of {length} tokens",
-            prompts=prompts.assign(gold=golds),
-            entities=table.index[table["length"] == length].tolist(),
-        )
-        plan = make_plan(model, asked, golds, "probe")  # of one length, all may hold the unknown token
-        yield part.index, rank_plan_work(model, asked, golds, plan)
+def same_length_groups(probe: Probe, lengths: pd.DataFrame) -> Iterator[tuple[bool, int, list[int]]]:
+    """Prompts that are ranked together, those of which any candidate has another length: whether their slots follow
+    white space, tokens of their golds, numbers of the prompts."""
+    for (spaced, length), part in lengths[lengths["rivals"] < len(probe.entities)].groupby(["spaced", "length"]):
+        yield bool(spaced), int(length), part.index.tolist()
+
+
+def same_length_work(model: Model, probe: Probe, spaced: bool, length: int, rows: Sequence[int]) -> Work:
+    """What the ranks of some prompts, one of ``same_length_groups``, take."""
+    table = entity_lengths(model, probe.entities, spaced)
+    prompts = probe.prompts.loc[list(rows)]
+    golds = [[gold[0]] for gold in prompts["gold"]]
+    asked = replace(
+        probe,
+        name=f"{probe.name}, entities of {length} tokens",
+        prompts=prompts.assign(gold=golds),
+        entities=table.index[table["length"] == length].tolist(),
+    )
+    plan = make_plan(model, asked, golds, "probe")  # of one length, all may hold the unknown token
+    return rank_plan_work(model, asked, golds, plan)

@@ -12,11 +12,11 @@ import pytest
 
 from probekit.errors import ReportError, heard
 from probekit.metrics.decisions import FLOOR
-from probekit.models.each import Each
 from probekit.report import recording
 from probekit.report.outcomes import Outcomes, read_outcomes
 from probekit.report.recording import folder, recorded_ranks, recorded_tables
 from probekit.report.tables import pick
+from probekit.run.answers import Asking
 
 from notebooks.claims import compare
 from notebooks.contexts import ucm
@@ -29,7 +29,7 @@ class Noted:
     """What a page notes of models and probes."""
 
     def __init__(self) -> None:
-        self.models, self.probes, self.asking = dict[str, object](), dict[str, object](), Each({})
+        self.models, self.probes, self.asking = dict[str, object](), dict[str, object](), Asking({})
 
     def used(self, *things: object) -> None:
         self.probes |= {thing.name: {} for thing in things}  # type: ignore[attr-defined]

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probekit.probes import load_probe
 from probekit.report.page import Page
 from probekit.report.sources import parameters
 
@@ -22,8 +21,9 @@ def asked() -> pd.DataFrame:
 
 def test_each_format_is_a_model_of_its_own_on_the_page(tmp_path) -> None:
     given = {name: about["default"] for name, about in parameters("93_precision").items()}
+    given |= {"models": ["zoo/bert-tiny"], "probes": ["demo/natural"], "limit": 3, "dtype": "bfloat16", "device": "cpu"}
     page = Page("93_precision", given | {"out": str(tmp_path / "93_precision")})
-    precision.ask(page, ["zoo/bert-tiny"], [load_probe("demo/natural", limit=3)], "bfloat16", "cpu")
+    precision.ask(page)
     models = page.manifest["models"]
     assert list(models) == ["zoo/bert-tiny, float32", "zoo/bert-tiny, bfloat16"]
     assert [[one["score"], one["scored"][0]["dtype"]] for one in models.values()] == [

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pandas as pd
 import pytest
 from conftest import small
@@ -94,7 +96,9 @@ def test_wordings_are_noted_apart_and_nothing_is_scored_twice(
     probe: pk.Probe, monkeypatch: pytest.MonkeyPatch, tmp_path
 ) -> None:
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
-    monkeypatch.setattr("probekit.models.each.load_model", lambda name, **loading: small("bert"))
+    monkeypatch.setattr(
+        "probekit.run.questions.base.load_model", lambda name, **loading: replace(small("bert"), name=name)
+    )
     page, looked = a_page(tmp_path / "out", "24_biases"), [*reworded(Source("own", probe, DOCUMENTS)), *bare(probe)]
     ranked = ask.ask_all(page, ["one"], looked, answers=True)
     tasks = [f"contexts of own, {wording}" for wording in (FIRST, PROMPT, NAME)]

@@ -1,7 +1,10 @@
 """Models as a run names them: revisions, folders of registered names, what lacks its type; and what of many fails."""
 
+import gc
 import json
 import shutil
+import weakref
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -11,10 +14,11 @@ from conftest import small
 import probekit as pk
 from probekit.errors import ModelError, ProbeError, listen
 from probekit.models import about
-from probekit.models.each import Each, LeftOutError
 from probekit.models.loading import at_revision, find_model
 from probekit.models.registry import registry
-from probekit.scoring import rank_entities
+from probekit.run import Describe, answer
+from probekit.run.answers import Asking, LeftOutError
+from probekit.scoring.saliency import randomised
 
 BLUEBERT = "bluebert-base-pm"
 
@@ -121,44 +125,65 @@ def test_what_finds_no_room_says_so(models, monkeypatch):
                 pk.load_model(folder)
 
 
+@dataclass(frozen=True, eq=False)
+class Copy(Describe):
+    """Asked of a copy with random weights."""
+
+    layers: int | str | None = None
+    copy_by = property(lambda self: () if self.layers is None else (self.layers,))
+
+    def copy(self, model):
+        return randomised(model, self.layers)
+
+
+def kinds(names: list[str], of=lambda model: model.kind) -> list[Describe]:
+    return [Describe(name, of) for name in names]
+
+
 def test_models_that_fail_are_named_and_the_others_go_on(models, tmp_path):
     good, broken, headless = saved(models / "good"), saved(models / "broken"), saved(models / "headless")
     (broken / "model.safetensors").write_bytes(b"no tensors")
     small("bert").network.base_model.save_pretrained(headless)
-    messages, asking, seen = listen(), Each({"device": "cpu", "dtype": "float32", "seed": 3}), []
+    messages, asking, noted = listen(), Asking({"device": "cpu", "dtype": "float32", "seed": 3}), []
     names = [str(broken), str(good), str(headless), "not-at-hand/model"]
-    assert asking.ask(names, lambda model: seen.append(model.name) or model.kind) == ["masked"]
-    assert seen == [str(good)] and list(asking.failed) == [names[0], *names[2:]] and asking.left(names) == [str(good)]
+    found = asking.ask(kinds(names), lambda model: noted.append(model.name))
+    assert [(one.question.name, one.name, one.kind, one.result) for one in found] == [
+        (str(good), "good", "masked", "masked")
+    ]
+    assert noted == [str(good)] and list(asking.failed) == [names[0], *names[2:]]
+    assert asking.remaining(names) == [str(good)]
     assert [text.split(" could")[0] for text in messages.cautions] == ["broken", "headless", "not-at-hand/model"]
     assert not any(str(tmp_path) in text for text in messages.cautions)
-    asked = []
-    assert asking.ask(names, lambda model: asked.append(model.name) or 1) == [1] and asked == [str(good)]
+    assert [one.result for one in asking.ask(kinds(names, lambda model: noted.append(model.name) or 1))] == [1]
+    assert noted == [str(good)] * 2
     with pytest.raises(ModelError, match=r"no model could be asked. broken: .*; headless: .*lacks"):
-        Each({}).ask([names[0], names[2]], lambda model: 1)
+        Asking({}).ask(kinds([names[0], names[2]]))
+    with pytest.raises(ModelError, match="broken"):
+        answer(kinds(names))
 
 
 def test_what_fails_while_it_is_asked_is_the_models_or_ends_the_run(models):
     names = [str(saved(models / "bert")), str(saved(models / "roberta", "roberta"))]
-    probe = pk.load_probe("demo/template", limit=3)
 
     def fails(model):
         if model.name == names[0]:
             raise ModelError("one row does not fit into memory")
-        return len(rank_entities(model, probe))
+        return 1
 
-    asking = Each({})
-    assert asking.ask(names, fails) == [len(probe.prompts)] and list(asking.failed) == names[:1]
+    asking = Asking({})
+    asked = [*kinds(names, lambda model: 0), *kinds(names, fails)]
+    assert [one.result for one in asking.ask(asked)] == [0, 1] and list(asking.failed) == names[:1]
 
     def wrong(model):
         raise ProbeError("a line of the probe")
 
     with pytest.raises(ProbeError, match="a line of the probe"):
-        Each({}).ask(names, wrong)
+        Asking({}).ask(kinds(names, wrong))
 
 
 def test_a_model_that_fails_late_is_in_nothing(models):
     names = [str(saved(models / name)) for name in ("one", "two")]
-    asking, forgotten = Each({}), []
+    forgotten = []
 
     def second(model):
         if model.name == names[1]:
@@ -166,9 +191,31 @@ def test_a_model_that_fails_late_is_in_nothing(models):
         return model.name
 
     def compute():
-        return asking.ask(names, lambda model: model.name), asking.ask(names, second)
+        both = asking.ask(kinds(names)), asking.ask(kinds(names, second))
+        return [[one.question.name for one in found] for found in both]
 
+    asking = Asking({})
     with pytest.raises(LeftOutError, match="two failed after it had answered: no room"):
         compute()
-    asking = Each({})
-    assert asking.settled(compute, lambda: forgotten.append(1)) == ([names[0]], [names[0]]) and forgotten == [1]
+    asking = Asking({})
+    assert asking.settled(compute, lambda: forgotten.append(1)) == [[names[0]], [names[0]]] and forgotten == [1]
+
+
+def test_one_model_is_in_memory_at_a_time_and_copies_beside_it(models):
+    names = [str(saved(models / name)) for name in ("one", "two")]
+    held = []
+
+    def holds(model):
+        held.append(weakref.ref(model.network))
+        gc.collect()
+        return len({id(network) for one in held if (network := one()) is not None}), model.name
+
+    asked = [Copy(name, holds, layers=layers) for name in names for layers in (None, 0, 0, "all")]
+    found = [one.result for one in Asking({}).ask(asked)]
+    assert [count for count, _ in found] == [1, 2, 2, 2] * 2
+    assert [name.partition(", ")[2] for _, name in found] == [
+        "",
+        "random head",
+        "random head",
+        "all weights random",
+    ] * 2

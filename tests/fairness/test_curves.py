@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
 import pytest
 from conftest import small
 
-from probekit.elsewhere import handing_to
 from probekit.metrics import pairwise_agreement
 from probekit.scoring.embeddings import embed
-from probekit.store import Store
 
 from notebooks.fairness.curves import (
     BETWEEN,
@@ -94,7 +91,11 @@ def test_of_many_identities_there_is_an_interval():
 def test_agreement_by_vectors_are_those_of_the_vectors():
     model = small("bert")
     model = replace(model, kind="encoder", network=model.network.bert)
-    one = by_vectors(model, "binary", TEMPLATES, COMPLETIONS, FAMILIES, (1, 2))
+
+    def vectors_of(lists):
+        return [embed(model, texts) for texts in lists]
+
+    one = by_vectors(vectors_of, "binary", TEMPLATES, COMPLETIONS, FAMILIES, (1, 2))
     texts = [s for m in COMPLETIONS for s in sentences(TEMPLATES["text"][4], COMPLETIONS[m][4])]
     vectors = embed(model, texts).reshape(3, 2, -1)
     expected = measured(vectors, list(FAMILIES.values()))
@@ -103,19 +104,8 @@ def test_agreement_by_vectors_are_those_of_the_vectors():
         assert one.values[name][4] == pytest.approx(values, abs=1e-6)
     assert expected["A", RANK][1] == pytest.approx(pairwise_agreement(vectors[:2, 1]))
     assert expected[TOGETHER, RANK][1] == pytest.approx(pairwise_agreement(vectors[:, 1]))
-    second = by_vectors(model, "binary", TEMPLATES, COMPLETIONS, {"a1": "A", "a2": "A"}, (2,))
+    second = by_vectors(vectors_of, "binary", TEMPLATES, COMPLETIONS, {"a1": "A", "a2": "A"}, (2,))
     assert second.values["A", RANK][:, 0] == pytest.approx(one.values["A", RANK][:, 1]) and second.at(20) == 0
-
-
-def test_a_missing_vector_ends_no_loop(tmp_path, monkeypatch):
-    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
-    model = small("bert")
-    model = replace(model, kind="encoder", network=model.network.bert)
-    asked = []
-    taker = SimpleNamespace(result=lambda one: not asked.append(one), weights=lambda source: source.key)
-    with handing_to(taker):
-        by_vectors(model, "binary", TEMPLATES, COMPLETIONS, FAMILIES, (1, 2), Store())
-    assert [one.function for one in asked] == ["embeddings"] * len(TEMPLATES)
 
 
 def test_the_odd_shape_is_the_one_that_goes_another_way():

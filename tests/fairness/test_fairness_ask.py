@@ -15,6 +15,7 @@ from probekit.probes.completions import Completions
 from probekit.report import Page
 from probekit.report.outcomes import read_outcomes
 from probekit.report.sources import parameters
+from probekit.run import answer
 
 from notebooks.fairness import ask, groups, hurtfulness
 from notebooks.fairness.matching import by_model
@@ -29,11 +30,12 @@ def page(tmp_path) -> Page:
 def test_a_models_completions_are_kept(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     model, prompts = small("bert"), list(demo_honest_templates()["text"][:3])
-    rows = ask.mined(model, prompts, 5)
+    sets = {"a": pd.DataFrame({"text": prompts}), "b": pd.DataFrame({"text": prompts[:1]})}
+    found = ask.completed(answer(ask.completing([model], sets, 5), store=pk.Store()), sets)
     whole = pk.top_completions(model, prompts, 5)
+    ((name, rows),) = found["a"].items()
     assert rows == [whole["completion"][whole["prompt_id"] == n].tolist() for n in range(3)]
-    assert list(tmp_path.rglob("*.parquet"))
-    assert ask.mined(model, prompts, 5) == rows
+    assert found["b"] == {name: rows[:1]} and list(tmp_path.rglob("*.parquet"))
 
 
 def test_files_are_scored_template_by_template(tmp_path, page):

@@ -12,7 +12,6 @@ import pandas as pd
 import pytest
 
 from probekit.errors import ProbeError, ProbekitError
-from probekit.scoring import embeddings
 
 from notebooks.fairness import stored
 from notebooks.fairness.text import stored_curves
@@ -104,8 +103,11 @@ def test_ours_are_computed_as_theirs(tmp_path, monkeypatch):
     monkeypatch.setattr(stored, "locate", lambda _: path)
     monkeypatch.setattr(stored, "released_models", lambda: {m.name: m for m in models})
     monkeypatch.setattr(stored, "released_completions", lambda name, _: SimpleNamespace(texts=said[name]))
-    monkeypatch.setattr(embeddings, "embed", lambda _, texts, store: np.array([vector(text) for text in texts]))
-    table = stored.beside(None, None, {"binary": templates, "queer_nonqueer": templates})
+
+    def embed(lists):
+        return [np.array([vector(text) for text in texts]) for texts in lists]
+
+    table = stored.beside(embed, {"binary": templates, "queer_nonqueer": templates})
 
     def mean(names: str, rows: list[int], k: int) -> float:
         distances = []
@@ -133,4 +135,4 @@ def test_without_the_notebook_there_is_nothing_beside(monkeypatch):
         raise ProbeError("not at hand")
 
     monkeypatch.setattr(stored, "locate", absent)
-    assert stored.beside(None, None, {}).empty
+    assert stored.beside(None, {}).empty

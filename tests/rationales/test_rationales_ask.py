@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pandas as pd
@@ -17,49 +18,56 @@ from notebooks.rationales import ask, attributing
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Page:
-    given = {name: entry["default"] for name, entry in parameters("30_prediction").items()}
-    return Page("30_prediction", given | {"out": str(tmp_path / "out")})
+def page_of(tmp_path: Path) -> Callable[..., Page]:
+    def made(**given: object) -> Page:
+        defaults = {name: entry["default"] for name, entry in parameters("31_saliency").items()}
+        return Page("31_saliency", defaults | {"models": [], "chinese": [], "out": str(tmp_path / "out")} | given)
+
+    return made
 
 
-def test_sets_are_drawn_by_original_and_noted(page: Page) -> None:
-    found = ask.load_sets(page, ["own/en", "demo/en"], limit=4)
+def test_sets_are_drawn_by_original_and_noted(page_of: Callable[..., Page]) -> None:
+    page = page_of(sets=["own/en", "demo/en"], limit=4)
+    found = ask.read_sets(page)
     assert len(found["own/en"].items) == len(own_items("en").items)  # never drawn from
     drawn = found["demo/en"].items
     assert (drawn["original_id"] == "").sum() == 4 and len(drawn) == 12
     assert page.probes["demo/en"]["lines"] == 12 and page.probes["demo/en"]["language"] == "en"
-    assert ask.load_sets(page, ["demo/en"], 4, seed=0)["demo/en"].fingerprint == found["demo/en"].fingerprint
+    assert ask.load_sets(["demo/en"], 4, seed=0)["demo/en"].fingerprint == found["demo/en"].fingerprint
     with pytest.raises(ReportError, match="no set 'nothing'"):
-        ask.load_sets(page, ["nothing"])
+        ask.load_sets(["nothing"])
 
 
-def test_a_file_is_a_set_and_holds_one_language(page: Page, tmp_path: Path) -> None:
+def test_a_file_is_a_set_and_holds_one_language(tmp_path: Path) -> None:
     rows = pd.concat([own_items("en").items.iloc[:1], own_items("zh").items.iloc[:1]])
     rows.iloc[:1].to_json(tmp_path / "mine.jsonl", orient="records", lines=True, force_ascii=False)
-    assert list(ask.load_sets(page, [str(tmp_path / "mine.jsonl")])) == ["mine.jsonl"]
+    assert list(ask.load_sets([str(tmp_path / "mine.jsonl")])) == ["mine.jsonl"]
     own_items("en").items.to_json(tmp_path / "long.jsonl", orient="records", lines=True, force_ascii=False)
-    whole = ask.load_sets(page, [str(tmp_path / "long.jsonl")], limit=2)["long.jsonl"]
+    whole = ask.load_sets([str(tmp_path / "long.jsonl")], limit=2)["long.jsonl"]
     assert len(whole.items) == len(own_items("en").items)  # a reader's file is not drawn from
     rows.to_json(tmp_path / "both.jsonl", orient="records", lines=True, force_ascii=False)
     with pytest.raises(ReportError, match="records in en and zh"):
-        ask.load_sets(page, [str(tmp_path / "both.jsonl")])
+        ask.load_sets([str(tmp_path / "both.jsonl")])
 
 
-def test_nobody_to_ask_and_unknown_weights_are_refused(page: Page) -> None:
-    sets = ask.load_sets(page, ["own/zh"])
+def test_nobody_to_ask_and_unknown_weights_are_refused(page_of: Callable[..., Page]) -> None:
+    sets = ask.load_sets(["own/zh"])
     with pytest.raises(ReportError, match="no model is asked any set"):
-        ask.predict_all(page, ["zoo/bert-tiny"], [], sets)
+        ask.predict_all(page_of(models=["zoo/bert-tiny"]), sets)
     with pytest.raises(ReportError, match="no weights 'frozen'"):
-        attributing.attribute_all(page, [], [], sets, weights=["frozen"])
+        attributing.attribute_all(page_of(weights=["frozen"]), sets)
     with pytest.raises(ReportError, match="no method 'lime'"):
-        attributing.attribute_all(page, [], [], sets, ["lime"])
+        attributing.attribute_all(page_of(methods=["lime"]), sets)
 
 
-def test_fillings_and_word_scores_are_kept_record_by_record(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fillings_and_word_scores_are_kept_record_by_record(
+    page_of: Callable[..., Page], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = page_of(models=["zoo/bert-tiny"], methods=[ask.ATTENTION], weights=[ask.TRAINED, ask.RANDOM_HEAD])
     monkeypatch.setenv("PROBEKIT_CACHE", str(page.out.parent / "cache"))
-    sets = ask.load_sets(page, ["demo/en"], limit=3)
-    found = ask.predict_all(page, ["zoo/bert-tiny"], [], sets)
-    attributing.attribute_all(page, ["zoo/bert-tiny"], [], sets, [ask.ATTENTION], [ask.TRAINED, ask.RANDOM_HEAD])
+    sets = ask.load_sets(["demo/en"], limit=3)
+    found = ask.predict_all(page, sets)
+    attributing.attribute_all(page, sets)
     page.close()
     told = read_outcomes(page.out)
     fillings, scores = (told[told["kind"] == kind].reset_index(drop=True) for kind in ("filling", "saliency"))

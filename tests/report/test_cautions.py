@@ -12,6 +12,7 @@ from probekit.files import naming
 from probekit.report.outcomes import read_outcomes
 from probekit.report.page import Page
 from probekit.report.run import run
+from probekit.run import Describe, Rank
 
 from notebooks.fairness import ask as fairness
 from notebooks.templates import ask
@@ -102,6 +103,10 @@ def folders(home):
     return [str(path) for path in paths]
 
 
+def ranked(models, probes) -> list[Rank]:
+    return [ask.ranking(model, probe) for model in models for probe in probes]
+
+
 def files(home):
     paths = [home / "a" / "facts.jsonl", home / "b" / "facts.jsonl"]
     for path, name in zip(paths, ("town", "map"), strict=True):
@@ -114,7 +119,7 @@ def files(home):
 def test_models_and_probes_that_end_alike_are_asked_apart(home):
     models, probes = folders(home), files(home)
     page = page_of(home, models=models, probes=probes)
-    ranks = ask.ask_all(page, models, ask.load_probes(probes))
+    ranks = ask.ask_all(page, ranked(models, ask.load_probes(probes)))
     found = ranks.groupby(["model", "probe"], sort=False).size()
     assert found.to_dict() == {(m, p): 6 for m in ("exp1/last", "exp2/last") for p in ("a/facts", "b/facts")}
     assert list(page.models) == ["exp1/last", "exp2/last"] and list(page.probes) == ["a/facts", "b/facts"]
@@ -131,7 +136,8 @@ def test_a_model_that_fails_is_named_in_the_first_lines_and_is_in_nothing(home, 
     (home / "exp2" / "last" / "model.safetensors").write_bytes(b"none")
     page, probes, shown = page_of(home, models=[good, broken]), ask.load_probes(files(home)), []
     monkeypatch.setattr("probekit.report.page._display", lambda markdown, _: shown.append(markdown))
-    page.tables(lambda: {"ranks": ask.ask_all(page, [good, broken], probes)[["model", "rank"]]}, {"ranks": "Ranks"})
+    asked = ranked([good, broken], probes)
+    page.tables(lambda: {"ranks": ask.ask_all(page, asked)[["model", "rank"]]}, {"ranks": "Ranks"})
     assert shown[0].startswith("```{admonition} Take care") and "exp2/last could not be asked" in shown[0].replace(
         "\\", ""
     )
@@ -140,13 +146,13 @@ def test_a_model_that_fails_is_named_in_the_first_lines_and_is_in_nothing(home, 
     assert list(manifest["models"]) == ["exp1/last"] and list(manifest["failed"]) == ["exp2/last"]
     assert str(home) not in json.dumps([manifest["failed"], manifest["cautions"]])
     with pytest.raises(ModelError, match="no model could be asked. last: "):
-        page_of(home, models=[broken]).tables(lambda: ask.ask_all(page_of(home), [broken], probes), {})
+        page_of(home, models=[broken]).tables(lambda: ask.ask_all(page_of(home), ranked([broken], probes)), {})
 
 
 @pytest.mark.parametrize("names", [["zoo/bert-tiny", "zoo/llama-tiny"], ["zoo/bert-tiny", "zoo/roberta-tiny"]])
 def test_by_which_score_each_model_ranked_is_told(home, names):
     page, probes = page_of(home, models=names), ask.load_probes(["demo/template", "demo/natural"], limit=20)
-    page.tables(lambda: {"ranks": ask.ask_all(page, names, probes)[["model", "rank"]]}, {"ranks": "Ranks"})
+    page.tables(lambda: {"ranks": ask.ask_all(page, ranked(names, probes))[["model", "rank"]]}, {"ranks": "Ranks"})
     unlike = "zoo/llama-tiny" in names
     assert [one["score"] for one in page.manifest["models"].values()] == ["slot", "sum" if unlike else "slot"]
     said = "bert-tiny is masked (score slot); zoo/llama-tiny is causal (score sum)"
@@ -168,8 +174,9 @@ def test_a_model_that_fails_late_leaves_no_trace(home, monkeypatch):
         return model.name
 
     def compute():
-        ranks = ask.ask_all(page, models, probes)
-        return {"rows": ranks[["model"]].drop_duplicates(), "second": pd.DataFrame({"n": page.each(models, full)})}
+        ranks = ask.ask_all(page, ranked(models, probes))
+        second = [answer.result for answer in page.ask([Describe(model, full) for model in models])]
+        return {"rows": ranks[["model"]].drop_duplicates(), "second": pd.DataFrame({"n": second})}
 
     found = page.tables(compute, {"rows": "Rows", "second": "Second"})
     assert found["rows"]["model"].tolist() == ["exp1/last"] == list(page.models) and len(found["second"]) == 1

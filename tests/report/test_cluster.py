@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import shutil
 import signal
 import subprocess
@@ -13,82 +14,35 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 
-import pandas as pd
+import cluster_work
 import pytest
+from conftest import small
 
 import probekit as pk
-from probekit.cells import walk
 from probekit.cli import main
 from probekit.contexts.resources import read_documents
 from probekit.contexts.sources import Source, look_up, own_contexts
 from probekit.demo.world.contexts import demo_contexts
-from probekit.elsewhere import handed
 from probekit.errors import ClusterError, ModelError, ProbeError
 from probekit.files import unfinished
-from probekit.filewise import InputFile, Read, each_file
 from probekit.models import load_model
-from probekit.scoring import plan, rank_entities
+from probekit.probes.per_file import InputFile, each_file
+from probekit.probes.rationales import RationaleSet
+from probekit.run import Attribute, Question, Rank, answers
+from probekit.run.answers import CLUSTER, Asking
+from probekit.scoring import rank_targets
 from probekit.scoring.saliency import attribute, randomised
-
-pytestmark = pytest.mark.slow
+from probekit.store import Work
 
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'probekit[cluster]'")
 dask = pytest.importorskip("dask")
-cluster = pytest.importorskip("probekit.cluster")
-
-PAGE = """# %% tags=["parameters"]
-pieces: int = 0  # shards without a model
-slow: float = 0.0  # seconds that each takes
-note: str = ""  # file that is told of each
-models: list = []  # asked
-fail: bool = False  # whether each fails
-out: str = "01_study"  # folder
-
-# %%
-import os, time
-import pandas as pd
-from probekit import load_model, load_probe, rank_entities
-from probekit.elsewhere import later
-from probekit.errors import ModelError
-from probekit.report import Page
-from probekit.scoring.saliency import attribute, randomised
-from probekit.store import Store
-page = Page("01_study", globals())
-
-def compute(number):
-    with open(note, "a") as file:
-        file.write(f"{number} {os.getpid()}\\n")
-    time.sleep(slow)
-    if fail:
-        raise ModelError("it does not work")
-    return pd.DataFrame({"number": [number]})
-
-def ask():
-    tables = []
-    if pieces:
-        with later():
-            tables += Store().frames("pieces", {"of": pieces}, pieces, compute)
-    probe = load_probe("demo/template", limit=24)
-    for name in models:
-        with later():
-            model = load_model(name)
-            page.used(model)
-            with later():
-                tables.append(rank_entities(model, probe, store=Store())[["rank"]])
-            with later():
-                scores = attribute(randomised(model, 0), list(probe.prompts["text"]), store=Store())
-                tables.append(scores[["cut"]].assign(rank=1))
-    return {"rows": pd.concat(tables)}
-
-tables = page.tables(ask, {"rows": "Rows"})
-page.table(tables["rows"], "shown", "Rows")
-page.close()
-"""
+cluster = pytest.importorskip("probekit.run.cluster")
 
 
 @pytest.fixture
-def home(report):
-    return report(PAGE)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
+    return tmp_path
 
 
 @pytest.fixture
@@ -99,13 +53,9 @@ def two(home):
         yield found
 
 
-def fill(values: dict[str, object], address: str) -> int:
-    return cluster.fill(partial(walk, "01_study", values, "demo"), address)
-
-
-def given(home: Path, pieces: int = 0, slow: float = 0.0, **more: object) -> dict[str, object]:
-    (home / "note").touch()
-    return {"pieces": pieces, "slow": slow, "note": str(home / "note"), **more}
+def fill(asked: list[Question | Work], address: str, **how: object) -> dict[str, ModelError]:
+    with cluster.connected(address) as client:
+        return cluster.fill(client, asked, **how)
 
 
 def computed(home: Path) -> Counter[int]:
@@ -116,82 +66,78 @@ def stored(folder: Path) -> dict[str, bytes]:
     return {str(p.relative_to(folder)): p.read_bytes() for p in sorted(folder.rglob("*.parquet"))}
 
 
+def ranking(model: str, name: str = "demo/template") -> Rank:
+    probe = pk.load_probe(name, limit=8)
+    return Rank(model, probe, [[gold[0]] for gold in probe.prompts["gold"]])
+
+
 def test_workers_leave_the_same_bytes_as_one_process(home, two, monkeypatch):
-    monkeypatch.setattr(plan, "SHARD_ROWS", 8)
     names = ["zoo/bert-tiny", "zoo/roberta-tiny"]
-    done = fill(given(home, models=names), two.scheduler_address)
-    probe, alone = pk.load_probe("demo/template", limit=24), pk.Store(home / "alone")
-    for name in names:
-        rank_entities(load_model(name), probe, store=alone)
-        attribute(randomised(load_model(name), 0), list(probe.prompts["text"]), store=alone)
-    shards = stored(home / "alone")
-    assert stored(home / "cache" / "results") == shards
+    texts = RationaleSet.from_texts(list(ranking("").probe.prompts["text"]))
+    probes = ["demo/template", "demo/natural", "demo_bio/template"]
+    asked = [
+        question
+        for name in names
+        for question in (*(ranking(name, probe) for probe in probes), Attribute(name, texts, layers="all"))
+    ]
+    monkeypatch.setenv(CLUSTER, two.scheduler_address)
+    with monkeypatch.context() as here:
+        here.setattr(pk.Store, "frames", lambda *_: pytest.fail("asked before the workers are done"))
+        assert answers.fill(asked, {}) == {}
+    shards = stored(home / "cache" / "results")
+    with monkeypatch.context() as here:
+        here.setattr("probekit.store._made", lambda *_: pytest.fail("a shard is made here"))
+        found = Asking({}).ask(asked)
+    answers._client.cache_clear()
+    alone = pk.Store(home / "alone")
+    for name, (*ranks, scores) in zip(names, (found[:4], found[4:]), strict=True):
+        model = load_model(name)
+        for one in ranks:
+            assert rank_targets(model, one.question.probe, one.question.targets, store=alone).equals(one.result)
+        assert attribute(randomised(model, "all"), texts, store=alone)["scores"].equals(scores.result["scores"])
+    assert stored(home / "alone") == shards and len(shards) == 8
     assert all(b'"device":"cpu","dtype":"float32"' in data for data in shards.values())
-    assert len(shards) >= 8 and done == len(shards) + 2 * len(names), "each model and copy is read once"
-    assert not list((home / "cache" / "cells").iterdir())
-    assert fill(given(home, models=names), two.scheduler_address) == 0
+    assert not list((home / "cache" / "questions").iterdir())
+
+
+def test_a_model_that_fails_on_a_worker_is_named_and_the_others_go_on(home, two, monkeypatch):
+    for name in ("good", "broken"):
+        small("bert").network.save_pretrained(home / name)
+        small("bert").tokenizer.save_pretrained(home / name)
+    (home / "broken" / "model.safetensors").write_bytes(b"none")
+    names = [str(home / name) for name in ("good", "broken")]
+    assert list(fill(list(map(ranking, names)), two.scheduler_address)) == names[1:]
+    assert len(stored(home / "cache" / "results")) == 1
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is sent")
 def test_a_killed_worker_loses_its_own_shard_alone(home, two):
-    killed = []
+    work = cluster_work.pieces(home / "note", 12, 0.3)
 
     def kill() -> None:
         while len(lines := (home / "note").read_text().splitlines()) < 5:
             time.sleep(0.02)
-        killed.append(int(lines[-1].split()[1]))
-        os.kill(killed[0], signal.SIGKILL)
+        os.kill(int(lines[-1].split()[1]), signal.SIGKILL)
 
-    values = given(home, 12, 0.3)
     watcher = threading.Thread(target=kill)
     watcher.start()
-    assert fill(values, two.scheduler_address) == 12
+    fill([work], two.scheduler_address)
     watcher.join()
     times = computed(home)
     assert sorted(times) == list(range(12)) and 12 < sum(times.values()) <= 13, "what was finished stays finished"
-    assert len(stored(home / "cache" / "results")) == 12
+    assert len(stored(home / "cache" / "results")) == 12 and pk.Store().missing(work) == []
 
 
-def noted(note: Path, slow: float = 0.0) -> Read:
-    """Reads a file slowly and notes it; sent by value, since workers do not know this module."""
-
-    def read(file, counts):
-        with note.open("a") as told:
-            told.write(f"{file.path.stem} {os.getpid()}\n")
-        time.sleep(slow)
-        counts["bytes"] += len(data := file.path.read_bytes())
-        return pd.DataFrame({"data": [data.decode()]})
-
-    return read
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is sent")
-def test_a_file_is_read_twice_only_if_its_worker_was_killed(home, two):
-    files = [InputFile(home / f"{number}.txt") for number in range(12)]
+def test_files_read_by_workers_are_found_in_order(home, two):
+    files = [InputFile(home / f"{number}.txt") for number in range(6)]
     for number, file in enumerate(files):
         file.path.write_text("a" * number)
-    note, killed, found = home / "note", [], []
-    note.touch()
-
-    def kill() -> None:
-        while len(lines := note.read_text().splitlines()) < 5:
-            time.sleep(0.02)
-        killed.extend(lines[-1].split())
-        os.kill(int(killed[1]), signal.SIGKILL)
-
-    def ask() -> None:
-        found.clear()
-        found.extend(each_file(pk.Store(), "files", {}, files, noted(note, 0.3), "files"))
-
-    watcher = threading.Thread(target=kill)
-    watcher.start()
-    assert cluster.fill(partial(handed, ask), two.scheduler_address) == 12
-    watcher.join()
-    assert computed(home) - Counter(range(12)) in (Counter({int(killed[0]): 1}), Counter())
-    alone = list(each_file(None, "files", {}, files, noted(home / "other"), "files"))
+    read = partial(cluster_work.read, home / "note", 0.0)
+    found = list(each_file(pk.Store(), "files", {}, files, read, "files", lambda w: fill(w, two.scheduler_address)))
+    assert computed(home) == Counter(range(6)) and str(os.getpid()) not in (home / "note").read_text().split()
+    alone = list(each_file(None, "files", {}, files, partial(cluster_work.read, home / "other", 0.0), "files"))
     assert [(list(one["data"]), one.attrs) for one in found] == [(list(one["data"]), one.attrs) for one in alone]
-    assert [one.attrs["counts"]["bytes"] for one in found] == list(range(12))
-    assert not list((home / "cache" / "cells").iterdir())
+    assert not list((home / "cache" / "questions").iterdir())
 
 
 def test_prompts_made_by_workers_have_the_same_bytes(home, two, capsys, monkeypatch):
@@ -241,25 +187,25 @@ def test_documents_looked_up_by_workers_are_those_of_one_pass(home, two, monkeyp
     documents = read_documents(folder, left)
     expected = look_up(Source("mine", probe, documents, counts=left), one_pass := Counter(), 1)
 
-    def ask() -> None:
-        found.append((look_up(own_contexts("mine", probe, folder), counts := Counter(), 1, pk.Store()), counts))
-
     monkeypatch.setattr("probekit.contexts.folder.read_file", lambda *_: pytest.fail("a file is read here"))
-    assert cluster.fill(partial(handed, ask), two.scheduler_address) == 6
-    ask()
+    for share in (lambda works: fill(works, two.scheduler_address), None):
+        own = own_contexts("mine", probe, folder)
+        found.append((look_up(own, counts := Counter(), 1, pk.Store(), share), counts))
     for (asked, matches), counts in found:
         assert matches == expected[1] and len(matches) > 10 and asked.equals(expected[0])
         assert +counts == +one_pass and counts["left out: documents of an id met before"] > 0
-    assert len(found) == 2
 
 
 def test_two_clients_share_the_work(home, two):
-    values = given(home, 10, 0.2)
-    script = "import sys, json; from functools import partial; from probekit.cells import walk\n"
-    script += "from probekit.cluster import fill; given = json.loads(sys.argv[1])\n"
-    script += "fill(partial(walk, '01_study', given, 'demo'), sys.argv[2])"
-    command = [sys.executable, "-c", script, json.dumps(values), two.scheduler_address]
-    both = [subprocess.Popen(command) for _ in range(2)]
+    script = "import pickle, sys; from probekit.run import cluster\nwith cluster.connected(sys.argv[1]) as client:\n"
+    script += "    cluster.fill(client, [pickle.loads(sys.stdin.buffer.read())])"
+    work = pickle.dumps(cluster_work.pieces(home / "note", 10, 0.2))
+    command = [sys.executable, "-c", script, two.scheduler_address]
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))}
+    both = [subprocess.Popen(command, stdin=subprocess.PIPE, env=environment) for _ in range(2)]
+    for one in both:
+        one.stdin.write(work)
+        one.stdin.close()
     assert [one.wait() for one in both] == [0, 0]
     assert computed(home) == Counter(range(10))
     assert len(stored(home / "cache" / "results")) == 10
@@ -276,21 +222,31 @@ def test_a_scheduler_that_goes_away_is_named_and_what_was_stored_is_kept(home):
                 time.sleep(0.02)
             two.close()
 
-        values = given(home, 40, 0.2)
+        work = cluster_work.pieces(home / "note", 40, 0.2)
         watcher = threading.Thread(target=end)
         watcher.start()
         with pytest.raises(ClusterError, match="the scheduler is gone; what was stored is kept"):
-            fill(values, two.scheduler_address)
+            fill([work], two.scheduler_address)
         watcher.join()
         assert 0 < len(stored(home / "cache" / "results")) < 40
         with pytest.raises(ClusterError, match="no scheduler answers at"):
-            fill(values, two.scheduler_address)
+            fill([work], two.scheduler_address)
 
 
 def test_an_error_of_a_task_is_told_as_it_is(home, two):
     with pytest.raises(ModelError, match="it does not work"):
-        fill(given(home, 40, fail=True), two.scheduler_address)
+        fill([cluster_work.pieces(home / "note", 40, fail=True)], two.scheduler_address)
     assert len(computed(home)) < 40, "nothing more is sent"
+
+
+def test_other_weights_on_a_worker_are_refused(home):
+    name = unfinished("question")
+    data = pickle.dumps((ranking("zoo/bert-tiny"), {}, "other", "place"))
+    path = home / "cache" / "questions" / (name + cluster.digest(data, length=32))
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    with pytest.raises(ModelError, match="has other weights on a worker than where the run began"):
+        cluster.make(pk.__version__, path.name, 0)
 
 
 def test_a_worker_without_the_package_is_named(home, tmp_path):
@@ -305,7 +261,7 @@ def test_a_worker_without_the_package_is_named(home, tmp_path):
         )
         try:
             with pytest.raises(ClusterError, match="lacks probekit: install probekit"):
-                fill(given(home, 2), empty.scheduler_address)
+                fill([cluster_work.pieces(home / "note", 2)], empty.scheduler_address)
         finally:
             worker.kill()
             worker.wait()
@@ -313,15 +269,15 @@ def test_a_worker_without_the_package_is_named(home, tmp_path):
 
 def test_another_version_is_refused():
     with pytest.raises(ClusterError, match=r"a worker has probekit .*, but 0\.0\.0 asks it"):
-        cluster.make("0.0.0", "cell", 0)
+        cluster.make("0.0.0", "question", 0)
 
 
 def test_what_the_run_did_not_write_is_not_unpickled(home):
-    name = unfinished("cell") + "0" * 32
-    (home / "cache" / "cells").mkdir(parents=True)
+    name = unfinished("question") + "0" * 32
+    (home / "cache" / "questions").mkdir(parents=True)
     with pytest.raises(ClusterError, match="does not find .* PROBEKIT_CACHE"):
         cluster.make(pk.__version__, name, 0)
-    (home / "cache" / "cells" / name).write_bytes(b"cos\nsystem\n(S'false'\ntR.")
+    (home / "cache" / "questions" / name).write_bytes(b"cos\nsystem\n(S'false'\ntR.")
     with pytest.raises(ClusterError, match="is not what the run wrote"):
         cluster.make(pk.__version__, name, 0)
 
@@ -329,7 +285,7 @@ def test_what_the_run_did_not_write_is_not_unpickled(home):
 @pytest.mark.parametrize("where", ["local:none", "local:0"])
 def test_a_wrong_number_of_processes_is_refused(home, where):
     with pytest.raises(ClusterError, match="takes a number of processes"):
-        fill(given(home), where)
+        fill([], where)
 
 
 def test_a_local_dashboard_listens_to_this_machine_alone(home):
@@ -377,7 +333,7 @@ def queue(home, tmp_path, monkeypatch):
 def test_a_queue_that_refuses_ends_the_command_in_its_own_words(home, queue):
     refuses = queue(sbatch="echo 'sbatch: error: invalid partition specified: gpu' >&2; exit 1", scancel="exit 0")
     with pytest.raises(ClusterError, match=r"slurm\.yml: the queue takes no job: sbatch: .* partition specified: gpu$"):
-        fill(given(home, 2), refuses)
+        fill([cluster_work.pieces(home / "note", 2)], refuses)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the queue's commands are scripts of sh")
@@ -389,12 +345,13 @@ def test_jobs_that_die_are_told_and_end_the_command(home, queue, tmp_path):
         scancel="exit 0",
     )
     with pytest.raises(ClusterError, match="all jobs are over, and no worker is left: see what the jobs wrote"):
-        cluster.fill(partial(walk, "01_study", given(home, 2), "demo"), dies, said.append)
+        fill([cluster_work.pieces(home / "note", 2)], dies, say=said.append)
     told = "0 workers, 2 jobs asked for, {} of them over: see squeue and what the jobs wrote"
     assert said[1:] == [told.format(0), told.format(2)]
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the queue's commands are scripts of sh")
-def test_jobs_of_a_queue_do_the_work(home, queue, tmp_path):
+def test_jobs_of_a_queue_do_the_work(home, queue):
     works = queue(sbatch='sh "$1" >/dev/null 2>&1 & echo Submitted batch job $!', squeue="exit 1", scancel="kill $1")
-    assert fill(given(home, 4), works) == 4
+    assert fill([ranking("zoo/bert-tiny")], works) == {}
+    assert len(stored(home / "cache" / "results")) == 1

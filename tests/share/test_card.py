@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from probekit import cells, cli, commands
+from probekit import cli, commands
 from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.files.naming import shown_name
@@ -128,9 +128,13 @@ def test_the_command_says_first_what_it_asks_and_how_long_it_takes(tmp_path, cap
         if page == "22_ucm":
             raise ReportError("a masked model is needed")
         unknown = [SimpleNamespace(place="x", tokens=None, gigabytes=None)] * (page == "41_hurtfulness")
-        return [SimpleNamespace(place=page, tokens=100_000, gigabytes=0.44), *unknown], None
+        word_scores = [SimpleNamespace(place="y", tokens=5, gigabytes=0.44, function="attribute")] * (
+            page == "31_saliency"
+        )
+        first = SimpleNamespace(place=page, tokens=100_000, gigabytes=0.44, function="predictions")
+        return [first, *word_scores, *unknown], ""
 
-    monkeypatch.setattr(cells, "plan", plan)
+    monkeypatch.setattr("probekit.report.plan.plan", plan)
     monkeypatch.setattr(commands, "START", 0.0)
     monkeypatch.setattr(module, "pages", lambda *_: asked(["mine"], False, {}, False))
     monkeypatch.setattr(module, "card", lambda todo, command: f"{len(todo)} pages by {' '.join(command)}")

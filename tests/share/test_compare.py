@@ -10,12 +10,12 @@ from conftest import small, writer
 from naive import slot_scores
 
 import probekit as pk
-from probekit.cells import plan
 from probekit.cli import main
 from probekit.errors import ModelError, ProbekitError
 from probekit.metrics import holm, rank_differences
 from probekit.report.compare import Comparison, compare, comparison_of
 from probekit.report.compared import as_lines, as_object, verdict
+from probekit.report.plan import plan
 
 ENTITIES = ["town", "Zürich", "Zurich", "Lomese", "clock", "Río Negro", "☃"]
 TEXTS = ["He was born in [MASK] .", "The people of [MASK] speak .", "In [MASK] the flood came .", "[MASK] is old ."]
@@ -170,8 +170,8 @@ def test_its_ranks_are_those_of_the_probe_where_nothing_is_left_out():
     assert np.allclose(found.differences["difference"], expected["difference"])
 
 
-def test_all_that_a_comparison_misses_is_listed_before_it_ends(tmp_path, monkeypatch):
+def test_all_that_a_comparison_asks_is_listed(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     names = ["zoo/bert-tiny", "zoo/roberta-tiny"]
-    found, ended = plan("94_compare", {"models": names, "limit": 12})
-    assert str(ended) == "these ranks" and [one.model for one in found] == [names[0], names[0], names[1], names[1]]
+    found, later = plan("94_compare", {"models": names, "limit": 12})
+    assert later == "" and [one.model for one in found] == [names[0], names[0], names[1], names[1]]

@@ -19,6 +19,7 @@ from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.recording import recorded_tables
 from probekit.report.text import title
 from probekit.report.verdicts import concluded
+from probekit.run import answer
 
 from notebooks.templates import accuracy, ask
 from notebooks.templates import text as words
@@ -102,7 +103,7 @@ def test_differences_need_both_groups():
 
 def test_one_pass_gives_both_readings_of_the_gold():
     model, probe = small("bert"), pk.load_probe("demo/natural", limit=30)
-    asked = ask.ask(model, probe)
+    asked = ask.rows(*answer([ask.ranking(model, probe)]))
     assert asked["rank"].tolist() == pk.rank_entities(model, probe)["rank"].tolist()
     assert asked["rank_any"].tolist() == pk.rank_entities(model, probe, gold="any")["rank"].tolist()
     assert set(asked["dataset"]) == {"demo"} and set(asked["half"]) == {""}
@@ -113,7 +114,7 @@ def test_a_probe_of_ones_own_needs_no_more_than_text_and_gold():
         {"prompt_id": ["a", "b"], "text": ["It is [MASK] .", "[MASK] is"], "gold": [["map"], ["town"]]}
     )
     probe = pk.Probe("mine", prompts, ["map", "town"])
-    tables = accuracy.tables(ask.ask(small("bert"), probe))
+    tables = accuracy.tables(ask.rows(*answer([ask.ranking(small("bert"), probe)])))
     assert tables["accuracy"]["facts"].tolist() == [2, 2] and tables["pairs"].empty
     assert accuracy.datasets([probe]).iloc[0].to_dict()["prompts"] == 2
 

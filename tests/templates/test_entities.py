@@ -1,6 +1,7 @@
 """Page 17 on ranks small enough to check by hand."""
 
 import itertools
+from dataclasses import replace
 
 import pandas as pd
 import pytest
@@ -13,6 +14,7 @@ from probekit.report import Page, recorded_tables, title
 from probekit.report.outcomes import read_outcomes
 from probekit.report.sources import parameters
 from probekit.report.verdicts import concluded
+from probekit.run import RankWithin
 
 from notebooks.templates import entities
 from notebooks.templates import text as words
@@ -148,12 +150,12 @@ def test_a_run_of_ones_own_file_asks_every_list(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
     file = tmp_path / "my.jsonl"
     file.write_text('{"text": "It is [MASK] .", "gold": ["town"]}\n{"text": "[MASK] is", "gold": ["x"]}\n')
-    model = small("bert")
-    monkeypatch.setattr("probekit.models.each.load_model", lambda name, **loading: model)
+    model = replace(small("bert"), name="m")
+    monkeypatch.setattr("probekit.run.questions.base.load_model", lambda name, **loading: model)
     loaded = entities.load([str(file)], {"my": ["demo/natural"]})
     given = {key: entry["default"] for key, entry in parameters("17_entities").items()}
     page = Page("17_entities", given | {"out": str(tmp_path / "out")})
-    found, cost = entities.ask_all(page, ["m"], loaded)
+    found, cost = entities.ask_all(page, [RankWithin("m", longer.probe, longer.lists) for longer in loaded])
     assert len(found) == 2 * len(entities.SHARES) and (found["rank"] <= found["candidates"]).all()
     page.close()
     told = read_outcomes(page.out)

@@ -6,6 +6,7 @@ import pytest
 
 import probekit as pk
 from probekit.errors import ModelError
+from probekit.run import answer
 from probekit.scoring import rank_entities
 from probekit.scoring.lengths import prompt_lengths, rank_same_length
 
@@ -20,7 +21,7 @@ def probe():
 @pytest.mark.parametrize("name", ["zoo/llama-tiny", "zoo/t5-tiny"])
 def test_ranks_are_asked_of_every_kind(name, probe):
     model = pk.load_model(name)
-    asked = ask.ask(model, probe)
+    asked = ask.rows(*answer([ask.ranking(model, probe)]))
     alone = rank_entities(model, probe)
     assert asked["rank"].tolist() == alone["rank"].tolist() and (asked["rank_any"] <= asked["rank"]).all()
     assert ask.sanity_faults(name, [asked]) == []
@@ -42,7 +43,8 @@ def test_ranks_among_candidates_of_one_length_are_those_of_these_candidates_alon
 
 
 def test_perplexity_is_read_of_causal_models_and_refused_of_others(probe):
-    read = reading.read(pk.load_model("zoo/llama-tiny"), probe)
+    causal, seq2seq = reading.readings(["zoo/llama-tiny", "zoo/t5-tiny"], [probe])
+    read = answer([causal])[0].result
     assert (read["perplexity"] > 1).all() and len(read) == len(probe.prompts)
     with pytest.raises(ModelError, match="needs a masked or causal"):
-        reading.read(pk.load_model("zoo/t5-tiny"), probe)
+        answer([seq2seq])

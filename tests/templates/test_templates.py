@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import probekit as pk
 from probekit.metrics import decisions, variance_shares
 from probekit.report.verdicts import concluded
+from probekit.run import answer
 
 from notebooks.templates import ask, paper, templates
 from notebooks.templates import text as words
@@ -203,7 +204,7 @@ def test_further_wordings_repeat_no_prompt():
     (rest,) = ask.further_wordings(first, limit=5)
     assert not set(rest.prompts["text"]) & set(first[0].prompts["text"])
     assert set(rest.prompts["fact_id"]) == set(first[0].prompts["fact_id"])
-    asked = pd.concat([ask.ask(small("bert"), one) for one in (*first, rest)])
+    asked = pd.concat([ask.rows(*answer([ask.ranking(small("bert"), one)])) for one in (*first, rest)])
     tables = templates.tables(asked, [*first, rest])
     assert set(tables["templates"]["probe"]) == {"demo/template"}
     assert tables["spread"]["facts"].tolist() == [5, 5] and tables["choice"]["facts"].tolist() == [5, 5]

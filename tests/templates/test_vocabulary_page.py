@@ -10,6 +10,7 @@ import probekit as pk
 from probekit.report import Page, recorded_tables
 from probekit.report.sources import complete
 from probekit.report.verdicts import concluded
+from probekit.run import answer
 
 from notebooks.templates import ask, paper, reading, vocabulary
 from notebooks.templates import text as words
@@ -110,9 +111,9 @@ def test_measuring_asks_a_loaded_model_for_its_own_tokens(tmp_path):
     model.tokenizer.save_pretrained(tmp_path / "mine")
     probe = pk.load_probe("demo/natural", limit=12)
     model = pk.load_model(str(tmp_path / "mine"))
-    ranks = ask.ask(model, probe)
+    answers = answer([ask.ranking(str(tmp_path / "mine"), probe)])
     page = Page("18_vocabulary", complete("18_vocabulary", {"out": str(tmp_path / "out")}))
-    measured, candidates = vocabulary.measure(page, ranks, [str(tmp_path / "mine")], [probe])
+    measured, candidates = vocabulary.measure(page, ask.rows(*answers), answers)
     assert len(measured) == 12 and len(candidates) == len(probe.entities)
     for gold, top, length, predicted in zip(
         measured["object"], measured["top"], measured["length"], measured["predicted"], strict=True

@@ -20,11 +20,11 @@ from probekit.errors import ProbeError, StoreError
 from probekit.files import canonical, digest, write_atomically
 from probekit.files.outputs import staged
 from probekit.files.reading import raw_lines
-from probekit.filewise import InputFile, each_file
 from probekit.probes.lipid.entities import Finder, read_entities
 from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, RECORDS, Citation, read_records
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
 from probekit.probes.lipid.sentences import split_sentences
+from probekit.probes.per_file import Fill, InputFile, each_file
 from probekit.probes.xml_records import NOT_UTF8
 from probekit.store import Store
 
@@ -65,6 +65,7 @@ def build(
     before: str | None = None,
     force: bool = False,
     store: Store | None = None,
+    fill: Fill | None = None,
 ) -> dict[str, Any]:
     """Write a probe of each list, ``LIST.jsonl``, and ``counts.json`` into a folder.
 
@@ -84,6 +85,7 @@ def build(
         ignore_case: of entities.
         force: replace what other lists or options made there.
         store: where finished files are kept; by default ``parts`` in the folder.
+        fill: as in ``each_file``.
 
     Returns:
         ``counts`` after each step, ``statistics`` by list (prompts, unique entities, and mean, sample standard
@@ -115,7 +117,7 @@ def build(
         read = partial(_part, finder=finder, options=options)
         parts = partial(each_file, store or Store(out / "parts"), "lipid", key, ordered, read)
         pmids = []
-        for part in parts("LIPID"):
+        for part in parts("LIPID", fill):
             pmids.append(part["pmid"].to_numpy())
             total.update(part.attrs["counts"])
         _join(parts("joining"), _standing(pmids, total), work, total, frequency)

@@ -40,7 +40,6 @@ def randomised(model: Model, layers: int | Literal["all"] = "all", seed: int = 0
         make=lambda: _copy(model, chosen, seed),
         frame=lambda: model.outline,
         take=lambda network: fingerprint_of(model.kind, network, model.tokenizer),
-        recipe=("probekit.scoring.saliency.randomised:randomised", (model, layers, seed)),
     )
     return Model(name, model.kind, cast(Any, source), model.tokenizer, model.revision, model.licence)
 

@@ -1,36 +1,33 @@
 """Missing shards on a Dask cluster: local processes, a scheduler that runs somewhere, or a queue such as Slurm.
 
-The work's own code says what is missing, of a page as in ``probekit.cells``. What makes a result's shards is written
-once into the shared cache folder; a task names that file and a shard, and leaves its table in the store. So neither
-client nor scheduler holds data, and as many tasks are at the scheduler as its workers need.
+A question is written once into the shared cache folder; a task names that file and a shard, and leaves its table in the
+store. So neither client nor scheduler holds data, and as many tasks are at the scheduler as its workers need.
 """
 
 from __future__ import annotations
 
-import functools
 import gc
-import io
 import logging
+import pickle
 import re
 import subprocess
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NoReturn
 
-from probekit import __version__, elsewhere
-from probekit.elsewhere import Taker, Wanted
+from probekit import __version__
 from probekit.errors import ClusterError, ModelError
-from probekit.files import cache_folder, canonical, digest, sweep, unfinished, write_atomically
+from probekit.files import cache_folder, digest, sweep, unfinished, write_atomically
 from probekit.files.progress import bar
 from probekit.files.reading import read_text, yaml_value
-from probekit.lazy import resolve
-from probekit.models.model import Model
 from probekit.models.source import Source
-from probekit.store import Store
+from probekit.run.answers import Models
+from probekit.run.questions.base import Question
+from probekit.store import Store, Work
 
 log = logging.getLogger(__name__)
 QUEUES = {"slurm": "SLURMCluster", "pbs": "PBSCluster", "sge": "SGECluster", "lsf": "LSFCluster"}
@@ -41,48 +38,22 @@ GPU = "GPU"  # the resource that workers with one declare
 FRESH = 5.0  # seconds for which the number of workers is taken to stay
 AHEAD = 3  # tasks at the scheduler for each thread of a worker
 RETRIES = 2  # of a task whose worker failed
-KEPT = 2  # models that a worker keeps: one, and a copy of it with random weights
+FOLDER = "questions"  # in the cache folder
 _one = threading.RLock()  # a worker does one task at a time: hooks of a network are its process's
-_models: dict[str, Model] = {}
-
-
-def fill(ask: Callable[[Taker], BaseException | None], address: str, say: Callable[[str], object] = log.info) -> int:
-    """Let workers make all shards that some work misses; it is gone through until it finds all of them.
-
-    Args:
-        ask: goes through the work and hands in what is missing, see ``probekit.elsewhere``: of a page
-            ``probekit.cells.walk``. Returns what ended it after something was left, or none.
-        address: of a scheduler; or ``local:N`` for N processes here; or ``slurm:FILE.yml`` with the arguments of
-            ``dask_jobqueue.SLURMCluster`` and ``jobs``, their number (likewise ``pbs``, ``sge``, ``lsf``).
-        say: is told where the dashboard is, and what is waited for while there is no worker.
-
-    Returns:
-        How many tasks were done: weights read, and shards.
-
-    Raises:
-        ClusterError: no such cluster, or it is gone; a queue that refuses jobs, or whose jobs are all over; a worker
-            that lacks the package or does not see the cache folder.
-        ProbekitError: what a task, or ``ask``, raised. Finished shards are kept in any case.
-    """
-    with connected(address) as client, _Sender(client, say) as sender:
-        say(f"dashboard: {client.dashboard_link}")
-        while True:
-            sender.sent, before = 0, sender.done
-            ended = ask(sender)
-            sender.drain()
-            if not sender.sent:
-                return sender.done
-            if sender.done == before:
-                failed = None if isinstance(ended, elsewhere.Left) else ended
-                raise sender.gone or failed or ClusterError("the workers finished nothing; see their logs")
+_models = Models({})  # of a worker
+_works: dict[str, Work] = {}  # by the file of its question
 
 
 @contextmanager
 def connected(address: str) -> Iterator[Any]:
     """A client of a cluster, which is ended afterwards if it was started here.
 
+    Args:
+        address: of a scheduler; or ``local:N`` for N processes here; or ``slurm:FILE.yml`` with the arguments of
+            ``dask_jobqueue.SLURMCluster`` and ``jobs``, their number (likewise ``pbs``, ``sge``, ``lsf``).
+
     Raises:
-        ClusterError: see ``fill``.
+        ClusterError: no such cluster, or a queue that refuses jobs.
     """
     try:
         from distributed import Client, LocalCluster
@@ -149,21 +120,73 @@ def _jobs_left(cluster: Any) -> int | None:
     return sum(job.job_id in re.findall(r"\d+", listed) for job in list(cluster.workers.values()))
 
 
-class _Sender:
-    """Sends what a page misses, as many tasks at a time as the workers need, and takes note of how they end."""
+def fill(
+    client: Any,
+    asked: Sequence[Question | Work],
+    loading: Mapping[str, Any] = {},
+    say: Callable[[str], object] = log.info,
+) -> dict[str, ModelError]:
+    """Let workers make all shards that the store in the cache folder lacks.
 
-    def __init__(self, client: Any, say: Callable[[str], object]) -> None:
-        self.client, self.say, self.sent, self.done = client, say, 0, 0
-        self.failure: BaseException | None = None  # raised when the page's code has ended, which may catch it
+    Args:
+        client: of ``connected``.
+        asked: questions, or works that need no model.
+        loading: of ``load_model``.
+        say: is told where the dashboard is, and what is waited for while there is no worker.
+
+    Returns:
+        Why models failed, by name; what others were asked is finished.
+
+    Raises:
+        ClusterError: the cluster is gone; the jobs of a queue are all over; a worker lacks the package or does not see
+            the cache folder.
+        ProbekitError: what a task raised. Finished shards are kept in any case.
+    """
+    say(f"dashboard: {client.dashboard_link}")
+    with _Sender(client, loading, say) as sender:
+        waiting = list(asked)
+        while waiting:
+            done, sender.again = sender.done, []
+            for one in waiting:
+                sender.ask(one)
+            sender.drain()
+            waiting = [one for one in sender.again if isinstance(one, Work) or one.name not in sender.faults]
+            if waiting and sender.done == done:
+                raise sender.gone or ClusterError("the workers finished nothing; see their logs")
+        return sender.faults
+
+
+class _Unread(Exception):
+    """The weights of a model were never read, so that its results have no name."""
+
+    def __init__(self, source: Source) -> None:
+        self.source = source
+
+
+def _known(source: Source) -> str:
+    if source.known is None:
+        raise _Unread(source)
+    return source.known
+
+
+class _Sender:
+    """Sends what is missing, as many tasks at a time as the workers need, and takes note of how they end."""
+
+    def __init__(self, client: Any, loading: Mapping[str, Any], say: Callable[[str], object]) -> None:
+        self.client, self.loading, self.say, self.done = client, dict(loading), say, 0
+        self.models = Models(loading, _known)
+        self.again: list[Question | Work] = []  # of which something could not be sent yet, or is to be sent again
+        self.faults: dict[str, ModelError] = {}
+        self.failure: BaseException | None = None  # raised when the tasks at hand have ended
         self.gone: ClusterError | None = None
         self.workers, self.asked = (1, False), 0.0
-        self.active: dict[str, tuple[Any, Path | None]] = {}  # key of a task -> how it is, and the file it reads
+        self.active: dict[str, tuple[Any, Question | Work, Path | None]] = {}  # key -> task, what it is of, its file
         self.files: Counter[Path] = Counter()  # by the tasks that still read them
-        self.folder = cache_folder() / "cells"
+        self.folder = cache_folder() / FOLDER
 
     def __enter__(self) -> _Sender:
         sweep(self.folder)
-        self.bar = bar("tasks on the cluster", 0, " tasks")
+        self.bar = bar(f"tasks on the cluster ({self.client.dashboard_link})", 0, " tasks")
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -171,29 +194,35 @@ class _Sender:
         for path in self.files:
             _remove(path)
 
-    def result(self, wanted: Wanted) -> bool:
-        if not wanted.missing:
-            return True
-        key = dict(wanted.key)
-        data = _pickled((wanted.function, key, wanted.compute))
-        path = self.folder / f"{unfinished('cell')}{digest(data, length=32)}"
+    def ask(self, asked: Question | Work) -> None:
+        """Send what is missing of a question; or what reads its model's weights, and the rest afterwards."""
+        fingerprint = ""
+        if isinstance(asked, Work):
+            work = asked
+        elif not isinstance(asked.model, str) or asked.name in self.faults:
+            return
+        else:
+            try:
+                model = self.models.of(asked)
+                work = asked.work(model)
+            except _Unread as unread:
+                self.again.append(asked)
+                key = f"weights-{digest(unread.source.key)}"
+                return self._send(key, "weigh", asked, pickle.dumps((asked, self.loading)))
+            except ModelError as error:
+                self.faults[asked.name] = error
+                return
+            fingerprint = str(work.key.get("model", ""))
+        if not (missing := Store().missing(work) if work.sizes else []):
+            return
+        place = Store().place_of(work).name
+        data = pickle.dumps((asked, self.loading, fingerprint, place))
+        path = self.folder / f"{unfinished('question')}{digest(data, length=32)}"
         write_atomically(path, data)
-        place = digest(canonical(key))
         self.files[path] += 1
-        for shard in wanted.missing:
-            self._send(f"{wanted.function}-{place}-{shard:05d}", "make", path.name, shard, reads=path)
+        for shard in missing:
+            self._send(f"{work.function}-{place}-{shard:05d}", "make", asked, path.name, shard, reads=path)
         self._read(path)
-        return True
-
-    def weights(self, source: Source) -> str:
-        if source.known:
-            return source.known
-        recipe = _pickled(source.recipe)
-        self._send(f"weights-{digest(source.key)}", "weigh", recipe)
-        raise elsewhere.leave(source.name)
-
-    def absent(self, name: str, error: Exception) -> Any:
-        raise error
 
     def drain(self) -> None:
         """Wait for all that was sent.
@@ -206,20 +235,20 @@ class _Sender:
         if self.failure is not None:
             raise self.failure
 
-    def _send(self, key: str, task: str, *arguments: Any, reads: Path | None = None) -> None:
+    def _send(self, key: str, task: str, asked: Question | Work, *arguments: Any, reads: Path | None = None) -> None:
         threads, gpus = self._workers()
         while len(self.active) >= AHEAD * max(1, threads):
             self._collect()
-        if key in self.active or self.failure is not None:
+        stopped = self.failure is not None or (isinstance(asked, Question) and asked.name in self.faults)
+        if key in self.active or stopped:
             return
         with self._reachable():
             sent = self.client.submit(
                 _task(task), __version__, *arguments, key=key, retries=RETRIES, resources={GPU: 1} if gpus else None
             )
-            self.active[key] = sent, reads
+            self.active[key] = sent, asked, reads
             if reads:
                 self.files[reads] += 1
-            self.sent += 1
             self.bar.total += 1
 
     def _workers(self) -> tuple[int, bool]:
@@ -237,10 +266,10 @@ class _Sender:
 
         with self._reachable():
             try:
-                wait([future for future, _ in self.active.values()], WAITED, return_when="FIRST_COMPLETED")
+                wait([future for future, *_ in self.active.values()], WAITED, return_when="FIRST_COMPLETED")
             except TimeoutError:
                 self._waited()
-            for key, (future, path) in [(key, sent) for key, sent in self.active.items() if sent[0].done()]:
+            for key, (future, asked, path) in [(key, sent) for key, sent in self.active.items() if sent[0].done()]:
                 del self.active[key]
                 self._read(path)
                 if future.status == "finished":
@@ -249,7 +278,7 @@ class _Sender:
                 elif future.status == "cancelled":
                     raise ConnectionError
                 else:
-                    self._failed(future.exception())
+                    self._failed(future.exception(), asked)
 
     def _waited(self) -> None:
         """Say why nothing ends, where there is no worker.
@@ -283,18 +312,22 @@ class _Sender:
                 del self.files[path]
                 _remove(path)
 
-    def _failed(self, error: BaseException) -> None:
+    def _failed(self, error: BaseException, asked: Question | Work) -> None:
         from distributed import KilledWorker
 
         lacking = error if isinstance(error, ModuleNotFoundError) else error.__cause__
         if isinstance(error, _Gone):  # another run that sent it first has ended: it is sent again
             self.gone = error
+            if asked not in self.again:
+                self.again.append(asked)
         elif isinstance(lacking, ModuleNotFoundError):
             self.failure = ClusterError(
                 f"a worker or the scheduler lacks {lacking.name}: install probekit {__version__} there too"
             )
         elif isinstance(error, KilledWorker):
             self.failure = ClusterError(f"{error} Perhaps its model needs more memory than a worker has")
+        elif isinstance(error, ModelError) and isinstance(asked, Question):
+            self.faults[asked.name] = error
         else:
             self.failure = error
 
@@ -324,31 +357,29 @@ def _task(name: str) -> Callable[..., Any]:
     def task(*arguments: Any) -> Any:
         from importlib import import_module
 
-        return getattr(import_module("probekit.cluster"), name)(*arguments)
+        return getattr(import_module("probekit.run.cluster"), name)(*arguments)
 
     return task
 
 
-def make(version: str, cell: str, shard: int) -> bool:
-    """A worker's task: one shard, by the name of the file that says how. Whether it was missing.
+def make(version: str, question: str, shard: int) -> bool:
+    """A worker's task: one shard, by the name of the file that holds the question. Whether it was missing.
 
     Raises:
         ClusterError: another version of this package, or the file is not there or not the one that was sent.
+        ModelError: the model has other weights here.
     """
     _check(version)
     with _one:
-        function, key, compute = _cell(cell)
-        return Store().finish(function, key, shard, compute)
+        return Store().finish(_work(question), shard)
 
 
-def weigh(version: str, recipe: bytes) -> str:
+def weigh(version: str, data: bytes) -> str:
     """A worker's task: read and check the weights of a model, so that its fingerprint is known. The fingerprint."""
-    import cloudpickle
-
     _check(version)
     with _one:
-        reference, arguments = cloudpickle.loads(recipe)
-        return str(resolve(reference)(*arguments).fingerprint)
+        question, loading = pickle.loads(data)
+        return _loaded(loading).of(question).fingerprint
 
 
 def _check(version: str) -> None:
@@ -356,11 +387,24 @@ def _check(version: str) -> None:
         raise ClusterError(f"a worker has probekit {__version__}, but {version} asks it: install the same")
 
 
-@functools.lru_cache(maxsize=1)
-def _cell(name: str) -> tuple[str, dict[str, Any], Callable[[int], Any]]:
-    import cloudpickle
+def _loaded(loading: Mapping[str, Any]) -> Models:
+    """The models of a worker, which keeps the last of them and its copy."""
+    global _models
+    if _models.loading != loading:
+        _models = Models(loading)
+    return _models
 
-    path = cache_folder() / "cells" / name
+
+def _work(name: str) -> Work:
+    """The work of a question, the last of which is kept, and no model of another."""
+    if name not in _works:
+        _works.clear()
+        _works[name] = _read(name)
+    return _works[name]
+
+
+def _read(name: str) -> Work:
+    path = cache_folder() / FOLDER / name
     try:
         data = path.read_bytes()
     except OSError as error:
@@ -369,35 +413,13 @@ def _cell(name: str) -> tuple[str, dict[str, Any], Callable[[int], Any]]:
         ) from error
     if digest(data, length=32) != name[-32:]:  # what is not what the run wrote is not unpickled
         raise _Gone(f"{path} is not what the run wrote")
-    function, key, compute = cloudpickle.loads(data)
-    return function, key, compute
-
-
-def _pickled(value: Any) -> bytes:
-    """A function with all it holds; models by name."""
-    import cloudpickle
-
-    class Pickler(cloudpickle.Pickler):
-        def reducer_override(self, one: Any) -> Any:
-            if isinstance(one, Model):
-                if one.source is None:
-                    raise ClusterError(f"{one.name} was not loaded by name: workers cannot load it")
-                return _again, (one.source.recipe, one.name, one.fingerprint)
-            return super().reducer_override(one)
-
-    buffer = io.BytesIO()
-    Pickler(buffer).dump(value)
-    return buffer.getvalue()
-
-
-def _again(recipe: tuple[str, tuple[Any, ...]], name: str, fingerprint: str) -> Model:
-    """A model on a worker: kept from before, or loaded."""
-    if (model := _models.get(fingerprint)) is None:
-        model = resolve(recipe[0])(*recipe[1])
-        if model.fingerprint != fingerprint:
-            raise ModelError(f"{name} has other weights on a worker than where the run began: share its folder")
-        while len(_models) >= KEPT:
-            del _models[next(iter(_models))]
-        gc.collect()
-        _models[fingerprint] = model
-    return model if model.name == name else model.renamed(name)
+    asked, loading, fingerprint, place = pickle.loads(data)
+    if isinstance(asked, Work):
+        return asked
+    model = _loaded(loading).of(asked)
+    if model.fingerprint != fingerprint:
+        raise ModelError(f"{asked.name} has other weights on a worker than where the run began: share its folder")
+    work: Work = asked.work(model)
+    if Store().place_of(work).name != place:
+        raise ClusterError(f"a worker makes another result of {work.title} than the run asks for: install the same")
+    return work

@@ -11,7 +11,7 @@ from probekit.contexts.matching import pool
 from probekit.contexts.resources import Document, read_documents
 from probekit.contexts.retrieval import retrieve, triples
 from probekit.errors import ProbeError, caution, listen
-from probekit.filewise import InputFile, each_file
+from probekit.probes.per_file import InputFile, each_file
 from probekit.probes.probe import Probe
 from probekit.store import Store
 
@@ -62,6 +62,22 @@ def test_a_file_that_changes_is_refused(tmp_path):
     with pytest.raises(ProbeError, match=r"a\.txt was changed while it was to be read"):
         list(each_file(Store(tmp_path / "store"), "files", {}, [file], reading([]), "files"))
     assert not list((tmp_path / "store").rglob("*.parquet"))
+
+
+def test_others_are_given_the_work_of_every_file_before_the_first_is_read(tmp_path):
+    files = [InputFile(tmp_path / name) for name in ("a.txt", "b.txt")]
+    for file in files:
+        file.path.write_text(file.path.name)
+    done, store = list[str](), Store(tmp_path / "store")
+
+    def fill(works):
+        assert not done and [store.finish(work, 0) for work in works] == [True, True]
+        assert [store.finish(work, 0) for work in works] == [False, False]
+
+    messages = listen()
+    tables = list(each_file(store, "files", {}, files, reading(done), "files", fill))
+    assert [table["text"][0] for table in tables] == ["a.txt", "b.txt"] == done
+    assert messages.texts == ["a.txt is odd", "b.txt is odd"]
 
 
 @pytest.mark.parametrize("most", [None, 1, 2])

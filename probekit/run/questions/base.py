@@ -1,0 +1,76 @@
+"""A question to a model, whatever is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pandas as pd
+
+from probekit.models.loading import load_model
+from probekit.models.model import Model
+from probekit.store import Work
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Question:
+    """A question to one model; the fields of its kind say what is asked.
+
+    Args:
+        model: as ``load_model`` takes it; or a loaded one, which no other machine is asked.
+        title: what the model is called, in place of its name.
+        dtype: of the weights, in place of that of the run.
+    """
+
+    model: str | Model = field(kw_only=False)
+    title: str = ""
+    dtype: str = ""
+
+    @property
+    def name(self) -> str:
+        """Of the model."""
+        return self.model if isinstance(self.model, str) else self.model.name
+
+    @property
+    def copy_by(self) -> tuple[Any, ...]:
+        """What tells the copy of the model that is asked from other copies; empty where it is the model itself."""
+        return ()
+
+    def load(self, loading: Mapping[str, Any], read: bool) -> Model:
+        """The model with its own weights; ``loading`` and ``read`` as in ``load_model``.
+
+        Raises:
+            ModelError: see ``load_model``.
+        """
+        if isinstance(self.model, Model):
+            return self.model
+        given = {**loading, "dtype": self.dtype} if self.dtype else loading
+        model = load_model(self.model, **given, read=read)
+        return model.renamed(self.title) if self.title else model
+
+    def copy(self, model: Model) -> Model:
+        """The copy of the loaded model that is asked."""
+        return model
+
+    def work(self, model: Model) -> Work:
+        """What the answer of the loaded model takes.
+
+        Raises:
+            ProbekitError: the question is not defined for the model, or is wrong.
+        """
+        raise NotImplementedError
+
+
+@dataclass(frozen=True, eq=False)
+class Describe(Question):
+    """What a function finds of a model and further arguments without any forward pass, such as lengths in tokens."""
+
+    function: Callable[..., Any]
+    arguments: Sequence[Any] = ()
+
+    def work(self, model: Model) -> Work:
+        def finish(_: list[pd.DataFrame]) -> Any:
+            return self.function(model, *self.arguments)
+
+        return Work("describe", {}, model.name, [], lambda *_: pd.DataFrame(), finish)
