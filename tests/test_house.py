@@ -86,7 +86,7 @@ MERGED = {"paper.py": 1000, "text.py": 950}  # of each study one: all that its p
 def test_modules_are_short_and_the_package_is_thin():
     lines = {path: len(path.read_text("utf-8").splitlines()) for path in [*MODULES, *STUDIES]}
     assert [path for path, count in lines.items() if count > MERGED.get(path.name, 500)] == []
-    assert sum(lines[path] for path in MODULES) < 26_000
+    assert sum(lines[path] for path in MODULES) < 26_400
 
 
 def test_import_asks_for_neither_torch_nor_transformers():
