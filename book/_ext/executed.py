@@ -1,7 +1,7 @@
 """Executed pages show what models and files wrote: of MyST they may use little, and of HTML what does nothing.
 
-Only the directives and roles of ``probekit.report.html.allowed`` are known on them, these without any option that reads
-a file; HTML passes ``probekit.report.markup.inert``; pictures and downloads lie beside the page;
+Only the directives and roles of ``probekit.report.html.permitted`` are known on them, these without any option that
+reads a file; HTML passes ``probekit.report.markup.inert``; pictures and downloads lie beside the page;
 links lead into the book or to the web.
 Pages that are written by hand use what they need.
 """
@@ -13,7 +13,7 @@ from myst_nb.sphinx_ import Parser
 from sphinx.addnodes import download_reference
 from sphinx.util import logging
 
-from probekit.report.html.allowed import Listed
+from probekit.report.html.permitted import Permitted
 from probekit.report.markup import inert
 
 logger = logging.getLogger(__name__)
@@ -27,7 +27,7 @@ class Executed(Parser):
     def parse(self, inputstring, document):
         if not document["source"].endswith(".ipynb"):
             return super().parse(inputstring, document)
-        with Listed():
+        with Permitted():
             super().parse(inputstring, document)
         for node in list(document.findall(nodes.raw)):
             node[:] = [nodes.Text(inert(node.astext()))]

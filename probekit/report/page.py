@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 import io
 import json
 import logging
@@ -23,7 +22,7 @@ from probekit.files.naming import shown_values, tell_apart
 from probekit.probes.probe import Probe
 from probekit.report import explorer
 from probekit.report.fingerprint import page_hash
-from probekit.report.html.viewer import as_html, words_as_html
+from probekit.report.html.writer import as_html
 from probekit.report.markup import Markup, escape, file_name, inert, option, table
 from probekit.report.outcomes import CAPTION, RANKS, RECORDED_CAPTION, Outcomes, of_demo_world
 from probekit.report.provenance import provenance
@@ -240,9 +239,8 @@ class Page:
         self, shown: pd.DataFrame, caption: str, link: Markup, fold: bool | None = None, classes: str = ""
     ) -> None:
         text = table(shown, caption, link, len(shown) >= LONG if fold is None else fold, classes)
-        said = shown.head(LONG).map(words_as_html).rename(columns=words_as_html)
         rest = f"<p>{len(shown) - LONG} more rows</p>" * (len(shown) > LONG)
-        _display(text, as_html(caption) + " ".join(said.to_html(index=False, escape=False).split()) + rest)
+        _display(text, as_html(table(shown.head(LONG), caption)) + rest)
 
     def keep(self, frame: pd.DataFrame, name: str, caption: str) -> Path:
         """Write a table of numbers as CSV beside the page and into its list of tables; returns where.
@@ -262,7 +260,7 @@ class Page:
         """A numbered figure, saved as SVG; ``alt`` says in words what it shows."""
         place = self.draw(figure, name)
         text = Markup("~~~~{{figure}} {}\n:alt: {}\n:class: chart\n\n{}\n~~~~\n").format(place, option(alt), caption)
-        _display(text, f'<img src="{html.escape(place)}" alt="{html.escape(alt)}">{as_html(caption)}')
+        _display(text, as_html(text))
 
     def draw(self, figure: Figure, name: str) -> Markup:
         """Save a figure as SVG beside the page without showing it; returns its place, seen from the page."""
@@ -352,8 +350,8 @@ def of_demo(probes: Iterable[str], models: Iterable[str]) -> bool:
     return any(map(of_demo_world, probes)) or any(name.startswith("zoo/") for name in models)
 
 
-def _display(markdown: Markup | None, as_html: str) -> None:
+def _display(markdown: Markup | None, html: str) -> None:
     """MyST for the book, if any, and HTML, also for a reader who opens the executed notebook itself."""
     from IPython.display import display
 
-    display(({"text/markdown": markdown} if markdown else {}) | {"text/html": as_html}, raw=True)
+    display(({"text/markdown": markdown} if markdown else {}) | {"text/html": html}, raw=True)

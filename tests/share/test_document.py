@@ -1,14 +1,20 @@
-"""One file for all: nothing is asked of another machine, nothing foreign acts, terms and works are explained."""
+"""One file for all: nothing is asked of another machine, nothing foreign acts, terms and works are explained.
+
+A viewer of notebooks, which knows no MyST, gets whole sentences, tables and pictures, and nothing that acts.
+"""
 
 import logging
+import re
 
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
+from hostile import FORMULAS, PAYLOADS, active
 
 from probekit.report.html.document import document
-from probekit.report.html.known import cited, glossary, page_title
-from probekit.report.html.rendered import as_text
+from probekit.report.html.glossary import cited, glossary, page_title
+from probekit.report.html.permitted import DIRECTIVES, ROLES
+from probekit.report.html.writer import as_html, as_text
 from probekit.report.markup import Markup, table
 
 HOSTILE = "<script>alert(1)</script> [x](javascript:alert(1)) {raw}`html` ```{include} /etc/passwd"
@@ -31,7 +37,7 @@ def test_terms_and_works_lead_to_their_explanation_in_the_file():
 
 
 def test_a_long_line_is_shown_whole(caplog):
-    """Sentences with the weight of each word are one line, longer than docutils takes by itself."""
+    """Sentences with the weight of each word are one line."""
     page = read(document("Long", Markup("<p>" + "word " * 5000 + "</p>")))
     assert page.main.text.count("word") == 5000 and not caplog.records
 
@@ -121,3 +127,40 @@ def test_what_is_known_of_names():
     assert cited("shao1989") == ("Shao and Wu", "1989") and page_title("/book/studies/99_none") == "99_none"
     with pytest.raises(KeyError):
         cited("nobody1900")
+
+
+@pytest.mark.parametrize(
+    ("myst", "html"),
+    [
+        ("**The answer.** 5\\% of *facts*\\; it is {term}`rare <rare fact>`.", "<strong>The answer.</strong> 5% of"),
+        ("the {doc}`ledger </book/studies/90_claims>` says, {cite:t}`yao2023`", "<p>the ledger says, yao2023</p>"),
+        ("{download}`CSV <12_accuracy/a b.csv>`", '<p><a href="12_accuracy/a%20b.csv">CSV</a></p>'),
+        ("```{admonition} Take care\n:class: warning\n- one\n- two\n```", "Take care</p>\n<ul>\n<li>\n<p>one</p>"),
+        ('```{image} a/b.svg\n:alt: "Two \\"bars\\""\n```\nafter', '<img src="a/b.svg" alt="Two &quot;bars&quot;">'),
+        ("````{dropdown} All\n| T | |\n| --- | --- |\n| a | <a href=\"../explorer.html#\">Open</a> |\n````", "<td>a"),
+        ("`````{dropdown} How\n\n```bash\nprobekit run x\n```\n`````", '<code class="language-bash">probekit run x'),
+        ("::::{grid} 1\n:gutter: 2\n\n:::{grid-item-card} A card\nwords\n:::\n::::", "A card</strong></p>\n<p>words"),
+    ],
+)  # fmt: skip
+def test_a_viewer_of_notebooks_shows_what_directives_and_roles_hold(myst, html):
+    shown = as_html(Markup(myst))
+    said = " ".join(read(shown).get_text(" ").split())
+    assert html in shown and not re.match(r"\d", said)
+    assert not any(sign in said for sign in ("{", "```", ":::", "\\", "Open"))
+
+
+def test_foreign_text_reads_as_it_was_and_does_nothing():
+    for text in (*PAYLOADS, *FORMULAS):
+        said = "".join(sign for sign in text if sign.isprintable() and not sign.isspace())
+        for html in (as_html(text), as_html(Markup("**{}**").format(text))):
+            assert active(f"<body>{html}</body>") == []
+            assert said in "".join(read(html).get_text().split())
+
+
+def test_all_that_pages_may_use_is_written(caplog):
+    for name in DIRECTIVES:
+        as_html(Markup(f"```{{{name}}} a.svg\n:widths: auto\n\na\n```"))
+    for name in ROLES:
+        as_html(Markup(f"{{{name}}}`a`"))
+    assert not caplog.records
+    assert as_html(Markup("{raw-html}`<b>`")) == "<p>&lt;b&gt;</p>" and "role raw-html" in caplog.text

@@ -7,8 +7,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from probekit import __version__
-from probekit.report.html.known import bibliography, glossary
-from probekit.report.html.rendered import Used, as_text, rendered
+from probekit.report.html.glossary import bibliography, glossary
+from probekit.report.html.writer import File, as_html, as_text
 from probekit.report.markup import Markup
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
@@ -30,9 +30,10 @@ def document(title: str, body: Markup, folder: Path | None = None) -> str:
     Raises:
         ReportError: the report's glossary and references are not found.
     """
-    used = Used()
+    file = File(folder)
     heading = Markup("{}").format(title)
-    text = rendered(Markup(f"# {heading}\n\n{body}\n"), used, folder)
+    text = as_html(Markup(f"# {heading}\n\n{body}\n"), file)
+    file.complete = True
     data = files("probekit.report.html")
     style, script = (data.joinpath(f"document.{kind}").read_text("utf-8") for kind in ("css", "js"))
     return (
@@ -40,24 +41,19 @@ def document(title: str, body: Markup, folder: Path | None = None) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{html.escape(as_text(heading))}</title>\n<style>\n{style}</style>\n</head>\n<body>\n"
-        f"<main>\n{text}\n{_terms(used)}{_works(used)}</main>\n<footer>Made by probekit {__version__}.</footer>\n"
+        f"<main>\n{text}\n{_terms(file)}{_works(file)}</main>\n<footer>Made by probekit {__version__}.</footer>\n"
         f"<script>\n{script}</script>\n</body>\n</html>\n"
     )
 
 
-def _terms(used: Used) -> str:
-    if not used.terms:
-        return ""
+def _terms(file: File) -> str:
     entries = []
-    for key in sorted(used.terms):
-        term, said = glossary()[key]
-        inside = rendered(Markup(said), used, more=False)
-        entries.append(f'<dt id="{used.terms[key]}">{html.escape(term)}</dt>\n<dd>{inside}</dd>\n')
-    return f"<h2>Terms</h2>\n<dl>\n{''.join(entries)}</dl>\n"
+    for key, place in sorted(file.terms.items()):
+        term, definition = glossary()[key]
+        entries.append(f'<dt id="{place}">{html.escape(term)}</dt>\n<dd>{as_html(Markup(definition), file)}</dd>\n')
+    return f"<h2>Terms</h2>\n<dl>\n{''.join(entries)}</dl>\n" if entries else ""
 
 
-def _works(used: Used) -> str:
-    if not used.works:
-        return ""
-    works = (f'<li id="{used.works[key]}">{said}</li>\n' for key, said in bibliography(used.works).items())
-    return f"<h2>References</h2>\n<ul>\n{''.join(works)}</ul>\n"
+def _works(file: File) -> str:
+    works = (f'<li id="{file.works[key]}">{text}</li>\n' for key, text in bibliography(file.works).items())
+    return f"<h2>References</h2>\n<ul>\n{''.join(works)}</ul>\n" if file.works else ""

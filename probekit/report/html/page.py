@@ -7,7 +7,7 @@ from pathlib import Path
 from probekit.files import write_atomically
 from probekit.files.reading import read_object
 from probekit.report.html.document import document
-from probekit.report.html.rendered import as_text
+from probekit.report.html.writer import as_text
 from probekit.report.markup import Markup, inert
 
 ANSWER = "**The answer.** "

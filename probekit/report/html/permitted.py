@@ -18,7 +18,7 @@ DIRECTIVES = {  # name -> its options
 ROLES = {"cite:p", "cite:t", "class", "doc", "download", "func", "mod", "ref", "term"}
 
 
-class Listed(CustomReSTDispatcher):
+class Permitted(CustomReSTDispatcher):
     """While it is entered, no directive, option or role but these is known."""
 
     def directive(self, name: str, language: Any, document: Any) -> tuple[Any, list[Any]]:
