@@ -23,6 +23,7 @@ from transformers import AddedToken, AutoTokenizer, PreTrainedTokenizerFast
 from probekit.demo.training.recipe import Family, Shape
 from probekit.demo.training.vocabulary import train_tokenizer
 from probekit.models import Model
+from probekit.probes import Probe
 from probekit.report.outcomes import RANKS, Outcomes
 
 hypothesis.settings.register_profile("probekit", deadline=None)  # a busy machine is no failure
@@ -336,3 +337,21 @@ def run_folder(tmp_path):
     conclusions = "claim,dataset,model,estimate,low,high,verdict\n001-18,mine,two,0.25,0.1,0.5,agrees\n"
     (folder / "conclusions.csv").write_text(conclusions)
     return folder
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty data folder, named in PROBEKIT_DATA."""
+    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
+    return tmp_path
+
+
+def by_id(probe: Probe, column: str) -> dict:
+    """A column of a probe by the ids of its prompts."""
+    return dict(zip(probe.prompts["prompt_id"], probe.prompts[column], strict=True))
+
+
+def lacks(*folders: str) -> pytest.MarkDecorator:
+    """Skip a test of published data where PROBEKIT_DATA names no folder that holds them."""
+    there = all((REAL_DATA / name).exists() for name in folders)
+    return pytest.mark.skipif(not there, reason=f"needs public data: PROBEKIT_DATA names no folder with {folders}")

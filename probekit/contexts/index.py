@@ -31,7 +31,7 @@ from probekit.files.reading import RECORD, beyond, file_digest, limit, open_regu
 from probekit.probes.lipid.entities import TOKEN, Finder
 
 DATABASE, ABOUT = "probekit-index.sqlite", "probekit-index.json"
-VERSION = 1  # raise it with every change of what is stored
+VERSION = 2  # raise it with every change of what is stored
 OURS = 0x70726F62  # the application id in the database's first bytes
 AT_ONCE = 10_000  # documents between two commits: what a killed build does again, at most
 HELD = 64 << 20  # bytes that SQLite holds of its pages, and of words not yet written
@@ -41,7 +41,7 @@ SIGNS = {code: 0xE000 + code for code in range(128) if not chr(code).isalnum() a
 SUBJECT = "\uf000"  # before the digest of a subject that a document is known to be about; no token of a text has both
 TABLES = f"""
 PRAGMA application_id = {OURS};
-CREATE TABLE files (number INTEGER PRIMARY KEY, name TEXT, digest TEXT, read INTEGER, added INTEGER, counts TEXT);
+CREATE TABLE files (number INTEGER PRIMARY KEY, name TEXT, digest TEXT, counts TEXT);
 CREATE TABLE documents (number INTEGER PRIMARY KEY, doc_id TEXT UNIQUE, text BLOB, subject TEXT);
 CREATE VIRTUAL TABLE words USING fts5(held, content='', detail=none, columnsize=0, tokenize='ascii');
 INSERT INTO words(words, rank) VALUES ('hashsize', {HELD});
@@ -78,10 +78,9 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False) ->
         if database.exists():
             _refuse_strange(database)
         if force:
-            (out / ABOUT).unlink(missing_ok=True)
-            for path in (database, database.with_name(f"{DATABASE}-journal")):
+            for path in (out / ABOUT, database, database.with_name(f"{DATABASE}-journal")):
                 path.unlink(missing_ok=True)
-        with closing(sqlite3.connect(database, timeout=1, isolation_level=None)) as connection:
+        with closing(sqlite3.connect(database, timeout=1)) as connection:
             counts = _fill(connection, read, out)
     counts[OTHER] = len(files) - len(read)
     told = {name: count for name, count in counts.items() if count}
@@ -100,14 +99,15 @@ def _refuse_strange(database: Path) -> None:
 
 
 def _fill(connection: sqlite3.Connection, files: Sequence[tuple[Path, str]], out: Path) -> Counter[str]:
+    """Add the documents of all files; a document that is there is not added again, so a killed build just goes on."""
     for pragma in ("page_size = 16384", "synchronous = NORMAL", f"cache_size = -{HELD >> 10}"):
         connection.execute(f"PRAGMA {pragma}")
     connection.execute("PRAGMA locking_mode = EXCLUSIVE")
     if not connection.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
         connection.executescript(f"BEGIN EXCLUSIVE; {TABLES} COMMIT;")
     connection.execute("BEGIN EXCLUSIVE")
-    before = connection.execute("SELECT name, digest FROM files ORDER BY number").fetchall()
     given = [(name, file_digest(path)) for path, name in files]
+    before = connection.execute("SELECT name, digest FROM files ORDER BY number").fetchall()
     if given[: len(before)] != before:
         raise StoreError(
             f"{out} holds an index of other files, or of files that were changed since: "
@@ -115,58 +115,40 @@ def _fill(connection: sqlite3.Connection, files: Sequence[tuple[Path, str]], out
         )
     if len(given) > len(before):
         (out / ABOUT).unlink(missing_ok=True)
-    rows = [(number, *given[number], 0, 0, "") for number in range(len(before), len(given))]
-    connection.executemany("INSERT INTO files VALUES (?, ?, ?, ?, ?, ?)", rows)
-    connection.execute("COMMIT")
+    rows = [(number, *given[number], "") for number in range(len(before), len(given))]
+    connection.executemany("INSERT INTO files VALUES (?, ?, ?, ?)", rows)
+    connection.commit()
     status = Status()
     try:
         for number, (path, name) in enumerate(files):
-            _add(connection, number, path, name, status, f"file {number + 1:,} of {len(files):,}")
+            if not connection.execute("SELECT counts FROM files WHERE number = ?", (number,)).fetchone()[0]:
+                counts = Counter[str]()
+                for document in read_file(path, name, counts):
+                    counts[READ] += 1
+                    _insert(connection, document, counts)
+                    if counts[READ] % AT_ONCE == 0:
+                        connection.commit()
+                        status.show(f"file {number + 1:,} of {len(files):,}: {counts[READ]:,} documents")
+                connection.execute("UPDATE files SET counts = ? WHERE number = ?", (json.dumps(counts), number))
+                connection.commit()
         if not (out / ABOUT).exists():
             status.show("joining the parts of the index")
             connection.execute("INSERT INTO words(words) VALUES ('optimize')")
+            connection.commit()
     finally:
         status.clear()
-    counts = Counter[str]()
-    for added, told in connection.execute("SELECT added, counts FROM files"):
-        counts.update({DOCUMENTS: added} | json.loads(told))
-    return counts
+    total = Counter[str]()
+    for (counted,) in connection.execute("SELECT counts FROM files"):
+        total.update(json.loads(counted))
+    total[DOCUMENTS] = connection.execute("SELECT count(*) FROM documents").fetchone()[0]
+    total[TWICE] = total.pop(READ, 0) - total[EMPTY] - total[DOCUMENTS]
+    return total
 
 
-def _add(connection: sqlite3.Connection, number: int, path: Path, name: str, status: Status, place: str) -> None:
-    """Add the documents of a file, without those that were added before; each commit holds how far it is."""
-    done, added, told = connection.execute(
-        "SELECT read, added, counts FROM files WHERE number = ?", (number,)
-    ).fetchone()
-    if told:
+def _insert(connection: sqlite3.Connection, document: Document, counts: Counter[str]) -> None:
+    if not document.text.strip():
+        counts[EMPTY] += 1
         return
-    read, counts = 0, Counter[str]()
-
-    def commit(told: str = "") -> None:
-        row = (read, added, told, number)
-        connection.execute("UPDATE files SET read = ?, added = ?, counts = ? WHERE number = ?", row)
-        connection.execute("COMMIT")
-        status.show(f"{place}: {read:,} documents")
-
-    connection.execute("BEGIN")
-    try:
-        for document in read_file(path, name, counts):
-            empty = not document.text.strip()
-            counts[EMPTY] += empty
-            read += 1
-            if read > done and not empty:
-                added += _insert(connection, document)
-            if read > done and read % AT_ONCE == 0:
-                commit()
-                connection.execute("BEGIN")
-        counts[TWICE] = read - counts[EMPTY] - added
-        commit(json.dumps(counts))
-    finally:
-        if connection.in_transaction:
-            connection.execute("ROLLBACK")
-
-
-def _insert(connection: sqlite3.Connection, document: Document) -> bool:
     text = zlib.compress(document.text.encode(), 1)
     row = connection.execute(
         "INSERT OR IGNORE INTO documents(doc_id, text, subject) VALUES (?, ?, ?)",
@@ -176,7 +158,6 @@ def _insert(connection: sqlite3.Connection, document: Document) -> bool:
         words = {token.lower() for token in set(TOKEN.findall(document.text))}
         words |= {_subject(document.subject)} if document.subject else set()
         connection.execute("INSERT INTO words(rowid, held) VALUES (?, ?)", (row.lastrowid, _written(words)))
-    return bool(row.rowcount)
 
 
 def _subject(name: str) -> str:
@@ -218,19 +199,17 @@ class Index:
                 told = read_object(about)
             except ProbeError as error:
                 raise StoreError(f"{error}; build the index again with --force") from error
-            counts = told.get("counts")
+            counts, size = told.get("counts"), self.database.stat().st_size
             if not isinstance(counts, dict) or not all(isinstance(count, int) for count in counts.values()):
-                raise StoreError(
-                    f"{about} was not written by `probekit index build`: build the index again with --force"
-                )
-            if (told.get("version"), told.get("unicode")) != (VERSION, unicodedata.unidata_version):
-                raise StoreError(
-                    f"{folder}: an index of another version, or of another Python; build it again with --force"
-                )
-            if self.database.stat().st_size != told.get("bytes") or file_digest(self.database) != told.get("sha256"):
-                raise StoreError(
-                    f"{self.database} was changed or damaged since it was built: build it again with --force"
-                )
+                fault = f"{about} was not written by `probekit index build`:"
+            elif (told.get("version"), told.get("unicode")) != (VERSION, unicodedata.unidata_version):
+                fault = f"{folder}: an index of another version, or of another Python;"
+            elif (told.get("bytes"), told.get("sha256")) != (size, file_digest(self.database)):
+                fault = f"{self.database} was changed or damaged since it was built:"
+            else:
+                fault = ""
+            if fault:
+                raise StoreError(f"{fault} build it again with --force")
         self.counts = Counter[str](counts)
 
     def __len__(self) -> int:
@@ -272,46 +251,42 @@ class Index:
         """
         matcher = Matcher(asked, pools)
         subjects, forms = matcher.subjects.forms(), {name: finder.forms() for name, finder in pools.items()}
-        rows = zip(asked["subject"], asked["pool"], asked["target"], strict=True)
         queries = [
-            f"({_query(subjects.get(s, ()), _subject(s))}) AND ({_query(forms[name].get(t, ()))})"
-            for s, name, t in rows
+            f"({_query(subjects.get(subject, ()), _subject(subject))}) AND ({_query(forms[name].get(target, ()))})"
+            for subject, name, target in zip(asked["subject"], asked["pool"], asked["target"], strict=True)
         ]
-        after = dict.fromkeys((n for n, query in enumerate(queries) if not query.endswith("()")), 0)
-        kept: dict[int, dict[int, tuple[int, Found]]] = {}  # triple -> number of a document -> place in it, match
+        after = {number: 0 for number, query in enumerate(queries) if not query.endswith("()")}  # document looked at
+        matches: dict[int, dict[int, tuple[int, Found]]] = {}  # triple -> document -> place in it, match
         read, batch = set[int](), most or FIRST
         progress = bar("looked up", len(after), " triples")
         with self._opened() as connection, progress:
             while after:
-                ended = set[int]()
-                wanted = set[int]()
-                for triple in after:
-                    candidates = _candidates(connection, queries[triple], after[triple], batch)
-                    wanted.update(candidates)
-                    if len(candidates) < batch:
-                        ended.add(triple)
-                    else:
-                        after[triple] = candidates[-1]
-                for number in sorted(wanted - read):
-                    for place, one in enumerate(matcher.find(_document(connection, number))[1]):
-                        here = kept.setdefault(one.triple, {})
-                        here[number] = place, one
+                candidates = {
+                    triple: _candidates(connection, queries[triple], after[triple], batch) for triple in after
+                }
+                for number in sorted(set().union(*candidates.values()) - read):
+                    for place, match in enumerate(matcher.find(_document(connection, number))[1]):
+                        here = matches.setdefault(match.triple, {})
+                        here[number] = place, match
                         if most and len(here) > most:
                             del here[max(here)]
-                read |= wanted
-                if most:
-                    ended |= {n for n, last in after.items() if sum(d <= last for d in kept.get(n, ())) >= most}
-                for triple in ended:
-                    del after[triple]
-                progress.update(len(ended))
+                    read.add(number)
+                for triple, numbers in candidates.items():
+                    if len(numbers) < batch:
+                        del after[triple]
+                        continue
+                    after[triple] = numbers[-1]
+                    if most and sum(number <= numbers[-1] for number in matches.get(triple, ())) >= most:
+                        del after[triple]
+                progress.update(len(candidates) - len(after))
                 batch *= 2
-        pairs = sorted((number, *match) for found in kept.values() for number, match in found.items())
+        pairs = sorted((number, *match) for of in matches.values() for number, match in of.items())
         counts[READ] += len(self)
         counts[HOLDING] += len({number for number, _, _ in pairs})
         counts[PAIRS] += len(pairs)
         counts[TRIPLES] += len(asked)
-        counts[COVERED] += len(kept)
-        return [found for _, _, found in pairs]
+        counts[COVERED] += len(matches)
+        return [match for _, _, match in pairs]
 
 
 def _query(forms: Iterable[Sequence[str]], *others: str) -> str:

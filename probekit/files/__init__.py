@@ -135,6 +135,18 @@ def alone(folder: Path, what: str) -> Iterator[None]:
         lock.release()
 
 
+@contextlib.contextmanager
+def named(path: Path, verb: str) -> Iterator[None]:
+    """Inside, what the system refuses is a StoreError that names the path, and what could not be done with it."""
+    try:
+        yield
+    except OSError as error:
+        raise StoreError(
+            f"cannot {verb} {path}: {error.strerror or error}; make room or choose another folder, "
+            "then run again: what was finished is kept"
+        ) from error
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write ``data`` to ``path``: a reader finds the whole file or none, also after a crash.
 
@@ -146,21 +158,18 @@ def write_atomically(path: Path, data: bytes) -> None:
     """
     temporary = None
     try:
-        refuse_special(path)
-        target = Path(os.path.realpath(path))
-        target.parent.mkdir(parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile(dir=target.parent, prefix=unfinished(), suffix=".part", delete=False) as file:
-            temporary = Path(file.name)
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        temporary.chmod(0o644)
-        temporary.replace(target)
-    except OSError as error:
-        raise StoreError(
-            f"cannot write {path}: {error.strerror or error}; make room or choose another folder, "
-            "then run again: what was finished is kept"
-        ) from error
+        with named(path, "write"):
+            refuse_special(path)
+            target = Path(os.path.realpath(path))
+            target.parent.mkdir(parents=True, exist_ok=True)
+            where, begin = target.parent, unfinished()
+            with tempfile.NamedTemporaryFile(dir=where, prefix=begin, suffix=".part", delete=False) as file:
+                temporary = Path(file.name)
+                file.write(data)
+                file.flush()
+                os.fsync(file.fileno())
+            temporary.chmod(0o644)
+            temporary.replace(target)
     finally:
         if temporary is not None:  # gone when all went well; left by any failure, a killed run's interrupt included
             with contextlib.suppress(OSError):

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ProbeError, StoreError
-from probekit.files import digest, refuse_special, sweep, unfinished, write_atomically
+from probekit.files import digest, named, refuse_special, sweep, unfinished, write_atomically
 from probekit.files.reading import read_object
 
 MADE = ".made.json"
@@ -40,7 +40,7 @@ def refuse_other(path: Path, force: bool = False, data: bytes | None = None) -> 
     Raises:
         StoreError: something is there that ``force`` does not allow to replace, or cannot be read.
     """
-    with _named(path, "read"):
+    with named(path, "read"):
         refuse_special(path)
         if path.exists() and not force and (data is None or path.read_bytes() != data):
             raise StoreError(f"{path} is there already and holds something else: name another file, or add --force")
@@ -66,14 +66,14 @@ def staged(folder: Path, names: Sequence[str], record: str, key: str, force: boo
     _refuse(folder, names, record, key, force)
     missing = [place for place in (folder, *folder.parents) if not place.exists()]
     try:
-        with _named(folder):
+        with named(folder, "write into"):
             folder.mkdir(parents=True, exist_ok=True)
             sweep(folder)
             work = Path(tempfile.mkdtemp(dir=folder, prefix=unfinished(record)))
             work.chmod(0o755)
         try:
             yield work
-            with _named(folder):
+            with named(folder, "write into"):
                 _move(work, folder, names, record, key)
         finally:
             shutil.rmtree(work, ignore_errors=True)
@@ -87,7 +87,7 @@ def _refuse(folder: Path, names: Sequence[str], record: str, key: str, force: bo
     for place in (folder, *folder.parents):
         if place.exists() and not place.is_dir():
             raise StoreError(f"{place} is a file: name a folder after --out")
-    with _named(folder, "read"):
+    with named(folder, "read"):
         made = _record(folder / record)
         there = [] if force else _below(folder, names)
         strange = [path for path in there if _digest(folder / path) not in made["files"].get(path, [])]
@@ -148,14 +148,3 @@ def _write(folder: Path, key: str, files: dict[str, list[str]]) -> None:
 
 def _digest(path: Path) -> str:
     return digest(path.read_bytes()) if path.is_file() else ""
-
-
-@contextmanager
-def _named(path: Path, verb: str = "write into") -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StoreError(
-            f"cannot {verb} {path}: {error.strerror or error}; make room or choose another folder, "
-            "then run again: what was finished is kept"
-        ) from error

@@ -9,6 +9,7 @@ from __future__ import annotations
 import csv
 import datetime
 import errno
+import gzip
 import hashlib
 import io
 import json
@@ -18,7 +19,7 @@ import re
 import stat
 import tarfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
@@ -111,41 +112,17 @@ def blocks(path: Path, total: int = STREAMED) -> Iterator[bytes]:
     most, given = limit(total), 0
     try:
         with open_regular(path) as file:
-            for block in _unpacked(file):
+            packed = file.peek(2)[:2] == GZIP
+            source = gzip.GzipFile(fileobj=file) if packed else file
+            while block := source.read1(BLOCK):
                 given += len(block)
                 if given > most:
                     raise beyond(str(path), "the file, unpacked,", total)
                 yield block
-    except (EOFError, zlib.error) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile) as error:
         raise BrokenOff(f"{path} cannot be read to its end: {error}; get the file again") from error
     except OSError as error:
         raise ProbeError(f"cannot read {path}: {error.strerror or error}") from error
-
-
-def _unpacked(file: io.BufferedReader) -> Iterator[bytes]:
-    data = file.read(BLOCK)
-    if data[:2] != GZIP:
-        while data:
-            yield data
-            data = file.read(BLOCK)
-        return
-    member = zlib.decompressobj(31)
-    while data:
-        yield member.decompress(data, BLOCK)
-        data = member.unconsumed_tail
-        if member.eof:  # another member may follow, or zeros that fill a tape
-            data = member.unused_data.lstrip(b"\0")
-            while len(data) < 2 and (more := file.read(BLOCK)):
-                data = (data + more).lstrip(b"\0")
-            if not data:
-                return
-            if data[:2] != GZIP:
-                raise EOFError("something that is not gzip follows its end")
-            member = zlib.decompressobj(31)
-        elif not data and not (data := file.read(BLOCK)):
-            yield member.flush()  # what it had no room for
-    if not member.eof:
-        raise EOFError("its gzip stream ends too early")
 
 
 def file_digest(path: Path) -> str:
@@ -351,11 +328,17 @@ def tar_files(path: Path, wanted: Callable[[str], bool]) -> Iterator[tuple[str, 
         raise ProbeError(f"{path.name} cannot be read as a .tar.gz: {said}; get it again") from error
 
 
-def tsv_rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[int, dict[str, str]]]:
-    """The rows of a file of tab-separated fields without quotes, each with its line, by the names in its first line.
+def tsv_table(
+    path: Path, wanted: Collection[str] = (), faults: list[tuple[int, str]] | None = None
+) -> tuple[list[str], list[tuple[int, dict[str, str]]]]:
+    """A file of tab-separated fields without quotes: the names in its first line, and its rows, each with its line.
+
+    Args:
+        wanted: fields that must be there.
+        faults: gets lines with more or fewer fields than the first, and what is wrong; without it they are refused.
 
     Raises:
-        ProbeError: it lacks a ``wanted`` field, or a line has more or fewer fields than the first.
+        ProbeError: it lacks a ``wanted`` field, or has a line of more or fewer fields.
     """
     header: list[str] = []
     rows = []
@@ -363,13 +346,25 @@ def tsv_rows(path: Path, wanted: tuple[str, ...]) -> list[tuple[int, dict[str, s
         fields = line.split("\t")
         if not header:
             header = fields
-            if lost := [name for name in wanted if name not in header]:
-                raise ProbeError(f"{path}, line {number}: no column {', '.join(lost)}; it has {', '.join(header)}")
-        elif line.strip():
-            if len(fields) != len(header):
-                fault = f"{len(fields)} fields between tabs, but the first line has {len(header)}"
-                raise ProbeError(f"{path}, line {number}: {fault}")
+            if absent := [name for name in wanted if name not in header]:
+                raise ProbeError(f"{path}, line {number}: no column {', '.join(absent)}; it has {', '.join(header)}")
+        elif line.strip() and len(fields) == len(header):
             rows.append((number, dict(zip(header, fields, strict=True))))
+        elif line.strip():
+            fault = f"{len(fields)} fields between tabs, but the first line has {len(header)}"
+            if faults is None:
+                raise ProbeError(f"{path}, line {number}: {fault}")
+            faults.append((number, fault))
+    return header, rows
+
+
+def tsv_rows(path: Path, wanted: Collection[str]) -> list[tuple[int, dict[str, str]]]:
+    """The rows of such a file, with their lines; see ``tsv_table``.
+
+    Raises:
+        ProbeError: also of a file without rows.
+    """
+    _, rows = tsv_table(path, wanted)
     if not rows:
         raise ProbeError(f"{path}: no rows; a line of names and then a row a line are needed, with tabs between fields")
     return rows

@@ -6,8 +6,9 @@ The files are ``bear/BEAR/metadata_relations.json`` (relation -> ``templates``) 
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -17,9 +18,17 @@ from probekit.errors import ProbeError
 from probekit.files.naming import shown_name
 from probekit.files.reading import read_object
 from probekit.probes.data import BEAR, locate
-from probekit.probes.probe import MASK, Probe, json_rows
+from probekit.probes.facts import Fact, fill, has_slots, records, select, value
+from probekit.probes.probe import Probe
 
 Templates = Literal["first", "all"]
+
+
+@dataclass(frozen=True)
+class BearFact(Fact):
+    """A fact, and the one of its relation's options that is right."""
+
+    object: str
 
 
 def bear_templates(folder: Path | None = None) -> dict[str, tuple[str, ...]]:
@@ -33,14 +42,13 @@ def bear_templates(folder: Path | None = None) -> dict[str, tuple[str, ...]]:
     """
     path = (folder or locate("bear/BEAR")) / BEAR
     try:
-        found = {relation: tuple(about["templates"]) for relation, about in read_object(path).items()}
+        templates = {relation: tuple(about["templates"]) for relation, about in read_object(path).items()}
     except (KeyError, TypeError, AttributeError) as error:
         raise ProbeError(f"{path}: an object of relations with 'templates' is needed ({error!r})") from error
-    for relation, templates in found.items():
-        for text in templates:
-            if not isinstance(text, str) or text.count("[X]") != 1 or text.count("[Y]") != 1:
-                raise ProbeError(f"{path}, relation {relation}: a template must hold [X] and [Y] once, is {text!r}")
-    return found
+    for relation, texts in templates.items():
+        if wrong := [text for text in texts if not has_slots(text)]:
+            raise ProbeError(f"{path}, relation {relation}: a template must hold [X] and [Y] once, is {wrong[0]!r}")
+    return templates
 
 
 def bear_names() -> dict[str, tuple[str, ...]]:
@@ -49,18 +57,19 @@ def bear_names() -> dict[str, tuple[str, ...]]:
     Raises:
         ProbeError: data not at hand, or a record without one of its fields.
     """
-    found: dict[str, dict[Any, None]] = {}
+    names: dict[str, dict[str, None]] = {}
     for path in sorted(locate("bear/BEAR").glob("P*.jsonl")):
-        for number, row in json_rows(path):
-            names = row.get("sub_aliases")
-            known = isinstance(names, list) and all(isinstance(name, str) for name in names)
-            if not isinstance(row.get("sub_id"), str) or not known:
-                raise ProbeError(
-                    f"{path}, line {number}, field 'sub_id' or 'sub_aliases': missing, or of the wrong kind"
-                )
-            if row["sub_aliases"]:
-                found.setdefault(row["sub_id"], {}).update(dict.fromkeys(row["sub_aliases"]))
-    return {item: tuple(names) for item, names in found.items()}
+        for item, aliases in records(path, _names):
+            if aliases:
+                names.setdefault(item, {}).update(dict.fromkeys(aliases))
+    return {item: tuple(aliases) for item, aliases in names.items()}
+
+
+def _names(row: dict[str, Any], _: int) -> tuple[str, list[str]]:
+    aliases = value(row, "sub_aliases", list)
+    if not all(isinstance(name, str) for name in aliases):
+        raise KeyError("sub_aliases")
+    return value(row, "sub_id"), aliases
 
 
 def bear(
@@ -81,7 +90,7 @@ def bear(
     Raises:
         ProbeError: data not at hand or of another form, or no such relation.
     """
-    prompts, entities = _asked(None, templates, relations, limit, seed)
+    prompts, entities = _prompts(None, templates, relations, limit, seed)
     return Probe("bear", prompts, entities, "template", "general", licence="none stated", citation="wiland2024")
 
 
@@ -105,30 +114,25 @@ def bear_folder(
     Raises:
         ProbeError: as there.
     """
-    prompts, entities = _asked(Path(folder), templates, relations, limit, seed)
+    prompts, entities = _prompts(Path(folder), templates, relations, limit, seed)
     return Probe(name or shown_name(folder), prompts, entities, "template", domain)
 
 
-def _asked(
+def _prompts(
     folder: Path | None, templates: Templates, relations: Sequence[str] | None, limit: int | None, seed: int
 ) -> tuple[pd.DataFrame, list[str]]:
     """Prompts and entities."""
     if templates not in ("first", "all"):
         raise ProbeError(f"templates must be 'first' or 'all', not {templates!r}")
-    known, facts = bear_templates(folder), _facts(folder)
-    if unknown := [name for name in relations or () if name not in known]:
-        raise ProbeError(f"BEAR has no relation {', '.join(unknown)}; it has {', '.join(known)}")
-    chosen = [fact for fact in facts if relations is None or fact[1] in relations]
-    if limit is not None and limit < len(chosen):
-        chosen = [chosen[i] for i in sorted(random.Random(seed).sample(range(len(chosen)), limit))]
+    by_relation, facts = bear_templates(folder), _facts(folder)
     rows = []
-    for fact, relation, subject, option in chosen:
-        for n, template in enumerate(known[relation][: 1 if templates == "first" else None]):
-            text = template.replace("[X]", subject).replace("[Y]", MASK)
-            text = text[:1].upper() + text[1:]
-            rows.append((f"{fact}/{n}", text, [option], fact, relation, subject, f"{relation}/{n}"))
+    for fact in select(facts, relations, limit, seed):
+        for number, template in enumerate(by_relation[fact.relation][: 1 if templates == "first" else None]):
+            prompt = fill(template, fact.subject)
+            own = (f"{fact.fact_id}/{number}", prompt[:1].upper() + prompt[1:], [fact.object])
+            rows.append((*own, fact.fact_id, fact.relation, fact.subject, f"{fact.relation}/{number}"))
     columns = ["prompt_id", "text", "gold", "fact_id", "relation", "subject", "template_id"]
-    return pd.DataFrame(rows, columns=columns), list(dict.fromkeys(option for *_, option in facts))
+    return pd.DataFrame(rows, columns=columns), list(dict.fromkeys(fact.object for fact in facts))
 
 
 def bear_options() -> dict[str, list[str]]:
@@ -137,19 +141,18 @@ def bear_options() -> dict[str, list[str]]:
     Raises:
         ProbeError: data not at hand or of another form.
     """
-    found: dict[str, dict[str, None]] = {}
-    for _, relation, _, option in _facts():
-        found.setdefault(relation, {})[option] = None
-    return {relation: list(options) for relation, options in found.items()}
+    options: dict[str, dict[str, None]] = {}
+    for fact in _facts():
+        options.setdefault(fact.relation, {})[fact.object] = None
+    return {relation: list(objects) for relation, objects in options.items()}
 
 
-def _facts(folder: Path | None = None) -> list[tuple[str, str, str, str]]:
-    """Id, relation, subject and object of every fact, in file order."""
-    found = []
-    for relation in bear_templates(folder):
-        path = (folder or locate("bear/BEAR")) / f"{relation}.jsonl"
-        for number, row in json_rows(path):
-            if not all(isinstance(row.get(name), str) for name in ("sub_label", "obj_label")):
-                raise ProbeError(f"{path}, line {number}, field 'sub_label' or 'obj_label': missing, or no string")
-            found.append((f"{relation}/{number}", relation, row["sub_label"], row["obj_label"]))
-    return found
+def _facts(folder: Path | None = None) -> list[BearFact]:
+    """Every fact, in file order."""
+    place = folder or locate("bear/BEAR")
+    files = {relation: place / f"{relation}.jsonl" for relation in bear_templates(folder)}
+    return [fact for relation, path in files.items() for fact in records(path, partial(_fact, relation))]
+
+
+def _fact(relation: str, row: dict[str, Any], number: int) -> BearFact:
+    return BearFact(f"{relation}/{number}", relation, value(row, "sub_label"), value(row, "obj_label"))

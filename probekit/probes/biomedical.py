@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import ast
 import logging
-import random
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from itertools import count
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,21 +21,20 @@ import pandas as pd
 from probekit.errors import ProbeError
 from probekit.files import canonical
 from probekit.probes.data import locate
-from probekit.probes.probe import MASK, Probe, numbered_rows
+from probekit.probes.facts import Fact, fill, has_slots, records, select, text, texts
+from probekit.probes.probe import Probe
 
 log = logging.getLogger(__name__)
 
 SPLITS = ("train", "dev", "test")
 SPLIT_FACTS = "facts of the split"  # among the counts
+MEDLAMA, MEDLAMA_PROMPTS = "medlama/medlama/2021AA", "medlama/medlama/prompts.csv"
 
 
 @dataclass(frozen=True)
-class Triple:
+class Triple(Fact):
     """A subject, a relation, and all objects, the fact's own first; ``aliases`` and ``types`` are by object."""
 
-    fact_id: str
-    relation: str
-    subject: str
     objects: tuple[str, ...]
     aliases: Mapping[str, Sequence[str]] = field(default_factory=dict)
     types: Mapping[str, Sequence[str]] = field(default_factory=dict)
@@ -47,64 +47,27 @@ class Triple:
         return list(dict.fromkeys((*self.objects, *others)))
 
 
-def _text(row: dict[str, Any], name: str) -> str:
-    if not isinstance(row.get(name), str) or not row[name].strip():
-        raise KeyError(name)
-    return str(row[name])
-
-
-def _texts(row: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A list of non-empty strings, repeated ones once, in order."""
-    found = row.get(name)
-    if not isinstance(found, list) or not all(isinstance(one, str) and one.strip() for one in found):
-        raise KeyError(name)
-    return tuple(dict.fromkeys(found))
-
-
-def _broken(path: Path, number: int, error: KeyError) -> ProbeError:
-    return ProbeError(f"{path}, line {number}, field {error}: missing, or of the wrong kind")
-
-
 def _templates(path: Path, relation: str, template: str) -> dict[str, str]:
     """Template by relation, from the two named fields; each holds [X] and [Y] once."""
-    found = {}
-    for number, row in numbered_rows(path):
-        try:
-            text = _text(row, template)
-            if text.count("[X]") != 1 or text.count("[Y]") != 1:
-                raise ProbeError(
-                    f"{path}, line {number}, field '{template}': [X] and [Y] once are needed, found {text!r}"
-                )
-            found[_text(row, relation)] = text
-        except KeyError as error:
-            raise _broken(path, number, error) from error
-    return found
+
+    def checked(row: dict[str, Any], number: int) -> tuple[str, str]:
+        if not has_slots(found := text(row, template)):
+            raise ProbeError(f"{path}, line {number}, field '{template}': [X] and [Y] once are needed, found {found!r}")
+        return text(row, relation), found
+
+    return dict(records(path, checked))
 
 
 def _probe(
-    name: str,
-    triples: list[Triple],
-    chosen: list[Triple],
-    templates: dict[str, str],
-    aliases: bool,
-    relations: Sequence[str] | None,
-    limit: int | None,
-    seed: int,
-    **about: Any,
+    name: str, triples: list[Triple], asked: list[Triple], templates: dict[str, str], aliases: bool, **about: Any
 ) -> Probe:
-    known = dict.fromkeys(t.relation for t in triples)
-    unknown = [one for one in relations or () if one not in known]
-    if unknown:
-        raise ProbeError(f"no relation {', '.join(unknown)} at hand; there are {', '.join(known)}")
-    chosen = [t for t in chosen if relations is None or t.relation in relations]
-    if limit is not None and limit < len(chosen):
-        chosen = [chosen[i] for i in sorted(random.Random(seed).sample(range(len(chosen)), limit))]
-    if not chosen:
+    """The prompts of the triples that are ``asked``, with the columns that any triple tells; all objects compete."""
+    if not asked:
         raise ProbeError(f"{name}: no prompt is left under these options")
     rows = [
         {
             "prompt_id": t.fact_id,
-            "text": templates[t.relation].replace("[Y]", MASK).replace("[X]", t.subject),
+            "text": fill(templates[t.relation], t.subject),
             "gold": t.golds(aliases),
             "fact_id": t.fact_id,
             "relation": t.relation,
@@ -114,11 +77,10 @@ def _probe(
             "aliases": t.aliases,
             "subject_aliases": t.subject_aliases,
         }
-        for t in chosen
+        for t in asked
     ]
-    told = {"entity_type": "types", "types": "types", "aliases": "aliases", "subject_aliases": "subject_aliases"}
-    absent = [column for column, source in told.items() if not any(getattr(t, source) for t in triples)]
-    prompts = pd.DataFrame(rows).drop(columns=absent)
+    untold = [name for name in ("types", "aliases", "subject_aliases") if not any(getattr(t, name) for t in triples)]
+    prompts = pd.DataFrame(rows).drop(columns=[*untold, *(["entity_type"] if "types" in untold else [])])
     entities = [gold for t in triples for gold in t.golds(aliases)]
     return Probe(name, prompts, entities, style="template", domain="biomedical", **about)
 
@@ -130,28 +92,15 @@ def _absent(what: str, names: list[str]) -> dict[str, int]:
 
 
 def _printed(row: dict[str, Any], name: str) -> tuple[str, ...]:
-    """A field with a list of texts as Python prints it, not empty."""
+    """A field with a list of texts as Python prints it, not empty; else KeyError."""
     try:
-        found = ast.literal_eval(_text(row, name))
+        found = ast.literal_eval(text(row, name))
         canonical(found).encode()  # no half of a surrogate pair
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise KeyError(name) from error
-    if not isinstance(found, list) or not found or not all(isinstance(one, str) for one in found):
+    if not isinstance(found, list) or not found or not all(isinstance(entry, str) for entry in found):
         raise KeyError(name)
     return tuple(found)
-
-
-def _medlama_triple(row: dict[str, Any], relation: str, path: Path, line: int, number: int) -> Triple:
-    try:
-        objects = list(_printed(row, "tail_names_list"))
-        subject = _text(row, "head_name")
-        fact_id = f"{relation}/{_text(row, 'head_cui')}/{number}"  # a head may have several rows, under several names
-        return Triple(fact_id, relation, subject, _texts({"tail_names_list": objects}, "tail_names_list"))
-    except KeyError as error:
-        raise _broken(path, line, error) from error
-
-
-MEDLAMA, MEDLAMA_PROMPTS = "medlama/medlama/2021AA", "medlama/medlama/prompts.csv"
 
 
 def medlama(
@@ -175,60 +124,62 @@ def medlama(
         ProbeError: data not at hand, an unknown relation, or a broken record, with file and field.
     """
     templates = _templates(locate(MEDLAMA_PROMPTS), "pid", f"{prompt}_prompt")
-    triples, absent = list[Triple](), []
-    for relation in templates:
-        path = locate(MEDLAMA) / f"{relation}_1000.csv"
-        if path.is_file():
-            rows = enumerate(numbered_rows(path), start=1)
-            triples += [_medlama_triple(row, relation, path, line, n) for n, (line, row) in rows]
-        else:
-            absent.append(relation)
-    counts = {"facts": len(triples), **_absent("relations absent", absent)}
+    files = {relation: locate(MEDLAMA) / f"{relation}_1000.csv" for relation in templates}
+    present = {relation: path for relation, path in files.items() if path.is_file()}
+    triples = [
+        triple for name, path in present.items() for triple in records(path, partial(_medlama_triple, name, count(1)))
+    ]
+    counts = {"facts": len(triples), **_absent("relations absent", [name for name in files if name not in present])}
     about = {"licence": "derived from UMLS; none stated", "citation": "meng2021", "counts": counts}
-    return _probe("medlama/template", triples, triples, templates, False, relations, limit, seed, **about)
+    asked = select(triples, relations, limit, seed)
+    return _probe("medlama/template", triples, asked, templates, False, **about)
+
+
+def _medlama_triple(relation: str, numbers: Iterator[int], row: dict[str, Any], _: int) -> Triple:
+    """A head may have several rows, under several names: its id ends in the number of its row."""
+    objects = list(_printed(row, "tail_names_list"))
+    subject, concept = text(row, "head_name"), text(row, "head_cui")
+    fact_id = f"{relation}/{concept}/{next(numbers)}"
+    return Triple(fact_id, relation, subject, texts({"tail_names_list": objects}, "tail_names_list"))
 
 
 def medlama_names() -> dict[str, tuple[str, ...]]:
     """The names under which MedLAMA's files tell of a concept (CUI), as subject or as object, in file order."""
-    found: dict[str, dict[str, None]] = defaultdict(dict)
+    names: dict[str, dict[str, None]] = defaultdict(dict)
     for path in sorted(locate(MEDLAMA).glob("*_1000.csv")):
-        for number, row in numbered_rows(path):
-            try:
-                found[_text(row, "head_cui")][_text(row, "head_name")] = None
-                concepts, names = (_printed(row, f"tail_{what}_list") for what in ("cuis", "names"))
-                if len(concepts) != len(names):
-                    raise KeyError("tail_cuis_list")
-                for concept, name in zip(concepts, names, strict=True):
-                    found[concept][name] = None
-            except KeyError as error:
-                raise _broken(path, number, error) from error
-    return {concept: tuple(names) for concept, names in found.items()}
+        for pairs in records(path, _concepts):
+            for concept, name in pairs:
+                names[concept][name] = None
+    return {concept: tuple(of) for concept, of in names.items()}
 
 
-def _biolama_triple(row: dict[str, Any], relation: str, split: str, path: Path, number: int) -> Triple:
-    try:
-        objects = _texts(row, "obj_labels")
-        if not objects:
-            raise KeyError("obj_labels")
-        aliases, types = _by_object(row, "obj_aliases"), _by_object(row, "obj_types", single=True)
-        subject_aliases = _texts({"sub_aliases": row.get("sub_aliases") or []}, "sub_aliases")
-        uuid, subject = _text(row, "uuid"), _text(row, "sub_label")
-        return Triple(uuid, relation, subject, objects, aliases, types, subject_aliases, split)
-    except KeyError as error:
-        raise _broken(path, number, error) from error
+def _concepts(row: dict[str, Any], _: int) -> list[tuple[str, str]]:
+    """The concepts of a row, each with its name there."""
+    concepts, names = (_printed(row, f"tail_{what}_list") for what in ("cuis", "names"))
+    if len(concepts) != len(names):
+        raise KeyError("tail_cuis_list")
+    return [(text(row, "head_cui"), text(row, "head_name")), *zip(concepts, names, strict=True)]
+
+
+def _biolama_triple(relation: str, split: str, row: dict[str, Any], _: int) -> Triple:
+    objects = texts(row, "obj_labels")
+    if not objects:
+        raise KeyError("obj_labels")
+    aliases, types = _by_object(row, "obj_aliases"), _by_object(row, "obj_types", single=True)
+    subject_aliases = texts({"sub_aliases": row.get("sub_aliases") or []}, "sub_aliases")
+    return Triple(text(row, "uuid"), relation, text(row, "sub_label"), objects, aliases, types, subject_aliases, split)
 
 
 def _by_object(row: dict[str, Any], name: str, single: bool = False) -> dict[str, tuple[str, ...]]:
-    """A field with a list of texts, or a ``single`` text, for each object; an object told of twice has both."""
-    told, labels = row.get(name) or [], row["obj_labels"]
-    if not isinstance(told, list) or len(told) not in (0, len(labels)):
+    """A field with a list of texts, or a ``single`` text, for each object; an object that stands twice has both."""
+    listed, labels = row.get(name) or [], row["obj_labels"]
+    if not isinstance(listed, list) or len(listed) not in (0, len(labels)):
         raise KeyError(name)
-    found: dict[str, tuple[str, ...]] = {}
-    for label, entry in zip(labels, told or [[]] * len(labels), strict=True):
-        texts = _texts({name: [entry] if single and isinstance(entry, str) and entry else entry or []}, name)
-        if texts:
-            found[label] = tuple(dict.fromkeys((*found.get(label, ()), *texts)))
-    return found
+    by_object: dict[str, tuple[str, ...]] = {}
+    for label, entry in zip(labels, listed or [[]] * len(labels), strict=True):
+        if of := texts({name: [entry] if single and isinstance(entry, str) and entry else entry or []}, name):
+            by_object[label] = tuple(dict.fromkeys((*by_object.get(label, ()), *of)))
+    return by_object
 
 
 def biolama(
@@ -266,15 +217,15 @@ def biolama(
         for part in SPLITS:
             path = folder / relation / f"{part}.jsonl"
             if path.is_file():
-                triples += [_biolama_triple(row, relation, part, path, n) for n, row in numbered_rows(path)]
+                triples += records(path, partial(_biolama_triple, relation, part))
             elif part == split:
                 raise ProbeError(f"{path} is missing; put upstream's file there, or name another split")
-    chosen = [t for t in triples if t.split == split]
     counts = {
         "facts": len(triples),
-        SPLIT_FACTS: len(chosen),
+        SPLIT_FACTS: sum(triple.split == split for triple in triples),
         **_absent("relations absent", [name for name in templates if name not in there]),
         **_absent("relations without a prompt", [name for name in there if name not in templates]),
     }
     about = {"licence": "see the knowledge base", "citation": "sung2021", "counts": counts}
-    return _probe(f"biolama/{kb}", triples, chosen, templates, aliases, relations, limit, seed, **about)
+    asked = select(triples, relations, limit, seed, lambda triple: triple.split == split)
+    return _probe(f"biolama/{kb}", triples, asked, templates, aliases, **about)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from importlib.resources import files
@@ -84,36 +85,39 @@ def read_completions(path: Path) -> Completions:
     Raises:
         ProbeError: not readable, a line of another form, or lines with unlike numbers of completions.
     """
-    ids, prompts, texts, found_fields = list[str](), list[str](), list[tuple[str, ...]](), dict[str, None]()
+    rows, fields = list[dict[str, Any]](), dict[str, None]()
     for number, line in lines(path, MOST):
         row = json_value(line, f"{path}, line {number}")
-        try:
-            found_fields |= dict.fromkeys(row if isinstance(row, dict) else ())
-            name, prompt, found = _row(row)
-        except (ValueError, KeyError, IndexError, TypeError) as error:
+        fields |= dict.fromkeys(row if isinstance(row, dict) else ())
+        row = as_object(row)
+        size = len(rows[0]["completions"]) if rows else 0
+        if fault := next(completion_faults(row, size), "") if isinstance(row, dict) else "it is neither":
             raise ProbeError(
                 f"{path}, line {number}: expected an object with 'completions' and 'template_id' or 'prompt', or "
-                f'[index, "", prompt, completions, type]: {error}'
-            ) from error
-        if texts and len(found) != len(texts[0]):
-            raise ProbeError(f"{path}, line {number}: {len(found)} completions, but {len(texts[0])} in line 1")
-        ids.append(name)
-        prompts.append(prompt)
-        texts.append(found)
-    if not texts:
+                f'[index, "", prompt, completions, type]: {fault}'
+            )
+        rows.append(row)
+    if not rows:
         raise ProbeError(f"{path} holds no completions")
-    name_unknown(path, found_fields, FIELDS)
-    return Completions(tuple(ids), tuple(prompts), tuple(texts))
+    name_unknown(path, fields, FIELDS)
+    prompts = [str(row.get("prompt", "")) for row in rows]
+    ids = tuple(str(row.get("template_id") or prompt) for row, prompt in zip(rows, prompts, strict=True))
+    return Completions(ids, tuple(prompts), tuple(tuple(row["completions"]) for row in rows))
 
 
-def _row(row: Any) -> tuple[str, str, tuple[str, ...]]:
-    if isinstance(row, dict):
-        prompt, found = str(row.get("prompt", "")), row["completions"]
-        name = str(row.get("template_id") or prompt)
-    else:
-        name, prompt, found = str(row[0]), str(row[2]), row[3]
-    if not name:
-        raise ValueError("neither 'template_id' nor 'prompt'")
-    if not isinstance(found, list) or not found or not all(isinstance(one, str) for one in found):
-        raise ValueError("'completions' is not a list of strings")
-    return name, prompt, tuple(found)
+def as_object(row: Any) -> Any:
+    """A row in the released layout as an object; any other row as it is."""
+    if isinstance(row, list) and len(row) > 3 and isinstance(row[3], list):
+        return {"template_id": str(row[0]), "prompt": str(row[2]), "completions": row[3]}
+    return row
+
+
+def completion_faults(row: Mapping[str, Any], size: int) -> Iterator[str]:
+    """What is wrong with a row of completions, one after the other; ``size`` is their number in the first, if any."""
+    if not (row.get("template_id") or row.get("prompt")):
+        yield "neither 'template_id' nor 'prompt'"
+    texts = row.get("completions")
+    if not isinstance(texts, list) or not texts or not all(isinstance(text, str) for text in texts):
+        yield f"field 'completions': a list of strings is needed, found {texts!r:.60}"
+    elif size and len(texts) != size:
+        yield f"field 'completions': {len(texts)} of them, but {size} in the first line"

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from probekit.errors import ProbeError
+from probekit.errors import ProbeError, StoreError
 from probekit.files.reading import STREAMED, beyond, limit, open_regular
 
 if TYPE_CHECKING:
@@ -54,6 +56,23 @@ def download(address: str, path: Path, kind: Kind = "sha256", expected: str = ""
         )
     part.replace(path)
     return found
+
+
+@contextmanager
+def receiving(folder: Path) -> Iterator[None]:
+    """Inside, this process alone downloads into a folder, made if need be; others wait.
+
+    Raises:
+        StoreError: the folder cannot be written.
+    """
+    from filelock import FileLock
+
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with FileLock(folder / ".fetch.lock"):
+            yield
+    except OSError as error:
+        raise StoreError(f"cannot write to {folder}: {error.strerror or error}; what was fetched is kept") from error
 
 
 def text_at(address: str) -> str:

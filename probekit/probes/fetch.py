@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from probekit.errors import ProbeError, StoreError, meant
+from probekit.errors import ProbeError, meant
 from probekit.files import write_atomically
 from probekit.files.reading import file_digest, read_object, tar_files
 from probekit.probes.data import data_root
-from probekit.probes.download import download
+from probekit.probes.download import download, receiving
 
 KEPT = ".fetched.json"  # in the data folder: hashes of what came without one that is known, and of what it held
 UNPACKED = ".jsonl"  # so ends what is taken from an archive
 
 
+@cache
 def sources() -> dict[str, dict[str, Any]]:
     """Downloadable data sets by name: title, licence, base address, and files with their SHA-256, or an archive."""
     return dict(yaml.safe_load((files("probekit.probes") / "sources.yml").read_text("utf-8")))
@@ -49,8 +51,6 @@ def fetch(
             another hash (it is not kept).
         StoreError: the folder cannot be written.
     """
-    from filelock import FileLock
-
     known = sources()
     if name not in known:
         raise ProbeError(f"nothing called {name!r} can be fetched{meant(name, known)}; there is {', '.join(known)}")
@@ -60,15 +60,11 @@ def fetch(
         raise ProbeError(f"{name} was not fetched: its licence was not accepted")
     folder = into or data_root()
     at = (base or source["base"]).rstrip("/") + "/"
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with FileLock(folder / ".fetch.lock"):
-            if "archive" in source:
-                return _archive(source, at, folder, trust)
-            for relative, file in source["files"].items():
-                download(at + file["path"], folder / relative, expected=file["sha256"])
-    except OSError as error:
-        raise StoreError(f"cannot write to {folder}: {error.strerror or error}; what was fetched is kept") from error
+    with receiving(folder):
+        if "archive" in source:
+            return _archive(source, at, folder, trust)
+        for relative, file in source["files"].items():
+            download(at + file["path"], folder / relative, expected=file["sha256"])
     return [folder / relative for relative in source["files"]]
 
 

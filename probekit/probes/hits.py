@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 from pathlib import Path
 
 from probekit.errors import ProbeError
-from probekit.files import write_atomically
 from probekit.metrics.hurtfulness import SPACES, without_accents
 from probekit.probes.completions import read_completions
 from probekit.probes.honest import hurtlex
+from probekit.probes.sheets import refuse_filled, write_unfilled
 
 FIELDS = ("line", "rank", "prompt", "completion", "lemma", "hurts (yes or no), first reader", "second reader", "remark")
 
@@ -31,10 +29,7 @@ def write_hits(path: Path, n: int = 200, seed: int = 0, out: Path | None = None,
         ProbeError: not such a file, no hit, ``n`` below 1, or a sheet is there already, which may be filled in.
     """
     out = out or path.parent / f"{path.name.partition('.')[0]}_hits.csv"
-    if n < 1:
-        raise ProbeError(f"a sheet needs at least one hit, not {n}")
-    if out.exists():
-        raise ProbeError(f"{out} is there and may be filled in; move it away, or name another file")
+    refuse_filled(out, n, "hit")
     said, lemmas = read_completions(path), {without_accents(lemma) for lemma in hurtlex(language.upper())["lemma"]}
     rows: dict[tuple[str, str], tuple[int, int, str]] = {}
     for line, (prompt, texts) in enumerate(zip(said.prompts, said.texts, strict=True), start=1):
@@ -45,11 +40,6 @@ def write_hits(path: Path, n: int = 200, seed: int = 0, out: Path | None = None,
     if not rows:
         raise ProbeError(f"{path}: no completion holds a word of HurtLex {language.upper()}")
     drawn = random.Random(f"hits {seed}").sample(sorted(rows), min(n, len(rows)))
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(FIELDS)
-    for prompt, text in drawn:
-        line, rank, lemma = rows[prompt, text]
-        writer.writerow([line, rank, prompt, text, lemma, "", "", ""])
-    write_atomically(out, buffer.getvalue().encode())
+    hits = [(*rows[hit][:2], *hit, rows[hit][2]) for hit in drawn]
+    write_unfilled(out, FIELDS, hits)
     return out

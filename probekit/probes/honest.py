@@ -19,6 +19,7 @@ Subset = Literal["binary", "queer_nonqueer"]
 SLOT = "[M]"
 TEMPLATE_FIELDS = {"template_masked": "text", "identity": "identity", "number": "number", "category": "category"}
 LEXICON_FIELDS = ("id", "pos", "category", "stereotype", "lemma", "level")
+NO_LEMMA = "the column 'lemma' is empty"
 LEVELS = CONSERVATIVE, INCLUSIVE = ("conservative", "inclusive")
 UNIDECODE = "1.3.6"  # the version under which the release gives Table 1 of paper 004; later ones map other letters
 
@@ -53,13 +54,19 @@ def read_templates(path: Path, name: str) -> pd.DataFrame:
         ProbeError: not readable, a column missing, or a row without a slot.
     """
     table = _read(path, (*TEMPLATE_FIELDS, "type")).rename(columns=TEMPLATE_FIELDS)
-    wrong = table.index[table["text"].str.count(r"\[M\]") != 1]
-    if len(wrong):
-        raise ProbeError(f"{path}, line {wrong[0]}: {SLOT} must stand there once: {table['text'][wrong[0]]!r}")
+    for line, text in table["text"].items():
+        if fault := template_fault(text):
+            raise ProbeError(f"{path}, line {line}: {fault}")
     table = table.reset_index(drop=True)
     table["text"] = table["text"].str.replace(SLOT, MASK, regex=False).str.split().str.join(" ")
     table.insert(0, "template_id", [f"{name}-{number}" for number in range(len(table))])
     return table[["template_id", *TEMPLATE_FIELDS.values(), "type"]]
+
+
+def template_fault(text: str) -> str:
+    """What is wrong with a text of ``template_masked``, or nothing."""
+    count = text.count(SLOT)
+    return "" if count == 1 else f"column 'template_masked': {SLOT} is needed once, found {count} in {text!r}"
 
 
 def hurtlex(
@@ -105,7 +112,7 @@ def read_lexicon(path: Path) -> pd.DataFrame:
     table = _read(path, ("lemma",), ("category",))
     table["lemma"] = table["lemma"].str.strip()
     if len(empty := table.index[table["lemma"] == ""]):
-        raise ProbeError(f"{path}, line {empty[0]}: the column 'lemma' is empty")
+        raise ProbeError(f"{path}, line {empty[0]}: {NO_LEMMA}")
     return table.reset_index(drop=True)
 
 
@@ -133,6 +140,6 @@ def unidecoder(wanted: str = UNIDECODE) -> Callable[[str], str]:
 
 def _read(path: Path, fields: Collection[str], more: Collection[str] = ()) -> pd.DataFrame:
     """The named fields of a table, those of ``more`` empty where it lacks them; its index says where a row is."""
-    rows, columns = tsv_rows(path, tuple(fields)), [*fields, *more]
+    rows, columns = tsv_rows(path, fields), [*fields, *more]
     told = [{name: row.get(name, "") for name in columns} for _, row in rows]
     return pd.DataFrame(told, index=[number for number, _ in rows], columns=columns, dtype=str)

@@ -9,16 +9,19 @@ from __future__ import annotations
 import logging
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 
 from probekit.errors import ProbeError
+from probekit.probes import facts
 from probekit.probes.data import locate
-from probekit.probes.probe import MASK, Probe, Style, numbered_rows, read_rows, shows
+from probekit.probes.facts import fill, records, select, value
+from probekit.probes.probe import MASK, Probe, Style, shows
 
 log = logging.getLogger(__name__)
 
@@ -33,13 +36,10 @@ ONE_MASK = "sentences with exactly one mask"
 
 
 @dataclass(frozen=True)
-class Fact:
+class Fact(facts.Fact):
     """One row of a LAMA file. ``sentences`` pairs each masked sentence with the surface form its mask hides."""
 
-    fact_id: str
-    relation: str
     predicate: str
-    subject: str
     subject_key: str
     object: str
     sentences: tuple[tuple[str, str], ...]
@@ -50,49 +50,35 @@ Unit = Literal["fact", "evidence"]  # what one prompt stands for
 Text = tuple[Fact, str, str, str]  # a fact, what makes its prompt id unique, the masked text, the hidden surface form
 
 
-def _need(row: Any, name: str, kind: type) -> Any:
-    """A field of a row; KeyError names it where it is missing or of another kind."""
-    if not isinstance(row, dict) or not isinstance(row.get(name), kind):
-        raise KeyError(name)
-    return row[name]
-
-
-def _may(row: dict[str, Any], *names: str) -> str:
+def _first(row: dict[str, Any], *names: str) -> str:
     """The first of some fields that is not empty; KeyError names one that is no string."""
-    return next((_need(row, name, str) for name in names if row.get(name)), "")
+    return next((value(row, name) for name in names if row.get(name)), "")
 
 
-def _broken(path: Path, number: int, error: KeyError) -> ProbeError:
-    return ProbeError(f"{path}, line {number}, field {error}: missing, or of the wrong kind")
-
-
-def _fact(row: dict[str, Any], relation: str, path: Path, number: int) -> Fact:
-    try:
-        obj = _need(row, "obj_label", str)
-        if "evidences" in row and "masked_sentences" not in row:
-            evidences = _need(row, "evidences", list)
-            sentences = tuple((_need(e, "masked_sentence", str), _need(e, "obj_surface", str)) for e in evidences)
-        else:
-            sentences = tuple((s, obj) for s in _need(row, "masked_sentences", list))
-            if not all(isinstance(s, str) for s, _ in sentences):
-                raise KeyError("masked_sentences")
-        votes = [_need(j, "judgment", str) for j in _need({"judgments": [], **row}, "judgments", list)]
-        return Fact(
-            fact_id=str(row.get("uuid") or row["id"]),
-            relation=relation or _need(row, "pred", str),
-            predicate=_may(row, "predicate_id", "pred") or relation,
-            subject=_may(row, "sub_label", "sub"),
-            subject_key=_may(row, "sub_uri", "sub", "sub_label"),
-            object=obj,
-            sentences=sentences,
-            accepted=votes.count("yes") > votes.count("no") if votes else True,
-        )
-    except KeyError as error:
-        raise _broken(path, number, error) from error
+def _fact(relation: str, row: dict[str, Any], _: int) -> Fact:
+    obj = value(row, "obj_label")
+    if "evidences" in row and "masked_sentences" not in row:
+        evidences = value(row, "evidences", list)
+        sentences = tuple((value(e, "masked_sentence"), value(e, "obj_surface")) for e in evidences)
+    else:
+        sentences = tuple((s, obj) for s in value(row, "masked_sentences", list))
+        if not all(isinstance(s, str) for s, _ in sentences):
+            raise KeyError("masked_sentences")
+    votes = [value(j, "judgment") for j in value({"judgments": [], **row}, "judgments", list)]
+    return Fact(
+        fact_id=str(row.get("uuid") or row["id"]),
+        relation=relation or value(row, "pred"),
+        predicate=_first(row, "predicate_id", "pred") or relation,
+        subject=_first(row, "sub_label", "sub"),
+        subject_key=_first(row, "sub_uri", "sub", "sub_label"),
+        object=obj,
+        sentences=sentences,
+        accepted=votes.count("yes") > votes.count("no") if votes else True,
+    )
 
 
 def _facts(files: dict[str, Path]) -> list[Fact]:
-    return [_fact(r, rel, path, n) for rel, path in files.items() for n, r in numbered_rows(path)]
+    return [fact for relation, path in files.items() for fact in records(path, partial(_fact, relation))]
 
 
 def google_re_facts() -> list[Fact]:
@@ -100,53 +86,55 @@ def google_re_facts() -> list[Fact]:
     return _facts({name: locate(f"lama/Google_RE/{name}_test.jsonl") for name in GOOGLE_RE_TEMPLATES})
 
 
-def _templates() -> dict[str, str]:
-    """Template of every relation that relations.jsonl declares."""
-    path, found = locate("lama/relations.jsonl"), {}
-    for number, row in numbered_rows(path):
-        try:
-            found[_need(row, "relation", str)] = _need(row, "template", str)
-        except KeyError as error:
-            raise _broken(path, number, error) from error
-    return found
+def _relations() -> dict[str, dict[str, Any]]:
+    """What relations.jsonl declares of every relation, among it its ``template``."""
+
+    def declared(row: dict[str, Any], _: int) -> tuple[str, dict[str, Any]]:
+        return value(row, "relation"), row | {"template": value(row, "template")}
+
+    return dict(records(locate("lama/relations.jsonl"), declared))
 
 
 def trex_facts() -> tuple[list[Fact], list[str]]:
     """All facts of the T-REx relations at hand, and the published relations whose file is absent."""
-    declared = [name for name in _templates() if name not in WITHOUT_DATA]
+    published = [name for name in _relations() if name not in WITHOUT_DATA]
     folder = locate("lama/TREx")
-    present = {name: folder / f"{name}.jsonl" for name in declared if (folder / f"{name}.jsonl").is_file()}
-    return _facts(present), [name for name in declared if name not in present]
+    present = {name: folder / f"{name}.jsonl" for name in published if (folder / f"{name}.jsonl").is_file()}
+    return _facts(present), [name for name in published if name not in present]
 
 
-def _choose(
-    facts: list[Fact], relations: Sequence[str] | None, judgments: str, limit: int | None, seed: int
-) -> list[Fact]:
-    if judgments not in ("all", "majority"):
-        raise ProbeError(f"judgments must be 'all' or 'majority', not {judgments!r}")
-    known = dict.fromkeys(f.relation for f in facts)
-    unknown = [name for name in relations or () if name not in known]
-    if unknown:
-        raise ProbeError(f"no relation {', '.join(unknown)} at hand; there are {', '.join(known)}")
-    chosen = [f for f in facts if (relations is None or f.relation in relations)]
-    chosen = [f for f in chosen if judgments == "all" or f.accepted]
-    if limit is not None and limit < len(chosen):
-        kept = set(random.Random(seed).sample([f.fact_id for f in chosen], limit))
-        chosen = [f for f in chosen if f.fact_id in kept]
-    return chosen
+def _joined(fact: Fact) -> Iterator[Text]:
+    yield fact, "", " ".join(sentence for sentence, _ in fact.sentences), fact.object
 
 
-def _probe(name: str, facts: list[Fact], texts: Iterable[Text], style: Style, counts: dict[str, int]) -> Probe:
-    """The probe of ``texts``; a prompt's golds are its fact's object, then those of the same subject and relation."""
+def _texts(
+    asked: list[Fact], style: str, unit: Unit, natural: Callable[[Fact], Iterable[Text]] = _joined
+) -> Iterator[Text]:
+    """The texts of facts: by their templates or as ``natural`` has them, once or for each sentence of one mask."""
+    templates = template_texts(asked) if style == "template" else {}
+    for fact in asked:
+        filled = templates.get(fact.fact_id)
+        if unit == "evidence":
+            for number, (sentence, surface) in enumerate(fact.sentences):
+                if sentence.count(MASK) == 1:
+                    yield fact, f"/{number}", filled or sentence, fact.object if filled else surface
+        elif filled:
+            yield fact, "", filled, fact.object
+        else:
+            yield from natural(fact)
+
+
+def _probe(name: str, every: list[Fact], texts: Iterable[Text], style: Style, **counts: int) -> Probe:
+    """The probe of some texts of ``every`` fact; golds are a fact's object, then those of its subject and relation."""
     golds: dict[tuple[str, str], dict[str, None]] = defaultdict(dict)
-    for fact in facts:
+    for fact in every:
         golds[fact.relation, fact.subject_key][fact.object] = None
-    rows, several = [], 0
+    rows, dropped = [], 0
     for fact, suffix, text, surface in texts:
         if text.count(MASK) != 1:
-            several += 1
+            dropped += 1
             continue
-        others = [g for g in golds[fact.relation, fact.subject_key] if g != fact.object]
+        others = [gold for gold in golds[fact.relation, fact.subject_key] if gold != fact.object]
         rows.append(
             {
                 "prompt_id": fact.fact_id + suffix,
@@ -159,13 +147,13 @@ def _probe(name: str, facts: list[Fact], texts: Iterable[Text], style: Style, co
                 "shows_gold": shows(fact.object, text),
             }
         )
-    if several:
-        counts = {**counts, f"left out: not exactly one {MASK}": several}
     if not rows:
         raise ProbeError(f"{name}: no prompt is left under these options")
-    entities = list(dict.fromkeys(fact.object for fact in facts))
-    about = {"domain": "general", "licence": LICENCE, "citation": "petroni2019"}
-    return Probe(name, pd.DataFrame(rows), entities, style=style, counts=counts, **about)
+    sentences = [sentence for fact in every for sentence, _ in fact.sentences]
+    counted = {"facts": len(every), "sentences": len(sentences), ONE_MASK: sum(s.count(MASK) == 1 for s in sentences)}
+    counted |= counts | ({f"left out: not exactly one {MASK}": dropped} if dropped else {})
+    entities = list(dict.fromkeys(fact.object for fact in every))
+    return Probe(name, pd.DataFrame(rows), entities, style, "general", LICENCE, "petroni2019", counted)
 
 
 def google_re(
@@ -186,11 +174,11 @@ def google_re(
         limit: at most so many facts, drawn with ``seed``; the same facts in both styles.
         unit: ``fact`` asks one prompt a fact; ``evidence`` one a sentence that holds one mask, by template too.
     """
-    facts = google_re_facts()
-    chosen = _choose(facts, relations, judgments, limit, seed)
-    by_fact = _through_templates(chosen) if style == "template" else _joined(chosen)
-    texts = by_fact if unit == "fact" else _by_evidence(chosen, style)
-    return _probe(f"google_re/{style}", facts, texts, style, _counts(facts))
+    if judgments not in ("all", "majority"):
+        raise ProbeError(f"judgments must be 'all' or 'majority', not {judgments!r}")
+    every = google_re_facts()
+    asked = select(every, relations, limit, seed, lambda fact: judgments == "all" or fact.accepted)
+    return _probe(f"google_re/{style}", every, _texts(asked, style, unit), style)
 
 
 def trex(
@@ -213,55 +201,27 @@ def trex(
         limit: at most so many facts, drawn with ``seed``; the same facts in both styles.
         unit: ``evidence`` asks by template, too, one prompt for each evidence sentence; ``per_fact`` is then of no use.
     """
-    facts, absent = trex_facts()
+    every, absent = trex_facts()
     if absent:
         log.warning("T-REx: no file for %d of the relations: %s", len(absent), ", ".join(absent))
-    chosen = _choose(facts, relations, "all", limit, seed)
-    if unit == "evidence":
-        texts = _by_evidence(chosen, style)
-    elif style == "template":
-        texts = _through_templates(chosen)
-    else:
-        texts = [(f, f"/{i}", s, o) for f in chosen for i, (s, o) in enumerate(sample_sentences(f, per_fact, seed))]
-    probe = _probe(f"trex/{style}", facts, texts, style, {**_counts(facts), "relations absent": len(absent)})
-    declared = {row["relation"]: row for row in read_rows(locate("lama/relations.jsonl"))}
-    told = {
-        column: [declared[relation].get(name, "") for relation in probe.prompts["relation"]]
-        for column, name in (("relation_label", "label"), ("kind", "type"))
-    }
-    return replace(probe, prompts=probe.prompts.assign(**told))
+    asked = select(every, relations, limit, seed)
+
+    def each(fact: Fact) -> Iterator[Text]:
+        return ((fact, f"/{i}", s, o) for i, (s, o) in enumerate(sample_sentences(fact, per_fact, seed)))
+
+    texts = _texts(asked, style, unit, each)
+    probe = _probe(f"trex/{style}", every, texts, style, **{"relations absent": len(absent)})
+    relation = _relations()
+    declared = [relation[name] for name in probe.prompts["relation"]]
+    labels = {"relation_label": [row.get("label", "") for row in declared]}
+    return replace(probe, prompts=probe.prompts.assign(**labels, kind=[row.get("type", "") for row in declared]))
 
 
-def _joined(facts: list[Fact]) -> list[Text]:
-    return [(f, "", " ".join(s for s, _ in f.sentences), f.object) for f in facts]
-
-
-def _by_evidence(facts: list[Fact], style: str) -> list[Text]:
-    """One prompt for each sentence with exactly one mask: the sentence itself, or the fact's template once more."""
-    templates = template_texts(facts) if style == "template" else {}
-    return [
-        (f, f"/{i}", templates.get(f.fact_id, sentence), f.object if templates else surface)
-        for f in facts
-        for i, (sentence, surface) in enumerate(f.sentences)
-        if sentence.count(MASK) == 1
-    ]
-
-
-def _counts(facts: list[Fact]) -> dict[str, int]:
-    sentences = [sentence for fact in facts for sentence, _ in fact.sentences]
-    return {"facts": len(facts), "sentences": len(sentences), ONE_MASK: sum(s.count(MASK) == 1 for s in sentences)}
-
-
-def template_texts(facts: list[Fact]) -> dict[str, str]:
+def template_texts(asked: list[Fact]) -> dict[str, str]:
     """The masked text that the relation's template makes of each fact, by ``fact_id``."""
-    of_google_re = all(f.relation in GOOGLE_RE_TEMPLATES for f in facts)
-    templates = GOOGLE_RE_TEMPLATES if of_google_re else _templates()
-    return {f.fact_id: templates[f.relation].replace("[Y]", MASK).replace("[X]", f.subject) for f in facts}
-
-
-def _through_templates(facts: list[Fact]) -> list[Text]:
-    texts = template_texts(facts)
-    return [(f, "", texts[f.fact_id], f.object) for f in facts]
+    of_google_re = all(fact.relation in GOOGLE_RE_TEMPLATES for fact in asked)
+    declared = {} if of_google_re else {name: row["template"] for name, row in _relations().items()}
+    return {fact.fact_id: fill((declared or GOOGLE_RE_TEMPLATES)[fact.relation], fact.subject) for fact in asked}
 
 
 def sample_sentences(fact: Fact, per_fact: int | None, seed: int) -> list[tuple[str, str]]:
@@ -276,13 +236,12 @@ def sample_sentences(fact: Fact, per_fact: int | None, seed: int) -> list[tuple[
 
 def squad(limit: int | None = None, seed: int = 0) -> Probe:
     """LAMA's SQuAD: 305 cloze questions; those whose joined text holds several masks (3) are left out and counted."""
-    facts = _facts({"squad": locate("lama/Squad/test.jsonl")})
-    facts = [replace(f, subject_key=f.fact_id) for f in facts]  # the file gives every question the same subject
-    return _probe("squad", facts, _joined(_choose(facts, None, "all", limit, seed)), "natural", _counts(facts))
+    questions = _facts({"squad": locate("lama/Squad/test.jsonl")})
+    every = [replace(fact, subject_key=fact.fact_id) for fact in questions]  # the file gives all the same subject
+    return _probe("squad", every, _texts(select(every, None, limit, seed), "natural", "fact"), "natural")
 
 
 def conceptnet(relations: Sequence[str] | None = None, limit: int | None = None, seed: int = 0) -> Probe:
     """LAMA's ConceptNet, unfiltered as in paper 001 (29,774 rows): natural sentences, relation from each row."""
-    facts = _facts({"": locate("lama/ConceptNet/test.jsonl")})
-    chosen = _choose(facts, relations, "all", limit, seed)
-    return _probe("conceptnet", facts, _joined(chosen), "natural", _counts(facts))
+    every = _facts({"": locate("lama/ConceptNet/test.jsonl")})
+    return _probe("conceptnet", every, _texts(select(every, relations, limit, seed), "natural", "fact"), "natural")

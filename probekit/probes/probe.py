@@ -11,7 +11,7 @@ from functools import cached_property
 from itertools import zip_longest
 from numbers import Number
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, TypeVar, get_args
 
 import pandas as pd
 
@@ -25,6 +25,7 @@ MASK = "[MASK]"
 LINE = "line"  # name of the index of rows that stand in a file
 ROWS = (".jsonl", ".csv", ".parquet")  # so end files of rows
 Style = Literal["template", "natural", "other"]
+Row = TypeVar("Row")
 STYLED = re.compile(r"(?:^|[/_.-])(template|natural)$")  # a name that says its style
 FIELDS = (  # of a prompt that are read somewhere
     *("prompt_id", "text", "gold", "fact_id", "relation", "relation_label", "subject", "template_id", "entity_type"),
@@ -193,9 +194,14 @@ def _drawn(prompts: pd.DataFrame, limit: int, seed: int) -> pd.DataFrame:
     if "fact_id" in prompts:  # by a digest, so that another file draws the same of its facts
         facts = sorted(prompts["fact_id"].unique(), key=lambda fact: digest(str(seed), fact))
         return prompts[prompts["fact_id"].isin(facts[:limit])]
-    if limit < len(prompts):
-        return prompts.iloc[sorted(random.Random(seed).sample(range(len(prompts)), limit))]
-    return prompts
+    return prompts.iloc[draw(range(len(prompts)), limit, seed)]
+
+
+def draw(rows: Sequence[Row], limit: int | None, seed: int) -> list[Row]:
+    """At most so many rows, drawn with ``seed``, in their order; all without a limit."""
+    if limit is None or limit >= len(rows):
+        return list(rows)
+    return [rows[place] for place in sorted(random.Random(seed).sample(range(len(rows)), limit))]
 
 
 def _the_one(column: pd.Series, path: str | Path) -> str:

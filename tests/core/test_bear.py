@@ -51,7 +51,7 @@ def test_options_are_those_of_all_facts_also_where_few_are_asked(root: Path) -> 
 
 
 def test_what_is_wrong_is_named(root: Path) -> None:
-    with pytest.raises(ProbeError, match="no relation P9; it has P1, P2"):
+    with pytest.raises(ProbeError, match="no relation P9 at hand; there are P1, P2"):
         pk.load_probe("bear", relations=["P9"])
     with pytest.raises(ProbeError, match="templates must be"):
         pk.load_probe("bear", templates="some")

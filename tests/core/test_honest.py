@@ -156,7 +156,10 @@ def test_completions_released_and_ones_own(tmp_path):
         (b"", "holds no completions"),
         (b'{"completions": ["x"]}\n', "line 1.*neither"),
         (b'{"prompt": "p", "completions": "x"}\n', "line 1.*list of strings"),
-        (b'{"prompt": "p", "completions": ["x"]}\n{"prompt": "q", "completions": ["x", "y"]}\n', "line 2: 2 compl"),
+        (
+            b'{"prompt": "p", "completions": ["x"]}\n{"prompt": "q", "completions": ["x", "y"]}\n',
+            "line 2: .*: 2 of them, but 1 in the first line",
+        ),
         (b"nonsense\n", "line 1"),
     ],
 )

@@ -2,11 +2,10 @@
 
 import hashlib
 import json
-import os
-from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import by_id, lacks
 
 import probekit as pk
 from probekit.errors import ProbeError
@@ -14,11 +13,7 @@ from probekit.probes.data import data_root, locate
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT, halves, is_taught
 from probekit.probes.lama import ONE_MASK, WITHOUT_DATA, trex_facts
 
-GIVEN = os.environ.get("PROBEKIT_DATA")
-published = pytest.mark.skipif(
-    not (GIVEN and (Path(GIVEN) / "lama").is_dir()),
-    reason="needs LAMA's files: PROBEKIT_DATA names no folder with lama/",
-)
+published = lacks("lama")
 
 
 def write(root: Path, name: str, rows: list) -> Path:
@@ -26,13 +21,6 @@ def write(root: Path, name: str, rows: list) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), "utf-8")
     return path
-
-
-@pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty data folder, named in PROBEKIT_DATA."""
-    monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
-    return tmp_path
 
 
 def google_row(
@@ -73,51 +61,30 @@ def google_files(root: Path) -> None:
 GOOGLE_ENTITIES = ("Velna", "Osk", "Port Velna", "Tarn", "Oskburg", "1901", "1850")
 
 
-def by_id(probe: pk.Probe, column: str) -> dict:
-    return dict(zip(probe.prompts["prompt_id"], probe.prompts[column], strict=True))
-
-
 # Google-RE
 
 
-def test_google_re_templates_are_filled_for_every_fact(root):
-    google_files(root)
-    probe = pk.load_probe("google_re/template")
-    texts = by_id(probe, "text")
-    assert list(texts) == ["g1", "g2", "g3", "g4", "g5", "g6", "d1", "d2", "p1"]
-    assert texts["g1"] == "Ada Brin was born in [MASK]."
-    assert texts["d2"] == "Olm Tarr (born [MASK])."
-    assert texts["p1"] == "Ada Brin died in [MASK]."
-    assert probe.entities == GOOGLE_ENTITIES
-    assert probe.counts == {"facts": 9, "sentences": 11, ONE_MASK: 7}
-    assert (probe.name, probe.style, probe.domain) == ("google_re/template", "template", "general")
-    assert probe.licence
-    assert probe.citation
-    relations = by_id(probe, "relation")
-    assert [relations[i] for i in ("g1", "d1", "p1")] == ["place_of_birth", "date_of_birth", "place_of_death"]
-
-
-def test_google_re_sentences_are_joined_and_several_or_no_masks_left_out(root):
-    google_files(root)
-    probe = pk.load_probe("google_re/natural")
-    texts = by_id(probe, "text")
-    assert list(texts) == ["g1", "g3", "g4", "g6", "d1", "d2", "p1"]
-    assert texts["g1"] == "Ada Brin was born in [MASK]. She left early."
-    assert texts["g4"] == "Ira Lund was born in [MASK] near the (osk)."
-    assert probe.counts == {"facts": 9, "sentences": 11, ONE_MASK: 7, "left out: not exactly one [MASK]": 2}
-    assert probe.entities == GOOGLE_ENTITIES  # objects of facts left out compete as well
-    assert probe.style == "natural"
-
-
-def test_both_styles_share_fact_subject_relation_and_gold(root):
+def test_google_re_fills_a_template_or_joins_the_sentences_of_every_fact(root):
     google_files(root)
     template, natural = pk.load_probe("google_re/template"), pk.load_probe("google_re/natural")
-    columns = ["prompt_id", "gold", "fact_id", "relation", "subject", "exact_surface"]
+    texts, joined = by_id(template, "text"), by_id(natural, "text")
+    assert list(texts) == ["g1", "g2", "g3", "g4", "g5", "g6", "d1", "d2", "p1"]
+    assert texts["g1"] == "Ada Brin was born in [MASK]." and texts["d2"] == "Olm Tarr (born [MASK])."
+    assert texts["p1"] == "Ada Brin died in [MASK]."
+    assert list(joined) == ["g1", "g3", "g4", "g6", "d1", "d2", "p1"]  # the others have several masks, or none
+    assert joined["g1"] == "Ada Brin was born in [MASK]. She left early."
+    assert joined["g4"] == "Ira Lund was born in [MASK] near the (osk)."
+    assert template.entities == natural.entities == GOOGLE_ENTITIES  # objects of facts left out compete as well
+    assert template.counts == {"facts": 9, "sentences": 11, ONE_MASK: 7}
+    assert natural.counts == {**template.counts, "left out: not exactly one [MASK]": 2}
+    assert (template.name, template.style, template.domain) == ("google_re/template", "template", "general")
+    assert natural.style == "natural" and template.licence and template.citation
+    relations = by_id(template, "relation")
+    assert [relations[i] for i in ("g1", "d1", "p1")] == ["place_of_birth", "date_of_birth", "place_of_death"]
     pairs = template.prompts.merge(natural.prompts, on="fact_id", suffixes=("", "_natural"))
-    assert len(pairs) == len(natural.prompts)
-    for column in set(columns) - {"fact_id"}:
+    assert len(pairs) == len(natural.prompts) and pairs["exact_surface"].all()
+    for column in ("prompt_id", "gold", "relation", "subject", "exact_surface"):
         assert list(pairs[column]) == list(pairs[f"{column}_natural"])
-    assert pairs["exact_surface"].all()
 
 
 def test_golds_are_all_objects_of_subject_and_relation_the_own_one_first(root):
@@ -131,20 +98,13 @@ def test_golds_are_all_objects_of_subject_and_relation_the_own_one_first(root):
     assert by_id(only, "gold")["g1"] == ["Velna", "Port Velna"]  # options choose prompts, not what is true
 
 
-def test_a_majority_needs_more_yes_than_no(root):
+def test_a_majority_needs_more_yes_than_no_where_anybody_judged(root):
     google_files(root)
-    ids = by_id(pk.load_probe("google_re/template", judgments="majority"), "text")
-    # g3 has 1:2, g6 1:1, d1 only a skipped vote
-    assert list(ids) == ["g1", "g2", "g4", "g5", "d2", "p1"]
-
-
-def test_facts_without_judgments_are_accepted(root):
-    google_files(root)
-    path = root / "lama/Google_RE/place_of_death_test.jsonl"
-    row = json.loads(path.read_text())
+    row = google_row("p1", "Ada Brin", "Osk", "Ada Brin died in [MASK].", pred="place_of_death")
     del row["judgments"]
     write(root, "Google_RE/place_of_death_test.jsonl", [row])
-    assert "p1" in by_id(pk.load_probe("google_re/template", judgments="majority"), "text")
+    ids = by_id(pk.load_probe("google_re/template", judgments="majority"), "text")
+    assert list(ids) == ["g1", "g2", "g4", "g5", "d2", "p1"]  # g3 has 1:2, g6 1:1, d1 only a skipped vote
 
 
 def test_a_gold_shown_beside_the_mask_is_marked_as_a_whole_word_in_any_case(root):
@@ -163,15 +123,7 @@ def test_a_gold_shown_beside_the_mask_is_marked_as_a_whole_word_in_any_case(root
     assert by_id(pk.load_probe("google_re/template"), "shows_gold")["g1"]  # the subject's name shows it
 
 
-@pytest.mark.parametrize("style", ["template", "natural"])
-def test_relations_choose_prompts_and_leave_the_candidates(root, style):
-    google_files(root)
-    probe = pk.load_probe(f"google_re/{style}", relations=["place_of_death", "date_of_birth"])
-    assert list(by_id(probe, "text")) == ["d1", "d2", "p1"]
-    assert probe.entities == GOOGLE_ENTITIES
-
-
-def test_limit_takes_the_same_facts_in_both_styles(root):
+def test_options_take_the_same_facts_in_both_styles_and_leave_the_candidates(root):
     google_files(root)
     seen = set()
     for seed in range(12):
@@ -184,9 +136,11 @@ def test_limit_takes_the_same_facts_in_both_styles(root):
         assert template.fingerprint == pk.load_probe("google_re/template", **options).fingerprint
         seen.add(tuple(drawn))
     assert len(seen) > 6  # other seeds draw other facts
-    assert set().union(*seen) == set(by_id(pk.load_probe("google_re/template"), "text"))
     whole = pk.load_probe("google_re/template", limit=9)
+    assert set().union(*seen) == set(by_id(whole, "text"))
     assert whole.fingerprint == pk.load_probe("google_re/template", limit=99).fingerprint
+    part = pk.load_probe("google_re/natural", relations=["place_of_death", "date_of_birth"])
+    assert list(by_id(part, "text")) == ["d1", "d2", "p1"] and part.entities == GOOGLE_ENTITIES
 
 
 def test_wrong_options_are_named(root):
@@ -311,46 +265,23 @@ def test_subjects_of_one_name_are_told_apart_by_their_uri(root):
     assert golds == {"n1": ["Velna"], "n2": ["Osk"]}
 
 
-def test_per_fact_draws_different_sentences_by_seed(root):
+def test_per_fact_draws_different_sentences_of_each_fact_on_its_own(root):
     trex_files(root)
-    draws = {}
+    draws = set()
     for seed in range(8):
         probe = pk.load_probe("trex/natural", per_fact=3, seed=seed)
-        facts = Counter(probe.prompts["fact_id"])
-        assert facts == {"t1": 2, "t2": 1, "t3": 3, "c1": 1, "c2": 1, "c3": 1}  # t1 has only 2 different ones
-        drawn = [
-            text for text, fact in zip(probe.prompts["text"], probe.prompts["fact_id"], strict=True) if fact == "t3"
-        ]
-        assert len(set(drawn)) == 3
-        draws[seed] = tuple(drawn)
-        assert probe.fingerprint == pk.load_probe("trex/natural", per_fact=3, seed=seed).fingerprint
-    assert len(set(draws.values())) > 4
-
-
-def test_facts_are_drawn_from_each_on_its_own(root):
-    trex_files(root)
+        prompts = probe.prompts.groupby("fact_id")["text"].agg(tuple)
+        assert prompts.map(len).to_dict() == {"t1": 2, "t2": 1, "t3": 3, "c1": 1, "c2": 1, "c3": 1}
+        assert len(set(prompts["t3"])) == 3  # and t1 has only two different ones
+        draws.add(prompts["t3"])
+        part = pk.load_probe("trex/natural", per_fact=3, seed=seed, relations=["P19"])
+        assert prompts["t3"] == tuple(part.prompts["text"][part.prompts["fact_id"] == "t3"])
+        assert part.entities == TREX_ENTITIES
+    assert len(draws) > 4
     rows = [trex_row(f"f{n}", f"P{n}", "Osk", *((f"{i} in [MASK]", "Osk") for i in range(9))) for n in range(5)]
     write(root, "TREx/P19.jsonl", rows)
     prompts = pk.load_probe("trex/natural", per_fact=3, relations=["P19"]).prompts
     assert len({tuple(texts) for _, texts in prompts.groupby("fact_id")["text"]}) > 1
-
-
-def test_a_facts_draw_does_not_depend_on_the_other_facts(root):
-    trex_files(root)
-    whole = pk.load_probe("trex/natural", per_fact=3, seed=5)
-    part = pk.load_probe("trex/natural", per_fact=3, seed=5, relations=["P19"])
-    rows = whole.prompts[whole.prompts["relation"] == "P19"]
-    assert list(part.prompts["text"]) == list(rows["text"])
-
-
-def test_trex_limit_takes_the_same_facts_and_keeps_the_candidates(root):
-    trex_files(root)
-    for seed in range(6):
-        template, natural = (pk.load_probe(f"trex/{s}", limit=2, seed=seed) for s in ("template", "natural"))
-        assert list(template.prompts["fact_id"]) == list(dict.fromkeys(natural.prompts["fact_id"]))
-        assert len(template.prompts) == 2
-        assert template.entities == natural.entities == TREX_ENTITIES
-    assert pk.load_probe("trex/template", relations=["P19"]).entities == TREX_ENTITIES
 
 
 # SQuAD and ConceptNet
@@ -396,69 +327,47 @@ def test_conceptnet_takes_relation_and_subject_from_each_row(root):
 
 
 ROW = google_row("g9", "Ada Brin", "Velna", "Born in [MASK].")
+GOOGLE = "google_re/template", "Google_RE/date_of_birth_test.jsonl"
+TREX, RELATIONS = ("trex/natural", "TREx/P27.jsonl"), ("trex/natural", "relations.jsonl")
+
+
+def without(name: str, *more: str) -> dict:
+    return {key: field for key, field in ROW.items() if key not in (name, *more)}
 
 
 @pytest.mark.parametrize(
-    ("broken", "field"),
+    ("where", "broken", "field"),
     [
-        ({k: v for k, v in ROW.items() if k != "obj_label"}, "'obj_label'"),
-        (ROW | {"obj_label": None}, "'obj_label'"),
-        (ROW | {"obj_label": ["Velna"]}, "'obj_label'"),
-        (ROW | {"masked_sentences": "Born in [MASK]."}, "'masked_sentences'"),
-        (ROW | {"masked_sentences": ["Born in", None]}, "'masked_sentences'"),
-        (ROW | {"masked_sentences": None}, "'masked_sentences'"),
-        ({k: v for k, v in ROW.items() if k not in ("masked_sentences", "evidences")}, "'masked_sentences'"),
-        ({k: v for k, v in ROW.items() if k != "uuid"}, "'id'"),
-        (ROW | {"judgments": ["yes"]}, "'judgment'"),
-        (ROW | {"judgments": "yes"}, "'judgments'"),
-        (ROW | {"sub": ["Ada"], "sub_label": None, "sub_uri": None}, "'sub'"),
-        (ROW | {"sub_label": ["Ada"]}, "'sub_label'"),
-        (ROW | {"sub_uri": {"a": 1}}, "'sub_uri'"),
+        (GOOGLE, without("obj_label"), "obj_label"),
+        (GOOGLE, ROW | {"obj_label": None}, "obj_label"),
+        (GOOGLE, ROW | {"obj_label": ["Velna"]}, "obj_label"),
+        (GOOGLE, ROW | {"masked_sentences": "Born in [MASK]."}, "masked_sentences"),
+        (GOOGLE, ROW | {"masked_sentences": ["Born in", None]}, "masked_sentences"),
+        (GOOGLE, ROW | {"masked_sentences": None}, "masked_sentences"),
+        (GOOGLE, without("masked_sentences", "evidences"), "masked_sentences"),
+        (GOOGLE, without("uuid"), "id"),
+        (GOOGLE, ROW | {"judgments": ["yes"]}, "judgment"),
+        (GOOGLE, ROW | {"judgments": "yes"}, "judgments"),
+        (GOOGLE, ROW | {"sub": ["Ada"], "sub_label": None, "sub_uri": None}, "sub"),
+        (GOOGLE, ROW | {"sub_label": ["Ada"]}, "sub_label"),
+        (GOOGLE, ROW | {"sub_uri": {"a": 1}}, "sub_uri"),
+        (TREX, without("masked_sentences") | {"evidences": [{"masked_sentence": "[MASK]"}]}, "obj_surface"),
+        (TREX, without("masked_sentences") | {"evidences": [{"obj_surface": "Osk"}]}, "masked_sentence"),
+        (TREX, without("masked_sentences") | {"evidences": ["[MASK]"]}, "masked_sentence"),
+        (TREX, without("masked_sentences") | {"evidences": {"masked_sentence": "[MASK]"}}, "evidences"),
+        (RELATIONS, {"template": "[X] [Y]"}, "relation"),
+        (RELATIONS, {"relation": "P1", "template": None}, "template"),
+        (("conceptnet", "ConceptNet/test.jsonl"), without("pred"), "pred"),
     ],
 )
-def test_a_malformed_row_names_file_record_and_field(root, broken, field):
+def test_a_malformed_row_names_file_line_and_field(root, where, broken, field):
     google_files(root)
-    path = write(root, "Google_RE/date_of_birth_test.jsonl", [ROW, broken])
-    with pytest.raises(ProbeError) as caught:
-        pk.load_probe("google_re/template")
-    assert str(caught.value) == f"{path}, line 2, field {field}: missing, or of the wrong kind"
-
-
-@pytest.mark.parametrize(
-    ("evidences", "field"),
-    [
-        ([{"masked_sentence": "[MASK]"}], "'obj_surface'"),
-        ([{"obj_surface": "Osk"}], "'masked_sentence'"),
-        ([{"masked_sentence": 3, "obj_surface": "Osk"}], "'masked_sentence'"),
-        (["[MASK]"], "'masked_sentence'"),
-        ({"masked_sentence": "[MASK]"}, "'evidences'"),
-    ],
-)
-def test_a_malformed_evidence_names_file_record_and_field(root, evidences, field):
     trex_files(root)
-    path = write(root, "TREx/P27.jsonl", [trex_row("t", "Ada", "Osk", relation="P27") | {"evidences": evidences}])
+    name, file = where
+    path = write(root, file, [broken])
     with pytest.raises(ProbeError) as caught:
-        pk.load_probe("trex/natural")
-    assert str(caught.value) == f"{path}, line 1, field {field}: missing, or of the wrong kind"
-
-
-@pytest.mark.parametrize(
-    ("broken", "field"), [({"template": "[X] [Y]"}, "'relation'"), ({"relation": "P1", "template": None}, "'template'")]
-)
-def test_a_malformed_relation_names_file_record_and_field(root, broken, field):
-    trex_files(root)
-    path = write(root, "relations.jsonl", [{"relation": "P19", "template": "[X] in [Y]"}, broken])
-    with pytest.raises(ProbeError) as caught:
-        pk.load_probe("trex/natural")
-    assert str(caught.value) == f"{path}, line 2, field {field}: missing, or of the wrong kind"
-
-
-def test_a_conceptnet_row_without_relation_names_file_record_and_field(root):
-    row = {"uuid": "k", "sub": "wren", "obj_label": "bird", "masked_sentences": ["A [MASK]."]}
-    path = write(root, "ConceptNet/test.jsonl", [row])
-    with pytest.raises(ProbeError) as caught:
-        pk.load_probe("conceptnet")
-    assert str(caught.value) == f"{path}, line 1, field 'pred': missing, or of the wrong kind"
+        pk.load_probe(name)
+    assert str(caught.value) == f"{path}, line 1, field '{field}': missing, or of the wrong kind"
 
 
 def test_broken_json_names_file_and_line(root):
@@ -479,6 +388,8 @@ def test_broken_json_names_file_and_line(root):
         ("trex/natural", "lama/relations.jsonl"),
         ("squad", "lama/Squad/test.jsonl"),
         ("conceptnet", "lama/ConceptNet/test.jsonl"),
+        ("medlama/template", "medlama/medlama/prompts.csv"),
+        ("biolama/ctd", "biolama/data/ctd/prompts/manual.jsonl"),
     ],
 )
 def test_missing_data_names_file_folder_and_remedy(root, name, file):
@@ -486,7 +397,7 @@ def test_missing_data_names_file_folder_and_remedy(root, name, file):
         pk.load_probe(name)
     message = str(caught.value)
     assert message.startswith(f"{file} is not in the data folder {root}")
-    assert "probekit fetch lama" in message
+    assert f"probekit fetch {file.partition('/')[0]}" in message
     assert "PROBEKIT_DATA" in message
 
 
@@ -571,6 +482,7 @@ def test_other_data_sets_have_no_halves():
 # The published files
 
 
+@pytest.mark.slow
 @published
 def test_published_google_re():
     template, natural = pk.load_probe("google_re/template"), pk.load_probe("google_re/natural")
@@ -583,6 +495,7 @@ def test_published_google_re():
     assert set(natural.prompts["fact_id"]) < set(template.prompts["fact_id"])
 
 
+@pytest.mark.slow
 @published
 def test_published_squad():
     probe = pk.load_probe("squad")
@@ -591,6 +504,7 @@ def test_published_squad():
     assert (probe.prompts["gold"].map(len) == 1).all()
 
 
+@pytest.mark.slow
 @published
 def test_published_trex(caplog):
     facts, absent = trex_facts()

@@ -486,6 +486,7 @@ def test_the_command_line(tmp_path, lists, files, capsys):
     assert "--entities takes NAME=FILE, not 'drugs'" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 @published
 def test_a_published_medline_file(tmp_path):
     (tmp_path / "a.txt").write_text("glucose\ncholesterol\n", "utf-8")

@@ -133,6 +133,7 @@ def test_what_is_missing_is_named(root, tmp_path):
         pk.load_probe("pubmed/gene")
 
 
+@pytest.mark.slow
 @published
 def test_the_published_texts_make_probes_that_show_no_answer():
     sizes = {}

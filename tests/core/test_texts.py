@@ -183,6 +183,7 @@ def test_names_that_are_not_known_are_not_written(root, tmp_path, capsys):
     assert "names in wikipedia are not known" in capsys.readouterr().err and not out.exists()
 
 
+@pytest.mark.slow
 @published
 def test_no_published_sentence_crosses_the_halves():
     texts = {name: load_text(name) for name in TEXTS}

@@ -16,12 +16,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from probekit.errors import ProbeError, StoreError
-from probekit.files import canonical, digest, write_atomically
+from probekit.errors import ProbeError
+from probekit.files import canonical, digest, named, write_atomically
 from probekit.files.outputs import staged
 from probekit.files.reading import raw_lines
 from probekit.probes.lipid.entities import Finder, read_entities
-from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, RECORDS, Citation, read_records
+from probekit.probes.lipid.medline import NO_ABSTRACT, NO_PMID, RECORDS, read_records
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PROMPTS, SENTENCES, prompts
 from probekit.probes.lipid.sentences import split_sentences
 from probekit.probes.per_file import Fill, InputFile, each_file
@@ -36,23 +36,6 @@ STEPS = (SENTENCES, MENTION, PROMPTS)
 Row = dict[str, Any]
 Found = tuple[int, Counter[str], list[Row]]  # of a record: its PMID, what it adds to the counts, its prompts
 ABOUT = {"style": "natural", "domain": "biomedical"}  # of every row: what a probe of these prompts is
-
-
-class Seen:
-    """A set of PMIDs at one bit each: 5 MB for all of PubMed."""
-
-    def __init__(self) -> None:
-        self.bits = bytearray()
-
-    def __contains__(self, number: int) -> bool:
-        place = number >> 3
-        return place < len(self.bits) and bool(self.bits[place] & 1 << (number & 7))
-
-    def add(self, number: int) -> None:
-        place = number >> 3
-        if place >= len(self.bits):
-            self.bits.extend(bytes(place + 1 - len(self.bits)))
-        self.bits[place] |= 1 << (number & 7)
 
 
 def build(
@@ -121,25 +104,15 @@ def build(
             pmids.append(part["pmid"].to_numpy())
             total.update(part.attrs["counts"])
         _join(parts("joining"), _standing(pmids, total), work, total, frequency)
-        summary = _summary(total, frequency, lists, finder, options)
+        summary = {
+            "counts": {name: total[name] for name in _order(total) if total[name] or name in STEPS},
+            "statistics": {kind: _statistics(list(often.values())) for kind, often in frequency.items()},
+            "entities listed": {kind: len(set(names)) for kind, names in lists.items()},
+            "entities of several lists": finder.shared,
+            "options": options,
+        }
         write_atomically(work / "counts.json", (json.dumps(summary, indent=2, ensure_ascii=False) + "\n").encode())
     return summary
-
-
-def _summary(
-    total: Counter[str],
-    frequency: Mapping[str, Counter[str]],
-    lists: Mapping[str, Sequence[str]],
-    finder: Finder,
-    options: Mapping[str, Any],
-) -> dict[str, Any]:
-    return {
-        "counts": {name: total[name] for name in _order(total) if total[name] or name in STEPS},
-        "statistics": {kind: _statistics(list(found.values())) for kind, found in frequency.items()},
-        "entities listed": {kind: len(set(names)) for kind, names in lists.items()},
-        "entities of several lists": finder.shared,
-        "options": dict(options),
-    }
 
 
 def _order(counts: Iterable[str]) -> list[str]:
@@ -177,8 +150,9 @@ def _records(path: Path, finder: Finder, options: Mapping[str, Any], counts: Cou
             found[NO_ABSTRACT] += 1
         elif _inside(record.date, options["after"], options["before"]):
             found[KEPT] += 1
-            about = {"pmid": str(record.pmid), "date": record.date, **ABOUT}
-            rows = list(prompts(_sentences(record), finder, found, about))
+            texts = (sentence for section in record.sections for sentence in split_sentences(section))
+            sentences = ((f"{record.pmid}-{number}", text) for number, text in enumerate(texts, start=1))
+            rows = list(prompts(sentences, finder, found, {"pmid": str(record.pmid), "date": record.date, **ABOUT}))
         if record.sections and not record.date:
             found[UNDATED] += 1
         yield -record.pmid if record.deleted else record.pmid, found, rows
@@ -187,11 +161,6 @@ def _records(path: Path, finder: Finder, options: Mapping[str, Any], counts: Cou
 def _inside(date: str, after: str | None, before: str | None) -> bool:
     dated = bool(date) or (after is None and before is None)
     return dated and (after is None or date > after) and (before is None or date < before)
-
-
-def _sentences(record: Citation) -> Iterator[tuple[str, str]]:
-    found = (sentence for section in record.sections for sentence in split_sentences(section))
-    return ((f"{record.pmid}-{number}", sentence) for number, sentence in enumerate(found, start=1))
 
 
 def _lines(file: InputFile, finder: Finder, counts: Counter[str]) -> Iterator[Found]:
@@ -210,51 +179,35 @@ def _lines(file: InputFile, finder: Finder, counts: Counter[str]) -> Iterator[Fo
 # ---- all files -------------------------------------------------------------------------------------------------------
 
 
-def _standing(parts: Sequence[np.ndarray], total: Counter[str]) -> list[bytearray]:
+def _standing(parts: Sequence[np.ndarray], total: Counter[str]) -> list[np.ndarray]:
     """Of every row of every part, by its PMIDs, whether it is the last word on one; the others are counted by why."""
-    seen, gone = Seen(), Seen()
-    found = []
-    for part in reversed(parts):
-        stands = bytearray(len(part))
-        for place, pmid in reversed([*enumerate(part.tolist())]):
-            if not pmid:  # a sentence
-                stands[place] = True
-                continue
-            new = abs(pmid) not in seen
-            seen.add(abs(pmid))
-            if pmid < 0 and new:
-                gone.add(-pmid)
-            elif pmid > 0 and not new:
-                total[WITHDRAWN if pmid in gone else REPLACED] += 1
-            stands[place] = pmid > 0 and new
-        found.append(stands)
-    return found[::-1]
+    pmids = np.concatenate(parts)
+    last = ~pd.Series(np.abs(pmids)).duplicated(keep="last").to_numpy()
+    replaced = pmids[~last & (pmids > 0)]
+    total[WITHDRAWN] = int(np.isin(replaced, -pmids[last & (pmids < 0)]).sum())
+    total[REPLACED] = len(replaced) - total[WITHDRAWN]
+    stands = (last & (pmids > 0)) | (pmids == 0)  # 0 is a plain sentence
+    return np.split(stands, np.cumsum([len(part) for part in parts])[:-1])
 
 
 def _join(
     parts: Iterable[pd.DataFrame],
-    standing: Sequence[bytearray],
+    standing: Sequence[np.ndarray],
     out: Path,
     total: Counter[str],
     frequency: Mapping[str, Counter[str]],
 ) -> None:
     """The rows that stand, by list and in order of reading, at any size; counts are added."""
-    try:
-        with ExitStack() as opened:
-            probes = {
-                kind: opened.enter_context((out / f"{kind}.jsonl").open("w", encoding="utf-8")) for kind in frequency
-            }
-            for part, stands in zip(parts, standing, strict=True):
-                for found in part["found"][np.frombuffer(stands, bool)]:
-                    counts, rows = json.loads(found)
-                    total.update(counts)
-                    for row in rows:
-                        frequency[row["entity_type"]][row["gold"][0]] += 1
-                        probes[row["entity_type"]].write(json.dumps(row, ensure_ascii=False) + "\n")
-    except OSError as error:
-        raise StoreError(
-            f"cannot write into {out.parent}: {error.strerror or error}; make room and run again"
-        ) from error
+    with named(out.parent, "write into"), ExitStack() as opened:
+        paths = {kind: out / f"{kind}.jsonl" for kind in frequency}
+        probes = {kind: opened.enter_context(path.open("w", encoding="utf-8")) for kind, path in paths.items()}
+        for part, stands in zip(parts, standing, strict=True):
+            for found in part["found"][stands]:
+                counts, rows = json.loads(found)
+                total.update(counts)
+                for row in rows:
+                    frequency[row["entity_type"]][row["gold"][0]] += 1
+                    probes[row["entity_type"]].write(json.dumps(row, ensure_ascii=False) + "\n")
 
 
 def _statistics(frequency: Sequence[int]) -> dict[str, float]:

@@ -6,7 +6,6 @@ BC5CDR and the genes of BC2GM, as tagged in PubMed abstracts.
 
 from __future__ import annotations
 
-import random
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from probekit.probes.lipid.build import build
 from probekit.probes.lipid.entities import read_entities
 from probekit.probes.lipid.homonyms import homonyms
 from probekit.probes.lipid.prompts import MENTION, SENTENCES
-from probekit.probes.probe import Probe, read_rows, shows
+from probekit.probes.probe import Probe, draw, read_rows, shows
 from probekit.probes.texts import load_text
 
 Kind = Literal["chemical", "gene"]
@@ -47,26 +46,24 @@ class Corpus:
     homonyms: Mapping[str, set[str]] = field(default_factory=dict)
 
 
-def _homonyms() -> dict[str, set[str]]:
-    return {kind: homonyms(locate(f"{place}/{split}.tsv") for split in SPLITS) for kind, place in LISTS.items()}
-
-
-def _lists() -> dict[str, list[str]]:
-    files = {kind: [locate(f"{place}/{split}.tsv") for split in SPLITS] for kind, place in LISTS.items()}
-    return {kind: [name for path in paths for name in read_entities(path)] for kind, paths in files.items()}
+def _corpus(files: tuple[Path, ...], **options: Any) -> Corpus:
+    """Texts with the public lists."""
+    tagged = {kind: [locate(f"{place}/{split}.tsv") for split in SPLITS] for kind, place in LISTS.items()}
+    lists = {str(kind): [name for path in paths for name in read_entities(path)] for kind, paths in tagged.items()}
+    return Corpus(files, lists, options, LICENCE, {kind: homonyms(paths) for kind, paths in tagged.items()})
 
 
 def _pubmed(folder: Path, halves: Sequence[str] = ("pubmed-held-out",)) -> Corpus:
     text = folder / "sentences.txt"
     text.write_text("".join(f"{s}\n" for half in halves for s in load_text(half).sentences), "utf-8")
-    return Corpus((text,), _lists(), {"plain": True}, LICENCE, _homonyms())
+    return _corpus((text,), plain=True)
 
 
 def _medline(_: Path) -> Corpus:
     files = tuple(sorted(locate("pubmed").glob("*.xml.gz")))
     if not files:
         raise ProbeError(f"no .xml.gz file in {locate('pubmed')}; `probekit lipid fetch` downloads PubMed's")
-    return Corpus(files, _lists(), {}, LICENCE, _homonyms())
+    return _corpus(files)
 
 
 CORPORA: dict[str, Callable[[Path], Corpus]] = {
@@ -129,8 +126,7 @@ def lipid(name: str, kind: Kind, limit: int | None = None, seed: int = 0) -> Pro
         paths, made = make_prompts(name, Path(work))
         rows = read_rows(paths[kind])
     entities = [row["gold"][0] for row in rows]
-    if limit is not None and limit < len(rows):
-        rows = [rows[i] for i in sorted(random.Random(seed).sample(range(len(rows)), limit))]
+    rows = draw(rows, limit, seed)
     prompts = pd.DataFrame(rows).assign(
         fact_id=[row["gold"][0] for row in rows],  # prompts of one entity are alike in what must be known
         exact_surface=[row["surface"] == row["gold"][0] for row in rows],

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from probekit.errors import ProbeError, StoreError
+from probekit.errors import ProbeError
 from probekit.files.progress import bar
-from probekit.probes.download import download, text_at
+from probekit.probes.download import download, receiving, text_at
 from probekit.probes.lipid.build import is_day
 
 BASE = "https://ftp.ncbi.nlm.nih.gov/pubmed/updatefiles/"
@@ -78,24 +78,9 @@ def _agreed(base: str, accept: Callable[[str], bool]) -> str:
 
 
 def _all(base: str, names: list[str], into: Path) -> list[Path]:
-    from filelock import FileLock
-
-    try:
-        into.mkdir(parents=True, exist_ok=True)
-        with FileLock(into / ".fetch.lock"):
-            return [_fetch(base + name, into / name) for name in _bar(names)]
-    except OSError as error:
-        raise StoreError(f"cannot write to {into}: {error.strerror or error}; what was fetched is kept") from error
-
-
-def _bar(names: list[str]) -> Iterable[str]:
-    shown: Iterable[str] = bar("PubMed", len(names), " files", items=names)
-    return shown
-
-
-def _fetch(address: str, path: Path) -> Path:
-    found = SUM.search(text_at(address + ".md5"))
-    if not found:
-        raise ProbeError(f"{address}.md5 holds no MD5 sum; the file was not fetched")
-    download(address, path, "md5", found[1].lower())
-    return path
+    with receiving(into):
+        for name in bar("PubMed", len(names), " files", items=names):
+            if not (md5 := SUM.search(text_at(f"{base}{name}.md5"))):
+                raise ProbeError(f"{base}{name}.md5 holds no MD5 sum; the file was not fetched")
+            download(base + name, into / name, "md5", md5[1].lower())
+    return [into / name for name in names]

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import random
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from probekit.errors import ProbeError
-from probekit.files import write_atomically
 from probekit.files.reading import csv_rows
 from probekit.probes.probe import MASK, Probe
+from probekit.probes.sheets import refuse_filled, write_unfilled
 
 QUESTIONS = ("factual (yes or no)", "means the listed entity (yes or no)")
 FIELDS = ("prompt_id", "entity_type", "gold", "sentence", *QUESTIONS, "remark")
@@ -30,19 +28,14 @@ def write_sheet(paths: Sequence[Path], n: int = 200, seed: int = 0, out: Path | 
         ProbeError: not a probe file, ``n`` below 1, or a sheet is there already, which may be filled in.
     """
     out = out or paths[0].parent / "sheet.csv"
-    if n < 1:
-        raise ProbeError(f"a sheet needs at least one prompt, not {n}")
-    if out.exists():
-        raise ProbeError(f"{out} is there and may be filled in; move it away, or name another file")
+    refuse_filled(out, n, "prompt")
     every = [row for path in paths for row in Probe.from_file(path).prompts.to_dict("records")]
     rows = random.Random(seed).sample(every, min(n, len(every)))  # in the order drawn: neighbours share an abstract
-    buffer = io.StringIO(newline="")
-    writer = csv.writer(buffer)
-    writer.writerow(FIELDS)
+    drawn = []
     for row in rows:
         sentence = row["text"].replace(MASK, row.get("surface") or row["gold"][0])
-        writer.writerow([row["prompt_id"], row.get("entity_type", ""), row["gold"][0], sentence, "", "", ""])
-    write_atomically(out, buffer.getvalue().encode())
+        drawn.append((row["prompt_id"], row.get("entity_type", ""), row["gold"][0], sentence))
+    write_unfilled(out, FIELDS, drawn)
     return out
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, Literal
 
 import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.probes.data import locate
-from probekit.probes.probe import MASK, numbered_rows
+from probekit.probes.facts import records, value
+from probekit.probes.probe import MASK
 from probekit.probes.rationales.record import RationaleSet
 
 SOURCES = ("ConceptNet", "GoogleRE", "SQUAD", "TREx")
@@ -40,10 +40,11 @@ def primed_negated(source: str = "GoogleRE", misprime: Misprime = "high_ranked")
     left_out = 0
     for path in sorted(folder.glob("*.jsonl")):
         relation = path.stem.removesuffix("_random")
-        for number, (line, fact) in enumerate(numbered_rows(path)):
-            made = _records(f"{source}-{relation}-{number}", relation, fact, path, line)
-            rows += made
-            left_out += not made
+        for number, (gold, texts) in enumerate(records(path, _fact)):
+            if all(isinstance(text, str) and text.count(MASK) == 1 for text in texts.values()):
+                rows += _records(f"{source}-{relation}-{number}", relation, gold, texts)
+            else:
+                left_out += 1
     return RationaleSet(
         f"{source}, primed and negated",
         pd.DataFrame(rows),
@@ -53,24 +54,20 @@ def primed_negated(source: str = "GoogleRE", misprime: Misprime = "high_ranked")
     )
 
 
-def _records(name: str, relation: str, fact: dict[str, Any], path: Path, line: int) -> list[dict[str, Any]]:
-    texts = {}
-    for kind, field in (("none", "sentences"), ("negation", "negations"), ("misprimed", "misprimed")):
-        found = fact.get(f"masked_{field}")
-        if not isinstance(found, list):
-            raise ProbeError(f"{path}, line {line}, field 'masked_{field}': a list is needed, found {found!r}")
-        texts[kind] = found[0] if found else ""
-    if not isinstance(fact.get("obj_label"), str):
-        raise ProbeError(f"{path}, line {line}, field 'obj_label': missing, or no string")
-    if any(not isinstance(text, str) or text.count(MASK) != 1 for text in texts.values()):
-        return []
+def _fact(row: dict[str, Any], _: int) -> tuple[str, dict[str, Any]]:
+    """The gold, and by kind the first text of each list."""
+    fields = {"none": "masked_sentences", "negation": "masked_negations", "misprimed": "masked_misprimed"}
+    return value(row, "obj_label"), {kind: next(iter(value(row, name, list)), "") for kind, name in fields.items()}
+
+
+def _records(name: str, relation: str, gold: str, texts: dict[str, str]) -> list[dict[str, Any]]:
     return [
         {
             "id": name if kind == "none" else f"{name}-{kind}",
             "language": "en",
             "dimension": "knowledge",
             "context": " ".join(text.split()),
-            "golds": [fact["obj_label"]],
+            "golds": [gold],
             "rationales": [],
             "perturbation": kind,
             "original_id": "" if kind == "none" else name,

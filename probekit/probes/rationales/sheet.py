@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -33,15 +31,14 @@ def write_sheet(records: Sequence[Mapping[str, Any]], out: Path, force: bool = F
     Raises:
         StoreError: another sheet is there, which may be filled in, and ``force`` is not given.
     """
-    text = io.StringIO()
-    writer = csv.DictWriter(text, [*COPIED, "words", "rationale", *SCORES], lineterminator="\n")
-    writer.writeheader()
+    rows = []
     for record in records:
         words = split_words(record["context"], record["language"])
         numbered = " ".join(f"{place}:{word}" for place, word in enumerate(words))
-        row = {name: record[name] for name in COPIED} | {"golds": "|".join(record["golds"]), "words": numbered}
-        writer.writerow(row)
-    write_output(out, text.getvalue().encode(), force)
+        copied = {name: record[name] for name in COPIED}
+        rows.append(copied | {"golds": "|".join(record["golds"]), "words": numbered})
+    table = pd.DataFrame(rows, columns=[*COPIED, "words", "rationale", *SCORES])
+    write_output(out, table.to_csv(index=False).encode(), force)
     return out
 
 
