@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,6 @@ from probekit.metrics import (
     at_floor_in_both,
     bootstrap_ci,
     contrast,
-    paired_hits,
     rank_differences,
     reaches_floor,
     spread,
@@ -28,10 +28,11 @@ from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.lama import ONE_MASK
 from probekit.probes.probe import Probe
 from probekit.report.published import cell as printed
-from probekit.report.tables import by, cell, pick
+from probekit.report.tables import cell, per, pick
 from probekit.report.text import number, title
 
 from notebooks.templates.ask import NEITHER
+from notebooks.templates.draws import both_styles
 from notebooks.templates.paper import PAPER_SETS
 from notebooks.templates.text import ALL, ANY, CLEAN, OWN
 
@@ -54,6 +55,7 @@ CAPTIONS = {
     "halves": "Acc@1 on taught and held-out facts",
     "relations": "Acc@k per relation, model by model",
 }
+Row = dict[str, Any]
 Tables = Mapping[str, pd.DataFrame]
 
 
@@ -140,34 +142,31 @@ def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("m
     """
     clean = ranks[~ranks["shows_gold"].astype(bool)] if "shows_gold" in ranks else ranks
     subsets = {ALL: ranks} | ({CLEAN: clean} if len(clean) < len(ranks) else {})
-    rows = []
-    for subset, part in (subsets | {HELD_OUT_CLEAN: pick(clean, half=HELD_OUT)}).items():
-        for about, group in by(part, keys):
-            styles = dict(tuple(group.groupby("style")))
-            if {"template", "natural"} <= set(styles):
-                about |= {"subset": subset} | ({} if "model" in keys else {"models": group["model"].nunique()})
-                if "model" in keys:
-                    about |= {"tuned": group["tuned"].iloc[0]} if "tuned" in group else {}
-                    about |= {"floor": bool(at_floor_in_both(group).all())}
-                for k in ks:
-                    hits = paired_hits(styles["natural"], styles["template"], k)
-                    rows.append(about | {"k": k} | contrast(hits, "natural", "template"))
-    return pd.DataFrame(rows)
+    subsets |= {HELD_OUT_CLEAN: pick(clean, half=HELD_OUT)}
+    parts = pd.concat([part.assign(subset=name) for name, part in subsets.items()])
+    return per(*keys, "subset")(_styles)(parts, ks, "model" in keys)
+
+
+def _styles(group: pd.DataFrame, ks: Sequence[int], single: bool) -> Iterator[Row]:
+    about = {"floor": bool(at_floor_in_both(group).all())} if single else {"models": group["model"].nunique()}
+    about = ({"tuned": group["tuned"].iloc[0]} if single and "tuned" in group else {}) | about
+    for k in ks:
+        if len(hits := both_styles(group, k)):
+            yield about | {"k": k} | contrast(hits, "natural", "template")
 
 
 def _against(ranks: pd.DataFrame) -> pd.DataFrame:
     """Of a run of two models, what the first has more than the second on the same prompts of each probe."""
     models = list(ranks["model"].unique())
-    if len(models) != 2:
-        return pd.DataFrame()
-    rows = []
-    for about, group in by(ranks, ["probe"]):
-        first, second = (pick(group, model=model) for model in models)
-        facts, candidates = first["fact_id"].tolist(), int(group["candidates"].min())
-        found = rank_differences(first["rank"], second["rank"], facts, candidates=candidates)
-        row = pd.DataFrame([about | dict(zip(("first", "second"), models, strict=True))])
-        rows.append(row.merge(found, how="cross"))
-    return pd.concat(rows, ignore_index=True)
+    return _rank_differences(ranks, *models) if len(models) == 2 else pd.DataFrame()
+
+
+@per("probe")
+def _rank_differences(group: pd.DataFrame, first: str, second: str) -> list[Row]:
+    ours, theirs = (pick(group, model=model) for model in (first, second))
+    facts, candidates = ours["fact_id"].tolist(), int(group["candidates"].min())
+    measured = rank_differences(ours["rank"], theirs["rank"], facts, candidates=candidates)
+    return [{"first": first, "second": second, **row} for row in measured.to_dict("records")]
 
 
 def _largest(per_model: pd.DataFrame) -> pd.DataFrame:
@@ -183,56 +182,45 @@ def _largest(per_model: pd.DataFrame) -> pd.DataFrame:
     return most[["dataset", "model", "facts", "natural", "template"]].assign(models=of, **points)
 
 
-def _tuning(ranks: pd.DataFrame) -> pd.DataFrame:
+@per("dataset")
+def _tuning(ranks: pd.DataFrame) -> Iterator[Row]:
     """The gap between natural sentences and templates of each tuned model, less that of each model tuned on neither.
 
     On the facts that both were asked in both styles and that no model was taught, where that is known; a gap that
     templates as training text turn round was one of familiarity with the style.
     """
-    rows: list[dict[str, Any]] = []
-    if "tuned" not in ranks:
-        return pd.DataFrame()
-    fair = ranks[ranks["half"].isin(["", HELD_OUT])]
-    taught = set(fair.loc[fair["half"] == HELD_OUT, "fact_id"])
-    for about, group in by(fair, ["dataset"]):
-        gaps = {}
-        for model, part in group[~at_floor_in_both(group)].groupby("model", sort=False):
-            styles = dict(tuple(part.groupby("style")))
-            if {"template", "natural"} <= set(styles):
-                hits = paired_hits(styles["natural"], styles["template"], 1)
-                gaps[model] = (part["tuned"].iloc[0], hits["first"] - hits["second"])
-        for control in (name for name, (tuned, _) in gaps.items() if tuned == NEITHER):
-            for model, (tuned, gap) in gaps.items():
-                if tuned not in (NEITHER, UNKNOWN):
-                    both = pd.concat([gap, gaps[control][1]], axis=1, keys=["one", "other"]).dropna()
-                    both = both[both.index.isin(taught)] if taught.intersection(both.index) else both
-                    found = bootstrap_ci(both["one"] - both["other"])
-                    row = about | {"model": model, "tuned": tuned, "control": control, "facts": len(both)}
-                    row |= {"gap": both["one"].mean(), "control_gap": both["other"].mean()}
-                    rows.append(row | found.row("difference"))
-    return pd.DataFrame(rows)
+    untaught = ranks[ranks["half"].isin(["", HELD_OUT])]
+    known = set(untaught.loc[untaught["half"] == HELD_OUT, "fact_id"])
+    gaps = {}
+    for model, part in untaught[~at_floor_in_both(untaught)].groupby("model", sort=False):
+        if "tuned" in part and len(hits := both_styles(part)):
+            gaps[model] = (part["tuned"].iloc[0], hits["first"] - hits["second"])
+    for (control, (style, base)), (model, (tuned, gap)) in product(gaps.items(), repeat=2):
+        if style == NEITHER and tuned not in (NEITHER, UNKNOWN):
+            both = pd.concat([gap, base], axis=1, keys=["tuned", "control"]).dropna()
+            both = both[both.index.isin(known)] if known.intersection(both.index) else both
+            row = {"model": model, "tuned": tuned, "control": control, "facts": len(both)}
+            row |= {"gap": both["tuned"].mean(), "control_gap": both["control"].mean()}
+            yield row | bootstrap_ci(both["tuned"] - both["control"]).row("difference")
 
 
-def _halves(own: pd.DataFrame) -> pd.DataFrame:
+@per(*KEYS)
+def _halves(ranks: pd.DataFrame) -> Iterator[Row]:
     """Acc@1 of facts the model was taught less that of facts it was not, over all prompts and over clean ones.
 
     ``within`` is the same difference taken within each relation: the held-out facts without shared sentences are not of
     the same mix of relations as the taught ones.
     """
-    rows = []
-    for key, group in own[own["half"].isin([TAUGHT, HELD_OUT])].groupby(KEYS, sort=False):
-        for label, part in ((ALL, group), (CLEAN, group[~group["shows_gold"].astype(bool)])):
-            member = (part["half"] == TAUGHT).tolist()
-            gap = accuracy_difference(part, member)
-            within = accuracy_difference(part, member, by_relation=True)
-            row: dict[str, object] = dict(zip(KEYS, key, strict=True)) | {"subset": label}
-            for half, side in (("taught", part[part["half"] == TAUGHT]), ("held_out", part[part["half"] == HELD_OUT])):
-                one = accuracy_table(side, KEYS, ks=[1]).iloc[0]
-                row |= {f"{half}_facts": one["facts"], half: one["acc@1"]}
-                row |= {f"{half}_low": one["low@1"], f"{half}_high": one["high@1"]}
-            row |= gap.row("difference") | spread("within", within)
-            rows.append(row)
-    return pd.DataFrame(rows)
+    own = ranks[ranks["half"].isin([TAUGHT, HELD_OUT])]
+    for label, part in ((ALL, own), (CLEAN, own[~own["shows_gold"].astype(bool)])) if len(own) else ():
+        member = (part["half"] == TAUGHT).tolist()
+        row: Row = {"subset": label}
+        for name, half in (("taught", TAUGHT), ("held_out", HELD_OUT)):
+            side = accuracy_table(pick(part, half=half), KEYS, ks=[1]).iloc[0]
+            row |= {f"{name}_facts": side["facts"], name: side["acc@1"]}
+            row |= {f"{name}_low": side["low@1"], f"{name}_high": side["high@1"]}
+        row |= accuracy_difference(part, member).row("difference")
+        yield row | spread("within", accuracy_difference(part, member, by_relation=True))
 
 
 def datasets(probes: Sequence[Probe]) -> pd.DataFrame:

@@ -11,7 +11,9 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from probekit.metrics import paired_hits
 from probekit.probes.probe import Probe
+from probekit.report.tables import pick
 
 
 def one_per_fact(probe: Probe, seed: int | None = None) -> pd.DataFrame:
@@ -83,6 +85,16 @@ def equal_prompts(probes: Sequence[Probe], seed: int = 0) -> pd.DataFrame:
             kept = frame.loc[order, ["prompt_id"]].reset_index()
             frames.append(kept.assign(dataset=dataset, probe=name))
     return pd.concat(frames, ignore_index=True)[["dataset", "probe", "fact_id", "prompt_id"]]
+
+
+def paired(first: pd.DataFrame, second: pd.DataFrame, k: int = 1) -> pd.DataFrame:
+    """``paired_hits`` of the rows of two settings, empty where either has none."""
+    return paired_hits(first, second, k) if len(first) and len(second) else pd.DataFrame({"first": [], "second": []})
+
+
+def both_styles(rows: pd.DataFrame, k: int = 1) -> pd.DataFrame:
+    """Acc@k per fact asked both ways, ``first`` in natural sentences and ``second`` by template; maybe empty."""
+    return paired(pick(rows, style="natural"), pick(rows, style="template"), k)
 
 
 def unit_of(probe: str) -> str:

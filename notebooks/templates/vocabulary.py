@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -14,19 +14,18 @@ from probekit.metrics import (
     bootstrap_ci,
     contrast,
     hits_at_k,
-    paired_hits,
     spread,
 )
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
-from probekit.report.tables import by, pick
+from probekit.report.tables import by, per, pick
 from probekit.report.text import shown_name, title
 from probekit.run import Answer, Describe, Question, Rank, RankSameLength
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, same_length_groups
 
 from notebooks.templates.ask import FLOORS, probes_of, rankings, rows
-from notebooks.templates.draws import sample
+from notebooks.templates.draws import both_styles, paired, sample
 from notebooks.templates.reading import readings
 from notebooks.templates.text import ONE, asked_of_all, comparable, single
 
@@ -140,31 +139,25 @@ def tables(measured: pd.DataFrame, candidates: pd.DataFrame) -> dict[str, pd.Dat
     }
 
 
-def _paired(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
-    """``paired_hits``, empty where there is no prompt on one side."""
-    return paired_hits(first, second) if len(first) and len(second) else pd.DataFrame({"first": [], "second": []})
-
-
-def _overall(measured: pd.DataFrame) -> pd.DataFrame:
+@per("probe")
+def _overall(group: pd.DataFrame) -> Row | None:
     """Per probe, Acc@1 on golds of one token less that on longer ones, averaged over the models.
 
     The same facts are drawn for all models. Models that have golds of one kind only on a probe are left out.
     """
-    rows = []
-    for about, group in by(measured, ["probe"]):
-        sides: dict[str, pd.DataFrame] = {}
-        for model, part in group.groupby("model", sort=False):
-            one = (part["tokens"] == ONE).to_numpy()
-            if one.any() and not one.all():
-                hit = hits_at_k(part["rank"], 1)
-                columns = {"hits": hit * one, "one": one, "others": hit * ~one, "longer": ~one}
-                sides[str(model)] = pd.DataFrame(columns, index=part["prompt_id"].to_numpy(), dtype=float)
-        if sides:
-            facts = group.drop_duplicates("prompt_id").set_index("prompt_id")["fact_id"]
-            wide = pd.concat(sides, axis=1)
-            found = bootstrap_ci(wide.to_numpy(), facts.loc[wide.index].tolist(), _mean_difference)
-            rows.append(about | {"models": len(sides), "facts": found.clusters} | found.row("difference"))
-    return pd.DataFrame(rows)
+    sides: dict[str, pd.DataFrame] = {}
+    for model, part in group.groupby("model", sort=False):
+        one = (part["tokens"] == ONE).to_numpy()
+        if one.any() and not one.all():
+            hit = hits_at_k(part["rank"], 1)
+            columns = {"hits": hit * one, "one": one, "others": hit * ~one, "longer": ~one}
+            sides[str(model)] = pd.DataFrame(columns, index=part["prompt_id"].to_numpy(), dtype=float)
+    if not sides:
+        return None
+    facts = group.drop_duplicates("prompt_id").set_index("prompt_id")["fact_id"]
+    wide = pd.concat(sides, axis=1)
+    gap = bootstrap_ci(wide.to_numpy(), facts.loc[wide.index].tolist(), _mean_difference)
+    return {"models": len(sides), "facts": gap.clusters} | gap.row("difference")
 
 
 def _mean_difference(means: np.ndarray) -> float:
@@ -179,59 +172,53 @@ def _mean_ratio(means: np.ndarray) -> float:
     return float((sums / sizes).mean()) if sizes.all() else float("nan")
 
 
-def _settings(measured: pd.DataFrame) -> pd.DataFrame:
+@per("dataset")
+def _settings(group: pd.DataFrame) -> Iterator[Row]:
     """Natural less template Acc@1 per data set, averaged over the models, on golds of one token and on longer ones.
 
     A fact counts under the length of its template prompt's gold, since byte-level BPE may cut it otherwise elsewhere.
     """
-    rows = []
-    for about, group in by(measured, ["dataset"]):
-        for gold in (ONE_TOKEN, LONGER):
-            sides: dict[str, pd.DataFrame] = {}
-            for model, part in group.groupby("model", sort=False):
-                natural, template = pick(part, style="natural"), pick(part, style="template")
-                hits = _paired(natural, template[(template["tokens"] == ONE) == (gold == ONE_TOKEN)])
-                if len(hits):
-                    sides[str(model)] = pd.DataFrame({"gap": hits["first"] - hits["second"], "size": 1.0})
-            if sides:
-                wide = pd.concat(sides, axis=1).fillna(0.0)
-                found = bootstrap_ci(wide.to_numpy(), None, _mean_ratio)
-                rows.append(about | {"gold": gold, "models": len(sides), "facts": len(wide)} | found.row("difference"))
-    return pd.DataFrame(rows)
+    for gold in (ONE_TOKEN, LONGER):
+        sides: dict[str, pd.DataFrame] = {}
+        asked = group[(group["style"] == "natural") | ((group["tokens"] == ONE) == (gold == ONE_TOKEN))]
+        for model, part in asked.groupby("model", sort=False):
+            if len(hits := both_styles(part)):
+                sides[str(model)] = pd.DataFrame({"gap": hits["first"] - hits["second"], "size": 1.0})
+        if sides:
+            wide = pd.concat(sides, axis=1).fillna(0.0)
+            gap = bootstrap_ci(wide.to_numpy(), None, _mean_ratio)
+            yield {"gold": gold, "models": len(sides), "facts": len(wide)} | gap.row("difference")
 
 
-def _bias(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
+@per(*KEYS)
+def _bias(part: pd.DataFrame, candidates: pd.DataFrame) -> Row:
     """Per model and probe: how many tokens longer first predictions are than golds, and how often equally long."""
-    unknown = candidates.groupby(KEYS)["unknown"].sum()
-    rows = []
-    for about, part in by(measured, KEYS):
-        longer = bootstrap_ci((part["predicted"] - part["length"]).tolist(), part["fact_id"].tolist())
-        row = about | {"prompts": len(part), "mean_length": part["length"].mean()} | spread("longer", longer)
-        row |= {"same": (part["predicted"] == part["length"]).mean(), "unknown_golds": int(part["unknown"].sum())}
-        rows.append(row | {"unknown_candidates": int(unknown[about["model"], about["probe"]])})
-    return pd.DataFrame(rows)
+    own = pick(candidates, model=part["model"].iloc[0], probe=part["probe"].iloc[0])
+    longer = bootstrap_ci((part["predicted"] - part["length"]).tolist(), part["fact_id"].tolist())
+    row = {"prompts": len(part), "mean_length": part["length"].mean()} | spread("longer", longer)
+    row |= {"same": (part["predicted"] == part["length"]).mean(), "unknown_golds": int(part["unknown"].sum())}
+    return row | {"unknown_candidates": int(own["unknown"].sum())}
 
 
-def _one_token(measured: pd.DataFrame) -> pd.DataFrame:
+@per(*KEYS)
+def _one_token(part: pd.DataFrame) -> Iterator[Row]:
     """Acc@1 on golds of one token less that on longer ones, per model and probe; over all golds and within relations.
 
     Probes whose golds are of one kind are left out, and so are relations in the second contrast.
     """
-    rows = []
-    for about, part in by(measured, KEYS):
-        one = (part["tokens"] == ONE).tolist()
-        about |= {"one_token": sum(one), "longer": len(one) - sum(one)}
-        if any(one) and not all(one):
-            rows.append(about | {"contrast": "all golds"} | accuracy_difference(part, one).row("difference"))
-            both = part.groupby("relation")["tokens"].transform(lambda tokens: (tokens == ONE).nunique() == 2)
-            if part["relation"].nunique() > 1 and both.any():
-                found = accuracy_difference(part, one, by_relation=True)
-                rows.append(about | {"contrast": "within relations"} | found.row("difference"))
-    return pd.DataFrame(rows)
+    one = (part["tokens"] == ONE).tolist()
+    row = {"one_token": sum(one), "longer": len(one) - sum(one)}
+    if any(one) and not all(one):
+        yield row | {"contrast": "all golds"} | accuracy_difference(part, one).row("difference")
+        both = part.groupby("relation")["tokens"].transform(lambda tokens: (tokens == ONE).nunique() == 2)
+        if part["relation"].nunique() > 1 and both.any():
+            within = accuracy_difference(part, one, by_relation=True)
+            yield row | {"contrast": "within relations"} | within.row("difference")
 
 
-def _by_length(part: pd.DataFrame) -> list[tuple[str, pd.DataFrame]]:
-    return sorted(part.groupby("tokens"), key=lambda item: str(item[0]))
+def _by_length(part: pd.DataFrame) -> pd.DataFrame:
+    """The same rows, shorter golds first."""
+    return part.sort_values("tokens", kind="stable")
 
 
 def _lengths(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
@@ -247,8 +234,8 @@ def _lengths(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
     }
     rows = []
     for about, group in by(measured, KEYS):
-        for tokens, part in _by_length(group):
-            row = about | {"tokens": tokens}
+        for length, part in by(_by_length(group), ["tokens"]):
+            row = about | length
             row |= {name: float(share.get(tuple(row.values()), 0.0)) for name, share in shares.items()}
             row |= accuracy_table(part, ["tokens"], ks=[1]).iloc[0].drop(["mrr"]).to_dict()
             same = bootstrap_ci(hits_at_k(part["same_length"], 1), part["fact_id"].tolist())
@@ -256,30 +243,24 @@ def _lengths(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _gaps(measured: pd.DataFrame) -> pd.DataFrame:
+@per("model", "dataset")
+def _gaps(group: pd.DataFrame) -> Iterator[Row]:
     """Natural less template Acc@1 on the same facts, per model, data set and length of the gold.
 
     A fact counts under the length of its template prompt's gold, since byte-level BPE may cut it otherwise elsewhere.
     """
-    rows = []
-    for about, group in by(measured, ["model", "dataset"]):
-        natural = pick(group, style="natural")
-        for tokens, template in _by_length(pick(group, style="template")):
-            hits = _paired(natural, template)
-            if len(hits):
-                rows.append(about | {"tokens": tokens} | contrast(hits, "natural", "template"))
-    return pd.DataFrame(rows)
+    natural = pick(group, style="natural")
+    for about, template in by(_by_length(pick(group, style="template")), ["tokens"]):
+        if len(hits := paired(natural, template)):
+            yield about | contrast(hits, "natural", "template")
 
 
-def _confusion(measured: pd.DataFrame) -> pd.DataFrame:
+@per(*KEYS)
+def _confusion(group: pd.DataFrame) -> Iterator[Row]:
     """For golds of each length, the shares of first predictions of each length; rows add up to one."""
-    rows = []
-    for about, group in by(measured, KEYS):
-        for tokens, part in _by_length(group):
-            shares = part["predicted_tokens"].value_counts(normalize=True)
-            row = about | {"tokens": tokens, "prompts": len(part)}
-            rows.append(row | {f"predicted_{name}": float(shares.get(name, 0.0)) for name in BINS})
-    return pd.DataFrame(rows)
+    for about, part in by(_by_length(group), ["tokens"]):
+        shares = part["predicted_tokens"].value_counts(normalize=True)
+        yield about | {"prompts": len(part)} | {f"predicted_{name}": float(shares.get(name, 0.0)) for name in BINS}
 
 
 # ---- a smaller and a larger model of one family --------------------------------------------------------------------
@@ -309,13 +290,13 @@ def size_tables(ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[
         small, large = map(shown_name, names)
         pair: Row = {"smaller": small, "larger": large}
         for about, group in by(ranks, ["probe", "dataset", "style"]):
-            hits = _paired(pick(group, model=large), pick(group, model=small))
+            hits = paired(pick(group, model=large), pick(group, model=small))
             found["accuracy_pairs"].append(pair | about | contrast(hits, "of_larger", "of_smaller"))
         for about, group in by(ranks, ["dataset"]):
             gains = {}
             for style in ("natural", "template"):
                 rows = pick(group, style=style)
-                hits = _paired(pick(rows, model=large), pick(rows, model=small))
+                hits = paired(pick(rows, model=large), pick(rows, model=small))
                 gains[style] = hits["first"] - hits["second"]
             both = pd.DataFrame(gains).dropna()
             if len(both):

@@ -7,13 +7,18 @@ column that stands before ``low``.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any, Concatenate, ParamSpec
 
 import pandas as pd
 
 from probekit.report.text import interval, number, plain, title
 
+P = ParamSpec("P")
+Row = Mapping[str, Any]
+OfGroup = Callable[Concatenate[pd.DataFrame, P], Row | Iterable[Row] | None]
+OfTable = Callable[Concatenate[pd.DataFrame, P], pd.DataFrame]
 NAMED = ("model", "probe", "dataset", "source", "first", "second", "data")  # columns whose values have titles
 HEADINGS = {"mrr": "MRR", "macro@1": "Macro Acc@1", "p": "p", "k": "k", "sd": "SD", "id": "Id", "n": "n", "auc": "AUC"}
 
@@ -31,6 +36,35 @@ def by(table: pd.DataFrame, keys: Sequence[str]) -> Iterator[tuple[dict[str, Any
     if len(table):
         for values, rows in table.groupby(list(keys), sort=False, dropna=False):
             yield dict(zip(keys, values, strict=True)), rows
+
+
+def per(*keys: str) -> Callable[[OfGroup[P]], OfTable[P]]:
+    """Let a function that describes one group of rows make a table of all groups, the values of the keys in front.
+
+    The function returns the columns of one row, or several such rows; nothing, or None, where a group has none. Groups
+    come in order of first appearance (``by``); a table without rows has no columns.
+
+    >>> @per("model")
+    ... def best(rows):
+    ...     return {"prompts": len(rows), "best": rows["score"].max()}
+    >>> best(pd.DataFrame({"model": ["b", "a", "b"], "score": [1, 2, 3]}))
+      model  prompts  best
+    0     b        2     3
+    1     a        1     2
+    """
+
+    def decorate(function: OfGroup[P]) -> OfTable[P]:
+        @wraps(function)
+        def table(rows: pd.DataFrame, *args: P.args, **options: P.kwargs) -> pd.DataFrame:
+            found: list[dict[str, Any]] = []
+            for values, group in by(rows, keys):
+                made = function(group, *args, **options) or ()
+                found += [{**values, **row} for row in ([made] if isinstance(made, Mapping) else made)]
+            return pd.DataFrame(found)
+
+        return table
+
+    return decorate
 
 
 def ends(columns: Sequence[str], name: str) -> tuple[str, str] | None:

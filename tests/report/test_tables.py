@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from probekit.report.recording import read_table, table_bytes
-from probekit.report.tables import across, by, cell, ends, heading, pick, readable
+from probekit.report.tables import across, by, cell, ends, heading, per, pick, readable
 
 SPACE = "\N{NO-BREAK SPACE}"
 
@@ -37,6 +37,34 @@ def test_groups_come_in_order_of_appearance_with_their_keys():
     groups = [(about["a"], rows["n"].tolist()) for about, rows in by(table, ["a"])]
     assert groups == [("b", [1, 3]), ("a", [2])]
     assert list(by(pd.DataFrame(), ["a"])) == []
+
+
+ASKED = pd.DataFrame({"model": ["b", "a", "b"], "probe": ["x", "x", "y"], "rank": [1, 2, 4]})
+
+
+@pytest.mark.parametrize(
+    ("keys", "describe", "rows"),
+    [
+        (["model"], lambda part: {"best": part["rank"].min()}, [("b", 1), ("a", 2)]),
+        (["model"], lambda part: ({"rank": rank} for rank in part["rank"]), [("b", 1), ("b", 4), ("a", 2)]),
+        (["model"], lambda part: {"prompts": 2} if len(part) == 2 else None, [("b", 2)]),
+        (["probe", "model"], lambda part: [{"n": len(part)}], [("x", "b", 1), ("x", "a", 1), ("y", "b", 1)]),
+        (["model"], lambda part: [], []),
+    ],
+)
+def test_what_describes_a_group_makes_a_table_of_all_groups(keys, describe, rows):
+    assert [*per(*keys)(describe)(ASKED).itertuples(index=False, name=None)] == rows
+    assert per(*keys)(describe)(ASKED[:0]).empty and per(*keys)(describe)(pd.DataFrame()).empty
+
+
+def test_a_description_of_groups_takes_options_and_keeps_its_name():
+    @per("model")
+    def reached(part: pd.DataFrame, first: int, *, last: int) -> dict[str, int]:
+        """How many ranks lie between."""
+        return {"reached": int(part["rank"].between(first, last).sum())}
+
+    assert reached(ASKED, 2, last=4).to_dict("list") == {"model": ["b", "a"], "reached": [1, 1]}
+    assert (reached.__name__, reached.__doc__) == ("reached", "How many ranks lie between.")
 
 
 def test_a_cell_has_the_interval_where_there_is_one():
