@@ -355,3 +355,18 @@ def lacks(*folders: str) -> pytest.MarkDecorator:
     """Skip a test of published data where PROBEKIT_DATA names no folder that holds them."""
     there = all((REAL_DATA / name).exists() for name in folders)
     return pytest.mark.skipif(not there, reason=f"needs public data: PROBEKIT_DATA names no folder with {folders}")
+
+
+def pubmed_record(pmid: object, *sections: str, day: str = "2022-03-04", article: str = "", more: str = "") -> str:
+    """A ``MedlineCitation``; ``article`` and ``more`` are added inside its article, and after it."""
+    parts = zip(("Year", "Month", "Day"), day.split("-"), strict=True) if day else ()
+    date = "".join(f"<{name}>{part}</{name}>" for name, part in parts)
+    texts = "".join(f"<AbstractText>{text}</AbstractText>" for text in sections)
+    inside = f"<ArticleTitle>On {pmid}.</ArticleTitle>" + (f"<Abstract>{texts}</Abstract>" if texts else "") + article
+    created = f"<DateCreated>{date}</DateCreated>" if date else ""
+    return f"<MedlineCitation><PMID>{pmid}</PMID>{created}<Article>{inside}</Article>{more}</MedlineCitation>\n"
+
+
+def pubmed_xml(*records: str, root: str = "MedlineCitationSet", before: str = "") -> str:
+    """A file of PubMed's records."""
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{before}<{root}>\n{"".join(records)}</{root}>\n'

@@ -25,6 +25,7 @@ NO_TEXT = "left out: files without a column 'text'"
 ROWS, XML = (".jsonl", ".jsonl.gz", ".csv", ".csv.gz", ".parquet"), (".xml", ".xml.gz", ".nxml", ".nxml.gz")
 KINDS = (".txt", *ROWS, *XML)
 FIELDS = ("doc_id", "text", "subject")  # of a record
+IDS = ("doc_id", "row_id")  # the first that there is names a document
 
 
 @dataclass(frozen=True)
@@ -120,22 +121,14 @@ def _xml(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
 def _documents(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
     if name.endswith(".txt"):
         yield Document(name, _checked(read_text(path, RECORD), path))
-    elif name.endswith(".parquet"):
-        yield from _parquet(path, name, counts)
-    elif name.endswith((".csv", ".csv.gz")):
-        yield from _csv(path, name, counts)
-    else:
-        for number, line in lines(path):
-            if _checked(line, path).strip():
-                row = _line(line)
-                if number == 1:
-                    _name_slips(path, row)
-                if isinstance(row.get("text"), str):
-                    yield Document(
-                        str(row.get("doc_id") or f"{name}:{number}"), row["text"], str(row.get("subject") or "")
-                    )
-                else:
-                    counts[BROKEN] += 1
+        return
+    read = _parquet if name.endswith(".parquet") else _csv if name.endswith((".csv", ".csv.gz")) else _lines
+    for number, row in read(path, counts):
+        if isinstance(row.get("text"), str):
+            own = next((str(row[column]) for column in IDS if row.get(column) not in (None, "")), f"{name}:{number}")
+            yield Document(own, _checked(row["text"], path), str(row.get("subject") or ""))
+        else:
+            counts[BROKEN] += 1
 
 
 def _checked(text: str, path: Path) -> str:
@@ -144,45 +137,40 @@ def _checked(text: str, path: Path) -> str:
     return text
 
 
-def _csv(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
+def _lines(path: Path, _: Counter[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The record of each line; empty where it is none."""
+    for number, line in lines(path):
+        if _checked(line, path).strip():
+            try:
+                value = json_value(line, "")
+            except ProbeError:
+                value = None
+            row = value if isinstance(value, dict) else {}
+            if number == 1:
+                _name_slips(path, row)
+            yield number, {field: row[field] for field in FIELDS if field in row}
+
+
+def _csv(path: Path, counts: Counter[str]) -> Iterator[tuple[int, dict[str, Any]]]:
+    """The row of each record; empty where it has more or fewer fields than the first."""
     rows = csv_rows(path, STREAMED, strict=False)
     _, names = next(rows, (0, []))
     header = [column.strip().lower() for column in names]
     _name_slips(path, header)
-    if "text" not in header:
+    if "text" in header:
+        yield from ((n, dict(zip(header, row, strict=True)) if len(row) == len(header) else {}) for n, row in rows)
+    else:
         counts[NO_TEXT] += 1
         log.warning("%s is left out: it has no column 'text', but %s", path, ", ".join(header) or "none")
-        return
-    ids = [column for column in ("doc_id", "row_id") if column in header]
-    for number, row in rows:
-        found = dict(zip(header, row, strict=False))
-        if len(row) != len(header):
-            counts[BROKEN] += 1
-        else:
-            own = found[ids[0]] if ids else ""
-            yield Document(own or f"{name}:{number}", _checked(found["text"], path), found.get("subject", ""))
 
 
-def _parquet(path: Path, name: str, counts: Counter[str]) -> Iterator[Document]:
+def _parquet(path: Path, counts: Counter[str]) -> Iterator[tuple[int, dict[str, Any]]]:
     for number, row in enumerate(parquet_rows(path, (*FIELDS, "row_id")), 1):
-        if number == 1 and "text" not in row:
+        if "text" not in row:
             counts[NO_TEXT] += 1
             log.warning("%s is left out: it has no column 'text'", path)
             return
-        own = next((row[column] for column in ("doc_id", "row_id") if row.get(column) not in (None, "")), "")
-        if isinstance(row["text"], str):
-            yield Document(f"{own}" or f"{name}:{number}", _checked(row["text"], path), str(row.get("subject") or ""))
-        else:
-            counts[BROKEN] += 1
-
-
-def _line(line: str) -> dict[str, Any]:
-    """The record of a line; empty where it is none."""
-    try:
-        row = json_value(line, "")
-    except ProbeError:
-        return {}
-    return row if isinstance(row, dict) else {}
+        yield number, row
 
 
 def _name_slips(path: Path, names: Collection[str]) -> None:

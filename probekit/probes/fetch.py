@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -85,12 +85,13 @@ def _archive(source: Mapping[str, Any], at: str, folder: Path, trust: bool) -> l
     local = folder / f".{address.rpartition('/')[2].rpartition('=')[2]}"
     found = download(address, local, expected=expected)
     taken = dict[str, str]()
+    place_of = partial(_unpacked, source["unpack"])
     try:
-        for relative, data in _members(local, source["unpack"]):
-            path = folder / relative
+        for name, data in tar_files(local, lambda name: bool(place_of(name))):
+            path = folder / place_of(name)
             if not path.is_file():
                 write_atomically(path, data)
-            taken[relative] = file_digest(path)
+            taken[place_of(name)] = file_digest(path)
     finally:
         local.unlink(missing_ok=True)
     if not taken:
@@ -100,19 +101,11 @@ def _archive(source: Mapping[str, Any], at: str, folder: Path, trust: bool) -> l
     return [folder / relative for relative in taken]
 
 
-def _members(path: Path, unpack: Mapping[str, str]) -> Iterator[tuple[str, bytes]]:
-    """Path below the data folder, and content, of the files in an archive that lie below the wanted folders."""
-    for name, data in tar_files(
-        path, lambda name: name.endswith(UNPACKED) and any(map(name.startswith, inside(unpack)))
-    ):
-        for place, begin in unpack.items():
-            if name.startswith(f"{begin}/"):
-                yield f"{place}/{name.removeprefix(f'{begin}/')}", data
-
-
-def inside(unpack: Mapping[str, str]) -> list[str]:
-    """How names of files begin that lie in the wanted folders of an archive."""
-    return [f"{begin}/" for begin in unpack.values()]
+def _unpacked(unpack: Mapping[str, str], name: str) -> str:
+    """Where a file of an archive belongs below the data folder; empty where it is not taken."""
+    folders = [(place, f"{begin}/") for place, begin in unpack.items() if name.startswith(f"{begin}/")]
+    places = [f"{place}/{name.removeprefix(begin)}" for place, begin in folders if name.endswith(UNPACKED)]
+    return places[0] if places else ""
 
 
 def holding(relative: str) -> str:

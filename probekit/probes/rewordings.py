@@ -8,10 +8,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
+from functools import partial
 
 from probekit.lazy import Lazy
 from probekit.probes.bear import bear_names, bear_templates
 from probekit.probes.biomedical import medlama, medlama_names
+from probekit.probes.facts import fill
 from probekit.probes.lama import trex_facts
 from probekit.probes.probe import MASK, Probe
 
@@ -35,7 +37,7 @@ def rewordings(probe: Probe) -> dict[str, dict[str, str]]:
     Raises:
         ProbeError: the data of the other wording are not at hand.
     """
-    prompts, names = (tell(probe) for tell in _KNOWN.get(probe.name, (_paraphrases, _aliases)))
+    prompts, names = (tell(probe) for tell in _TOLD.get(probe.name, _IN_COLUMNS))
     rows = probe.prompts
     found: dict[str, dict[str, str]] = {PROMPT: {}, NAME: {}}
     for key, text, subject in zip(rows["prompt_id"], rows["text"], rows.get("subject", [""] * len(rows)), strict=True):
@@ -64,19 +66,14 @@ def _listed(probe: Probe, column: str) -> dict[str, list[str]]:
 
 
 def _paraphrases(probe: Probe) -> dict[str, list[str]]:
-    return {
-        key: [text for text in texts if text.count(MASK) == 1] for key, texts in _listed(probe, "paraphrases").items()
-    }
-
-
-def _aliases(probe: Probe) -> dict[str, list[str]]:
-    return _listed(probe, "subject_aliases")
+    listed = _listed(probe, "paraphrases")
+    return {key: [text for text in texts if text.count(MASK) == 1] for key, texts in listed.items()}
 
 
 def _trex_prompts(probe: Probe) -> dict[str, list[str]]:
     templates, rows = bear_templates(), probe.prompts
     return {
-        key: [text.replace("[Y]", MASK).replace("[X]", subject) for text in templates.get(relation, ())]
+        key: [fill(text, subject) for text in templates.get(relation, ())]
         for key, relation, subject in zip(rows["prompt_id"], rows["relation"], rows["subject"], strict=True)
     }
 
@@ -102,14 +99,11 @@ def _demo_prompts(probe: Probe) -> dict[str, list[str]]:
     return {key: by_fact[fact] for key, fact in zip(probe.prompts["prompt_id"], probe.facts, strict=True)}
 
 
-def _none(probe: Probe) -> dict[str, list[str]]:
-    return {}
-
-
 Told = Callable[[Probe], Mapping[str, Iterable[str]]]
-_KNOWN: dict[str, tuple[Told, Told]] = {  # prompts and names of probes by name
+_IN_COLUMNS: tuple[Told, Told] = (_paraphrases, partial(_listed, column="subject_aliases"))
+_TOLD: dict[str, tuple[Told, Told]] = {  # prompts and names of probes by name
     "trex/template": (_trex_prompts, _trex_names),
     "medlama/template": (_medlama_prompts, _medlama_names),
-    "demo/template": (_demo_prompts, _none),
-    "demo_bio/template": (_demo_prompts, _none),
+    "demo/template": (_demo_prompts, lambda _: {}),
+    "demo_bio/template": (_demo_prompts, lambda _: {}),
 }

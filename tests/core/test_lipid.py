@@ -9,6 +9,9 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import lacks
+from conftest import pubmed_record as record
+from conftest import pubmed_xml as xml
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,131 +20,16 @@ from probekit.cli import main
 from probekit.errors import ProbeError, StoreError
 from probekit.probes.lipid import build, write_sheet
 from probekit.probes.lipid.entities import Finder, join_tokens, read_entities
-from probekit.probes.lipid.medline import read_medline
 from probekit.probes.lipid.prompts import KEYWORDS, prompts
 from probekit.probes.lipid.sentences import split_sentences
 
-GIVEN = os.environ.get("PROBEKIT_DATA")
-MEDLINE = Path(GIVEN or "") / "pubmed/medline16n0902.xml.gz"
-published = pytest.mark.skipif(
-    not (GIVEN and MEDLINE.is_file()), reason="needs a MEDLINE file: PROBEKIT_DATA names no folder with pubmed/"
-)
-
-# Records
-
-
-def record(pmid: object, *sections: str, created: str = "2022-03-04", extra: str = "", more: str = "") -> str:
-    year, month, day = created.split("-") if created else ("", "", "")
-    date = f"<DateCreated><Year>{year}</Year><Month>{month}</Month><Day>{day}</Day></DateCreated>" if created else ""
-    texts = "".join(f"<AbstractText>{text}</AbstractText>" for text in sections)
-    abstract = f"<Abstract>{texts}</Abstract>" if sections else ""
-    article = f"<Article><ArticleTitle>On {pmid}.</ArticleTitle>{abstract}{extra}</Article>"
-    return f"<MedlineCitation><PMID>{pmid}</PMID>{date}{article}{more}</MedlineCitation>"
-
-
-def modern(pmid: int, text: str, **dates: str) -> str:
-    """A record as PubMed writes it since 2017, with the dates of its history."""
-    history = "".join(
-        '<PubMedPubDate PubStatus="{}"><Year>{}</Year><Month>{}</Month><Day>{}</Day></PubMedPubDate>'.format(
-            status, *day.split("-")
-        )
-        for status, day in dates.items()
-    )
-    body = record(pmid, text, created="")
-    return f"<PubmedArticle>{body}<PubmedData><History>{history}</History></PubmedData></PubmedArticle>"
-
-
-def xml(*records: str, root: str = "MedlineCitationSet") -> str:
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n<{root}>\n' + "\n".join(records) + f"\n</{root}>\n"
+MEDLINE = Path(os.environ.get("PROBEKIT_DATA", "")) / "pubmed/medline16n0902.xml.gz"
 
 
 def save(path: Path, text: str | bytes) -> Path:
     data = text.encode() if isinstance(text, str) else text
     path.write_bytes(gzip.compress(data) if path.suffix == ".gz" else data)
     return path
-
-
-def read(path: Path) -> tuple[list, Counter]:
-    counts: Counter = Counter()
-    return list(read_medline(path, counts)), counts
-
-
-@pytest.mark.parametrize("name", ["a.xml", "a.xml.gz"])
-def test_records_are_read_plain_or_zipped(tmp_path, name):
-    other = "<OtherAbstract><AbstractText>Autre.</AbstractText></OtherAbstract>"
-    text = xml(record(7, "Two <i>odd</i>\n  words &lt; 3 &#946;.", "Part two."), record(8), record(9, "", more=other))
-    found, counts = read(save(tmp_path / name, text))
-    assert [(a.pmid, a.date, a.title, a.sections) for a in found] == [
-        (7, "2022-03-04", "On 7.", ("Two odd words < 3 β.", "Part two."))
-    ]
-    assert counts == {"records": 3, "records without an abstract": 2}
-
-
-def test_the_date_is_the_one_of_entry_and_incomplete_ones_are_early(tmp_path):
-    def issue(pmid: int, inner: str) -> str:
-        journal = f"<Journal><JournalIssue><PubDate>{inner}</PubDate></JournalIssue></Journal>"
-        return f"<PubmedArticle>{record(pmid, 'A.', created='', extra=journal)}</PubmedArticle>"
-
-    text = xml(
-        modern(1, "A.", received="2019-1-2", pubmed="2022-1-9", entrez="2022-1-8"),
-        modern(2, "A.", pubmed="2022-1-9"),
-        f"<PubmedArticle>{record(3, 'A.', created='2020-05-06')}</PubmedArticle>",
-        issue(4, "<Year>2021</Year><Month>Dec</Month>"),
-        issue(5, "<MedlineDate>2021 Nov-Dec</MedlineDate>"),
-        issue(6, "<MedlineDate>Winter</MedlineDate>"),
-        root="PubmedArticleSet",
-    )
-    found, counts = read(save(tmp_path / "a.xml", text))
-    assert [a.date for a in found] == ["2022-01-08", "2022-01-09", "2020-05-06", "2021-12-01", "2021-01-01", ""]
-    assert counts["records"] == 6
-
-
-def test_a_broken_file_gives_what_stands_before_the_fault(tmp_path, caplog):
-    whole = xml(*(record(n, f"Text {n}.") for n in range(1, 4)))
-    found, counts = read(save(tmp_path / "cut.xml", whole[: whole.index("<PMID>3")]))
-    assert [a.pmid for a in found] == [1, 2]
-    assert counts == {"records": 2, "files broken off (malformed)": 1}
-    assert "cut.xml breaks off" in caplog.text
-    zipped = gzip.compress(xml(*(record(n, os.urandom(40).hex()) for n in range(1, 9000))).encode())
-    path = tmp_path / "cut.xml.gz"
-    path.write_bytes(zipped[: len(zipped) // 2])
-    found, counts = read(path)
-    assert 1000 < len(found) < 8000 and counts["files broken off (malformed)"] == 1
-    path.write_bytes(b"")
-    assert read(path) == ([], {"files broken off (malformed)": 1})
-    path.write_bytes(zipped[:60] + b"\xff" * 60 + zipped[120:])
-    assert read(path)[1]["files broken off (malformed)"] == 1
-
-
-def test_bytes_that_are_not_utf8_are_replaced_and_counted(tmp_path):
-    many = [record(n, "Plain é text.") for n in range(1, 4000)]  # over the size of a block, faults in the second
-    data = xml(*many, record(5000, "Caf\udce9 society.")).encode("utf-8", "surrogateescape")
-    found, counts = read(save(tmp_path / "a.xml", data))
-    assert found[-1].sections == ("Caf\ufffd society.",)
-    assert {a.sections for a in found[:-1]} == {("Plain é text.",)}
-    assert counts == {"records": 4000, "files not UTF-8": 1}
-
-
-def test_entities_of_a_documents_own_are_refused(tmp_path, caplog):
-    secret = save(tmp_path / "secret.txt", "SECRET")
-    bomb = '<!ENTITY a "aaaaaaaaaa">' + "".join(
-        f'<!ENTITY {x} "{f"&{y};" * 10}">' for y, x in zip("abcde", "bcdef", strict=True)
-    )
-    for subset in (bomb, f'<!ENTITY f SYSTEM "{secret.as_uri()}">', f'<!ENTITY % f SYSTEM "{secret.as_uri()}"> %f;'):
-        text = xml(record(1, "See &f;.")).replace("\n", f"\n<!DOCTYPE MedlineCitationSet [{subset}]>\n", 1)
-        found, counts = read(save(tmp_path / "a.xml", text))
-        assert found == [] and counts == {"files broken off (malformed)": 1}
-    assert "declares something of its own" in caplog.text
-    public = '\n<!DOCTYPE MedlineCitationSet PUBLIC "-//NLM//DTD" "https://www.example.org/nothing.dtd">\n'
-    found, _ = read(save(tmp_path / "a.xml", xml(record(1, "Fine.")).replace("\n", public, 1)))
-    assert len(found) == 1
-
-
-def test_a_record_without_pmid_is_counted(tmp_path):
-    found, counts = read(save(tmp_path / "a.xml", xml(record("", "A."), record("x7", "A."), record(3, "A."))))
-    assert [a.pmid for a in found] == [3] and counts["records without a PMID"] == 2
-    with pytest.raises(ProbeError, match="cannot read"):
-        read(tmp_path / "absent.xml")
 
 
 def test_sentences():
@@ -279,11 +167,14 @@ def lists(tmp_path: Path) -> dict[str, list[Path]]:
 def files(tmp_path: Path) -> list[Path]:
     first = xml(
         record(1, "Penicillin fails. Only penicillin helps. We study APP.", "APP is on chromosome 21."),
-        record(2, "osk-ol was given.", created="2021-12-31"),
+        record(2, "osk-ol was given.", day="2021-12-31"),
         record(3),
-        record(4, "The penicillin dose rose.", created=""),
+        record(4, "The penicillin dose rose.", day=""),
     )
-    second = xml(record(1, "Revised: APP."), record(5, "A dose of penicillin (PCN). APP binds velnin. velnin acts."))
+    second = xml(
+        record(1, "Revised: APP."),
+        record(5, "A dose of penicillin (PCN). APP binds velnin. velnin acts."),
+    )
     return [save(tmp_path / "one.xml.gz", first), save(tmp_path / "two.xml", second)]
 
 
@@ -342,7 +233,13 @@ def test_the_last_record_of_a_pmid_counts_whatever_it_holds(tmp_path, lists):
         record(6, "APP."),
     )
     notice = "<DeleteCitation><PMID>3</PMID><PMID Version='1'>4</PMID><PMID>99</PMID></DeleteCitation>"
-    late = xml(record(2), record(4, "velnin is back."), notice, record(5, "Nothing here."), record(6, "velnin last."))
+    late = xml(
+        record(2),
+        record(4, "velnin is back."),
+        notice,
+        record(5, "Nothing here."),
+        record(6, "velnin last."),
+    )
     later = xml(record(4, "velnin returns."))
     paths = [save(tmp_path / f"{n}.xml", text) for n, text in enumerate((early, late, later))]
     made = build(paths, lists, tmp_path / "a")
@@ -360,7 +257,7 @@ def test_the_last_record_of_a_pmid_counts_whatever_it_holds(tmp_path, lists):
 @pytest.mark.parametrize("days", [("2021-12-31", None), (None, "2022-07-01"), ("2021-12-31", "2022-07-01")])
 def test_the_window_of_days(tmp_path, lists, days, capsys):
     dates = {1: "2021-12-31", 2: "2022-01-01", 3: "2022-06-30", 4: "2022-07-01", 5: ""}
-    path = save(tmp_path / "a.xml", xml(*(record(n, "velnin acts.", created=day) for n, day in dates.items())))
+    path = save(tmp_path / "a.xml", xml(*(record(n, "velnin acts.", day=day) for n, day in dates.items())))
     after, before = days
     made = build([path], lists, tmp_path / "a", after=after, before=before)
     kept = {n for n, day in dates.items() if day and (not after or day > after) and (not before or day < before)}
@@ -373,7 +270,7 @@ def test_the_window_of_days(tmp_path, lists, days, capsys):
 
 
 def test_a_record_outside_the_window_still_replaces_an_earlier_one(tmp_path, lists):
-    text = xml(record(1, "velnin acts.", created="2022-03-04"), record(1, "velnin waits.", created="2020-03-04"))
+    text = xml(record(1, "velnin acts.", day="2022-03-04"), record(1, "velnin waits.", day="2020-03-04"))
     made = build([save(tmp_path / "a.xml", text)], lists, tmp_path / "a", after="2021-12-31")
     assert texts(tmp_path / "a") == [] and made["counts"]["prompts, after the keywords"] == 0
 
@@ -487,7 +384,7 @@ def test_the_command_line(tmp_path, lists, files, capsys):
 
 
 @pytest.mark.slow
-@published
+@lacks("pubmed")
 def test_a_published_medline_file(tmp_path):
     (tmp_path / "a.txt").write_text("glucose\ncholesterol\n", "utf-8")
     made = build([MEDLINE], {"chemicals": [tmp_path / "a.txt"]}, tmp_path / "a")

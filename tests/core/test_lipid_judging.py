@@ -9,7 +9,7 @@ from probekit.cli import main
 from probekit.errors import ProbeError
 from probekit.probes.lipid import agreement
 from probekit.probes.lipid.build import _inside
-from probekit.probes.lipid.homonyms import homonyms
+from probekit.probes.lipid.entities import homonyms
 from probekit.probes.lipid.sheet import FIELDS, QUESTIONS
 
 

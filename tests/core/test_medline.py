@@ -1,4 +1,4 @@
-"""PubMed files that are hostile or damaged: constant memory, every whole record kept, and what broke off is said."""
+"""PubMed's records: what is read of them, and of hostile or damaged files in constant memory, with what broke off."""
 
 import gzip
 import os
@@ -7,9 +7,11 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from conftest import pubmed_record, pubmed_xml
 
+from probekit.errors import ProbeError
 from probekit.probes import xml_records
-from probekit.probes.lipid.medline import read_medline
+from probekit.probes.lipid.medline import Citation, read_medline
 
 BROKEN = "files broken off (malformed)"
 PUBLIC = (
@@ -18,20 +20,71 @@ PUBLIC = (
 )
 
 
-def record(number: int, text: str = "Text.", month: str = "3", day: str = "4") -> str:
-    date = f"<DateCompleted><Year>2022</Year><Month>{month}</Month><Day>{day}</Day></DateCompleted>"
-    abstract = f"<Article><Abstract><AbstractText>{text}</AbstractText></Abstract></Article>"
-    return f"<PubmedArticle><MedlineCitation><PMID>{number}</PMID>{date}{abstract}</MedlineCitation></PubmedArticle>\n"
+def record(number: int, text: str = "Text.", dates: str = "", day: str = "") -> str:
+    """A record as PubMed writes it since 2017, with the dates of its history."""
+    history = f"<PubmedData><History>{dates}</History></PubmedData>"
+    return f"<PubmedArticle>{pubmed_record(number, text, day=day)}{history}</PubmedArticle>\n"
+
+
+def dated(status: str, day: str) -> str:
+    parts = zip(("Year", "Month", "Day"), day.split("-"), strict=True)
+    return f'<PubMedPubDate PubStatus="{status}">{"".join(f"<{a}>{b}</{a}>" for a, b in parts)}</PubMedPubDate>'
 
 
 def xml(*records: str, before: str = "") -> bytes:
-    return f'<?xml version="1.0"?>\n{before}<PubmedArticleSet>{"".join(records)}</PubmedArticleSet>'.encode()
+    return pubmed_xml(*records, root="PubmedArticleSet", before=before).encode()
+
+
+def found(path: Path, data: bytes) -> tuple[list[Citation], Counter[str]]:
+    path.write_bytes(data)
+    counts: Counter[str] = Counter()
+    return list(read_medline(path, counts)), counts
 
 
 def read(path: Path, data: bytes) -> tuple[list[int], Counter[str]]:
-    path.write_bytes(data)
-    counts: Counter[str] = Counter()
-    return [one.pmid for one in read_medline(path, counts)], counts
+    records, counts = found(path, data)
+    return [one.pmid for one in records], counts
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_records_are_read_plain_or_zipped(tmp_path, pack):
+    other = "<OtherAbstract><AbstractText>Autre.</AbstractText></OtherAbstract>"
+    texts = "Two <i>odd</i>\n  words &lt; 3 &#946;.", "Part two."
+    without = pubmed_record(8), pubmed_record(9, "", more=other), pubmed_record("", "A."), pubmed_record("x7", "A.")
+    records, counts = found(tmp_path / "a", pack(pubmed_xml(pubmed_record(7, *texts), *without).encode()))
+    assert records == [Citation(7, "2022-03-04", "On 7.", ("Two odd words < 3 β.", "Part two."))]
+    assert counts == {"records": 5, "records without an abstract": 2, "records without a PMID": 2}
+    with pytest.raises(ProbeError, match="cannot read"):
+        list(read_medline(tmp_path / "absent.xml", counts))
+
+
+def test_the_date_is_the_one_of_entry_and_incomplete_ones_are_early(tmp_path):
+    def issue(pmid: int, inner: str) -> str:
+        journal = f"<Journal><JournalIssue><PubDate>{inner}</PubDate></JournalIssue></Journal>"
+        return f"<PubmedArticle>{pubmed_record(pmid, 'A.', day='', article=journal)}</PubmedArticle>"
+
+    dates = [dated("received", "2019-1-2"), dated("pubmed", "2022-1-9"), dated("entrez", "2022-1-8")]
+    records, _ = found(
+        tmp_path / "a.xml",
+        xml(
+            record(1, dates="".join(dates)),
+            record(2, dates=dates[1]),
+            record(3, day="2020-05-06"),
+            issue(4, "<Year>2021</Year><Month>Dec</Month>"),
+            issue(5, "<MedlineDate>2021 Nov-Dec</MedlineDate>"),
+            issue(6, "<MedlineDate>Winter</MedlineDate>"),
+        ),
+    )
+    assert [a.date for a in records] == ["2022-01-08", "2022-01-09", "2020-05-06", "2021-12-01", "2021-01-01", ""]
+
+
+def test_bytes_that_are_not_utf8_are_replaced_and_counted(tmp_path):
+    many = [record(n, "Plain é text.") for n in range(1, 2000)]  # over the size of a block, faults in the second
+    data = xml(*many, "HERE").replace(b"HERE", record(5000, "Caf\udce9 society.").encode("utf-8", "surrogateescape"))
+    records, counts = found(tmp_path / "a.xml", data)
+    assert records[-1].sections == ("Caf\ufffd society.",)
+    assert {a.sections for a in records[:-1]} == {("Plain é text.",)}
+    assert counts == {"records": 2000, "files not UTF-8": 1}
 
 
 def test_the_document_type_of_published_files_is_taken(tmp_path):
@@ -83,11 +136,13 @@ def test_a_record_beyond_the_limits_is_named(tmp_path, caplog, monkeypatch):
     assert "what lies inside each other has more than 64 levels" in caplog.text
 
 
-@pytest.mark.parametrize("odd", ["²", "13", "0", "9" * 5000, "-1", "1.5", "٣", "Smarch", ""])
+@pytest.mark.parametrize("odd", ["²", "13", "0", "9" * 5000, "1.5", "٣", "Smarch", ""])
 def test_an_odd_month_or_day_counts_as_the_first(tmp_path, odd):
-    path = tmp_path / "a.xml"
-    path.write_bytes(xml(record(1, month=odd), record(2, day="32" if odd == "13" else odd)))
-    assert [one.date for one in read_medline(path, Counter())] == ["2022-01-04", "2022-03-01"]
+    days = f"2022-{odd}-4", f"2022-3-{'32' if odd == '13' else odd}"
+    records, _ = found(
+        tmp_path / "a.xml", xml(*(record(n, dates=dated("pubmed", day)) for n, day in enumerate(days, 1)))
+    )
+    assert [one.date for one in records] == ["2022-01-04", "2022-03-01"]
 
 
 @pytest.mark.parametrize("damage", ["truncated", "followed by garbage", "truncated in the middle"])
@@ -100,6 +155,8 @@ def test_every_whole_record_of_a_damaged_gz_is_kept(tmp_path, caplog, damage):
     assert found == list(range(1, len(found) + 1)) and len(found) >= least
     assert counts == {"records": len(found), BROKEN: 1}
     assert f"breaks off after {len(found)} records" in caplog.text
+    assert read(tmp_path / "a.xml", b"") == ([], {BROKEN: 1})
+    assert read(tmp_path / "a.xml.gz", packed[:60] + b"\xff" * 60 + packed[120:])[1][BROKEN] == 1
 
 
 def test_an_entity_that_nothing_declares_ends_the_file(tmp_path, caplog):

@@ -20,8 +20,7 @@ from probekit.files.reading import lines
 from probekit.lazy import Lazy
 from probekit.probes.data import locate
 from probekit.probes.lipid.build import build
-from probekit.probes.lipid.entities import read_entities
-from probekit.probes.lipid.homonyms import homonyms
+from probekit.probes.lipid.entities import homonyms, read_entities
 from probekit.probes.lipid.prompts import MENTION, SENTENCES
 from probekit.probes.probe import Probe, draw, read_rows, shows
 from probekit.probes.texts import load_text

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -58,16 +59,37 @@ def read_entities(path: Path) -> list[str]:
 
 def _tagged(path: Path) -> Iterator[str]:
     tokens: list[str] = []
-    for number, line in chain(lines(path, HELD), [(0, "")]):
-        fields = line.split("\t")
-        tag = fields[-1] if line.strip() else "O"
-        if line.strip() and (len(fields) < 2 or not (tag == "O" or tag[:2] in ("B-", "I-"))):
-            raise ProbeError(f"{path}, line {number}: a token, a tab and a tag B-, I- or O are needed, found {line!r}")
+    for token, tag in chain(_conll(path), [("", "O")]):
         if tag[:2] != "I-" and tokens:
             yield join_tokens(tokens)
             tokens = []
         if tag != "O":
-            tokens.append(fields[0])
+            tokens.append(token)
+
+
+def _conll(path: Path) -> Iterator[tuple[str, str]]:
+    """Every token and its tag; an empty one and O between sentences."""
+    for number, line in lines(path, HELD):
+        fields = (line if line.strip() else "\tO").split("\t")
+        tag = fields[-1]
+        if len(fields) < 2 or not (tag == "O" or tag[:2] in ("B-", "I-")):
+            raise ProbeError(f"{path}, line {number}: a token, a tab and a tag B-, I- or O are needed, found {line!r}")
+        yield fields[0], tag
+
+
+def homonyms(paths: Iterable[Path]) -> set[str]:
+    """Listed names that mostly are no such thing: *lead* and *contrast* among chemicals, *gap* and *core* among genes.
+
+    Single tokens, in their exact spelling, that stand outside every entity more often than inside one. The abstracts
+    in which people marked the entities of a list are the only text that says what a word means there.
+
+    Args:
+        paths: CoNLL files, as ``read_entities`` takes them.
+    """
+    inside, outside = Counter[str](), Counter[str]()
+    for token, tag in chain.from_iterable(map(_conll, paths)):
+        (outside if tag == "O" else inside)[token] += 1
+    return {token for token, count in inside.items() if outside[token] > count}
 
 
 class Finder:
