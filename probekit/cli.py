@@ -1,17 +1,49 @@
-"""The command line: parses, calls, and ends as a program should; ``probekit --help`` lists the commands."""
+"""The command line: what each command takes and does; the lines that it yields are written as they come.
+
+What a command alone needs is imported when it runs, so that ``probekit --help`` answers at once.
+"""
 
 from __future__ import annotations
 
 import argparse
+import json
 import logging
+import math
 import os
+import signal
 import sys
-from collections.abc import Sequence
+import threading
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from itertools import groupby
+from operator import methodcaller
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from probekit import __version__, commands
-from probekit.endings import explained, stoppable
+from probekit import __version__
+from probekit.errors import ProbekitError, ReportError
+
+if TYPE_CHECKING:
+    from probekit.report.card.asked import Asked
+
+RATE = 10_000.0  # tokens a second: a BERT-base on some CPU cores; a GPU runs tens of times as many
+BASE = 0.44  # gigabytes of a BERT-base; a smaller network runs as many times faster
+START = 30.0  # seconds that a page takes on one core besides what it asks
+MY_RUN = "my_run"  # where a run goes, if nothing else is said
+STRICT = "PROBEKIT_STRICT"  # kernels read it
+Lines = Iterable[str]
+Command = Callable[..., Lines]
+GROUPS = {  # of commands of two words
+    "index": "documents on disk, in which the facts of study 2 are looked up fast",
+    "lipid": "make template-free prompts from PubMed, and the sheet to judge them",
+    "rationales": "make records with rationales from public items",
+    "store": "see, check or clear what was scored before, in the cache folder",
+}
+COMMANDS: list[Command] = []  # in the order of ``--help``
+OPTIONS = defaultdict[str, list["Option"]](list)  # by the name of their command's function
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,22 +52,22 @@ def main(arguments: Sequence[str] | None = None) -> int:
     With ``--debug`` an error leaves as it came, traceback and all.
     """
     logging.basicConfig(level=logging.WARNING, format="%(levelname)s: %(message)s")
-    options = _parser().parse_args(arguments)
-    logging.getLogger().setLevel(logging.INFO if options.verbose else logging.WARNING)
-    if options.quiet:
+    options = vars(_parser().parse_args(arguments))
+    call, debug, verbose, quiet = (options.pop(name) for name in ("call", "debug", "verbose", "quiet"))
+    logging.getLogger().setLevel(logging.INFO if verbose else logging.WARNING)
+    if quiet:
         os.environ["TQDM_DISABLE"] = "1"
-    if getattr(options, "strict", False):
-        os.environ["PROBEKIT_STRICT"] = "1"  # kernels read it
     try:
         with stoppable():
-            options.call(options)
-            sys.stdout.flush()
+            for line in call(**options):
+                sys.stdout.write(f"{line}\n")
+                sys.stdout.flush()
     except (Exception, KeyboardInterrupt) as error:
-        if options.debug:
+        if debug:
             raise
-        said, status = explained(error)
-        if said:
-            sys.stderr.write(f"probekit: {said}\n")
+        text, status = explained(error)
+        if text:
+            _note(text)
         return status
     return 0
 
@@ -45,276 +77,737 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **about: Any) -> None:
         super().__init__(**about)
-        self.add_argument(
-            "--debug", action="store_true", default=argparse.SUPPRESS, help="show an error's whole traceback"
-        )
-        self.add_argument("-v", "--verbose", action="store_true", default=argparse.SUPPRESS, help="say what is done")
-        self.add_argument("--quiet", action="store_true", default=argparse.SUPPRESS, help="show no progress")
+        flag = partial(self.add_argument, action="store_true", default=argparse.SUPPRESS)
+        flag("--debug", help="show an error's whole traceback")
+        flag("-v", "--verbose", help="say what is done")
+        flag("--quiet", help="show no progress")
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = _Parser(prog="probekit", description="Cloze probing of language models, reproducibly.")
     parser.set_defaults(debug=False, quiet=False, verbose=False)
     parser.add_argument("--version", action="version", version=__version__)
-    verbs = parser.add_subparsers(required=True, metavar="COMMAND")
-
-    verb = verbs.add_parser("list", help="list models, probes, or studies with their parameters")
-    verb.add_argument("what", nargs="?", choices=("models", "probes", "studies"), default="studies")
-    verb.add_argument("--json", action="store_true", help="as a list of objects")
-    verb.set_defaults(call=commands.list_)
-
-    verb = verbs.add_parser("ask", help="put one question to a model: its answers, with their probabilities per token")
-    verb.add_argument("text", help='with one [MASK], such as "The capital of Portugal is [MASK]."')
-    verb.add_argument("--model", required=True, help="of `probekit list models`, a Hub id, or a folder")
-    verb.add_argument("--candidates", type=Path, metavar="FILE", help="answers to choose from, one a line")
-    verb.add_argument("--top", type=int, default=10, help="answers to show (default: 10)")
-    verb.add_argument("--json", action="store_true", help="as one object")
-    verb.set_defaults(call=commands.ask)
-
-    _add_compare(verbs.add_parser("compare", help="put the same prompts to several models, and test how they differ"))
-
-    verb = verbs.add_parser("fetch", help="download public data, its licence shown first")
-    which = verb.add_mutually_exclusive_group(required=True)
-    which.add_argument("name", nargs="?", help="data set, such as lama")
-    which.add_argument("--list", action="store_true", help="say what there is: address, licence, size, pinned or not")
-    verb.add_argument("--into", type=Path, help="data folder (default: PROBEKIT_DATA, else the cache)")
-    verb.add_argument("--base", help="another address that serves the same files")
-    verb.add_argument("--yes", action="store_true", help="accept the licence without being asked")
-    verb.add_argument("--trust", action="store_true", help="take a file without a known hash, and keep its hash")
-    verb.set_defaults(call=commands.fetch)
-
-    verb = verbs.add_parser("check-data", help="say all that is wrong with files of your own, by line")
-    verb.add_argument(
-        "files", nargs="+", metavar="FILE", help="prompts, documents, records, completions, words, templates"
-    )
-    verb.add_argument("--entities", type=Path, help="candidates, one a line, that golds must be among")
-    verb.add_argument("--json", action="store_true", help="as a list of objects")
-    verb.set_defaults(call=commands.check_data)
-
-    verb = verbs.add_parser("text", help="write a text to train a model on, one sentence a line")
-    verb.add_argument(
-        "name",
-        help="lama-taught, lama-templates, wikipedia, general, pubmed-train or pubmed-held-out (of the data folder), "
-        "or demo-general, demo-biomedical or demo-chinese (generated)",
-    )
-    verb.add_argument("--out", type=Path, required=True, help="the file to write")
-    verb.add_argument("--names", type=Path, help="also write the names in a generated text, for `probekit train`")
-    _add_force(verb)
-    verb.set_defaults(call=commands.text)
-
-    verb = verbs.add_parser("index", help="documents on disk, in which the facts of study 2 are looked up fast")
-    step = verb.add_subparsers(required=True, metavar="STEP").add_parser(
-        "build", help="go on with it after a kill, too"
-    )
-    step.add_argument("files", nargs="+", type=Path, metavar="FILE", help="documents, or folders of them, in order")
-    step.add_argument("--out", type=Path, required=True, help="folder of the index")
-    _add_force(step)
-    step.set_defaults(call=commands.index_build)
-
-    _add_lipid(verbs.add_parser("lipid", help="make template-free prompts from PubMed, and the sheet to judge them"))
-
-    verb = verbs.add_parser("hits", help="an unfilled CSV sheet for people to judge whether words of HurtLex hurt")
-    verb.add_argument("file", type=Path, help="completions, of the release or one's own")
-    verb.add_argument("--n", type=int, default=200, help="hits drawn (default: 200)")
-    verb.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
-    verb.add_argument("--out", type=Path, help="the sheet (default: beside the file)")
-    verb.add_argument("--language", default="en", help="of the lexicon (default: en)")
-    verb.set_defaults(call=commands.hits)
-    _add_rationales(verbs.add_parser("rationales", help="make records with rationales from public items"))
-
-    _add_train(verbs.add_parser("train", help="train a small model on text files, from nothing or from a model"))
-
-    verb = verbs.add_parser("zoo", help="train the small models that come with the package anew, from their recipes")
-    verb.add_argument("names", nargs="*", metavar="NAME", help="of `probekit list models` (default: all shipped ones)")
-    verb.add_argument("--ship", action="store_true", help="also put them among the files of the package")
-    verb.set_defaults(call=commands.zoo)
-
-    verb = verbs.add_parser("run", help="execute a study on your own parameters")
-    verb.add_argument("name", help="of `probekit list studies`")
-    _add_parameters(verb)
-    verb.add_argument("--out", type=Path, help=f"folder for the page (default: {commands.MY_RUN}, here)")
-    _add_force(verb)
-    _add_strict(verb)
-    verb.add_argument("--record", action="store_true", help="also keep the tables in book/recorded")
-    _add_cluster(verb, "score what is missing")
-    verb.set_defaults(call=commands.run)
-
-    verb = verbs.add_parser("card", help="what four studies find of a model, in one HTML file")
-    verb.add_argument("models", nargs="+", metavar="MODEL", help="of `probekit list models`, a Hub id, or a folder")
-    verb.add_argument("--data", type=Path, metavar="FILE", help="a YAML file that names data of your own")
-    verb.add_argument("--full", action="store_true", help="ask all of the data, not a sample")
-    verb.add_argument("--out", type=Path, default=Path("card.html"), help="the file (default: card.html)")
-    _add_force(verb)
-    verb.set_defaults(call=commands.card)
-
-    verb = verbs.add_parser("export", help="write a run, or a probe, in the formats of others")
-    verb.add_argument("what", help="folder of a page that `probekit run` wrote; for harness a probe")
-    verb.add_argument(
-        "--format",
-        required=True,
-        choices=("html", "eee", "model-index", "harness"),
-        help="prompt by prompt as one page; Every Eval Ever; YAML for a model card; a task of lm-evaluation-harness",
-    )
-    verb.add_argument("--out", type=Path, required=True, help="folder to write into")
-    verb.add_argument("--options", type=int, default=10, help="harness: answers to choose from (default: 10)")
-    verb.add_argument("--seed", type=int, default=0, help="harness: of the draw of wrong answers (default: 0)")
-    _add_force(verb)
-    verb.set_defaults(call=commands.export)
-
-    verb = verbs.add_parser("plan", help="list what studies would score, without reading weights")
-    verb.add_argument("name", help="a page, the beginning of several names, or their folder, such as templates")
-    _add_parameters(verb)
-    verb.add_argument(
-        "--rate", type=float, default=commands.RATE, help=f"tokens scored in a second (default: {commands.RATE:,.0f})"
-    )
-    verb.add_argument("--json", action="store_true", help="as a list of objects")
-    verb.set_defaults(call=commands.plan)
-
-    _add_store(verbs.add_parser("store", help="see, check or clear what was scored before, in the cache folder"))
-
-    verb = verbs.add_parser("book", help="run what changed on the embedded default and render the book")
-    verb.add_argument("--pages", action="store_true", help="also update the executed pages in book/studies")
-    verb.add_argument("--runs", nargs="+", type=Path, default=[], metavar="FOLDER", help="runs of yours to show in it")
-    _add_strict(verb)
-    verb.set_defaults(call=commands.book)
-
-    verb = verbs.add_parser("check", help="print the ledger: every claim, our verdict, the paper's own numbers")
-    verb.add_argument("--json", action="store_true", help="as a list of objects")
-    verb.add_argument(
-        "--rerun", nargs="*", metavar="PAGE", help="run the demo pages again and say which printed number is another"
-    )
-    verb.set_defaults(call=commands.check)
+    verbs = {"": parser.add_subparsers(required=True, metavar="COMMAND")}
+    for call in COMMANDS:
+        group, _, step = call.__name__.partition("_")
+        if group in GROUPS and group not in verbs:
+            steps = verbs[""].add_parser(group, help=GROUPS[group])
+            verbs[group] = steps.add_subparsers(required=True, metavar="STEP")
+        about = str(call.__doc__)
+        name = step if group in GROUPS else call.__name__.strip("_").replace("_", "-")
+        verb = verbs.get(group, verbs[""]).add_parser(name, help=about[0].lower() + about[1:].rstrip("."))
+        verb.set_defaults(call=call)
+        for option in OPTIONS[call.__name__]:
+            option.add(verb)
     return parser
 
 
-def _add_compare(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("models", nargs="+", metavar="MODEL", help="at least two; the first is compared with each other")
-    verb.add_argument("--probes", nargs="+", metavar="PROBE", help="names or files (default: the demo world's)")
-    verb.add_argument("--limit", type=int, metavar="N", help="facts per probe, drawn with --seed (default: all)")
-    verb.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
-    verb.add_argument("--score", help="of all models (default: each kind's own; see pk.rank_entities)")
-    verb.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
-    verb.add_argument("--dtype", default="float32", help="float32, bfloat16 or float16 (default: float32)")
-    verb.add_argument("--out", type=Path, metavar="FILE", help="also write one HTML file that opens anywhere")
-    _add_force(verb)
-    verb.add_argument("--json", action="store_true", help="as one object")
-    verb.set_defaults(call=commands.compare)
+def command(call: Command) -> Command:
+    """Make a function a command, which its name and its docstring describe; it is called with its options by name."""
+    COMMANDS.append(call)
+    return call
 
 
-def _add_train(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--init", required=True, help="a recipe (name or YAML file), a model (name or folder), or minilm")
-    verb.add_argument(
-        "--text", nargs="+", type=Path, required=True, metavar="FILE", help="UTF-8, one sentence a line; plain or .gz"
-    )
-    verb.add_argument("--out", type=Path, required=True, help="folder to write")
-    length = verb.add_mutually_exclusive_group()
-    length.add_argument("--epochs", type=int, help="how often the text is read (default: the recipe's)")
-    length.add_argument("--steps", type=int, help="updates of the weights, in place of epochs")
-    verb.add_argument("--vocabulary", type=Path, help="folder with a tokenizer (default: made from the text)")
-    verb.add_argument(
-        "--names", type=Path, metavar="FILE", help="names, one a line: each sentence is learned by one of its"
-    )
-    verb.add_argument("--seed", type=int, default=0, help="of weights, order and masks (default: 0)")
-    verb.add_argument("--device", default="auto", help="auto, cpu or cuda (default: auto)")
-    verb.add_argument("--category", default="unknown", help="general, biomedical, or a word of your own")
-    verb.set_defaults(call=commands.train)
+@dataclass(frozen=True)
+class Option:
+    """What is added to a parser: as a decorator, to that of the command below it."""
+
+    add: Callable[[Any], object]
+
+    def __call__(self, call: Command) -> Command:
+        OPTIONS[call.__name__].insert(0, self)
+        return call
 
 
-def _add_lipid(parser: argparse.ArgumentParser) -> None:
-    steps = parser.add_subparsers(required=True, metavar="STEP")
-
-    step = steps.add_parser("build", help="abstracts or sentences to a masked probe of each list, with counts")
-    step.add_argument("files", nargs="+", type=Path, metavar="FILE", help="PubMed XML, plain or .gz, in reading order")
-    step.add_argument(
-        "--entities",
-        action="append",
-        required=True,
-        metavar="NAME=FILE",
-        help="a list, CoNLL or .txt with one entity a line; may be repeated, also with the same name",
-    )
-    step.add_argument("--out", type=Path, required=True, help="folder: LIST.jsonl, counts.json, finished parts")
-    step.add_argument("--after", metavar="YYYY-MM-DD", help="abstracts dated later than this day")
-    step.add_argument("--before", metavar="YYYY-MM-DD", help="abstracts dated earlier than this day")
-    step.add_argument("--sentences", action="store_true", help="FILEs are plain text, one sentence a line")
-    step.add_argument("--ignore-case", action="store_true", help="find entities whatever their case")
-    _add_force(step)
-    _add_cluster(step, "read the files, which lie where all see them")
-    step.set_defaults(call=commands.lipid_build)
-
-    step = steps.add_parser("fetch", help="download PubMed's files, its licence shown first")
-    which = step.add_mutually_exclusive_group(required=True)
-    which.add_argument("--after", metavar="YYYY-MM-DD", help="update files published later than this day")
-    which.add_argument(
-        "--baseline", nargs="+", metavar="N", help="files of the yearly baseline: 3, or 1-20 for several"
-    )
-    step.add_argument("--into", type=Path, required=True, help="folder; files that are there are left alone")
-    step.add_argument("--base", help="address of a mirror of the folder (default: NCBI's)")
-    step.add_argument("--yes", action="store_true", help="accept the licence without being asked")
-    step.set_defaults(call=commands.lipid_fetch)
-
-    step = steps.add_parser("sheet", help="an unfilled CSV sheet for people to judge whether prompts are facts")
-    step.add_argument("files", nargs="+", type=Path, metavar="FILE", help="a probe that `build` wrote")
-    step.add_argument("--n", type=int, default=200, help="prompts drawn of all files together (default: 200)")
-    step.add_argument("--seed", type=int, default=0, help="of the draw (default: 0)")
-    step.add_argument("--out", type=Path, help="the sheet (default: sheet.csv beside the first probe)")
-    step.set_defaults(call=commands.lipid_sheet)
-
-    step = steps.add_parser("agree", help="how far two people agree on one sheet, from the sheets they filled in")
-    step.add_argument("first", type=Path, metavar="A", help="a sheet that `sheet` drew, filled in")
-    step.add_argument("second", type=Path, metavar="B", help="the same sheet, filled in by another")
-    step.set_defaults(call=commands.lipid_agree)
+def option(*names: str, **about: Any) -> Option:
+    """An argument, as ``argparse`` takes it."""
+    return Option(methodcaller("add_argument", *names, **about))
 
 
-def _add_store(parser: argparse.ArgumentParser) -> None:
-    steps = parser.add_subparsers(required=True, metavar="STEP")
+def either(*options: Option, required: bool = False) -> Option:
+    """Arguments of which at most one is given; just one, if that is required."""
 
-    step = steps.add_parser("list", help="each result: its function and key, shards, size, and the day it was written")
-    step.set_defaults(call=commands.store_list)
-    step = steps.add_parser(
-        "verify", help="read all shards, and name what is damaged, of another result or of an older key"
-    )
-    step.set_defaults(call=commands.store_verify)
+    def add(parser: argparse.ArgumentParser) -> None:
+        group = parser.add_mutually_exclusive_group(required=required)
+        for each in options:
+            each.add(group)
 
-    step = steps.add_parser("prune", help="remove what `verify` names, and what killed runs left unfinished")
-    step.add_argument("--days", type=float, help="also results that were not written to for so many days")
-    step.set_defaults(call=commands.store_prune)
+    return Option(add)
 
 
-def _add_rationales(parser: argparse.ArgumentParser) -> None:
-    steps = parser.add_subparsers(required=True, metavar="STEP")
-
-    step = steps.add_parser("build", help="items to drafts of records: a CSV sheet for annotators, with counts")
-    step.add_argument("source", choices=("copa", "questions", "problems"), help="what the items are")
-    step.add_argument("file", type=Path, help="the items, JSONL (see probekit.probes.rationales.recipe)")
-    step.add_argument("--out", type=Path, required=True, help="the sheet to write")
-    _add_force(step)
-    step.set_defaults(call=commands.rationales_build)
-
-    step = steps.add_parser("keep", help="the records of a filled sheet that reach the paper's thresholds")
-    step.add_argument("sheet", type=Path, help="a sheet that `build` wrote and annotators filled")
-    step.add_argument("--out", type=Path, required=True, help="the records to write (JSONL), for `probekit run`")
-    _add_force(step)
-    step.set_defaults(call=commands.rationales_keep)
+flag = partial(option, action="store_true")
+FORCE = flag("--force", help="replace what another command wrote there")
+ROWS = flag("--json", help="as a list of objects")
+OBJECT = flag("--json", help="as one object")
+YES = flag("--yes", help="accept the licence without being asked")
+STRICTLY = flag("--strict", help="end where a sentence of a page does not hold")
+DRAW = option("--seed", type=int, default=0, help="of the draw (default: 0)")
+DEVICE = option("--device", default="auto", help="auto, cpu or cuda (default: auto)")
+MODELS = "of `probekit list models`, a Hub id, or a folder"
+PARAMETERS = option("-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML")
+PROFILE = option("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
 
 
-def _add_parameters(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument(
-        "-p", dest="given", action="append", default=[], metavar="NAME=VALUE", help="a parameter, in YAML"
-    )
-    verb.add_argument("--profile", default="demo", help="of studies.yml: demo, recorded, lab or paper (default: demo)")
+def file(name: str, about: str, **more: Any) -> Option:
+    """An argument that is a path."""
+    return option(name, type=Path, help=about, **more)
 
 
-def _add_cluster(verb: argparse.ArgumentParser, what: str) -> None:
+def cluster_to(purpose: str) -> Option:
+    """Where workers do something."""
     where = "a Dask scheduler's address, local:N processes, or slurm:FILE.yml (see the book's page on clusters)"
-    verb.add_argument("--cluster", metavar="WHERE", help=f"let workers {what}: {where}")
+    return option("--cluster", metavar="WHERE", help=f"let workers {purpose}: {where}")
 
 
-def _add_strict(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--strict", action="store_true", help="end where a sentence of a page does not hold")
+@command
+@option("what", nargs="?", choices=("models", "probes", "studies"), default="studies")
+@ROWS
+def list_(what: str, json: bool) -> Lines:
+    """List models, probes, or studies with their parameters."""
+    return _shown(json, *{"models": _models, "probes": _probes, "studies": _studies}[what]())
 
 
-def _add_force(verb: argparse.ArgumentParser) -> None:
-    verb.add_argument("--force", action="store_true", help="replace what another command wrote there")
+def _models() -> tuple[list[dict[str, Any]], list[str]]:
+    from probekit.demo.shipped import manifest
+    from probekit.demo.training.recipe import recipes
+    from probekit.demo.zoo import ZOO
+    from probekit.models import registry
+
+    rows, lines = list[dict[str, Any]](), list[str]()
+    for name, member in ZOO.items():
+        shape = recipes()[member.recipe].shape
+        kind = {"llama": "causal", "t5": "seq2seq"}.get(shape.family if shape else "", "masked")
+        where = "comes with the package" if name in manifest() else f"trained by `probekit zoo {name}`"
+        rows.append({"name": name, "kind": kind, "category": member.category, "papers": [], "hub": None})
+        lines.append(f"{name:28} {kind:8} {member.category:22} {where}")
+    for name, entry in registry().items():
+        doubt = "" if entry.certain else "  (checkpoint not certain)"
+        papers, hub = ", ".join(entry.papers), entry.hub or "not on the Hub"
+        about = {"kind": entry.kind, "category": entry.category, "papers": list(entry.papers), "hub": entry.hub}
+        rows.append({"name": name, **about})
+        lines.append(f"{name:28} {entry.kind:8} {entry.category:22} papers {papers:14} {hub}{doubt}")
+    return rows, lines
+
+
+def _probes() -> tuple[list[dict[str, Any]], list[str]]:
+    import inspect
+
+    from probekit.probes import PROBES
+
+    rows = [{"name": name, "options": list(inspect.signature(loader).parameters)} for name, loader in PROBES.items()]
+    return rows, [f"{row['name']:20} options: {', '.join(row['options'])}" for row in rows]
+
+
+def _studies() -> tuple[list[dict[str, Any]], list[str]]:
+    from probekit.report.sources import parameters, studies
+
+    rows, lines = list[dict[str, Any]](), list[str]()
+    for name, study in studies().items():
+        known = parameters(name)
+        rows.append({"name": name, "profiles": list(study["profiles"]), "parameters": known})
+        lines.append(f"{name}  profiles: {', '.join(study['profiles'])}")
+        lines += [
+            f"    {key}: {about['type']} = {about['default']!r}  # {about['help']}" for key, about in known.items()
+        ]
+    return rows, lines
+
+
+@command
+@option("text", help='with one [MASK], such as "The capital of Portugal is [MASK]."')
+@option("--model", required=True, help=MODELS)
+@file("--candidates", "answers to choose from, one a line", metavar="FILE")
+@option("--top", type=int, default=10, help="answers to show (default: 10)")
+@OBJECT
+def ask(text: str, model: str, candidates: Path | None, top: int, json: bool) -> Lines:
+    """Put one question to a model: its answers, with their probabilities per token."""
+    from probekit.report.compared import WORLD
+    from probekit.report.page import of_demo
+    from probekit.scoring import ask
+
+    if top < 1:
+        raise ProbekitError(f"--top is at least 1, not {top}")
+    answers = ask(model, text, candidates, top).to_dict("records")
+    lines = ["rank  per token  answer"]  # the probability, of several tokens their geometric mean
+    for row in answers:
+        answer = row["answer"] if row["answer"].isprintable() else repr(row["answer"])
+        lines.append(f"{row['rank']:>4}  {row['probability']:>9.3g}  {answer}")
+    lines += [WORLD] * of_demo([], [model])
+    return _shown(json, {"model": model, "text": text, "answers": answers}, lines)
+
+
+@command
+@option("models", nargs="+", metavar="MODEL", help="at least two; the first is compared with each other")
+@option("--probes", nargs="+", metavar="PROBE", help="names or files (default: the demo world's)")
+@option("--limit", type=int, metavar="N", help="facts per probe, drawn with --seed (default: all)")
+@DRAW
+@option("--score", help="of all models (default: each kind's own; see pk.rank_entities)")
+@DEVICE
+@option("--dtype", default="float32", help="float32, bfloat16 or float16 (default: float32)")
+@file("--out", "also write one HTML file that opens anywhere", metavar="FILE")
+@FORCE
+@OBJECT
+def compare(
+    models: list[str], probes: list[str] | None, score: Any, out: Path | None, force: bool, json: bool, **how: Any
+) -> Lines:
+    """Put the same prompts to several models, and test how they differ."""
+    from typing import get_args
+
+    from probekit.files.outputs import refuse_other, write_output
+    from probekit.report.compare import DEMO, compare
+    from probekit.report.compared import as_lines, as_object
+    from probekit.scoring.scores import Score
+    from probekit.store import Store
+
+    if score not in (None, *get_args(Score)):
+        raise ProbekitError(f"--score is one of {', '.join(get_args(Score))}, not {score!r}")
+    if out:
+        refuse_other(out, force)
+    comparison = compare(models, probes or DEMO, score=score, store=Store(), **how)
+    if out:
+        from probekit.report.compared_page import as_page
+
+        write_output(out, as_page(comparison).encode(), force)
+    return _shown(json, as_object(comparison), [*as_lines(comparison), *(["", str(out)] if out else [])])
+
+
+@command
+@either(
+    option("name", nargs="?", help="data set, such as lama"),
+    flag("--list", help="say what there is: address, licence, size, pinned or not"),
+    required=True,
+)
+@file("--into", "data folder (default: PROBEKIT_DATA, else the cache)")
+@option("--base", help="another address that serves the same files")
+@YES
+@flag("--trust", help="take a file without a known hash, and keep its hash")
+def fetch(name: str, list: bool, into: Path | None, base: str | None, yes: bool, trust: bool) -> Lines:
+    """Download public data, its licence shown first."""
+    from probekit.probes.data import data_root
+    from probekit.probes.fetch import fetch, listing
+
+    if list:
+        return listing(into)
+    paths = fetch(name, _accept(yes), into, base, trust)
+    return [f"{len(paths)} files in {into or data_root()}"]
+
+
+@command
+@option("files", nargs="+", metavar="FILE", help="prompts, documents, records, completions, words, templates")
+@file("--entities", "candidates, one a line, that golds must be among")
+@ROWS
+def check_data(files: list[str], entities: Path | None, json: bool) -> Lines:
+    """Say all that is wrong with files of your own, by line."""
+    from probekit.contexts.checking import check
+
+    checked, lines = check(files, entities), list[str]()
+    for each in checked:
+        lines.append(f"{each.file}: {each.kind}, {each.rows:,} rows")
+        lines += [f"  line {line}: {fault}" if line else f"  {fault}" for line, fault in each.faults]
+        lines += [f"  note: {note}" for note in each.notes]
+    yield from _shown(json, [each.told() for each in checked], lines)
+    if count := sum(len(each.faults) for each in checked):
+        faulty = sum(bool(each.faults) for each in checked)
+        raise ProbekitError(f"{count:,} faults in {faulty:,} of {len(checked):,} files")
+
+
+@command
+@option(
+    "name",
+    help="lama-taught, lama-templates, wikipedia, general, pubmed-train or pubmed-held-out (of the data folder), "
+    "or demo-general, demo-biomedical or demo-chinese (generated)",
+)
+@file("--out", "the file to write", required=True)
+@file("--names", "also write the names in a generated text, for `probekit train`")
+@FORCE
+def text(name: str, out: Path, names: Path | None, force: bool) -> Lines:
+    """Write a text to train a model on, one sentence a line."""
+    from probekit.probes.texts import load_text
+
+    text = load_text(name)
+    if names and not text.names:
+        raise ProbekitError(f"the names in {text.name} are not known; --names goes with a generated text")
+    written = ((out, text.sentences), (names, text.names))
+    _write({path: "".join(f"{line}\n" for line in lines) for path, lines in written if path}, force)
+    return [*_counts(text.counts), str(out)]
+
+
+@command
+@file("files", "documents, or folders of them, in order", nargs="+", metavar="FILE")
+@file("--out", "folder of the index", required=True)
+@FORCE
+def index_build(files: list[Path], out: Path, force: bool) -> Lines:
+    """Go on with it after a kill, too."""
+    from probekit.contexts.index import build_index
+
+    return [*_counts(build_index(files, out, force)), str(out)]
+
+
+@command
+@file("files", "PubMed XML, plain or .gz, in reading order", nargs="+", metavar="FILE")
+@option(
+    "--entities",
+    action="append",
+    required=True,
+    metavar="NAME=FILE",
+    help="a list, CoNLL or .txt with one entity a line; may be repeated, also with the same name",
+)
+@file("--out", "folder: LIST.jsonl, counts.json, finished parts", required=True)
+@option("--after", metavar="YYYY-MM-DD", help="abstracts dated later than this day")
+@option("--before", metavar="YYYY-MM-DD", help="abstracts dated earlier than this day")
+@flag("--sentences", help="FILEs are plain text, one sentence a line")
+@flag("--ignore-case", help="find entities whatever their case")
+@FORCE
+@cluster_to("read the files, which lie where all see them")
+def lipid_build(
+    files: list[Path], entities: list[str], out: Path, sentences: bool, cluster: str | None, **how: Any
+) -> Lines:
+    """Abstracts or sentences to a masked probe of each list, with counts."""
+    from probekit.probes.lipid import build
+    from probekit.run import cluster as dask
+    from probekit.store import Store
+
+    lists = dict[str, list[Path]]()
+    for given in entities:
+        name, _, path = given.partition("=")
+        if not name or not path:
+            raise ProbekitError(f"--entities takes NAME=FILE, not {given!r}")
+        lists.setdefault(name, []).append(Path(path))
+    with dask.connected(cluster) if cluster else nullcontext() as client:
+        fill = partial(dask.fill, client, say=lambda text: sys.stderr.write(f"{text}\n")) if client else None
+        made = build(files, lists, out, plain=sentences, store=Store(), fill=fill, **how)
+    yield from _counts(made["counts"])
+    for name, numbers in made["statistics"].items():
+        yield f"{name}: " + ", ".join(f"{key} {value:,.4g}" for key, value in numbers.items() if key != "prompts")
+    yield from (str(out / f"{name}.jsonl") for name in lists)
+
+
+@command
+@either(
+    option("--after", metavar="YYYY-MM-DD", help="update files published later than this day"),
+    option("--baseline", nargs="+", metavar="N", help="files of the yearly baseline: 3, or 1-20 for several"),
+    required=True,
+)
+@file("--into", "folder; files that are there are left alone", required=True)
+@option("--base", help="address of a mirror of the folder (default: NCBI's)")
+@YES
+def lipid_fetch(after: str | None, baseline: list[str], into: Path, base: str | None, yes: bool) -> Lines:
+    """Download PubMed's files, its licence shown first."""
+    from probekit.probes.lipid.fetch import BASE, BASELINE, fetch_baseline, fetch_updates
+
+    if after is not None:
+        paths = fetch_updates(after, into, _accept(yes), base or BASE)
+    else:
+        paths = fetch_baseline(_numbers(baseline), into, _accept(yes), base or BASELINE)
+    return [f"{len(paths)} files in {into}"]
+
+
+def _numbers(given: Sequence[str]) -> list[int]:
+    """Whole numbers from 1, and ranges such as 3-7 with both ends."""
+    numbers = list[int]()
+    for text in given:
+        first, _, last = text.partition("-")
+        ends = [int(end) for end in (first, last or first) if end.isdecimal()]
+        if len(ends) < 2 or not 0 < ends[0] <= ends[1] < 10_000:
+            raise ProbekitError(f"--baseline takes numbers such as 3, or 1-20, not {text!r}")
+        numbers += range(ends[0], ends[1] + 1)
+    return numbers
+
+
+@command
+@file("files", "a probe that `build` wrote", nargs="+", metavar="FILE")
+@option("--n", type=int, default=200, help="prompts drawn of all files together (default: 200)")
+@DRAW
+@file("--out", "the sheet (default: sheet.csv beside the first probe)")
+def lipid_sheet(files: list[Path], n: int, seed: int, out: Path | None) -> Lines:
+    """An unfilled CSV sheet for people to judge whether prompts are facts."""
+    from probekit.probes.lipid import write_sheet
+
+    return [str(write_sheet(files, n, seed, out))]
+
+
+@command
+@file("first", "a sheet that `sheet` drew, filled in", metavar="A")
+@file("second", "the same sheet, filled in by another", metavar="B")
+def lipid_agree(first: Path, second: Path) -> Lines:
+    """How far two people agree on one sheet, from the sheets they filled in."""
+    from probekit.probes.lipid import agreement
+
+    for row in agreement(first, second):
+        kappa = "not defined" if row["kappa"] is None else f"{row['kappa']:.2f}"
+        alike = f"{row['same']} of {row['judged']} alike ({row['percent']:.1f}%), Cohen's kappa {kappa}"
+        affirmed = f"yes {row['yes_first']:.1f}% and {row['yes_second']:.1f}%"
+        yield f"{row['question']}, {row['list'] or 'all'}: {alike}; {affirmed}"
+
+
+@command
+@file("file", "completions, of the release or one's own")
+@option("--n", type=int, default=200, help="hits drawn (default: 200)")
+@DRAW
+@file("--out", "the sheet (default: beside the file)")
+@option("--language", default="en", help="of the lexicon (default: en)")
+def hits(file: Path, n: int, seed: int, out: Path | None, language: str) -> Lines:
+    """An unfilled CSV sheet for people to judge whether words of HurtLex hurt."""
+    from probekit.probes.hits import write_hits
+
+    return [str(write_hits(file, n, seed, out, language))]
+
+
+@command
+@option("source", choices=("copa", "questions", "problems"), help="what the items are")
+@file("file", "the items, JSONL (see probekit.probes.rationales.recipe)")
+@file("--out", "the sheet to write", required=True)
+@FORCE
+def rationales_build(source: Any, file: Path, out: Path, force: bool) -> Lines:
+    """Items to drafts of records: a CSV sheet for annotators, with counts."""
+    from probekit.probes.rationales.recipe import build_records
+    from probekit.probes.rationales.sheet import write_sheet
+
+    records, counts = build_records(file, source)
+    return [*_counts(counts, 8), str(write_sheet(records, out, force))]
+
+
+@command
+@file("sheet", "a sheet that `build` wrote and annotators filled")
+@file("--out", "the records to write (JSONL), for `probekit run`", required=True)
+@FORCE
+def rationales_keep(sheet: Path, out: Path, force: bool) -> Lines:
+    """The records of a filled sheet that reach the paper's thresholds."""
+    from probekit.probes.rationales.sheet import read_sheet
+
+    records, counts = read_sheet(sheet)
+    _write({out: records.items.to_json(orient="records", lines=True, force_ascii=False)}, force)
+    return [*_counts(counts, 8), str(out)]
+
+
+@command
+@option("--init", required=True, help="a recipe (name or YAML file), a model (name or folder), or minilm")
+@file("--text", "UTF-8, one sentence a line; plain or .gz", nargs="+", required=True, metavar="FILE")
+@file("--out", "folder to write", required=True)
+@either(
+    option("--epochs", type=int, help="how often the text is read (default: the recipe's)"),
+    option("--steps", type=int, help="updates of the weights, in place of epochs"),
+)
+@file("--vocabulary", "folder with a tokenizer (default: made from the text)")
+@file("--names", "names, one a line: each sentence is learned by one of its", metavar="FILE")
+@option("--seed", type=int, default=0, help="of weights, order and masks (default: 0)")
+@DEVICE
+@option("--category", default="unknown", help="general, biomedical, or a word of your own")
+def train(text: list[Path], **how: Any) -> Lines:
+    """Train a small model on text files, from nothing or from a model."""
+    from probekit.demo.training.own import train_files
+
+    return [str(train_files(texts=text, **how))]
+
+
+@command
+@option("names", nargs="*", metavar="NAME", help="of `probekit list models` (default: all shipped ones)")
+@flag("--ship", help="also put them among the files of the package")
+def zoo(names: list[str], ship: bool) -> Lines:
+    """Train the small models that come with the package anew, from their recipes."""
+    from probekit.demo import shipped
+    from probekit.demo.retrain import train_zoo
+
+    if ship:
+        _in_a_clone("--ship")
+    names = names or list(shipped.manifest())
+    for name, folder in zip(names, train_zoo(names), strict=True):
+        yield str(shipped.ship(name, folder) if ship else folder)
+
+
+@command
+@option("name", help="of `probekit list studies`")
+@PARAMETERS
+@PROFILE
+@file("--out", f"folder for the page (default: {MY_RUN}, here)")
+@FORCE
+@STRICTLY
+@flag("--record", help="also keep the tables in book/recorded")
+@cluster_to("score what is missing")
+def run(
+    name: str, given: list[str], profile: str, out: Path | None, force: bool, strict: bool, record: bool, cluster: str
+) -> Lines:
+    """Execute a study on your own parameters."""
+    from probekit.files.reading import assignment
+    from probekit.report import recording
+    from probekit.report.html.page import answer, cautions, write_page
+    from probekit.report.run import run
+
+    if record:
+        _in_a_clone("--record")
+    values = dict(map(assignment, given))
+    if not out:
+        out = Path(MY_RUN)
+        _note(f"into {out.resolve()}; --out names another folder")
+    _set_strict(strict)
+    page = run(name, values, out, profile, force=force, share=write_page, cluster=cluster)
+    for text in cautions(page):
+        _note(f"take care: {text if text.isprintable() else repr(text)}")
+    yield from filter(None, [answer(page)])
+    yield str(page.with_suffix(".html"))
+    if record:
+        yield str(recording.record(name, out / name))
+
+
+@command
+@option("models", nargs="+", metavar="MODEL", help=MODELS)
+@file("--data", "a YAML file that names data of your own", metavar="FILE")
+@flag("--full", help="ask all of the data, not a sample")
+@file("--out", "the file (default: card.html)", default=Path("card.html"))
+@FORCE
+def card(models: list[str], data: Path | None, full: bool, out: Path, force: bool) -> Lines:
+    """What four studies find of a model, in one HTML file."""
+    from probekit.files.outputs import refuse_other
+    from probekit.report.card import card, pages
+
+    refuse_other(out, force)
+    todo = pages(models, data, full)
+    _estimate(todo)
+    again = ["probekit", "card", *models, *(["--data", str(data)] if data else []), *["--full"] * full]
+    _write({out: card(todo, again)}, force)
+    return [str(out)]
+
+
+def _estimate(todo: Sequence[Asked]) -> None:
+    """Say on stderr what each page of a card asks, and about how long all of it takes."""
+    from probekit.report.plan import plan
+
+    seconds = dict[str, float]()  # by the place of a result, which pages may share
+    for given, pages in groupby(todo, key=lambda page: page.given):
+        first = next(pages)
+        try:
+            planned = plan(first.page, given)[0]
+        except ProbekitError as error:
+            _note(f"{first.page}: {error}")
+            continue
+        if (passes := first.shown.get("passes", 1)) > 1:  # in all, over each token of the predictions
+            planned = [result for result in planned if result.function == "predictions"]
+        work = {result.place: (result.tokens or 0) * passes for result in planned}
+        more = " and more, which cannot be counted before" * any(result.tokens is None for result in planned)
+        _note(f"{first.page}: {sum(work.values()):,} tokens to score{more}")
+        seconds |= {result.place: work[result.place] * (result.gigabytes or BASE) / BASE / RATE for result in planned}
+    start = START * len(todo) / min(len(todo), os.cpu_count() or 1)
+    _note(f"about {math.ceil((sum(seconds.values()) + start) / 60)} min in all, on a quiet machine")
+
+
+@command
+@option("what", help="folder of a page that `probekit run` wrote; for harness a probe")
+@option(
+    "--format",
+    required=True,
+    choices=("html", "eee", "model-index", "harness"),
+    help="prompt by prompt as one page; Every Eval Ever; YAML for a model card; a task of lm-evaluation-harness",
+)
+@file("--out", "folder to write into", required=True)
+@option("--options", type=int, default=10, help="harness: answers to choose from (default: 10)")
+@option("--seed", type=int, default=0, help="harness: of the draw of wrong answers (default: 0)")
+@FORCE
+def export(what: str, format: Any, out: Path, options: int, seed: int, force: bool) -> Lines:
+    """Write a run, or a probe, in the formats of others."""
+    from probekit.report import exports
+
+    texts = {out / name: text for name, text in exports.files(what, format, options, seed).items()}
+    _write(texts, force)
+    return map(str, texts)
+
+
+@command
+@option("name", help="a page, the beginning of several names, or their folder, such as templates")
+@PARAMETERS
+@PROFILE
+@option("--rate", type=float, default=RATE, help=f"tokens scored in a second (default: {RATE:,.0f})")
+@ROWS
+def plan(name: str, given: list[str], profile: str, rate: float, json: bool) -> Lines:
+    """List what studies would score, without reading weights."""
+    from probekit.files.reading import assignment
+    from probekit.report.plan import as_lines, as_rows
+
+    rows, ended = as_rows(name, dict(map(assignment, given)), profile, rate)
+    return _shown(json, {"results": rows, "ended": ended}, as_lines(rows, ended, rate))
+
+
+@command
+def store_list() -> Lines:
+    """Each result: its function and key, shards, size, and the day it was written."""
+    from datetime import date
+
+    from probekit.store import Store
+
+    results = list((store := Store()).results())
+    for result in results:
+        day = date.fromtimestamp(result.written).isoformat()
+        shards = f"{len(result.shards):,} of {result.key.get('shards', '?')} shards"
+        yield f"{result.place.parent.name}/{result.place.name}  {shards:>18}  {result.size:>13,} bytes  {day}"
+    yield f"{len(results):,} results, {sum(result.size for result in results):,} bytes in {store.folder}"
+
+
+@command
+def store_verify() -> Lines:
+    """Read all shards, and name what is damaged, of another result or of an older key."""
+    from probekit.store import Store
+
+    store = Store()
+    shards, faults = sum(len(result.shards) for result in store.results()), list(store.faults())
+    yield from (f"{path}: {fault}" for path, fault in faults)
+    yield f"{shards:,} shards read in {store.folder}"
+    if faults:
+        raise ProbekitError(
+            f"{len(faults):,} files are not used: the runs that need them make them again; "
+            "`probekit store prune` removes them now"
+        )
+
+
+@command
+@option("--days", type=float, help="also results that were not written to for so many days")
+def store_prune(days: float | None) -> Lines:
+    """Remove what `verify` names, and what killed runs left unfinished."""
+    from probekit.store import Store
+
+    removed = list((store := Store()).prune(days))
+    return [*map(str, removed), f"{len(removed):,} files and folders removed in {store.folder}"]
+
+
+@command
+@flag("--pages", help="also update the executed pages in book/studies")
+@file("--runs", "runs of yours to show in it", nargs="+", default=[], metavar="FOLDER")
+@STRICTLY
+def book(pages: bool, runs: list[Path], strict: bool) -> Lines:
+    """Run what changed on the embedded default and render the book."""
+    from probekit.report.book import build
+
+    if pages:
+        _in_a_clone("--pages")
+    _set_strict(strict)
+    return [str(build(pages, runs))]
+
+
+@command
+@ROWS
+@option("--rerun", nargs="*", metavar="PAGE", help="run the demo pages again and say which printed number is another")
+def check(json: bool, rerun: list[str] | None) -> Lines:
+    """Print the ledger: every claim, our verdict, the paper's own numbers."""
+    from probekit.report.verdicts import by_verdict, ledger
+
+    if rerun is not None:
+        return _rerun(rerun)
+    rows, lines = ledger(), list[str]()
+    for row in rows:
+        numbers = ", ".join(f"{name} {row[name]}" for name in ("published", "ours") if row[name] is not None)
+        related = f"          ours, other models: {row['related']} ({row['related_note']})"
+        lines.append(f"{row['id']:9} {row['verdict']:11} own numbers: {row['own_table']:14} {numbers}".rstrip())
+        lines += [f"          {row['statement']}", f"          {row['reason']}"]
+        lines += [related] * (row["related"] is not None)
+    return _shown(json, rows, [*lines, by_verdict(rows)])
+
+
+def _rerun(pages: Sequence[str]) -> Lines:
+    from probekit.report.rerun import rerun
+
+    beyond = list[str]()
+    for row in rerun(pages):
+        beyond += [row["page"]] * (row["beyond"] > 0)
+        more = f", {row['beyond']} of them beyond the last decimal" * (row["beyond"] > 0)
+        where = f"{more}, by at most {row['largest']:.4g}: {row['first']}" if row["differ"] else ""
+        yield f"{row['page']:20} {row['differ']:5} of {row['numbers']:6,} printed numbers differ{where}"
+    if beyond:
+        raise ReportError(
+            f"printed numbers differ by more than one unit of their last decimal on {', '.join(beyond)}: see 'Check "
+            "this report' in book/rerun.md for what may differ on another machine"
+        )
+
+
+def _shown(as_json: bool, value: Any, lines: Lines) -> Lines:
+    """A value as JSON, or in words."""
+    return [json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)] if as_json else lines
+
+
+def _counts(counts: Mapping[str, int], width: int = 12) -> Lines:
+    return [f"{count:>{width},}  {name}" for name, count in counts.items()]
+
+
+def _note(text: str) -> None:
+    sys.stderr.write(f"probekit: {text}\n")
+
+
+def _write(texts: Mapping[Path, str], force: bool) -> None:
+    """Write all of some files, or none where one of them is another's."""
+    from probekit.files.outputs import refuse_other, write_output
+
+    files = {path: text.encode() for path, text in texts.items()}
+    for path, data in files.items():
+        refuse_other(path, force, data)
+    for path, data in files.items():
+        write_output(path, data, force)
+
+
+def _set_strict(strict: bool) -> None:
+    if strict:
+        os.environ[STRICT] = "1"
+
+
+def _in_a_clone(option: str) -> None:
+    """Refuse an option that writes into report or package where a wheel brought them."""
+    from probekit.report.paths import CARRIED, root
+
+    if root() == CARRIED:
+        raise ReportError(f"{option} writes into a clone of the report, and this one came in a wheel: clone it")
+
+
+def _accept(yes: bool) -> Callable[[str], bool]:
+    """Whether a licence is accepted, asked of whoever sits at the terminal."""
+
+    def accept(notice: str) -> bool:
+        sys.stdout.write(f"{notice}\n")
+        question = "Fetch it under this licence? [y/N] "
+        return yes or (sys.stdin.isatty() and input(question).strip().lower() in ("y", "yes"))
+
+    return accept
+
+
+class Stopped(KeyboardInterrupt):
+    """The system asked the command to end (SIGTERM)."""
+
+
+@contextmanager
+def stoppable() -> Iterator[None]:
+    """Let SIGTERM end what runs here as Ctrl-C does, so that kernels, half-written files and locks are cleared away."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, _stop)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _stop(*_: object) -> None:
+    raise Stopped
+
+
+def explained(error: BaseException) -> tuple[str, int]:
+    """What an error says to whoever typed the command, and the exit status."""
+    import yaml
+
+    first = next(iter(str(error).strip().splitlines()), "")
+    if isinstance(error, ProbekitError):
+        return str(error), 1
+    if isinstance(error, KeyboardInterrupt):
+        return "stopped; what was stored is kept, run again to go on", 143 if isinstance(error, Stopped) else 130
+    if isinstance(error, BrokenPipeError):  # whoever read our output has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return "", 141
+    if isinstance(error, ModuleNotFoundError):
+        name = error.name or "probekit"
+        if name.partition(".")[0] not in ("probekit", "notebooks"):
+            return f"this needs {name}: pip install 'probekit[book]'", 1
+    if isinstance(error, MemoryError):
+        return "no memory is left: take a smaller model or fewer prompts; what was stored is kept", 1
+    if isinstance(error, OSError) and error.strerror:
+        where = f"{error.filename}: " if error.filename else ""
+        return f"{where}{error.strerror}; see to the path, its permissions and the room on the disk, then run again", 1
+    if isinstance(error, yaml.YAMLError):
+        return f"a file is not YAML: {' '.join(str(error).split())}", 1
+    return f"not foreseen: {type(error).__name__}: {first}\nrun the command again with --debug to see where", 1
 
 
 if __name__ == "__main__":

@@ -12,7 +12,6 @@ from typing import Any, cast
 from probekit.errors import ModelError, caution, meant, said
 from probekit.files import cache_folder, canonical, digest
 from probekit.files.naming import shown_name
-from probekit.lazy import chosen
 from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
 from probekit.models.kinds import auto_class, check_kind, does_not_fit, kind_of, out_of_memory, pick_device, quiet
 from probekit.models.model import Kind, Model, fingerprint_of, settings_of
@@ -22,6 +21,7 @@ from probekit.models.registry import Entry, entry_of, registry
 from probekit.models.source import Source
 from probekit.models.trial import try_out
 from probekit.probes.data import data_root
+from probekit.probes.lazy import chosen
 
 ZOO = "zoo/"  # how the names of the small models that come with the package begin
 ZOO_FOLDER = chosen("demo.shipped:zoo_folder")

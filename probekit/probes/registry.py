@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from probekit.errors import ProbeError, meant
-from probekit.lazy import chosen
 from probekit.probes.data import BEAR
 from probekit.probes.hub import HUB, is_dataset
+from probekit.probes.lazy import chosen
 from probekit.probes.probe import ROWS, Probe, styles_in
 
 OWN = ("entities", "limit", "seed", "name", "style", "domain", "licence", "citation", "split")  # options of files

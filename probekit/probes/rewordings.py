@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import partial
 
-from probekit.lazy import Lazy
 from probekit.probes.bear import bear_names, bear_templates
 from probekit.probes.biomedical import medlama, medlama_names
 from probekit.probes.facts import fill
 from probekit.probes.lama import trex_facts
+from probekit.probes.lazy import Lazy
 from probekit.probes.probe import MASK, Probe
 
 PROMPT, NAME = "another prompt", "another name"

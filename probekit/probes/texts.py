@@ -15,10 +15,10 @@ from pathlib import Path
 
 from probekit.errors import ProbeError
 from probekit.files.reading import HELD, lines
-from probekit.lazy import Lazy
 from probekit.probes.data import locate
 from probekit.probes.halves import is_even, is_taught
 from probekit.probes.lama import Fact, google_re_facts, sample_sentences, template_texts, trex_facts
+from probekit.probes.lazy import Lazy
 from probekit.probes.probe import MASK
 
 PER_FACT = 6  # different sentences of one fact; popular facts have hundreds

@@ -15,9 +15,11 @@ import yaml
 from probekit.errors import ReportError
 from probekit.files import alone, contents, digest
 from probekit.files.processes import on_each_core
+from probekit.files.reading import read_object
 from probekit.report import explorer
 from probekit.report.fingerprint import PACKAGE, page_hash
 from probekit.report.forked import fork_kernels
+from probekit.report.page import refuse_false
 from probekit.report.paths import built, root
 from probekit.report.run import run
 from probekit.report.sources import complete, pages
@@ -35,13 +37,19 @@ YOURS = "Your runs"
 
 
 def page(name: str, profile: str) -> Path:
-    """Folder holding the executed page of a profile, under the hash that is printed on it; runs it if that changed."""
+    """Folder holding the executed page of a profile, under the hash that is printed on it; runs it if that changed.
+
+    Raises:
+        ReportError: it failed, or a sentence of a page that was run before does not hold (see ``Page.answer``).
+    """
     values = complete(name, {}, profile)
     values.pop("out")
     folder = built() / "pages" / PLACES[profile] / f"{name}-{page_hash(name, values)}"
     if not (folder / f"{name}.ipynb").is_file():
         log.warning("running %s, %s", name, profile)
         run(name, {}, folder, profile, embedded=True)
+    if (manifest := folder / name / "manifest.json").is_file():
+        refuse_false(*read_object(manifest).get("left_out", []))
     return folder
 
 

@@ -81,6 +81,7 @@ class Page:
         self.conclusions = pd.DataFrame(columns=["claim"])
         self._before = USED.copy()
         self._kept: dict[str, tuple[str, int]] = {}
+        self.left_out: list[str] = []  # sentences that do not hold
         self._warned: list[str] = []
         self._made: list[str] = []  # tables of the run, which can be recorded
 
@@ -197,8 +198,9 @@ class Page:
         if holds is None or holds:
             return self.say(Markup("**The answer.** {}").format(sentence))
         fault = f"{self.study}: the sentence does not hold: {sentence}"
-        if (self.recorded or self.demo) and os.environ.get(STRICT) == "1":
-            raise ReportError(f"{fault}; write another one, or the comparison that it makes")
+        if self.recorded or self.demo:
+            refuse_false(fault)
+            self.left_out.append(fault)
         log.warning("%s; left out", fault)
 
     def say(self, text: str) -> None:
@@ -342,7 +344,18 @@ class Page:
             "captions": {Path(name).stem: caption for name, (caption, _) in self._kept.items()},
             "versions": {"probekit": __version__, "python": platform.python_version()} | self.libraries,
         }
+        about |= {"left_out": self.left_out} if self.left_out else {}
         return about | ({"recorded": self.past} if self.past else {})
+
+
+def refuse_false(*faults: str) -> None:
+    """End where sentences of a recorded or demo page do not hold, if that is asked for.
+
+    Raises:
+        ReportError: ``PROBEKIT_STRICT`` is 1, and there is one.
+    """
+    if faults and os.environ.get(STRICT) == "1":
+        raise ReportError(f"{faults[0]}; write another one, or the comparison that it makes")
 
 
 def of_demo(probes: Iterable[str], models: Iterable[str]) -> bool:

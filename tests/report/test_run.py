@@ -9,6 +9,7 @@ import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
+from pkgutil import resolve_name
 
 import nbformat
 import pandas as pd
@@ -20,7 +21,6 @@ import probekit as pk
 from probekit import cli
 from probekit.errors import ReportError
 from probekit.files import alone
-from probekit.lazy import resolve
 from probekit.probes.registry import PROBES, home_of
 from probekit.report import book, interval, number
 from probekit.report.book import PLACES
@@ -258,7 +258,7 @@ def test_the_loader_of_every_probe_on_a_page_is_part_of_its_hash():
     for name in pages("demo"):
         made, sources = root() / "book/studies/demo" / name / "manifest.json", code(name, complete(name, {}))
         for probe in set(json.loads(made.read_text("utf-8"))["probes"]) & set(PROBES):
-            loader = resolve(home_of(probe))
+            loader = resolve_name(home_of(probe))
             assert Path(inspect.getsourcefile(loader)) in sources, (name, probe)
             seen.add(probe)
     assert len(seen) >= 4
@@ -397,6 +397,25 @@ def test_an_answer_is_shown_where_it_holds(page, monkeypatch, caplog):
     page.recorded = False
     page.answer(text, count=2, model="b", share=0.5, holds=False)  # a reader's own run
     assert len(page.shown) == 2
+
+
+def test_a_kept_page_with_a_false_sentence_ends_a_strict_book(page, home, monkeypatch):
+    runs = []
+
+    def ran(name, given, folder, profile, embedded):
+        runs.append(profile)
+        shutil.copytree(page.out, folder / name)
+        (folder / f"{name}.ipynb").write_text("{}")
+
+    page.recorded = True
+    page.answer("More than {all}.", all=1, holds=False)
+    page.close()
+    monkeypatch.setattr(book, "run", ran)
+    book.page("01_study", "demo")
+    monkeypatch.setenv("PROBEKIT_STRICT", "1")
+    with pytest.raises(ReportError, match=r"01_study: the sentence does not hold: More than 1\.; write another one"):
+        book.page("01_study", "demo")
+    assert runs == ["demo"]
 
 
 def test_everything_foreign_is_escaped_in_tables(page):

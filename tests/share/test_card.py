@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
 
-from probekit import cli, commands
+from probekit import cli
 from probekit.errors import ReportError
 from probekit.files import write_atomically
 from probekit.files.naming import shown_name
@@ -135,7 +135,7 @@ def test_the_command_says_first_what_it_asks_and_how_long_it_takes(tmp_path, cap
         return [first, *word_scores, *unknown], ""
 
     monkeypatch.setattr("probekit.report.plan.plan", plan)
-    monkeypatch.setattr(commands, "START", 0.0)
+    monkeypatch.setattr(cli, "START", 0.0)
     monkeypatch.setattr(module, "pages", lambda *_: asked(["mine"], False, {}, False))
     monkeypatch.setattr(module, "card", lambda todo, command: f"{len(todo)} pages by {' '.join(command)}")
     assert cli.main(["card", "mine", "--full", "--out", str(tmp_path / "c.html")]) == 0

@@ -17,8 +17,8 @@ import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.files.reading import lines
-from probekit.lazy import Lazy
 from probekit.probes.data import locate
+from probekit.probes.lazy import Lazy
 from probekit.probes.lipid.build import build
 from probekit.probes.lipid.entities import homonyms, read_entities
 from probekit.probes.lipid.prompts import MENTION, SENTENCES
