@@ -48,11 +48,11 @@ test: $(READY)          ## run the quick tests, on every core
 test-all: test          ## the slow ones too: whole pages, kernels, trainings, the wheel, a browser, a cluster
 	$(TESTS) -m slow
 
-fuzz: $(READY)          ## damaged files and arguments for an hour, or FUZZ_MINUTES
-	$(BIN)/python tests/fuzz.py
+fuzz: $(READY)          ## damaged files and arguments, FUZZ_CASES of each kind
+	FUZZ_CASES=$${FUZZ_CASES:-5000} $(BIN)/python -m pytest --hypothesis-show-statistics tests/robust/test_readers.py
 
 faults: $(READY)        ## try to break it: kills, full disks, a soak; the table of the book's page
-	$(BIN)/python tests/faults.py --soak 60 --out book/recorded/faults.csv
+	FAULT_CASES=10 SOAK_MINUTES=60 FAULT_TABLE=book/recorded/faults.csv OMP_NUM_THREADS=1 $(BIN)/python -m pytest tests/robust/test_faults.py
 
 lint: $(READY)          ## ruff and mypy
 	$(BIN)/ruff check .

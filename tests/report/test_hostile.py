@@ -11,6 +11,7 @@ import yaml
 from bs4 import BeautifulSoup
 from hypothesis import given
 from hypothesis import strategies as st
+from robust.hostile import FOREIGN, FORMULAS, PAYLOADS, SECRET, active, executed, poisoned, recorded_in
 from sphinx.application import Sphinx
 
 from probekit.files.naming import shown_values
@@ -19,7 +20,6 @@ from probekit.report.markup import Markup, escape, file_name, inert, option, quo
 from probekit.report.paths import root
 from probekit.report.recording import read_table
 from probekit.report.sources import complete
-from tests.hostile import FOREIGN, FORMULAS, PAYLOADS, SECRET, active, executed, poisoned, recorded_in
 
 pytestmark = pytest.mark.slow
 

@@ -1,18 +1,9 @@
-"""Hostile names and texts through every recorded page: run as a script, it renders the book and asks a browser.
-
-``python -m tests.hostile [PAGE ...]`` poisons the recorded tables of each page, runs its notebook, builds the book as
-``probekit book`` does and opens each page in a headless Chromium; it ends with 1 if anything acted.
-"""
+"""Hostile names and texts: recorded tables poisoned with them, pages made of these, and what could act in a page."""
 
 from __future__ import annotations
 
 import json
-import logging
 import re
-import shutil
-import subprocess
-import sys
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from itertools import cycle
@@ -24,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from bs4 import BeautifulSoup
 
-from probekit.report import book, page, recording
+from probekit.report import page, recording
 from probekit.report.markup import quoted, with_texts
-from probekit.report.paths import on_path, root
+from probekit.report.paths import on_path
 from probekit.report.sources import complete, load_source, pages
 
 DONE, SECRET = "PWNED", "the-secret-4711"
@@ -57,35 +48,12 @@ PAYLOADS = (
 FORMULAS = ("=cmd|' /C calc'!A0", "@SUM(1)", "+1+1", "-2+3", "\t=1", "\r=1", "'=1")
 MODELS = frozenset({"model", "control", "first", "second"})  # columns that name models
 FOREIGN = MODELS | frozenset(  # that hold what models, files and their readers name and write
-    {
-        "probe",
-        "dataset",
-        "data",
-        "source",
-        "text",
-        "label",
-        "relation",
-        "keyword",
-        "entity",
-        "target",
-        "subject",
-        "gold",
-        "identity",
-        "word",
-        "words",
-        "lemma",
-        "completion",
-        "completions",
-        "template",
-        "wording",
-        "predicate",
-        "list",
-        "family",
-        "prompt",
-        "answer",
-    }
+    [
+        *("probe", "dataset", "data", "source", "text", "label", "relation", "keyword", "entity", "target", "subject"),
+        *("gold", "identity", "word", "words", "lemma", "completion", "completions", "template", "wording"),
+        *("predicate", "list", "family", "prompt", "answer"),
+    ]
 )
-
 OURS = ("", "all", "mean over models")
 
 
@@ -187,90 +155,3 @@ def foreign(name: str) -> frozenset[str]:
     """The columns of foreign words in the tables that a page shows."""
     tables = (frame for page in shown_on(name) for frame in recording.recorded_tables(page).values())
     return FOREIGN & frozenset(column for frame in tables for column in frame)
-
-
-def runs(name: str, place: Path, columns: frozenset[str], figures: bool = True) -> bool:
-    """Whether a page runs with these columns poisoned; it then lies in ``place / "run"``."""
-    for folder in ("recorded", "run"):
-        shutil.rmtree(place / folder, ignore_errors=True)
-        (place / folder).mkdir()
-    poisoned(place / "recorded", place / "secret.txt", shown_on(name), columns)
-    try:
-        with recorded_in(place / "recorded"):
-            executed(name, place / "run", figures)
-    except Exception as error:
-        print(f"{name}: {type(error).__name__}: {str(error)[:150]!r}", flush=True)
-        return False
-    return True
-
-
-def main(names: Sequence[str]) -> int:
-    """Render the book with every recorded page poisoned, and open the pages in Chromium."""
-    logging.disable(logging.WARNING)
-    bad = 0
-    with tempfile.TemporaryDirectory() as work:
-        place = Path(work)
-        stage = place / "stage"
-        (place / "secret.txt").write_text(SECRET)
-        shutil.copytree(root() / "book", stage / "book", ignore=shutil.ignore_patterns("recorded", "published"))
-        for entry in set(book.STAGED) - {"book"}:
-            shutil.copy2(root() / entry, stage / entry)
-        studies = stage / "book" / "studies"
-        done = []
-        for name in names:
-            shutil.rmtree(studies / name, ignore_errors=True)
-            columns = everything = foreign(name)
-            if not (works := runs(name, place, columns)):  # some of these are words of ours on this page
-                columns = frozenset()
-                for some in (everything & MODELS, *({one} for one in sorted(everything - MODELS))):
-                    columns |= some if runs(name, place, columns | some, figures=False) else set()
-                works = runs(name, place, columns)
-            if works:
-                shutil.copytree(place / "run" / name, studies / name)
-                shutil.copy2(place / "run" / f"{name}.ipynb", studies)
-                done.append(name)
-            print(f"{name}: {', '.join(sorted(everything - columns))} left as they are", flush=True)
-        book.explorer.write(stage)
-        command = [Path(sys.executable).with_name("jupyter-book"), "build", stage, "--all", "--path-output", place]
-        made = subprocess.run(command, capture_output=True, text=True, check=False)
-        built = place / "_build" / "html" / "book"
-        told = [line for line in (made.stdout + made.stderr).splitlines() if re.search(r"WARNING|ERROR", line)]
-        print(f"{len(told)} warnings", *told[:10], sep="\n")
-        for name in done:
-            file = built / "studies" / f"{name}.html"
-            found = active(file.read_text("utf-8"), "article.bd-article")
-            title, dom = opened(file)
-            bad += bool(found) or DONE in title
-            print(
-                f"{name}: {len(found)} active elements; title {title!r}, {dom:,} bytes in Chromium",
-                *found[:3],
-                flush=True,
-            )
-        keys = [
-            path.relative_to(studies).with_suffix("")
-            for name in done
-            for path in sorted((studies / name).iterdir())
-            if path.suffix in (".csv", ".parquet")
-        ]
-        for key in keys[:: max(1, len(keys) // 20)]:
-            title, _ = opened(built / "explorer.html", f"#{key.as_posix()}")
-            bad += DONE in title
-            print(f"explorer, {key}: title {title!r}", flush=True)
-    print(f"{bad} of {len(names)} pages acted; {len(names) - len(done)} did not run")
-    return int(bool(bad) or len(done) < len(names))
-
-
-def opened(file: Path, fragment: str = "") -> tuple[str, int]:
-    """Title of a page and size of its document after its scripts ran in Chromium."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
-        raise SystemExit("no Chromium is here: install one")
-    flags = ["--headless=new", "--no-sandbox", "--disable-gpu", "--virtual-time-budget=5000", "--dump-dom"]
-    address = f"file://{file}{fragment}"
-    dom = subprocess.run([browser, *flags, address], capture_output=True, text=True, check=False, timeout=300).stdout
-    title = BeautifulSoup(dom, "html.parser").title
-    return (title.get_text() if title else ""), len(dom)
-
-
-if __name__ == "__main__":
-    raise SystemExit(main(sys.argv[1:] or pages("recorded")))
