@@ -254,7 +254,7 @@ def compare(
 
     from probekit.files.outputs import refuse_other, write_output
     from probekit.report.compare import DEMO, compare
-    from probekit.report.compared import as_lines, as_object
+    from probekit.report.compared import as_lines, as_object, as_page
     from probekit.scoring.scores import Score
     from probekit.store import Store
 
@@ -264,8 +264,6 @@ def compare(
         refuse_other(out, force)
     comparison = compare(models, probes or DEMO, score=score, store=Store(), **how)
     if out:
-        from probekit.report.compared_page import as_page
-
         write_output(out, as_page(comparison).encode(), force)
     return _shown(json, as_object(comparison), [*as_lines(comparison), *(["", str(out)] if out else [])])
 

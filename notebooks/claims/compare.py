@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,14 +11,15 @@ import pandas as pd
 from probekit.errors import ReportError, caution
 from probekit.files.naming import shown_name
 from probekit.files.reading import read_object
-from probekit.metrics import holm, rank_differences, reaches_floor
+from probekit.metrics import reaches_floor
 from probekit.metrics.decisions import FEWEST, FLOOR, LEVEL
 from probekit.models import load_model
 from probekit.models.card import UNKNOWN
 from probekit.probes import load_probe
 from probekit.report import Page, forest, pick, plain, recording, title
 from probekit.report.charts import told
-from probekit.report.compare import ONE, SIDES, compare, comparing
+from probekit.report.compare import ACC1, at_floor, compare, differences, pairs
+from probekit.report.compare import questions as compared
 from probekit.report.outcomes import read_outcomes
 from probekit.report.page import of_demo
 from probekit.report.recording import read_table
@@ -178,7 +178,7 @@ def questions(given: Mapping[str, Any]) -> list[Rank]:
     """What the page asks by its parameters."""
     if not given["models"] or given["book"]:
         return []
-    return comparing(given["models"], given["probes"], limit=given["limit"] or None)[2]
+    return compared(given["models"], given["probes"], limit=given["limit"] or None)[2]
 
 
 def live(page: Page, models: Sequence[str], probes: Sequence[str], limit: int = 0) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -204,20 +204,19 @@ def recorded_pairs() -> pd.DataFrame:
     tables, ranks = recording.recorded_tables("12_accuracy"), recording.recorded_ranks("12_accuracy")
     marks = pick(read(recording.folder, BOOK)[0], page="12_accuracy").set_index(["model", "measure", "data"])["floor"]
     low = marks == FLOOR
-    found = [_tuned(tables["tuning"], low)] if "tuning" in tables else []
+    gaps = [_tuned(tables["tuning"], low)] if "tuning" in tables else []
     if ranks:
-        found.append(_paired(tables["datasets"], read_outcomes(ranks), low))
+        gaps.append(_paired(tables["datasets"], read_outcomes(ranks), low))
     elif tables:
         caution("Page 12 was recorded without ranks, so that its models are not paired: record it anew.")
-    return (pd.concat(found) if found else pd.DataFrame()).reindex(columns=PAIRED)
+    return (pd.concat(gaps) if gaps else pd.DataFrame()).reindex(columns=PAIRED)
 
 
 def _tuned(tuning: pd.DataFrame, low: pd.Series) -> pd.DataFrame:
     """By how much a tuned model's gap between styles exceeds that of the model it goes on from."""
     rows = tuning.rename(columns={"dataset": "data", "model": "first", "control": "second"})
     mute = low.groupby(["model", "data"]).all()  # in either style
-    sides = [[mute[row[one], row["data"]] for one in ("first", "second")] for row in rows.to_dict("records")]
-    floor = [SIDES[first + 2 * second] for first, second in sides]
+    floor = [at_floor(mute[row["first"], row["data"]], mute[row["second"], row["data"]]) for _, row in rows.iterrows()]
     return rows.assign(measure="Accuracy, natural less template", n=rows["facts"], floor=floor)
 
 
@@ -226,25 +225,19 @@ def _paired(datasets: pd.DataFrame, ranks: pd.DataFrame, low: pd.Series) -> pd.D
 
     Pairs of which both are at the floor are left out, and such that chose among other numbers of candidates.
     """
-    known, rows, apart = datasets.set_index("probe"), [], 0
-    for probe, group in ranks.groupby("probe", sort=False):
-        about = {"measure": STYLES[known.at[probe, "style"]], "data": known.at[probe, "dataset"]}
-        sides = {name: one.set_index("prompt_id") for name, one in group.groupby("model", sort=False)}
-        for first, second in combinations(sides, 2):
-            at = [bool(low[name, about["measure"], about["data"]]) for name in (first, second)]
-            both = sides[first].merge(sides[second], on="prompt_id", suffixes=("", "_other"))
-            if all(at) or both.empty:
-                continue
-            if (both["candidates"] != both["candidates_other"]).any():
-                apart += 1
-                continue
-            (found,) = rank_differences(both["rank"], both["rank_other"], list(both["fact_id"]), ONE).to_dict("records")
-            pair = {"first": first, "second": second, "floor": SIDES[at[0] + 2 * at[1]], "n": found["facts"]}
-            rows.append(found | about | pair)
-    if apart:
-        caution(f"{apart:,} pairs of recorded models are left out: their tokenizers allow other candidates.")
-    table = pd.DataFrame(rows, columns=[*PAIRED, "p"])
-    return table.assign(p_holm=holm(table["p"]))
+    about = datasets.assign(measure=datasets["style"].map(STYLES), data=datasets["dataset"]).set_index("probe")
+    about = about[["measure", "data"]]
+    floor = about.reset_index().merge(low.rename("floor").reset_index()).set_index(["model", "probe"])["floor"]
+    alike, others = [], 0
+    for pair in pairs(ranks, every=True):
+        if len(pair[0]) and not all(floor[side["model"].iloc[0], side["probe"].iloc[0]] for side in pair):
+            same = pair[0]["candidates"].equals(pair[1]["candidates"])
+            alike += [pair] * same
+            others += not same
+    if others:
+        caution(f"{others:,} pairs of recorded models are left out: their tokenizers allow other candidates.")
+    table = differences(alike, floor, measures=ACC1)
+    return table.drop(columns="measure").join(about, on="probe").assign(n=table["facts"]) if len(table) else table
 
 
 def chosen(measures: pd.DataFrame) -> pd.DataFrame:
@@ -335,9 +328,9 @@ def pairs_sentence(paired: pd.DataFrame) -> str:
     tested = paired.dropna(subset="p_holm") if len(paired) else paired
     parts = []
     for about, sides in (
-        ("models above the floor", SIDES[:1]),
-        ("a model above the floor with one at it, where a difference says little more than that", SIDES[1:3]),
-        ("models at the floor, where it says nothing", SIDES[3:]),
+        ("models above the floor", [""]),
+        ("a model above the floor with one at it, where a difference says little more than that", ["first", "second"]),
+        ("models at the floor, where it says nothing", ["both"]),
     ):
         chosen = tested[tested["floor"].isin(sides)] if len(tested) else tested
         if len(chosen):

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from probekit.errors import ProbekitError, heard
+from probekit.errors import ProbeError, ProbekitError, heard
 from probekit.files.naming import shown_name, tell_apart
 from probekit.metrics import MEASURES, floors, holm, rank_differences
 from probekit.models import Model, load_model
 from probekit.probes import Probe, load_probe
-from probekit.report.fair import shared
 from probekit.report.page import of_demo
+from probekit.report.tables import by
 from probekit.run import Rank, answer
-from probekit.scoring.plan import MANY_LOST
+from probekit.scoring.plan import MANY_LOST, MOST_LOST
 from probekit.scoring.scores import Score, score_of, unlike
+from probekit.scoring.slots import encode_candidates, follows_space
 from probekit.store import Store
 
 DEMO = ("demo/template", "demo/natural")  # asked where nothing else is said
-SIDES = ("", "first", "second", "both")  # of a pair, who is at the floor
 CUT = "prompts cut to the model's length"
-ONE = {"Acc@1": MEASURES["Acc@1"]}  # the measure by which relations are compared
+ACC1 = {"Acc@1": MEASURES["Acc@1"]}  # the measure by which relations are compared
+Pair = tuple[pd.DataFrame, pd.DataFrame]  # ranks of two models on the same prompts, in the same order
 
 
 @dataclass(frozen=True)
@@ -35,11 +37,9 @@ class Comparison:
         models: a row per model: ``model, kind, score``.
         probes: a row per probe: ``probe, candidates, candidates left out, prompts, prompts left out``.
         accuracy: Acc@1 of each model on each probe, and whether it is at the floor (``metrics.floors``).
-        differences: a row per probe, pair and measure that can fail there (``rank_differences``), with ``first,
-            second``, ``p_holm`` over all rows, and ``floor``: who of the pair is at the floor of the probe, ``first``,
-            ``second``, ``both`` or nobody.
-        relations: the same by relation, Acc@1 alone, with ``p_holm`` over all its rows, the smallest first; without
-            relations empty.
+        differences: a row per probe, pair and measure that can fail there, see ``differences``.
+        relations: the same by relation, Acc@1 alone, with ``p_holm`` over all its rows, the smallest first, of equal p
+            the largest difference first; without relations empty.
         prompts: a row per prompt and pair: ``probe, prompt_id, text, gold, first, second, rank_first, rank_second,
             answer_first, answer_second, factor``, by how much the ranks differ, below 1 where the first is better.
         notes: what makes the comparison less than fair, in sentences.
@@ -96,23 +96,22 @@ def compare(
         ModelError: see ``load_model`` and ``rank_entities``.
     """
     with heard() as said:
-        about, counts, questions = comparing(models, probes, score, limit, seed, **loading)
-        notes, ranks = list[str](), []
-        for question, each in zip(questions, answer(questions, loading, store), strict=True):
-            ranks.append(ranked(each.name, question.probe, each.result))
-            if cut := each.result.attrs["counts"].get(CUT):
+        about, counts, asked = questions(models, probes, score, limit, seed, **loading)
+        cut, ranks = list[str](), []
+        for question, each in zip(asked, answer(asked, loading, store), strict=True):
+            ranks.append(_ranked(each.name, question.probe, each.result))
+            if count := each.result.attrs["counts"].get(CUT):
                 probe = question.probe.name
-                notes.append(f"{each.name} sees {cut:,} prompts of {probe} without their ends: they are too long.")
-        known: dict[str, str] = {}
+                cut.append(f"{each.name} sees {count:,} prompts of {probe} without their ends: they are too long.")
+        names: dict[str, str] = {}
         for model, name in zip(models, about["model"], strict=True):
-            if other := known.get(fingerprint := _open(model, loading).fingerprint):
+            if other := names.get(fingerprint := _open(model, loading).fingerprint):
                 raise ProbekitError(f"{name} has the weights and the tokenizer of {other}: there is nothing to compare")
-            known[fingerprint] = name
-    table = pd.concat(ranks, ignore_index=True)
-    return comparison_of(table, about, counts, notes, said.cautions)
+            names[fingerprint] = name
+    return comparison_of(pd.concat(ranks, ignore_index=True), about, counts, cut, said.cautions)
 
 
-def comparing(
+def questions(
     models: Sequence[str | Model],
     probes: Sequence[str | Probe],
     score: Score | None = None,
@@ -128,36 +127,71 @@ def comparing(
     given = {} if limit is None else {"limit": limit, "seed": seed}
     opened = [_open(model, loading) for model in models]
     about = [{"model": shown_name(m.name), "kind": m.kind, "score": score_of(m, score)} for m in opened]
-    asked, counts = [], []
+    shared, counts = [], []
     for name in probes:
         probe = load_probe(name, **given) if isinstance(name, str) else name
-        kept, left = shared(opened, probe)
-        asked.append(kept)
-        counts.append({"probe": probe.name, **left})
-    questions = [
+        same, sizes = shared_candidates(opened, probe)
+        shared.append(same)
+        counts.append({"probe": probe.name, **sizes})
+    asked = [
         Rank(model, probe, [[gold[0]] for gold in probe.prompts["gold"]], top=1, score=score)
         for model in models
-        for probe in asked
+        for probe in shared
     ]
-    return pd.DataFrame(about), pd.DataFrame(counts), questions
-
-
-def comparison_of(
-    ranks: pd.DataFrame, models: pd.DataFrame, probes: pd.DataFrame, cut: Sequence[str], said: Sequence[str]
-) -> Comparison:
-    """The comparison that rows of ``ranked`` give, with what is to be said of it."""
-    known = floors(ranks).reset_index()
-    about = {row["model"]: row for row in models.to_dict("records")}
-    notes = [*filter(None, [unlike(about)]), *restricted(probes), *cut, *floored(known), *said]
-    return Comparison(models, probes, known, differences(ranks), relations(ranks), prompts(ranks), notes)
+    return pd.DataFrame(about), pd.DataFrame(counts), asked
 
 
 def _open(model: str | Model, loading: Mapping[str, Any]) -> Model:
     return load_model(model, **loading, read=False) if isinstance(model, str) else model
 
 
-def ranked(model: str, probe: Probe, found: pd.DataFrame) -> pd.DataFrame:
-    """What ``rank_entities`` found, a row per prompt, with all that the tables need."""
+def shared_candidates(models: Sequence[Model], probe: Probe) -> tuple[Probe, dict[str, int]]:
+    """The probe with the candidates that all models can be asked, and the prompts whose own object is one of them.
+
+    A candidate stays if each tokenizer has tokens for it, none of them unknown, and other tokens than for those that
+    stayed before; own objects come first, so that an alias goes rather than they. Then no model has fewer rivals than
+    another. The order of the models does not matter.
+
+    Returns:
+        The same probe where all stay; and ``candidates, candidates left out, prompts, prompts left out``.
+
+    Raises:
+        ProbeError: nearly no candidate stays, or no prompt.
+    """
+    spaced = {follows_space(text) for text in probe.prompts["text"]}
+    written = [
+        encode_candidates(model, probe.entities, form)
+        for model in models
+        for form in {space and model.minds_spaces for space in spaced}
+    ]
+    golds = probe.prompts["gold"]
+    staying, taken = set[str](), [set[int]() for _ in written]
+    for entity in dict.fromkeys([*(gold[0] for gold in golds), *probe.entities]):
+        numbers = [table.number[entity] for table in written]
+        forms = list(zip(written, numbers, taken, strict=True))
+        if all(table.sequences[number] and number not in others for table, number, others in forms):
+            staying.add(entity)
+            for _, number, others in forms:
+                others.add(number)
+    stays = [gold[0] in staying for gold in golds]
+    every = len(probe.entities)
+    counts = {"candidates": len(staying), "candidates left out": every - len(staying)}
+    counts |= {"prompts": sum(stays), "prompts left out": len(stays) - sum(stays)}
+    if every - len(staying) > MOST_LOST * every or not any(stays):
+        names = " and ".join(model.name for model in models)
+        raise ProbeError(
+            f"{probe.name}: {names} can all be asked {len(staying):,} of the {every:,} candidates, and {sum(stays):,} "
+            f"of the {len(stays):,} prompts: too few for a comparison; take models of the language of these entities"
+        )
+    if len(staying) == every:
+        return probe, counts
+    prompts = probe.prompts[stays]
+    prompts = prompts.assign(gold=[[name for name in gold if name in staying] for gold in prompts["gold"]])
+    return replace(probe, prompts=prompts, entities=[name for name in probe.entities if name in staying]), counts
+
+
+def _ranked(model: str, probe: Probe, result: pd.DataFrame) -> pd.DataFrame:
+    """What ``rank_entities`` gave, a row per prompt, with all that the tables need."""
     asked = probe.prompts
     relation = asked.get("relation_label", asked.get("relation", pd.Series("", asked.index)))
     return pd.DataFrame(
@@ -170,81 +204,107 @@ def ranked(model: str, probe: Probe, found: pd.DataFrame) -> pd.DataFrame:
             "fact_id": probe.facts,
             "relation": relation.fillna("").astype(str),
             "candidates": len(probe.entities),
-            "rank": found["rank"],
-            "answer": found["top"].str[0],
+            "rank": result["rank"],
+            "answer": result["top"].str[0],
         }
     )
 
 
-def pairs(ranks: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame, pd.DataFrame]]:
-    """Of every probe, the rows of the first model beside those of each other: ``probe, first, second`` and both."""
-    for probe, group in ranks.groupby("probe", sort=False):
-        sides = {str(name): rows.reset_index(drop=True) for name, rows in group.groupby("model", sort=False)}
-        first, *others = sides
-        for other in others:
-            yield {"probe": str(probe), "first": first, "second": other}, sides[first], sides[other]
+def comparison_of(
+    ranks: pd.DataFrame, models: pd.DataFrame, probes: pd.DataFrame, cut: Sequence[str], said: Sequence[str]
+) -> Comparison:
+    """The comparison that ranks give, a row per model and prompt, with what is to be said of it."""
+    accuracy = floors(ranks).reset_index()
+    low = accuracy.set_index(["model", "probe"])["floor"]
+    about = {row["model"]: row for row in models.to_dict("records")}
+    notes = [*filter(None, [unlike(about)]), *_restricted(probes), *cut, *_floored(accuracy), *said]
+    relations = differences(pairs(ranks[ranks["relation"] != ""]), low, ["relation"], ACC1)
+    if len(relations):
+        order = np.lexsort((-relations["difference"].abs(), relations["p"]))
+        relations = relations.drop(columns="measure").iloc[order].reset_index(drop=True)
+    prompts = pd.concat(map(_side_by_side, pairs(ranks)), ignore_index=True)
+    return Comparison(models, probes, accuracy, differences(pairs(ranks), low), relations, prompts, notes)
 
 
-def differences(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Every measure on every probe of every pair, as ``Comparison.differences``."""
+def pairs(ranks: pd.DataFrame, every: bool = False) -> Iterator[Pair]:
+    """Of every probe, the rows of two models on the prompts that both were asked.
+
+    Args:
+        ranks: with ``model, probe, prompt_id``.
+        every: every two models; else the first with each other one.
+    """
+    for _, group in ranks.groupby("probe", sort=False):
+        by_prompt = group.set_index("prompt_id", drop=False).rename_axis(None)
+        sides = [rows for _, rows in by_prompt.groupby("model", sort=False)]
+        for first, second in combinations(sides, 2):
+            if every or first is sides[0]:
+                both = first.index[first.index.isin(second.index)]
+                yield first.loc[both], second.loc[both]
+
+
+def differences(
+    pairs: Iterable[Pair], low: pd.Series, keys: Sequence[str] = (), measures: Mapping[str, Any] = MEASURES
+) -> pd.DataFrame:
+    """What the first of each pair has more than the second, measure by measure (``metrics.rank_differences``).
+
+    Args:
+        pairs: with ``model, probe, fact_id, candidates, rank``.
+        low: (model, probe) -> whether it is at the floor there.
+        keys: columns whose values are compared apart, such as ``relation``.
+        measures: name -> what one prompt counts.
+
+    Returns:
+        ``probe, first, second``, the keys, the columns of ``rank_differences``, ``p_holm`` over all rows, and
+        ``floor``: who of the pair is at the floor of the probe (``at_floor``). Empty without pairs.
+    """
     tables = []
-    for about, first, second in pairs(ranks):
-        candidates = int(first["candidates"].iloc[0])
-        found = rank_differences(first["rank"], second["rank"], first["fact_id"].tolist(), candidates=candidates)
-        tables.append(pd.DataFrame([about]).merge(found, how="cross"))
-    return judged(pd.concat(tables, ignore_index=True), ranks)
-
-
-def judged(table: pd.DataFrame, ranks: pd.DataFrame) -> pd.DataFrame:
-    """With ``p_holm`` over all rows of the table, and ``floor``."""
-    low = floors(ranks)["floor"]
-    sides = [[bool(low[row[side], row["probe"]]) for side in ("first", "second")] for row in table.to_dict("records")]
-    return table.assign(p_holm=holm(table["p"]), floor=[SIDES[first + 2 * second] for first, second in sides])
-
-
-def relations(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Acc@1 of every pair by relation, as ``Comparison.relations``; of equal p the largest difference first."""
-    tables = []
-    for about, first, second in pairs(ranks[ranks["relation"] != ""]):
-        for relation, one in first.groupby("relation", sort=False):
-            other = second.loc[one.index, "rank"]
-            found = rank_differences(one["rank"], other, one["fact_id"].tolist(), ONE)
-            tables.append(pd.DataFrame([about | {"relation": relation}]).merge(found, how="cross"))
+    for first, second in pairs:
+        names = {"first": first["model"].iloc[0], "second": second["model"].iloc[0]}
+        for labels, rows in by(first, ["probe", *keys]):
+            tested = rank_differences(
+                rows["rank"], second.loc[rows.index, "rank"], rows["fact_id"].tolist(), measures,
+                candidates=int(rows["candidates"].iloc[0]),
+            )  # fmt: skip
+            about = {"probe": labels["probe"], **names, **labels}
+            side = at_floor(*(low[name, labels["probe"]] for name in names.values()))
+            tables.append(pd.DataFrame([about]).merge(tested, how="cross").assign(floor=side))
     if not tables:
         return pd.DataFrame()
-    whole = judged(pd.concat(tables, ignore_index=True).drop(columns="measure"), ranks)
-    return whole.iloc[np.lexsort((-whole["difference"].abs(), whole["p"]))].reset_index(drop=True)
+    table = pd.concat(tables, ignore_index=True)
+    sides = table.pop("floor")
+    return table.assign(p_holm=holm(table["p"]), floor=sides)
 
 
-def prompts(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Every pair prompt by prompt, as ``Comparison.prompts``."""
-    tables = []
-    for about, first, second in pairs(ranks):
-        table = first[["prompt_id", "text", "object"]].rename(columns={"object": "gold"}).assign(**about)
-        for side, rows in (("first", first), ("second", second)):
-            table = table.assign(**{f"rank_{side}": rows["rank"], f"answer_{side}": rows["answer"]})
-        tables.append(table.assign(factor=table["rank_first"] / table["rank_second"]))
-    return pd.concat(tables, ignore_index=True)
+def at_floor(first: bool, second: bool) -> str:
+    """Who of a pair is at the floor, in a word."""
+    return ("", "first", "second", "both")[bool(first) + 2 * bool(second)]
 
 
-def restricted(probes: pd.DataFrame) -> list[str]:
+def _side_by_side(pair: Pair) -> pd.DataFrame:
+    """A pair prompt by prompt, as ``Comparison.prompts``."""
+    first, second = pair
+    table = first[["prompt_id", "text", "object"]].rename(columns={"object": "gold"})
+    table = table.assign(probe=first["probe"], first=first["model"], second=second["model"])
+    for side, rows in (("first", first), ("second", second)):
+        table = table.assign(**{f"rank_{side}": rows["rank"], f"answer_{side}": rows["answer"]})
+    return table.assign(factor=table["rank_first"] / table["rank_second"])
+
+
+def _restricted(probes: pd.DataFrame) -> Iterator[str]:
     """What was left out so that all models are asked the same, and where it is much of the probe."""
-    notes = []
-    for row in probes.to_dict("records"):
+    for row in probes[probes["candidates left out"] > 0].to_dict("records"):
         out, every = row["candidates left out"], row["candidates left out"] + row["candidates"]
-        if out:
-            much = " That is most of them, so the ranks say little of the whole probe." * (out > MANY_LOST * every)
-            notes.append(
-                f"{row['probe']}: {out:,} of {every:,} candidates are left out, which not every tokenizer writes and "
-                f"tells apart, and {row['prompts left out']:,} prompts with them as the right answer.{much}"
-            )
-    return notes
+        much = " That is most of them, so the ranks say little of the whole probe." * (out > MANY_LOST * every)
+        yield (
+            f"{row['probe']}: {out:,} of {every:,} candidates are left out, which not every tokenizer writes and "
+            f"tells apart, and {row['prompts left out']:,} prompts with them as the right answer.{much}"
+        )
 
 
-def floored(accuracy: pd.DataFrame) -> list[str]:
+def _floored(accuracy: pd.DataFrame) -> Iterator[str]:
     """Which models are at the floor of which probes."""
-    return [
-        f"{model} is at the floor of {', '.join(rows['probe'])}: it does no better than one and the same answer, so "
-        "its numbers there say nothing of what it knows."
-        for model, rows in accuracy.query("floor").groupby("model", sort=False)
-    ]
+    for model, rows in accuracy.query("floor").groupby("model", sort=False):
+        yield (
+            f"{model} is at the floor of {', '.join(rows['probe'])}: it does no better than one and the same answer, "
+            "so its numbers there say nothing of what it knows."
+        )

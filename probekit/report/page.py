@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import json
 import logging
 import os
@@ -21,6 +20,7 @@ from probekit.files import write_atomically
 from probekit.files.naming import shown_values, tell_apart
 from probekit.probes.probe import Probe
 from probekit.report import explorer
+from probekit.report.charts import as_svg
 from probekit.report.fingerprint import page_hash
 from probekit.report.html.writer import as_html
 from probekit.report.markup import Markup, escape, file_name, inert, option, table
@@ -266,13 +266,8 @@ class Page:
 
     def draw(self, figure: Figure, name: str) -> Markup:
         """Save a figure as SVG beside the page without showing it; returns its place, seen from the page."""
-        import matplotlib.pyplot as plt
-
-        data = io.BytesIO()
-        figure.savefig(data, format="svg", metadata={"Date": None, "Creator": None})
-        plt.close(figure)
         path = self.out / f"{file_name(name)}.svg"
-        write_atomically(path, re.sub(rb"[\0-\b\v\f\x0e-\x1f]", b" ", data.getvalue()))  # signs that no XML may hold
+        write_atomically(path, as_svg(figure))
         return Markup(f"{self.out.name}/{path.name}")
 
     def conclude(self, rows: pd.DataFrame) -> None:

@@ -6,7 +6,7 @@ from test_compare import BAD, GOOD, made, ranks
 
 from probekit.cli import main
 from probekit.report.compare import comparison_of
-from probekit.report.compared_page import as_page
+from probekit.report.compared import as_page
 
 HOSTILE = "<script>alert(1)</script> `x` ~~~ {raw}"
 

@@ -10,8 +10,7 @@ from conftest import small, writer
 from probekit.errors import ProbeError
 from probekit.models import Model
 from probekit.probes import Probe
-from probekit.report import fair
-from probekit.report.fair import shared
+from probekit.report.compare import shared_candidates
 from probekit.scoring.slots import Candidates, encode_candidates
 
 TEXTS = ["He was born in [MASK] .", "([MASK]) is a town ."]
@@ -41,8 +40,8 @@ def written(model: Model, entity: str, text: str) -> tuple[int, ...]:
 @pytest.mark.parametrize("names", list(combinations(MODELS, 2)), ids="-".join)
 def test_what_stays_is_told_apart_by_every_tokenizer_and_nothing_else_goes(names):
     models = [MODELS[name]() for name in names]
-    kept, counts = shared(models, probe(["Zürich", "town"]))
-    assert kept.entities == shared(models[::-1], probe(["Zürich", "town"]))[0].entities
+    kept, counts = shared_candidates(models, probe(["Zürich", "town"]))
+    assert kept.entities == shared_candidates(models[::-1], probe(["Zürich", "town"]))[0].entities
     assert list(kept.entities) == [one for one in ENTITIES if one in kept.entities]  # in their order
     for model in models:
         for text in TEXTS:
@@ -56,7 +55,7 @@ def test_what_stays_is_told_apart_by_every_tokenizer_and_nothing_else_goes(names
 
 
 def test_own_objects_stay_before_aliases_written_alike():
-    kept, counts = shared([small("roberta"), small("distilbert")], probe(["zurich"]))
+    kept, counts = shared_candidates([small("roberta"), small("distilbert")], probe(["zurich"]))
     assert "zurich" in kept.entities and not {"Zürich", "Zurich"} & set(kept.entities)
     assert counts["prompts left out"] == 0
 
@@ -66,20 +65,20 @@ def test_prompts_without_their_object_go_and_other_golds_with_it():
     asked = replace(
         asked, prompts=asked.prompts.assign(gold=[[g[0], "Zürich", "zurich"] for g in asked.prompts["gold"]])
     )
-    kept, counts = shared([small("roberta"), small("distilbert")], asked)
+    kept, counts = shared_candidates([small("roberta"), small("distilbert")], asked)
     assert counts["prompts"] == counts["prompts left out"] == 2
     assert set(map(tuple, kept.prompts["gold"])) == {("town", "Zürich")}
 
 
 def test_where_all_stay_it_is_the_same_probe():
     asked = replace(probe(["town"]), entities=["town", "clock"])
-    assert shared([small("bert"), small("roberta")], asked)[0] is asked
+    assert shared_candidates([small("bert"), small("roberta")], asked)[0] is asked
 
 
 def test_models_without_common_candidates_are_refused():
     asked = replace(probe(["☃"]), entities=["☃", "☄", "town"])
     with pytest.raises(ProbeError, match="1 of the 3 candidates, and 0 of the 2 prompts"):
-        shared([small("bert"), small("distilbert")], asked)
+        shared_candidates([small("bert"), small("distilbert")], asked)
 
 
 def test_candidates_are_written_as_they_stand_in_each_slot(monkeypatch):
@@ -89,6 +88,6 @@ def test_candidates_are_written_as_they_stand_in_each_slot(monkeypatch):
         seen.append((model.name, spaced))
         return encode_candidates(model, entities, spaced)
 
-    monkeypatch.setattr(fair, "encode_candidates", spied)
-    shared([small("bert"), small("roberta")], probe(["town"]))
+    monkeypatch.setattr("probekit.report.compare.encode_candidates", spied)
+    shared_candidates([small("bert"), small("roberta")], probe(["town"]))
     assert sorted(seen) == [("bert (own)", False), ("roberta (own)", False), ("roberta (own)", True)]
