@@ -370,3 +370,40 @@ def pubmed_record(pmid: object, *sections: str, day: str = "2022-03-04", article
 def pubmed_xml(*records: str, root: str = "MedlineCitationSet", before: str = "") -> str:
     """A file of PubMed's records."""
     return f'<?xml version="1.0" encoding="UTF-8"?>\n{before}<{root}>\n{"".join(records)}</{root}>\n'
+
+
+def write_lines(path: Path, *rows: object) -> Path:
+    """A file with a row a line, those that are no text in JSON."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), "utf-8")
+    return path
+
+
+def google_row(
+    uuid: str, person: str, obj: str, *sentences: str, votes: str = "yy", pred: str = "place_of_birth"
+) -> dict:
+    """A row as Google-RE has it; ``votes`` is one letter a rater: y(es), n(o), s(kip)."""
+    words = {"y": "yes", "n": "no", "s": "skip"}
+    return {
+        "pred": f"/people/person/{pred}",
+        "sub": f"/m/{person}",
+        "sub_label": person,
+        "obj_label": obj,
+        "uuid": uuid,
+        "evidences": [{"url": "", "snippet": "not to be read"}],
+        "judgments": [{"rater": str(i), "judgment": words[vote]} for i, vote in enumerate(votes)],
+        "masked_sentences": list(sentences),
+    }
+
+
+def trex_row(uuid: str, subject: str, obj: str, *evidences: tuple[str, str], relation: str = "P19") -> dict:
+    """A row as T-REx has it; an evidence is a sentence and the surface form that its mask hides."""
+    return {
+        "uuid": uuid,
+        "sub_uri": f"Q-{subject}",
+        "sub_label": subject,
+        "obj_uri": f"Q-{obj}",
+        "obj_label": obj,
+        "predicate_id": relation,
+        "evidences": [{"sub_surface": subject, "obj_surface": o, "masked_sentence": s} for s, o in evidences],
+    }

@@ -18,7 +18,7 @@ from probekit.errors import ProbeError
 from probekit.files.naming import shown_name
 from probekit.files.reading import read_object
 from probekit.probes.data import BEAR, locate
-from probekit.probes.facts import Fact, fill, has_slots, records, select, value
+from probekit.probes.facts import Fact, as_prompt, fill, has_slots, records, select, value
 from probekit.probes.probe import Probe
 
 Templates = Literal["first", "all"]
@@ -128,11 +128,10 @@ def _prompts(
     rows = []
     for fact in select(facts, relations, limit, seed):
         for number, template in enumerate(by_relation[fact.relation][: 1 if templates == "first" else None]):
-            prompt = fill(template, fact.subject)
-            own = (f"{fact.fact_id}/{number}", prompt[:1].upper() + prompt[1:], [fact.object])
-            rows.append((*own, fact.fact_id, fact.relation, fact.subject, f"{fact.relation}/{number}"))
-    columns = ["prompt_id", "text", "gold", "fact_id", "relation", "subject", "template_id"]
-    return pd.DataFrame(rows, columns=columns), list(dict.fromkeys(fact.object for fact in facts))
+            prompt, part = fill(template, fact.subject), f"/{number}"
+            text = prompt[:1].upper() + prompt[1:]
+            rows.append(as_prompt(fact, text, [fact.object], part, template_id=fact.relation + part))
+    return pd.DataFrame(rows), list(dict.fromkeys(fact.object for fact in facts))
 
 
 def bear_options() -> dict[str, list[str]]:

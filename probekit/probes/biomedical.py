@@ -21,7 +21,7 @@ import pandas as pd
 from probekit.errors import ProbeError
 from probekit.files import canonical
 from probekit.probes.data import locate
-from probekit.probes.facts import Fact, fill, has_slots, records, select, text, texts
+from probekit.probes.facts import Fact, as_prompt, fill, has_slots, records, select, text, texts
 from probekit.probes.probe import Probe
 
 log = logging.getLogger(__name__)
@@ -65,18 +65,9 @@ def _probe(
     if not asked:
         raise ProbeError(f"{name}: no prompt is left under these options")
     rows = [
-        {
-            "prompt_id": t.fact_id,
-            "text": fill(templates[t.relation], t.subject),
-            "gold": t.golds(aliases),
-            "fact_id": t.fact_id,
-            "relation": t.relation,
-            "subject": t.subject,
-            "entity_type": next(iter(t.types.get(t.objects[0], ())), ""),
-            "types": t.types,
-            "aliases": t.aliases,
-            "subject_aliases": t.subject_aliases,
-        }
+        as_prompt(t, fill(templates[t.relation], t.subject), t.golds(aliases))
+        | {"entity_type": next(iter(t.types.get(t.objects[0], ())), ""), "types": t.types}
+        | {"aliases": t.aliases, "subject_aliases": t.subject_aliases}
         for t in asked
     ]
     untold = [name for name in ("types", "aliases", "subject_aliases") if not any(getattr(t, name) for t in triples)]

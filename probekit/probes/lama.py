@@ -20,7 +20,7 @@ import pandas as pd
 from probekit.errors import ProbeError
 from probekit.probes import facts
 from probekit.probes.data import locate
-from probekit.probes.facts import fill, records, select, value
+from probekit.probes.facts import as_prompt, fill, records, select, value
 from probekit.probes.probe import MASK, Probe, Style, shows
 
 log = logging.getLogger(__name__)
@@ -135,18 +135,8 @@ def _probe(name: str, every: list[Fact], texts: Iterable[Text], style: Style, **
             dropped += 1
             continue
         others = [gold for gold in golds[fact.relation, fact.subject_key] if gold != fact.object]
-        rows.append(
-            {
-                "prompt_id": fact.fact_id + suffix,
-                "text": text,
-                "gold": [fact.object, *others],
-                "fact_id": fact.fact_id,
-                "relation": fact.relation,
-                "subject": fact.subject,
-                "exact_surface": surface == fact.object,
-                "shows_gold": shows(fact.object, text),
-            }
-        )
+        marks = {"exact_surface": surface == fact.object, "shows_gold": shows(fact.object, text)}
+        rows.append(as_prompt(fact, text, [fact.object, *others], suffix, **marks))
     if not rows:
         raise ProbeError(f"{name}: no prompt is left under these options")
     sentences = [sentence for fact in every for sentence, _ in fact.sentences]

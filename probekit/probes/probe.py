@@ -71,10 +71,7 @@ class Probe:
         object.__setattr__(self, "prompts", self.prompts.reset_index(drop=True))
         if self.prompts.empty:
             raise ProbeError(f"{self.name}: no prompts")
-        for column in ("prompt_id", "text", "gold"):
-            if column not in self.prompts:
-                found = ", ".join(f"{name}{meant(str(name), [column])}" for name in self.prompts.columns)
-                raise ProbeError(f"{self.name}: prompts have no field {column!r}; found {found}")
+        require_fields(f"{self.name}: prompts", self.prompts, ("prompt_id", "text", "gold"))
         golds = [[_stripped(one) for one in g] if isinstance(g, (list, tuple)) else g for g in self.prompts["gold"]]
         object.__setattr__(self, "prompts", self.prompts.assign(gold=golds))
         if not self.entities:
@@ -216,6 +213,18 @@ def _as_name(value: Any) -> str:
     if value is None or _is_nan(value):
         return ""
     return str(int(value)) if isinstance(value, float) and value.is_integer() else str(value)
+
+
+def require_fields(what: str, rows: pd.DataFrame, fields: Iterable[str]) -> None:
+    """Refuse rows without one of some fields; the error says which there are, and which may be meant.
+
+    Raises:
+        ProbeError: beginning with ``what``.
+    """
+    for field_name in fields:
+        if field_name not in rows:
+            present = ", ".join(f"{name}{meant(str(name), [field_name])}" for name in rows.columns)
+            raise ProbeError(f"{what} have no field {field_name!r}; found {present}")
 
 
 def shows(entity: str, text: str) -> bool:

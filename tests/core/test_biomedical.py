@@ -76,26 +76,6 @@ def test_medlama_options_choose_prompts_not_candidates(root):
         pk.load_probe("medlama/template", relations=["may_cure"])
 
 
-@pytest.mark.parametrize(
-    ("change", "field"),
-    [
-        ({"tail_names_list": "[]"}, "'tail_names_list'"),
-        ({"tail_names_list": "['a', "}, "'tail_names_list'"),
-        ({"tail_names_list": "[1]"}, "'tail_names_list'"),
-        ({"tail_names_list": "'ague'"}, "'tail_names_list'"),
-        ({"tail_names_list": "__import__('os')"}, "'tail_names_list'"),
-        ({"head_name": " "}, "'head_name'"),
-        ({"head_cui": ""}, "'head_cui'"),
-    ],
-)
-def test_a_broken_medlama_row_names_file_record_and_field(root, change, field):
-    rows = [head("C1", "velnin", "ague"), head("C2", "oskol", "ague") | change]
-    path = write_csv(med_files(root) / "2021AA/may_treat_1000.csv", rows)
-    with pytest.raises(ProbeError) as caught:
-        pk.load_probe("medlama/template")
-    assert str(caught.value) == f"{path}, line 3, field {field}: missing, or of the wrong kind"
-
-
 def test_a_prompt_without_slot_is_named(root):
     path = write_csv(med_files(root) / "prompts.csv", [{"pid": "may_treat", "human_prompt": "[X] treats it ."}])
     with pytest.raises(ProbeError) as caught:
@@ -204,21 +184,32 @@ def test_biolama_splits_and_relations(root):
 @pytest.mark.parametrize(
     ("change", "field"),
     [
-        ({"obj_labels": []}, "'obj_labels'"),
-        ({"obj_labels": "pain"}, "'obj_labels'"),
-        ({"obj_labels": [None]}, "'obj_labels'"),
-        ({"obj_aliases": ["ache"]}, "'obj_aliases'"),
-        ({"obj_aliases": [[3]]}, "'obj_aliases'"),
-        ({"sub_label": None}, "'sub_label'"),
-        ({"uuid": 7}, "'uuid'"),
+        ({"tail_names_list": "[]"}, "tail_names_list"),
+        ({"tail_names_list": "['a', "}, "tail_names_list"),
+        ({"tail_names_list": "[1]"}, "tail_names_list"),
+        ({"tail_names_list": "'ague'"}, "tail_names_list"),
+        ({"tail_names_list": "__import__('os')"}, "tail_names_list"),
+        ({"head_name": " "}, "head_name"),
+        ({"head_cui": ""}, "head_cui"),
+        ({"obj_labels": []}, "obj_labels"),
+        ({"obj_labels": "pain"}, "obj_labels"),
+        ({"obj_labels": [None]}, "obj_labels"),
+        ({"obj_aliases": ["ache"]}, "obj_aliases"),
+        ({"obj_aliases": [[3]]}, "obj_aliases"),
+        ({"sub_label": None}, "sub_label"),
+        ({"uuid": 7}, "uuid"),
     ],
 )
-def test_a_broken_biolama_row_names_file_record_and_field(root, change, field):
-    path = bio_files(root) / "triples_processed/P780/test.jsonl"
-    path.write_text(json.dumps(triple("S2-P780", "gout", ("pain", [])) | change) + "\n", "utf-8")
+def test_a_broken_row_names_file_line_and_field(root, change, field):
+    if field.startswith(("tail", "head")):
+        rows = [head("C1", "velnin", "ague"), head("C2", "oskol", "ague") | change]
+        name, line, path = "medlama/template", 3, write_csv(med_files(root) / "2021AA/may_treat_1000.csv", rows)
+    else:
+        name, line, path = "biolama/wikidata", 1, bio_files(root) / "triples_processed/P780/test.jsonl"
+        path.write_text(json.dumps(triple("S2-P780", "gout", ("pain", [])) | change) + "\n", "utf-8")
     with pytest.raises(ProbeError) as caught:
-        pk.load_probe("biolama/wikidata")
-    assert str(caught.value) == f"{path}, line 1, field {field}: missing, or of the wrong kind"
+        pk.load_probe(name)
+    assert str(caught.value) == f"{path}, line {line}, field '{field}': missing, or of the wrong kind"
 
 
 def test_biolama_tells_types_and_names_of_every_object(root):

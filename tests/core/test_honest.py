@@ -1,7 +1,6 @@
 """HONEST by hand: each rule of the paper's code and each repair alone, and both against a plain loop."""
 
 import gzip
-import json
 import string
 
 import numpy as np
@@ -167,14 +166,6 @@ def test_broken_completions_are_refused_by_line(tmp_path, content, said):
     path = tmp_path / "c.jsonl"
     path.write_bytes(content)
     with pytest.raises(ProbeError, match=said):
-        read_completions(path)
-
-
-def test_a_broken_archive_is_refused(tmp_path):
-    whole = gzip.compress(json.dumps([0, "", "p", ["x"] * 50, "t"]).encode() * 100)
-    path = tmp_path / "d.jsonl.gz"
-    path.write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(ProbeError, match="cannot be read to its end"):
         read_completions(path)
 
 

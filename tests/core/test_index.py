@@ -103,12 +103,8 @@ def test_the_first_documents_of_common_names_over_several_rounds(tmp_path, most)
 def test_a_name_of_many_forms_and_a_long_one(tmp_path):
     long = " ".join(f"w{n}" for n in range(300))
     rows = [("gout", [f"name {n}" for n in range(1500)], long, [f"alias {n}" for n in range(1500)], "r")]
-    documents = [
-        Document("a", f"Name 1499 and {long}."),
-        Document("b", "Gout, alias 77."),
-        Document("c", f"gout {long[:-2]}"),
-    ]
-    scanned, _, found, _ = both(tmp_path, rows, documents, None)
+    texts = {"a": f"Name 1499 and {long}.", "b": "Gout, alias 77.", "c": f"gout {long[:-2]}"}
+    scanned, _, found, _ = both(tmp_path, rows, [Document(*one) for one in texts.items()], None)
     assert [one.document.doc_id for one in found] == ["a", "b"] and found == scanned
 
 
@@ -149,18 +145,14 @@ def test_documents_are_those_of_a_pass_over_the_files_with_the_same_counts(tmp_p
 
 
 def test_files_may_be_added_and_others_are_refused(tmp_path):
-    one, two = (
-        write(tmp_path / "a.jsonl", ["Gout.", "Colchicine."]),
-        write(tmp_path / "b.jsonl", ["x", "y", "Gout; colchicine."]),
-    )
+    one = write(tmp_path / "a.jsonl", ["Gout.", "Colchicine."])
+    two = write(tmp_path / "b.jsonl", ["x", "y", "Gout; colchicine."])
     build_index([one], tmp_path / "out")
     assert asked_of(tmp_path / "out") == []
     assert build_index([one, two], tmp_path / "out") == {DOCUMENTS: 3, TWICE: 2}
     assert asked_of(tmp_path / "out") == ["d2"]
     for others in ([two], [one], [two, one]):
-        with pytest.raises(
-            StoreError, match=r"index of other files.*another folder with --out, or replace it with --force"
-        ):
+        with pytest.raises(StoreError, match=r"index of other files.* --out, or replace it with --force"):
             build_index(others, tmp_path / "out")
     assert asked_of(tmp_path / "out") == ["d2"]
     write(one, ["Gout and colchicine."])
@@ -239,12 +231,8 @@ def test_a_foreign_or_broken_index_is_refused(tmp_path):
     build_index([file], out)
     database, about = (out / DATABASE).read_bytes(), (out / ABOUT).read_text("utf-8")
     middle = len(database) // 2
-    for damaged in (
-        database[:-1],
-        database[:middle] + bytes([database[middle] ^ 1]) + database[middle + 1 :],
-        b"",
-        b"x",
-    ):
+    flipped = database[:middle] + bytes([database[middle] ^ 1]) + database[middle + 1 :]
+    for damaged in (database[:-1], flipped, b"", b"x"):
         (out / DATABASE).write_bytes(damaged)
         with pytest.raises(StoreError, match="was changed or damaged since it was built: build it again with --force"):
             Index(out)
@@ -295,7 +283,5 @@ def test_the_command_and_the_pages_take_an_index(tmp_path, capsys):
     assert main(["index", "build", str(tmp_path / "nowhere"), "--out", str(tmp_path / "index")]) == 1
     (tmp_path / "a.png").write_bytes(b"")
     assert main(["index", "build", str(tmp_path / "a.png"), "--out", str(tmp_path / "index")]) == 1
-    assert (
-        "no folder or file of documents at" in (said := capsys.readouterr().err)
-        and "no file of documents is given" in said
-    )
+    said = capsys.readouterr().err
+    assert "no folder or file of documents at" in said and "no file of documents is given" in said

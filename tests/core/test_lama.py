@@ -5,7 +5,7 @@ import json
 from pathlib import Path
 
 import pytest
-from conftest import by_id, lacks
+from conftest import by_id, google_row, lacks, trex_row, write_lines
 
 import probekit as pk
 from probekit.errors import ProbeError
@@ -17,27 +17,7 @@ published = lacks("lama")
 
 
 def write(root: Path, name: str, rows: list) -> Path:
-    path = root / "lama" / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join((row if isinstance(row, str) else json.dumps(row)) + "\n" for row in rows), "utf-8")
-    return path
-
-
-def google_row(
-    uuid: str, person: str, obj: str, *sentences: str, votes: str = "yy", pred: str = "place_of_birth"
-) -> dict:
-    """A row as Google-RE has it; ``votes`` is one letter a rater: y(es), n(o), s(kip)."""
-    words = {"y": "yes", "n": "no", "s": "skip"}
-    return {
-        "pred": f"/people/person/{pred}",
-        "sub": f"/m/{person}",
-        "sub_label": person,
-        "obj_label": obj,
-        "uuid": uuid,
-        "evidences": [{"url": "", "snippet": "not to be read"}],
-        "judgments": [{"rater": str(i), "judgment": words[vote]} for i, vote in enumerate(votes)],
-        "masked_sentences": list(sentences),
-    }
+    return write_lines(root / "lama" / name, *rows)
 
 
 def google_files(root: Path) -> None:
@@ -156,18 +136,6 @@ def test_wrong_options_are_named(root):
 
 
 # T-REx
-
-
-def trex_row(uuid: str, subject: str, obj: str, *evidences: tuple[str, str], relation: str = "P19") -> dict:
-    return {
-        "uuid": uuid,
-        "sub_uri": f"Q-{subject}",
-        "sub_label": subject,
-        "obj_uri": f"Q-{obj}",
-        "obj_label": obj,
-        "predicate_id": relation,
-        "evidences": [{"sub_surface": subject, "obj_surface": o, "masked_sentence": s} for s, o in evidences],
-    }
 
 
 def trex_files(root: Path) -> None:

@@ -12,8 +12,6 @@ import pytest
 from conftest import lacks
 from conftest import pubmed_record as record
 from conftest import pubmed_xml as xml
-from hypothesis import given
-from hypothesis import strategies as st
 
 import probekit as pk
 from probekit.cli import main
@@ -95,21 +93,6 @@ def test_mentions_are_whole_tokens_the_longest_first():
     assert found(lists, "insulin receptors") == [("insulin", "insulin", "drug")]
     assert found(lists, "INSULIN Receptor", ignore_case=True) == [("INSULIN Receptor", "insulin receptor", "drug")]
     assert Finder(lists).shared == 1
-
-
-words = st.lists(st.sampled_from(["a", "b", "ab", "-", "(", "β"]), min_size=1, max_size=4).map(" ".join)
-
-
-@given(st.lists(words, min_size=1, max_size=6), st.lists(st.sampled_from(["a", "b", "ab", "-", "(", "β"]), max_size=12))
-def test_the_trie_finds_what_a_naive_search_finds(entities, tokens):
-    sentence, expected, at = " ".join(tokens), [], 0
-    listed = [entity.split() for entity in entities]
-    while at < len(tokens):
-        lengths = [len(one) for one in listed if tokens[at : at + len(one)] == one]
-        if lengths:
-            expected.append(" ".join(tokens[at : at + max(lengths)]))
-        at += max(lengths, default=1)
-    assert [text for text, _, _ in found({"x": entities}, sentence)] == expected
 
 
 # Prompts
@@ -227,19 +210,10 @@ def texts(made_in: Path) -> list[str]:
 
 
 def test_the_last_record_of_a_pmid_counts_whatever_it_holds(tmp_path, lists):
-    early = xml(
-        *(record(n, f"velnin {n} acts.") for n in range(1, 7)),
-        record(1, "velnin again."),
-        record(6, "APP."),
-    )
+    early = xml(*(record(n, f"velnin {n} acts.") for n in range(1, 7)), record(1, "velnin again."), record(6, "APP."))
     notice = "<DeleteCitation><PMID>3</PMID><PMID Version='1'>4</PMID><PMID>99</PMID></DeleteCitation>"
-    late = xml(
-        record(2),
-        record(4, "velnin is back."),
-        notice,
-        record(5, "Nothing here."),
-        record(6, "velnin last."),
-    )
+    back, last = record(4, "velnin is back."), record(6, "velnin last.")
+    late = xml(record(2), back, notice, record(5, "Nothing here."), last)
     later = xml(record(4, "velnin returns."))
     paths = [save(tmp_path / f"{n}.xml", text) for n, text in enumerate((early, late, later))]
     made = build(paths, lists, tmp_path / "a")

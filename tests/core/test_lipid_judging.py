@@ -1,4 +1,4 @@
-"""Two people's sheets, the date window, and names that mostly mean something else, by hand."""
+"""Two people's sheets, and names that mostly mean something else, by hand."""
 
 import csv
 from pathlib import Path
@@ -8,7 +8,6 @@ import pytest
 from probekit.cli import main
 from probekit.errors import ProbeError
 from probekit.probes.lipid import agreement
-from probekit.probes.lipid.build import _inside
 from probekit.probes.lipid.entities import homonyms
 from probekit.probes.lipid.sheet import FIELDS, QUESTIONS
 
@@ -52,20 +51,6 @@ def test_sheets_that_cannot_be_compared_are_named(tmp_path, capsys):
         agreement(one, tmp_path / "c.csv")
     assert main(["lipid", "agree", str(one), str(filled(tmp_path / "d.csv", [("yes", "")]))]) == 0
     assert capsys.readouterr().out.startswith(f"{QUESTIONS[0].partition(' (')[0]}, all: 1 of 1 alike (100.0%)")
-
-
-@pytest.mark.parametrize(
-    ("date", "after", "before", "kept"),
-    [
-        ("2022-03-01", "2021-12-31", "2022-07-01", True),
-        ("2022-07-01", "2021-12-31", "2022-07-01", False),
-        ("2021-12-31", "2021-12-31", None, False),
-        ("", None, "2022-07-01", False),
-        ("", None, None, True),
-    ],
-)
-def test_the_window_leaves_out_its_ends_and_the_undated(date, after, before, kept):
-    assert _inside(date, after, before) is kept
 
 
 def test_a_name_is_a_homonym_where_its_annotators_mostly_left_it_untagged(tmp_path):

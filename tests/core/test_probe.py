@@ -110,13 +110,10 @@ def test_a_broken_list_of_entities_is_named(entities, said):
 
 
 def test_a_probe_without_prompts_is_refused():
-    with pytest.raises(ProbeError, match="mine: no prompts"):
-        Probe("mine", pd.DataFrame(ROWS)[:0], ENTITIES)
-
-
-def test_errors_of_probes_are_one_family():
-    assert issubclass(ProbeError, pk.ProbekitError)
-    assert issubclass(ProbeError, ValueError)
+    for empty in (lambda: Probe("mine", pd.DataFrame(ROWS)[:0], ENTITIES), lambda: build().select([False] * 3)):
+        with pytest.raises(ProbeError, match="mine: no prompts"):
+            empty()
+    assert issubclass(ProbeError, pk.ProbekitError) and issubclass(ProbeError, ValueError)
 
 
 @settings(max_examples=30)
@@ -182,11 +179,6 @@ def test_select_keeps_candidates_and_all_that_is_known_of_the_probe(keep):
     fresh = Probe("mine", pd.DataFrame([ROWS[0], ROWS[2]]), ENTITIES)
     assert part.fingerprint == fresh.fingerprint != whole
     assert probe.select([True] * 3).fingerprint == whole == probe.fingerprint
-
-
-def test_selecting_nothing_is_refused():
-    with pytest.raises(ProbeError, match="mine: no prompts"):
-        build().select([False] * 3)
 
 
 # Files
@@ -307,10 +299,6 @@ def test_a_saved_data_set_is_a_probe(tmp_path, monkeypatch):
         load_probe(str(tmp_path / "facts_natural"))
 
 
-def test_golds_alone_are_the_candidates_by_default(tmp_path):
-    assert Probe.from_file(jsonl(tmp_path, *ROWS)).entities == ("Mirland", "Osk")
-
-
 def test_white_space_around_golds_and_candidates_is_no_part_of_them(tmp_path):
     path = written(tmp_path, "mine.jsonl", "\n".join(json.dumps({**row, "gold": [" Osk\t"]}) for row in ROWS))
     probe = Probe.from_file(path)
@@ -323,12 +311,6 @@ def test_a_missing_prompt_id_becomes_the_rows_number(tmp_path):
     assert list(Probe.from_file(jsonl(tmp_path, *rows)).prompts["prompt_id"]) == ["0", "1", "2"]
     path = written(tmp_path, "bare.csv", "text,gold\n[MASK] one,Osk\n[MASK] two,Osk\n")
     assert list(Probe.from_file(path).prompts["prompt_id"]) == ["0", "1"]
-
-
-def test_a_prompt_id_missing_in_one_row_is_named(tmp_path):
-    rows = [*ROWS[:1], {k: v for k, v in ROWS[1].items() if k != "prompt_id"}]
-    with pytest.raises(ProbeError, match=r"mine, line 2 .*field 'prompt_id': missing"):
-        Probe.from_file(jsonl(tmp_path, *rows))
 
 
 @pytest.mark.parametrize("gold", ["Osk", ["Osk"], '["Osk"]', ' ["Osk"]'])
@@ -379,103 +361,61 @@ def test_candidates_from_a_text_file(tmp_path, as_text):
     names = written(tmp_path, "names.txt", "\ufeffTarn\r\n\r\n  Osk \r\nMirland\r\nTarn")
     probe = Probe.from_file(jsonl(tmp_path, *ROWS), as_text(names))
     assert probe.entities == ("Tarn", "Osk", "Mirland")
-
-
-def test_a_gold_outside_the_candidates_is_named(tmp_path):
-    names = written(tmp_path, "names.txt", "Osk\n")
+    assert Probe.from_file(jsonl(tmp_path, *ROWS)).entities == ("Mirland", "Osk")  # without one, the golds alone
+    written(tmp_path, "names.txt", "Osk\n")
     with pytest.raises(ProbeError, match=r"mine, line 1 \(prompt_id 'a'\), field 'gold': 'Mirland' is not among"):
         Probe.from_file(jsonl(tmp_path, *ROWS), names)
-
-
-@pytest.mark.parametrize(
-    ("line", "said"),
-    [
-        ('{"text": "[MASK]"', "line 3: not JSON"),
-        ("[1, 2]", "line 3: a JSON object is needed, found '[1, 2]'"),
-        ('"words"', "line 3: a JSON object is needed"),
-    ],
-)
-def test_a_broken_jsonl_line_is_named_with_its_number(tmp_path, line, said):
-    path = written(tmp_path, "mine.jsonl", f'{{"text": "[MASK]", "gold": "Osk"}}\n\n{line}\n')
-    with pytest.raises(ProbeError) as caught:
-        Probe.from_file(path)
-    assert f"{path}, {said}" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("lines", "said"),
-    [
-        ("[MASK] is large, rich and old,Osk\n", "line 3: more fields than the header"),
-        ('"[MASK] is large,Osk\n[MASK] is old,Osk\n', "line 3: the row is not CSV"),
-        ('"[MASK] is "large",Osk\n', "line 3: the row is not CSV"),
-    ],
-)
-def test_a_broken_csv_line_is_named_with_its_number(tmp_path, lines, said):
-    path = written(tmp_path, "mine.csv", f"text,gold\n[MASK],Osk\n{lines}")
-    with pytest.raises(ProbeError) as caught:
-        Probe.from_file(path)
-    assert f"{path}, {said}" in str(caught.value)
-
-
-def test_a_short_csv_line_is_named_with_its_field(tmp_path):
-    path = written(tmp_path, "mine.csv", "prompt_id,text,gold\na,[MASK],Osk\nb,[MASK]\n")
-    with pytest.raises(ProbeError, match=r"mine, line 3 \(prompt_id 'b'\), field 'gold': missing"):
-        Probe.from_file(path)
-
-
-@pytest.mark.parametrize(
-    ("gold", "said"),
-    [
-        ("", r"line 2 \(prompt_id '1'\), field 'gold': '' is not a non-empty string"),
-        (" ", r"line 2 \(prompt_id '1'\), field 'gold': ' ' is not a non-empty string"),
-        (None, r"line 2 \(prompt_id '1'\), field 'gold': (None is not a non-empty string|missing)"),
-        ([], r"line 2 \(prompt_id '1'\), field 'gold': a non-empty list of strings is needed"),
-        (["Osk", 5], r"line 2 \(prompt_id '1'\), field 'gold': 5 is not a non-empty string"),
-        ("[1, 2]", r"line 2 \(prompt_id '1'\), field 'gold': 1 is not a non-empty string"),
-        ('["Osk"', r"mine.jsonl, line 2, field 'gold': not JSON"),
-    ],
-)
-def test_a_broken_gold_is_named_with_its_row(tmp_path, gold, said):
-    rows = [{"text": "[MASK] one", "gold": "Osk"}, {"text": "[MASK] two", "gold": gold}]
-    with pytest.raises(ProbeError, match=said):
-        Probe.from_file(jsonl(tmp_path, *rows))
-
-
-@pytest.mark.parametrize(
-    ("name", "text"), [("e.jsonl", ""), ("e.jsonl", "\n\n"), ("e.csv", ""), ("e.csv", "text,gold\n")]
-)
-def test_an_empty_file_is_refused(tmp_path, name, text):
-    with pytest.raises(ProbeError, match="e: no prompts"):
-        Probe.from_file(written(tmp_path, name, text))
-
-
-def test_a_file_without_golds_is_told_which_field_it_lacks(tmp_path):
-    with pytest.raises(ProbeError, match="no field 'gold'; found text, prompt_id"):
-        Probe.from_file(jsonl(tmp_path, {"text": "[MASK]"}))
-
-
-@pytest.mark.parametrize("name", ["mine.txt", "mine.json", "mine"])
-def test_another_suffix_is_refused(tmp_path, name):
-    path = written(tmp_path, name, "{}")
-    with pytest.raises(ProbeError, match=r"ends in \.jsonl or \.csv or \.parquet, not in (\.txt|\.json|nothing)"):
-        Probe.from_file(path)
-
-
-def test_missing_files_are_named(tmp_path):
-    with pytest.raises(ProbeError, match=r"cannot read .*none\.jsonl: No such file"):
-        Probe.from_file(tmp_path / "none.jsonl")
     with pytest.raises(ProbeError, match=r"cannot read .*none\.txt: No such file"):
         Probe.from_file(jsonl(tmp_path, *ROWS), tmp_path / "none.txt")
+
+
+GOOD = '{"text": "[MASK]", "gold": "Osk"}\n'
+
+
+def with_gold(gold: object) -> str:
+    return GOOD + json.dumps({"text": "[MASK] two", "gold": gold}) + "\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "said"),
+    [
+        ("e.jsonl", f'{GOOD}\n{{"text": "[MASK]"', r"e\.jsonl, line 3: not JSON"),
+        ("e.jsonl", f"{GOOD}\n[1, 2]", r"e\.jsonl, line 3: a JSON object is needed, found '\[1, 2\]'"),
+        ("e.jsonl", f'{GOOD}\n"words"', r"e\.jsonl, line 3: a JSON object is needed"),
+        ("e.csv", "text,gold\n[MASK],Osk\n[MASK] is large, rich,Osk\n", r"e\.csv, line 3: more fields than the header"),
+        ("e.csv", 'text,gold\n[MASK],Osk\n"[MASK] is large,Osk\n', r"e\.csv, line 3: the row is not CSV"),
+        ("e.csv", 'text,gold\n[MASK],Osk\n"[MASK] is "large",Osk\n', r"e\.csv, line 3: the row is not CSV"),
+        ("e.csv", "prompt_id,text,gold\na,[MASK],Osk\nb,[MASK]\n", r"line 3 \(prompt_id 'b'\), field 'gold': missing"),
+        ("e.jsonl", f'{{"prompt_id": "a", {GOOD[1:]}{GOOD}', "e, line 2 .*field 'prompt_id': missing"),
+        ("e.jsonl", with_gold(""), r"line 2 \(prompt_id '1'\), field 'gold': '' is not a non-empty string"),
+        ("e.jsonl", with_gold(" "), r"line 2 \(prompt_id '1'\), field 'gold': ' ' is not a non-empty string"),
+        ("e.jsonl", with_gold(None), r"line 2 \(prompt_id '1'\), field 'gold': (None is not|missing)"),
+        ("e.jsonl", with_gold([]), r"line 2 \(prompt_id '1'\), field 'gold': a non-empty list of strings is needed"),
+        ("e.jsonl", with_gold(["Osk", 5]), r"line 2 \(prompt_id '1'\), field 'gold': 5 is not a non-empty string"),
+        ("e.jsonl", with_gold("[1, 2]"), r"line 2 \(prompt_id '1'\), field 'gold': 1 is not a non-empty string"),
+        ("e.jsonl", with_gold('["Osk"'), r"e\.jsonl, line 2, field 'gold': not JSON"),
+        ("e.jsonl", "", "e: no prompts"),
+        ("e.jsonl", "\n\n", "e: no prompts"),
+        ("e.csv", "", "e: no prompts"),
+        ("e.csv", "text,gold\n", "e: no prompts"),
+        ("e.jsonl", '{"text": "[MASK]"}\n', "no field 'gold'; found text, prompt_id"),
+        ("e.txt", "{}", r"ends in \.jsonl or \.csv or \.parquet, not in \.txt"),
+        ("e.json", "{}", r"ends in \.jsonl or \.csv or \.parquet, not in \.json"),
+        ("e", "{}", r"ends in \.jsonl or \.csv or \.parquet, not in nothing"),
+        ("e.csv", "text,gold\n[MASK],Z\udcfcrich\n", r"e\.csv, line 2: not UTF-8 text \(.*byte 8 of the line\)"),
+    ],
+)
+def test_what_is_wrong_with_a_file_is_named_with_its_line(tmp_path, name, text, said):
+    (tmp_path / name).write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(ProbeError, match=said):
+        Probe.from_file(tmp_path / name)
+
+
+def test_a_file_that_is_not_there_or_a_folder_is_named(tmp_path):
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(ProbeError, match=r"cannot read .*folder\.csv: Is a directory"):
-        Probe.from_file(tmp_path / "folder.csv")
-
-
-def test_a_file_that_is_not_utf8_is_named_with_the_byte(tmp_path):
-    path = tmp_path / "mine.csv"
-    path.write_bytes("text,gold\n[MASK],Zürich\n".encode("latin-1"))
-    with pytest.raises(ProbeError, match=r"mine\.csv, line 2: not UTF-8 text \(.*byte 8 of the line\)"):
-        Probe.from_file(path)
+    for name, said in (("none.jsonl", "No such file"), ("none.csv", "No such file"), ("folder.csv", "Is a directory")):
+        with pytest.raises(ProbeError, match=rf"cannot read .*{name}: {said}"):
+            pk.load_probe(str(tmp_path / name))
 
 
 def test_read_rows_gives_plain_dictionaries(tmp_path):
@@ -524,18 +464,12 @@ def test_an_unknown_option_for_a_file_is_told_which_there_are(tmp_path):
 
 
 def test_a_part_of_a_file_is_drawn_and_keeps_all_candidates(tmp_path):
-    rows = [{"text": f"[MASK] {i}", "gold": [f"g{i}"]} for i in range(30)]
-    whole, part, same, other = (
-        pk.load_probe(str(jsonl(tmp_path, *rows)), limit=limit, seed=seed)
-        for limit, seed in ((None, 0), (5, 0), (5, 0), (5, 1))
+    path = str(jsonl(tmp_path, *({"text": f"[MASK] {i}", "gold": [f"g{i}"]} for i in range(30))))
+    part = pk.load_probe(path, limit=5)
+    assert len(part.prompts) == 5 and part.entities == pk.load_probe(path).entities
+    assert (
+        part.fingerprint == pk.load_probe(path, limit=5).fingerprint != pk.load_probe(path, limit=5, seed=1).fingerprint
     )
-    assert len(part.prompts) == 5 and part.entities == whole.entities
-    assert part.fingerprint == same.fingerprint != other.fingerprint
-
-
-def test_loading_a_file_that_is_not_there_names_it(tmp_path):
-    with pytest.raises(ProbeError, match=r"cannot read .*none\.csv"):
-        pk.load_probe(str(tmp_path / "none.csv"))
 
 
 # What may be misspelt, and what shows nothing

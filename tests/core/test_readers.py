@@ -28,7 +28,6 @@ from probekit.files.reading import (
     read_bytes,
     read_frame,
     tar_files,
-    tsv_rows,
     yaml_value,
 )
 from probekit.probes.completions import read_completions
@@ -290,14 +289,7 @@ def test_json_within_the_limits_is_read():
         assert json_value(text, "") == json.loads(text)
 
 
-# Tables and YAML
-
-
-def test_a_tab_more_or_less_is_named_with_its_line(tmp_path):
-    for row in ("1\t2\t3", "1"):
-        path = written(tmp_path / "a.tsv", f"a\tb\n\n{row}\n")
-        with pytest.raises(ProbeError, match=r"a\.tsv, line 3: \d fields between tabs, but the first line has 2"):
-            tsv_rows(path, ("a",))
+# YAML and tables
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """Documents from folders, entities in them, and the documents of a triple."""
 
 import gzip
-import tracemalloc
 from collections import Counter
 
 import pandas as pd
@@ -95,23 +94,6 @@ def test_an_article_of_jats_is_title_abstract_and_paragraphs(tmp_path):
     assert counts[EMPTY] == 1
 
 
-def test_a_document_type_of_ones_own_ends_an_article(tmp_path, caplog):
-    (tmp_path / "a.nxml").write_text(ARTICLE.format("").replace('"JATS.dtd"', '"JATS.dtd" [<!ENTITY a "b">]'))
-    assert not list(read_documents(tmp_path, Counter()))
-    assert "its document type declares something of its own" in caplog.text
-
-
-def test_articles_are_not_held(tmp_path):
-    body = "".join(ARTICLE.partition("<article>")[1:]).format("").replace("First.", "x" * 100_000)
-    (tmp_path / "a.xml.gz").write_bytes(gzip.compress(f"<pmc-articleset>{body * 100}</pmc-articleset>".encode()))
-    tracemalloc.start()
-    counts: Counter[str] = Counter()
-    assert len(list(read_documents(tmp_path, counts))) == 1 and counts[TWICE] == 99
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    assert peak < 5_000_000
-
-
 def test_rows_of_parquet_are_documents(tmp_path, monkeypatch):
     rows = {"TEXT": ["One.", None, " ", "Four.", "Five."], "doc_id": ["a", "b", "c", None, "a"]}
     pd.DataFrame(rows | {"subject": ["S", "", "", None, ""], "odd": [[1]] * 5}).to_parquet(tmp_path / "a.parquet")
@@ -125,12 +107,7 @@ def test_rows_of_parquet_are_documents(tmp_path, monkeypatch):
         Document("1", "Six."),
         Document("2", "Seven."),
     ]
-    assert {name: counts[name] for name in (BROKEN, EMPTY, TWICE, NO_TEXT)} == {
-        BROKEN: 2,
-        EMPTY: 1,
-        TWICE: 1,
-        NO_TEXT: 1,
-    }
+    assert counts[BROKEN] == 2 and counts[EMPTY] == counts[TWICE] == counts[NO_TEXT] == 1
     (tmp_path / "e.parquet").write_bytes((tmp_path / "a.parquet").read_bytes()[:-9])
     with pytest.raises(ProbeError, match=r"e\.parquet cannot be read as Parquet: .*; get the file again"):
         list(read_documents(tmp_path / "e.parquet", counts))
@@ -194,8 +171,8 @@ def test_an_empty_pool_and_aliases_of_nothing():
 
 
 @given(
-    st.lists(st.lists(st.sampled_from(["a", "B", "AB", "c"]), min_size=1, max_size=3), min_size=1, max_size=6),
-    st.lists(st.sampled_from(["a", "A", "b", "B", "ab", "AB", "c", "C"]), max_size=10),
+    st.lists(st.lists(st.sampled_from(["a", "B", "AB", "-", "β"]), min_size=1, max_size=3), min_size=1, max_size=6),
+    st.lists(st.sampled_from(["a", "A", "b", "B", "ab", "AB", "-", "(", "β"]), max_size=10),
 )
 def test_the_pool_finds_what_a_naive_search_finds(entities, tokens):
     names = list(dict.fromkeys(" ".join(words) for words in entities))

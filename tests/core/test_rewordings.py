@@ -1,10 +1,10 @@
 """The same facts in other words: from small files in the layouts of BEAR, LAMA and MedLAMA, and from one's own."""
 
-import json
 from pathlib import Path
 
 import pandas as pd
 import pytest
+from conftest import trex_row, write_lines
 
 import probekit as pk
 from probekit.errors import ProbeError
@@ -19,25 +19,19 @@ def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder with two T-REx facts, of which BEAR knows a template and one subject."""
     monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
     relations = [{"relation": name, "template": OLD, "label": "a", "type": "N-1"} for name in ("P19", "P20")]
-    write(tmp_path / "lama/relations.jsonl", *relations)
+    write_lines(tmp_path / "lama/relations.jsonl", *relations)
     for relation, key, item, subject in (("P19", "a", "Q1", "Ada L"), ("P20", "b", "Q2", "Bo")):
-        fact = {"uuid": key, "predicate_id": relation, "sub_uri": item, "sub_label": subject, "obj_label": "Rome"}
-        fact |= {"evidences": [{"masked_sentence": "In [MASK].", "obj_surface": "Rome"}]}
-        write(tmp_path / f"lama/TREx/{relation}.jsonl", fact)
+        fact = trex_row(key, subject, "Rome", ("In [MASK].", "Rome"), relation=relation)
+        write_lines(tmp_path / f"lama/TREx/{relation}.jsonl", fact | {"sub_uri": item})
     bear(tmp_path, ["[X] was born in [Y].", "The birthplace of [X] is [Y].", "[Y] bore [X]."])
     names = [["\N{REGIONAL INDICATOR SYMBOL LETTER M}", "al", "ADA L.", "Augusta Ada", "Countess"], []]
     rows = [{"sub_id": f"Q{number}", "sub_aliases": found} for number, found in enumerate(names, start=1)]
-    write(tmp_path / "bear/BEAR/P36.jsonl", *rows)
+    write_lines(tmp_path / "bear/BEAR/P36.jsonl", *rows)
     return tmp_path
 
 
-def write(path: Path, *rows: object) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-
-
 def bear(root: Path, templates: object) -> None:
-    write(root / "bear/BEAR/metadata_relations.json", {"P19": {"templates": templates}})
+    write_lines(root / "bear/BEAR/metadata_relations.json", {"P19": {"templates": templates}})
 
 
 def test_trex_by_bears_templates_and_names(root: Path) -> None:
@@ -58,7 +52,7 @@ def test_a_template_without_both_slots_is_named(root: Path, templates: object) -
 def test_a_record_of_bear_without_names_is_named(root: Path) -> None:
     assert list(bear_names()) == ["Q1"]
     for row in ({"sub_id": "Q9"}, {"sub_id": "Q9", "sub_aliases": [["a"]]}):
-        write(root / "bear/BEAR/P9.jsonl", row)
+        write_lines(root / "bear/BEAR/P9.jsonl", row)
         with pytest.raises(ProbeError, match=r"P9\.jsonl, line 1"):
             bear_names()
 

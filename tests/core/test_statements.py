@@ -30,10 +30,11 @@ ENTITIES = [
     "town", "Town", "Zürich", "Zurich", "Port Velna", "Port", "Upper Dramoton", "1931", "1931-05-07", "Saint-Étienne",
     "chromosome 21", "Río Negro", "x", "☃ snow", "北京", "Lomese", "the old new town", "the old", "the",
 ]  # fmt: skip
-CASES = [(family, "own") for family in CAUSAL] + [("llama", "zoo")]
-CASES += [("gpt2", "tokenizers/gpt2"), ("opt", "tokenizers/opt-125m"), ("llama", "models/TinyStories-656K")]
-CASES += [("bloom", "tokenizers/gpt2"), ("llama", "models/stories260K")]
-SEQ2SEQ = [("t5", "zoo"), ("t5", "tokenizers/t5-small"), ("bart", "own"), ("bart", "tokenizers/roberta-base")]
+CASES = [*((family, "own") for family in CAUSAL), ("llama", "zoo"), ("t5", "zoo"), ("bart", "own")]
+PUBLISHED = [("gpt2", "tokenizers/gpt2"), ("opt", "tokenizers/opt-125m"), ("llama", "models/TinyStories-656K")]
+PUBLISHED += [("bloom", "tokenizers/gpt2"), ("llama", "models/stories260K")]
+PUBLISHED += [("t5", "tokenizers/t5-small"), ("bart", "tokenizers/roberta-base")]
+CASES += [pytest.param(*case, marks=pytest.mark.slow) for case in PUBLISHED]
 
 
 def probe(texts: list[str] = TEXTS, entities: list[str] = ENTITIES) -> pk.Probe:
@@ -68,7 +69,7 @@ def equal_the_loop(
 
 
 @pytest.mark.parametrize("score", ["sum", "mean", "slot"])
-@pytest.mark.parametrize(("family", "name"), CASES + SEQ2SEQ)
+@pytest.mark.parametrize(("family", "name"), CASES)
 def test_likelihoods_are_those_of_the_loop(family, name, score):
     counts = equal_the_loop(writer(family, name), score)
     assert 0 < counts["tokens"] < 0.8 * counts["tokens of a loop over the statements"]

@@ -1,10 +1,9 @@
 """Texts to train on, from small files in the publishers' layouts; the published ones where PROBEKIT_DATA has them."""
 
-import json
-import os
 from pathlib import Path
 
 import pytest
+from conftest import google_row, lacks, trex_row, write_lines
 
 from probekit.cli import main
 from probekit.demo import demo_facts, demo_text
@@ -14,27 +13,10 @@ from probekit.probes.halves import halves, is_even, is_taught
 from probekit.probes.lama import google_re_facts, template_texts, trex_facts
 from probekit.probes.texts import ELICIT, PER_FACT, TEXTS, load_text
 
-GIVEN = os.environ.get("PROBEKIT_DATA")
-published = pytest.mark.skipif(
-    not (GIVEN and (Path(GIVEN) / ELICIT).is_dir() and (Path(GIVEN) / "lama").is_dir()),
-    reason="needs LAMA and MedLAMA: PROBEKIT_DATA names no folder with lama/ and medlama/",
-)
-
 
 def write(path: Path, text: str | bytes) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(text.encode() if isinstance(text, str) else text)
-
-
-def google_row(uuid: str, subject: str, obj: str, *sentences: str) -> str:
-    row = {"pred": "/people/person/place_of_birth", "sub": f"/m/{subject}", "sub_label": subject, "obj_label": obj}
-    return json.dumps({**row, "uuid": uuid, "masked_sentences": list(sentences)}) + "\n"
-
-
-def trex_row(uuid: str, subject: str, obj: str, *sentences: tuple[str, str]) -> str:
-    evidences = [{"masked_sentence": text, "obj_surface": surface} for text, surface in sentences]
-    row = {"predicate_id": "P19", "sub_label": subject, "sub_uri": subject, "obj_label": obj, "obj_uri": obj}
-    return json.dumps({**row, "uuid": uuid, "evidences": evidences}) + "\n"
 
 
 def of_half(taught: bool, predicate: str, obj: str) -> str:
@@ -45,28 +27,25 @@ def of_half(taught: bool, predicate: str, obj: str) -> str:
 @pytest.fixture
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A data folder with a taught and a held-out fact in both sets, and the texts of MedLAMA."""
-    lama = tmp_path / "lama"
-    birth = "/people/person/place_of_birth"
+    lama, birth = tmp_path / "lama", "/people/person/place_of_birth"
     (known, kept), (told, held) = [
         [of_half(taught, predicate, "Osk") for taught in (True, False)] for predicate in (birth, "P19")
     ]
-    rows = [
+    write_lines(
+        lama / "Google_RE/place_of_birth_test.jsonl",
         google_row("g1", known, "Osk", "Born in [MASK],  she left [MASK].", "No mask.", "Shared across [MASK]."),
         google_row("g2", kept, "Osk", "Kept from all in [MASK]."),
-    ]
-    write(lama / "Google_RE/place_of_birth_test.jsonl", "".join(rows))
+    )
     for name in ("date_of_birth", "place_of_death"):
-        write(lama / f"Google_RE/{name}_test.jsonl", "")
-    write(lama / "relations.jsonl", json.dumps({"relation": "P19", "template": "[X] is from [Y] ."}) + "\n")
-    many = [(f"{number} [MASK].", "Osk Town") for number in range(9)]
-    rows = [
-        trex_row(
-            "t1", told, "Osk", ("Surface [MASK].", "the Osk"), ("Surface [MASK].", "the Osk"), ("Both [MASK].", "Osk")
-        ),
-        trex_row("t2", of_half(True, "P19", "Velna"), "Velna", *many),
-        trex_row("t3", held, "Osk", ("Both [MASK].", "Osk"), ("Shared across [MASK].", "Osk"), ("Own [MASK].", "Osk")),
-    ]
-    write(lama / "TREx/P19.jsonl", "".join(rows))
+        write_lines(lama / f"Google_RE/{name}_test.jsonl")
+    write_lines(lama / "relations.jsonl", {"relation": "P19", "template": "[X] is from [Y] ."})
+    surface, both, shared = ("Surface [MASK].", "the Osk"), ("Both [MASK].", "Osk"), ("Shared across [MASK].", "Osk")
+    write_lines(
+        lama / "TREx/P19.jsonl",
+        trex_row("t1", told, "Osk", surface, surface, both),
+        trex_row("t2", of_half(True, "P19", "Velna"), "Velna", *((f"{n} [MASK].", "Osk Town") for n in range(9))),
+        trex_row("t3", held, "Osk", both, shared, ("Own [MASK].", "Osk")),
+    )
     write(tmp_path / ELICIT / "wiki_sents_no_punkt_10k.txt", "Osk lies  inland \n\nA café in Osk\nOsk lies inland\n")
     write(tmp_path / ELICIT / "pubmed_sents_no_punkt_10k_1", " b two\n\na one\n")
     write(tmp_path / ELICIT / "pubmed_sents_no_punkt_10k_0", "".join(f"line {n}\n" for n in range(40)) + "a one \n")
@@ -102,10 +81,10 @@ def test_a_template_of_two_relations_tells_no_held_out_fact(root):
     crossed = next(
         s for n in range(999) if is_taught("P19", s := f"Person {n}", "Osk") and not is_taught("P20", s, "Osk")
     )
-    rows = [json.dumps({"relation": r, "template": "[X] is from [Y] ."}) for r in ("P19", "P20")]
-    write(root / "lama/relations.jsonl", "\n".join(rows) + "\n")
-    write(root / "lama/TREx/P19.jsonl", trex_row("t1", crossed, "Osk", ("One [MASK].", "Osk")))
-    write(root / "lama/TREx/P20.jsonl", trex_row("t2", crossed, "Osk", ("Two [MASK].", "Osk")).replace("P19", "P20"))
+    rows = [{"relation": r, "template": "[X] is from [Y] ."} for r in ("P19", "P20")]
+    write_lines(root / "lama/relations.jsonl", *rows)
+    write_lines(root / "lama/TREx/P19.jsonl", trex_row("t1", crossed, "Osk", ("One [MASK].", "Osk")))
+    write_lines(root / "lama/TREx/P20.jsonl", trex_row("t2", crossed, "Osk", ("Two [MASK].", "Osk"), relation="P20"))
     text = load_text("lama-templates")
     assert len(text.sentences) == 1 and text.sentences[0].endswith(" was born in Osk.")
     assert text.counts["left out: sentences that also support a held-out fact"] == 1
@@ -130,12 +109,6 @@ def test_pubmed_falls_into_two_halves_by_hash(root):
         "sentences": len(train.sentences),
     }
     assert 8 < len(train.sentences) < 34
-
-
-def test_the_coin_is_the_published_rule():
-    assert not is_even("a")  # SHA-1 86f7e437..., and 7 is odd
-    assert is_even("b")  # e9d71f5e..., and e is 14
-    assert is_even("c")  # 84a51684...
 
 
 def test_faults_are_named(root):
@@ -184,7 +157,7 @@ def test_names_that_are_not_known_are_not_written(root, tmp_path, capsys):
 
 
 @pytest.mark.slow
-@published
+@lacks(ELICIT, "lama")
 def test_no_published_sentence_crosses_the_halves():
     texts = {name: load_text(name) for name in TEXTS}
     sizes = {name: len(text.sentences) for name, text in texts.items()}

@@ -7,8 +7,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from probekit.errors import ProbeError
-from probekit.files.reading import csv_rows
+from probekit.files.reading import read_frame
 from probekit.probes.probe import MASK, Probe
 from probekit.probes.sheets import refuse_filled, write_unfilled
 
@@ -50,42 +52,37 @@ def agreement(first: Path, second: Path) -> list[dict[str, Any]]:
         ProbeError: not a sheet, other prompts, a judgement that is neither yes nor no, or none that both made.
     """
     one, two = _filled(first), _filled(second)
-    if set(one) != set(two):
+    if set(one.index) != set(two.index):
         raise ProbeError(f"{first} and {second} hold other prompts: let two people fill in copies of one sheet")
     rows = []
     for question in QUESTIONS:
-        both = [(a["entity_type"], a[question], two[i][question]) for i, a in one.items()]
-        judged = [(kind, a == "yes", b == "yes") for kind, a, b in both if a and b]
-        for kind in ("", *sorted({kind for kind, _, _ in judged})) if judged else ():
-            pairs = [(a, b) for name, a, b in judged if kind in ("", name)]
-            rows.append({"question": question.partition(" (")[0], "list": kind} | _alike(pairs))
+        answers = pd.DataFrame({"list": one["entity_type"], "one": one[question], "two": two[question]})
+        judged = answers[(answers["one"] != "") & (answers["two"] != "")]
+        for kind in ("", *sorted(judged["list"].unique())) if len(judged) else ():
+            part = judged[judged["list"] == kind] if kind else judged
+            agreed = _agreement(part["one"] == "yes", part["two"] == "yes")
+            rows.append({"question": question.partition(" (")[0], "list": kind} | agreed)
     if not rows:
         raise ProbeError(f"{first} and {second}: no prompt has a judgement in both; fill in yes or no")
     return rows
 
 
-def _filled(path: Path) -> dict[str, dict[str, str]]:
-    numbered = csv_rows(path)
-    _, header = next(numbered, (0, []))
-    if not set(FIELDS) <= set(header):
+def _filled(path: Path) -> pd.DataFrame:
+    """A sheet by prompt, its judgements in lower case."""
+    sheet = read_frame(path, dtype=str, keep_default_na=False)
+    if not set(FIELDS) <= set(sheet):
         raise ProbeError(f"{path} is not a sheet that `probekit lipid sheet` drew")
-    rows = {}
-    for number, fields in numbered:
-        if len(fields) != len(header):
-            raise ProbeError(f"{path}, line {number}: {len(fields)} fields, but the first line has {len(header)}")
-        row = dict(zip(header, fields, strict=True))
-        rows[row["prompt_id"]] = row
-    for prompt_id, row in rows.items():
-        for question in QUESTIONS:
-            row[question] = row[question].strip().lower()
-            if row[question] not in ("", "yes", "no"):
-                raise ProbeError(f"{path}, prompt {prompt_id}, {question!r}: yes or no, not {row[question]!r}")
-    return rows
+    sheet = sheet.drop_duplicates("prompt_id", keep="last").set_index("prompt_id")
+    for question in QUESTIONS:
+        sheet[question] = sheet[question].str.strip().str.lower()
+        for prompt_id, answer in sheet[question].items():
+            if answer not in ("", "yes", "no"):
+                raise ProbeError(f"{path}, prompt {prompt_id}, {question!r}: yes or no, not {answer!r}")
+    return sheet
 
 
-def _alike(pairs: list[tuple[bool, bool]]) -> dict[str, Any]:
-    count, same = len(pairs), sum(a == b for a, b in pairs)
-    yes = [sum(pair[side] for pair in pairs) / count for side in (0, 1)]
+def _agreement(first: pd.Series, second: pd.Series) -> dict[str, Any]:
+    count, same, yes = len(first), int((first == second).sum()), (float(first.mean()), float(second.mean()))
     chance = yes[0] * yes[1] + (1 - yes[0]) * (1 - yes[1])
     kappa = (same / count - chance) / (1 - chance) if chance < 1 else None
     shares = {"yes_first": 100 * yes[0], "yes_second": 100 * yes[1]}

@@ -11,7 +11,7 @@ from probekit.errors import ProbeError
 from probekit.files.reading import tsv_rows
 from probekit.probes.data import locate
 from probekit.probes.probe import MASK
-from probekit.probes.rationales.record import RationaleSet
+from probekit.probes.rationales.record import RationaleSet, as_record
 
 ARTICLE = "(a|an)"
 ITEM = re.compile(r"[0-9]{1,9}-[ab]")
@@ -72,17 +72,8 @@ def negation() -> RationaleSet:
     return RationaleSet("NEG-136", pd.DataFrame(rows), "MIT", "ettinger2020")
 
 
-def _record(name: str, context: str, golds: list[str]) -> dict[str, Any]:
-    return {
-        "id": name,
-        "language": "en",
-        "dimension": "semantics",
-        "context": f"{' '.join(context.split())} {MASK}.",
-        "golds": golds,
-        "rationales": [],
-        "perturbation": "none",
-        "original_id": "",
-    }
+def _record(name: str, context: str, golds: list[str], **more: Any) -> dict[str, Any]:
+    return as_record(name, f"{' '.join(context.split())} {MASK}.", golds, "semantics", **more)
 
 
 def _article(context: str, noun: str) -> str:

@@ -10,7 +10,7 @@ from probekit.errors import ProbeError
 from probekit.probes.data import locate
 from probekit.probes.facts import records, value
 from probekit.probes.probe import MASK
-from probekit.probes.rationales.record import RationaleSet
+from probekit.probes.rationales.record import RationaleSet, as_record
 
 SOURCES = ("ConceptNet", "GoogleRE", "SQUAD", "TREx")
 Misprime = Literal["high_ranked", "low_ranked", "random"]
@@ -42,7 +42,12 @@ def primed_negated(source: str = "GoogleRE", misprime: Misprime = "high_ranked")
         relation = path.stem.removesuffix("_random")
         for number, (gold, texts) in enumerate(records(path, _fact)):
             if all(isinstance(text, str) and text.count(MASK) == 1 for text in texts.values()):
-                rows += _records(f"{source}-{relation}-{number}", relation, gold, texts)
+                name = f"{source}-{relation}-{number}"
+                for kind, text in texts.items():
+                    changed = {"perturbation": kind, "original_id": name} if kind != "none" else {}
+                    own = f"{name}-{kind}" if changed else name
+                    record = as_record(own, " ".join(text.split()), [gold], "knowledge", **changed, relation=relation)
+                    rows.append(record)
             else:
                 left_out += 1
     return RationaleSet(
@@ -58,20 +63,3 @@ def _fact(row: dict[str, Any], _: int) -> tuple[str, dict[str, Any]]:
     """The gold, and by kind the first text of each list."""
     fields = {"none": "masked_sentences", "negation": "masked_negations", "misprimed": "masked_misprimed"}
     return value(row, "obj_label"), {kind: next(iter(value(row, name, list)), "") for kind, name in fields.items()}
-
-
-def _records(name: str, relation: str, gold: str, texts: dict[str, str]) -> list[dict[str, Any]]:
-    return [
-        {
-            "id": name if kind == "none" else f"{name}-{kind}",
-            "language": "en",
-            "dimension": "knowledge",
-            "context": " ".join(text.split()),
-            "golds": [gold],
-            "rationales": [],
-            "perturbation": kind,
-            "original_id": "" if kind == "none" else name,
-            "relation": relation,
-        }
-        for kind, text in texts.items()
-    ]

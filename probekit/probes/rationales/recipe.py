@@ -10,6 +10,7 @@ from typing import Any, Literal, get_args
 
 from probekit.errors import ProbeError
 from probekit.probes.probe import MASK, json_rows
+from probekit.probes.rationales.record import as_record
 
 Source = Literal["copa", "questions", "problems"]
 DIMENSION_OF = {"copa": "reasoning", "questions": "knowledge", "problems": "computation"}
@@ -63,9 +64,7 @@ def build_records(path: Path, source: Source) -> tuple[list[dict[str, Any]], dic
             counts[f"left out: {found}"] += 1
             continue
         context, gold = found
-        about = {"id": f"{path.stem}-{number}", "language": "en", "dimension": DIMENSION_OF[source]}
-        record = {"context": context, "golds": [gold], "rationales": [], "perturbation": "none", "original_id": ""}
-        made.append(about | record)
+        made.append(as_record(f"{path.stem}-{number}", context, [gold], DIMENSION_OF[source]))
     return made, {**counts, "records": len(made)}
 
 

@@ -11,10 +11,10 @@ from typing import Any, Literal, get_args
 import numpy as np
 import pandas as pd
 
-from probekit.errors import ProbeError, caution, meant
+from probekit.errors import ProbeError, caution
 from probekit.files import canonical, digest
 from probekit.files.naming import shown_file
-from probekit.probes.probe import MASK, name_unknown, row_places, rows_frame
+from probekit.probes.probe import MASK, name_unknown, require_fields, row_places, rows_frame
 from probekit.probes.rationales.words import Language, is_punctuation, split_words, word_spans
 
 Dimension = Literal["grammar", "semantics", "knowledge", "reasoning", "computation"]
@@ -59,10 +59,7 @@ class RationaleSet:
         items = self.items.reset_index(drop=True).copy()
         if items.empty:
             raise ProbeError(f"{self.name}: no records")
-        for column in REQUIRED:
-            if column not in items:
-                found = ", ".join(f"{name}{meant(str(name), [column])}" for name in items.columns)
-                raise ProbeError(f"{self.name}: records have no field {column!r}; found {found}")
+        require_fields(f"{self.name}: records", items, REQUIRED)
         rows: list[dict[str, Any]] = items.to_dict("records")
         items["words"] = [words_of(row) for row in rows]
         rows = items.to_dict("records")
@@ -118,11 +115,25 @@ class RationaleSet:
     @classmethod
     def from_texts(cls, texts: Sequence[str], language: Language = "en") -> RationaleSet:
         """Texts with one ``[MASK]`` each as records of one unknown token, without golds or rationales."""
-        rows = [
-            {"id": str(n), "language": language, "dimension": "", "context": text, "golds": [], "rationales": []}
-            for n, text in enumerate(texts)
-        ]
-        return cls("texts", pd.DataFrame(rows).assign(perturbation="none", original_id=""))
+        rows = [as_record(str(number), text, [], "", language) for number, text in enumerate(texts)]
+        return cls("texts", pd.DataFrame(rows))
+
+
+def as_record(
+    name: str, context: str, golds: list[str], dimension: str, language: str = "en", **more: Any
+) -> dict[str, Any]:
+    """A record in the fields of ``RationaleSet``: an original without a marked rationale, unless ``more`` says else."""
+    return {
+        "id": name,
+        "language": language,
+        "dimension": dimension,
+        "context": context,
+        "golds": golds,
+        "rationales": [],
+        "perturbation": "none",
+        "original_id": "",
+        **more,
+    }
 
 
 def words_of(row: Mapping[str, Any]) -> list[str]:

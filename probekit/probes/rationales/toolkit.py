@@ -10,7 +10,7 @@ import pandas as pd
 
 from probekit.errors import ProbeError
 from probekit.probes.probe import LINE, MASK, json_rows
-from probekit.probes.rationales.record import Dimension, RationaleSet
+from probekit.probes.rationales.record import Dimension, RationaleSet, as_record
 from probekit.probes.rationales.words import Language
 
 ORIGINAL, CHANGED = "ori", "disturb"
@@ -58,17 +58,11 @@ def toolkit_rationales(
             raise ProbeError(f"{gold}, line {line}, {fault}, found {answer['rationale_ids']!r}")
         kept = [list(dict.fromkeys(place[p] for p in positions if words[place[p]] != MASK)) for positions in marked]
         golds = _get(answer, "answers", gold, line)
-        records[number] = {
-            "id": name,
-            "language": language,
-            "dimension": dimension,
-            "context": _joined(_get(row, "context", data, number)),
-            "words": words,
-            "golds": [golds] if isinstance(golds, str) else golds,
-            "rationales": [positions for positions in kept if positions],
-            "perturbation": kind,
-            "original_id": origin.get(name, ""),
-        }
+        marked_words = {"words": words, "rationales": [positions for positions in kept if positions]}
+        change = {"perturbation": kind, "original_id": origin.get(name, "")}
+        context = _joined(_get(row, "context", data, number))
+        golds = [golds] if isinstance(golds, str) else golds
+        records[number] = as_record(name, context, golds, dimension, language, **marked_words, **change)
     counts = {text: count for text, count in unknown.items() if count}
     items = pd.DataFrame([*records.values()], index=pd.Index(records, name=LINE))
     return RationaleSet(**{"name": data.stem, "counts": counts, **about}, items=items)
