@@ -9,7 +9,7 @@ import re
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
-from hostile import FORMULAS, PAYLOADS, active
+from robust.hostile import FORMULAS, PAYLOADS, active
 
 from probekit.report.html.document import document
 from probekit.report.html.glossary import cited, glossary, page_title
