@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -44,7 +45,6 @@ from notebooks.fairness.curves import (
     oddness,
     texts_of,
 )
-from notebooks.fairness.identities import axes
 from notebooks.fairness.matching import UNTRAINED, Array, Tables
 from notebooks.fairness.paper import completions_of_table, of_table
 
@@ -55,6 +55,7 @@ if TYPE_CHECKING:
 SIMILARITY, DISTANCE, WORDS = "similarity", "distance", "shared first words"
 BINARY, QUEER = SUBSETS
 MEAN = "mean"
+Row = dict[str, object]
 AT_ONCE = 100  # templates whose vectors are held in memory
 CAPTIONS = {
     "families": "Mean cosine similarity of completions at each rank: of families, of two families, and means",
@@ -131,54 +132,43 @@ def tables(
         for start in range(0, len(texts), AT_ONCE):
             yield from (a.result for a in page.ask([Embed(encoder, part) for part in texts[start : start + AT_ONCE]]))
 
-    word_curves: list[Curves] = []
-    vector_curves: list[Curves] = []
-    word_groups, vector_groups = dict[str, dict[str, list[str]]](), dict[str, dict[str, list[str]]]()
-    conclusions_: list[dict[str, object]] = []
-    ks = [rank for rank in KS if rank <= k]
+    words, vectors, findings = list[Curves](), list[Curves](), list[Row]()
     for subset, templates in questions.sets.items():
-        every = drawn_rows(templates, 0, seed)
-        word_groups[subset] = _groups_at(templates, every)
-        word_curves.append(by_words(subset, templates.iloc[every], _at(completions[subset], every), families))
-        harm = hurtfulness(_at(completions[subset], every), questions.lexicon)
-        conclusions_ += of_words(word_curves[-1], word_groups[subset], harm)
+        said, every = completions[subset], drawn_rows(templates, 0, seed)
+        words.append(by_words(subset, templates, said, families, every))
+        findings += of_words(words[-1], hurtfulness(said, questions.lexicon)[every])
         if encoder:
-            some = drawn_rows(templates, sample, seed)
-            vector_groups[subset] = _groups_at(templates, some)
-            of_sample = _at(completions[subset], some)
-            vector_curves.append(by_vectors(embed, subset, templates.iloc[some], of_sample, families, ks))
-            conclusions_ += of_vectors(vector_curves[-1], vector_groups[subset])
-    beside = pd.DataFrame()
-    if encoder and set(SUBSETS) <= set(questions.sets):
-        beside = stored.beside(embed, questions.sets)
+            ks, some = ks_to(k), drawn_rows(templates, sample, seed)
+            vectors.append(by_vectors(embed, subset, templates, said, families, ks, rows=some))
+            findings += of_vectors(vectors[-1])
+    beside = encoder and set(SUBSETS) <= set(questions.sets)
     return {
-        "stored": beside,
-        "families": by_family(vector_curves),
-        "groups": by_group(vector_curves, vector_groups),
-        "overlaps": by_family(word_curves),
-        "overlap_groups": by_group(word_curves, word_groups),
-        "directions": directions(conclusions_),
+        "stored": stored.beside(embed, questions.sets) if beside else pd.DataFrame(),
+        "families": by_family(vectors),
+        "groups": by_group(vectors),
+        "overlaps": by_family(words),
+        "overlap_groups": by_group(words),
+        "directions": directions(findings),
     }
+
+
+def ks_to(k: int) -> list[int]:
+    """The ranks of curves up to one."""
+    return [rank for rank in KS if rank <= k]
 
 
 def embeddings(given: Mapping[str, Any], answers: Sequence[Answer[Any]]) -> list[Embed]:
     """What the page asks its encoder once the templates are completed, by the parameters of the page."""
     if not given["encoder"] or given["released"]:
         return []
-    sets, ks = ask.sets_of(given), [rank for rank in KS if rank <= given["k"]]
-    found = []
-    for subset, completions in ask.completed(answers, sets).items():
-        some = drawn_rows(sets[subset], given["sample"], given["seed"])
-        found += texts_of(sets[subset].iloc[some], _at(completions, some), ks)
-    return [Embed(given["encoder"], texts) for texts in found]
-
-
-def _groups_at(templates: pd.DataFrame, rows: Sequence[int]) -> dict[str, list[str]]:
-    return {axis: [groups[row] for row in rows] for axis, groups in axes(templates).items()}
-
-
-def _at(completions: Completions, rows: Sequence[int]) -> dict[str, list[Sequence[str]]]:
-    return {model: [texts[row] for row in rows] for model, texts in completions.items()}
+    sets = ask.sets_of(given)
+    return [
+        Embed(given["encoder"], texts)
+        for subset, said in ask.completed(answers, sets).items()
+        for texts in texts_of(
+            sets[subset], said, drawn_rows(sets[subset], given["sample"], given["seed"]), ks_to(given["k"])
+        )
+    ]
 
 
 def hurtfulness(completions: Completions, lexicon: Sequence[str]) -> Array:
@@ -190,43 +180,29 @@ def hurtfulness(completions: Completions, lexicon: Sequence[str]) -> Array:
 # ---- the paper's conclusions -----------------------------------------------------------------------------------------
 
 
-def _direction(curves: Curves, claim: str, measured: str, family: str, value: Array, draws: Array) -> dict[str, object]:
-    row = {"claim": claim, "measured": measured, "subset": curves.subset, "family": family}
-    estimate = estimate_row(float(value), draws, effective_units(curves.units))
-    return {**row, "templates": len(curves.templates), **estimate}
-
-
-def directions(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+def directions(rows: Sequence[Row]) -> pd.DataFrame:
     """In the order of the ledger: ``claim, measured, subset, family, templates, estimate, low, high``."""
     columns = ["claim", "measured", "subset", "family", "templates", "estimate", "low", "high"]
     return pd.DataFrame(rows, columns=columns).sort_values(["claim", "measured", "subset"], ignore_index=True)
 
 
-def of_vectors(curves: Curves, groups: Mapping[str, Sequence[str]]) -> list[dict[str, object]]:
+def of_vectors(curves: Curves) -> list[Row]:
     """The conclusions as they come out by sentence vectors: with the similarity, and with the distance in its place.
 
     Curves that do not go beyond rank 20, or of a single model each, give none.
-
-    Args:
-        curves: of ``by_vectors``.
-        groups: the group of every template, by axis.
-
-    Returns:
-        Rows of ``directions``.
     """
     if curves.ks[-1] <= SETTLED:
         return []
-    rows = []
-    for measured, sign in ((SIMILARITY, 1.0), (DISTANCE, -1.0)):
-        rows += of_families(curves, RANK, measured, sign)
-        rows += of_groups(curves, RANK, groups, measured, sign)
-    return rows
+    distances = replace(curves, values={name: -values for name, values in curves.values.items()})  # but for a constant
+    measured = {SIMILARITY: curves, DISTANCE: distances}
+    return [row for name, those in measured.items() for row in (*of_families(those, name), *of_groups(those, name))]
 
 
-def of_families(curves: Curves, kind: str, measured: str, sign: float = 1.0) -> list[dict[str, object]]:
+def of_families(curves: Curves, measured: str, kind: str = RANK) -> list[Row]:
     """Of every family: the rise from the first rank to rank 20 (004-10a), how much more it changes up to there than
-    after it (004-10b), and how much odder BLOOM's shape is than its own (004-11a); with ``sign`` -1 of the distance."""
-    single = {f: sign * v for (f, k), v in curves.values.items() if k == kind and AND not in f and f != TOGETHER}
+    after it (004-10b), and how much odder BLOOM's shape is than its own (004-11a)."""
+    single = {f: v for (f, its), v in curves.values.items() if its == kind and AND not in f and f != TOGETHER}
+    means = {family: values.mean(0) for family, values in single.items()}
     drawn = {family: curves.draws(values) for family, values in single.items()}
     first, settled, last = curves.at(LOW), curves.at(SETTLED), -1
     measures: dict[str, Callable[[Array], Array]] = {
@@ -234,12 +210,12 @@ def of_families(curves: Curves, kind: str, measured: str, sign: float = 1.0) -> 
         "004-10b": lambda c: np.abs(c[..., settled] - c[..., first]) - np.abs(c[..., last] - c[..., settled]),
     }
     rows = [
-        _direction(curves, claim, measured, family, measure(values.mean(0)), measure(drawn[family]))
+        _direction(curves, claim, measured, family, measure(means[family]), measure(drawn[family]))
         for claim, measure in measures.items()
-        for family, values in single.items()
+        for family in single
     ]
     if ODD in single and kind == RANK:
-        odd, odds = oddness({f: v.mean(0) for f, v in single.items()}), oddness(drawn)
+        odd, odds = oddness(means), oddness(drawn)
         rows += [
             _direction(curves, "004-11a", measured, family, odd[ODD] - odd[family], odds[ODD] - odds[family])
             for family in single
@@ -251,42 +227,42 @@ def of_families(curves: Curves, kind: str, measured: str, sign: float = 1.0) -> 
 SIDES = {"004-13a": ("gender", "male", ""), "004-13b": ("age", "grown", "young")}  # axis, more, less ("": all others)
 
 
-def of_groups(
-    curves: Curves, kind: str, groups: Mapping[str, Sequence[str]], measured: str, sign: float = 1.0
-) -> list[dict[str, object]]:
-    """Over all models, the mean over ranks of one group less that of another, of groups not too few; with ``sign`` -1
-    of the distance."""
-    rows = []
+def of_groups(curves: Curves, measured: str, kind: str = RANK) -> list[Row]:
+    """Over all models, the mean over ranks of one group less that of another, of groups not too few."""
     if (TOGETHER, kind) not in curves.values:
         return []
-    values = sign * curves.values[TOGETHER, kind].mean(1, keepdims=True)
+    values, rows = curves.values[TOGETHER, kind].mean(1, keepdims=True), []
     for claim, (axis, more, less) in SIDES.items():
-        names = np.array(groups.get(axis, []))
+        names = curves.groups.get(axis, np.array([]))
         masks = [names == more, names == less if less else names != more]
         if min(mask.sum() for mask in masks) >= FEW:
             first, second = (curves.draws(values, mask)[:, 0] for mask in masks)
-            gap = np.asarray(values[masks[0]].mean() - values[masks[1]].mean())
-            found = _direction(curves, claim, measured, TOGETHER, gap, first - second)
-            rows.append(found | {"templates": int(masks[0].sum() + masks[1].sum())})
+            gap = values[masks[0]].mean() - values[masks[1]].mean()
+            row = _direction(curves, claim, measured, TOGETHER, gap, first - second)
+            rows.append(row | {"templates": int(masks[0].sum() + masks[1].sum())})
     return rows
 
 
-def of_words(curves: Curves, groups: Mapping[str, Sequence[str]], hurt: npt.ArrayLike) -> list[dict[str, object]]:
+def of_words(curves: Curves, hurt: Array) -> list[Row]:
     """The conclusions that shared first words can answer, on all templates.
 
     Args:
-        curves: of ``by_words``.
-        groups: the group of every template, by axis.
         hurt: shape (n,), the share of hurtful completions of every template.
     """
     values = curves.mean(FIRST)
     if values is None or curves.ks[-1] <= SETTLED:
         return []
-    rows = of_families(curves, FIRST, WORDS) + of_groups(curves, FIRST, groups, WORDS)
-    return [*rows, related(curves, values[:, curves.at(SETTLED)], np.asarray(hurt, dtype=float))]
+    rows = of_families(curves, WORDS, FIRST) + of_groups(curves, WORDS, FIRST)
+    return [*rows, related(curves, values[:, curves.at(SETTLED)], hurt)]
 
 
-def related(curves: Curves, shared: Array, hurt: Array) -> dict[str, object]:
+def _direction(curves: Curves, claim: str, measured: str, family: str, value: Array, draws: Array) -> Row:
+    labels = {"claim": claim, "measured": measured, "subset": curves.subset, "family": family}
+    estimate = estimate_row(float(value), draws, effective_units(curves.units))
+    return {**labels, "templates": len(curves.templates), **estimate}
+
+
+def related(curves: Curves, shared: Array, hurt: Array) -> Row:
     """Correlation over templates of diversity (1 - overlap) and hurtfulness (004-14a)."""
     diverse = 1 - shared
     products = np.column_stack([diverse, hurt, diverse * hurt, diverse**2, hurt**2])
@@ -296,8 +272,8 @@ def related(curves: Curves, shared: Array, hurt: Array) -> dict[str, object]:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.asarray((xy - x * y) / np.sqrt((xx - x * x) * (yy - y * y)))
 
-    found, draws = correlation(products.mean(0)), correlation(curves.draws(products))
-    return _direction(curves, "004-14a", WORDS, WITHIN, found, draws)
+    estimate, draws = correlation(products.mean(0)), correlation(curves.draws(products))
+    return _direction(curves, "004-14a", WORDS, WITHIN, estimate, draws)
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
@@ -308,11 +284,10 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """
     rows = tables["directions"]
     if rows.empty:
-        return pd.DataFrame(columns=["claim", "measured", "family", "unit", "estimate", "low", "high", "n", "verdict"])
+        return rows
     rows = rows[rows["subset"] != QUEER]
     rows = rows.sort_values(["claim", "measured"], key=lambda column: column.replace({WORDS: "z", DISTANCE: "y"}))
-    known = (rows["low"] > 0) | (rows["high"] < 0)
-    verdicts = ["contradicts" if sure else "undecided" for sure in known]
+    verdicts = np.where((rows["low"] > 0) | (rows["high"] < 0), "contradicts", "undecided")
     rows = rows.assign(verdict=np.where(rows["claim"] == "004-14a", verdicts, ""), unit="identity x predicate")
     return rows.drop(columns="subset").rename(columns={"templates": "n"})
 

@@ -19,6 +19,7 @@ SPACE = " with trailing space"  # ends the name of a model whose prompts were le
 SUBSTRING = "he"
 ANYWHERE = f"templates that hold '{SUBSTRING}' anywhere"
 AS_IDENTITY = f"templates whose identity is '{SUBSTRING}'"
+SEVERAL = "identities of more than one category"
 
 
 def per_template(completions: Completions, scored: Scored) -> pd.DataFrame:
@@ -109,7 +110,7 @@ def template_facts(templates: pd.DataFrame) -> dict[str, int]:
         "templates": len(text),
         "repeated templates": text.duplicated().sum(),
         "identities": identity.nunique(),
-        "identities of more than one category": (tags > 1).sum(),
+        SEVERAL: (tags > 1).sum(),
         ANYWHERE: text.str.contains(SUBSTRING, regex=False).sum(),
         AS_IDENTITY: (identity.str.lower() == SUBSTRING).sum(),
     }

@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pandas as pd
 
 from probekit.metrics.decisions import tallied
-from probekit.report.claims import Judged, load_claims
-from probekit.report.tables import by, pick
-from probekit.report.text import interval, number, title
+from probekit.probes.completions import SUBSETS
+from probekit.report.claims import Claim, Judged, load_claims
+from probekit.report.tables import cell, ends, per, pick
+from probekit.report.text import title
 from probekit.report.verdicts import concluded
 
 from notebooks.fairness import hurtfulness
-from notebooks.fairness.artefacts import ANYWHERE, AS_IDENTITY
+from notebooks.fairness.artefacts import ANYWHERE, AS_IDENTITY, SEVERAL
 from notebooks.fairness.matching import COUNTED, MAIN, Tables, by_model
 from notebooks.fairness.paper import COMPARED, LOWEST
 
@@ -26,7 +27,8 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SOURCE, SIMILARITIES = "41_hurtfulness", "44_agreement"  # pages whose recorded tables are read
-CURVE = {"family": "mean within families", "kind": "same rank", "subset": "binary", "k": 20}  # a row of ``families``
+BINARY = SUBSETS[0]
+CURVE = {"family": "mean within families", "kind": "same rank", "subset": BINARY, "k": 20}  # a row of ``families``
 SWITCHES = {
     "drop_empty": "Entries and words that transliterate to nothing match nothing",
     "mode_per_completion": "Every completion is split into words",
@@ -57,15 +59,12 @@ CAPTIONS = {
 
 @dataclass(frozen=True)
 class Flaw:
-    """One thing that the code does, what it changes in a few words, and the numbers behind them.
+    """One thing that the code does, what it changes, and the numbers behind both (of ``_rows``)."""
 
-    ``numbers``: rows of ``measured``, what was measured, and ``estimate, low, high``, the ends nan without an interval.
-    """
-
-    flaw: str
+    name: str
     does: str
     changes: str
-    numbers: Sequence[Mapping[str, Any]]
+    numbers: Sequence[pd.DataFrame]
 
 
 # ---- the flaws -------------------------------------------------------------------------------------------------------
@@ -78,178 +77,150 @@ def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
         tables: recorded by page 41.
         similarities: ``families`` as recorded by page 44; may be empty.
     """
-    makers = [_empty_entry, _one_template, _random_weights, _spaces, _substrings, _first_word, _repeats, _beams]
-    rows = [make(tables) for make in makers]
-    return [*rows[:3], *([_distance(similarities)] if len(similarities) else []), *rows[3:]]
+    inside = pick(tables["models"], model=list(tables["table1"]["model"].unique()))
+    models, moved = len(inside), tables["rankings"].set_index("rules")["moved"]
+    emptiest, lengths = inside.nlargest(1, "empty_share"), inside.sort_values("words")
+    rescored = (tables["effects"]["change"] != 0).groupby(tables["effects"]["rules"]).sum()
+    shared = tables["overlaps"].assign(subset=tables["overlaps"]["subset"].map(title))
+    random, completions = (shared["model"] == LOWEST) | (shared["other"] == LOWEST), shared["completions"].iloc[0]
+    most, least = shared[random]["overlap"].max(), shared[~random]["overlap"].min()
+    spaced, spaces = inside[inside["space_share"] > 0], pick(tables["spaces"], rules="audited")
+    space_changes = sorted(spaces["change"], key=abs)
+    facts, found = facts_of(tables, BINARY), pick(tables["facts"], subset=BINARY).set_index("what", drop=False)
+    repeated = pick(tables["facts"], what="repeated templates", subset=list(SUBSETS)).set_index("subset", drop=False)
+    repeats = [
+        f"{int(n)} of {facts_of(tables, name)['templates']} in {title(name)}" for name, n in repeated["value"].items()
+    ]
+    several = inside.query("words > 1.5").sort_values("first_words")
+    first_words = several["first_words"]
+    return [
+        Flaw(
+            "Empty lexicon entry",
+            "Both sides are transliterated; an entry that becomes empty matches every word that does too.",
+            f"It owns {emptiest['empty_share'].iloc[0]:.0%} of the hits of {title(emptiest['model'].iloc[0])}. "
+            f"Without it {moved['drop_empty']} of {models} models change rank.",
+            [_rows("share of hits, {model}", emptiest, "empty_share"), *_switch(tables, "drop_empty")],
+        ),
+        Flaw(
+            "One template decides for all",
+            "The first template's completion decides whether whole strings or single words are compared.",
+            f"The scores of {rescored['mode_per_completion']} of {models} models change, the rank of "
+            f"{moved['mode_per_completion'] or 'none'}.",
+            _switch(tables, "mode_per_completion"),
+        ),
+        Flaw(
+            "Random weights",
+            f"The checkpoint of {LOWEST} was loaded into another architecture, so its weights are as they were drawn.",
+            f"Of {completions} completions it shares {most:.1f} at most with another BERT; trained ones share "
+            f"{least:.0f} or more.",
+            [_rows("shared by {model} and {other}, {subset}", shared, "overlap")],
+        ),
+        *_distance(similarities),
+        Flaw(
+            "Space at the end of prompts",
+            "Some prompts keep the space before the slot, which their tokenizers attach to the next word.",
+            f"{len(spaced)} of {models} models were asked so. Where both ways were released, it changes the audited "
+            f"score by {space_changes[0]:+.2f} to {space_changes[-1]:+.2f}.",
+            [
+                _rows("change of the audited score, {model}", spaces, "change"),
+                _rows("share of completions that begin with a digit, {model}", spaced, "digit_share"),
+            ],
+        ),
+        Flaw(
+            "Identities found by substring",
+            "Figure 3 sorts a template into a group if an identity word stands anywhere in its letters.",
+            f"“he” is found in {facts[ANYWHERE]} of {facts['templates']} templates; it is the identity of "
+            f"{facts[AS_IDENTITY]}.",
+            [_rows("{what}", found.loc[[ANYWHERE, AS_IDENTITY, "templates", SEVERAL]], "value")],
+        ),
+        Flaw(
+            "One word against ten tokens",
+            "Masked models complete one token, the others up to ten; each further word is a further chance to match.",
+            f"Completions have {lengths['words'].min():.1f} to {lengths['words'].max():.1f} words. By the first word "
+            f"alone {moved['first_word']} of {models} models change rank.",
+            [_rows("words of a completion, {model}", lengths.iloc[[0, -1]], "words"), *_switch(tables, "first_word")],
+        ),
+        Flaw(
+            "Repeated templates",
+            "Templates that repeat an earlier one word for word count again.",
+            f"Repeated are {' and '.join(repeats)}. Counted once, {moved['unique_templates']} of {models} models "
+            "change rank.",
+            [
+                _rows("repeated templates, {subset}", repeated.assign(subset=repeated["subset"].map(title)), "value"),
+                *_switch(tables, "unique_templates"),
+            ],
+        ),
+        Flaw(
+            "Beam search named greedy",
+            "The paper says greedy sampling, which gives one completion of a prompt; the code searches with beams.",
+            f"Every prompt has {completions} completions; where they are of several words, these begin with "
+            f"{first_words.min():.0f} to {first_words.max():.0f} different ones.",
+            [
+                _rows("different first words, {model}", several, "first_words"),
+                _rows("different completions, {model}", several, "distinct"),
+            ],
+        ),
+    ]
+
+
+def _distance(similarities: pd.DataFrame) -> list[Flaw]:
+    if similarities.empty:
+        return []
+    row = pick(similarities, **CURVE)
+    ends_of = {"distance": "similarity", "distance_low": "similarity_high", "distance_high": "similarity_low"}
+    row = row.assign(**{name: 1 - row[of] for name, of in ends_of.items()}, subset=title(BINARY))
+    distance, similarity = row[["distance", "similarity"]].iloc[0]
+    return [
+        Flaw(
+            "Distance named similarity",
+            "Figures 4 and 5 average cosine distances, and the text reads them as similarities.",
+            f"At rank {CURVE['k']} the distance within families is {distance:.2f}, the similarity {similarity:.2f}: "
+            "what is read as the one is the other.",
+            [
+                _rows(f"{name} within families, {{subset}}, rank {{k}}", row, name)
+                for name in ("similarity", "distance")
+            ],
+        )
+    ]
+
+
+def _rows(measured: str, table: pd.DataFrame, column: str) -> pd.DataFrame:
+    """``measured, estimate`` and, where the column has an interval, ``low, high``: a row each of a table.
+
+    Args:
+        measured: names other columns in braces.
+    """
+    columns = [column, *(ends(list(table), column) or ())]
+    numbers = table[columns].set_axis(["estimate", "low", "high"][: len(columns)], axis=1).astype(float)
+    return numbers.assign(measured=[measured.format(**row) for row in table.to_dict("records")])
+
+
+def _switch(tables: Tables, rules: str) -> list[pd.DataFrame]:
+    """What one switch alone changes."""
+    changes = pick(tables["effects"], rules=rules)["change"]
+    row = pick(tables["rankings"], rules=rules).assign(rescored=(changes != 0).sum())
+    return [
+        _rows("mean change of the score", row, "change"),
+        _rows("Kendall's tau with the paper's ranking", row, "tau"),
+        _rows("models that change rank", row, "moved"),
+        _rows("models whose score changes", row, "rescored"),
+    ]
 
 
 def flaw_numbers(flaws: Sequence[Flaw]) -> pd.DataFrame:
-    """The numbers of all flaws: ``flaw, measured, estimate, low, high``."""
-    return pd.DataFrame([{"flaw": flaw.flaw, **row} for flaw in flaws for row in flaw.numbers])
+    """The numbers of all flaws: ``flaw, measured, estimate, low, high``, the ends nan without an interval."""
+    rows = pd.concat([part.assign(flaw=flaw.name) for flaw in flaws for part in flaw.numbers], ignore_index=True)
+    return rows[["flaw", "measured", "estimate", "low", "high"]]
 
 
 def flaw_list(flaws: Sequence[Flaw]) -> pd.DataFrame:
     """The flaws for reading, a line each."""
-    return pd.DataFrame({"Flaw": f.flaw, "What the code does": f.does, "What it changes": f.changes} for f in flaws)
-
-
-def _row(measured: str, estimate: float, low: float = float("nan"), high: float = float("nan")) -> dict[str, Any]:
-    return {"measured": measured, "estimate": float(estimate), "low": low, "high": high}
-
-
-def _rows(measured: str, table: pd.DataFrame, column: str, ends: Sequence[str] = ()) -> list[dict[str, Any]]:
-    """A row a model: the number in the column, and the interval in those of its ends."""
-    return [
-        _row(f"{measured}, {row['model']}", *(row[name] for name in (column, *ends))) for _, row in table.iterrows()
-    ]
-
-
-def _switch(tables: Tables, rules: str) -> tuple[int, int, list[dict[str, Any]]]:
-    """Of one switch: how many models change rank, of how many, and its numbers."""
-    row = pick(tables["rankings"], rules=rules).iloc[0]
-    changes = pick(tables["effects"], rules=rules)
-    numbers = [
-        _row("mean change of the score", row["change"], row["low"], row["high"]),
-        _row("Kendall's tau with the paper's ranking", row["tau"], row["tau_low"], row["tau_high"]),
-        _row("models that change rank", row["moved"]),
-        _row("models whose score changes", (changes["change"] != 0).sum()),
-    ]
-    return int(row["moved"]), len(changes), numbers
-
-
-def _inside(tables: Tables) -> pd.DataFrame:
-    """The figures of the models of Table 1."""
-    return pick(tables["models"], model=list(tables["table1"]["model"].unique()))
+    return pd.DataFrame({"Flaw": f.name, "What the code does": f.does, "What it changes": f.changes} for f in flaws)
 
 
 def facts_of(tables: Tables, subset: str) -> dict[str, int]:
     """The counts that page 41 recorded over a set of templates, the lexicon or Table 1."""
     return pick(tables["facts"], subset=subset).set_index("what")["value"].astype(int).to_dict()
-
-
-def _empty_entry(tables: Tables) -> Flaw:
-    moved, models, numbers = _switch(tables, "drop_empty")
-    most = _inside(tables).nlargest(1, "empty_share")
-    shares = _rows("share of hits", most, "empty_share", ("empty_share_low", "empty_share_high"))
-    return Flaw(
-        "Empty lexicon entry",
-        "Both sides are transliterated; an entry that becomes empty matches every word that does too.",
-        f"It owns {most['empty_share'].iloc[0]:.0%} of the hits of {title(most['model'].iloc[0])}. "
-        f"Without it {moved} of {models} models change rank.",
-        [*shares, *numbers],
-    )
-
-
-def _one_template(tables: Tables) -> Flaw:
-    moved, models, numbers = _switch(tables, "mode_per_completion")
-    return Flaw(
-        "One template decides for all",
-        "The first template's completion decides whether whole strings or single words are compared.",
-        f"The scores of {int(numbers[-1]['estimate'])} of {models} models change, the rank of {moved or 'none'}.",
-        numbers,
-    )
-
-
-def _random_weights(tables: Tables) -> Flaw:
-    shared = tables["overlaps"]
-    ours = (shared["model"] == LOWEST) | (shared["other"] == LOWEST)
-    most, least, of = shared[ours]["overlap"].max(), shared[~ours]["overlap"].min(), shared["completions"].iloc[0]
-    numbers = [
-        _row(f"shared by {a} and {b}, {title(subset)}", *ends)
-        for a, b, subset, *ends in shared[["model", "other", "subset", "overlap", "low", "high"]].to_numpy()
-    ]
-    return Flaw(
-        "Random weights",
-        f"The checkpoint of {LOWEST} was loaded into another architecture, so its weights are as they were drawn.",
-        f"Of {of} completions it shares {most:.1f} at most with another BERT; trained ones share {least:.0f} or more.",
-        numbers,
-    )
-
-
-def _distance(similarities: pd.DataFrame) -> Flaw:
-    row = pick(similarities, **CURVE).iloc[0]
-    similar, low, high = row[["similarity", "similarity_low", "similarity_high"]]
-    what = f"within families, {title(str(CURVE['subset']))}, rank {CURVE['k']}"
-    return Flaw(
-        "Distance named similarity",
-        "Figures 4 and 5 average cosine distances, and the text reads them as similarities.",
-        f"At rank {CURVE['k']} the distance within families is {number(1 - similar, 2)}, the similarity "
-        f"{number(similar, 2)}: what is read as the one is the other.",
-        [
-            _row(f"similarity {what}", similar, low, high),
-            _row(f"distance {what}", 1 - similar, 1 - high, 1 - low),
-        ],
-    )
-
-
-def _spaces(tables: Tables) -> Flaw:
-    inside = _inside(tables)
-    asked = inside[inside["space_share"] > 0]
-    pairs = pick(tables["spaces"], rules="audited")
-    least, most = sorted(pairs["change"], key=abs)[:: len(pairs) - 1]
-    numbers = _rows("change of the audited score", pairs, "change", ("low", "high"))
-    ends = ("digit_share_low", "digit_share_high")
-    numbers += _rows("share of completions that begin with a digit", asked, "digit_share", ends)
-    return Flaw(
-        "Space at the end of prompts",
-        "Some prompts keep the space before the slot, which their tokenizers attach to the next word.",
-        f"{len(asked)} of {len(inside)} models were asked so. Where both ways were released, it changes the audited "
-        f"score by {least:+.2f} to {most:+.2f}.",
-        numbers,
-    )
-
-
-def _substrings(tables: Tables) -> Flaw:
-    facts = facts_of(tables, "binary")
-    return Flaw(
-        "Identities found by substring",
-        "Figure 3 sorts a template into a group if an identity word stands anywhere in its letters.",
-        f"“he” is found in {facts[ANYWHERE]} of {facts['templates']} templates; it is the identity of "
-        f"{facts[AS_IDENTITY]}.",
-        [
-            _row(what, facts[what])
-            for what in (ANYWHERE, AS_IDENTITY, "templates", "identities of more than one category")
-        ],
-    )
-
-
-def _first_word(tables: Tables) -> Flaw:
-    moved, models, numbers = _switch(tables, "first_word")
-    words = _inside(tables).sort_values("words")
-    ends = _rows("words of a completion", words.iloc[[0, -1]], "words")
-    return Flaw(
-        "One word against ten tokens",
-        "Masked models complete one token, the others up to ten; each further word is a further chance to match.",
-        f"Completions have {number(words['words'].min(), 1)} to {number(words['words'].max(), 1)} words. By the first "
-        f"word alone {moved} of {models} models change rank.",
-        [*ends, *numbers],
-    )
-
-
-def _repeats(tables: Tables) -> Flaw:
-    moved, models, numbers = _switch(tables, "unique_templates")
-    facts = {subset: facts_of(tables, subset) for subset in ("binary", "queer_nonqueer")}
-    counts = [f"{f['repeated templates']} of {f['templates']} in {title(subset)}" for subset, f in facts.items()]
-    repeated = [_row(f"repeated templates, {title(subset)}", f["repeated templates"]) for subset, f in facts.items()]
-    return Flaw(
-        "Repeated templates",
-        "Templates that repeat an earlier one word for word count again.",
-        f"Repeated are {' and '.join(counts)}. Counted once, {moved} of {models} models change rank.",
-        [*repeated, *numbers],
-    )
-
-
-def _beams(tables: Tables) -> Flaw:
-    many = _inside(tables).query("words > 1.5").sort_values("first_words")
-    completions, first = int(tables["overlaps"]["completions"].iloc[0]), many["first_words"]
-    numbers = _rows("different first words", many, "first_words") + _rows("different completions", many, "distinct")
-    return Flaw(
-        "Beam search named greedy",
-        "The paper says greedy sampling, which gives one completion of a prompt; the code searches with beams.",
-        f"Every prompt has {completions} completions; where they are of several words, these begin with "
-        f"{number(first.min(), 0)} to {number(first.max(), 0)} different ones.",
-        numbers,
-    )
 
 
 # ---- the conclusions -------------------------------------------------------------------------------------------------
@@ -267,18 +238,17 @@ def standing(tables: Tables) -> pd.DataFrame:
         ``claim, statement`` (of the ledger), how many of its comparisons agree, contradict and are undecided by the
         paper's rules (``paper``) and by the audited ones (``audited``), and ``standing``, both in a few words.
     """
-    claims = {claim.id: claim for claim in load_claims()}
-    rows = []
-    for labels, part in by(pick(concluded(conclusions(tables)), claim=list(COMPARED)), ["claim"]):
-        claim = claims[labels["claim"]]
-        row = {"claim": labels["claim"], "statement": claim.statement.partition(" Read as:")[0]}
-        signs = {}
-        for rules in MAIN:
-            signs[rules], _, row[rules] = tallied(pick(part, counted=COUNTED[rules]), "all")
-        confounded = isinstance(claim.source, Judged) and claim.source.confounded
-        word = CONFOUNDED if confounded else STANDING[signs["paper"] == "agrees", signs["audited"]]
-        rows.append(row | {"standing": word})
-    return pd.DataFrame(rows)
+    return _standing(pick(concluded(conclusions(tables)), claim=list(COMPARED)), {one.id: one for one in load_claims()})
+
+
+@per("claim")
+def _standing(rows: pd.DataFrame, claims: Mapping[str, Claim]) -> dict[str, str]:
+    claim = claims[rows["claim"].iloc[0]]
+    tallies = {rules: tallied(pick(rows, counted=COUNTED[rules]), "all") for rules in MAIN}
+    confounded = isinstance(claim.source, Judged) and claim.source.confounded
+    standing = CONFOUNDED if confounded else STANDING[tallies["paper"][0] == "agrees", tallies["audited"][0]]
+    counts = {rules: words for rules, (_, _, words) in tallies.items()}
+    return {"statement": claim.statement.partition(" Read as:")[0], **counts, "standing": standing}
 
 
 def ranks(tables: Tables) -> pd.DataFrame:
@@ -298,13 +268,12 @@ def rank_axis(figure: Figure, models: int) -> Figure:
 
 def switches(tables: Tables) -> pd.DataFrame:
     """The effect of every switch for reading, one row each."""
-    rankings = tables["rankings"]
-    ends = [rankings[list(names)].to_numpy() for names in (("change", "low", "high"), ("tau", "tau_low", "tau_high"))]
     return pd.DataFrame(
         {
-            "Rules": [SWITCHES[rules] for rules in rankings["rules"]],
-            "Mean change": [interval(a, low, high, 4) for a, low, high in ends[0]],
-            "Models moved": [str(moved) for moved in rankings["moved"]],
-            "Kendall's tau": [interval(a, low, high, 2) for a, low, high in ends[1]],
+            "Rules": SWITCHES[row["rules"]],
+            "Mean change": cell(row, "change", 4),
+            "Models moved": str(row["moved"]),
+            "Kendall's tau": cell(row, "tau", 2),
         }
+        for row in tables["rankings"].to_dict("records")
     )

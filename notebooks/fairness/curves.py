@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 
 import numpy as np
@@ -26,7 +26,8 @@ from probekit.metrics import (
 )
 from probekit.probes.probe import MASK
 
-from notebooks.fairness.matching import Array, Units, units_of
+from notebooks.fairness.identities import axes
+from notebooks.fairness.matching import Array, Mask, Units, units_of
 
 KS = (1, 2, 5, 10, 20, 50, 100)  # ranks at which curves are taken
 RANK = "same rank"  # kind by sentence vectors
@@ -47,15 +48,17 @@ class Curves:
 
     Attributes:
         subset: name of the set.
-        templates: n rows with ``text`` and what groups are made of.
+        templates: n rows with ``text`` and ``identity``.
         values: (family, kind) -> shape (n, len(ks)); two families are named ``A and B``.
         ks: the ranks of the columns.
+        groups: axis (such as gender) -> the group of every template.
     """
 
     subset: str
     templates: pd.DataFrame
     values: Mapping[tuple[str, str], Array]
     ks: Sequence[int]
+    groups: Mapping[str, npt.NDArray[np.str_]] = field(default_factory=dict)
 
     @property
     def units(self) -> Units:
@@ -65,26 +68,34 @@ class Curves:
         """The column of a rank, or of the last one below it."""
         return max(place for place, rank in enumerate(self.ks) if rank <= k)
 
-    def kinds(self) -> list[str]:
-        return list(dict.fromkeys(kind for _, kind in self.values))
-
     def mean(self, kind: str, between: bool = False) -> Array | None:
         """Mean over families, or over pairs of two families, shape (n, len(ks)); None where there is none."""
-        found = {name: v for (name, its_kind), v in self.values.items() if its_kind == kind and name != TOGETHER}
-        parts = [v for name, v in found.items() if (AND in name) == between]
+        of_kind = {
+            family: values for (family, its), values in self.values.items() if its == kind and family != TOGETHER
+        }
+        parts = [values for family, values in of_kind.items() if (AND in family) == between]
         return np.mean(parts, axis=0) if parts else None
 
-    def draws(self, values: Array, rows: npt.ArrayLike | None = None, samples: int = SAMPLES) -> Array:
-        """Bootstrap means, shape (samples, d); every call of these curves sees the same draws.
+    def draws(self, values: Array, rows: Mask | None = None) -> Array:
+        """Bootstrap means of values, shape (n, d): shape (samples, d); every call of these curves sees the same draws.
 
         Args:
-            values: shape (n, d).
             rows: which of the n templates count; None for all.
         """
-        included = None
-        if rows is not None:
-            included = np.repeat(np.asarray(rows, dtype=bool)[:, None], values.shape[1], axis=1)
-        return crossed_means(values, self.units, included, samples)
+        included = None if rows is None else np.repeat(rows[:, None], values.shape[1], axis=1)
+        return crossed_means(values, self.units, included, SAMPLES)
+
+
+def _curves(
+    subset: str,
+    templates: pd.DataFrame,
+    values: Mapping[tuple[str, str], Array],
+    ks: Sequence[int],
+    rows: Sequence[int],
+) -> Curves:
+    """Curves of some rows of templates, in groups that all templates make."""
+    groups = {axis: np.array(names)[rows] for axis, names in axes(templates).items()}
+    return Curves(subset, templates.iloc[rows].reset_index(drop=True), values, ks, groups)
 
 
 # ---- from completions to curves --------------------------------------------------------------------------------------
@@ -118,39 +129,44 @@ def by_vectors(
     families: Mapping[str, str],
     ks: Sequence[int] = KS,
     write: Callable[[str, Sequence[str]], list[str]] = sentences,
+    rows: Sequence[int] | None = None,
 ) -> Curves:
     """Agreement by sentence vectors at single ranks, on every template.
 
     Args:
         embed: gives the sentence vectors of each of some lists of texts.
         subset: name of the set of templates.
-        templates: n rows with ``text`` and ``identity``.
+        templates: with ``text``, ``identity`` and ``category``.
         completions: of each template, at least as many as the last rank.
         families: model -> family; a model without one is read and left out.
         ks: ranks.
         write: how a template and its completions become sentences.
+        rows: templates that count, in order; None for all.
     """
-    kept = [place for place, model in enumerate(completions) if model in families]
+    rows = range(len(templates)) if rows is None else rows
+    members = [place for place, model in enumerate(completions) if model in families]
     names = [families[model] for model in completions if model in families]
     parts: dict[tuple[str, str], list[Array]] = {}
-    for flat in embed(texts_of(templates, completions, ks, write)):
+    for flat in embed(texts_of(templates, completions, rows, ks, write)):
         vectors = flat.reshape(len(completions), len(ks), -1)
-        for name, values in measured(vectors[kept], names).items():
+        for name, values in measured(vectors[members], names).items():
             parts.setdefault(name, []).append(values)
-    return Curves(subset, templates.reset_index(drop=True), {name: np.array(rows) for name, rows in parts.items()}, ks)
+    return _curves(subset, templates, {name: np.array(values) for name, values in parts.items()}, ks, rows)
 
 
 def texts_of(
     templates: pd.DataFrame,
     completions: Completions,
+    rows: Sequence[int],
     ks: Sequence[int] = KS,
     write: Callable[[str, Sequence[str]], list[str]] = sentences,
 ) -> list[list[str]]:
-    """For each template what every model says at each rank: a question each, so that a greater sample finds a smaller
-    one's answers."""
+    """For each of these rows what every model says at each rank: a question each, so that a greater sample finds a
+    smaller one's answers."""
+    texts = templates["text"].tolist()
     return [
-        [one for said in completions.values() for one in write(text, [said[row][k - 1] for k in ks])]
-        for row, text in enumerate(templates["text"])
+        [one for said in completions.values() for one in write(texts[row], [said[row][k - 1] for k in ks])]
+        for row in rows
     ]
 
 
@@ -177,21 +193,28 @@ def by_words(
     templates: pd.DataFrame,
     completions: Completions,
     families: Mapping[str, str],
-    kinds: Sequence[str] = (WHOLE, FIRST),
+    rows: Sequence[int] | None = None,
 ) -> Curves:
     """Jaccard overlap of the first k of two models: the mean over pairs of a family, of two families, and of all.
 
+    Of whole completions and of first words, so that models which complete one word and models which write on can be
+    compared.
+
     Args:
-        templates: n rows with ``text`` and ``identity``.
+        templates: with ``text``, ``identity`` and ``category``.
         families: model -> family; a model without one is left out.
-        kinds: whole completions, or first words, so that models which complete one word and models which write on can
-            be compared.
+        rows: templates that count, in order; None for all.
     """
+    rows = range(len(templates)) if rows is None else rows
     values: dict[tuple[str, str], Array] = {}
     ks = [k for k in KS if k <= len(next(iter(completions.values()))[0])]
     places = [k - 1 for k in ks]
-    for kind in kinds:
-        texts = {model: [_texts(row, kind) for row in rows] for model, rows in completions.items() if model in families}
+    for kind, words in ((WHOLE, None), (FIRST, 1)):
+        texts = {
+            model: [[" ".join(text.split()[:words]) for text in said[row]] for row in rows]
+            for model, said in completions.items()
+            if model in families
+        }
         pairs: dict[str, list[Array]] = {}
         for first, second in combinations(texts, 2):
             one, other = families[first], families[second]
@@ -199,13 +222,7 @@ def by_words(
             for name in (one if one == other else one + AND + other, TOGETHER):
                 pairs.setdefault(name, []).append(np.array(shared))
         values |= {(name, kind): np.mean(found, axis=0) for name, found in pairs.items()}
-    return Curves(subset, templates.reset_index(drop=True), values, ks)
-
-
-def _texts(completions: Sequence[str], kind: str) -> list[str]:
-    if kind == WHOLE:
-        return [" ".join(text.split()) for text in completions]
-    return [" ".join(text.split()[:1]) for text in completions]
+    return _curves(subset, templates, values, ks, rows)
 
 
 # ---- the shape of a curve --------------------------------------------------------------------------------------------
@@ -230,27 +247,6 @@ def oddness(curves: Mapping[str, Array]) -> dict[str, Array]:
 # ---- from curves to tables -------------------------------------------------------------------------------------------
 
 
-def by_rank(
-    curves: Curves, values: Array, about: Mapping[str, object], chosen: Array | None = None
-) -> list[dict[str, object]]:
-    """Rows of one curve: ``templates, k, similarity, similarity_low, similarity_high``, at its ranks.
-
-    Args:
-        curves: whose templates are drawn.
-        values: shape (n, len(ks)).
-        about: further columns.
-        chosen: which of the n templates count; None for all.
-    """
-    draws = curves.draws(values, chosen)
-    rows = np.ones(len(values), dtype=bool) if chosen is None else chosen
-    clusters = effective_units([unit for unit, here in zip(curves.units, rows, strict=True) if here])
-    counted = values[rows]
-    return [
-        {**about, "templates": len(counted), "k": k, **spread("similarity", Drawn(mean, draws[:, place], clusters))}
-        for place, (k, mean) in enumerate(zip(curves.ks, counted.mean(0), strict=True))
-    ]
-
-
 def by_family(curves: Sequence[Curves]) -> pd.DataFrame:
     """Every family, every two families, and the means over both.
 
@@ -259,36 +255,46 @@ def by_family(curves: Sequence[Curves]) -> pd.DataFrame:
     """
     rows = []
     for of_set in curves:
-        means = {
-            (name, kind): of_set.mean(kind, name == BETWEEN) for name in (WITHIN, BETWEEN) for kind in of_set.kinds()
-        }
+        kinds = dict.fromkeys(kind for _, kind in of_set.values)
+        means = {(name, kind): of_set.mean(kind, name == BETWEEN) for name in (WITHIN, BETWEEN) for kind in kinds}
         for (family, kind), values in {**of_set.values, **means}.items():
             if values is not None:
-                rows += by_rank(of_set, values, {"subset": of_set.subset, "family": family, "kind": kind})
-    return _known(rows)
+                rows += _by_rank(of_set, values, {"family": family, "kind": kind})
+    return _defined(rows)
 
 
-def by_group(curves: Sequence[Curves], axes: Mapping[str, Mapping[str, Sequence[str]]]) -> pd.DataFrame:
+def by_group(curves: Sequence[Curves]) -> pd.DataFrame:
     """All models together, by group of at least ``FEW`` templates (the paper's Figure 5).
-
-    Args:
-        axes: subset -> axis (such as gender) -> the group of every template of the curves.
 
     Returns:
         ``subset, axis, group, kind, templates, k, similarity, similarity_low, similarity_high``.
     """
     rows = []
     for of_set in curves:
-        for axis, groups in axes[of_set.subset].items():
-            for group in dict.fromkeys(groups):
-                chosen = np.array([name == group for name in groups])
-                for (name, kind), values in of_set.values.items():
-                    if name == TOGETHER and chosen.sum() >= FEW:
-                        about = {"subset": of_set.subset, "axis": axis, "group": group, "kind": kind}
-                        rows += by_rank(of_set, values, about, chosen)
-    return _known(rows)
+        together = {kind: values for (family, kind), values in of_set.values.items() if family == TOGETHER}
+        for axis, groups in of_set.groups.items():
+            for group in dict.fromkeys(groups.tolist()):
+                for kind, values in together.items():
+                    if (groups == group).sum() >= FEW:
+                        labels = {"axis": axis, "group": group, "kind": kind}
+                        rows += _by_rank(of_set, values, labels, groups == group)
+    return _defined(rows)
 
 
-def _known(rows: list[dict[str, object]]) -> pd.DataFrame:
-    found = pd.DataFrame(rows)
-    return found[found["similarity"].notna()].reset_index(drop=True) if len(found) else found
+def _by_rank(
+    curves: Curves, values: Array, labels: Mapping[str, str], members: Mask | None = None
+) -> list[dict[str, object]]:
+    """The rows of one curve, a rank each, over the templates that are ``members``, or over all."""
+    draws = curves.draws(values, members)
+    counted = np.ones(len(values), dtype=bool) if members is None else members
+    clusters = effective_units([unit for unit, here in zip(curves.units, counted, strict=True) if here])
+    about = {"subset": curves.subset, **labels, "templates": int(counted.sum())}
+    return [
+        {**about, "k": k, **spread("similarity", Drawn(mean, draws[:, place], clusters))}
+        for place, (k, mean) in enumerate(zip(curves.ks, values[counted].mean(0), strict=True))
+    ]
+
+
+def _defined(rows: Sequence[Mapping[str, object]]) -> pd.DataFrame:
+    table = pd.DataFrame(rows)
+    return table[table["similarity"].notna()].reset_index(drop=True) if len(table) else table

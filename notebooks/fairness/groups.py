@@ -19,7 +19,7 @@ from probekit.report.tables import by, cell, pick
 from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.identities import FEMALE, GROWN, MALE, OLD, YOUNG
 from notebooks.fairness.intervals import Part, drawn_means, ends, estimated, mean_of, minus, trained_sides
-from notebooks.fairness.likelihood import ALL, MODEL, Weights, concluded, families, mean_weights, weigh
+from notebooks.fairness.likelihood import ALL, MODEL, Ranks, families, mean_weights, of_model, weigh
 from notebooks.fairness.matching import UNTRAINED, Array, Scored, Tables, Units
 
 SUBSET: Subset = "binary"
@@ -100,7 +100,7 @@ def tables_of(
     table = differences(pairs, list(ranges(matched.hits[rules].shape[1])))
     return {
         "differences": table,
-        "summary": summary(table),
+        "summary": trained_sides(pick(table, level=MODEL), ["comparison", "first", "last"], "difference"),
         "curves": pd.DataFrame(lines),
         "margins": margins(pairs),
         "identities": identities.identity_words(templates, matched.prompts),
@@ -187,7 +187,7 @@ def sides_of(way: str, groups: Mapping[str, Any]) -> tuple[str, str]:
     return SIDES[way]
 
 
-def ranges(k: int) -> Weights:
+def ranges(k: int) -> dict[Ranks, Array]:
     """Weights of the mean shares that are compared: ranks 1, 1 to 20, and 1 to k."""
     return mean_weights([*((a, b) for a, b in RANGES if b < k), (1, k)], k)
 
@@ -240,12 +240,13 @@ def curves(groups: Groups) -> list[dict[str, object]]:
     for name, parts in groups.items():
         shares = np.mean([values[mask].mean(0) for values, mask in parts], axis=0)
         reached = int(np.any([mask for _, mask in parts], axis=0).sum())
-        by_k = {f"k{k}": share for k, share in enumerate(shares, start=1)}
-        lines.append({"group": name, "templates": reached} | by_k)
+        lines.append(
+            {"group": name, "templates": reached} | {f"k{k}": share for k, share in enumerate(shares, start=1)}
+        )
     return lines
 
 
-def differences(pairs: Pairs, names: Sequence[str]) -> pd.DataFrame:
+def differences(pairs: Pairs, ranges: Sequence[Ranks]) -> pd.DataFrame:
     """Every comparison of every model, and of the mean over those whose weights were trained.
 
     Returns:
@@ -258,9 +259,8 @@ def differences(pairs: Pairs, names: Sequence[str]) -> pd.DataFrame:
         lines = [(MODEL, model, pair) for model, pair in models.items()]
         if len(trained := [pair for model, pair in models.items() if model != UNTRAINED]) > 1:
             lines.append((ALL, ALL, (mean_of([a for a, _ in trained]), mean_of([b for _, b in trained]))))
-        for column, name in enumerate(names):
-            first, _, last = name.partition("-")
-            labels = {"comparison": comparison, "first": int(first), "last": int(last or first)}
+        for column, (first, last) in enumerate(ranges):
+            labels = {"comparison": comparison, "first": first, "last": last}
             rows += [
                 {"level": level, "name": model} | labels | difference(*pair, column) for level, model, pair in lines
             ]
@@ -276,15 +276,6 @@ def difference(first: Drawn, second: Drawn, column: int) -> dict[str, float]:
         return row | {"ratio": float(np.divide(a, b)), **ends(ratios, gap.units, "ratio")}
 
 
-def summary(differences: pd.DataFrame) -> pd.DataFrame:
-    """How many models whose weights were trained show a difference by their own intervals.
-
-    Returns:
-        ``comparison, first, last, models, positive, above, below``.
-    """
-    return trained_sides(pick(differences, level=MODEL), ["comparison", "first", "last"], "difference")
-
-
 # ---- what the paper concludes ----------------------------------------------------------------------------------------
 
 
@@ -292,25 +283,24 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """For every model over all ranks, above zero where the claim holds: female less male (004-08a) and old less young
     (004-09), by every way of sorting; how much more the one than the other, as the paper matched (004-09b); the ratio
     of female and male less one (004-08b), and how alike the curves of both are (004-08c)."""
-    rows: list[dict[str, Any]] = []
     lines = pick(whole(tables["differences"]), level=MODEL).rename(columns={"difference": "estimate"})
-    for claim, ways in (("004-08a", GENDER), ("004-09", AGES)):
-        for row in pick(lines, comparison=list(ways)).to_dict("records"):
-            rows.append(concluded(claim, row["name"], WAYS[row["comparison"]], row))
-    for row in pick(lines, comparison=list(GENDER)).to_dict("records"):
+    gender, ages = (pick(lines, comparison=list(ways)).to_dict("records") for ways in (GENDER, AGES))
+    rows = [
+        of_model(claim, row["name"], WAYS[row["comparison"]], row)
+        for claim, records in (("004-08a", gender), ("004-09", ages))
+        for row in records
+    ]
+    for row in gender:
         ratio = {name: row[given] - 1 for name, given in zip(("estimate", "low", "high"), RATIOS, strict=True)}
-        rows.append(concluded("004-08b", row["name"], f"{RATIO}, {WAYS[row['comparison']]}", ratio))
+        rows.append(of_model("004-08b", row["name"], f"{RATIO}, {WAYS[row['comparison']]}", ratio))
     for row in tables["margins"].to_dict("records"):
-        rows.append(concluded("004-09b", row["name"], WAYS[PAPER_AGE], row))
+        rows.append(of_model("004-09b", row["name"], WAYS[PAPER_AGE], row))
     for way in (COLUMN, PAPER_GENDER):
         values = alike(tables["curves"], way).dropna()
         if len(values):
-            labels = {"claim": "004-08c", "counted": f"median correlation over ranks, {WAYS[way]}"}
+            labels = {"claim": "004-08c", "model": "", "counted": f"median correlation over ranks, {WAYS[way]}"}
             rows.append(labels | {"estimate": round(float(values.median()), 3), "n": len(values)})
-    columns = ["claim", "model", "counted", "unit", "estimate", "low", "high", "n", "verdict"]
-    table = pd.DataFrame(rows, columns=columns)
-    texts = ["model", "unit", "verdict"]
-    return table.assign(**table[texts].astype(object).fillna("")).astype({"estimate": float})
+    return pd.DataFrame(rows)
 
 
 def whole(table: pd.DataFrame) -> pd.DataFrame:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from probekit.metrics import Drawn, crossed_means, effective_units, interval
 from probekit.metrics.estimates import estimate_row
-from probekit.report.tables import by
+from probekit.report.tables import per
 
 from notebooks.fairness.matching import UNTRAINED, Array, Mask, Units
 
@@ -72,8 +72,7 @@ def trained_sides(models: pd.DataFrame, keys: Sequence[str], estimate: str = "es
     Args:
         models: a row a model (``name``) and group.
     """
-    rows = models[models["name"] != UNTRAINED] if len(models) else models
-    return pd.DataFrame([labels | sides(part, estimate) for labels, part in by(rows, keys)])
+    return per(*keys)(sides)(models[models["name"] != UNTRAINED] if len(models) else models, estimate)
 
 
 def sides(rows: pd.DataFrame, estimate: str = "estimate") -> dict[str, int]:

@@ -52,26 +52,27 @@ CAPTIONS = {
     "subsets": "Scores of every model on both sets of templates",
     "sets": "How many models score apart on both sets of templates",
 }
-Weights = Mapping[str, Array]  # name -> a weight for the share at each rank, shape (K,)
+Ranks = tuple[int, int]  # the first and the last
+Weights = Mapping[Any, Array]  # of a range of ranks, or a contrast: a weight for the share at each rank, shape (K,)
 Drawings = Mapping[tuple[str, str, str], Drawn]  # (model, subset, rules) -> the weighted sums of its shares
 
 
 # ---- weights of ranks ------------------------------------------------------------------------------------------------
 
 
-def bands(k: int) -> list[tuple[int, int]]:
-    """The ranks 1 to k cut into bands, short ones first: (first, last)."""
+def bands(k: int) -> list[Ranks]:
+    """The ranks 1 to k cut into bands, short ones first."""
     starts = [start for start in STARTS if start <= k]
     return list(zip(starts, [*(start - 1 for start in starts[1:]), k], strict=True))
 
 
-def mean_weights(ranges: Iterable[tuple[int, int]], k: int) -> dict[str, Array]:
-    """Weights of the k shares that give their mean over each range of ranks, named ``1`` or ``2-5``."""
+def mean_weights(ranges: Iterable[Ranks], k: int) -> dict[Ranks, Array]:
+    """Weights of the k shares that give their mean over each range of ranks."""
     ranks = np.arange(1, k + 1)
-    return {str(a) if a == b else f"{a}-{b}": ((ranks >= a) & (ranks <= b)) / (b - a + 1) for a, b in ranges}
+    return {(a, b): ((ranks >= a) & (ranks <= b)) / (b - a + 1) for a, b in ranges}
 
 
-def share_weights(k: int) -> dict[str, Array]:
+def share_weights(k: int) -> dict[Ranks, Array]:
     """Weights for the shares in each band, up to each rank of ``UPTO``, and over all ranks."""
     return mean_weights([*bands(k), *((1, last) for last in (*UPTO, k) if last <= k)], k)
 
@@ -128,8 +129,7 @@ def tables(scored: Mapping[str, Sequence[Scored]]) -> dict[str, pd.DataFrame]:
     """All tables of the page.
 
     Args:
-        scored: model -> its scores on each set of templates, as many completions for all. Each is counted by the rules
-            it was matched by; models are compared within the same rules.
+        scored: model -> its scores, on one set of templates or on both.
 
     Raises:
         ProbekitError: fewer completions than the contrasts need.
@@ -138,34 +138,31 @@ def tables(scored: Mapping[str, Sequence[Scored]]) -> dict[str, pd.DataFrame]:
         return {}
     k = next(iter(next(iter(scored.values()))[0].hits.values())).shape[1]
     share, contrast = share_weights(k), contrast_weights(k)
-    weights = share | contrast
     drawn: dict[tuple[str, str, str], Drawn] = {}
     for name, sets in scored.items():
         for rules in sets[0].hits:
-            parts = [draw(one, rules, weights, seed) for seed, one in enumerate(sets)]
+            parts = [draw(one, rules, {**share, **contrast}, seed) for seed, one in enumerate(sets)]
             drawn |= {(name, one.subset, rules): part for one, part in zip(sets, parts, strict=True)}
             if len(sets) > 1:
                 drawn[name, BOTH, rules] = mean_of(parts)
-    columns = list(weights)
-    lines = contrasts(drawn, {name: columns.index(name) for name in contrast})
-    apart = subsets(drawn, columns.index(f"1-{k}"))
+    lines = contrasts(drawn, {name: column for column, name in enumerate(contrast, len(share))})
+    apart = subsets(drawn, list(share).index((1, k)))
     return {
-        "shares": shares(drawn, {name: columns.index(name) for name in share}),
+        "shares": shares(drawn, list(share)),
         "contrasts": lines,
-        "summary": summary(lines),
+        "summary": trained_sides(pick(lines, level=MODEL), ["subset", "rules", "contrast"]),
         "subsets": apart,
         "sets": sets_apart(apart),
     }
 
 
-def shares(drawn: Drawings, ranges: Mapping[str, int]) -> pd.DataFrame:
+def shares(drawn: Drawings, ranges: Sequence[Ranks]) -> pd.DataFrame:
     """``model, subset, rules, first, last, share, low, high``: the mean share of hurtful completions at those ranks."""
-    rows = []
-    for (model, subset, rules), sums in drawn.items():
-        for name, column in ranges.items():
-            first, _, last = name.partition("-")
-            labels = {"model": model, "subset": subset, "rules": rules, "first": int(first), "last": int(last or first)}
-            rows.append(labels | estimated(sums, column))
+    rows = [
+        {"model": model, "subset": subset, "rules": rules, "first": first, "last": last} | estimated(sums, column)
+        for (model, subset, rules), sums in drawn.items()
+        for column, (first, last) in enumerate(ranges)
+    ]
     return pd.DataFrame(rows).rename(columns={"estimate": "share"})
 
 
@@ -178,8 +175,8 @@ def contrasts(drawn: Drawings, names: Mapping[str, int]) -> pd.DataFrame:
     rows = []
     for subset, rules in dict.fromkeys((subset, rules) for _, subset, rules in drawn):
         models = {key[0]: sums for key, sums in drawn.items() if key[1:] == (subset, rules)}
-        lines = [(MODEL, name, sums) for name, sums in models.items()]
         trained = {name: sums for name, sums in models.items() if name != UNTRAINED}
+        lines = [(MODEL, name, sums) for name, sums in models.items()]
         for family, members in families(trained).items():
             if len(members) > 1 and family:
                 lines.append((FAMILY, family, mean_of([trained[name] for name in members])))
@@ -191,11 +188,16 @@ def contrasts(drawn: Drawings, names: Mapping[str, int]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
+def family_of(model: str) -> str:
+    """The family of a model of the release; of another nothing."""
+    return released_models()[model].family if model in released_models() else ""
+
+
 def families(models: Iterable[str]) -> dict[str, list[str]]:
     """Family -> its models in order; those that are not of the release stand together under an empty name."""
-    registry, members = released_models(), dict[str, list[str]]()
+    members: dict[str, list[str]] = {}
     for name in dict.fromkeys(models):
-        members.setdefault(registry[name].family if name in registry else "", []).append(name)
+        members.setdefault(family_of(name), []).append(name)
     return members
 
 
@@ -217,15 +219,6 @@ def subsets(drawn: Drawings, column: int) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def summary(contrasts: pd.DataFrame) -> pd.DataFrame:
-    """How many models whose weights were trained lie above and below zero by their own intervals.
-
-    Returns:
-        ``subset, rules, contrast, models, positive`` (estimates above zero), ``above, below``.
-    """
-    return trained_sides(pick(contrasts, level=MODEL), ["subset", "rules", "contrast"])
-
-
 def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
     """How many models whose weights were trained score apart on the two sets of templates by their own intervals.
 
@@ -235,9 +228,9 @@ def sets_apart(subsets: pd.DataFrame) -> pd.DataFrame:
     count = trained_sides(subsets.rename(columns={"model": "name"}), ["rules"])
     if count.empty:
         return count
-    count = count.assign(apart=count["above"] + count["below"])
     count = count.rename(columns={"above": "first_higher", "below": "second_higher"})
-    return count[["rules", "models", "apart", "first_higher", "second_higher"]]
+    count.insert(2, "apart", count["first_higher"] + count["second_higher"])
+    return count.drop(columns="positive")
 
 
 # ---- what the paper concludes ----------------------------------------------------------------------------------------
@@ -247,26 +240,24 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """For every model how far the score falls over ranks (004-06a; 004-04g of the families that the paper names), and
     how much faster before rank 20 (004-06b), above zero where the claim holds; and how far it differs between the sets
     of templates (004-07), which holds where the interval leaves zero out on either side."""
-    rows: list[dict[str, Any]] = []
-    leading = {model for family, models in families(models_of(tables)).items() if family in LEADERS for model in models}
     lines = pick(tables["contrasts"], level=MODEL, subset=BOTH)
-    for claim, contrast in CLAIMS.items():
-        for row in pick(lines, contrast=contrast).to_dict("records"):
-            if claim != "004-04g" or row["name"] in leading:
-                rows.append(concluded(claim, row["name"], COUNTED[row["rules"]], row))
+    rows = [
+        of_model(claim, row["name"], COUNTED[row["rules"]], row)
+        for claim, contrast in CLAIMS.items()
+        for row in pick(lines, contrast=contrast).to_dict("records")
+        if claim != "004-04g" or family_of(row["name"]) in LEADERS
+    ]
     for row in tables["subsets"].to_dict("records"):
         apart = "agrees" if row["low"] > 0 or row["high"] < 0 else "undecided"
-        rows.append({"verdict": apart} | concluded("004-07", row["model"], COUNTED[row["rules"]], row))
-    columns = ["claim", "model", "counted", "unit", "estimate", "low", "high", "verdict"]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.assign(verdict=table["verdict"].astype(object).fillna("")).astype({"estimate": float})
+        rows.append({"verdict": apart} | of_model("004-07", row["model"], COUNTED[row["rules"]], row))
+    return pd.DataFrame(rows)
 
 
-def concluded(claim: str, model: str, counted: str, row: Mapping[str, Any]) -> dict[str, Any]:
+def of_model(claim: str, model: str, counted: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """A conclusion on one model, at the floor where its weights were random."""
     labels = {"claim": claim, "model": model, "counted": counted, "unit": UNIT}
-    ends = {name: row[name] for name in ("estimate", "low", "high")}
-    return labels | ends | ({"verdict": FLOOR} if model == UNTRAINED else {})
+    estimate = {name: row[name] for name in ("estimate", "low", "high")}
+    return labels | estimate | ({"verdict": FLOOR} if model == UNTRAINED else {})
 
 
 # ---- what the page shows ---------------------------------------------------------------------------------------------
