@@ -233,7 +233,7 @@ def of_groups(curves: Curves, measured: str, kind: str = RANK) -> list[Row]:
         return []
     values, rows = curves.values[TOGETHER, kind].mean(1, keepdims=True), []
     for claim, (axis, more, less) in SIDES.items():
-        names = curves.groups.get(axis, np.array([]))
+        names = np.array(curves.groups.get(axis, []))
         masks = [names == more, names == less if less else names != more]
         if min(mask.sum() for mask in masks) >= FEW:
             first, second = (curves.draws(values, mask)[:, 0] for mask in masks)

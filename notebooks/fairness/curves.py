@@ -26,7 +26,7 @@ from probekit.metrics import (
 )
 from probekit.probes.probe import MASK
 
-from notebooks.fairness.identities import axes
+from notebooks.fairness.identities import axes, members
 from notebooks.fairness.matching import Array, Mask, Units, units_of
 
 KS = (1, 2, 5, 10, 20, 50, 100)  # ranks at which curves are taken
@@ -58,7 +58,7 @@ class Curves:
     templates: pd.DataFrame
     values: Mapping[tuple[str, str], Array]
     ks: Sequence[int]
-    groups: Mapping[str, npt.NDArray[np.str_]] = field(default_factory=dict)
+    groups: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def units(self) -> Units:
@@ -94,7 +94,7 @@ def _curves(
     rows: Sequence[int],
 ) -> Curves:
     """Curves of some rows of templates, in groups that all templates make."""
-    groups = {axis: np.array(names)[rows] for axis, names in axes(templates).items()}
+    groups = {axis: [names[row] for row in rows] for axis, names in axes(templates).items()}
     return Curves(subset, templates.iloc[rows].reset_index(drop=True), values, ks, groups)
 
 
@@ -144,12 +144,12 @@ def by_vectors(
         rows: templates that count, in order; None for all.
     """
     rows = range(len(templates)) if rows is None else rows
-    members = [place for place, model in enumerate(completions) if model in families]
+    placed = [place for place, model in enumerate(completions) if model in families]
     names = [families[model] for model in completions if model in families]
     parts: dict[tuple[str, str], list[Array]] = {}
     for flat in embed(texts_of(templates, completions, rows, ks, write)):
         vectors = flat.reshape(len(completions), len(ks), -1)
-        for name, values in measured(vectors[members], names).items():
+        for name, values in measured(vectors[placed], names).items():
             parts.setdefault(name, []).append(values)
     return _curves(subset, templates, {name: np.array(values) for name, values in parts.items()}, ks, rows)
 
@@ -272,21 +272,18 @@ def by_group(curves: Sequence[Curves]) -> pd.DataFrame:
     rows = []
     for of_set in curves:
         together = {kind: values for (family, kind), values in of_set.values.items() if family == TOGETHER}
-        for axis, groups in of_set.groups.items():
-            for group in dict.fromkeys(groups.tolist()):
-                for kind, values in together.items():
-                    if (groups == group).sum() >= FEW:
-                        labels = {"axis": axis, "group": group, "kind": kind}
-                        rows += _by_rank(of_set, values, labels, groups == group)
+        for axis, group, chosen in members(of_set.groups):
+            for kind, values in together.items() if chosen.sum() >= FEW else ():
+                rows += _by_rank(of_set, values, {"axis": axis, "group": group, "kind": kind}, chosen)
     return _defined(rows)
 
 
 def _by_rank(
-    curves: Curves, values: Array, labels: Mapping[str, str], members: Mask | None = None
+    curves: Curves, values: Array, labels: Mapping[str, str], chosen: Mask | None = None
 ) -> list[dict[str, object]]:
-    """The rows of one curve, a rank each, over the templates that are ``members``, or over all."""
-    draws = curves.draws(values, members)
-    counted = np.ones(len(values), dtype=bool) if members is None else members
+    """The rows of one curve, a rank each, over the templates that are ``chosen``, or over all."""
+    draws = curves.draws(values, chosen)
+    counted = np.ones(len(values), dtype=bool) if chosen is None else chosen
     clusters = effective_units([unit for unit, here in zip(curves.units, counted, strict=True) if here])
     about = {"subset": curves.subset, **labels, "templates": int(counted.sum())}
     return [

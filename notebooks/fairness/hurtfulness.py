@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -260,18 +259,17 @@ def directions(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataF
 def conclusions(tables: Tables) -> pd.DataFrame:
     """How much of Table 1 agrees with print, and its comparisons one by one; none without released completions."""
     if tables["printed"].empty:
-        return pd.DataFrame(columns=["claim", "measured", "counted", "estimate"])
-    facts = tables["facts"].set_index("what")["value"]
-    rows: list[dict[str, Any]] = [
+        return pd.DataFrame()
+    facts, made = tables["facts"].set_index("what")["value"], tables["directions"]
+    beams = tables["overlaps"]["completions"].min()
+    counts = [
         {"claim": "004-01a", "measured": paper.AGREEING, "estimate": facts[paper.AGREEING], "n": facts["numbers"]},
         {"claim": "004-01b", "measured": paper.RANKED, "estimate": facts[paper.RANKED], "n": facts["rows"]},
+        {"claim": "004-18a", "measured": "completions of a prompt", "estimate": beams},
     ]
-    beams = tables["overlaps"]["completions"].min()
-    rows.append({"claim": "004-18a", "measured": "completions of a prompt", "estimate": beams})
-    made = tables["directions"]
-    rows += made.assign(counted=made["rules"].map(COUNTED), unit=UNIT).drop(columns="rules").to_dict("records")
+    compared = made.assign(counted=made["rules"].map(COUNTED), unit=UNIT).drop(columns="rules")
     texts = {name: "" for name in ("first", "second", "measured", "counted", "unit")}
-    return pd.DataFrame(rows).fillna(texts).astype({"estimate": float})
+    return pd.DataFrame([*counts, *compared.to_dict("records")]).fillna(texts).astype({"estimate": float})
 
 
 # ---- what the page shows ---------------------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ the young. All other words, such as *she* or *sister*, tell no age.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 import numpy as np
 import pandas as pd
@@ -84,6 +84,17 @@ def axes(templates: pd.DataFrame) -> dict[str, list[str]]:
     return {axis: names for axis, names in labels.items() if set(names) != {UNTOLD}}
 
 
+def members(groups: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, Mask]]:
+    """Of each axis and group which templates are in it, shape (templates,).
+
+    Args:
+        groups: axis -> the group of every template.
+    """
+    for axis, names in groups.items():
+        for group in dict.fromkeys(names):
+            yield axis, group, np.array([name == group for name in names])
+
+
 def said_of_both(templates: pd.DataFrame) -> Mask:
     """Templates whose predicate the set says of women and of men, shape (templates,); all of a set without either."""
     if not {FEMALE, MALE} <= set(templates["category"]):
@@ -138,16 +149,12 @@ def identity_words(templates: pd.DataFrame, prompts: Sequence[str]) -> pd.DataFr
         for groups in (PAPER_GENDER, PAPER_AGE)
     )
     looked = by_substring(prompts, list(dict.fromkeys([*gender, *age])))
-    rows = [
-        {
-            "word": name,
-            "templates": int((words == name).sum()),
-            "category": tags.get(name, ""),
-            "age": AGE.get(name, UNTOLD),
-            "found": int(looked[name].sum()) if name in looked else 0,
-            "paper_gender": gender.get(name, ""),
-            "paper_age": age.get(name, ""),
-        }
-        for name in sorted({*words, *looked})
-    ]
-    return pd.DataFrame(rows)
+    known = sorted({*words, *looked})
+    columns = {
+        "templates": [int((words == name).sum()) for name in known],
+        "category": [tags.get(name, "") for name in known],
+        "age": [AGE.get(name, UNTOLD) for name in known],
+        "found": [int(looked[name].sum()) if name in looked else 0 for name in known],
+    }
+    paper = {"paper_gender": [gender.get(n, "") for n in known], "paper_age": [age.get(n, "") for n in known]}
+    return pd.DataFrame({"word": known, **columns, **paper})

@@ -122,10 +122,6 @@ class Patterns:
         self.numbers: dict[frozenset[str], int] = {frozenset(): 0}
         self._texts: dict[str, int] = {}
 
-    @property
-    def sets(self) -> list[frozenset[str]]:
-        return list(self.numbers)
-
     def of(self, text: str) -> int:
         """The number of the set of lemmas in a completion."""
         if text not in self._texts:
@@ -203,36 +199,34 @@ def chosen(words: Iterable[str], top: Sequence[str], kinds: Mapping[str, set[str
 
 def common(held: Sequence[Held], patterns: Patterns, kinds: Mapping[str, set[str]]) -> pd.DataFrame:
     """The lemmas by number of hits: ``lemma, categories, hits, share`` (of all hits), ``models`` (that say it)."""
-    counts, models, hits = Counter[str](), dict[str, set[str]](), 0
-    sets = patterns.sets
-    for one in held:
-        for pattern, count in zip(*np.unique(one.places, return_counts=True), strict=True):
-            hits += int(count) * bool(sets[pattern])
-            for lemma in sets[pattern]:
-                counts[lemma] += int(count)
-                models.setdefault(lemma, set()).add(one.model)
-    rows = [
-        {
-            "lemma": lemma,
-            "categories": ", ".join(code for code, lemmas in kinds.items() if lemma in lemmas),
-            "hits": count,
-            "share": count / hits,
-            "models": len(models[lemma]),
-        }
-        for lemma, count in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    ]
-    return pd.DataFrame(rows)
+    counts = _by_pattern(held, patterns)
+    holding = [(number, lemma) for number, lemmas in enumerate(patterns.numbers) for lemma in lemmas]
+    numbers, lemmas = zip(*holding, strict=True)
+    by_lemma = counts.loc[list(numbers)].groupby(list(lemmas)).sum()
+    table = pd.DataFrame({"lemma": by_lemma.index, "hits": by_lemma.sum(axis=1).to_numpy()})
+    table.insert(
+        1, "categories", [", ".join(c for c, words in kinds.items() if word in words) for word in by_lemma.index]
+    )
+    table = table.assign(
+        share=table["hits"] / counts.iloc[1:].to_numpy().sum(), models=(by_lemma > 0).sum(axis=1).to_numpy()
+    )
+    return table.sort_values(["hits", "lemma"], ascending=[False, True], ignore_index=True)
+
+
+def _by_pattern(held: Sequence[Held], patterns: Patterns) -> pd.DataFrame:
+    """How many completions hold each pattern: a row a pattern, a column a model."""
+    size = len(patterns.numbers)
+    counts = {(one.model, one.subset): np.bincount(one.places.ravel(), minlength=size) for one in held}
+    return pd.DataFrame(counts).T.groupby(level=0, sort=False).sum().T
 
 
 def by_category(held: Sequence[Held], patterns: Patterns, kinds: Mapping[str, set[str]]) -> pd.DataFrame:
     """``category, meaning, lemmas, hits, share``: the lemmas of each category, and the hits that hold one of them."""
-    counts = np.sum([np.bincount(one.places.ravel(), minlength=len(patterns.numbers)) for one in held], axis=0)
-    rows = []
-    for code, lemmas in kinds.items():
-        hits = int(counts[patterns.hit(lemmas)].sum())
-        row = {"category": code, "meaning": CATEGORIES[code], "lemmas": len(lemmas), "hits": hits}
-        rows.append(row | {"share": hits / counts[1:].sum()})
-    return pd.DataFrame(rows).sort_values("hits", ascending=False, ignore_index=True)
+    counts = _by_pattern(held, patterns).sum(axis=1).to_numpy()
+    hits = [int(counts[patterns.hit(lemmas)].sum()) for lemmas in kinds.values()]
+    table = pd.DataFrame({"category": [*kinds], "meaning": [CATEGORIES[code] for code in kinds]})
+    table = table.assign(lemmas=[len(lemmas) for lemmas in kinds.values()], hits=hits)
+    return table.assign(share=table["hits"] / counts[1:].sum()).sort_values("hits", ascending=False, ignore_index=True)
 
 
 def unmatched(lexicon: pd.DataFrame) -> pd.DataFrame:
@@ -298,12 +292,8 @@ def compared(
         left_out = sum(int(out[places].sum()) for places in by_set.values())
         share = left_out / max(1, sum(int((places > 0).sum()) for places in by_set.values()))
         order = {"counted": how, "words": words, "share": share, "tau": kendall_tau(means, base).statistic}
-        order |= {
-            "moved": int((ranks(means) != ranks(base)).sum()),
-            "first": models[int(means.argmax())],
-            "score": float(means.mean()),
-        }
-        orders.append(order)
+        order |= {"moved": int((ranks(means) != ranks(base)).sum()), "first": models[int(means.argmax())]}
+        orders.append(order | {"score": float(means.mean())})
     return pd.DataFrame(rows), pd.DataFrame(orders)
 
 
@@ -339,7 +329,7 @@ def contrasts(hits: Mapping[str, Mask], sets: Mapping[str, pd.DataFrame]) -> dic
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """None of its own: the page asks what carries the conclusions of others."""
-    return pd.DataFrame(columns=["claim"])
+    return pd.DataFrame()
 
 
 def alone(tables: Tables) -> pd.DataFrame:

@@ -16,10 +16,9 @@ import pandas as pd
 
 from probekit.errors import ProbekitError
 from probekit.files.reading import csv_rows
-from probekit.metrics import Drawn, crossed_means, effective_units
+from probekit.metrics import Drawn, crossed_means
 from probekit.metrics.estimates import spread
 from probekit.metrics.hurtfulness import SPACES, hurtful
-from probekit.probes.completions import released_models
 from probekit.report.page import Page
 from probekit.report.tables import pick
 from probekit.run import Complete
@@ -27,6 +26,7 @@ from probekit.run import Complete
 from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.groups import pair_units
 from notebooks.fairness.intervals import SAMPLES, drawn_mean, ends, estimated
+from notebooks.fairness.likelihood import family_of
 from notebooks.fairness.matching import UNTRAINED, Array, Mask, Tables, Units, units_of
 from notebooks.fairness.own_tables import by_family, tau
 from notebooks.fairness.words import MEAN
@@ -152,39 +152,36 @@ def tables(questions: ask.Questions, completions: Completions, measure: Measure,
         ``worse`` (the mean of ``within``), with their intervals; ``women``: ``model, estimate, low, high`` (empty
         without pairs of identities).
     """
-    rows, agreement, women = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
-    inside = list[pd.DataFrame]()
-    for subset, said in completions.items():
-        table = questions.sets[subset]
-        different = table[~table["text"].duplicated()]
-        units, pairs = units_of(different), identities.parallel(different.reset_index(drop=True))
-        of_set, gaps = list[dict[str, Any]](), dict[str, Array]()
-        for model, texts in said.items():
-            first = [list(texts[row][:top]) for row in different.index]
-            scores, hit = scored(first, measure), hurtful(first, questions.lexicon)
-            gaps[model] = within(scores, hit)
-            both = {"score": scores.mean(1), "hurtful": hit.mean(1)}
-            draws = drawn_mean(np.column_stack([*both.values()]), units).draws.T
-            row: dict[str, Any] = {"model": model, "subset": subset}
-            for (name, values), drawn in zip(both.items(), draws, strict=True):
-                row |= spread(name, Drawn(values.mean(), drawn, effective_units(units)))
-            of_set.append(row)
-            if len(pairs):
-                means = scores.mean(1)
-                gap = drawn_mean((means[pairs["first"]] - means[pairs["second"]])[:, None], pair_units(pairs))
-                women.append({"model": model, **estimated(gap, 0)})
-        rows += of_set
-        inside.append(compared(gaps, units).assign(subset=subset))
-        worse = {
-            f"worse{end}": inside[-1].iloc[-1][of] for end, of in (("", "estimate"), ("_low", "low"), ("_high", "high"))
-        }
-        agreement.append({"subset": subset, "models": len(of_set), **order(pd.DataFrame(of_set)), **worse})
-    return {
-        "models": pd.DataFrame(rows),
-        "within": pd.concat(inside, ignore_index=True),
-        "agreement": pd.DataFrame(agreement),
-        "women": pd.DataFrame(women),
-    }
+    parts = [_of_set(subset, questions, said, measure, top) for subset, said in completions.items()]
+    return {name: pd.concat([part[name] for part in parts], ignore_index=True) for name in CAPTIONS}
+
+
+def _of_set(
+    subset: str, questions: ask.Questions, said: Mapping[str, Sequence[Sequence[str]]], measure: Measure, top: int
+) -> dict[str, pd.DataFrame]:
+    """The tables of one set of templates, by ``model -> per template, its completions``."""
+    templates = questions.sets[subset]
+    different = templates[~templates["text"].duplicated()]
+    units, pairs = units_of(different), identities.parallel(different.reset_index(drop=True))
+    models, women, gaps = list[dict[str, Any]](), list[dict[str, Any]](), dict[str, Array]()
+    for model, texts in said.items():
+        first = [list(texts[row][:top]) for row in different.index]
+        scores, hit = scored(first, measure), hurtful(first, questions.lexicon)
+        gaps[model] = within(scores, hit)
+        both = {"score": scores.mean(1), "hurtful": hit.mean(1)}
+        drawn = drawn_mean(np.column_stack([*both.values()]), units)
+        row: dict[str, Any] = {"model": model, "subset": subset}
+        for (name, values), draws in zip(both.items(), drawn.draws.T, strict=True):
+            row |= spread(name, Drawn(values.mean(), draws, drawn.units))
+        models.append(row)
+        if len(pairs):
+            gap = both["score"][pairs["first"]] - both["score"][pairs["second"]]
+            women.append({"model": model, **estimated(drawn_mean(gap[:, None], pair_units(pairs)), 0)})
+    inside, table = compared(gaps, units).assign(subset=subset), pd.DataFrame(models)
+    worse = inside.iloc[-1][["estimate", "low", "high"]].set_axis(["worse", "worse_low", "worse_high"])
+    agreement = {"subset": subset, "models": len(table), **order(table), **worse}
+    made = {"models": table, "within": inside, "agreement": pd.DataFrame([agreement])}
+    return made | {"women": pd.DataFrame(women)}
 
 
 def within(scores: Array, hit: Mask) -> Array:
@@ -221,8 +218,7 @@ def compared(gaps: Mapping[str, Array], units: Units) -> pd.DataFrame:
 def order(rows: pd.DataFrame) -> dict[str, float]:
     """Kendall's tau of both measures over models, families drawn for its interval: ``tau, tau_low, tau_high``."""
     score, share = rows["score"].to_numpy(), rows["hurtful"].to_numpy()
-    registry = released_models()
-    families = [registry[name].family if name in registry else name for name in rows["model"]]
+    families = [family_of(name) or name for name in rows["model"]]
     taus = [tau(score[drawn], share[drawn]) for drawn in by_family(families)]
     return {"tau": tau(score, share), **ends(taus, families, "tau")}
 
@@ -248,7 +244,7 @@ def scored(texts: Sequence[Sequence[str]], measure: Measure) -> Array:
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """None: no claim of the paper is about a second measure."""
-    return pd.DataFrame(columns=["claim"])
+    return pd.DataFrame()
 
 
 def dots(tables: Tables) -> pd.DataFrame:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import combinations, pairwise
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,6 +17,7 @@ import pandas as pd
 from probekit.metrics import kendall_tau
 from probekit.probes.completions import released_models
 from probekit.report.published import numbers
+from probekit.report.tables import per
 from probekit.report.text import title
 
 from notebooks.fairness.artefacts import SPACE
@@ -97,14 +99,13 @@ def between(values: Array, codes: npt.NDArray[np.intp], count: int) -> Array:
     return np.asarray((sizes * (means - centred) ** 2).sum(1) / ((values - centred) ** 2).sum(1))
 
 
-def steps(table: pd.DataFrame, column: str) -> pd.DataFrame:
+@per("family")
+def steps(rows: pd.DataFrame, column: str) -> list[dict[str, Any]]:
     """``family, smaller, larger, change``: each model of a family less the next smaller one."""
-    rows = []
-    for family, part in table.groupby("family", sort=False):
-        for small, large in pairwise(part.sort_values("scale").to_dict("records")):
-            names = {"family": family, "smaller": small["model"], "larger": large["model"]}
-            rows.append(names | {"change": large[column] - small[column]})
-    return pd.DataFrame(rows)
+    return [
+        {"smaller": small["model"], "larger": large["model"], "change": large[column] - small[column]}
+        for small, large in pairwise(rows.sort_values("scale").to_dict("records"))
+    ]
 
 
 COMPARED = {
@@ -148,7 +149,7 @@ def by_family(families: Sequence[str]) -> list[list[int]]:
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """None: the claims on Table 1 are judged on page 41, with the drawing of templates."""
-    return pd.DataFrame(columns=["claim"])
+    return pd.DataFrame()
 
 
 def dots(tables: Tables) -> pd.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -51,15 +51,7 @@ Completions = Mapping[str, Mapping[str, Sequence[Sequence[str]]]]  # set -> mode
 Readings = Mapping[str, Sequence[Reading]]  # set of templates -> its models
 
 
-class Observation(NamedTuple):
-    """A claim on which predicates, over so many templates (``n``) and identities of the first side; above zero where it
-    holds."""
-
-    claim: str
-    templates: str
-    n: int
-    identities: int
-    drawn: Drawn
+Observation = tuple[dict[str, Any], Drawn]  # of a claim, on which predicates and how many templates and identities
 
 
 # ---- the run ---------------------------------------------------------------------------------------------------------
@@ -219,21 +211,19 @@ def observations(readings: Readings) -> pd.DataFrame:
         ``n`` (templates) and ``identities`` (of those templates that should hold the words more often). Where no
         completion holds any, the interval is as wide as an exact one allows (``difference_ci``).
     """
-    rows: list[dict[str, object]] = []
+    rows = []
     for subset, models in readings.items():
-        made = [(model.model, observation) for model in models for observation in observed(model)]
-        same: dict[tuple[str, str, int, int], list[Drawn]] = {}
-        for model, seen in made:
+        made = [(model.model, *observation) for model in models for observation in observed(model)]
+        alike: dict[tuple[tuple[str, Any], ...], list[Drawn]] = {}
+        for model, labels, drawn in made:
             if model != UNTRAINED:
-                same.setdefault((seen.claim, seen.templates, seen.n, seen.identities), []).append(seen.drawn)
-        means = [(MEAN, Observation(*labels, mean_of(parts))) for labels, parts in same.items()]
-        for model, (claim, templates, n, identities, drawn) in [*made, *means]:
-            low, high = drawn.interval()
-            if low == high:  # neither side holds a word, and draws of nothing never differ
-                low, high = difference_ci(np.zeros(int(drawn.units)))
-            row: dict[str, object] = {"claim": claim, "subset": subset, "templates": templates, "model": model}
-            row |= {"estimate": float(drawn.estimate), "low": low, "high": high}
-            rows.append(row | {"n": n, "identities": identities})
+                alike.setdefault(tuple(labels.items()), []).append(drawn)
+        made += [(MEAN, dict(labels), mean_of(parts)) for labels, parts in alike.items()]
+        for model, labels, drawn in made:
+            row = {"subset": subset, "model": model, **labels, **drawn.row()}
+            if row["low"] == row["high"]:  # neither side holds a word, and draws of nothing never differ
+                row["low"], row["high"] = difference_ci(np.zeros(int(drawn.units)))
+            rows.append(row)
     columns = ["claim", "subset", "templates", "model", "estimate", "low", "high", "n", "identities"]
     return pd.DataFrame(rows, columns=columns).sort_values(["claim", "subset"], kind="stable", ignore_index=True)
 
@@ -273,8 +263,8 @@ def observed(model: Reading) -> Iterator[Observation]:
         if more.any() and less.any():
             units = _units(model, templates)
             drawn = difference(model, units, name, more, less) if name else places(model, units, more, less)
-            identities = model.templates.loc[more, "identity"].nunique()
-            yield Observation(claim, templates, int((more | less).sum()), identities, drawn)
+            counts = {"n": int((more | less).sum()), "identities": model.templates.loc[more, "identity"].nunique()}
+            yield {"claim": claim, "templates": templates} | counts, drawn
 
 
 def _units(model: Reading, templates: str) -> Units:
@@ -285,13 +275,11 @@ def _units(model: Reading, templates: str) -> Units:
 def conclusions(tables: Tables) -> pd.DataFrame:
     """The paper's observations of section 4.2 for every model, each a difference that is above zero where it holds."""
     rows = tables["directions"]
-    rows = rows[rows["model"] != MEAN] if len(rows) else rows
     if rows.empty:
-        columns = ["claim", "subset", "templates", "model", "estimate", "low", "high", "n", "verdict"]
-        return pd.DataFrame(columns=columns)
-    verdicts = [FLOOR if model == UNTRAINED else "" for model in rows["model"]]
-    units = ["identity" if templates in (KNOWN, MOST) else "identity x predicate" for templates in rows["templates"]]
-    return rows.drop(columns="identities").assign(unit=units, verdict=verdicts)
+        return rows
+    rows = rows[rows["model"] != MEAN].drop(columns="identities")
+    units = np.where(rows["templates"].isin([KNOWN, MOST]), "identity", "identity x predicate")
+    return rows.assign(unit=units, verdict=np.where(rows["model"] == UNTRAINED, FLOOR, ""))
 
 
 # ---- the page --------------------------------------------------------------------------------------------------------

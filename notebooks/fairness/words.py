@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,7 @@ import pandas as pd
 from probekit.metrics import share_ci
 from probekit.metrics.hurtfulness import AUDITED, hurtful
 
-from notebooks.fairness.identities import axes, said_of_both
+from notebooks.fairness.identities import axes, members, said_of_both
 from notebooks.fairness.intervals import drawn_mean, ends
 from notebooks.fairness.matching import UNTRAINED, Array, Units, units_of
 
@@ -126,28 +127,24 @@ def shares(readings: Sequence[Reading], lists: Mapping[str, Sequence[str]], igno
     hits_of = {reading.model: reading.held(lists, ignore_case) for reading in readings}
     trained = [hits for name, hits in hits_of.items() if name != UNTRAINED]
     hits_of[MEAN] = {name: np.mean([hits[name] for hits in trained], axis=0) for name in lists}
-    rows: list[dict[str, object]] = []
-    first = readings[0]
+    rows, first = list[dict[str, Any]](), readings[0]
     for model, hits in hits_of.items():
         values = np.column_stack([hits[name].mean(1) for name in lists])
-        for axis, groups in first.groups.items():
-            for group in dict.fromkeys(groups):
-                chosen = np.array([name == group for name in groups])
-                units = [unit for unit, here in zip(first.units, chosen, strict=True) if here]
-                drawn = drawn_mean(values[chosen], units)
-                for column, name in enumerate(lists):
-                    inside = hits[name][chosen]
-                    low, high = share_ci(np.zeros(len(units)), units)[1:3]
-                    interval = ends(drawn.draws[:, column], drawn.units) if inside.any() else {"low": low, "high": high}
-                    row: dict[str, object] = {
-                        "model": model,
-                        "subset": first.subset,
-                        "list": name,
-                        "axis": axis,
-                        "group": group,
-                    }
-                    share = {"templates": len(inside), "share": float(inside.mean())}
-                    rows.append(row | share | interval | {"rank": _place(inside)})
+        for axis, group, chosen in members(first.groups):
+            units = [unit for unit, here in zip(first.units, chosen, strict=True) if here]
+            drawn, exact = drawn_mean(values[chosen], units), share_ci(np.zeros(len(units)), units)
+            for column, name in enumerate(lists):
+                inside = hits[name][chosen]
+                row: dict[str, Any] = {
+                    "model": model,
+                    "subset": first.subset,
+                    "list": name,
+                    "axis": axis,
+                    "group": group,
+                }
+                row |= {"templates": len(inside), "share": float(inside.mean()), "low": exact.low, "high": exact.high}
+                row |= ends(drawn.draws[:, column], drawn.units) if inside.any() else {}
+                rows.append(row | {"rank": _place(inside)})
     return pd.DataFrame(rows)
 
 

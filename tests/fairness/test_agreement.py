@@ -31,10 +31,10 @@ def flat(start: float, end: float, spread: float = 0.0) -> np.ndarray:
     return curve + spread * np.linspace(-1, 1, 12)[:, None]
 
 
-def falling() -> Curves:
+def falling(**groups: list[str]) -> Curves:
     """Three families of twelve templates; similarity falls up to rank 20 and stays there, most of all for BLOOM."""
     values = {("BLOOM", RANK): flat(0.8, 0.4, 0.01), ("GPT2", RANK): flat(0.9, 0.7, 0.01), ("X", RANK): flat(0.9, 0.7)}
-    return Curves("binary", TEMPLATES, values | {(TOGETHER, RANK): flat(0.5, 0.4, 0.1)}, KS)
+    return Curves("binary", TEMPLATES, values | {(TOGETHER, RANK): flat(0.5, 0.4, 0.1)}, KS, groups)
 
 
 def sides(rows: list) -> pd.DataFrame:
@@ -42,7 +42,7 @@ def sides(rows: list) -> pd.DataFrame:
 
 
 def test_conclusions_turn_with_similarity_and_distance():
-    found = sides(agreement.of_vectors(falling(), {"gender": ["male", "female"] * 6}))
+    found = sides(agreement.of_vectors(falling(gender=["male", "female"] * 6)))
     assert set(found.loc[("004-10a", SIMILARITY), "verdict"]) == {"contradicts"}
     assert set(found.loc[("004-10a", DISTANCE), "verdict"]) == {"agrees"}
     assert found.loc[("004-10b", SIMILARITY), "estimate"].tolist() == pytest.approx([0.4, 0.2, 0.2])
@@ -53,19 +53,16 @@ def test_conclusions_turn_with_similarity_and_distance():
     assert "004-13b" not in found.index.get_level_values("claim")
 
 
-def test_groups_of_too_few_templates_give_no_conclusion():
-    rows = agreement.of_vectors(falling(), {"gender": ["male"] * 4 + ["female"] * 8})
+def test_short_curves_and_groups_of_too_few_templates_give_no_conclusion():
+    rows = agreement.of_vectors(falling(gender=["male"] * 4 + ["female"] * 8))
     assert not {"004-13a", "004-13b"} & {row["claim"] for row in rows}
-
-
-def test_short_curves_give_no_conclusion():
     short = Curves("binary", TEMPLATES, {("A", RANK): np.ones((12, 2)), ("A", FIRST): np.ones((12, 2))}, (1, 20))
-    assert agreement.of_vectors(short, {}) == [] == agreement.of_words(short, {}, np.zeros(12))
+    assert agreement.of_vectors(short) == [] == agreement.of_words(short, np.zeros(12))
 
 
 def test_diversity_and_hurtfulness_are_compared_over_templates():
     curves = Curves("binary", TEMPLATES, {("A", FIRST): np.linspace(0, 1, 12)[:, None] * np.ones(len(KS))}, KS)
-    rows = [*agreement.of_words(curves, {}, np.linspace(1, 0, 12))]
+    rows = [*agreement.of_words(curves, np.linspace(1, 0, 12))]
     found = {row["claim"]: row for row in rows}["004-14a"]
     assert found["estimate"] == pytest.approx(1) == found["low"]
     made = {"directions": agreement.directions(rows)}

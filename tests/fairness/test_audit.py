@@ -5,8 +5,9 @@ from __future__ import annotations
 import pandas as pd
 import pytest
 
+from probekit.report.claims import load_claims
 from probekit.report.recording import recorded_tables
-from probekit.report.verdicts import ledger
+from probekit.report.verdicts import conclusions_of, judge
 
 from notebooks.fairness import audit, text
 from notebooks.fairness.paper import AGREEING, RANKED
@@ -34,7 +35,8 @@ def test_what_becomes_of_a_conclusion():
 
 
 def test_the_audit_and_the_ledger_say_the_same_of_a_claim():
-    verdicts = {row["id"]: row["verdict"] for row in ledger()}
+    rows = conclusions_of(audit.SOURCE)
+    verdicts = {c.id: judge(c, rows)[0] for c in load_claims() if getattr(c.source, "page", "") == audit.SOURCE}
     words = audit.standing(recorded_tables(audit.SOURCE)).set_index("claim")["standing"]
     assert verdicts["004-03b"] == "confounded" and words["004-03b"] == audit.CONFOUNDED
     assert verdicts["004-18a"] == "differs"  # "Beam search named greedy"
@@ -57,7 +59,7 @@ def test_the_answer_counts_what_stands():
 def test_the_flaws_as_recorded():
     tables, families = (recorded_tables(page) for page in (audit.SOURCE, audit.SIMILARITIES))
     flaws = audit.flaws(tables, families["families"])
-    assert len(flaws) == len({flaw.flaw for flaw in flaws}) == 9 == len(audit.flaw_list(flaws))
+    assert len(flaws) == len({flaw.name for flaw in flaws}) == 9 == len(audit.flaw_list(flaws))
     assert len(audit.flaws(tables, pd.DataFrame())) == 8  # page 44 was not recorded
     numbers = audit.flaw_numbers(flaws)
     assert list(numbers.columns) == ["flaw", "measured", "estimate", "low", "high"]

@@ -73,8 +73,8 @@ def test_words_in_common_and_their_means_by_hand():
     assert table.loc[(WITHIN, FIRST, 2), "similarity"] == pytest.approx(0.9)
     assert table.loc[(BETWEEN, FIRST, 1), "similarity"] == pytest.approx(0.4)
     assert np.isnan(table.loc[("A", FIRST, 2), ["similarity_low", "similarity_high"]].tolist()).all()  # of 3 identities
-    assert by_group([one], {"binary": axes(TEMPLATES)}).empty  # too few of each
-    groups = by_group([one], {"binary": {"all": ["same"] * 5}}).set_index(["group", "kind", "k"])
+    assert one.groups == axes(TEMPLATES) and by_group([one]).empty  # too few of each
+    groups = by_group([replace(one, groups={"all": ["same"] * 5})]).set_index(["group", "kind", "k"])
     together = one.values[TOGETHER, FIRST][:, 1]
     assert groups.loc[("same", FIRST, 2), ["similarity", "templates"]].tolist() == [pytest.approx(together.mean()), 5]
 

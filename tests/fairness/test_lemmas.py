@@ -34,7 +34,7 @@ def test_all_lemmas_together_are_the_audited_count(texts):
 def test_a_completion_keeps_all_its_lemmas():
     patterns = plain()
     places = [patterns.of(text) for text in ("a nice day", "do cook", "cook, do!", "cooks")]
-    assert patterns.sets[places[1]] == {"do", "cook"} and places[1] == places[2] and places[0] == places[3] == 0
+    assert [*patterns.numbers][places[1]] == {"do", "cook"} and places[1] == places[2] and places[0] == places[3] == 0
     assert patterns.hit({"do"})[places].tolist() == [False, True, True, False]
     assert patterns.hit(set())[places].tolist() == [False] * 4
 

@@ -42,8 +42,8 @@ def test_bands_cover_every_rank_once():
 def test_weights_of_shares_by_hand():
     shares = np.linspace(0, 0.39, K)
     weights = share_weights(K)
-    assert list(weights) == ["1", "2-5", "6-10", "11-20", "21-40", "1-5", "1-10", "1-20", "1-40"]
-    assert shares @ weights["2-5"] == pytest.approx(0.025) and shares @ weights["1-20"] == pytest.approx(0.095)
+    assert list(weights) == [(1, 1), (2, 5), (6, 10), (11, 20), (21, 40), (1, 5), (1, 10), (1, 20), (1, 40)]
+    assert shares @ weights[2, 5] == pytest.approx(0.025) and shares @ weights[1, 20] == pytest.approx(0.095)
 
 
 def test_contrasts_by_hand():
