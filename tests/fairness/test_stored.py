@@ -93,6 +93,7 @@ def test_ours_are_computed_as_theirs(tmp_path, monkeypatch):
         {
             "text": [f"{who} {n} [MASK]." for who in ("she", "he") for n in (1, 2, 1, 3, 4, 5)],
             "identity": ["she"] * 6 + ["he"] * 6,
+            "category": ["female"] * 6 + ["male"] * 6,
         }
     )  # the third of each repeats its first
     said = {m.name: [[f"{m.name}{row % 3}{k % 7}" for k in range(100)] for row in range(12)] for m in models}
