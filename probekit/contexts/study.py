@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
@@ -23,6 +23,7 @@ from probekit.errors import ProbeError
 from probekit.metrics.context import rank_change
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
+from probekit.scoring.question import Question
 from probekit.scoring.rank import rank_targets_work
 from probekit.store import Store, Work, answer
 
@@ -246,3 +247,13 @@ def _change(
         "copied": any(rank[after, entity] == 1 for entity in _present(row)),
         "copied_bare": any(rank[bare, entity] == 1 for entity in _present(row)),
     }
+
+
+@dataclass(frozen=True, eq=False)
+class RankSteps(Question):
+    """``rank_steps`` as data."""
+
+    makes = rank_steps_work
+    steps: pd.DataFrame
+    entities: Mapping[str, Sequence[str]]
+    answers: bool = False

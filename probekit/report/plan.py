@@ -18,7 +18,7 @@ from probekit.report.paths import source
 from probekit.report.run import found_paths
 from probekit.report.sources import complete, pages, studies
 from probekit.run.answers import LOADING, Answer, Models
-from probekit.run.questions.base import Question
+from probekit.scoring.question import Question
 from probekit.store import Store, Work, answer
 
 STAND_INS = {"masked": "zoo/bert-tiny", "causal": "zoo/llama-tiny", "seq2seq": "zoo/t5-tiny"}

@@ -1,13 +1,18 @@
-"""Questions to models as data, and who answers them: this process, or the workers of a Dask cluster."""
+"""Who answers questions to models: this process, or the workers of a Dask cluster; and all kinds of questions."""
 
+from probekit.contexts.study import RankSteps
 from probekit.run.answers import Answer, answer, fill
-from probekit.run.questions.base import Describe, Question
-from probekit.run.questions.completions import Complete
-from probekit.run.questions.contexts import Decode, RankSteps
-from probekit.run.questions.ranking import Rank, RankSameLength, RankWithin
-from probekit.run.questions.rationales import Attribute, Erase, Predict
-from probekit.run.questions.texts import Perplexity
-from probekit.run.questions.vectors import Embed
+from probekit.scoring.completions.mining import Complete
+from probekit.scoring.decoding import Decode
+from probekit.scoring.embeddings import Embed
+from probekit.scoring.lengths import RankSameLength
+from probekit.scoring.perplexity import Perplexity
+from probekit.scoring.predictions import Predict
+from probekit.scoring.question import Describe, Question
+from probekit.scoring.rank import Rank
+from probekit.scoring.saliency.erasure import Erase
+from probekit.scoring.saliency.word_scores import Attribute
+from probekit.scoring.within import RankWithin
 
 __all__ = [
     "Answer",

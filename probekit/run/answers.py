@@ -16,7 +16,7 @@ from probekit.files import progress
 from probekit.files.naming import shown_name, without_folders
 from probekit.models.model import Kind, Model
 from probekit.models.source import Source
-from probekit.run.questions.base import Question
+from probekit.scoring.question import Question
 from probekit.store import Store, Work
 from probekit.store import answer as answer_work
 

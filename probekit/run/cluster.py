@@ -26,7 +26,7 @@ from probekit.files.progress import bar
 from probekit.files.reading import read_text, yaml_value
 from probekit.models.source import Source
 from probekit.run.answers import Models
-from probekit.run.questions.base import Question
+from probekit.scoring.question import Question
 from probekit.store import Store, Work
 
 log = logging.getLogger(__name__)

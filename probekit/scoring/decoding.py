@@ -19,6 +19,7 @@ from probekit.files import canonical, digest
 from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.scoring.forward import Row, mask_logits
+from probekit.scoring.question import Question
 from probekit.scoring.slots import Slot, encode_slots
 from probekit.store import Store, Work, answer
 
@@ -189,3 +190,11 @@ def _answers(model: Model, beams: Sequence[Beam]) -> tuple[list[str], list[float
         text = model.tokenizer.decode([token for token in one.tokens if token is not None]).strip()
         kept.setdefault(normalised(text), (text, one.log_prob))
     return [text for text, _ in kept.values()], [log_prob for _, log_prob in kept.values()]
+
+
+@dataclass(frozen=True, eq=False)
+class Decode(Question):
+    """``decode`` as data."""
+
+    makes = decode_work
+    prompts: Sequence[str]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -12,10 +13,12 @@ import pandas as pd
 from probekit.errors import ModelError
 from probekit.files import canonical, digest
 from probekit.files.progress import Progress
+from probekit.models.encoder import load_encoder
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS
 from probekit.scoring.forward import Row, padded
 from probekit.scoring.memory import within_memory
+from probekit.scoring.question import Question
 from probekit.store import Store, Work, answer
 
 if TYPE_CHECKING:
@@ -112,3 +115,20 @@ def _vectors(encoder: Model, rows: Sequence[Ids], budget: int, progress: Progres
         found[batch] = units.cpu().numpy()
         progress.add(len(batch))
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Embed(Question):
+    """``embed`` as data, of a model loaded as an encoder."""
+
+    makes = embed_work
+    texts: Sequence[str]
+
+    @property
+    def name(self) -> str:
+        return f"{super().name}, encoder"  # the model of that name is another network
+
+    def load(self, loading: Mapping[str, Any], read: bool) -> Model:
+        if isinstance(self.model, Model):
+            return self.model
+        return load_encoder(self.model, loading.get("device", "auto"), read)

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import pandas as pd
 
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.plan import make_plan
+from probekit.scoring.question import Question
 from probekit.scoring.rank import rank_plan_work
 from probekit.scoring.slots import encode_candidates, follows_space
 from probekit.store import Store, Work, answer
@@ -98,3 +99,14 @@ def same_length_work(model: Model, probe: Probe, spaced: bool, length: int, rows
     )
     plan = make_plan(model, asked, golds, "probe")  # of one length, all may hold the unknown token
     return rank_plan_work(model, asked, golds, plan)
+
+
+@dataclass(frozen=True, eq=False)
+class RankSameLength(Question):
+    """Some prompts of ``rank_same_length``, whose golds have one number of tokens, as data."""
+
+    makes = same_length_work
+    probe: Probe
+    spaced: bool
+    length: int
+    rows: Sequence[int]

@@ -4,6 +4,7 @@ perplexity of texts under a causal one."""
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -14,6 +15,7 @@ from probekit.files import canonical, digest
 from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.scoring.forward import Row, mask_logits
+from probekit.scoring.question import Question
 from probekit.scoring.slots import Slot
 from probekit.scoring.statements.likelihood import beginning
 from probekit.scoring.statements.trie import Branch, token_log_probs
@@ -148,3 +150,11 @@ def _likelihoods(
         total[paths[number][0]] += values.sum()
     progress.add(sum(len(ids[text]) for text in texts))
     return pd.DataFrame({"text": texts, "log_prob": total})
+
+
+@dataclass(frozen=True, eq=False)
+class Perplexity(Question):
+    """``pseudo_perplexity`` as data."""
+
+    makes = pseudo_perplexity_work
+    texts: Sequence[str]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 import pandas as pd
@@ -11,6 +12,7 @@ from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
 from probekit.scoring.forward import mask_logits
+from probekit.scoring.question import Question
 from probekit.scoring.saliency.inputs import encode_inputs, gold_tokens
 from probekit.store import Store, Work, answer
 
@@ -98,3 +100,12 @@ def best_sequences(log_probs: torch.Tensor, top: int) -> list[tuple[float, tuple
         longer = [(s + score, (*t, token)) for s, t in found for score, token in zip(scores, ids, strict=True)]
         found = sorted(longer, key=lambda one: (-one[0], one[1]))[:top]
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Predict(Question):
+    """``predict_slots`` as data."""
+
+    makes = predict_slots_work
+    items: RationaleSet
+    top: int = 3

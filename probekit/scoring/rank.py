@@ -9,6 +9,7 @@ number of entities. Other scores, and other kinds of models, read the statement 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import pandas as pd
@@ -18,6 +19,7 @@ from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.plan import Competitors, Plan, Targets, check_candidates, make_plan
+from probekit.scoring.question import Question
 from probekit.scoring.scores import Score
 from probekit.scoring.shard import rank_shard
 from probekit.scoring.slots import Unknown
@@ -137,6 +139,17 @@ def rank_targets_work(
     plan = make_plan(model, probe, targets, candidates, unknown, score)
     check_candidates(model, probe, plan)
     return rank_plan_work(model, probe, targets, plan, ties, batch_tokens, candidates, top, unknown)
+
+
+@dataclass(frozen=True, eq=False)
+class Rank(Question):
+    """``rank_targets`` as data."""
+
+    makes = rank_targets_work
+    probe: Probe
+    targets: Targets
+    top: int = 0
+    score: Score | None = None
 
 
 def rank_plan_work(

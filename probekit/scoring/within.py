@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import cast
 
 import numpy as np
@@ -15,6 +15,7 @@ from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.scoring.plan import check_candidates, make_plan
+from probekit.scoring.question import Question
 from probekit.scoring.rank import VERSION, Ties, gathered, scored_by, work_of_plan
 from probekit.scoring.scores import Score
 from probekit.scoring.shard import rank_shard_within
@@ -96,3 +97,12 @@ def rank_within_work(
         return found
 
     return work_of_plan("rank_within", key, f"{model.name} on {probe.name}, {len(lists)} lists", plan, shard, finish)
+
+
+@dataclass(frozen=True, eq=False)
+class RankWithin(Question):
+    """``rank_within`` as data."""
+
+    makes = rank_within_work
+    probe: Probe
+    lists: Mapping[str, Sequence[str]]

@@ -62,7 +62,7 @@ def test_steps_know_exposure_and_relation():
 def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     models = {name: replace(small("bert"), name=name) for name in ("one", "two")}
-    monkeypatch.setattr("probekit.run.questions.base.load_model", lambda name, **loading: models[name])
+    monkeypatch.setattr("probekit.scoring.question.load_model", lambda name, **loading: models[name])
     looked = ask.look_all(["demo"], triples=2, most=3)
     page = a_page(tmp_path / "out")
     done = ask.ask_all(page, ["one", "two"], looked)

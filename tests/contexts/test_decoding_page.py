@@ -26,7 +26,7 @@ def page(tmp_path, monkeypatch) -> Page:
 
 
 def models(monkeypatch: pytest.MonkeyPatch, **of: Model) -> None:
-    monkeypatch.setattr("probekit.run.questions.base.load_model", lambda name, **loading: of[name])
+    monkeypatch.setattr("probekit.scoring.question.load_model", lambda name, **loading: of[name])
 
 
 def test_the_first_right_answer_counts_as_squad_compares_it():
@@ -59,7 +59,7 @@ def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
     answers = pd.DataFrame({"answers": [ANSWERS[n >= len(asked)] for n in range(2 * len(asked))]})
     answers.attrs["counts"] = dict.fromkeys(decoding.CALLS[1:], 7)
     finished = Work("decoding", {}, "", [], lambda *_: answers, lambda _: answers)
-    monkeypatch.setattr("probekit.run.questions.contexts.decode_work", lambda model, prompts: finished)
+    monkeypatch.setattr("probekit.scoring.decoding.Decode.makes", lambda model, prompts: finished)
     monkeypatch.setattr(
         decoding, "chosen", lambda *_: asked.assign(target="target", correct=[["target", "other"]] * len(asked))
     )

@@ -97,7 +97,7 @@ def test_wordings_are_noted_apart_and_nothing_is_scored_twice(
 ) -> None:
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     monkeypatch.setattr(
-        "probekit.run.questions.base.load_model", lambda name, **loading: replace(small("bert"), name=name)
+        "probekit.scoring.question.load_model", lambda name, **loading: replace(small("bert"), name=name)
     )
     page, looked = a_page(tmp_path / "out", "24_biases"), [*reworded(Source("own", probe, DOCUMENTS)), *bare(probe)]
     ranked = ask.ask_all(page, ["one"], looked, answers=True)

@@ -151,7 +151,7 @@ def test_a_run_of_ones_own_file_asks_every_list(tmp_path, monkeypatch):
     file = tmp_path / "my.jsonl"
     file.write_text('{"text": "It is [MASK] .", "gold": ["town"]}\n{"text": "[MASK] is", "gold": ["x"]}\n')
     model = replace(small("bert"), name="m")
-    monkeypatch.setattr("probekit.run.questions.base.load_model", lambda name, **loading: model)
+    monkeypatch.setattr("probekit.scoring.question.load_model", lambda name, **loading: model)
     loaded = entities.load([str(file)], {"my": ["demo/natural"]})
     given = {key: entry["default"] for key, entry in parameters("17_entities").items()}
     page = Page("17_entities", given | {"out": str(tmp_path / "out")})

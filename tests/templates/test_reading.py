@@ -18,7 +18,7 @@ def test_the_own_object_is_read_in_its_place(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
     prompts = pd.DataFrame({"prompt_id": ["a"], "text": ["It is [MASK] ."], "gold": [["Port Velna", "town"]]})
     model = replace(small("bert"), name="m")
-    monkeypatch.setattr("probekit.run.questions.base.load_model", lambda name, **loading: model)
+    monkeypatch.setattr("probekit.scoring.question.load_model", lambda name, **loading: model)
     given = {key: entry["default"] for key, entry in parameters("16_perplexity").items()}
     page = Page("16_perplexity", given | {"out": str(tmp_path / "out")})
     found = reading.read_all(page, ["m"], [pk.Probe("mine", prompts, ["Port Velna", "town"])]).iloc[0]

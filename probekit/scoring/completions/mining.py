@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import cast
 
 import numpy as np
@@ -18,6 +18,7 @@ from probekit.scoring.completions import causal, masked, seq2seq
 from probekit.scoring.completions.asking import Options, refused
 from probekit.scoring.completions.beams import ends
 from probekit.scoring.forward import Row
+from probekit.scoring.question import Question
 from probekit.store import Store, Work, answer
 
 VERSION = 2  # of the completions: raise it whenever any of them can change
@@ -136,3 +137,12 @@ def _in_order(frames: Sequence[pd.DataFrame], wanted: Sequence[int], k: int) -> 
     result = found[columns].iloc[places].reset_index(drop=True)
     result.insert(0, "prompt_id", np.repeat(np.arange(len(wanted)), k))
     return result
+
+
+@dataclass(frozen=True, eq=False)
+class Complete(Question):
+    """``top_completions`` as data."""
+
+    makes = top_completions_work
+    prompts: Sequence[str]
+    k: int = 100

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Literal, cast
 
 import pandas as pd
@@ -12,6 +13,7 @@ from probekit.files.progress import Progress
 from probekit.metrics.rationale import ranked_words, rationale_length
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
+from probekit.scoring.question import Question
 from probekit.scoring.saliency.gradients import predicted
 from probekit.scoring.saliency.inputs import Input, encode_inputs
 from probekit.scoring.saliency.occlusion import probabilities, without
@@ -125,3 +127,12 @@ def _lost(
     found = pd.DataFrame(about, columns=["source", "erased", "record", "share", "words"])
     start = found["record"].map(whole)
     return found.assign(comprehensiveness=start - rest[::2], sufficiency=start - rest[1::2])
+
+
+@dataclass(frozen=True, eq=False)
+class Erase(Question):
+    """``erasure`` as data."""
+
+    makes = erasure_work
+    items: RationaleSet
+    saliencies: Mapping[str, pd.DataFrame]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import astuple
+from dataclasses import astuple, dataclass, field
 from typing import Any, Literal, cast, get_args
 
 import numpy as np
@@ -14,10 +14,12 @@ from probekit.files import canonical, digest
 from probekit.files.progress import Progress
 from probekit.models.model import Model
 from probekit.probes.rationales.record import RationaleSet
+from probekit.scoring.question import Question
 from probekit.scoring.saliency.attention import attention_scores
 from probekit.scoring.saliency.gradients import gradient_x_input, integrated_gradients, predicted
 from probekit.scoring.saliency.inputs import Input, encode_inputs
 from probekit.scoring.saliency.occlusion import occlusion
+from probekit.scoring.saliency.randomised import randomised
 from probekit.scoring.saliency.written import encode_written
 from probekit.store import Store, Work, answer
 
@@ -212,3 +214,30 @@ def _checked(method: str, options: Mapping[str, Any]) -> dict[str, Any]:
     if found.get("target", "gold") not in get_args(Target):
         raise ValueError(f"target must be one of {', '.join(get_args(Target))}, not {found['target']!r}")
     return found
+
+
+@dataclass(frozen=True, eq=False)
+class Attribute(Question):
+    """``attribute`` as data.
+
+    Args:
+        prompts, method, options: as there.
+        layers: with random weights from the head down, as ``randomised`` takes them; None for the model itself.
+        seed: of random weights.
+    """
+
+    items: RationaleSet
+    method: Method = "attention"
+    options: Mapping[str, Any] = field(default_factory=dict)
+    layers: int | Literal["all"] | None = None
+    seed: int = 0
+
+    @property
+    def copy_by(self) -> tuple[Any, ...]:
+        return () if self.layers is None else (self.layers, self.seed)
+
+    def copy(self, model: Model) -> Model:
+        return model if self.layers is None else randomised(model, self.layers, self.seed)
+
+    def work(self, model: Model) -> Work:
+        return attribute_work(model, self.items, self.method, **self.options)

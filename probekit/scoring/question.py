@@ -1,10 +1,10 @@
-"""A question to a model, whatever is asked."""
+"""A question to a model as data, whatever is asked; each kind stands beside the function that answers it."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, fields
+from typing import Any, ClassVar
 
 import pandas as pd
 
@@ -15,7 +15,7 @@ from probekit.store import Work
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Question:
-    """A question to one model; the fields of its kind say what is asked.
+    """A question to one model; the further fields of its kind are arguments of the function ``makes``.
 
     Args:
         model: as ``load_model`` takes it; or a loaded one, which no other machine is asked.
@@ -23,6 +23,7 @@ class Question:
         dtype: of the weights, in place of that of the run.
     """
 
+    makes: ClassVar[Callable[..., Work]]  # what the answer takes, of a loaded model and the arguments
     model: str | Model = field(kw_only=False)
     title: str = ""
     dtype: str = ""
@@ -45,8 +46,7 @@ class Question:
         """
         if isinstance(self.model, Model):
             return self.model
-        given = {**loading, "dtype": self.dtype} if self.dtype else loading
-        model = load_model(self.model, **given, read=read)
+        model = load_model(self.model, **{**loading, "dtype": self.dtype} if self.dtype else loading, read=read)
         return model.renamed(self.title) if self.title else model
 
     def copy(self, model: Model) -> Model:
@@ -59,7 +59,9 @@ class Question:
         Raises:
             ProbekitError: the question is not defined for the model, or is wrong.
         """
-        raise NotImplementedError
+        common = {of_all.name for of_all in fields(Question)}
+        given = {own.name: getattr(self, own.name) for own in fields(self) if own.name not in common}
+        return type(self).makes(model, **given)
 
 
 @dataclass(frozen=True, eq=False)
