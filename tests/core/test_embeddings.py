@@ -10,7 +10,7 @@ import pytest
 from conftest import small
 
 from probekit.errors import ModelError
-from probekit.models.encoder import load_encoder, packaged_folder
+from probekit.models.loading import load_encoder, packaged_folder
 from probekit.scoring.embeddings import embed, token_ids
 from probekit.store import Store
 
@@ -58,7 +58,7 @@ def test_encoders_are_loaded_without_their_head_and_refused_with_missing_weights
     model.tokenizer.save_pretrained(tmp_path / "part")
     with pytest.raises(ModelError, match="lacks .* weights"):
         load_encoder(str(tmp_path / "part"), "cpu")
-    with pytest.raises(ModelError, match="cannot load an encoder"):
+    with pytest.raises(ModelError, match="cannot load"):
         load_encoder(str(tmp_path / "nothing"), "cpu")
 
 
@@ -73,6 +73,6 @@ def test_a_pooler_that_the_checkpoint_lacks_does_not_change_the_fingerprint(tmp_
 
 
 def test_an_encoder_whose_package_is_absent_is_named(monkeypatch):
-    monkeypatch.setattr("probekit.models.encoder.find_spec", lambda _: None)
+    monkeypatch.setattr("probekit.models.loading.find_spec", lambda _: None)
     with pytest.raises(ModelError, match=r"probekit\[minilm\]"):
         packaged_folder("minilm")

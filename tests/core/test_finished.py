@@ -11,8 +11,7 @@ import probekit as pk
 from probekit.demo.shipped import zoo_folder
 from probekit.errors import ModelError
 from probekit.models import source
-from probekit.models.encoder import load_encoder
-from probekit.models.loading import find_model
+from probekit.models.loading import find_model, load_encoder
 from probekit.scoring.completions import top_completions
 from probekit.scoring.saliency import randomised
 from tests.conftest import small

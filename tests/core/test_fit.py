@@ -16,8 +16,8 @@ import probekit as pk
 from probekit.demo.shipped import shipped_folder
 from probekit.demo.training.own import train_files
 from probekit.errors import CAUTIONS, ModelError
-from probekit.models.encoder import load_encoder
 from probekit.models.fit import check_tokenizer
+from probekit.models.loading import load_encoder
 from probekit.scoring import rank_within
 
 TOKENS = len(small("bert").tokenizer)  # 220

@@ -29,6 +29,10 @@ def saved(folder, family="bert"):
     return folder
 
 
+def configured(folder, name, **values):
+    (folder / name).write_text(json.dumps(json.loads((folder / name).read_text()) | values))
+
+
 @pytest.mark.parametrize("family", NETWORKS)
 def test_every_family_comes_back_whole(tmp_path, family):
     model = pk.load_model(str(saved(tmp_path, family)))
@@ -54,9 +58,14 @@ def test_an_electra_discriminator_is_not_a_masked_model(tmp_path):
 
 def test_weights_of_another_size_are_refused(tmp_path):
     saved(tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    (tmp_path / "config.json").write_text(json.dumps({**config, "intermediate_size": 48}))
+    configured(tmp_path, "config.json", intermediate_size=48)
     with pytest.raises(ModelError, match="intermediate"):
+        pk.load_model(str(tmp_path))
+
+
+def test_a_tokenizer_without_a_mask_is_named(tmp_path):
+    configured(saved(tmp_path), "tokenizer_config.json", mask_token=None)
+    with pytest.raises(ModelError, match="no mask token"):
         pk.load_model(str(tmp_path))
 
 
@@ -69,12 +78,8 @@ def test_the_fingerprint_follows_weights_and_tokenizer(tmp_path):
     assert changed.fingerprint != before
     assert pk.load_model(str(tmp_path), dtype="bfloat16").fingerprint != before
     assert pk.Model("other", "masked", model.network, small("distilbert").tokenizer).fingerprint != before
-
-
-def test_the_fingerprint_does_not_hang_on_what_was_tokenised_before(tmp_path):
-    model = pk.load_model(str(saved(tmp_path)))
     model.tokenizer(["one", "one two three four"], padding=True, truncation=True, max_length=5)
-    assert model.fingerprint == pk.load_model(str(tmp_path)).fingerprint
+    assert pk.Model("mine", "masked", model.network, model.tokenizer).fingerprint == before
 
 
 @pytest.mark.parametrize(
@@ -103,11 +108,30 @@ class Payload:
         return os.mkdir, (os.environ["PAYLOAD"],)
 
 
-def test_pickled_code_is_never_run(tmp_path, monkeypatch):
+def pickled(folder):
+    (folder / "model.safetensors").unlink()
+    (folder / "pytorch_model.bin").write_bytes(pickle.dumps(Payload()))
+
+
+def remote(folder):
+    configured(
+        folder,
+        "config.json",
+        model_type="surprise",
+        auto_map={"AutoConfig": "code.C", "AutoModelForMaskedLM": "code.M"},
+    )
+    (folder / "code.py").write_text("import os; os.mkdir(os.environ['PAYLOAD'])")
+
+
+def truncated(folder):
+    weights = folder / "model.safetensors"
+    weights.write_bytes(weights.read_bytes()[:1000])
+
+
+@pytest.mark.parametrize("damage", [pickled, remote, truncated])
+def test_a_damaged_checkpoint_is_an_error_of_ours_and_its_code_is_never_run(tmp_path, monkeypatch, damage):
     monkeypatch.setenv("PAYLOAD", str(tmp_path / "harm"))
-    saved(tmp_path / "model")
-    (tmp_path / "model" / "model.safetensors").unlink()
-    (tmp_path / "model" / "pytorch_model.bin").write_bytes(pickle.dumps(Payload()))
+    damage(saved(tmp_path / "model"))
     with pytest.raises(ModelError, match="cannot load the model in"):
         pk.load_model(str(tmp_path / "model"))
     assert not (tmp_path / "harm").exists()
@@ -135,33 +159,6 @@ def test_what_is_not_there_is_said(tmp_path):
         pk.load_model(str(saved(tmp_path)), dtype="float8")
     with pytest.raises(ModelError, match="device 'abacus'"):
         pk.load_model(str(tmp_path), device="abacus")
-
-
-def test_remote_code_is_never_run(tmp_path):
-    saved(tmp_path)
-    config = json.loads((tmp_path / "config.json").read_text())
-    config |= {"model_type": "surprise", "auto_map": {"AutoConfig": "code.C", "AutoModelForMaskedLM": "code.M"}}
-    (tmp_path / "config.json").write_text(json.dumps(config))
-    (tmp_path / "code.py").write_text("raise SystemExit('ran')")
-    with pytest.raises(ModelError, match="cannot load the model in"):
-        pk.load_model(str(tmp_path))
-
-
-def test_a_truncated_weight_file_is_an_error_of_ours(tmp_path):
-    saved(tmp_path)
-    weights = tmp_path / "model.safetensors"
-    weights.write_bytes(weights.read_bytes()[:1000])
-    with pytest.raises(ModelError, match="cannot load the model in"):
-        pk.load_model(str(tmp_path))
-
-
-def test_a_tokenizer_without_a_mask_is_named(tmp_path):
-    saved(tmp_path)
-    settings = json.loads((tmp_path / "tokenizer_config.json").read_text())
-    settings.pop("mask_token")
-    (tmp_path / "tokenizer_config.json").write_text(json.dumps(settings))
-    with pytest.raises(ModelError, match="no mask token"):
-        _ = pk.load_model(str(tmp_path)).mask_id
 
 
 def test_roberta_counts_positions_from_its_padding():
@@ -193,8 +190,7 @@ def test_the_kind_may_be_said_and_must_fit_the_network(tmp_path):
     saved(tmp_path / "bert")
     with pytest.raises(ModelError, match="looks ahead"):
         pk.load_model(str(tmp_path / "bert"), kind="causal")
-    config = json.loads((tmp_path / "bert" / "config.json").read_text()) | {"architectures": ["BertLMHeadModel"]}
-    (tmp_path / "bert" / "config.json").write_text(json.dumps(config))
+    configured(tmp_path / "bert", "config.json", architectures=["BertLMHeadModel"])
     with pytest.raises(ModelError, match="Set is_decoder to true if it was trained so"):
         pk.load_model(str(tmp_path / "bert"))
     with pytest.raises(ModelError, match="'bert' has no head as a seq2seq model"):

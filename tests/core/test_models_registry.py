@@ -95,24 +95,9 @@ def test_schema(name: str) -> None:
     if "note" in entry:
         assert isinstance(entry["note"], str) and entry["note"].strip()
         assert len(entry["note"]) <= 200 and "\n" not in entry["note"]
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_uncertain_entries_say_why(name: str) -> None:
-    entry = MODELS[name]
-    if not entry["certain"]:
-        assert entry.get("note"), f"{name} is uncertain and has no note"
-    if entry["hub"] is None:
-        assert not entry["certain"], f"{name} has no hub id and claims to be certain"
-
-
-@pytest.mark.parametrize("name", MODELS)
-def test_kind_follows_from_family(name: str) -> None:
-    entry = MODELS[name]
-    if entry["family"] in CAUSAL_FAMILIES:
-        assert entry["kind"] == "causal"
-    else:
-        assert entry["kind"] == "masked"
+    assert entry["certain"] or entry.get("note"), "uncertain, and does not say why"
+    assert hub or not entry["certain"], "certain, without an id on the Hub"
+    assert entry["kind"] == ("causal" if entry["family"] in CAUSAL_FAMILIES else "masked")
 
 
 @pytest.mark.parametrize("name", [name for name, entry in MODELS.items() if entry["size"][0].isdigit()])
@@ -139,35 +124,27 @@ def test_printed_names_are_unique_within_paper_and_language(paper: str) -> None:
     assert [pair for pair, count in printed.items() if count > 1] == []
 
 
-def test_paper_001_categories() -> None:
-    counts = Counter(entry["category"] for entry in _of("001").values())
-    assert counts == {"general": 7, "biomedical fine-tuned": 6, "biomedical": 3}
+@pytest.mark.parametrize(
+    ("paper", "field", "expected"),
+    [
+        ("001", "category", {"general": 7, "biomedical fine-tuned": 6, "biomedical": 3}),
+        ("002", "category", {"general": 4, "biomedical fine-tuned": 8}),
+        ("003", "category", {"general": 8}),
+        ("003", "language", {"en": 4, "zh": 4}),
+        ("004", "category", {"general": 21}),
+        ("004", "language", {"en": 21}),
+        ("004", "kind", {"masked": 6, "causal": 15}),
+    ],
+)
+def test_models_of_a_paper(paper: str, field: str, expected: dict[str, int]) -> None:
+    assert Counter(entry[field] for entry in _of(paper).values()) == expected
 
 
-def test_paper_002_groups() -> None:
-    """Four general models; BioBERT, ClinicalBERT, three BioLM, three BlueBERT continue from general ones."""
-    counts = Counter(entry["category"] for entry in _of("002").values())
-    assert counts == {"general": 4, "biomedical fine-tuned": 8}
+def test_paper_002_goes_on_from_general_models() -> None:
+    """BioBERT, ClinicalBERT, three BioLM, three BlueBERT continue from general ones."""
     printed = [entry["names"]["002"] for entry in _of("002").values()]
     assert sum(name.startswith("BlueBERT") for name in printed) == 3
     assert sum(name.startswith("RoBERTa") and "-PM" in name for name in printed) == 3
-
-
-def test_paper_003_languages() -> None:
-    counts = Counter(entry["language"] for entry in _of("003").values())
-    assert counts == {"en": 4, "zh": 4}
-
-
-def test_paper_004_kinds() -> None:
-    """Three BART, three of the BERT family, and three scales of each of five causal families."""
-    counts = Counter(entry["kind"] for entry in _of("004").values())
-    assert counts == {"masked": 6, "causal": 15}
-
-
-@pytest.mark.parametrize("paper", ["003", "004"])
-def test_papers_003_and_004_use_general_models_only(paper: str) -> None:
-    assert {entry["category"] for entry in _of(paper).values()} == {"general"}
-    assert all(entry["language"] == "en" for entry in _of("004").values())
 
 
 @pytest.mark.parametrize(

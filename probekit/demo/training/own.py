@@ -12,9 +12,8 @@ from probekit.demo.training.loop import Run, claim, train
 from probekit.demo.training.recipe import Recipe, read_recipe, recipes
 from probekit.demo.training.start import from_folder, from_shape
 from probekit.errors import ModelError
-from probekit.models.encoder import PACKAGED, packaged_folder
 from probekit.models.kinds import pick_device
-from probekit.models.loading import find_model
+from probekit.models.loading import PACKAGED, find_model, packaged_folder
 
 MOST = 10_000_000  # updates of the weights; years on a CPU
 ONWARD = "onward"  # the recipe for the weights of a folder
