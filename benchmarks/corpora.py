@@ -30,7 +30,7 @@ from probekit.contexts.retrieval import COVERED, HOLDING, PAIRS, retrieve, tripl
 from probekit.demo.world.contexts import demo_contexts
 from probekit.probes.biomedical import medlama
 from probekit.probes.data import data_root, locate
-from probekit.probes.lipid.medline import read_medline
+from probekit.probes.lipid.medline import read_records
 from probekit.probes.lipid.sentences import split_sentences
 from probekit.probes.texts import load_text
 
@@ -46,7 +46,7 @@ def corpus() -> tuple[list[str], pd.DataFrame]:
     if not (data_root() / "medlama").is_dir():
         source = demo_contexts("biomedical")
         return [s for one in source.documents for s in split_sentences(one.text)], triples(source.probe)
-    records = (record for path in sorted(locate("pubmed").glob("*.xml.gz")) for record in read_medline(path, Counter()))
+    records = (record for path in sorted(locate("pubmed").glob("*.xml.gz")) for record in read_records(path, Counter()))
     real = [sentence for one in records for section in one.sections for sentence in split_sentences(section)]
     bare = [f"{s.capitalize()}." for half in ("pubmed-train", "pubmed-held-out") for s in load_text(half).sentences]
     return real * (len(bare) // len(real)) + bare, triples(medlama())

@@ -18,6 +18,8 @@ import zlib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
+from functools import lru_cache
+from itertools import islice
 from pathlib import Path
 
 import pandas as pd
@@ -35,7 +37,8 @@ VERSION = 2  # raise it with every change of what is stored
 OURS = 0x70726F62  # the application id in the database's first bytes
 AT_ONCE = 10_000  # documents between two commits: what a killed build does again, at most
 HELD = 64 << 20  # bytes that SQLite holds of its pages, and of words not yet written
-FIRST = 20  # candidates of a triple in the first round where all its documents are wanted
+CACHED = 10_000  # documents whose matches are remembered, as triples have candidates in common
+CANDIDATES = "SELECT rowid FROM words WHERE words MATCH ? ORDER BY rowid"
 WORDS = 8  # of a name, the longest, that a candidate must hold; the matcher sees to the others
 SIGNS = {code: 0xE000 + code for code in range(128) if not chr(code).isalnum() and chr(code) != " "}
 SUBJECT = "\uf000"  # before the digest of a subject that a document is known to be about; no token of a text has both
@@ -235,8 +238,7 @@ class Index:
     ) -> list[Found]:
         """The documents of every triple, as ``retrieval.retrieve`` finds them in a pass over all, in the same order.
 
-        In rounds: each triple that lacks documents is given its next candidates, in reading order and twice as many as
-        in the round before; each candidate is read once, for all triples.
+        Each triple is given its candidates in reading order, until it has enough of them.
 
         Args:
             asked: of ``triples``.
@@ -251,42 +253,33 @@ class Index:
         """
         matcher = Matcher(asked, pools)
         subjects, forms = matcher.subjects.forms(), {name: finder.forms() for name, finder in pools.items()}
-        queries = [
-            f"({_query(subjects.get(subject, ()), _subject(subject))}) AND ({_query(forms[name].get(target, ()))})"
-            for subject, name, target in zip(asked["subject"], asked["pool"], asked["target"], strict=True)
-        ]
-        after = {number: 0 for number, query in enumerate(queries) if not query.endswith("()")}  # document looked at
-        matches: dict[int, dict[int, tuple[int, Found]]] = {}  # triple -> document -> place in it, match
-        read, batch = set[int](), most or FIRST
-        progress = bar("looked up", len(after), " triples")
-        with self._opened() as connection, progress:
-            while after:
-                candidates = {
-                    triple: _candidates(connection, queries[triple], after[triple], batch) for triple in after
-                }
-                for number in sorted(set().union(*candidates.values()) - read):
-                    for place, match in enumerate(matcher.find(_document(connection, number))[1]):
-                        here = matches.setdefault(match.triple, {})
-                        here[number] = place, match
-                        if most and len(here) > most:
-                            del here[max(here)]
-                    read.add(number)
-                for triple, numbers in candidates.items():
-                    if len(numbers) < batch:
-                        del after[triple]
-                        continue
-                    after[triple] = numbers[-1]
-                    if most and sum(number <= numbers[-1] for number in matches.get(triple, ())) >= most:
-                        del after[triple]
-                progress.update(len(candidates) - len(after))
-                batch *= 2
-        pairs = sorted((number, *match) for of in matches.values() for number, match in of.items())
+        rows = zip(asked["subject"], asked["pool"], asked["target"], strict=True)
+        pairs: list[tuple[int, int, Found]] = []  # number of a document, place in it, match
+        covered = 0
+        with self._opened() as connection:
+
+            @lru_cache(maxsize=CACHED if most else None)  # without a limit all matches are held anyway
+            def matches(number: int) -> dict[int, tuple[int, Found]]:
+                """By triple, the place of its match among those of a document, and the match."""
+                row = connection.execute("SELECT doc_id, text, subject FROM documents WHERE number = ?", (number,))
+                doc_id, text, subject = row.fetchone()
+                found = matcher.find(Document(doc_id, _text(text), subject))[1]
+                return {match.triple: (place, match) for place, match in enumerate(found)}
+
+            for triple, (subject, name, target) in enumerate(bar("looked up", len(asked), " triples", items=rows)):
+                if of_target := forms[name].get(target):
+                    query = f"({_query(subjects.get(subject, ()), _subject(subject))}) AND ({_query(of_target)})"
+                    candidates = connection.execute(CANDIDATES, (query,))
+                    held = ((n, *matches(n)[triple]) for (n,) in candidates if triple in matches(n))
+                    own = list(islice(held, most))
+                    pairs += own
+                    covered += bool(own)
         counts[READ] += len(self)
         counts[HOLDING] += len({number for number, _, _ in pairs})
         counts[PAIRS] += len(pairs)
         counts[TRIPLES] += len(asked)
-        counts[COVERED] += len(matches)
-        return [match for _, _, match in pairs]
+        counts[COVERED] += covered
+        return [match for _, _, match in sorted(pairs, key=lambda pair: pair[:2])]
 
 
 def _query(forms: Iterable[Sequence[str]], *others: str) -> str:
@@ -297,17 +290,6 @@ def _query(forms: Iterable[Sequence[str]], *others: str) -> str:
         longest = sorted({word.lower() for word in words}, key=lambda word: (-len(word), word))[:WORDS]
         found.append(" AND ".join(f'"{_written([word])}"' for word in longest))
     return " OR ".join(f"({one})" for one in found)
-
-
-def _candidates(connection: sqlite3.Connection, query: str, after: int, most: int) -> list[int]:
-    asked = "SELECT rowid FROM words WHERE words MATCH ? AND rowid > ? ORDER BY rowid LIMIT ?"
-    return [number for (number,) in connection.execute(asked, (query, after, most))]
-
-
-def _document(connection: sqlite3.Connection, number: int) -> Document:
-    asked = "SELECT doc_id, text, subject FROM documents WHERE number = ?"
-    doc_id, text, subject = connection.execute(asked, (number,)).fetchone()
-    return Document(doc_id, _text(text), subject)
 
 
 def _text(packed: bytes) -> str:

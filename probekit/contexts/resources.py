@@ -55,7 +55,7 @@ def read_documents(place: str | Path, counts: Counter[str]) -> Iterator[Document
     Args:
         counts: raised by the documents read and by all that was left out, by reason: files of another kind, files
             that are binary or not UTF-8, broken lines, empty documents, ids met before; and by what
-            ``read_medline`` counts.
+            ``abstracts`` counts.
 
     Raises:
         ProbeError: the place is not there, a file cannot be opened or read to its end, or holds a record beyond the

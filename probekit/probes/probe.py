@@ -157,7 +157,10 @@ class Probe:
         about = {"name": shown_file(path), **about}
         prompts = _styled(prompts, about, path)
         if "domain" in prompts and "domain" not in about:
-            about["domain"] = _the_one(prompts["domain"], path)
+            about["domain"], *others = dict.fromkeys(map(str, prompts["domain"]))
+            if others:
+                found = ", ".join([about["domain"], *others])
+                raise ProbeError(f"{path}, field 'domain': one word for all rows is needed; found {found}")
         if limit is not None:
             prompts = _drawn(prompts, limit, seed)
         return cls(**about, prompts=prompts, entities=list(entities))
@@ -199,13 +202,6 @@ def draw(rows: Sequence[Row], limit: int | None, seed: int) -> list[Row]:
     if limit is None or limit >= len(rows):
         return list(rows)
     return [rows[place] for place in sorted(random.Random(seed).sample(range(len(rows)), limit))]
-
-
-def _the_one(column: pd.Series, path: str | Path) -> str:
-    found = list(dict.fromkeys(map(str, column)))
-    if len(found) > 1:
-        raise ProbeError(f"{path}, field {column.name!r}: one word for all rows is needed; found {', '.join(found)}")
-    return found[0]
 
 
 def _as_name(value: Any) -> str:

@@ -6,6 +6,7 @@ import codecs
 import logging
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from xml.etree import ElementTree
 from xml.parsers import expat
@@ -28,22 +29,17 @@ class _Utf8:
 
     def __init__(self, path: Path) -> None:
         self.path, self.faulty = path, False
-        self.strict, self.lenient = (codecs.getincrementaldecoder("utf-8")(e) for e in ("strict", "replace"))
 
     def blocks(self) -> Iterator[bytes]:
-        for block in blocks(self.path):
-            yield self._clean(block, False)
-        yield self._clean(b"", True)
-
-    def _clean(self, block: bytes, last: bool) -> bytes:
-        if not self.faulty:
-            held = self.strict.getstate()
-            try:
-                return self.strict.decode(block, last).encode()
-            except UnicodeDecodeError:
-                self.faulty = True
-                self.lenient.setstate(held)
-        return self.lenient.decode(block, last).encode()
+        """The blocks, and an empty one at the end."""
+        decoder, sign = codecs.getincrementaldecoder("utf-8")("replace"), "\ufffd"
+        for block in chain(blocks(self.path), [b""]):
+            held = decoder.getstate()[0] + block
+            text = decoder.decode(block, not block)
+            self.faulty |= text.count(sign) > held.count(sign.encode())
+            if text:
+                yield text.encode()
+        yield b""
 
 
 class _Records:

@@ -13,16 +13,17 @@ from probekit.demo import demo_text
 from probekit.demo.world.pubmed import AFTER, demo_lists, demo_pubmed
 from probekit.errors import ProbeError
 from probekit.probes.lipid.corpora import SIGNS, make_prompts
-from probekit.probes.lipid.medline import read_medline
+from probekit.probes.lipid.medline import abstracts
 from probekit.probes.lipid.sentences import split_sentences
 from probekit.probes.probe import read_rows
 from probekit.probes.texts import load_text
+from probekit.probes.xml_records import elements
 
 
 def read_demo(tmp_path: Path, seed: int = 0) -> tuple[list, dict]:
     path, counts = tmp_path / f"{seed}.xml", Counter()
     path.write_text(demo_pubmed(seed), "utf-8")
-    return list(read_medline(path, counts)), counts
+    return [one for element in elements(path, counts) for one in abstracts(element, counts)], counts
 
 
 def test_the_demo_file_has_the_faults_of_real_ones_and_no_training_text(tmp_path):

@@ -11,7 +11,7 @@ from conftest import pubmed_record, pubmed_xml
 
 from probekit.errors import ProbeError
 from probekit.probes import xml_records
-from probekit.probes.lipid.medline import Citation, read_medline
+from probekit.probes.lipid.medline import Citation, abstracts, read_records
 
 BROKEN = "files broken off (malformed)"
 PUBLIC = (
@@ -38,7 +38,7 @@ def xml(*records: str, before: str = "") -> bytes:
 def found(path: Path, data: bytes) -> tuple[list[Citation], Counter[str]]:
     path.write_bytes(data)
     counts: Counter[str] = Counter()
-    return list(read_medline(path, counts)), counts
+    return [one for element in xml_records.elements(path, counts) for one in abstracts(element, counts)], counts
 
 
 def read(path: Path, data: bytes) -> tuple[list[int], Counter[str]]:
@@ -55,7 +55,7 @@ def test_records_are_read_plain_or_zipped(tmp_path, pack):
     assert records == [Citation(7, "2022-03-04", "On 7.", ("Two odd words < 3 β.", "Part two."))]
     assert counts == {"records": 5, "records without an abstract": 2, "records without a PMID": 2}
     with pytest.raises(ProbeError, match="cannot read"):
-        list(read_medline(tmp_path / "absent.xml", counts))
+        list(read_records(tmp_path / "absent.xml", counts))
 
 
 def test_the_date_is_the_one_of_entry_and_incomplete_ones_are_early(tmp_path):

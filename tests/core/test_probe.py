@@ -116,7 +116,7 @@ def test_a_probe_without_prompts_is_refused():
     assert issubclass(ProbeError, pk.ProbekitError) and issubclass(ProbeError, ValueError)
 
 
-@settings(max_examples=30)
+@settings(max_examples=15)
 @given(st.lists(st.tuples(WORDS, WORDS, WORDS), min_size=1, max_size=4))
 def test_any_words_make_a_probe(tmp_path_factory, parts):
     rows = [

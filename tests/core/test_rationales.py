@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 import pytest
-from conftest import REAL_DATA
+from conftest import REAL_DATA, lacks
 
 from probekit.demo.world.chinese import chinese_facts, chinese_text
 from probekit.demo.world.chinese_rationales import chinese_rationales
@@ -232,8 +232,8 @@ def test_kinds_of_change_have_the_projects_names(told: str, kind: str) -> None:
     assert change_named(told) == kind
 
 
+@lacks("toolkit")
 def test_the_authors_published_sample() -> None:
-    need("toolkit")
     folder = REAL_DATA / "toolkit"
     items = toolkit_rationales(folder / "pretrain_predict", folder / "pretrain_golden", "grammar", "zh")
     assert items.pairs[["id", "original_id", "perturbation"]].to_numpy().tolist() == [["100", "0", "important"]]
@@ -381,13 +381,8 @@ def test_chinese_demo() -> None:
             assert [p - shift for p in row.rationales[0]] == by_id.loc[row.original_id, "rationales"][0]
 
 
-def need(folder: str) -> None:
-    if not (REAL_DATA / folder).is_dir():
-        pytest.skip(f"{folder} is looked for in PROBEKIT_DATA and is not there")
-
-
+@lacks("lm_diagnostics")
 def test_diagnostic_items() -> None:
-    need("lm_diagnostics")
     assert [len(one.items) for one in (cprag(), role(), negation())] == [34, 88, 68]
     assert set(role().pairs["perturbation"]) == {"role reversal"} and len(role().pairs) == 44
     assert set(negation().pairs["perturbation"]) == {"negation"} and len(negation().pairs) == 34
@@ -400,8 +395,8 @@ def test_diagnostic_items() -> None:
     assert ((articles == "an") == firsts.isin(list("aeiou"))).all() and len(articles) > 30
 
 
+@lacks("lama_primed_negated")
 def test_primed_and_negated_facts() -> None:
-    need("lama_primed_negated")
     items = primed_negated("GoogleRE", "random")
     assert items.items["perturbation"].value_counts().nunique() == 1 and len(items.pairs) * 3 == len(items.items) * 2
     table = items.items.set_index("id")

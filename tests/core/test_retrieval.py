@@ -302,17 +302,19 @@ def test_a_missing_pool_is_named():
         list(retrieve(triples(probe()), [], {}, Counter()))
 
 
+ASKED = triples(probe())
+
+
 @given(
     st.lists(st.lists(st.sampled_from(["asthma", "flu", "cough", "wheeze", "fever", "and"]), max_size=6), max_size=8)
 )
 def test_retrieval_finds_what_a_naive_search_finds(texts):
-    asked = triples(probe())
     documents = [Document(str(i), " ".join(words)) for i, words in enumerate(texts)]
-    rows, _ = found_in(asked, *documents)
+    rows, _ = found_in(ASKED, *documents)
     expected = {
         (row.triple_id, str(i))
         for i, words in enumerate(texts)
-        for row in asked.itertuples()
+        for row in ASKED.itertuples()
         if row.subject in words and row.target in words
     }
     assert {(triple, document) for triple, document, _ in rows} == expected and len(rows) == len(expected)

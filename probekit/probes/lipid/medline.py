@@ -30,18 +30,8 @@ class Citation:
     deleted: bool = False
 
 
-def read_medline(path: Path, counts: Counter[str]) -> Iterator[Citation]:
-    """The records of a PubMed file that have a PMID and an abstract, in file order; see ``read_records``.
-
-    Args:
-        counts: raised as there, and by the records without an abstract.
-    """
-    for element in elements(path, counts):
-        yield from abstracts(element, counts)
-
-
 def abstracts(element: ElementTree.Element, counts: Counter[str]) -> Iterator[Citation]:
-    """The same of one element."""
+    """The records of an element (see ``xml_records.elements``) that have a PMID and an abstract; others are counted."""
     for record in _citations(element, counts):
         if record.sections:
             yield record

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ from probekit.probes.rationales.record import Dimension, RationaleSet, as_record
 from probekit.probes.rationales.words import Language
 
 ORIGINAL, CHANGED = "ori", "disturb"
+SEVERAL = re.compile(rf"{re.escape(MASK)}(?:\s*{re.escape(MASK)})+")
 
 
 def toolkit_rationales(
@@ -60,7 +62,8 @@ def toolkit_rationales(
         golds = _get(answer, "answers", gold, line)
         marked_words = {"words": words, "rationales": [positions for positions in kept if positions]}
         change = {"perturbation": kind, "original_id": origin.get(name, "")}
-        context = _joined(_get(row, "context", data, number))
+        context = _get(row, "context", data, number)
+        context = SEVERAL.sub(MASK, context) if isinstance(context, str) else context  # else the record refuses it
         golds = [golds] if isinstance(golds, str) else golds
         records[number] = as_record(name, context, golds, dimension, language, **marked_words, **change)
     counts = {text: count for text, count in unknown.items() if count}
@@ -103,9 +106,7 @@ def _originals(gold: Path, answers: dict[str, tuple[int, dict[str, Any]]]) -> di
             origin[one] = name
     for name, kind in kinds.items():
         if (kind == CHANGED) != (name in origin):
-            fault = (
-                "no original names it in its rel_ids" if kind == CHANGED else f"{origin[name]} names it as perturbed"
-            )
+            fault = f"{origin[name]} names it as perturbed" if name in origin else "no original names it in its rel_ids"
             raise ProbeError(f"{gold}, line {answers[name][0]} (sent_id {name}, {kind}): {fault}")
     return origin
 
@@ -142,10 +143,3 @@ def _one_slot(words: list[str]) -> tuple[list[str], dict[int, int]]:
             kept.append(word)
         place[number] = len(kept) - 1
     return kept, place
-
-
-def _joined(context: Any) -> Any:
-    """The context with masks in a row made one; anything but a text stays as it is, for the record to refuse."""
-    parts = context.split(MASK) if isinstance(context, str) else []
-    inner = [part for part in parts[1:-1] if part.strip()]
-    return MASK.join([parts[0], *inner, parts[-1]]) if len(parts) > 1 else context
