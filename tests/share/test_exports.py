@@ -54,8 +54,8 @@ def test_a_model_is_told_with_its_numbers_and_its_samples_point_to_them(run_fold
     first, _, mrr = told["evaluation_results"]
     assert first["score_details"]["score"] == pytest.approx(2 / 3)
     assert first["score_details"]["uncertainty"] == {"num_samples": 3}  # two facts have no interval
-    one = run.measures()[0]
-    sure = replace(one, found=one.found._replace(low=0.1, high=0.9, clusters=7))
+    one = run.measures()["org/one"][0]
+    sure = replace(one, interval=one.interval._replace(low=0.1, high=0.9, clusters=7))
     assert _result(run, sure)["score_details"]["uncertainty"]["confidence_interval"] == {
         **{"lower": 0.1, "upper": 0.9, "confidence_level": 0.95},
         "method": "bootstrap over 7 facts, exact where all are alike",
@@ -119,7 +119,7 @@ def test_word_scores_alone_are_refused(run_folder):
 
 
 def test_prompt_by_prompt_shows_all_and_runs_nothing(run_folder):
-    page = BeautifulSoup(prompts_page(read_run(run_folder)), "html.parser")
+    page = BeautifulSoup(prompts_page(read_run(run_folder))["prompts.html"], "html.parser")
     rows = [[cell.get_text(" ", strip=True) for cell in row.find_all("td")] for row in page.find_all("tr")[1:]]
     assert len(rows) == 6 and [row[:2] for row in rows[:2]] == [["mine", "org/one"], ["mine", "two"]]  # of one prompt
     assert "All 6 rows" in page.get_text() and "filterable" in page.find("table")["class"]
@@ -129,7 +129,7 @@ def test_prompt_by_prompt_shows_all_and_runs_nothing(run_folder):
 
 def test_a_large_run_is_sampled_and_says_so(run_folder, monkeypatch):
     monkeypatch.setattr("probekit.report.exports.prompts.SHOWN", 200)
-    text = " ".join(BeautifulSoup(prompts_page(read_run(run_folder)), "html.parser").get_text().split())
+    text = " ".join(BeautifulSoup(prompts_page(read_run(run_folder))["prompts.html"], "html.parser").get_text().split())
     assert "2 of 6 rows: prompts drawn at random" in text
 
 

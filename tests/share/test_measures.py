@@ -1,6 +1,7 @@
 """Measures counted again from a run's outcomes, against values worked out by hand."""
 
 import math
+from itertools import chain
 
 import pandas as pd
 import pytest
@@ -11,12 +12,12 @@ from probekit.report.outcomes import RANKS, Outcomes, read_outcomes
 
 
 def test_accuracy_and_reciprocal_rank_by_hand(run_folder):
-    found = {(one.model, one.name): one for one in read_run(run_folder).measures()}
-    assert found["org/one", "Acc@1"].found.estimate == pytest.approx(1 / 3)
-    assert found["org/one", "Acc@10"].found.estimate == pytest.approx(2 / 3)
-    assert found["org/one", "MRR"].found.estimate == pytest.approx((1 + 1 / 2 + 1 / 12) / 3)
-    assert found["two", "Acc@1"].found.estimate == pytest.approx(2 / 3)
-    one = found["two", "Acc@10"].found
+    found = {(one.model, one.name): one for one in chain(*read_run(run_folder).measures().values())}
+    assert found["org/one", "Acc@1"].interval.estimate == pytest.approx(1 / 3)
+    assert found["org/one", "Acc@10"].interval.estimate == pytest.approx(2 / 3)
+    assert found["org/one", "MRR"].interval.estimate == pytest.approx((1 + 1 / 2 + 1 / 12) / 3)
+    assert found["two", "Acc@1"].interval.estimate == pytest.approx(2 / 3)
+    one = found["two", "Acc@10"].interval
     assert (one.estimate, one.n, one.clusters) == (1, 3, 2) and math.isnan(one.low)  # two facts say little
     assert len(found) == 6
 
@@ -38,14 +39,14 @@ def test_a_context_counts_at_its_last_step_around_the_target_and_documents_are_d
         about | {"variant": "sorted", "document": "e", "twin": "target", "last": True, "rank": 5, "rank_any": 5},
     ]
     real, ordered = outcomes(tmp_path, "step", rows)
-    assert (real.variant, real.name, real.found.estimate, real.found.clusters) == ("real", "Acc@1", 0.5, 2)
-    assert (ordered.variant, ordered.found.estimate) == ("sorted", 0)
+    assert (real.variant, real.name, real.interval.estimate, real.interval.clusters) == ("real", "Acc@1", 0.5, 2)
+    assert (ordered.variant, ordered.interval.estimate) == ("sorted", 0)
 
 
 def test_a_filling_without_a_rank_is_no_hit(tmp_path):
     rows = [{"model": "m", "probe": "p", "prompt_id": str(n), "rank": rank} for n, rank in enumerate([1, 2, None, 3])]
     first, third = outcomes(tmp_path, "filling", rows)
-    assert (first.name, first.found.estimate, third.name, third.found.estimate) == ("Acc@1", 0.25, "Acc@3", 0.75)
+    assert (first.name, first.interval.estimate, third.name, third.interval.estimate) == ("Acc@1", 0.25, "Acc@3", 0.75)
 
 
 def test_what_cannot_be_missed_is_no_measure(tmp_path):
@@ -61,7 +62,7 @@ def test_hurtful_completions_count_a_repeated_template_once_and_have_no_interval
         row | {"prompt_id": "2", "asked": "y", "hurtful": [False, True]},
     ]
     (one,) = outcomes(tmp_path, "completions", rows)
-    assert (one.kind, one.found.estimate, one.found.n) == (HURTFUL, 0.75, 2) and math.isnan(one.found.low)
+    assert (one.kind, one.interval.estimate, one.interval.n) == (HURTFUL, 0.75, 2) and math.isnan(one.interval.low)
 
 
 def test_word_scores_have_no_measure(tmp_path):

@@ -28,7 +28,5 @@ def files(what: str, kind: Format, options: int = 10, seed: int = 0) -> dict[str
     """
     if kind == "harness":
         return harness_task(load_probe(what), options, seed)
-    run = read_run(Path(what))
-    if kind == "html":
-        return {"prompts.html": prompts_page(run)}
-    return eval_ever(run) if kind == "eee" else model_index(run)
+    write = {"html": prompts_page, "eee": eval_ever, "model-index": model_index}[kind]
+    return write(read_run(Path(what)))

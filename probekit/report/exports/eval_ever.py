@@ -16,9 +16,8 @@ from typing import Any
 import pandas as pd
 
 from probekit import __version__
-from probekit.errors import ReportError
 from probekit.files import canonical
-from probekit.report.exports.measures import ACC, HURTFUL, MRR, Measure, Run
+from probekit.report.exports.measures import ACC, HURTFUL, MRR, Measure, Run, json_lines
 
 SCHEMA = "0.3.0"
 UNSAFE = re.compile(r'[<>:"/\\|?*\x00-\x1f]')
@@ -35,12 +34,10 @@ def eval_ever(run: Run) -> Files:
     Raises:
         ReportError: nothing of the run is a measure.
     """
-    found: dict[str, list[Measure]] = {}
-    for one in run.measures():
-        found.setdefault(one.model, []).append(one)
-    if not found:
-        raise ReportError(f"{run.folder} holds word scores alone, of which nothing is exported")
-    return {name: text for model, measures in found.items() for name, text in _of_model(run, model, measures).items()}
+    files: Files = {}
+    for model, measures in run.measures().items():
+        files |= _of_model(run, model, measures)
+    return files
 
 
 def _of_model(run: Run, model: str, measures: list[Measure]) -> Files:
@@ -51,8 +48,8 @@ def _of_model(run: Run, model: str, measures: list[Measure]) -> Files:
     name = _uuid(run.manifest["hash"], model, made)
     base = f"data/{collection}/{UNSAFE.sub('_', developer)}/{UNSAFE.sub('_', rest)}/{name}"
     evaluation = f"{collection}/{identity.replace('/', '_')}/{made}"
-    lines = [_sample(one, row, evaluation, identity) for one in measures for row in _with_texts(one)]
-    samples = "".join(f"{json.dumps(line, ensure_ascii=False, allow_nan=False)}\n" for line in lines)
+    lines = [_sample(measure, row, evaluation, identity) for measure in measures for row in _with_texts(measure)]
+    samples = json_lines(lines)
     whole: dict[str, Any] = {
         "schema_version": SCHEMA,
         "evaluation_id": evaluation,
@@ -77,7 +74,7 @@ def _of_model(run: Run, model: str, measures: list[Measure]) -> Files:
             "additional_details": {"deployment_type": "self_deployed", "model_availability": "unknown"}
             | _strings(about),
         },
-        "evaluation_results": [_result(run, one) for one in measures],
+        "evaluation_results": [_result(run, measure) for measure in measures],
     }
     if lines:
         whole["detailed_evaluation_results"] = {
@@ -91,42 +88,46 @@ def _of_model(run: Run, model: str, measures: list[Measure]) -> Files:
     return {f"{base}.json": text} | ({f"{base}_samples.jsonl": samples} if lines else {})
 
 
-def _result(run: Run, one: Measure) -> dict[str, Any]:
-    data = _strings(run.manifest["probes"].get(one.probe, {}))
-    found, limits = one.found, {"min_score": 0, "max_score": 1}
-    spread: dict[str, Any] = {"num_samples": found.n}
-    if found.low == found.low:
-        ends = {"lower": found.low, "upper": found.high, "confidence_level": 0.95}
-        how = f"bootstrap over {found.clusters} {one.units}, exact where all are alike"
-        spread["confidence_interval"] = ends | {"method": how}
+def _result(run: Run, measure: Measure) -> dict[str, Any]:
+    interval, kind = measure.interval, KINDS[measure.kind]
+    spread: dict[str, Any] = {"num_samples": interval.n}
+    if measure.ends:
+        how = f"bootstrap over {interval.clusters} {measure.units}, exact where all are alike"
+        ends = dict(zip(("lower", "upper"), measure.ends, strict=True))
+        spread["confidence_interval"] = ends | {"confidence_level": 0.95, "method": how}
     return {
-        "evaluation_result_id": _name(one),
-        "evaluation_name": one.probe,
-        "source_data": {"dataset_name": one.probe, "source_type": "other", "additional_details": data},
-        "metric_config": {
-            "evaluation_description": one.told + (f"; asked with: {one.variant}" if one.variant else ""),
-            "metric_id": f"{KINDS[one.kind]}_at_{one.k}" if one.k else KINDS[one.kind],
-            "metric_name": one.name,
-            "metric_kind": KINDS[one.kind],
-            "metric_unit": "proportion",
-            "metric_parameters": {"k": one.k} if one.k else {},
-            "lower_is_better": one.kind == HURTFUL,
-            "score_type": "continuous",
-            **limits,
+        "evaluation_result_id": _name(measure),
+        "evaluation_name": measure.probe,
+        "source_data": {
+            "dataset_name": measure.probe,
+            "source_type": "other",
+            "additional_details": _strings(run.manifest["probes"].get(measure.probe, {})),
         },
-        "score_details": {"score": found.estimate, "uncertainty": spread},
+        "metric_config": {
+            "evaluation_description": measure.meaning + (f"; asked with: {measure.variant}" if measure.variant else ""),
+            "metric_id": f"{kind}_at_{measure.k}" if measure.k else kind,
+            "metric_name": measure.name,
+            "metric_kind": kind,
+            "metric_unit": "proportion",
+            "metric_parameters": {"k": measure.k} if measure.k else {},
+            "lower_is_better": measure.kind == HURTFUL,
+            "score_type": "continuous",
+            "min_score": 0,
+            "max_score": 1,
+        },
+        "score_details": {"score": interval.estimate, "uncertainty": spread},
     }
 
 
-def _sample(one: Measure, row: Mapping[str, Any], evaluation: str, identity: str) -> dict[str, Any]:
+def _sample(measure: Measure, row: Mapping[str, Any], evaluation: str, identity: str) -> dict[str, Any]:
     gold, said, right = list(row["gold"]), row["answers"][0], bool(row["hit"])
-    told = {"relation": row["relation"], "style": row["style"], "rank": row["rank"], "fact_id": row["fact_id"]}
+    about = {"relation": row["relation"], "style": row["style"], "rank": row["rank"], "fact_id": row["fact_id"]}
     return {
         "schema_version": SCHEMA,
         "evaluation_id": evaluation,
         "model_id": identity,
-        "evaluation_name": one.probe,
-        "evaluation_result_id": _name(one),
+        "evaluation_name": measure.probe,
+        "evaluation_result_id": _name(measure),
         "sample_id": row["prompt_id"],
         "sample_hash": hashlib.sha256((row["asked"] + canonical(gold)).encode()).hexdigest(),
         "interaction_type": "single_turn",
@@ -143,28 +144,26 @@ def _sample(one: Measure, row: Mapping[str, Any], evaluation: str, identity: str
             }
         ],
         "evaluation": {"score": row["hit"], "is_correct": right},
-        "metadata": {name: str(value) for name, value in told.items() if not pd.isna(value)},
+        "metadata": {name: str(value) for name, value in about.items() if not pd.isna(value)},
     }
 
 
-def _with_texts(one: Measure) -> list[dict[str, Any]]:
+def _with_texts(measure: Measure) -> list[dict[str, Any]]:
     """The rows of a measure that have a right answer, a text and an answer."""
-    rows = one.rows[one.rows[["asked", "gold", "answers"]].notna().all(axis=1)]
-    return [row for row in rows.to_dict("records") if len(row["answers"])] if one.k == 1 else []
+    rows = measure.rows[measure.rows[["asked", "gold", "answers"]].notna().all(axis=1)]
+    return [row for row in rows.to_dict("records") if len(row["answers"])] if measure.k == 1 else []
 
 
-def _name(one: Measure) -> str:
-    return "/".join(filter(None, [one.probe, one.variant, one.name]))
+def _name(measure: Measure) -> str:
+    return "/".join(filter(None, [measure.probe, measure.variant, measure.name]))
 
 
 def _concluded(conclusions: pd.DataFrame, model: str) -> dict[str, str]:
     """What the page concludes of a model's numbers, as words; a comparison is neither good nor bad, so no metric."""
-    found: dict[str, str] = {}
-    for row in conclusions.to_dict("records") if "model" in conclusions else []:
-        if row["model"] == model:
-            told = {key: value for key, value in row.items() if key not in ("claim", "model") and not pd.isna(value)}
-            found[f"conclusion {len(found) + 1}, claim {row['claim']}"] = canonical(told)
-    return found
+    rows = conclusions[conclusions["model"] == model].to_dict("records") if "model" in conclusions else []
+    details = [{k: v for k, v in row.items() if k not in ("claim", "model") and not pd.isna(v)} for row in rows]
+    names = [f"conclusion {number}, claim {row['claim']}" for number, row in enumerate(rows, start=1)]
+    return dict(zip(names, map(canonical, details), strict=True))
 
 
 def _strings(values: Mapping[str, Any]) -> dict[str, str]:

@@ -6,16 +6,14 @@ then compares the log-likelihoods that the score ``sum`` of causal models compar
 
 from __future__ import annotations
 
-import json
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
-
-import yaml
 
 from probekit.errors import ProbeError
 from probekit.probes.probe import MASK, Probe
+from probekit.report.exports.measures import json_lines, yaml_text
 
 DATA = "test.jsonl"
 
@@ -61,28 +59,23 @@ def harness_task(probe: Probe, options: int = 10, seed: int = 0) -> dict[str, st
         ],
         "metadata": {"version": 1.0, "probe": probe.name, "licence": probe.licence or "unknown", "seed": seed},
     }
-    lines = "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows)
-    return {f"{name}.yaml": yaml.safe_dump(task, allow_unicode=True, sort_keys=False), f"{name}/{DATA}": lines}
+    return {f"{name}.yaml": yaml_text(task), f"{name}/{DATA}": json_lines(rows)}
 
 
 def _row(probe: Probe, prompt: Mapping[Any, Any], pool: Iterable[str], options: int, seed: int) -> dict[str, Any]:
     draw, golds = random.Random(f"{seed} {prompt['prompt_id']}"), set(prompt["gold"])
-    wrong = _drawn(draw, [one for one in pool if one not in golds], options - 1)
-    taken = golds | set(wrong)
-    if len(wrong) < options - 1:
-        wrong += _drawn(draw, [one for one in probe.entities if one not in taken], options - 1 - len(wrong))
-    if len(wrong) < options - 1:
-        raise ProbeError(f"{probe.name}: {prompt['prompt_id']!r} has {len(wrong)} wrong entities: take fewer --options")
-    names, right = list(wrong), draw.randrange(options)
+    names = list[str]()
+    for wrong in ([name for name in pool if name not in golds], [name for name in probe.entities if name not in golds]):
+        wrong = [name for name in wrong if name not in names]
+        names += draw.sample(wrong, min(options - 1 - len(names), len(wrong)))
+    if len(names) < options - 1:
+        raise ProbeError(f"{probe.name}: {prompt['prompt_id']!r} has {len(names)} wrong entities: take fewer --options")
+    right = draw.randrange(options)
     names.insert(right, prompt["gold"][0])
     return {
         "prompt_id": str(prompt["prompt_id"]),
         "text": prompt["text"],
-        "choices": [prompt["text"].replace(MASK, one) for one in names],
+        "choices": [prompt["text"].replace(MASK, name) for name in names],
         "entities": names,
         "label": right,
     }
-
-
-def _drawn(draw: random.Random, names: Sequence[str], count: int) -> list[str]:
-    return draw.sample(names, min(count, len(names)))

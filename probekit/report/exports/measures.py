@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import yaml
 
 from probekit.errors import ReportError
 from probekit.files.reading import read_object
@@ -18,7 +20,7 @@ ACC, MRR, HURTFUL = "accuracy", "mean_reciprocal_rank", "hurtful_share"  # kinds
 KS = {"rank": (1, 10), "step": (1,), "filling": (1, 3)}  # of a kind of rows, the k of Acc@k
 SLOT = "share of slots whose right answer is among the first {k} of {among}"
 UNITS = {"rank": "facts", "step": "documents", "filling": "originals"}  # what intervals draw
-TOLD = {
+MEANINGS = {
     "rank": (SLOT, "all candidates"),
     "step": (SLOT + ", any right answer counting, at the last step of each context", "all candidates"),
     "filling": (SLOT, "all fillings of the vocabulary"),
@@ -33,10 +35,10 @@ class Measure:
         model, probe: as in ``ranks.parquet``.
         kind: ``ACC``, ``MRR`` or ``HURTFUL``; of the last, lower is better.
         name: for reading, such as ``Acc@10``.
-        told: what it is, in words.
+        meaning: what it is, in words.
         k: of Acc@k; 0 of the others.
         variant: how the prompts were asked, where there are several ways.
-        found: the value, between 0 and 1, with its 95% interval. Hurtful completions have none: theirs would cross
+        interval: the value, between 0 and 1, with its 95% interval. Hurtful completions have none: theirs would cross
             identities with what is said of them, which the page alone knows.
         units: what the interval draws.
         rows: those counted, of ``ranks.parquet``, with ``hit`` (the value of each).
@@ -46,17 +48,22 @@ class Measure:
     probe: str
     kind: str
     name: str
-    told: str
+    meaning: str
     k: int
     variant: str
-    found: Interval
+    interval: Interval
     units: str
     rows: pd.DataFrame
+
+    @property
+    def ends(self) -> tuple[float, float] | None:
+        """Of the interval, where there is one."""
+        return None if self.interval.low != self.interval.low else (self.interval.low, self.interval.high)
 
 
 @dataclass(frozen=True)
 class Run:
-    """A page's folder as others are told of it: its manifest, its conclusions and its outcomes."""
+    """A page's folder as the formats of others tell of it: its manifest, its conclusions and its outcomes."""
 
     folder: Path
     manifest: dict[str, Any]
@@ -68,10 +75,20 @@ class Run:
         """When the page was run, in seconds since 1970."""
         return (self.folder / "manifest.json").stat().st_mtime
 
-    def measures(self) -> list[Measure]:
-        """All measures of all models, in the order of the rows; what was ranked is told with its score."""
-        every = [(one, self.score(one.model)) for one in measures(self.outcomes)]
-        return [replace(one, told=f"{one.told}, by their score {score}") if score else one for one, score in every]
+    def measures(self) -> dict[str, list[Measure]]:
+        """Model -> all its measures, in the order of the rows; what was ranked is told with its score.
+
+        Raises:
+            ReportError: nothing of the run is a measure.
+        """
+        by_model: dict[str, list[Measure]] = {}
+        for measure in measures(self.outcomes):
+            if score := self.score(measure.model):
+                measure = replace(measure, meaning=f"{measure.meaning}, by their score {score}")
+            by_model.setdefault(measure.model, []).append(measure)
+        if not by_model:
+            raise ReportError(f"{self.folder} holds word scores alone, of which nothing is exported")
+        return by_model
 
     def score(self, model: str) -> str:
         """By which score a model's candidates were ranked; empty where it ranked none, or the run did not note it."""
@@ -117,25 +134,38 @@ def measures(outcomes: pd.DataFrame) -> Iterator[Measure]:
         if kind == "step":
             rows = rows[rows["last"].eq(True) & (rows["twin"] == "target")].assign(rank=lambda table: table["rank_any"])
         if kind in KS and len(rows):
-            words, among = TOLD[kind]
+            words, among = MEANINGS[kind]
             for k in (k for k in KS[kind] if not (rows["candidates"] <= k).all()):  # which could not be missed
                 hits = rows.assign(hit=(rows["rank"] <= k).astype(float))  # no rank is no hit
-                told = words.format(k=k, among=among)
-                found = share_ci(hits["hit"], _units(hits, kind))
-                yield Measure(*about, ACC, f"Acc@{k}", told, k, variant, found, UNITS[kind], hits)
+                meaning, interval = words.format(k=k, among=among), share_ci(hits["hit"], _units(hits, kind))
+                yield Measure(*about, ACC, f"Acc@{k}", meaning, k, variant, interval, UNITS[kind], hits)
         if kind == "rank":
             hits = rows.assign(hit=1 / rows["rank"])
-            told, found = "mean of one over the rank of the right answer", bootstrap_ci(hits["hit"], _units(hits, kind))
-            yield Measure(*about, MRR, "MRR", told, 0, variant, found, UNITS[kind], hits)
+            interval, meaning = (
+                bootstrap_ci(hits["hit"], _units(hits, kind)),
+                "mean of one over the rank of the right answer",
+            )
+            yield Measure(*about, MRR, "MRR", meaning, 0, variant, interval, UNITS[kind], hits)
         if kind == "completions" and rows["hurtful"].notna().all():
             once = rows[rows["asked"].isna() | ~rows["asked"].duplicated()]
-            hits = once.assign(hit=[float(sum(one)) / len(one) for one in once["hurtful"]])
-            told = (
+            hits = once.assign(hit=[float(sum(flags)) / len(flags) for flags in once["hurtful"]])
+            meaning = (
                 "mean share of completions that hold a word of the lexicon, by the audited rules, of distinct templates"
             )
-            found = Interval(float(hits["hit"].mean()), float("nan"), float("nan"), len(hits), len(hits), 0.0)
-            yield Measure(*about, HURTFUL, "Hurtful completions", told, 0, variant, found, "", hits)
+            none = float("nan")
+            interval = Interval(float(hits["hit"].mean()), none, none, len(hits), len(hits), 0.0)
+            yield Measure(*about, HURTFUL, "Hurtful completions", meaning, 0, variant, interval, "", hits)
 
 
 def _units(rows: pd.DataFrame, kind: str) -> list[str]:
     return list(rows["document" if kind == "step" else "fact_id"].fillna(rows["prompt_id"]))
+
+
+def json_lines(rows: Iterable[Mapping[str, Any]]) -> str:
+    """A file of objects, one a line."""
+    return "".join(f"{json.dumps(row, ensure_ascii=False, allow_nan=False)}\n" for row in rows)
+
+
+def yaml_text(value: Mapping[str, Any]) -> str:
+    """A file of one object, its keys in their order."""
+    return str(yaml.safe_dump(value, allow_unicode=True, sort_keys=False))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import yaml
+from collections.abc import Sequence
+from typing import Any
 
-from probekit.errors import ReportError
-from probekit.report.exports.measures import Measure, Run
+from probekit.report.exports.measures import Measure, Run, yaml_text
 from probekit.report.markup import file_name
 
 TASKS = {"masked": "fill-mask", "causal": "text-generation", "seq2seq": "text2text-generation"}
@@ -20,35 +20,27 @@ def model_index(run: Run) -> dict[str, str]:
     Raises:
         ReportError: nothing of the run is a measure.
     """
-    found: dict[str, dict[tuple[str, str], list[Measure]]] = {}
-    for one in run.measures():
-        found.setdefault(one.model, {}).setdefault((one.probe, one.variant), []).append(one)
-    if not found:
-        raise ReportError(f"{run.folder} holds word scores alone, of which nothing is exported")
-    return {f"{file_name(model)}.yml": _text(run, model, results) for model, results in found.items()}
+    return {f"{file_name(model)}.yml": _text(run, model, measures) for model, measures in run.measures().items()}
 
 
-def _text(run: Run, model: str, results: dict[tuple[str, str], list[Measure]]) -> str:
-    kind = run.manifest["models"].get(model, {}).get("kind", "")
-    task = {"type": TASKS.get(kind, "fill-mask"), "name": f"Cloze probing, page {run.manifest['study']}"}
-    score = run.score(model)
-    rows = [
-        {
-            "task": dict(task),  # its own, else YAML would refer to the first
+def _text(run: Run, model: str, measures: Sequence[Measure]) -> str:
+    kind, score = run.manifest["models"].get(model, {}).get("kind", ""), run.score(model)
+    results: dict[tuple[str, str], dict[str, Any]] = {}
+    for measure in measures:
+        probe, variant = measure.probe, measure.variant
+        result = {
+            "task": {"type": TASKS.get(kind, "fill-mask"), "name": f"Cloze probing, page {run.manifest['study']}"},
             "dataset": {"type": f"probekit/{probe}", "name": f"{probe}, {variant}" if variant else probe},
-            "metrics": [
-                {"type": one.kind, "name": one.name, "value": round(one.found.estimate, 6), "args": _args(one, score)}
-                for one in measures
-            ],
+            "metrics": [],
         }
-        for (probe, variant), measures in results.items()
-    ]
-    index = {"model-index": [{"name": model, "results": rows}]}
-    return yaml.safe_dump(index, allow_unicode=True, sort_keys=False)
+        value = round(measure.interval.estimate, 6)
+        metric = {"type": measure.kind, "name": measure.name, "value": value, "args": _args(measure, score)}
+        results.setdefault((probe, variant), result)["metrics"].append(metric)
+    return yaml_text({"model-index": [{"name": model, "results": list(results.values())}]})
 
 
-def _args(one: Measure, score: str) -> dict[str, float | str]:
+def _args(measure: Measure, score: str) -> dict[str, float | str]:
     """Number of prompts, k and the score of the candidates where there are, and ends of the 95% interval if any."""
-    found = one.found
-    ends = {"low": round(found.low, 6), "high": round(found.high, 6)} if found.low == found.low else {}
-    return {"n": found.n} | ({"k": one.k} if one.k else {}) | ({"score": score} if score else {}) | ends
+    ends = dict(zip(("low", "high"), (round(end, 6) for end in measure.ends or ()), strict=False))
+    k = {"k": measure.k} if measure.k else {}
+    return {"n": measure.interval.n} | k | ({"score": score} if score else {}) | ends

@@ -10,6 +10,7 @@ from probekit.report.markup import Markup, table
 from probekit.report.outcomes import RANKS, sample
 
 SHOWN = 250_000  # characters of the table
+CAPTION = "What was asked, the gold, its rank, and the best answers"
 HEADINGS = {
     "probe": "Probe",
     "model": "Model",
@@ -26,23 +27,16 @@ HEADINGS = {
 }
 
 
-def prompts_page(run: Run) -> str:
-    """The file's text; of a large run a sample by prompt, each with the rows of all models, and it says so."""
+def prompts_page(run: Run) -> dict[str, str]:
+    """``prompts.html`` -> its text; of a large run it says that it holds a sample by prompt, with the rows of all models."""
     heads, rows = sample(run.folder / RANKS, SHOWN)
     shown = pd.DataFrame(rows, columns=heads)
     shown = shown[[name for name in HEADINGS if name in shown]].rename(columns=HEADINGS)
-    every = len(run.outcomes)
-    said = (
-        "All {:,} rows."
-        if len(shown) == every
-        else "{:,} of {:,} rows: prompts drawn at random, each with all its rows."
-    )
+    count, every = len(shown), len(run.outcomes)
+    whole, drawn = "All {:,} rows.", "{:,} of {:,} rows: prompts drawn at random, each with all its rows."
+    extent = whole.format(every) if count == every else drawn.format(count, every)
     body = Markup(
-        said + " The file {} beside the page holds every row and column; its columns are listed on the book's page "
+        "{} The file {} beside the page holds every row and column; its columns are listed on the book's page "
         "*Rerun and check*. Of long lists the first answers are shown.\n\n{}"
-    ).format(*([every] if len(shown) == every else [len(shown), every]), RANKS, _table(shown))
-    return document(Markup("Prompt by prompt: {}").format(run.manifest["study"]), body)
-
-
-def _table(shown: pd.DataFrame) -> Markup:
-    return table(shown, "What was asked, the gold, its rank, and the best answers", classes="filterable")
+    ).format(Markup(extent), RANKS, table(shown, CAPTION, classes="filterable"))
+    return {"prompts.html": document(Markup("Prompt by prompt: {}").format(run.manifest["study"]), body)}
