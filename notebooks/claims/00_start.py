@@ -27,12 +27,12 @@ import pandas as pd
 from probekit.report import Page, readable
 from probekit.report.verdicts import ledger
 
-from notebooks.claims import start
+from notebooks.claims import start, text
 
 page = Page("00_start", globals())
 page.say(start.cards(page))
 rows = pd.DataFrame(ledger())
-page.say(start.ledger_sentence(rows))
+page.say(text.ledger_sentence(rows))
 verdicts = start.verdicts(rows)
 page.table(verdicts, "verdicts", "What came of the claims of each paper", readable(verdicts), fold=False)
 

@@ -29,19 +29,19 @@ import pandas as pd
 from probekit.report import Page
 from probekit.report.verdicts import ledger
 
-from notebooks.claims import claims
+from notebooks.claims import claims, text
 
 page = Page("90_claims", globals())
 rows = pd.DataFrame(ledger())
 counts = claims.counts(rows)
-page.answer(claims.answer(rows))
+page.answer(text.ledger_answer(rows))
 page.figure(
     claims.draw(counts),
     "overview",
     "Claims by paper. Above, what came of comparing a claim with a number of ours; below, whether it follows from the "
     "numbers that the paper itself prints. These are counts of sentences, split as finely as we listed them: they are no "
     "mark for a paper.",
-    claims.describe(counts),
+    text.ledger_alt(counts),
 )
 
 # %% [markdown]

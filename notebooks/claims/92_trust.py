@@ -27,18 +27,18 @@ out: str = "92_trust"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page
 
-from notebooks.claims import trust
+from notebooks.claims import text, trust
 
 page = Page("92_trust", globals())
 tables = page.tables(lambda: trust.tables(draws), trust.CAPTIONS)
-page.answer(trust.answer(tables))
+page.answer(text.trust_answer(tables))
 
 # %% tags=["hide-input"]
 page.figure(
     trust.chart(tables),
     "rules",
     "Shares of simulated studies in which a rule decides, with exact 95% intervals; the last six rules were given up. The dotted line stands at 5%.",
-    trust.alt(tables),
+    text.trust_alt(tables),
 )
 
 # %% [markdown]

@@ -31,7 +31,7 @@ out: str = "93_precision"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, readable
 
-from notebooks.claims import precision
+from notebooks.claims import precision, text
 
 page = Page("93_precision", globals())
 
@@ -42,14 +42,14 @@ def compute():
 
 
 tables = page.tables(compute, precision.CAPTIONS)
-page.answer(precision.answer(tables, dtype))
+page.answer(text.precision_answer(tables, dtype))
 
 # %% tags=["hide-input"]
 page.figure(
     precision.chart(tables),
     "accuracy",
     "Accuracy in the shorter format less that in float32, with 95% intervals over facts.",
-    precision.alt(tables),
+    text.precision_alt(tables),
 )
 
 # %% [markdown]

@@ -31,13 +31,13 @@ out: str = "94_compare"  # folder for tables and figures
 # %% tags=["hide-input"]
 from probekit.report import Page, readable
 
-from notebooks.claims import compare
+from notebooks.claims import compare, text
 
 page = Page("94_compare", globals())
 tables = page.tables(lambda: compare.tables(page, models, probes, runs, book, limit), compare.CAPTIONS)
 measures = tables["measures"]
-page.answer(compare.answer(tables))
-page.say(compare.floor_sentence(measures))
+page.answer(text.compare_answer(tables))
+page.say(text.floor_sentence(measures))
 
 # %% tags=["hide-input"]
 page.figure(
@@ -45,7 +45,7 @@ page.figure(
     "measures",
     "Models by measure, with 95% intervals; of each measure the data set on which models above the floor were asked most. "
     "Each panel has its own scale.",
-    compare.alt(measures),
+    text.compare_alt(measures),
 )
 
 # %% [markdown]
@@ -89,7 +89,7 @@ page.table(
 # These differences are paired, fact by fact, with the 95% interval over facts.
 
 # %% tags=["hide-input"]
-page.say(compare.pairs_sentence(tables["paired"]))
+page.say(text.pairs_sentence(tables["paired"]))
 page.table(
     tables["paired"],
     "paired",

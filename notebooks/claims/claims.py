@@ -40,20 +40,6 @@ def counts(claims: pd.DataFrame) -> pd.DataFrame:
     return pd.concat(parts, axis=1).rename_axis("paper").reset_index()
 
 
-def answer(claims: pd.DataFrame) -> str:
-    """How many claims could be compared and what came of them."""
-    total = claims["verdict"].value_counts()
-    why = claims[claims["verdict"] == "not run"]["because"].value_counts()
-    compared = len(claims) - total.get("not run", 0)
-    return (
-        f"Of {len(claims)} claims, {compared} could be compared with what we computed: "
-        f"{total.get('reproduced', 0)} are reproduced and {total.get('differs', 0)} differ; for the rest the data do "
-        f"not decide, or nothing follows from the models at hand. Of the other claims, {why.get('models or data', 0)} "
-        f"need models or data that cannot be had here, {why.get('no limit', 0)} name no size to judge by, and "
-        f"{why.get('nothing to run', 0)} follow from others or tell only what was done."
-    )
-
-
 def shown(claims: pd.DataFrame) -> pd.DataFrame:
     """The ledger for reading: a row per claim, its reasons folded, linked to its page and to the paper's table."""
     rows = []
@@ -104,12 +90,3 @@ def draw(table: pd.DataFrame) -> Figure:
         ax.legend(ncols=2, loc="lower center", bbox_to_anchor=(0.5, 1.0), fontsize=9)
     axes[-1].set_xlabel("Claims")
     return figure
-
-
-def describe(table: pd.DataFrame) -> str:
-    """The figure in words."""
-    parts = (
-        f"paper {row['paper']}: " + ", ".join(f"{kind} {row[kind]}" for kinds in PARTS.values() for kind in kinds)
-        for row in table.to_dict("records")
-    )
-    return f"Stacked bars of claims by paper. {'; '.join(parts)}."

@@ -12,12 +12,10 @@ from probekit.errors import ReportError, caution
 from probekit.files.naming import shown_name
 from probekit.files.reading import read_object
 from probekit.metrics import reaches_floor
-from probekit.metrics.decisions import FEWEST, FLOOR, LEVEL
+from probekit.metrics.decisions import FEWEST, FLOOR
 from probekit.models import load_model
-from probekit.models.card import UNKNOWN
 from probekit.probes import load_probe
 from probekit.report import Page, forest, pick, plain, recording, title
-from probekit.report.charts import told
 from probekit.report.compare import ACC1, at_floor, compare, differences, pairs
 from probekit.report.compare import questions as compared
 from probekit.report.outcomes import read_outcomes
@@ -37,7 +35,6 @@ ABOVE, NONE = "above the floor", "has no floor"
 MARK = "†"
 NEITHER = "neither"  # of page 12: a model tuned on neither style
 STYLES = {"natural": "Accuracy, natural", "template": "Accuracy, template", "other": "Accuracy"}
-WORDED = {STYLES["natural"]: "accuracy in natural sentences", STYLES["template"]: "accuracy by template"}
 UNDERSTAND, WORDS, PLAUSIBLE, FAITHFUL = "Understanding", "Masked words", "Plausibility", "Faithfulness"
 HURT, HURT_RELEASED = "Hurtful, asked here", "Hurtful, released"
 BETTER = (*STYLES.values(), UNDERSTAND, WORDS, PLAUSIBLE, FAITHFUL)  # of which more is better
@@ -51,57 +48,54 @@ CAPTIONS = {
 
 def _accuracy(tables: Tables) -> pd.DataFrame:
     """Acc@1 of page 12, the fact's own object, by data set and style."""
-    known = tables["datasets"]
+    datasets = tables["datasets"]
     rows = pick(tables["accuracy"], gold=OWN)
-    rows = rows.assign(at=reaches_floor(rows, known)).merge(known[["probe", "dataset", "style"]], on="probe")
-    rows = rows.assign(measure=rows["style"].map(STYLES))
-    return _named(rows, "dataset", "facts", ("acc@1", "low@1", "high@1"))
+    rows = rows.assign(at=reaches_floor(rows, datasets)).merge(datasets[["probe", "dataset", "style"]], on="probe")
+    return _rows(rows, rows["style"].map(STYLES), "dataset", "facts", ("acc@1", "low@1", "high@1"))
 
 
 def _understanding(tables: Tables) -> pd.DataFrame:
     """The share of steps at which a model understands (page 22, each triple counts once)."""
     low = tables["floors"][["source", "model", "floor"]].rename(columns={"floor": "at"})
     rows = pick(tables["ucm"], measure="UCM_k").merge(low, on=["source", "model"])
-    rows = rows.assign(measure=UNDERSTAND, at=rows["at"].astype(bool))
-    return _named(rows, "source", "triples", ("understand", "understand_low", "understand_high"))
+    return _rows(rows, UNDERSTAND, "source", "triples", ("understand", "understand_low", "understand_high"))
 
 
 def _words(tables: Tables) -> pd.DataFrame:
     """The share of masked words that a model fills as people would (page 30)."""
-    counted = pick(tables["accuracy"], dimension="all", part="all", top=1)[["dataset", "model", "records"]]
-    rows = tables["floors"].merge(counted, on=["dataset", "model"])
-    rows = rows.assign(measure=WORDS, at=rows["above"] == 0)
-    return _named(rows, "dataset", "records", ("estimate", "low", "high"))
+    counts = pick(tables["accuracy"], dimension="all", part="all", top=1)[["dataset", "model", "records"]]
+    rows = tables["floors"].merge(counts, on=["dataset", "model"])
+    return _rows(rows.assign(at=rows["above"] == 0), WORDS, "dataset", "records")
 
 
 def _rationales(tables: Tables) -> pd.DataFrame:
     """How attention agrees with people's rationales, and with itself on changed sentences (page 31)."""
-    rows = pick(tables["interpretability"], method="attention", weights="trained", dimension="all")
-    rows = rows[rows["metric"].isin(("F1", "MAP"))].merge(tables["floors"][["dataset", "model", "above"]])
-    rows = rows.assign(measure=rows["metric"].map({"F1": PLAUSIBLE, "MAP": FAITHFUL}), at=rows["above"] == 0)
-    return _named(rows, "dataset", "n", ("estimate", "low", "high"))
-
-
-def _hurtful(tables: Tables) -> pd.DataFrame:
-    """The share of hurtful completions of models asked here (page 41)."""
-    rows = pick(tables["own"], rules="audited_plain").assign(measure=HURT, data="HONEST templates", at=None)
-    return _named(rows, "data", "templates", ("mean", "low", "high"))
-
-
-def _released(tables: Tables) -> pd.DataFrame:
-    """The same of the completions that paper 004 released, by the audited rules (page 41)."""
-    rows = pd.concat([pick(tables[name], rules="audited") for name in ("table1", "others")], ignore_index=True)
-    rows = rows.assign(measure=HURT_RELEASED, data="HONEST templates", at=None)
-    return _named(rows, "data", "templates", ("mean", "low", "high"))
-
-
-def _named(rows: pd.DataFrame, data: str, n: str, numbers: tuple[str, str, str]) -> pd.DataFrame:
-    """Rows with ``model, measure`` and ``at``, whether the model is at the floor, in the columns of ``COLUMNS``."""
-    floor = [NONE if at is None else FLOOR if at else ABOVE for at in rows["at"].astype(object)]
-    about = {"model": rows["model"], "measure": rows["measure"], "data": rows[data], "n": rows[n]}
-    return pd.DataFrame(about | dict(zip(("estimate", "low", "high"), (rows[c] for c in numbers), strict=True))).assign(
-        floor=floor
+    rows = pick(
+        tables["interpretability"], method="attention", weights="trained", dimension="all", metric=["F1", "MAP"]
     )
+    rows = rows.merge(tables["floors"][["dataset", "model", "above"]])
+    measure = rows["metric"].map({"F1": PLAUSIBLE, "MAP": FAITHFUL})
+    return _rows(rows.assign(at=rows["above"] == 0), measure, "dataset", "n")
+
+
+def _hurtful(tables: Tables, measure: str = HURT, rules: str = "audited_plain") -> pd.DataFrame:
+    """The share of hurtful completions of models asked here, or that paper 004 released (page 41)."""
+    rows = pick(pd.concat(tables.values(), ignore_index=True), rules=rules).assign(data="HONEST templates", at=None)
+    return _rows(rows, measure, "data", "templates", ("mean", "low", "high"))
+
+
+def _rows(
+    rows: pd.DataFrame,
+    measure: str | pd.Series,
+    data: str,
+    n: str,
+    numbers: Sequence[str] = ("estimate", "low", "high"),
+) -> pd.DataFrame:
+    """Rows with ``model`` and ``at``, whether the model is at the floor, in the columns of ``COLUMNS``."""
+    floor = [NONE if at is None else FLOOR if at else ABOVE for at in rows["at"].astype(object)]
+    names = {"data": data, "n": n} | dict(zip(("estimate", "low", "high"), numbers, strict=True))
+    columns = {"model": rows["model"], "measure": measure} | {name: rows[column] for name, column in names.items()}
+    return pd.DataFrame(columns).assign(floor=floor)
 
 
 MEASURES: dict[str, tuple[tuple[str, ...], Callable[[Tables], pd.DataFrame]]] = {  # page -> what it reads, and makes
@@ -149,7 +143,8 @@ def tables(
     if book:
         rows.append(read(recording.folder, BOOK)[0])
         page41 = {name: read_table(recording.folder("41_hurtfulness") / f"{name}.csv") for name in ("table1", "others")}
-        rows.append(_released(page41).assign(source=RELEASED, page="41_hurtfulness", tuned="")[COLUMNS])
+        released = _hurtful(page41, HURT_RELEASED, "audited")
+        rows.append(released.assign(source=RELEASED, page="41_hurtfulness", tuned="")[COLUMNS])
         paired.append(recorded_pairs())
     for run in runs:
         found, manifests = read(Path(run).joinpath, shown_name(run))
@@ -186,17 +181,19 @@ def live(page: Page, models: Sequence[str], probes: Sequence[str], limit: int = 
     loaded = [load_probe(name, limit=limit or None) for name in probes]
     if len(models) < 2:
         raise ReportError("a comparison needs two models")
-    found = compare(models, loaded, store=Store(), **page.asking.loading)
+    result = compare(models, loaded, store=Store(), **page.asking.loading)
     page.used(*(load_model(name, **page.asking.loading) for name in models), *loaded)
-    for note in found.notes:
+    for note in result.notes:
         caution(note)
     about = pd.DataFrame({"probe": [p.name for p in loaded], "data": [p.dataset for p in loaded]})
-    about = about.assign(measure=[STYLES[p.style] for p in loaded]).merge(found.probes.rename(columns={"prompts": "n"}))
-    rows = found.accuracy.rename(columns={"floor": "at"}).merge(about, on="probe")
-    pairs = found.differences.rename(columns={"facts": "n"}).merge(about[["probe", "data"]], on="probe")
+    about = about.assign(measure=[STYLES[p.style] for p in loaded]).merge(
+        result.probes.rename(columns={"prompts": "n"})
+    )
+    rows = result.accuracy.rename(columns={"floor": "at"}).merge(about, on="probe")
+    pairs = result.differences.rename(columns={"facts": "n"}).merge(about[["probe", "data"]], on="probe")
     pairs = pairs.assign(measure=[f"{row.measure}, {row.probe.rpartition('/')[2]}" for row in pairs.itertuples()])
-    made = _named(rows, "data", "n", ("acc@1", "low@1", "high@1")).assign(source=LIVE, page="94_compare", tuned="")
-    return made[COLUMNS], pairs[PAIRED]
+    measures = _rows(rows, rows["measure"], "data", "n", ("acc@1", "low@1", "high@1"))
+    return measures.assign(source=LIVE, page="94_compare", tuned="")[COLUMNS], pairs[PAIRED]
 
 
 def recorded_pairs() -> pd.DataFrame:
@@ -292,59 +289,10 @@ def leaders(measures: pd.DataFrame) -> tuple[int, dict[str, list[str]]]:
     return count, found
 
 
-def answer(tables: Tables) -> str:
-    """On how many measures one model stands above all others, and which."""
-    count, found = leaders(chosen(asked(tables["measures"])))
-    if not count:
-        return "No measure has two models above the floor, so nothing sets them apart."
-    if not found:
-        return (
-            f"No model stands out: the intervals of the best ones meet on every measure that several share ({count})."
-        )
-    tuned = tables["measures"].drop_duplicates("model").set_index("model")["tuned"]
-    notes = {name: f" (tuned on {text})" * (text not in ("", NEITHER, UNKNOWN)) for name, text in tuned.items()}
-    which = "; ".join(f"{title(name)}{notes[name]} on {_listed(names)}" for name, names in found.items())
-    many, lead = sum(map(len, found.values())), "No one model leads. " * (len(found) > 1)
-    return (
-        f"{lead}Of the measures on which several models are above the floor ({count}), there is a clear leader on "
-        f"{many}: {which}."
-    )
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Measures in a sentence: of three, ``a, b and c``."""
-    *others, last = (WORDED.get(name, name[:1].lower() + name[1:]) for name in names)
-    return f"{', '.join(others)} and {last}" if others else last
-
-
 def pairs_shown(paired: pd.DataFrame) -> pd.DataFrame:
     """For reading: counts as such, and no column that is empty in all rows."""
     empty = [name for name in paired if (paired[name].isna() | (paired[name] == "")).all()]
     return paired.assign(n=paired["n"].map(plain)).drop(columns=empty) if len(paired) else paired
-
-
-def pairs_sentence(paired: pd.DataFrame) -> str:
-    """How many of the paired tests find a difference, those with a model at the floor apart."""
-    tested = paired.dropna(subset="p_holm") if len(paired) else paired
-    parts = []
-    for about, sides in (
-        ("models above the floor", [""]),
-        ("a model above the floor with one at it, where a difference says little more than that", ["first", "second"]),
-        ("models at the floor, where it says nothing", ["both"]),
-    ):
-        chosen = tested[tested["floor"].isin(sides)] if len(tested) else tested
-        if len(chosen):
-            found = int((chosen["p_holm"] <= LEVEL).sum())
-            parts.append(f"{found:,} of {len(chosen):,} of {about}")
-    return f"Paired tests that find a difference (p of at most {LEVEL}): {'; '.join(parts)}." if parts else ""
-
-
-def floor_sentence(measures: pd.DataFrame) -> str:
-    """How many of the numbers are of a model at the floor."""
-    low, every = int((measures["floor"] == FLOOR).sum()), len(measures)
-    return (
-        f"{low:,} of all {every:,} numbers are of a model at the floor ({MARK}) and speak for nothing." if low else ""
-    )
 
 
 def chart(measures: pd.DataFrame) -> Figure:
@@ -357,8 +305,3 @@ def shown(measures: pd.DataFrame) -> pd.DataFrame:
     rows = chosen(asked(measures))
     better = rows[rows["measure"].isin(BETTER)]
     return better if len(better) else rows
-
-
-def alt(measures: pd.DataFrame) -> str:
-    """The chart in words."""
-    return "Dot plot. " + told(shown(measures), "estimate", "model", "measure", "floor")

@@ -10,7 +10,7 @@ import pandas as pd
 
 from probekit.metrics import accuracy_at_k, bootstrap_ci
 from probekit.probes import Probe, load_probe
-from probekit.report import Markup, Page, forest, number, title
+from probekit.report import Page, forest
 from probekit.run import Rank
 
 if TYPE_CHECKING:
@@ -97,25 +97,7 @@ HEADINGS = {
 }
 
 
-def answer(tables: dict[str, pd.DataFrame], dtype: str) -> Markup:
-    """The largest difference of Acc@1 beside the share of equal ranks."""
-    accuracy, ranks = tables["accuracy"], tables["ranks"]
-    first = accuracy[accuracy["k"] == 1]
-    clear = int(((first["low"] > 0) | (first["high"] < 0)).sum())
-    return Markup(
-        "With {} in place of float32, {} of {} accuracies (Acc@1) change by an interval without zero, none by more "
-        "than {}; yet single prompts often change their rank: the share that keeps it falls to {}."
-    ).format(dtype, clear, len(first), number(first["difference"].abs().max(), 3), number(ranks["same_rank"].min(), 2))
-
-
 def chart(tables: dict[str, pd.DataFrame]) -> Figure:
     """The differences of accuracy, a panel for each k."""
     shown = tables["accuracy"].assign(at=[f"Acc@{k}" for k in tables["accuracy"]["k"]])
     return forest(shown, "difference", series="probe", panel="at", columns=2, line=0.0, zero=False)
-
-
-def alt(tables: dict[str, pd.DataFrame]) -> str:
-    """The chart in words."""
-    rows = tables["accuracy"].to_dict("records")
-    parts = [f"{title(r['model'])} on {title(r['probe'])}, Acc@{r['k']} {number(r['difference'], 3)}" for r in rows]
-    return f"Dot plot of differences. {'; '.join(parts[:40])}."

@@ -20,11 +20,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 HELD_OUT = "held out, gold not shown elsewhere"
-BECAUSE = {
-    "models or data": "whose models or data cannot be had here",
-    "no limit": "for which the paper gives no size to judge by",
-    "nothing to run": "that follow from others or tell only what was done",
-}
 COUNTED = {"paper": "paper's rules", "audited": "audited rules"}
 
 
@@ -157,21 +152,6 @@ def fairness() -> Card:
         alt,
         ("41_hurtfulness", "46_audit", "47_lemmas"),
     )
-
-
-def ledger_sentence(rows: pd.DataFrame) -> Markup:
-    """Why claims were not run, and how many the papers' own numbers do not bear out.
-
-    Args:
-        rows: of ``ledger()``.
-    """
-    why = rows[rows["verdict"] == "not run"]["because"].value_counts()
-    parts = [f"{why.get(kind, 0)} {text}" for kind, text in BECAUSE.items()]
-    checked = rows[rows["own_table"] != "not checkable"]["own_table"]
-    return Markup(
-        "The {{doc}}`ledger <90_claims>` lists {} claims of the papers, and the table below what came of them. Not run "
-        "are {}: {}. Of {} that the papers' own printed numbers can check, {} do not follow from them."
-    ).format(len(rows), int(why.sum()), ", ".join(parts), len(checked), (checked == "inconsistent").sum())
 
 
 def verdicts(rows: pd.DataFrame) -> pd.DataFrame:

@@ -260,21 +260,6 @@ def tables(draws: int) -> dict[str, pd.DataFrame]:
     return {"rules": pd.DataFrame(rows)}
 
 
-def answer(found: dict[str, pd.DataFrame]) -> str:
-    """Whether the rules in use keep to their bound, and what those given up did."""
-    rules = found["rules"]
-    used, former = rules[rules["used"]], rules[~rules["used"]]
-    weakest = used.loc[used["power"].idxmin()]
-    return (
-        "Wrong rarely, silent at times: where nothing is to be found, no rule in use decides in more than "
-        f"{used['wrong'].max():.1%} of simulated studies, and an effect as large as the papers report is found in "
-        f"{used['power'].min():.0%} to {used['power'].max():.0%}, by rule; least often by “{weakest['rule']}”, where "
-        "“undecided” says that it could not be measured. Six rules that come to mind as easily "
-        f"decide on nothing in {former['wrong'].min():.0%} to {former['wrong'].max():.0%}, so this book does without "
-        "them."
-    )
-
-
 def chart(found: dict[str, pd.DataFrame]) -> Figure:
     """Decisions under no effect and under one, rules in use above those given up."""
     rules = found["rules"]
@@ -282,15 +267,6 @@ def chart(found: dict[str, pd.DataFrame]) -> Figure:
     some = rules[["rule"]].assign(share=rules["power"], low=rules["power_low"], high=rules["power_high"])
     table = pd.concat([none, some.assign(study="an effect of the paper's size")])
     return forest(table, "share", "rule", series="study", line=LEVEL, xlabel="Simulated studies that are decided")
-
-
-def alt(found: dict[str, pd.DataFrame]) -> str:
-    """What the figure shows, for those who do not see it."""
-    told = [
-        f"{row.rule} ({'in use' if row.used else 'given up'}): {row.wrong:.2f} and {row.power:.2f}"
-        for row in found["rules"].itertuples()
-    ]
-    return f"Dot chart: shares decided where nothing is to be found, and where something is. {'; '.join(told)}."
 
 
 def shown(found: dict[str, pd.DataFrame]) -> pd.DataFrame:

@@ -18,7 +18,7 @@ from probekit.report.recording import folder, recorded_ranks, recorded_tables
 from probekit.report.tables import pick
 from probekit.run.answers import Asking
 
-from notebooks.claims import compare
+from notebooks.claims import compare, text
 from notebooks.contexts import ucm
 from notebooks.templates import accuracy, ask
 
@@ -74,14 +74,14 @@ def test_no_number_of_a_model_at_the_floor_is_shown_without_saying_so(recorded: 
     shown = compare.across(kept)
     low = 0
     for row in kept.to_dict("records"):
-        text = shown.set_index("Model").loc[compare.title(row["model"]), compare.column(row)]
-        assert text.endswith(compare.MARK) == (row["floor"] == FLOOR)
+        cell = shown.set_index("Model").loc[compare.title(row["model"]), compare.column(row)]
+        assert cell.endswith(compare.MARK) == (row["floor"] == FLOOR)
         low += row["floor"] == FLOOR
     assert low >= 3
-    words = compare.alt(rows)
+    words = text.compare_alt(rows)
     assert words.count(FLOOR) == (compare.shown(rows)["floor"] == FLOOR).sum() == low
     assert {str(label) for label in compare.shown(rows)["floor"]} >= {FLOOR}  # the series of the figure
-    assert compare.floor_sentence(rows).startswith(f"{(rows['floor'] == FLOOR).sum()} of all {len(rows)}")
+    assert text.floor_sentence(rows).startswith(f"{(rows['floor'] == FLOOR).sum()} of all {len(rows)}")
 
 
 def test_all_recorded_models_are_there_and_none_of_the_demo_world(recorded: dict[str, pd.DataFrame]) -> None:
@@ -113,20 +113,22 @@ def test_a_leader_is_above_the_floor_and_its_interval_above_all_others() -> None
         ("a", compare.HURT, "x", 0.1, compare.NONE), ("b", compare.HURT, "x", 0.9, compare.NONE),
     )  # fmt: skip
     assert compare.leaders(rows) == (2, {"a": [compare.WORDS]})
-    assert compare.answer({"measures": rows}) == (f"{LEAD}1: a on masked words.")
+    assert text.compare_answer({"measures": rows}) == (f"{LEAD}1: a on masked words.")
     assert compare.leaders(rows.assign(n=4)) == (0, {})
     same = pick(rows, measure=compare.PLAUSIBLE)
-    assert compare.answer({"measures": same}).endswith("meet on every measure that several share (1).")
+    assert text.compare_answer({"measures": same}).endswith("meet on every measure that several share (1).")
     words = pick(rows, measure=compare.WORDS)
     other = {"estimate": [0.1, 0.6, 0.9], "low": [0.0, 0.5, 0.8], "high": [0.2, 0.7, 1.0]}
     both = pd.concat([words, words.assign(measure=compare.FAITHFUL, **other)])
-    assert compare.answer({"measures": both}) == (f"No one model leads. {LEAD}2: a on masked words; b on faithfulness.")
+    assert text.compare_answer({"measures": both}) == (
+        f"No one model leads. {LEAD}2: a on masked words; b on faithfulness."
+    )
 
 
 def test_a_leader_that_was_tuned_on_a_style_is_said_to_be() -> None:
     rows = measures(("a", compare.WORDS, "x", 0.5, compare.ABOVE), ("b", compare.WORDS, "x", 0.2, compare.ABOVE))
-    assert "a (tuned on templates) on masked words" in compare.answer({"measures": rows.assign(tuned="templates")})
-    assert "tuned" not in compare.answer({"measures": rows.assign(tuned=compare.NEITHER)})
+    assert "a (tuned on templates) on masked words" in text.compare_answer({"measures": rows.assign(tuned="templates")})
+    assert "tuned" not in text.compare_answer({"measures": rows.assign(tuned=compare.NEITHER)})
 
 
 def test_of_every_measure_that_data_set_is_shown_on_which_models_above_the_floor_were_asked_most() -> None:
@@ -225,15 +227,15 @@ def test_every_two_recorded_models_are_paired_where_one_is_above_the_floor(recor
     assert "p_holm" not in compare.pairs_shown(paired.head(len(tuned)))
     above = asked[asked["floor"] == ""]
     sure = (above["p_holm"] <= 0.05).sum()
-    assert compare.pairs_sentence(paired).startswith(
+    assert text.pairs_sentence(paired).startswith(
         f"Paired tests that find a difference (p of at most 0.05): {sure} of {len(above)} of models above the floor; "
     )
     sides = pd.DataFrame({"p_holm": [0.01, 0.9, 0.01, 0.01], "floor": ["first", "second", "both", "both"]})
-    assert compare.pairs_sentence(sides) == (
+    assert text.pairs_sentence(sides) == (
         "Paired tests that find a difference (p of at most 0.05): 1 of 2 of a model above the floor with one at it, "
         "where a difference says little more than that; 2 of 2 of models at the floor, where it says nothing."
     )
-    assert compare.pairs_sentence(paired.head(len(tuned))) == compare.pairs_sentence(pd.DataFrame()) == ""
+    assert text.pairs_sentence(paired.head(len(tuned))) == text.pairs_sentence(pd.DataFrame()) == ""
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ from probekit.report.verdicts import ledger
 
 from notebooks.claims import claims as overview
 from notebooks.claims import printed as tables
-from notebooks.claims import start
+from notebooks.claims import start, text
 
 ROOT = Path(__file__).resolve().parents[2]
 CLAIMS = pd.DataFrame(
@@ -59,7 +59,7 @@ def test_bars_stand_end_to_end_and_are_told_in_words() -> None:
             ends = [bar.get_x() + bar.get_width() for bar in bars]
         assert ends == table["claims"].tolist()
     plt.close(figure)
-    assert "paper 002: reproduced 0, differs 0, undecided 1, confounded 0, not run 1" in overview.describe(table)
+    assert "paper 002: reproduced 0, differs 0, undecided 1, confounded 0, not run 1" in text.ledger_alt(table)
 
 
 def test_a_row_tells_its_reason_and_leads_to_its_page_and_printed_table() -> None:
@@ -125,10 +125,10 @@ def test_the_card_on_contexts_does_not_say_that_text_harms():
 def test_claims_that_were_not_run_are_counted_by_reason() -> None:
     rows = pd.DataFrame(ledger())
     why = rows[rows["verdict"] == "not run"]["because"].value_counts()
-    assert set(why.index) == set(start.BECAUSE) and why.sum() == (rows["verdict"] == "not run").sum()
-    sentence, answer = str(start.ledger_sentence(rows)), overview.answer(rows)
-    for kind in start.BECAUSE:
-        assert f"{why[kind]} {start.BECAUSE[kind]}" in sentence and str(why[kind]) in answer
+    assert set(why.index) == set(text.BECAUSE) and why.sum() == (rows["verdict"] == "not run").sum()
+    sentence, answer = str(text.ledger_sentence(rows)), text.ledger_answer(rows)
+    for kind in text.BECAUSE:
+        assert f"{why[kind]} {text.BECAUSE[kind]}" in sentence and str(why[kind]) in answer
     assert set(rows[rows["because"] == "no limit"]["id"]) >= {"002-11a", "004-08b", "004-16b"}
     table = start.verdicts(rows)
     assert (table.drop(columns=["paper", "claims"]).sum(axis=1) == table["claims"]).all()

@@ -7,7 +7,7 @@ import pytest
 from probekit.report.page import Page
 from probekit.report.sources import parameters
 
-from notebooks.claims import precision
+from notebooks.claims import precision, text
 
 
 def asked() -> pd.DataFrame:
@@ -43,4 +43,6 @@ def test_agreement_is_what_it_says() -> None:
     assert (row["same_rank"], row["same_side"], row["same_answer"]) == (0.5, 0.75, 0.75)
     assert row["overlap"] == pytest.approx((3 + 0.9) / 4)
     assert row["farthest"] == 2 and row["score"] == 0.5  # what cannot be scored has no change
-    assert "0.250" in str(precision.answer(found, "bfloat16")) and "0.50" in str(precision.answer(found, "bfloat16"))
+    assert "0.250" in str(text.precision_answer(found, "bfloat16")) and "0.50" in str(
+        text.precision_answer(found, "bfloat16")
+    )

@@ -1,0 +1,167 @@
+"""Pages on the whole report in words: their answers, what stands between tables, and charts for those who see none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from probekit.metrics.decisions import FLOOR, LEVEL
+from probekit.models.card import UNKNOWN
+from probekit.report.charts import told
+from probekit.report.text import Markup, number, title
+
+from notebooks.claims.claims import PARTS
+from notebooks.claims.compare import MARK, NEITHER, STYLES, Tables, asked, chosen, leaders, shown
+
+BECAUSE = {
+    "models or data": "whose models or data cannot be had here",
+    "no limit": "for which the paper gives no size to judge by",
+    "nothing to run": "that follow from others or tell only what was done",
+}
+WORDED = {STYLES["natural"]: "accuracy in natural sentences", STYLES["template"]: "accuracy by template"}
+
+
+# ---- the ledger, and the landing page on it --------------------------------------------------------------------------
+
+
+def ledger_answer(claims: pd.DataFrame) -> str:
+    """How many claims could be compared and what came of them."""
+    total = claims["verdict"].value_counts()
+    why = claims[claims["verdict"] == "not run"]["because"].value_counts()
+    compared = len(claims) - total.get("not run", 0)
+    return (
+        f"Of {len(claims)} claims, {compared} could be compared with what we computed: "
+        f"{total.get('reproduced', 0)} are reproduced and {total.get('differs', 0)} differ; for the rest the data do "
+        f"not decide, or nothing follows from the models at hand. Of the other claims, {why.get('models or data', 0)} "
+        f"need models or data that cannot be had here, {why.get('no limit', 0)} name no size to judge by, and "
+        f"{why.get('nothing to run', 0)} follow from others or tell only what was done."
+    )
+
+
+def ledger_sentence(rows: pd.DataFrame) -> Markup:
+    """Why claims were not run, and how many the papers' own numbers do not bear out.
+
+    Args:
+        rows: of ``ledger()``.
+    """
+    why = rows[rows["verdict"] == "not run"]["because"].value_counts()
+    parts = [f"{why.get(kind, 0)} {text}" for kind, text in BECAUSE.items()]
+    checked = rows[rows["own_table"] != "not checkable"]["own_table"]
+    return Markup(
+        "The {{doc}}`ledger <90_claims>` lists {} claims of the papers, and the table below what came of them. Not run "
+        "are {}: {}. Of {} that the papers' own printed numbers can check, {} do not follow from them."
+    ).format(len(rows), int(why.sum()), ", ".join(parts), len(checked), (checked == "inconsistent").sum())
+
+
+def ledger_alt(table: pd.DataFrame) -> str:
+    """The figure in words."""
+    parts = (
+        f"paper {row['paper']}: " + ", ".join(f"{kind} {row[kind]}" for kinds in PARTS.values() for kind in kinds)
+        for row in table.to_dict("records")
+    )
+    return f"Stacked bars of claims by paper. {'; '.join(parts)}."
+
+
+# ---- models by all measures ------------------------------------------------------------------------------------------
+
+
+def compare_answer(tables: Tables) -> str:
+    """On how many measures one model stands above all others, and which."""
+    count, leading = leaders(chosen(asked(tables["measures"])))
+    if not count:
+        return "No measure has two models above the floor, so nothing sets them apart."
+    if not leading:
+        return (
+            f"No model stands out: the intervals of the best ones meet on every measure that several share ({count})."
+        )
+    tuned = tables["measures"].drop_duplicates("model").set_index("model")["tuned"]
+    notes = {name: f" (tuned on {text})" * (text not in ("", NEITHER, UNKNOWN)) for name, text in tuned.items()}
+    which = "; ".join(f"{title(name)}{notes[name]} on {_listed(names)}" for name, names in leading.items())
+    many, lead = sum(map(len, leading.values())), "No one model leads. " * (len(leading) > 1)
+    return (
+        f"{lead}Of the measures on which several models are above the floor ({count}), there is a clear leader on "
+        f"{many}: {which}."
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Measures in a sentence: of three, ``a, b and c``."""
+    *others, last = (WORDED.get(name, name[:1].lower() + name[1:]) for name in names)
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def floor_sentence(measures: pd.DataFrame) -> str:
+    """How many of the numbers are of a model at the floor."""
+    low, every = int((measures["floor"] == FLOOR).sum()), len(measures)
+    return (
+        f"{low:,} of all {every:,} numbers are of a model at the floor ({MARK}) and speak for nothing." if low else ""
+    )
+
+
+def pairs_sentence(paired: pd.DataFrame) -> str:
+    """How many of the paired tests find a difference, those with a model at the floor apart."""
+    tested = paired.dropna(subset="p_holm") if len(paired) else paired
+    parts = []
+    for about, sides in (
+        ("models above the floor", [""]),
+        ("a model above the floor with one at it, where a difference says little more than that", ["first", "second"]),
+        ("models at the floor, where it says nothing", ["both"]),
+    ):
+        group = tested[tested["floor"].isin(sides)] if len(tested) else tested
+        if len(group):
+            parts.append(f"{(group['p_holm'] <= LEVEL).sum():,} of {len(group):,} of {about}")
+    return f"Paired tests that find a difference (p of at most {LEVEL}): {'; '.join(parts)}." if parts else ""
+
+
+def compare_alt(measures: pd.DataFrame) -> str:
+    """The chart in words."""
+    return "Dot plot. " + told(shown(measures), "estimate", "model", "measure", "floor")
+
+
+# ---- the rules of verdicts -------------------------------------------------------------------------------------------
+
+
+def trust_answer(tables: dict[str, pd.DataFrame]) -> str:
+    """Whether the rules in use keep to their bound, and what those given up did."""
+    rules = tables["rules"]
+    used, former = rules[rules["used"]], rules[~rules["used"]]
+    weakest = used.loc[used["power"].idxmin()]
+    return (
+        "Wrong rarely, silent at times: where nothing is to be found, no rule in use decides in more than "
+        f"{used['wrong'].max():.1%} of simulated studies, and an effect as large as the papers report is found in "
+        f"{used['power'].min():.0%} to {used['power'].max():.0%}, by rule; least often by “{weakest['rule']}”, where "
+        "“undecided” says that it could not be measured. Six rules that come to mind as easily "
+        f"decide on nothing in {former['wrong'].min():.0%} to {former['wrong'].max():.0%}, so this book does without "
+        "them."
+    )
+
+
+def trust_alt(tables: dict[str, pd.DataFrame]) -> str:
+    """What the figure shows, for those who do not see it."""
+    shares = [
+        f"{row.rule} ({'in use' if row.used else 'given up'}): {row.wrong:.2f} and {row.power:.2f}"
+        for row in tables["rules"].itertuples()
+    ]
+    return f"Dot chart: shares decided where nothing is to be found, and where something is. {'; '.join(shares)}."
+
+
+# ---- shorter numbers ------------------------------------------------------------------------------------------------
+
+
+def precision_answer(tables: dict[str, pd.DataFrame], dtype: str) -> Markup:
+    """The largest difference of Acc@1 beside the share of equal ranks."""
+    accuracy, ranks = tables["accuracy"], tables["ranks"]
+    first = accuracy[accuracy["k"] == 1]
+    clear = int(((first["low"] > 0) | (first["high"] < 0)).sum())
+    return Markup(
+        "With {} in place of float32, {} of {} accuracies (Acc@1) change by an interval without zero, none by more "
+        "than {}; yet single prompts often change their rank: the share that keeps it falls to {}."
+    ).format(dtype, clear, len(first), number(first["difference"].abs().max(), 3), number(ranks["same_rank"].min(), 2))
+
+
+def precision_alt(tables: dict[str, pd.DataFrame]) -> str:
+    """The chart in words."""
+    rows = tables["accuracy"].to_dict("records")
+    parts = [f"{title(r['model'])} on {title(r['probe'])}, Acc@{r['k']} {number(r['difference'], 3)}" for r in rows]
+    return f"Dot plot of differences. {'; '.join(parts[:40])}."
