@@ -27,7 +27,7 @@ from probekit import __version__
 from probekit.errors import ProbekitError, ReportError
 
 if TYPE_CHECKING:
-    from probekit.report.card.asked import Asked
+    from probekit.report.card.spec import PageSpec
 
 RATE = 10_000.0  # tokens a second: a BERT-base on some CPU cores; a GPU runs tens of times as many
 BASE = 0.44  # gigabytes of a BERT-base; a smaller network runs as many times faster
@@ -565,7 +565,7 @@ def card(models: list[str], data: Path | None, full: bool, out: Path, force: boo
     return [str(out)]
 
 
-def _estimate(todo: Sequence[Asked]) -> None:
+def _estimate(todo: Sequence[PageSpec]) -> None:
     """Say on stderr what each page of a card asks, and about how long all of it takes."""
     from probekit.report.plan import plan
 

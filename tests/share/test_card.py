@@ -13,7 +13,7 @@ from probekit.files import write_atomically
 from probekit.files.naming import shown_name
 from probekit.report import card as module
 from probekit.report.card import card
-from probekit.report.card.asked import asked
+from probekit.report.card.spec import page_specs
 
 PROBES = ["google_re/template", "mine"]
 ACCURACY = pd.DataFrame(
@@ -62,7 +62,7 @@ def made(monkeypatch, tmp_path):
 
     def make(models=("m<b>x",), probes=PROBES, **how):
         monkeypatch.setattr(module, "run", runs(list(map(shown_name, models)), probes, **how))
-        return BeautifulSoup(card(asked(models, False, {}, False), ["probekit", "card", *models]), "html.parser")
+        return BeautifulSoup(card(page_specs(models, False, {}, False), ["probekit", "card", *models]), "html.parser")
 
     return make
 
@@ -136,7 +136,7 @@ def test_the_command_says_first_what_it_asks_and_how_long_it_takes(tmp_path, cap
 
     monkeypatch.setattr("probekit.report.plan.plan", plan)
     monkeypatch.setattr(cli, "START", 0.0)
-    monkeypatch.setattr(module, "pages", lambda *_: asked(["mine"], False, {}, False))
+    monkeypatch.setattr(module, "pages", lambda *_: page_specs(["mine"], False, {}, False))
     monkeypatch.setattr(module, "card", lambda todo, command: f"{len(todo)} pages by {' '.join(command)}")
     assert cli.main(["card", "mine", "--full", "--out", str(tmp_path / "c.html")]) == 0
     said = capsys.readouterr().err.splitlines()

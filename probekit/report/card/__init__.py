@@ -9,10 +9,9 @@ import shutil
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 
@@ -22,7 +21,7 @@ from probekit.files.processes import on_each_core
 from probekit.files.reading import read_object
 from probekit.models import load_model
 from probekit.models.registry import entry_of
-from probekit.report.card.asked import Asked, asked, own_data
+from probekit.report.card.spec import PageSpec, own_data, page_specs
 from probekit.report.forked import fork_kernels
 from probekit.report.html.document import document
 from probekit.report.html.page import ANSWER, blocks
@@ -42,20 +41,19 @@ MEAN = "mean over models"  # as pages name it among the models
 HERE, THERE = "this card", "recorded"
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(NamedTuple):
     """A page of a card after its run: seconds it took, and why it failed, if it did."""
 
     seconds: float
     fault: str = ""
 
 
-def pages(models: Sequence[str], data: Path | None = None, full: bool = False) -> list[Asked]:
+def pages(models: Sequence[str], data: Path | None = None, full: bool = False) -> list[PageSpec]:
     """What the card of these models asks.
 
     Args:
         models: names, Hub ids or folders.
-        data: a file that names data of one's own (``share.asked.own_data``).
+        data: a file that names data of one's own (``own_data``).
         full: all of the data, and not a sample.
 
     Raises:
@@ -63,10 +61,10 @@ def pages(models: Sequence[str], data: Path | None = None, full: bool = False) -
         ReportError: the file is not understood.
     """
     writing = any(load_model(name).kind != "masked" for name in models)
-    return asked(models, writing, own_data(data) if data else {}, full)
+    return page_specs(models, writing, own_data(data) if data else {}, full)
 
 
-def card(todo: Sequence[Asked], command: Sequence[str]) -> str:
+def card(todo: Sequence[PageSpec], command: Sequence[str]) -> str:
     """Run the pages, one study on each core, and put what they answer into one HTML file.
 
     Args:
@@ -78,14 +76,20 @@ def card(todo: Sequence[Asked], command: Sequence[str]) -> str:
     """
     start, folder = time.monotonic(), Path(tempfile.mkdtemp(prefix="probekit-card-"))
     try:
-        studies = [list(group) for _, group in groupby(todo, key=lambda one: one.part)]
-        jobs = [(folder, [(one.page, dict(one.given)) for one in study]) for study in studies]
-        done = [one for found in on_each_core(_study, jobs, "the card", " studies", fork_kernels) for one in found]
-        tell_apart([one.given for one in todo])
+        studies = [list(group) for _, group in groupby(todo, key=lambda page: page.part)]
+        jobs = [(folder, [(page.page, dict(page.given)) for page in study]) for study in studies]
+        done = [page for study in on_each_core(_study, jobs, "the card", " studies", fork_kernels) for page in study]
+        tell_apart([page.given for page in todo])
         models = [shown_name(name) for name in todo[0].given["models"]]
-        parts = [_part(one, after, folder) for one, after in zip(todo, done, strict=True)]
-        told = [_models(folder), *_with_headings(todo, parts), _made(todo, done, command, time.monotonic() - start)]
-        return document(f"Card of {' and '.join(models)}", Markup("\n\n").join(told), folder)
+        texts = [_models(folder)]
+        for page, result, above in zip(todo, done, [None, *todo], strict=False):
+            if above is None or page.part != above.part:
+                texts.append(Markup("## {}\n\n{}").format(page.part, page.about))
+            elif "title" in page.shown:
+                texts.append(Markup("### {}").format(page.shown["title"]))
+            texts.append(_page(page, result, folder))
+        texts.append(_made(todo, done, command, time.monotonic() - start))
+        return document(f"Card of {' and '.join(models)}", Markup("\n\n").join(texts), folder)
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 
@@ -106,41 +110,34 @@ def _study(folder: Path, wanted: Sequence[tuple[str, dict[str, Any]]]) -> list[D
     return done
 
 
-def _with_headings(todo: Sequence[Asked], parts: Sequence[Markup]) -> list[Markup]:
-    told, above = [], ""
-    for one, text in zip(todo, parts, strict=True):
-        if one.part != above:
-            told.append(Markup("## {}\n\n{}").format(one.part, one.about))
-        elif "title" in one.shown:
-            told.append(Markup("### {}").format(one.shown["title"]))
-        told.append(text)
-        above = one.part
-    return told
-
-
-def _part(one: Asked, done: Done, folder: Path) -> Markup:
+def _page(page: PageSpec, done: Done, folder: Path) -> Markup:
     """The answer of a page, its main figure, the models beside the recorded ones, and what it left out."""
-    left = Markup("")
-    if one.absent:
-        how = Markup("; ").join(Markup("`probekit fetch {}`").format(Markup(name)) for name in one.absent)
-        left = Markup("Not at hand and left out: {}. To have it: {}.").format(", ".join(one.absent), how)
+    left_out = Markup("")
+    if page.absent:
+        how = Markup("; ").join(Markup("`probekit fetch {}`").format(Markup(name)) for name in page.absent)
+        left_out = Markup("Not at hand and left out: {}. To have it: {}.").format(", ".join(page.absent), how)
     if done.fault:
-        return Markup("```{{admonition}} Not asked\n:class: warning\n{}\n```\n\n{}").format(done.fault, left)
-    found = blocks(folder / f"{one.page}.ipynb")
-    shown = [block for block in found if block.startswith("```{admonition}") and ":class: warning" in block]
-    shown += [block for block in found if block.startswith(ANSWER)]
-    if "figure" in one.shown:
-        shown += [block for block in found if f"{{figure}} {one.page}/{one.shown['figure']}.svg" in block]
-    manifest = read_object(folder / one.page / "manifest.json")
+        return Markup("```{{admonition}} Not asked\n:class: warning\n{}\n```\n\n{}").format(done.fault, left_out)
+    every = blocks(folder / f"{page.page}.ipynb")
+    manifest = read_object(folder / page.page / "manifest.json")
     demo = of_demo(manifest["probes"], manifest["models"])
-    shown += [_beside(one.page, one.shown["beside"], folder, not demo)]
-    tables = [block for block in found if "{csv-table}" in block]
-    shown += [block for block in tables if f"<{one.page}/against.csv>" in block]
-    if "more" in one.shown:
-        shown += [_beside(one.page, one.shown["more"], folder, False, folded=True)]
-    if not demo and (printed := one.shown.get("printed")) and _of_paper(manifest["models"], printed["paper"]):
-        shown += [block for name in printed["tables"] for block in tables if f"<{one.page}/{name}.csv>" in block]
-    return Markup("\n\n").join([*shown, left])
+
+    def holding(*texts: str) -> list[Markup]:
+        return [block for block in every if all(text in block for text in texts)]
+
+    texts = [block for block in holding(":class: warning") if block.startswith("```{admonition}")]
+    texts += [block for block in every if block.startswith(ANSWER)]
+    if "figure" in page.shown:
+        texts += holding(f"{{figure}} {page.page}/{page.shown['figure']}.svg")
+    texts.append(_beside(page.page, page.shown["beside"], folder, not demo))
+    texts += holding("{csv-table}", f"<{page.page}/against.csv>")
+    if "more" in page.shown:
+        texts.append(_beside(page.page, page.shown["more"], folder, False, folded=True))
+    printed = page.shown.get("printed", {"paper": "", "tables": ()})
+    if not demo and any((entry := entry_of(name)) and printed["paper"] in entry.papers for name in manifest["models"]):
+        for name in printed["tables"]:
+            texts += holding("{csv-table}", f"<{page.page}/{name}.csv>")
+    return Markup("\n\n").join([*texts, left_out])
 
 
 def _beside(page: str, wanted: Mapping[str, Any], folder: Path, recorded: bool, folded: bool = False) -> Markup:
@@ -169,10 +166,6 @@ def _rows(found: pd.DataFrame, wanted: Mapping[str, Any], columns: Sequence[str]
     return pick(single, **wanted.get("rows", {})).reindex(columns=columns)
 
 
-def _of_paper(models: Mapping[str, Any], paper: str) -> bool:
-    return any((entry := entry_of(name)) and paper in entry.papers for name in models)
-
-
 def _models(folder: Path) -> Markup:
     """The models as the first page met them."""
     for path in sorted(folder.glob("*/manifest.json")):
@@ -184,14 +177,11 @@ def _models(folder: Path) -> Markup:
     return Markup("")
 
 
-def _made(todo: Sequence[Asked], done: Sequence[Done], command: Sequence[str], seconds: float) -> Markup:
+def _made(todo: Sequence[PageSpec], done: Sequence[Done], command: Sequence[str], seconds: float) -> Markup:
     """How long it took, and how to do it again."""
-    rows = [
-        {"part": one.part, "page": one.page, "seconds": f"{after.seconds:,.0f}"}
-        for one, after in zip(todo, done, strict=True)
-    ]
+    times = [(page.part, page.page, f"{result.seconds:,.0f}") for page, result in zip(todo, done, strict=True)]
     runs = "\n".join(
-        f"probekit run {one.page} {shown_parameters(shown_values(one.given))} --out my_run" for one in todo
+        f"probekit run {page.page} {shown_parameters(shown_values(page.given))} --out my_run" for page in todo
     )
     return Markup(
         "## How it was made\n\nIt took {} seconds.\nRecorded models were asked all of each data set, those of a card a "
@@ -199,7 +189,10 @@ def _made(todo: Sequence[Asked], done: Sequence[Done], command: Sequence[str], s
         "{}\n\nEach page with all of its tables and its limits:\n\n{}"
     ).format(
         f"{seconds:,.0f}",
-        table(pd.DataFrame(rows), "Seconds that each page took, some at the same time"),
+        table(
+            pd.DataFrame(times, columns=["part", "page", "seconds"]),
+            "Seconds that each page took, some at the same time",
+        ),
         code_block(shlex.join(map(shown_name, command))),
         code_block(runs),
     )

@@ -28,7 +28,7 @@ HEADINGS = {
 
 
 def prompts_page(run: Run) -> dict[str, str]:
-    """``prompts.html`` -> its text; of a large run it says that it holds a sample by prompt, with the rows of all models."""
+    """``prompts.html`` -> its text; of a large run a sample by prompt with the rows of all models, and it says so."""
     heads, rows = sample(run.folder / RANKS, SHOWN)
     shown = pd.DataFrame(rows, columns=heads)
     shown = shown[[name for name in HEADINGS if name in shown]].rename(columns=HEADINGS)

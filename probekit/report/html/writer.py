@@ -187,7 +187,7 @@ class _Writer(RendererHTML):
             given[option[1]], content = option[2], content[option.end() :].lstrip("\n")
         title, classes = self._parser.renderInline(argument, env), html.escape(given.get("class", ""))
         if name == "csv-table":
-            return self._csv_table(title, classes, given["widths"], content, env)
+            return self._csv_table(title, classes, given.get("widths", "auto"), content, env)
         if name in ("figure", "image"):
             picture = _picture(argument, {"alt": json.loads(given.get("alt", '""')), "class": classes}, env["file"])
             caption = f"<figcaption>\n{self._parser.render(content, env)}</figcaption>\n"

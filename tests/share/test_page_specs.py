@@ -4,7 +4,7 @@ import pytest
 from test_readme import fenced
 
 from probekit.errors import ReportError
-from probekit.report.card.asked import asked, own_data, parts
+from probekit.report.card.spec import KEYS, own_data, page_specs, parts
 from probekit.report.sources import complete
 
 PAGES = ["12_accuracy", "15_overconfidence", "22_ucm", "31_saliency", "41_hurtfulness"]
@@ -23,7 +23,7 @@ def data(tmp_path, monkeypatch):
 
 
 def given(models=("mine",), writing=False, own=None, full=False):
-    return {one.page: one for one in asked(models, writing, own or {}, full)}
+    return {one.page: one for one in page_specs(models, writing, own or {}, full)}
 
 
 @pytest.mark.parametrize("models", [("mine",), ("zoo/bert-tiny",)])
@@ -40,7 +40,7 @@ def test_every_parameter_is_one_of_its_page(data):
     data("lama", "medlama", "honest", "hurtlex")
     for full in (False, True):
         for models in (["mine"], ["zoo/bert-tiny"]):
-            for one in asked(models, True, {}, full):
+            for one in page_specs(models, True, {}, full):
                 assert complete(one.page, one.given)["models"] == models
 
 
@@ -125,6 +125,4 @@ def test_the_file_that_is_documented_is_understood_and_names_every_part(data, tm
 
 
 def test_every_key_of_own_data_has_a_part():
-    from probekit.report.card.asked import KEYS
-
     assert {key for part in parts() for page in part["pages"] for key in page.get("own", [])} == set(KEYS)

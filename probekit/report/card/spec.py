@@ -19,7 +19,7 @@ INTO = {"contexts": "own", "records": "sets"}  # where the parameter of a page i
 
 
 @dataclass(frozen=True)
-class Asked:
+class PageSpec:
     """One page of a card.
 
     Args:
@@ -43,7 +43,7 @@ def parts() -> list[dict[str, Any]]:
     return list(yaml.safe_load((files("probekit.report.card") / "card.yml").read_text("utf-8")))
 
 
-def asked(models: Sequence[str], writing: bool, own: Mapping[str, Any], full: bool) -> list[Asked]:
+def page_specs(models: Sequence[str], writing: bool, own: Mapping[str, Any], full: bool) -> list[PageSpec]:
     """The pages of a card with their parameters, in order.
 
     Args:
@@ -52,14 +52,19 @@ def asked(models: Sequence[str], writing: bool, own: Mapping[str, Any], full: bo
         own: what ``own_data`` read; it takes the place of the data of its part.
         full: ask everything, and not a sample.
     """
-    found: list[Asked] = []
+    specs: dict[str, PageSpec] = {}
     for part in parts():
         for page in part["pages"]:
-            like = next((one for one in found if one.page == page.get("like")), None)
-            given, absent = (dict(like.given), like.absent) if like else _given(page, models, writing, own, full)
-            given = _limited(page.get("always", {}) | given)
-            found.append(Asked(part["title"], part["about"], page["page"], given, absent, page))
-    return found
+            if like := specs.get(page.get("like")):
+                given, absent = dict(like.given), like.absent
+            else:
+                given, absent = _given(page, models, writing, own, full)
+            given = page.get("always", {}) | given
+            probes, limits = given.get("probes", ()), given.pop("limits", {})
+            if limits := {name: limit for name, limit in limits.items() if name in probes}:
+                given["limits"] = limits
+            specs[page["page"]] = PageSpec(part["title"], part["about"], page["page"], given, absent, page)
+    return list(specs.values())
 
 
 def _given(
@@ -70,9 +75,9 @@ def _given(
     amount = page.get("full", {}) if full else page.get("sample", {}) | (page.get("writing", {}) if writing else {})
     if mine:
         return given | amount | mine, ()
-    sets = page.get("data", {})
     invented = all(name.startswith("zoo/") for name in models)
-    absent = () if invented else tuple(name for name in sets if not _here(name))
+    sets = {} if invented else page.get("data", {})
+    absent = tuple(name for name in sets if not _here(name))
     there = {name: values for name, values in sets.items() if name not in absent}
     if invented or (sets and not there) or any(not sets[name] for name in absent):
         return given | amount | page.get("demo", {}), absent
@@ -80,13 +85,6 @@ def _given(
         for key, value in (values or {}).items():
             given[key] = [*given.get(key, []), *value] if isinstance(value, list) else value
     return given | amount, absent
-
-
-def _limited(given: Mapping[str, Any]) -> dict[str, Any]:
-    """Parameters whose ``limits`` name the probes that are asked, and no others."""
-    asked = given.get("probes", ())
-    limits = {name: limit for name, limit in given.get("limits", {}).items() if name in asked}
-    return {name: value for name, value in given.items() if name != "limits"} | ({"limits": limits} if limits else {})
 
 
 def _here(name: str) -> bool:
@@ -102,23 +100,23 @@ def own_data(path: Path) -> dict[str, Any]:
     Raises:
         ReportError: a key that no part of a card has, or a value of another type; names it.
     """
-    found = yaml_value(read_text(path, SETTINGS), str(path))
-    if not isinstance(found, dict):
+    data = yaml_value(read_text(path, SETTINGS), str(path))
+    if not isinstance(data, dict):
         raise ReportError(f"{path}: a mapping is needed, with keys such as {', '.join(KEYS)}")
-    for key, value in found.items():
+    for key, value in data.items():
         if key not in KEYS:
             raise ReportError(f"{path}: no part of a card takes {key!r}{meant(key, KEYS)}; there are {', '.join(KEYS)}")
         if not isinstance(value, KEYS[key]):
             raise ReportError(
                 f"{path}: {key} must be of type {KEYS[key].__name__}, not {type(value).__name__} ({value!r})"
             )
-    return {key: _beside(value, path.parent) for key, value in found.items()}
+    return {key: _absolute(value, path.parent) for key, value in data.items()}
 
 
-def _beside(value: Any, folder: Path) -> Any:
+def _absolute(value: Any, folder: Path) -> Any:
     if isinstance(value, list):
-        return [_beside(one, folder) for one in value]
+        return [_absolute(item, folder) for item in value]
     if isinstance(value, dict):
-        return {key: _beside(one, folder) for key, one in value.items()}
+        return {key: _absolute(item, folder) for key, item in value.items()}
     there = isinstance(value, str) and (folder / value).exists()
     return str((folder / value).resolve()) if there else value
