@@ -125,12 +125,6 @@ def test_a_leader_is_above_the_floor_and_its_interval_above_all_others() -> None
     )
 
 
-def test_a_leader_that_was_tuned_on_a_style_is_said_to_be() -> None:
-    rows = measures(("a", compare.WORDS, "x", 0.5, compare.ABOVE), ("b", compare.WORDS, "x", 0.2, compare.ABOVE))
-    assert "a (tuned on templates) on masked words" in text.compare_answer({"measures": rows.assign(tuned="templates")})
-    assert "tuned" not in text.compare_answer({"measures": rows.assign(tuned=compare.NEITHER)})
-
-
 def test_of_every_measure_that_data_set_is_shown_on_which_models_above_the_floor_were_asked_most() -> None:
     rows = measures(
         ("a", compare.WORDS, "x", 0.5, FLOOR), ("b", compare.WORDS, "x", 0.2, FLOOR),
@@ -153,6 +147,12 @@ def made_run(place: Path, model: str, probe: str) -> str:
     return str(place)
 
 
+@pytest.fixture
+def no_pairs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compare, "recorded_pairs", pd.DataFrame)
+
+
+@pytest.mark.usefixtures("no_pairs")
 def test_runs_stand_beside_the_recorded_models_but_demo_runs_do_not(tmp_path: Path) -> None:
     mine = made_run(tmp_path / "mine", "mine", "trex/natural")
     demo = made_run(tmp_path / "demo", "zoo/x", "demo/natural")
@@ -168,17 +168,15 @@ def test_runs_stand_beside_the_recorded_models_but_demo_runs_do_not(tmp_path: Pa
     assert set(shown["Run"]) == {compare.BOOK, "mine"}
 
 
+@pytest.mark.usefixtures("no_pairs")
 def test_what_holds_no_run_is_refused_and_recorded_tables_are_not_shown_twice(tmp_path: Path) -> None:
-    with pytest.raises(ReportError, match="holds no run of 12_accuracy"):
-        compare.tables(Noted(), [], [], [str(tmp_path)], book=True)  # type: ignore[arg-type]
-    with pytest.raises(ReportError, match="there is no model to show"):
-        compare.tables(Noted(), [], [], [], book=False)  # type: ignore[arg-type]
+    for runs, book, message in (([str(tmp_path)], True, "no run of 12_accuracy"), ([], False, "no model to show")):
+        with pytest.raises(ReportError, match=message):
+            compare.tables(Noted(), [], [], runs, book)  # type: ignore[arg-type]
     made_run(tmp_path, "mine", "trex/natural")
     about = tmp_path / "12_accuracy" / "manifest.json"
     about.write_text(json.dumps(json.loads(about.read_text()) | {"recorded": {}}))
-    rows, _ = compare.read(lambda page: tmp_path / page, "again")
-    assert rows.empty
-    shutil.rmtree(tmp_path / "12_accuracy")
+    assert compare.read(lambda page: tmp_path / page, "again")[0].empty
 
 
 def test_models_asked_here_are_compared_and_their_floors_kept() -> None:
@@ -240,11 +238,13 @@ def test_every_two_recorded_models_are_paired_where_one_is_above_the_floor(recor
 
 @pytest.fixture
 def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Another book's recorded results, to be changed."""
+    """Another book's recorded results of three models on one probe, to be changed."""
     place = tmp_path / "book" / "recorded"
     for page in ("12_accuracy", "ranks"):
         shutil.copytree(folder(page), place / page)
     monkeypatch.setattr(recording, "root", lambda: tmp_path)
+    models = recorded_tables("12_accuracy")["models"]["model"].tolist()[:3]
+    keep(place, pick(read_outcomes(recorded_ranks("12_accuracy") or place), model=models, probe="trex/natural"))
     return place
 
 
@@ -254,28 +254,23 @@ def keep(place: Path, ranks: pd.DataFrame) -> None:
     outcomes.write(recorded_ranks("12_accuracy") or place)
 
 
-def test_what_was_recorded_of_one_model_has_no_pairs(other: Path) -> None:
-    (other / "12_accuracy" / "tuning.csv").unlink()
-    ranks = read_outcomes(recorded_ranks("12_accuracy") or other)
-    keep(other, pick(ranks, model=ranks["model"].iloc[0]))
-    assert compare.recorded_pairs().empty
-
-
 def test_models_that_chose_among_others_are_not_paired(other: Path) -> None:
     ranks = read_outcomes(recorded_ranks("12_accuracy") or other)
-    odd = ranks["model"].iloc[0]
+    odd, *alike = ranks["model"].unique()
     keep(other, ranks.assign(candidates=ranks["candidates"].where(ranks["model"] != odd, 7)))
     with heard() as said:
         found = compare.recorded_pairs().dropna(subset="p_holm")
-    assert len(found) and odd not in {*found["first"], *found["second"]}
-    (caution,) = said.cautions
-    assert caution.endswith("recorded models are left out: their tokenizers allow other candidates.")
+    assert [{row.first, row.second} for row in found.itertuples()] == [set(alike)]
+    assert said.cautions == ["2 pairs of recorded models are left out: their tokenizers allow other candidates."]
+    (other / "12_accuracy" / "tuning.csv").unlink()
+    keep(other, pick(ranks, model=odd))
+    assert compare.recorded_pairs().empty  # of one model there are none
 
 
 def test_without_recorded_ranks_the_page_says_so(other: Path) -> None:
     about = other / "12_accuracy" / "manifest.json"
-    known = json.loads(about.read_text())
-    about.write_text(json.dumps({name: value for name, value in known.items() if name != "ranks"}))
+    manifest = json.loads(about.read_text())
+    about.write_text(json.dumps({name: value for name, value in manifest.items() if name != "ranks"}))
     with heard() as said:
         assert compare.recorded_pairs()["p_holm"].isna().all()
     assert said.cautions == ["Page 12 was recorded without ranks, so that its models are not paired: record it anew."]
