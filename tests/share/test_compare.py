@@ -1,4 +1,4 @@
-"""Models on the same prompts: ranks against the naive loop, tables worked out by hand, and what the command says."""
+"""Models on the same prompts: ranks against the naive loop, tables worked out by hand, and how all of it is shown."""
 
 import json
 from itertools import permutations
@@ -6,6 +6,7 @@ from itertools import permutations
 import numpy as np
 import pandas as pd
 import pytest
+from bs4 import BeautifulSoup
 from conftest import small, writer
 from naive import slot_scores
 
@@ -14,7 +15,7 @@ from probekit.cli import main
 from probekit.errors import ModelError, ProbekitError
 from probekit.metrics import holm, rank_differences
 from probekit.report.compare import Comparison, compare, comparison_of
-from probekit.report.compared import as_lines, as_object, verdict
+from probekit.report.compared import as_lines, as_object, as_page, verdict
 from probekit.report.plan import plan
 
 ENTITIES = ["town", "Zürich", "Zurich", "Lomese", "clock", "Río Negro", "☃"]
@@ -145,12 +146,46 @@ def test_lines_fit_a_terminal_and_hold_no_signs_that_it_obeys():
     assert "p, A against B: 3 prompts of 3 facts, 100 candidates" in text and "A 1, B 50:" in text
 
 
-def test_the_command_prints_lines_or_an_object(capsys):
+HOSTILE = "<script>alert(1)</script> `x` ~~~ {raw}"
+
+
+def test_a_page_holds_verdicts_tables_and_a_figure():
+    found = made(pd.concat([ranks(GOOD, BAD), ranks([20] * 12, [90] * 12, "q")], ignore_index=True))
+    page = BeautifulSoup(as_page(found), "html.parser")
+    text = " ".join(page.main.text.split())
+    assert "p: By Acc@1, m is better than n." in text and "q: m and n are both at the floor of q" in text
+    assert "invented world" not in text and page.h1.text == "m beside n"
+    assert page.find("img")["src"].startswith("data:image/svg+xml") and "1.00" in page.find("img")["alt"]
+    captions = [caption.text for caption in page.find_all("caption")]
+    assert len(captions) == 5 and captions[0] == "Every measure on every probe"
+    first = [cell.text.strip() for cell in page.find_all("table")[0].find_all("tr")[1].find_all("td")]
+    assert first[:2] == ["p", "Acc@1"] and first[4:7] == ["1.000", "0.000", "1.000 [0.471,\N{NO-BREAK SPACE}1.000]"]
+    assert page.find(string=lambda said: said and "at the floor of p" in said)
+
+
+def test_foreign_names_and_texts_are_shown_and_do_nothing():
+    table = ranks(GOOD, BAD).assign(text=HOSTILE, object=HOSTILE, answer=HOSTILE, relation=HOSTILE, probe=HOSTILE)
+    table["model"] = table["model"].map({"m": HOSTILE, "n": "n"})
+    models = pd.DataFrame({"model": [HOSTILE, "n"], "kind": "masked", "score": "slot"})
+    about = {"candidates": 9, "candidates left out": 1, "prompts": 12, "prompts left out": 1}
+    found = comparison_of(table, models, pd.DataFrame([{"probe": HOSTILE} | about]), [HOSTILE], [])
+    page = BeautifulSoup(as_page(found), "html.parser")
+    assert len(page.find_all("script")) == 1 and "alert" not in page.find("script").text
+    assert page.h1.text == f"{HOSTILE} beside n"
+    assert sum(cell.text == HOSTILE for cell in page.find_all("td")) >= 4
+
+
+def test_the_command_prints_lines_or_an_object_and_writes_a_page(capsys, tmp_path):
+    out = tmp_path / "compare.html"
     given = ["compare", "zoo/bert-tiny", "zoo/roberta-tiny", "--probes", "demo/natural", "--limit", "12"]
-    assert main(given) == 0
-    said = capsys.readouterr().out
+    assert main([*given, "--out", str(out)]) == 0
+    said, page = capsys.readouterr().out, out.read_text()
     assert "demo/natural, A against B: 12 prompts of 12 facts" in said and "invented world" in said
-    assert main([*given, "--json"]) == 0
+    assert "zoo/bert-tiny beside zoo/roberta-tiny" in page and "invented world" in page
+    out.write_text("mine")
+    assert main([*given, "--out", str(out)]) == 1 and out.read_text() == "mine"
+    assert "add --force" in capsys.readouterr().err
+    assert main([*given, "--out", str(out), "--force", "--json"]) == 0 and out.read_text() == page
     found = json.loads(capsys.readouterr().out)
     assert found["demo"] and [row["model"] for row in found["models"]] == ["zoo/bert-tiny", "zoo/roberta-tiny"]
     rows = pk.compare(["zoo/bert-tiny", "zoo/roberta-tiny"], ["demo/natural"], limit=12)

@@ -1,11 +1,15 @@
 """One file for all: nothing is asked of another machine, nothing foreign acts, terms and works are explained.
 
+An executed page as one file shows what it shows, no code, its own heading; its answer is plain words.
+
 A viewer of notebooks, which knows no MyST, gets whole sentences, tables and pictures, and nothing that acts.
 """
 
+import json
 import logging
 import re
 
+import nbformat
 import pandas as pd
 import pytest
 from bs4 import BeautifulSoup
@@ -13,6 +17,7 @@ from robust.hostile import FORMULAS, PAYLOADS, active
 
 from probekit.report.html.document import document
 from probekit.report.html.glossary import cited, glossary, page_title
+from probekit.report.html.page import answer, cautions, write_page
 from probekit.report.html.permitted import DIRECTIVES, ROLES
 from probekit.report.html.writer import as_html, as_text
 from probekit.report.markup import Markup, table
@@ -164,3 +169,53 @@ def test_all_that_pages_may_use_is_written(caplog):
         as_html(Markup(f"{{{name}}}`a`"))
     assert not caplog.records
     assert as_html(Markup("{raw-html}`<b>`")) == "<p>&lt;b&gt;</p>" and "role raw-html" in caplog.text
+
+
+def made(folder, *cells):
+    """An executed notebook; a cell is a text, or a list of the data of its outputs."""
+    notebook = nbformat.v4.new_notebook()
+    for cell in cells:
+        if isinstance(cell, str):
+            notebook.cells.append(nbformat.v4.new_markdown_cell(cell))
+        else:
+            outputs = [nbformat.v4.new_output("display_data", data=data) for data in cell]
+            notebook.cells.append(nbformat.v4.new_code_cell("secret = 1", outputs=outputs))
+    nbformat.write(notebook, folder / "12_page.ipynb")
+    return folder / "12_page.ipynb"
+
+
+def test_a_page_is_shown_without_its_code_and_with_its_heading(tmp_path):
+    (tmp_path / "12_page").mkdir()
+    (tmp_path / "12_page" / "a.svg").write_text("<svg/>")
+    page = made(
+        tmp_path,
+        "# Of *words*\n\nAn {term}`echo`.",
+        [{"text/markdown": '~~~~{figure} 12_page/a.svg\n:alt: "A"\n\nCaption.\n~~~~\n', "text/html": "<p>twice</p>"}],
+        "## More",
+        [{"text/html": "<p class='saliency'>shade <script>alert(1)</script></p>"}],
+    )
+    shown = read(write_page(page).read_text("utf-8"))
+    assert [(head.name, head.text) for head in shown.find_all(["h1", "h2"])] == [
+        ("h1", "Of words"), ("h2", "More"), ("h2", "Terms"),
+    ]  # fmt: skip
+    assert shown.img["src"].startswith("data:image/svg+xml") and "twice" not in shown.text
+    assert "secret" not in shown.text and len(shown.find_all("script")) == 1
+    assert shown.find("p", class_="saliency").text == "shade <script>alert(1)</script>"
+
+
+def test_a_page_without_a_heading_has_the_name_of_its_file(tmp_path):
+    assert read(write_page(made(tmp_path, "Words.")).read_text("utf-8")).h1.text == "12_page"
+    assert read(write_page(made(tmp_path)).read_text("utf-8")).h1.text == "12_page"
+
+
+def test_the_answer_is_plain_text(tmp_path):
+    said = [{"text/markdown": "**The answer.** my\\_model names 5\\.6 of {term}`Acc@k`", "text/html": "<p>x</p>"}]
+    assert answer(made(tmp_path, "# A", [{"text/markdown": "First."}], said)) == "my_model names 5.6 of Acc@k"
+    assert answer(made(tmp_path, "# A", "**The answer is** not marked.")) == ""
+
+
+def test_a_run_says_on_the_terminal_what_its_page_warns_of(tmp_path):
+    assert cautions(tmp_path / "12.ipynb") == []
+    (tmp_path / "12").mkdir()
+    (tmp_path / "12" / "manifest.json").write_text(json.dumps({"cautions": ["a field is misspelt"]}))
+    assert cautions(tmp_path / "12.ipynb") == ["a field is misspelt"]

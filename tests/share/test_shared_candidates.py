@@ -1,4 +1,4 @@
-"""What several models can be asked alike, against a loop over the tokenizers."""
+"""Candidates that several models can be asked alike, against a loop over the tokenizers."""
 
 from dataclasses import replace
 from itertools import combinations
