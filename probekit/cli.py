@@ -527,7 +527,7 @@ def run(
     """Execute a study on your own parameters."""
     from probekit.files.reading import assignment
     from probekit.report import recording
-    from probekit.report.html.page import answer, cautions, write_page
+    from probekit.report.html.document import answer, cautions, write_page
     from probekit.report.run import run
 
     if record:

@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from importlib import import_module
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import pandas as pd
 
@@ -25,7 +25,7 @@ from probekit.report.tables import cell, pick
 from probekit.report.text import plain, title
 
 Verdict = Literal["reproduced", "differs", "undecided", "confounded", "not run"]
-WORDS: tuple[Verdict, ...] = ("reproduced", "differs", "undecided", "confounded", "not run")
+WORDS: tuple[Verdict, ...] = get_args(Verdict)
 VERDICTS: dict[Sign, Verdict] = {
     "agrees": "reproduced",
     "contradicts": "differs",
@@ -94,7 +94,7 @@ def _by_rule(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> tuple[V
         return "not run", None, f"{source.page} has {len(rows)} conclusions with {text}: record it again."
     if several:
         sign, agree, told = tallied(rows, source.rule)
-        silent = unheard(rows, source.where) if source.rule == "all" else []
+        silent = unjudged_sets(rows, source.where) if source.rule == "all" else []
         told += f"; no row on {', '.join(map(title, silent))} is judged" * bool(silent)
         return VERDICTS["undecided" if silent and sign == "agrees" else sign], agree, _sentence(told)
     row = rows.iloc[0].to_dict()
@@ -108,7 +108,7 @@ def _by_rule(claim: Claim, source: Judged, conclusions: pd.DataFrame) -> tuple[V
     return "reproduced" if away <= Decimal(str(claim.tolerance)) else "differs", ours, why
 
 
-def unheard(rows: pd.DataFrame, where: Mapping[str, str | list[str]]) -> list[str]:
+def unjudged_sets(rows: pd.DataFrame, where: Mapping[str, str | list[str]]) -> list[str]:
     """Data sets, of the rows or named by a claim, on which no row is judged: a claim on each set needs one of each."""
     judged, found = rows[rows["verdict"] != FLOOR], set[str]()
     for column in DATA & set(rows):

@@ -15,9 +15,8 @@ import pytest
 from bs4 import BeautifulSoup
 from robust.hostile import FORMULAS, PAYLOADS, active
 
-from probekit.report.html.document import document
+from probekit.report.html.document import answer, cautions, document, write_page
 from probekit.report.html.glossary import cited, glossary, page_title
-from probekit.report.html.page import answer, cautions, write_page
 from probekit.report.html.permitted import DIRECTIVES, ROLES
 from probekit.report.html.writer import as_html, as_text
 from probekit.report.markup import Markup, table

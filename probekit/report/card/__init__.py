@@ -23,8 +23,7 @@ from probekit.models import load_model
 from probekit.models.registry import entry_of
 from probekit.report.card.spec import PageSpec, own_data, page_specs
 from probekit.report.forked import fork_kernels
-from probekit.report.html.document import document
-from probekit.report.html.page import ANSWER, blocks
+from probekit.report.html.document import ANSWER, blocks, document
 from probekit.report.markup import Markup, code_block, table
 from probekit.report.page import of_demo
 from probekit.report.provenance import computed, shown_parameters

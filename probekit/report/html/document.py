@@ -1,4 +1,7 @@
-"""One HTML file that is whole by itself: it opens from a disk, in a mail and on a phone, in light and in dark."""
+"""One HTML file that is whole by itself: it opens from a disk, in a mail and on a phone, in light and in dark.
+
+It holds a text, or what an executed page shows.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +10,13 @@ from importlib.resources import files
 from pathlib import Path
 
 from probekit import __version__
+from probekit.files import write_atomically
+from probekit.files.reading import read_object
 from probekit.report.html.glossary import bibliography, glossary
 from probekit.report.html.writer import File, as_html, as_text
-from probekit.report.markup import Markup
+from probekit.report.markup import Markup, inert
 
+ANSWER = "**The answer.** "  # so begins a page's message
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'; script-src 'unsafe-inline'"
 
 
@@ -57,3 +63,46 @@ def _terms(file: File) -> str:
 def _works(file: File) -> str:
     works = (f'<li id="{file.works[key]}">{text}</li>\n' for key, text in bibliography(file.works).items())
     return f"<h2>References</h2>\n<ul>\n{''.join(works)}</ul>\n" if file.works else ""
+
+
+def blocks(notebook: Path) -> list[Markup]:
+    """What an executed page shows, cell by cell and output by output, in MyST; its code is not shown.
+
+    HTML of an output is used where there is no MyST, and made inert.
+    """
+    import nbformat
+
+    shown = []
+    for cell in nbformat.read(notebook, as_version=4).cells:
+        if cell.cell_type == "markdown":
+            shown.append(Markup(cell.source))
+        for output in cell.get("outputs", []):
+            data = output.get("data", {})
+            if text := data.get("text/markdown"):
+                shown.append(Markup(text))
+            elif markup := data.get("text/html"):
+                shown.append(Markup(inert(markup)))
+    return shown
+
+
+def answer(notebook: Path) -> str:
+    """The page's message as plain text; empty where it has none."""
+    said = [block.removeprefix(ANSWER) for block in blocks(notebook) if block.startswith(ANSWER)]
+    return as_text(Markup(said[0])) if said else ""
+
+
+def write_page(notebook: Path) -> Path:
+    """Write an executed page as one HTML file beside it, its figures and tables inside; returns the file."""
+    text = Markup("\n\n").join(blocks(notebook))
+    head, _, rest = text.partition("\n")
+    titled = head.startswith("# ")
+    title, body = (Markup(head[2:]), Markup(rest)) if titled else (notebook.stem, text)
+    target = notebook.with_suffix(".html")
+    write_atomically(target, document(title, body, notebook.parent).encode())
+    return target
+
+
+def cautions(notebook: Path) -> list[str]:
+    """What an executed page warns of; nothing of one without a manifest."""
+    manifest = notebook.with_suffix("") / "manifest.json"
+    return list(read_object(manifest).get("cautions", [])) if manifest.is_file() else []
