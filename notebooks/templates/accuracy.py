@@ -21,18 +21,17 @@ from probekit.metrics import (
     reaches_floor,
     spread,
 )
-from probekit.metrics.decisions import FLOOR
 from probekit.models.card import UNKNOWN
 from probekit.probes.biomedical import SPLIT_FACTS
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.lama import ONE_MASK
 from probekit.probes.probe import Probe
 from probekit.report.published import cell as printed
-from probekit.report.tables import cell, per, pick
+from probekit.report.tables import cell, per, pick, stacked
 from probekit.report.text import number, title
 
-from notebooks.templates.ask import NEITHER
-from notebooks.templates.draws import both_styles
+from notebooks.templates.ask import NEITHER, conclude
+from notebooks.templates.draws import hits_by_style
 from notebooks.templates.paper import PAPER_SETS
 from notebooks.templates.text import ALL, ANY, CLEAN, OWN
 
@@ -99,9 +98,8 @@ def _over_models(table: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> pd
     if table.empty:
         return table
     shared = [key for key in keys if key in table]
-    models = rows.groupby(shared, sort=False)["model"].nunique()
-    counts = [int(models.loc[row[0] if len(shared) == 1 else row]) for row in table[shared].itertuples(index=False)]
-    return table.assign(prompts=table["prompts"] // counts, models=counts)
+    table = table.merge(rows.groupby(shared)["model"].nunique().rename("models").reset_index(), how="left", on=shared)
+    return table.assign(prompts=table["prompts"] // table["models"])
 
 
 def _accuracy(ranks: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
@@ -151,7 +149,7 @@ def _styles(group: pd.DataFrame, ks: Sequence[int], single: bool) -> Iterator[Ro
     about = {"floor": bool(at_floor_in_both(group).all())} if single else {"models": group["model"].nunique()}
     about = ({"tuned": group["tuned"].iloc[0]} if single and "tuned" in group else {}) | about
     for k in ks:
-        if len(hits := both_styles(group, k)):
+        if len(hits := hits_by_style(group, k)):
             yield about | {"k": k} | contrast(hits, "natural", "template")
 
 
@@ -193,7 +191,7 @@ def _tuning(ranks: pd.DataFrame) -> Iterator[Row]:
     known = set(untaught.loc[untaught["half"] == HELD_OUT, "fact_id"])
     gaps = {}
     for model, part in untaught[~at_floor_in_both(untaught)].groupby("model", sort=False):
-        if "tuned" in part and len(hits := both_styles(part)):
+        if "tuned" in part and len(hits := hits_by_style(part)):
             gaps[model] = (part["tuned"].iloc[0], hits["first"] - hits["second"])
     for (control, (style, base)), (model, (tuned, gap)) in product(gaps.items(), repeat=2):
         if style == NEITHER and tuned not in (NEITHER, UNKNOWN):
@@ -338,28 +336,13 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 
     A row per model and data set, with what the model was tuned on.
     """
-    rows: list[dict[str, Any]] = []
-    for claim, table in (("001-18a", tables["pairs"]), ("001-01c", tables["largest"])):
-        for row in (pick(table, subset=ALL, k=1) if claim == "001-18a" and len(table) else table).to_dict("records"):
-            about = {"dataset": row["dataset"], "model": row["model"], "tuned": row.get("tuned", "")}
-            rows.append(_gap(claim, row) | about | {"verdict": FLOOR if row.get("floor") else ""})
+    rows = conclude("001-18a", pick(tables["pairs"], subset=ALL, k=1)) + conclude("001-01c", tables["largest"])
     columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "verdict"]
-    blank = dict.fromkeys(["model", "tuned", "unit", "verdict"], "")
-    return pd.DataFrame([blank | row for row in rows], columns=columns)
-
-
-def _gap(claim: str, row: Mapping[str, Any]) -> dict[str, Any]:
-    ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
-    return {"claim": claim, "unit": "fact", "n": row.get("facts", float("nan"))} | ends
+    return pd.DataFrame(rows, columns=columns)
 
 
 def clean_halves(tables: Tables) -> pd.DataFrame:
     """Acc@1 of taught and held-out facts over prompts that do not show the gold, for ``forest``: a row per model, probe
-    and ``half``, ``estimate, low, high``."""
-    rows = [
-        {"model": row["model"], "probe": row["probe"], "half": half.replace("_", " ")}
-        | {"estimate": row[half], "low": row[f"{half}_low"], "high": row[f"{half}_high"]}
-        for row in pick(tables["halves"], subset=CLEAN).to_dict("records")
-        for half in ("taught", "held_out")
-    ]
-    return pd.DataFrame(rows)
+    and ``half``."""
+    halves = {"taught": "taught", "held_out": "held out"}
+    return stacked(pick(tables["halves"], subset=CLEAN), KEYS, halves, "half", "estimate")

@@ -13,6 +13,7 @@ import pandas as pd
 from probekit.errors import ReportError, caution
 from probekit.files.reading import read_object
 from probekit.metrics import at_floor, at_floor_in_both, floors, with_floors
+from probekit.metrics.decisions import FLOOR
 from probekit.models.card import UNKNOWN, ModelCard, about, card_of
 from probekit.models.loading import at_revision
 from probekit.models.registry import entry_of
@@ -24,7 +25,7 @@ from probekit.probes.registry import load_styles
 from probekit.report.markup import Markup
 from probekit.report.page import Page
 from probekit.report.recording import folder
-from probekit.report.tables import pick
+from probekit.report.tables import ends, pick
 from probekit.report.text import shown_name, title
 from probekit.run import Answer, Question, Rank
 from probekit.scoring.scores import SCORES
@@ -351,6 +352,19 @@ def fair_first(table: pd.DataFrame) -> tuple[str, str]:
 def clear(rows: pd.DataFrame) -> tuple[int, int]:
     """How many of these differences lie above and below zero by their intervals, ``low`` to ``high``."""
     return int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+
+
+def conclude(claim: str, table: pd.DataFrame, estimate: str = "difference", **about: Any) -> list[dict[str, Any]]:
+    """The rows of a table as conclusions on a claim (``report.verdicts``): of which model and data set, an estimate
+    with its interval and number of facts, and ``about``; a model at the floor decides nothing."""
+    low, high = ends(list(table), estimate) or ("low", "high")
+    texts = ("dataset", "model", "tuned")
+    return [
+        {"claim": claim, **{name: row.get(name, "") for name in texts}, "unit": "fact", "estimate": row[estimate]}
+        | {"low": row[low], "high": row[high], "n": row.get("facts", float("nan"))}
+        | {"verdict": FLOOR if row.get("floor") else "", **about}
+        for row in table.to_dict("records")
+    ]
 
 
 def with_tuned(tables: Mapping[str, pd.DataFrame], known: pd.DataFrame, *names: str) -> dict[str, pd.DataFrame]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -79,22 +79,20 @@ def entities(probes: Sequence[Probe]) -> pd.DataFrame:
         Per probe: ``candidates``; ``asked``, entities that are some prompt's own object; ``mean, sd, min, max`` of
         prompts per asked entity (sd with n - 1; 0 for one entity); ``most``, the share of the most frequent one.
     """
-    rows = []
-    for probe in probes:
-        counts = np.array(list(Counter(gold[0] for gold in probe.prompts["gold"]).values()), dtype=float)
-        rows.append(
-            {
-                "probe": probe.name,
-                "candidates": len(probe.entities),
-                "asked": len(counts),
-                "mean": counts.mean(),
-                "sd": counts.std(ddof=1) if len(counts) > 1 else 0.0,
-                "min": int(counts.min()),
-                "max": int(counts.max()),
-                "most": counts.max() / counts.sum(),
-            }
-        )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            "probe": probe.name,
+            "candidates": len(probe.entities),
+            "asked": len(counts),
+            "mean": counts.mean(),
+            "sd": counts.std(ddof=1) if len(counts) > 1 else 0.0,
+            "min": int(counts.min()),
+            "max": int(counts.max()),
+            "most": counts.max() / counts.sum(),
+        }
+        for probe in probes
+        for counts in [probe.prompts["gold"].str[0].value_counts().to_numpy(dtype=float)]
+    )
 
 
 def concentration(probes: Sequence[Probe]) -> pd.DataFrame:
@@ -117,19 +115,16 @@ def leaks(probes: Sequence[Probe]) -> pd.DataFrame:
 
     A probe that does not say whether its prompts show the gold is left out.
     """
-    rows = []
-    for probe in probes:
-        if "shows_gold" in probe.prompts:
-            exact = probe.prompts.get("exact_surface", pd.Series([True] * len(probe.prompts)))
-            rows.append(
-                {
-                    "probe": probe.name,
-                    "gold_shown": probe.prompts["shows_gold"].astype(float).mean(),
-                    "exact_surface": exact.astype(float).mean(),
-                    "repeated": 1 - probe.prompts["text"].nunique() / len(probe.prompts),
-                }
-            )
-    return pd.DataFrame(rows)
+    return pd.DataFrame(
+        {
+            "probe": probe.name,
+            "gold_shown": probe.prompts["shows_gold"].astype(float).mean(),
+            "exact_surface": probe.prompts.get("exact_surface", pd.Series([True])).astype(float).mean(),
+            "repeated": 1 - probe.prompts["text"].nunique() / len(probe.prompts),
+        }
+        for probe in probes
+        if "shows_gold" in probe.prompts
+    )
 
 
 def left_out(probes: Sequence[Probe]) -> pd.DataFrame:

@@ -92,7 +92,7 @@ def paired(first: pd.DataFrame, second: pd.DataFrame, k: int = 1) -> pd.DataFram
     return paired_hits(first, second, k) if len(first) and len(second) else pd.DataFrame({"first": [], "second": []})
 
 
-def both_styles(rows: pd.DataFrame, k: int = 1) -> pd.DataFrame:
+def hits_by_style(rows: pd.DataFrame, k: int = 1) -> pd.DataFrame:
     """Acc@k per fact asked both ways, ``first`` in natural sentences and ``second`` by template; maybe empty."""
     return paired(pick(rows, style="natural"), pick(rows, style="template"), k)
 

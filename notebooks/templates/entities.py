@@ -23,19 +23,18 @@ from probekit.metrics import (
     kendall_tau,
     spread,
 )
-from probekit.metrics.decisions import FLOOR
 from probekit.models.model import Model
 from probekit.probes.probe import Probe
 from probekit.report.page import Page
 from probekit.report.printed_beside import printed_beside
 from probekit.report.published import cell as printed
-from probekit.report.tables import by, pick
+from probekit.report.tables import by, per, pick, stacked
 from probekit.report.text import number, plain, shown_name, title
 from probekit.run import Answer, Describe, RankWithin
 from probekit.scoring.plan import make_plan
 from probekit.scoring.scores import by_masks, score_of
 
-from notebooks.templates.ask import NOTHING, load_probes, told
+from notebooks.templates.ask import NOTHING, conclude, load_probes, told
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper import MEAN as AVERAGE
 from notebooks.templates.paper import PAPER, SHORT, table6
@@ -199,28 +198,19 @@ def tables(ranks: pd.DataFrame, cost: pd.DataFrame) -> dict[str, pd.DataFrame]:
     ranks = ranks.assign(floor=at_floor(ranks))
     if ranks["floor"].all():
         raise ReportError(NOTHING)
-    groups = list(_groups(ranks))
-    steps = [group.assign(model=about["model"]) for about, group in groups]
-    falls = pd.DataFrame([row for about, group in groups for row in _falls(about, group)])
+    above = ranks[~ranks["floor"]]
+    several = above.groupby("probe")["model"].transform("nunique") > 1
+    every = pd.concat([ranks, above[several].assign(model=MEAN_OF_ALL)])
+    falls = _falls(every)
     relative = [*KEYS, "floor", "k", "entities_before", "entities_after", "relative", "relative_low", "relative_high"]
     return {
-        "accuracy": accuracy_table(pd.concat(steps), [*KEYS, "floor", "share", "entities"]),
+        "accuracy": accuracy_table(every, [*KEYS, "floor", "share", "entities"]),
         "falls": falls.drop(columns=relative[-3:]),
         "relative": falls[falls["before"] > 0][relative],
-        "rivals": pd.DataFrame(
-            [about | {"floor": bool(group["floor"].all())} | _rivals(group) for about, group in groups]
-        ),
-        "order": _order(ranks),
+        "rivals": _rivals(every),
+        "order": _order(above),
         "costs": cost,
     }
-
-
-def _groups(ranks: pd.DataFrame) -> Iterator[tuple[Row, pd.DataFrame]]:
-    """The rows of each model and probe; those of all models last, where there are several."""
-    yield from by(ranks, KEYS)
-    for about, group in by(ranks[~ranks["floor"]], ["probe"]):
-        if group["model"].nunique() > 1:
-            yield {"model": MEAN_OF_ALL} | about, group
 
 
 def _ends(group: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -229,7 +219,8 @@ def _ends(group: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
     return first, last
 
 
-def _falls(about: Row, group: pd.DataFrame) -> Iterator[Row]:
+@per(*KEYS)
+def _falls(group: pd.DataFrame) -> Iterator[Row]:
     """Acc@k with the own list less that with the enlarged one, and the same as a share of the former."""
     first, last = _ends(group)
     hits = np.stack([hits_at_k(part["rank"], k) for part in (first, last) for k in KS], axis=1)
@@ -241,7 +232,7 @@ def _falls(about: Row, group: pd.DataFrame) -> Iterator[Row]:
         gap = Drawn(before[i] - after[i], drawn_before[:, i] - drawn_after[:, i], units)
         defined = drawn_before[:, i] > 0
         shares = np.divide(gap.draws, drawn_before[:, i], out=np.full(len(gap.draws), np.nan), where=defined)
-        row = about | {"k": k, "facts": first["fact_id"].nunique(), "floor": bool(first["floor"].all())}
+        row = {"k": k, "facts": first["fact_id"].nunique(), "floor": bool(first["floor"].all())}
         row |= {"entities_before": first["entities"].iloc[0], "entities_after": last["entities"].iloc[0]}
         row |= {"before": before[i], "after": after[i], "difference": gap.estimate}
         row |= dict(zip(("low", "high"), gap.interval(), strict=True))
@@ -249,6 +240,7 @@ def _falls(about: Row, group: pd.DataFrame) -> Iterator[Row]:
         yield row | spread("relative", Drawn(share, shares, units))
 
 
+@per(*KEYS)
 def _rivals(group: pd.DataFrame) -> Row:
     """Share of the other own candidates, and of the added ones, that come before the right one; mean over prompts.
 
@@ -261,26 +253,26 @@ def _rivals(group: pd.DataFrame) -> Row:
     facts = first["fact_id"].tolist()
     draws, units = bootstrap_means(values, facts), effective_units(facts)
     ahead = [Drawn(values[:, i].mean(), draws[:, i], units) for i in range(3)]
-    return spread("own_ahead", ahead[0]) | spread("added_ahead", ahead[1]) | ahead[2].row("difference")
+    floor = {"floor": bool(group["floor"].all())}
+    return floor | spread("own_ahead", ahead[0]) | spread("added_ahead", ahead[1]) | ahead[2].row("difference")
 
 
-def _order(ranks: pd.DataFrame) -> pd.DataFrame:
+@per("probe")
+def _order(ranks: pd.DataFrame) -> Row | None:
     """Kendall's tau-b between the models' Acc@1 with the own and with the enlarged list; no row where undefined."""
-    rows = []
-    for about, group in by(ranks[~ranks["floor"]], ["probe"]):
-        first, last = _ends(group)
-        sides = [
-            part.assign(hit=hits_at_k(part["rank"], 1)).pivot(index="prompt_id", columns="model", values="hit")
-            for part in (first, last)
-        ]
-        facts = first.drop_duplicates("prompt_id").set_index("prompt_id")["fact_id"].loc[sides[0].index]
-        values = np.concatenate([side.to_numpy() for side in sides], axis=1)
-        tau = kendall_tau(*np.split(values.mean(0), 2)).statistic
-        if np.isfinite(tau):
-            drawn = [kendall_tau(*np.split(m, 2)).statistic for m in bootstrap_means(values, facts.tolist())]
-            row = about | {"models": sides[0].shape[1], "facts": facts.nunique()}
-            rows.append(row | spread("tau", Drawn(np.asarray(tau), np.array(drawn), effective_units(facts))))
-    return pd.DataFrame(rows)
+    first, last = _ends(ranks)
+    sides = [
+        part.assign(hit=hits_at_k(part["rank"], 1)).pivot(index="prompt_id", columns="model", values="hit")
+        for part in (first, last)
+    ]
+    facts = first.drop_duplicates("prompt_id").set_index("prompt_id")["fact_id"].loc[sides[0].index]
+    values = np.concatenate([side.to_numpy() for side in sides], axis=1)
+    tau = kendall_tau(*np.split(values.mean(0), 2)).statistic
+    if not np.isfinite(tau):
+        return None
+    drawn = [kendall_tau(*np.split(m, 2)).statistic for m in bootstrap_means(values, facts.tolist())]
+    row: Row = {"models": sides[0].shape[1], "facts": facts.nunique()}
+    return row | spread("tau", Drawn(np.asarray(tau), np.array(drawn), effective_units(facts)))
 
 
 # ---- what the page shows -------------------------------------------------------------------------------------------
@@ -295,13 +287,8 @@ def logarithmic(ax: Axes) -> None:
 
 def rivals_long(tables: Tables) -> pd.DataFrame:
     """For ``forest``: ``share`` of the own and of the added entities that come before the right one, per probe."""
-    rows = [
-        {"probe": row["probe"], "entities": kind, "share": row[f"{name}_ahead"]}
-        | {"share_low": row[f"{name}_ahead_low"], "share_high": row[f"{name}_ahead_high"]}
-        for row in of_mean(tables["rivals"]).to_dict("records")
-        for kind, name in (("own entities", "own"), ("added entities", "added"))
-    ]
-    return pd.DataFrame(rows)
+    kinds = {"own_ahead": "own entities", "added_ahead": "added entities"}
+    return stacked(of_mean(tables["rivals"]), ["probe"], kinds, "entities", "share")
 
 
 def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
@@ -364,12 +351,7 @@ def arrows(table: pd.DataFrame) -> pd.DataFrame:
 
 def conclusions(tables: Tables) -> pd.DataFrame:
     """Section 5.6: Acc@1 falls for every model on every data set."""
-    rows = [
-        {"claim": "001-13a", "model": row["model"], "dataset": row["probe"], "n": row["facts"]}
-        | {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
-        | {"verdict": FLOOR if row.get("floor") else ""}
-        for row in pick(each_model(tables["falls"]), k=1).to_dict("records")
-    ]
+    falls = pick(each_model(tables["falls"]), k=1).rename(columns={"probe": "dataset"})
     columns = ["claim", "measured", "model", "dataset", "estimate", "low", "high", "n", "verdict"]
-    table = pd.DataFrame([{"measured": "", "model": ""} | row for row in rows], columns=columns)
+    table = pd.DataFrame(conclude("001-13a", falls, measured=""), columns=columns)
     return table.assign(unit=table["dataset"].map(unit_of))

@@ -13,12 +13,12 @@ import pandas as pd
 from scipy import stats
 
 from probekit.files import digest
-from probekit.metrics import Interval, accuracy_table, bootstrap_ci, hits_at_k, share_ci, spread
+from probekit.metrics import KS, Interval, accuracy_table, bootstrap_ci, hits_at_k, share_ci, spread
 from probekit.probes.lipid.corpora import HOMONYMS, SIGNS, make_prompts
 from probekit.probes.lipid.prompts import ALONE, DROPPED, KEYWORDS, MENTION, PARENTHESIS
 from probekit.probes.lipid.sheet import write_sheet
 from probekit.probes.probe import read_rows
-from probekit.report.tables import by, pick
+from probekit.report.tables import by, per, pick, stacked
 from probekit.report.text import plain, title
 
 from notebooks.templates.paper import number as printed
@@ -150,15 +150,18 @@ def accuracy(ranks: pd.DataFrame) -> pd.DataFrame:
     every = pd.concat([ranks, *guesses], ignore_index=True)
     every = every.assign(fact_id=every["object"])
     table = accuracy_table(every, ["probe", "model"]).rename(columns={"facts": "entities"})
-    per_entity = []
-    for _, group in by(every, ["probe", "model"]):
-        hits = pd.Series(hits_at_k(group["rank"], 1)).groupby(group["object"].to_numpy(), sort=False).mean()
-        per_entity.append(spread("per_entity", bootstrap_ci(hits)))
-    table = table.join(pd.DataFrame(per_entity, index=table.index))
+    table = table.merge(_per_entity(every), on=["probe", "model"], validate="1:1")
     return table.sort_values("probe", key=lambda names: names.map(list(dict.fromkeys(names)).index), kind="stable")
 
 
-def homonym_table(ranks: pd.DataFrame) -> pd.DataFrame:
+@per("probe", "model")
+def _per_entity(group: pd.DataFrame) -> dict[str, float]:
+    hits = pd.Series(hits_at_k(group["rank"], 1)).groupby(group["object"].to_numpy(), sort=False).mean()
+    return spread("per_entity", bootstrap_ci(hits))
+
+
+@per("probe", "model")
+def homonym_table(ranks: pd.DataFrame) -> dict[str, Any] | None:
     """How much of an accuracy are words such as *lead* and *contrast*, which a sentence rarely means as the list does.
 
     Returns:
@@ -166,24 +169,22 @@ def homonym_table(ranks: pd.DataFrame) -> pd.DataFrame:
         the right answers, and ``with_all`` and ``without``, Acc@1 with 95% intervals that draw entities. Empty where no
         prompt is of such a name.
     """
-    if "homonym" not in ranks:
-        return pd.DataFrame()
-    rows = []
-    for about, group in by(ranks, ["probe", "model"]):
-        known, hits = group["homonym"].fillna(False).astype(bool), hits_at_k(group["rank"], 1)
-        if known.any() and not known.all():
-            row = about | {"prompts": len(group), "homonyms": int(known.sum()), "right": int(hits.sum())}
-            row |= {"right_homonyms": int(hits[known].sum())}
-            row["share"] = row["right_homonyms"] / row["right"] if row["right"] else float("nan")
-            rows.append(row | spread("with_all", _shares(group)) | spread("without", _shares(group[~known])))
-    return pd.DataFrame(rows)
+    known, hits = ranks.get("homonym", pd.Series(False, ranks.index)), hits_at_k(ranks["rank"], 1)
+    known = known.fillna(False).astype(bool)
+    if not known.any() or known.all():
+        return None
+    row = {"prompts": len(ranks), "homonyms": int(known.sum()), "right": int(hits.sum())}
+    row |= {"right_homonyms": int(hits[known].sum())}
+    share = row["right_homonyms"] / row["right"] if row["right"] else float("nan")
+    return row | {"share": share} | spread("with_all", _shares(ranks)) | spread("without", _shares(ranks[~known]))
 
 
 def _shares(group: pd.DataFrame) -> Interval:
     return share_ci(hits_at_k(group["rank"], 1), group["object"].tolist())
 
 
-def precision(sample: pd.DataFrame) -> pd.DataFrame:
+@per("list")
+def precision(sample: pd.DataFrame) -> dict[str, Any]:
     """Share of prompts whose masked name means the listed entity, with and without homonyms.
 
     Args:
@@ -194,13 +195,10 @@ def precision(sample: pd.DataFrame) -> pd.DataFrame:
         ``without``, the share of the rest; shares with exact 95% intervals (Clopper-Pearson), prompts taken as
         independent. One reader judged, so that no agreement is known.
     """
-    rows = []
-    for about, group in by(sample, ["list"]):
-        meant, known = group["meant"].astype(bool), group["homonym"].astype(bool)
-        row = about | {"judged": len(group), "meant": int(meant.sum()), "homonyms": int(known.sum())}
-        row["homonyms_meant"] = int((meant & known).sum())
-        rows.append(row | _exact("with_all", meant) | _exact("without", meant[~known]))
-    return pd.DataFrame(rows)
+    meant, known = sample["meant"].astype(bool), sample["homonym"].astype(bool)
+    row = {"judged": len(sample), "meant": int(meant.sum()), "homonyms": int(known.sum())}
+    row |= {"homonyms_meant": int((meant & known).sum())}
+    return row | _exact("with_all", meant) | _exact("without", meant[~known])
 
 
 def _exact(name: str, hits: pd.Series) -> dict[str, float]:
@@ -220,13 +218,8 @@ def _guess(asked: pd.DataFrame) -> pd.DataFrame:
 
 def accuracy_long(tables: Tables) -> pd.DataFrame:
     """For ``forest``: ``share`` of prompts, per probe, model and ``measured`` (Acc@1, Acc@5, Acc@10)."""
-    rows = [
-        {"probe": row["probe"], "model": row["model"], "measured": f"Acc@{k}"}
-        | {"share": row[f"acc@{k}"], "share_low": row[f"low@{k}"], "share_high": row[f"high@{k}"]}
-        for row in tables["accuracy"].to_dict("records")
-        for k in (1, 5, 10)
-    ]
-    return pd.DataFrame(rows)
+    measured = {f"acc@{k}": f"Acc@{k}" for k in KS}
+    return stacked(tables["accuracy"], ["probe", "model"], measured, "measured", "share")
 
 
 def steps_shown(steps: pd.DataFrame) -> pd.DataFrame:

@@ -26,7 +26,7 @@ from probekit.probes.probe import Probe
 from probekit.report.tables import by, pick
 from probekit.report.text import number, title
 
-from notebooks.templates.ask import FAIR, FLOORS
+from notebooks.templates.ask import FAIR, FLOORS, conclude
 from notebooks.templates.draws import equal_prompts
 from notebooks.templates.text import GOLD, MEAN, both_styles
 
@@ -320,13 +320,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     The second is a rank correlation over models, tested by all orders of them. Models tuned on a style are left out of
     it, since that decides how often they repeat themselves; so few as ``FEWEST`` allows for no test.
     """
-    rows: list[Row] = []
     gaps = pick(tables["gaps"], measure="repetition")
-    for row in gaps.to_dict("records"):
-        if row["model"] != MEAN:
-            about = {"claim": "001-14a", "dataset": row["dataset"], "model": row["model"], "unit": "fact"}
-            ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
-            rows.append(about | {"tuned": row.get("tuned", "")} | ends)
+    rows = conclude("001-14a", gaps[gaps["model"] != MEAN] if len(gaps) else gaps)
     known = tables["variety"] if {"tuned", "accuracy"} <= set(tables["variety"]) else pd.DataFrame()
     for about, part in by(pick(known, tuned=list(FAIR)), ["probe"]):
         if len(part) > FEWEST:

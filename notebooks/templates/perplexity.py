@@ -13,7 +13,6 @@ from scipy import stats
 from probekit.metrics import (
     Drawn,
     Interval,
-    Separation,
     bootstrap_ci,
     bootstrap_means,
     effective_units,
@@ -28,7 +27,7 @@ from probekit.metrics.exact import associated
 from probekit.report.charts import MARKERS, colours, log_numbers, new_figure
 from probekit.report.printed_beside import printed_beside
 from probekit.report.published import cell as printed_cell
-from probekit.report.tables import by, pick
+from probekit.report.tables import by, per, pick
 from probekit.report.text import plain, title
 
 from notebooks.templates.ask import FLOORS
@@ -97,17 +96,18 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     joints = [_joint(pick(ranks, probe=probe), part) for probe, part in texts.groupby("probe", sort=False)]
     read = texts.merge(ranks[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
     return {
-        "perplexity": pd.DataFrame([about | _levels(part) for about, part in by(texts, KEYS)]),
+        "perplexity": _levels(texts),
         "points": pd.DataFrame([row for joint in joints for row in _points(joint)]),
         "means": pd.DataFrame([_mean(joint) for joint in joints]),
         "across": _defined([_across(joint) for joint in joints if alike and len(joint.models) >= FEWEST], "pearson"),
         "sets": _defined(
             [_sets(style, group) for style, group in _by_style(joints) if alike and len(group) >= FEWEST], "r"
         ),
-        "answered": _answered(read, _separations(read)),
+        "answered": _answered(read),
     }
 
 
+@per(*KEYS)
 def _levels(part: pd.DataFrame) -> Row:
     """Mean of the prompts' perplexities (the paper's), median, of the whole corpus, and bits a character."""
     values, facts = part["perplexity"].to_numpy(), part["fact_id"].tolist()
@@ -214,28 +214,19 @@ def _sets(style: str, joints: list[Joint]) -> Row:
     return row
 
 
-def _separations(read: pd.DataFrame) -> dict[tuple[str, str], Separation]:
-    """Of each model and probe with enough answered and unanswered prompts among the sampled ones."""
-    found = {}
-    for about, part in by(read, KEYS):
-        right = part["hit"] == 1
-        if min(right.sum(), (~right).sum()) >= FEWEST_CASES:
-            found[about["model"], about["probe"]] = separation(part["perplexity"], right)
-    return found
-
-
-def _answered(read: pd.DataFrame, separations: Mapping[tuple[str, str], Separation]) -> pd.DataFrame:
+@per(*KEYS)
+def _answered(read: pd.DataFrame) -> Row | None:
     """Per model and probe: the chance that an answered prompt has a lower perplexity than one that is not.
 
     Its interval is as wide as the smaller group asks for.
     """
-    rows = []
-    for (model, probe), found in separations.items():
-        hits = pick(read, model=model, probe=probe)["hit"]
-        row: Row = {"model": model, "probe": probe, "texts": len(hits), "right": int(hits.sum())}
-        fewer = min(row["right"], len(hits) - row["right"])
-        rows.append(row | spread("auc", Drawn(np.asarray(found.estimate), found.draws, fewer)))
-    return pd.DataFrame(rows)
+    right = read["hit"] == 1
+    fewer = min(right.sum(), (~right).sum())
+    if fewer < FEWEST_CASES:
+        return None
+    found = separation(read["perplexity"], right)
+    auc = Drawn(np.asarray(found.estimate), found.draws, fewer)
+    return {"texts": len(read), "right": int(right.sum())} | spread("auc", auc)
 
 
 def _defined(rows: list[Row], name: str) -> pd.DataFrame:
@@ -347,15 +338,19 @@ def perplexities(table: pd.DataFrame) -> pd.DataFrame:
 
 def level_gaps(tables: Tables) -> pd.DataFrame:
     """``model, dataset, low, high``: from the ends of both intervals, mean perplexity by template less natural."""
-    table, rows = tables["perplexity"], []
-    parts = table.assign(dataset=table["probe"].str.partition("/")[0], style=table["probe"].str.partition("/")[2])
-    for about, part in by(parts, ["model", "dataset"]):
-        sides = part.set_index("style")
-        if {"template", "natural"} <= set(sides.index):
-            template, natural = sides.loc["template"], sides.loc["natural"]
-            ends = {"low": template["mean_low"] - natural["mean_high"]}
-            rows.append(about | ends | {"high": template["mean_high"] - natural["mean_low"]})
-    return pd.DataFrame(rows)
+    table = tables["perplexity"]
+    names = table["probe"].str.partition("/")
+    return _level_gaps(table.assign(dataset=names[0], style=names[2]))
+
+
+@per("model", "dataset")
+def _level_gaps(levels: pd.DataFrame) -> Row | None:
+    sides = levels.set_index("style")
+    if not {"template", "natural"} <= set(sides.index):
+        return None
+    template, natural = sides.loc["template"], sides.loc["natural"]
+    ends = {"low": template["mean_low"] - natural["mean_high"]}
+    return ends | {"high": template["mean_high"] - natural["mean_low"]}
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
@@ -395,11 +390,13 @@ def _probes_of(tables: Tables, style: str) -> list[str]:
 
 def over_models(tables: Tables) -> pd.DataFrame:
     """Exact tests of ``log_pearson`` of ``across``, models being the points and all probes one family (``decided``)."""
-    rows = []
-    for about, _ in by(tables["across"], ["probe", "style"]):
-        part = pick(tables["points"], probe=about["probe"])
-        rows.append(about | _exact(part["accuracy"], np.log(part["perplexity"]), SIGN.get(about["style"], "below")))
-    return decided(pd.DataFrame(rows)) if rows else pd.DataFrame(rows)
+    tests = _over_models_tests(pick(tables["points"], probe=tables["across"].get("probe", pd.Series()).tolist()))
+    return decided(tests) if len(tests) else tests
+
+
+@per("probe", "style")
+def _over_models_tests(points: pd.DataFrame) -> Row:
+    return _exact(points["accuracy"], np.log(points["perplexity"]), SIGN.get(points["style"].iloc[0], "below"))
 
 
 def _exact(x: pd.Series, y: pd.Series, expected: Side) -> Row:

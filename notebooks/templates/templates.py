@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from textwrap import shorten
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +25,10 @@ from probekit.metrics import (
 )
 from probekit.probes.probe import MASK, Probe, dataset_of
 from probekit.report.charts import colours, forest, new_figure
-from probekit.report.tables import pick
+from probekit.report.tables import pick, stacked
 from probekit.report.text import title
 
-from notebooks.templates.ask import FLOORS, FURTHER
+from notebooks.templates.ask import FLOORS, FURTHER, conclude
 from notebooks.templates.paper import GOOGLE_RE, google_re_rows
 from notebooks.templates.text import MEAN, SHARES
 
@@ -53,6 +54,7 @@ CAPTIONS = {
     "floors": FLOORS,
     "datasets": "What each probe holds",
 }
+Row = dict[str, Any]
 Tables = Mapping[str, pd.DataFrame]
 
 
@@ -115,9 +117,9 @@ def tables(ranks: pd.DataFrame, probes: Sequence[Probe]) -> dict[str, pd.DataFra
     return {
         "templates": _accuracy(worded, ["model", *TEMPLATE]),
         "means": _accuracy(worded, TEMPLATE),
-        "spread": _spread(worded),
-        "forms": _forms(worded),
-        "choice": _choice(worded, ranks[ranks["style"] == "natural"]),
+        "spread": _each(worded, _spread),
+        "forms": _each(worded, _forms),
+        "choice": _each(worded, partial(_choice, natural=pick(ranks, style="natural"))),
         "shares": _shares(worded),
         "google_re": _google_re(worded),
     }
@@ -185,23 +187,28 @@ def _chosen(hits: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(columns, index=hits.index)
 
 
-def _spread(asked: pd.DataFrame) -> pd.DataFrame:
+def _each(asked: pd.DataFrame, describe: Callable[[pd.DataFrame, int], Row | None]) -> pd.DataFrame:
+    """What is said of a data set's rows and each k, model by model and of all models together."""
+    return pd.DataFrame(
+        {"dataset": dataset, "model": model, "k": k} | row
+        for dataset, model, group in _by_model(asked)
+        for k in KS
+        if (row := describe(group, k))
+    )
+
+
+def _spread(group: pd.DataFrame, k: int) -> Row | None:
     """Best less worst wording of a relation, both chosen on other facts, and how alike the first answers are.
 
     ``same_answer`` is the share of pairs of wordings of a fact with the same first answer; ``changes`` the share of
     facts that a model gets right by one wording and wrong by another.
     """
-    rows = []
-    for dataset, model, group in _by_model(asked):
-        same = _same_answer(group)
-        for k in KS:
-            found = [hits for hits in _hits(group, k) if hits.shape[1] > 1]
-            if not found:
-                continue
-            facts = pd.concat([_chosen(hits) for hits in found])
-            about = {"dataset": dataset, "model": model, "k": k, "relations": len(found)}
-            rows.append(about | contrast(facts[["best", "worst"]], "best", "worst") | same | _changes(group, k))
-    return pd.DataFrame(rows)
+    relations = [hits for hits in _hits(group, k) if hits.shape[1] > 1]
+    if not relations:
+        return None
+    facts = pd.concat([_chosen(hits) for hits in relations])
+    row = {"relations": len(relations)} | contrast(facts[["best", "worst"]], "best", "worst")
+    return row | _same_answer(group) | _changes(group, k)
 
 
 def _same_answer(group: pd.DataFrame) -> dict[str, float]:
@@ -223,47 +230,33 @@ def _changes(group: pd.DataFrame, k: int) -> dict[str, float]:
     return spread("changes", bootstrap_ci(mixed.to_numpy(float), mixed.index.get_level_values("fact_id").tolist()))
 
 
-def _forms(asked: pd.DataFrame) -> pd.DataFrame:
+def _forms(group: pd.DataFrame, k: int) -> Row | None:
     """Full sentences less fragments, on the facts that are asked both ways, a fact's wordings of one form averaged."""
-    rows = []
-    for dataset, model, group in _by_model(asked):
-        for k in KS:
-            hits = group.assign(hit=hits_at_k(group["rank"], k))
-            facts = hits.pivot_table(index="fact_id", columns="form", values="hit", sort=False)
-            if {FRAGMENT, SENTENCE} <= set(facts):
-                facts = facts.dropna()
-                if len(facts):
-                    row = {"dataset": dataset, "model": model, "k": k}
-                    rows.append(row | contrast(facts[[SENTENCE, FRAGMENT]], "full_sentence", "fragment"))
-    return pd.DataFrame(rows)
+    hits = group.assign(hit=hits_at_k(group["rank"], k))
+    facts = hits.pivot_table(index="fact_id", columns="form", values="hit", sort=False)
+    facts = facts.reindex(columns=[SENTENCE, FRAGMENT]).dropna()
+    return contrast(facts, "full_sentence", "fragment") if len(facts) else None
 
 
-def _choice(asked: pd.DataFrame, natural: pd.DataFrame) -> pd.DataFrame:
+def _choice(group: pd.DataFrame, k: int, natural: pd.DataFrame) -> Row | None:
     """How much of the gap to natural sentences a better choice of wording closes, on the facts asked both ways.
 
     ``closed`` is (best - first) / (natural - first): the best wording of each relation, chosen on other facts, against
     the first; it is undefined where natural sentences are not above the first wording. ``any`` counts a fact as right
     if any of its wordings finds it, which nobody can choose in advance.
     """
-    rows = []
-    for dataset, model, group in _by_model(asked):
-        other = natural[natural["dataset"] == dataset]
-        other = other if model == MEAN else other[other["model"] == model]
-        for k in KS:
-            found = list(_hits(group, k))
-            if not len(other) or all(hits.shape[1] == 1 for hits in found):
-                continue
-            hit = other.assign(hit=hits_at_k(other["rank"], k))
-            free = hit.groupby("fact_id", sort=False)["hit"].mean().rename("natural")
-            facts = pd.concat([_chosen(hits) for hits in found]).join(free, how="inner")
-            if facts.empty:
-                continue
-            row: dict[str, object] = {"dataset": dataset, "model": model, "k": k, "facts": len(facts)}
-            for name in ("worst", "first", "best", "any", "natural"):
-                row |= spread(name, bootstrap_ci(facts[name]))
-            closed = bootstrap_ci(facts[["first", "best", "natural"]].to_numpy(), statistic=_closed)
-            rows.append(row | spread("closed", closed))
-    return pd.DataFrame(rows)
+    other = pick(natural, dataset=group["dataset"].iloc[0], model=group["model"].unique().tolist())
+    relations = list(_hits(group, k))
+    if other.empty or all(hits.shape[1] == 1 for hits in relations):
+        return None
+    hit = other.assign(hit=hits_at_k(other["rank"], k))
+    free = hit.groupby("fact_id", sort=False)["hit"].mean().rename("natural")
+    facts = pd.concat([_chosen(hits) for hits in relations]).join(free, how="inner")
+    row: Row = {"facts": len(facts)}
+    for name in ("worst", "first", "best", "any", "natural") if len(facts) else ():
+        row |= spread(name, bootstrap_ci(facts[name]))
+    closed = facts[["first", "best", "natural"]].to_numpy()
+    return row | spread("closed", bootstrap_ci(closed, statistic=_closed)) if len(facts) else None
 
 
 def _closed(means: np.ndarray) -> float:
@@ -339,11 +332,9 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         for row in google_re_rows(tables).to_dict("records")
     ]
     for measured, name in ((DATES_LESS_PLACES, "google_re"), (BEST_LESS_WORST, "spread")):
-        for row in pick(tables.get(name, pd.DataFrame()), k=10).to_dict("records"):
-            if row["model"] != MEAN:
-                about = {"claim": "001-09e", "measured": measured, "dataset": row.get("dataset", "google_re")}
-                ends = {"estimate": row["difference"], "low": row["low"], "high": row["high"]}
-                rows.append(about | {"model": row["model"], "unit": "fact", "n": row.get("facts", np.nan)} | ends)
+        table = pick(tables.get(name, pd.DataFrame()), k=10)
+        each = table[table["model"] != MEAN].assign(dataset=table.get("dataset", "google_re")) if len(table) else table
+        rows += conclude("001-09e", each, measured=measured)
     columns = ["claim", "measured", "dataset", "model", "unit", "estimate", "low", "high", "n", "verdict"]
     return pd.DataFrame([{"unit": "", "model": "", "verdict": ""} | row for row in rows], columns=columns)
 
@@ -382,10 +373,6 @@ def template_chart(tables: Tables) -> Figure:
 
 def choice_chart(tables: Tables) -> Figure:
     """The worst and the best wording of each relation, and natural sentences, on the same facts, model by model."""
-    rows = [
-        {"dataset": row["dataset"], "model": row["model"], "asked by": text}
-        | {"acc@1": row[name], "low@1": row[f"{name}_low"], "high@1": row[f"{name}_high"]}
-        for row in pick(tables["choice"], k=1).to_dict("records")
-        for name, text in (("worst", "worst wording"), ("best", "best wording"), ("natural", "natural sentences"))
-    ]
-    return forest(pd.DataFrame(rows), "acc@1", series="asked by", panel="dataset", columns=2, xlabel="Acc@1")
+    words = {"worst": "worst wording", "best": "best wording", "natural": "natural sentences"}
+    rows = stacked(pick(tables["choice"], k=1), ["dataset", "model"], words, "asked by", "acc@1")
+    return forest(rows, "acc@1", series="asked by", panel="dataset", columns=2, xlabel="Acc@1")

@@ -24,8 +24,9 @@ from probekit.report.text import shown_name, title
 from probekit.run import Answer, Describe, Question, Rank, RankSameLength
 from probekit.scoring.lengths import entity_lengths, prompt_lengths, same_length_groups
 
-from notebooks.templates.ask import FLOORS, probes_of, rankings, rows
-from notebooks.templates.draws import both_styles, paired, sample
+from notebooks.templates.ask import FLOORS, conclude, probes_of, rankings
+from notebooks.templates.ask import rows as rows_of
+from notebooks.templates.draws import hits_by_style, paired, sample
 from notebooks.templates.reading import readings
 from notebooks.templates.text import ONE, asked_of_all, comparable, single
 
@@ -77,7 +78,7 @@ def questions(given: Mapping[str, Any]) -> list[Question]:
 def lengths(_: Mapping[str, Any], answers: Sequence[Answer[Any]]) -> list[Describe]:
     """What is asked of the answers to rankings: how many tokens golds, candidates and first answers have."""
     ranked = [answer for answer in answers if isinstance(answer.question, Rank)]
-    return [Describe(a.question.model, cut, (a.question.probe, rows(a)["top"].str[0].tolist())) for a in ranked]
+    return [Describe(a.question.model, cut, (a.question.probe, rows_of(a)["top"].str[0].tolist())) for a in ranked]
 
 
 def cut(model: Model, probe: Probe, predicted: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -182,7 +183,7 @@ def _settings(group: pd.DataFrame) -> Iterator[Row]:
         sides: dict[str, pd.DataFrame] = {}
         asked = group[(group["style"] == "natural") | ((group["tokens"] == ONE) == (gold == ONE_TOKEN))]
         for model, part in asked.groupby("model", sort=False):
-            if len(hits := both_styles(part)):
+            if len(hits := hits_by_style(part)):
                 sides[str(model)] = pd.DataFrame({"gap": hits["first"] - hits["second"], "size": 1.0})
         if sides:
             wide = pd.concat(sides, axis=1).fillna(0.0)
@@ -346,14 +347,11 @@ def conclusions(tables: Tables) -> pd.DataFrame:
         ("001-12a", pick(comparable(tables["perplexity_pairs"]), style="template"), "ratio", "above"),
         ("001-12b", pick(comparable(tables["perplexity_pairs"]), style="natural"), "ratio", "below"),
     )
-    rows = []
+    rows: list[Row] = []
     for claim, table, name, expected in named:
-        low, high = ("low", "high") if name == "difference" else (f"{name}_low", f"{name}_high")
-        for row in table.to_dict("records"):
-            pair = f"{title(row['larger'])} over {title(row['smaller'])}" if "larger" in row else ""
-            about = {"claim": claim, "dataset": row["dataset"], "pair": pair, "expected": expected}
-            about |= {"model": row.get("model", row.get("larger")), "tuned": row.get("tuned", "")}
-            ends = {"estimate": row[name], "low": row[low], "high": row[high]}
-            rows.append(about | ends | {"n": row.get("facts", row.get("texts"))})
-    columns = ["claim", "dataset", "model", "pair", "tuned", "estimate", "low", "high", "n", "expected"]
-    return pd.DataFrame(rows, columns=columns).assign(unit="fact")
+        sides = table.reindex(columns=["larger", "smaller"]).map(lambda model: title(str(model)))
+        pairs = sides["larger"] + " over " + sides["smaller"] if "larger" in table else [""] * len(table)
+        told = conclude(claim, table.rename(columns={"larger": "model", "texts": "facts"}), name, expected=expected)
+        rows += [row | {"pair": pair} for row, pair in zip(told, pairs, strict=True)]
+    columns = ["claim", "dataset", "model", "pair", "tuned", "estimate", "low", "high", "n", "expected", "unit"]
+    return pd.DataFrame(rows, columns=columns)

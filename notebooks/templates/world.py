@@ -4,7 +4,7 @@ known; examples, relations and guesses of that world; how answers grow with trai
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +22,7 @@ from probekit.metrics import accuracy_table, auc_interval, bootstrap_ci, hits_at
 from probekit.probes.probe import Probe
 from probekit.report.charts import colours, log_numbers, new_figure
 from probekit.report.page import Page
-from probekit.report.tables import by, pick
+from probekit.report.tables import by, per, pick
 from probekit.report.text import title
 from probekit.run import Rank
 
@@ -190,29 +190,26 @@ def _curve(own: pd.DataFrame) -> pd.DataFrame:
     return pd.concat([accuracy_table(part, keys, ks=[1]) for part in parts], ignore_index=True).drop(columns="mrr")
 
 
-def _slopes(own: pd.DataFrame) -> pd.DataFrame:
+@per(*KEYS)
+def _slopes(own: pd.DataFrame) -> dict[str, Any]:
     """Per model and probe, how well what a model does follows how often a fact was told.
 
     ``correlation`` is Spearman's between tellings and being ranked first; ``often`` and ``once`` are the AUC with which
     the rank tells facts told at least four times, or at least once, from facts never told. Where one group is
     empty, or all hits are alike, a number is missing.
     """
-    rows = []
-    for about, part in by(own, KEYS):
-        row = about | {"read": part["read"].iloc[0], "prompts": len(part)}
-        hit = hits_at_k(part["rank"], 1)
-        row |= {"accuracy": hit.mean()}
-        if hit.any() and not hit.all() and part["exposure"].nunique() > 1:
-            place = part["exposure"].rank().to_numpy()
-            columns = np.stack([place, hit, place * hit, place**2], axis=1)
-            row |= spread("correlation", bootstrap_ci(columns, part["fact_id"].tolist(), _pearson))
-        for name, least in (("often", OFTEN), ("once", 1)):
-            kept = part[(part["exposure"] >= least) | (part["exposure"] == 0)]
-            told = (kept["exposure"] > 0).to_numpy()
-            if told.any() and not told.all():
-                row |= spread(name, auc_interval(-kept["rank"], told, kept["fact_id"].tolist()))
-        rows.append(row)
-    return pd.DataFrame(rows)
+    hit = hits_at_k(own["rank"], 1)
+    row = {"read": own["read"].iloc[0], "prompts": len(own), "accuracy": hit.mean()}
+    if hit.any() and not hit.all() and own["exposure"].nunique() > 1:
+        place = own["exposure"].rank().to_numpy()
+        columns = np.stack([place, hit, place * hit, place**2], axis=1)
+        row |= spread("correlation", bootstrap_ci(columns, own["fact_id"].tolist(), _pearson))
+    for name, least in (("often", OFTEN), ("once", 1)):
+        compared = own[(own["exposure"] >= least) | (own["exposure"] == 0)]
+        member = (compared["exposure"] > 0).to_numpy()
+        if member.any() and not member.all():
+            row |= spread(name, auc_interval(-compared["rank"], member, compared["fact_id"].tolist()))
+    return row
 
 
 def _pearson(means: np.ndarray) -> float:
@@ -222,29 +219,25 @@ def _pearson(means: np.ndarray) -> float:
     return float((xy - x * y) / np.sqrt(variance)) if variance > 0 else float("nan")
 
 
-def _separation(own: pd.DataFrame) -> pd.DataFrame:
+@per("domain", "read")
+def _separation(own: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Per domain, the AUC of rank and of score in both settings, and their difference, on the same facts.
 
     Means over the models that have read the domain's text, and over those that have not, which are a control. Of a fact
     asked several times in a setting, the first prompt counts.
     """
-    rows = []
-    for about, group in by(own, ["domain", "read"]):
-        for value, sign in (("rank", -1), ("score", 1)):
-            natural, template = (_wide(pick(group, style=style), value, sign) for style in ("natural", "template"))
-            facts = natural.index.intersection(template.index)
-            told = group.drop_duplicates("fact_id").set_index("fact_id")["exposure"].loc[facts]
-            for least in (OFTEN, 1):
-                kept = told[(told >= least) | (told == 0)]
-                member = (kept > 0).to_numpy()
-                if member.any() and not member.all():
-                    first, second = natural.loc[kept.index].to_numpy(), template.loc[kept.index].to_numpy()
-                    row = about | {"models": first.shape[1], "by": value}
-                    row |= {"told": f"{least} or more", "facts": len(kept)}
-                    row |= spread("natural", auc_interval(first, member))
-                    row |= spread("template", auc_interval(second, member))
-                    rows.append(row | spread("difference", auc_interval(first, member, less=second)))
-    return pd.DataFrame(rows)
+    for value, sign in (("rank", -1), ("score", 1)):
+        natural, template = (_wide(pick(own, style=style), value, sign) for style in ("natural", "template"))
+        facts = natural.index.intersection(template.index)
+        told = own.drop_duplicates("fact_id").set_index("fact_id")["exposure"].loc[facts]
+        for least in (OFTEN, 1):
+            compared = told[(told >= least) | (told == 0)]
+            member = (compared > 0).to_numpy()
+            if member.any() and not member.all():
+                first, second = (side.loc[compared.index].to_numpy() for side in (natural, template))
+                row = {"models": first.shape[1], "by": value, "told": f"{least} or more", "facts": len(compared)}
+                row |= spread("natural", auc_interval(first, member)) | spread("template", auc_interval(second, member))
+                yield row | spread("difference", auc_interval(first, member, less=second))
 
 
 def _wide(part: pd.DataFrame, value: str, sign: int) -> pd.DataFrame:

@@ -137,6 +137,27 @@ def across(
     return found
 
 
+def stacked(
+    table: pd.DataFrame, keys: Sequence[str], names: Mapping[str, str], label: str, estimate: str
+) -> pd.DataFrame:
+    """Several estimates of each row one below another, as charts take them.
+
+    Args:
+        table: of numbers, see above.
+        keys: columns that stay.
+        names: column of an estimate with an interval -> the text that stands for it in the column ``label``.
+        label: name of that column.
+        estimate: name of the column of all estimates; that of their intervals follows from it.
+    """
+    rows = []
+    for row in table.to_dict("records"):
+        for name, text in names.items():
+            low, high = ends(list(table), name) or (name, name)
+            numbers = {estimate: row[name], f"{estimate}_low": row[low], f"{estimate}_high": row[high]}
+            rows.append({key: row[key] for key in keys} | {label: text} | numbers)
+    return pd.DataFrame(rows)
+
+
 def heading(name: str, headings: Mapping[str, str] = {}) -> str:
     """A column's heading: one that was given, else its name with blanks for underscores and a capital."""
     known = {**HEADINGS, **headings}
