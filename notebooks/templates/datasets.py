@@ -91,7 +91,7 @@ def entities(probes: Sequence[Probe]) -> pd.DataFrame:
             "most": counts.max() / counts.sum(),
         }
         for probe in probes
-        for counts in [probe.prompts["gold"].str[0].value_counts().to_numpy(dtype=float)]
+        for counts in [probe.prompts["gold"].str[0].value_counts(sort=False).to_numpy(dtype=float)]
     )
 
 

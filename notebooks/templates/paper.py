@@ -333,15 +333,11 @@ def p_value(setting: str) -> tuple[bool, str]:
     least, most = span(p)
     digits = f"{low:.3f} to {high:.3f} within its digits"
     text = f"r = {r} over {datasets} data sets has p = {_p(float(r), datasets):.3f} ({digits}), printed is {p}"
-    return low < most and high >= least, f"{text}; at {LEVEL} it is {_verdict(float(p))}."
+    return low < most and high >= least, f"{text}; at {LEVEL} it is {'not ' * (float(p) >= LEVEL)}significant."
 
 
 def _p(r: float, n: int) -> float:
     return float(2 * stats.t.sf(abs(r) * np.sqrt((n - 2) / (1 - r * r)), n - 2))
-
-
-def _verdict(p: float) -> str:
-    return "significant" if p < LEVEL else "not significant"
 
 
 # ---- the running text, and Table 2 for its counts -------------------------------------------------------------------
@@ -370,10 +366,9 @@ def parallel_means() -> list[tuple[str, float, float]]:
 @check("001-18a")
 def template_free_scores_higher() -> Finding:
     """Sections 4 and 6: the mean Acc@1 is higher template-free on both parallel datasets."""
-    text = "; ".join(f"{d} {show(f)} against {show(b)} ({f / b:.1f} times)" for d, f, b in parallel_means())
-    return status(
-        all(free > based for _, free, based in parallel_means())
-    ), f"Template-free against template-based: {text}."
+    means = parallel_means()
+    text = "; ".join(f"{d} {show(f)} against {show(b)} ({f / b:.1f} times)" for d, f, b in means)
+    return status(all(f > b for _, f, b in means)), f"Template-free against template-based: {text}."
 
 
 @check("001-09a")
@@ -402,11 +397,7 @@ def datasets() -> Finding:
 def models() -> Finding:
     """Section 3.1: 7 generic, 6 fine-tuned and 3 biomedical models are the 16 of Table 5."""
     counts = published(PAPER, "2").query("column == 'category'")["value"].value_counts()
-    names = {
-        "generic": "generic English",
-        "biomedical fine-tuned": "biomedical fine-tuned",
-        "biomedical only": "biomedical",
-    }
+    names = {GENERIC: "generic English", TUNED: "biomedical fine-tuned", ONLY: "biomedical"}
     claimed = {key: number("3.1", f"{name} models", "count") for key, name in names.items()}
     total, rows = number("3.1", "language models evaluated", "count"), len(table5())
     text = ", ".join(f"{counts.get(key, 0)} {key}" for key in names)
@@ -431,9 +422,8 @@ def parallel(named: tuple[str, str]) -> Finding:
     """Which datasets have a template-based and a template-free column in Table 5?"""
     columns = set(table5().columns)
     both = sorted(name[:-5] for name in columns if name.endswith("(TF)") and f"{name[:-5]} (TB)" in columns)
-    return status(
-        both == sorted(named)
-    ), f"Named: {' and '.join(named)}; in both settings in Table 5: {' and '.join(both)}."
+    text = f"Named: {' and '.join(named)}; in both settings in Table 5: {' and '.join(both)}."
+    return status(both == sorted(named)), text
 
 
 check("001-20a")(partial(parallel, ("Google-RE", "SQuAD")))
@@ -806,31 +796,20 @@ def tests() -> pd.DataFrame:
 
 def ranking_tests() -> list[Row]:
     """Whether rankings change with the data set, the style, the domain."""
-    known = column_pairs()
+    known, models = column_pairs(), len(table6())
     two, control = (
         mean_tau(pick(known, measure=ACCURACY, first=CTD, second=second)) for second in (WIKIDATA, f"{CTD}, enlarged")
     )
-    draws = redrawn(lambda drawn: two(drawn) - control(drawn), len(table6()))
-    every = np.arange(len(table6()))
-    change = Tested(
-        two(every) - control(every),
-        *interval(draws, len(every))[:2],
-        two_sided(draws, len(every)),
-        2 / (1 + len(draws)),
-        len(every),
-    )
+    draws = redrawn(lambda drawn: two(drawn) - control(drawn), models)
+    estimate, every = two(np.arange(models)) - control(np.arange(models)), interval(draws, models)
+    change = Tested(estimate, *every[:2], two_sided(draws, models), 2 / (1 + len(draws)), models)
+    said = "Rankings change between CTD and Biomed-Wikidata"
+    less = "tau of the two, less tau of CTD with and without more candidates"
     names = list(table5().columns)
     style, domain = ([of(name) for name in names] for of in (template, biomedical))
     what = "tau by perplexity, two sets of one {0} less of two {0}s, within a {1}"
     return [
-        (
-            "001-07j",
-            "Rankings change between CTD and Biomed-Wikidata",
-            "tau of the two, less tau of CTD with and without more candidates",
-            "model",
-            "below",
-            change,
-        ),
+        ("001-07j", said, less, "model", "below", change),
         ("001-07g", "Rankings change with the style", what.format("style", "domain"), *_labelled(style, domain)),
         ("", f"{HERE}rankings change with the domain", what.format("domain", "style"), *_labelled(domain, style)),
     ]
@@ -846,13 +825,17 @@ def _labelled(labels: Sequence[bool], strata: Sequence[bool]) -> tuple[str, str,
         same = given[i] == given[j]
         return float(taus[i, j][within & same].mean() - taus[i, j][within & ~same].mean())
 
+    return "data set", "above", _relabelled(gap, labels, strata)
+
+
+def _relabelled(gap: Callable[[np.ndarray], float], labels: Sequence[bool], strata: Sequence[bool]) -> Tested:
+    """A difference between labels of data sets, tested by giving the labels to others of a stratum."""
     p, least = relabelled(gap, labels, strata)
-    return "data set", "above", Tested(gap(np.array(labels)), np.nan, np.nan, p, least, len(taus))
+    return Tested(gap(np.array(labels)), np.nan, np.nan, p, least, len(labels))
 
 
 def _group_tests() -> list[Row]:
-    scores, kinds = accuracies(), categories()
-    ranks = scores.rank(ascending=False)
+    ranks, kinds = accuracies().rank(ascending=False), categories()
     rows: list[Row] = []
     for name in SETS[:2]:
         found = apart(ranks.loc[kinds != ONLY, name], ranks.loc[kinds == ONLY, name])
@@ -868,21 +851,13 @@ def _group_tests() -> list[Row]:
 
 def perplexity_tests() -> list[Row]:
     """Whether accuracy and perplexity go together, over data sets as in Figure 2 and over models."""
-    points = dataset_means("TB")
-    rows: list[Row] = [
-        (
-            "001-10a",
-            "Template-based, perplexity rises with accuracy",
-            "r of the means of four data sets, as in Figure 2",
-            "data set",
-            "above",
-            associated(points["accuracy"], points["perplexity"], "pearson"),
-        )
-    ]
-    scores, perplexity = accuracies(), table5()
+    points, scores, perplexity = dataset_means("TB"), accuracies(), table5()
+    rises, falls = "Template-based, perplexity rises with accuracy", "Template-free, perplexity falls as accuracy rises"
+    means, what = associated(points["accuracy"], points["perplexity"], "pearson"), "r of the means of four data sets"
+    rows: list[Row] = [("001-10a", rises, f"{what}, as in Figure 2", "data set", "above", means)]
     for name in SETS:
-        said = rows[0][1] if template(PERPLEXITY[name]) else "Template-free, perplexity falls as accuracy rises"
-        claim, side = ("001-10a", "above") if template(PERPLEXITY[name]) else ("001-10c", "below")
+        based = template(PERPLEXITY[name])
+        claim, said, side = ("001-10a", rises, "above") if based else ("001-10c", falls, "below")
         found = associated(scores[name], perplexity[PERPLEXITY[name]], clusters=lineages())
         rows.append((claim, said, f"{name}: tau over models", "model", side, found))
     return rows
@@ -891,15 +866,15 @@ def perplexity_tests() -> list[Row]:
 def by_size(perplexity: pd.DataFrame | None = None) -> pd.DataFrame:
     """Table ``size``: per pair and data set ``measure, larger, data, change, better`` (1 where the larger model is),
     of Table 5 or of perplexities in its form."""
-    rows, table = [], table5() if perplexity is None else perplexity
+    table, rows = table5() if perplexity is None else perplexity, []
+    scores = accuracies().rename(columns=lambda name: f"{name} ({'TF' if name == SQUAD else 'TB'})")
     for small, large in PAIRS:
-        for name in SETS:
-            scores = accuracies()[name]
-            gap = scores[large] - scores[small]
-            rows.append([ACCURACY, large, f"{name} ({'TF' if name == SQUAD else 'TB'})", gap, float(np.sign(gap))])
-        for name in table:
-            ratio = float(np.log(table.loc[large, name] / table.loc[small, name]))
-            rows.append([UNSURE, large, name, ratio, float(-np.sign(ratio))])
+        for measure, gaps in (
+            (ACCURACY, scores.loc[large] - scores.loc[small]),
+            (UNSURE, np.log(table.loc[large] / table.loc[small])),
+        ):
+            better = np.sign(gaps) * (1 if measure == ACCURACY else -1)
+            rows += [(measure, large, *cells) for cells in zip(gaps.index, gaps, better, strict=True)]
     return pd.DataFrame(rows, columns=["measure", "larger", "data", "change", "better"])
 
 
@@ -915,26 +890,18 @@ def size_tests() -> list[Row]:
         wins = part.groupby("larger")["better"].mean()
         sets = ", ".join(dict.fromkeys(part["data"].str[:-5]))
         rows.append((claim, said, f"{sets}: wins less losses in Acc@1", "pair", "above", paired(wins)))
-    ratios = pick(table, measure=UNSURE)
-    others = ratios[ratios["larger"] != "ALBERT-large"]
+    ratios, mended = pick(table, measure=UNSURE), pick(by_size(mended_table5()), measure=UNSURE)
     what = "log ratio of perplexities, large to small: template-based less template-free, within a domain"
     said = "Smaller models often win in perplexity template-based, hardly ever template-free"
-    mended = f"{HERE}the same, if ALBERT-base has on Biomed-Wikidata what the printed mean needs"
-    mended_what = "the same, ALBERT-base on Biomed-Wikidata mended"
+    if_mended = f"{HERE}the same, if ALBERT-base has on Biomed-Wikidata what the printed mean needs"
     without = f"{HERE}the same without the pair of ALBERT"
-    return [
-        *rows,
-        ("001-08g", said, what, "data set", "above", _style_of_size(ratios)),
-        (
-            "001-08g",
-            mended,
-            mended_what,
-            "data set",
-            "above",
-            _style_of_size(pick(by_size(mended_table5()), measure=UNSURE)),
-        ),
-        ("001-08g", without, "the same, without ALBERT", "data set", "above", _style_of_size(others)),
-    ]
+    for statement, compared, part in (
+        (said, what, ratios),
+        (if_mended, "the same, ALBERT-base on Biomed-Wikidata mended", mended),
+        (without, "the same, without ALBERT", ratios[ratios["larger"] != "ALBERT-large"]),
+    ):
+        rows.append(("001-08g", statement, compared, "data set", "above", _style_of_size(part)))
+    return rows
 
 
 def mended_table5() -> pd.DataFrame:
@@ -956,25 +923,22 @@ def _style_of_size(ratios: pd.DataFrame) -> Tested:
         sides = [strata == side for side in (False, True)]
         return float(np.mean([change[side & given].mean() - change[side & ~given].mean() for side in sides]))
 
-    p, least = relabelled(gap, style, domain)
-    return Tested(gap(np.array(style)), np.nan, np.nan, p, least, len(change))
+    return _relabelled(gap, style, domain)
 
 
 def candidate_tests() -> list[Row]:
     """Whether accuracy falls with more candidates, and where most."""
     share = kept()
-    rows: list[Row] = []
-    for name in SETS:
-        said = "With more candidates accuracy drops"
-        what = f"{name}: share of Acc@1 kept, less one"
-        rows.append(("001-13a", said, what, "model", "below", paired(share[name] - 1)))
-    for name in (CTD, WIKIDATA):
-        what = f"share of Acc@1 kept: SQuAD less {name}"
-        said = "The effect of more candidates is greatest on SQuAD"
-        rows.append(("001-13e", said, what, "model", "below", paired(share[SQUAD] - share[name])))
-    found = apart(share.loc[[*BYTES], SQUAD], share.drop(index=[*BYTES])[SQUAD])
-    what, said = "SQuAD, share of Acc@1 kept: those four less the others", f"{HERE}the four RoBERTa models lose most"
-    return [*rows, ("", said, what, "model", "below", found)]
+    drops, most = "With more candidates accuracy drops", "The effect of more candidates is greatest on SQuAD"
+    four, others = share.loc[[*BYTES], SQUAD], share.drop(index=[*BYTES])[SQUAD]
+    tested = [("001-13a", drops, f"{name}: share of Acc@1 kept, less one", paired(share[name] - 1)) for name in SETS]
+    tested += [
+        ("001-13e", most, f"share of Acc@1 kept: SQuAD less {name}", paired(share[SQUAD] - share[name]))
+        for name in (CTD, WIKIDATA)
+    ]
+    said = f"{HERE}the four RoBERTa models lose most"
+    tested += [("", said, "SQuAD, share of Acc@1 kept: those four less the others", apart(four, others))]
+    return [(claim, said, what, "model", "below", result) for claim, said, what, result in tested]
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

@@ -30,7 +30,7 @@ from probekit.report.published import cell as printed_cell
 from probekit.report.tables import by, per, pick
 from probekit.report.text import plain, title
 
-from notebooks.templates.ask import FLOORS
+from notebooks.templates.ask import FLOORS, conclude
 from notebooks.templates.paper import FIGURE, MEAN, PAPER, PAPER_SETS, SHORT, table5
 from notebooks.templates.paper import number as printed
 from notebooks.templates.text import HIGHEST, rounded
@@ -374,18 +374,13 @@ def conclusions(tables: Tables) -> pd.DataFrame:
             if test["style"] == style:
                 row = {"measured": MEASURED[OVER], "unit": "model", "dataset": test["probe"]}
                 rows.append(about | row | _told(test))
-        for row in pick(tables["answered"], probe=_probes_of(tables, style)).to_dict("records"):
-            low, high = row["auc_low"], row["auc_high"]
-            found = {"measured": MEASURED[INSIDE], "dataset": row["probe"], "model": row["model"], "unit": "prompt"}
-            found |= {"estimate": row["auc"], "low": low, "high": high, "n": row["texts"]}
-            rows.append(about | found | {"verdict": direction(0.5 - high, 0.5 - low, sign)})
+        answered = pick(tables["answered"], probe=pick(tables["means"], style=style)["probe"].tolist())
+        answered = answered.rename(columns={"probe": "dataset", "texts": "facts"})
+        for row in conclude(claim, answered, "auc", measured=MEASURED[INSIDE], unit="prompt", expected=sign):
+            rows.append(row | {"verdict": direction(0.5 - row["high"], 0.5 - row["low"], sign)})
     columns = ["claim", "measured", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "expected"]
     texts = {"model": "", "dataset": "", "tuned": ""}
     return pd.DataFrame([texts | row for row in rows], columns=[*columns, "verdict"])
-
-
-def _probes_of(tables: Tables, style: str) -> list[str]:
-    return pick(tables["means"], style=style)["probe"].tolist()
 
 
 def over_models(tables: Tables) -> pd.DataFrame:

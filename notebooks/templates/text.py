@@ -317,7 +317,7 @@ def tuning_sentence(tables: Tables) -> str:
         )
     parts = []
     for about, rows in by(tables["tuning"], ["tuned"]):
-        up, down = int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
+        up, down = clear(rows)
         parts.append(
             f"tuning on {about['tuned']} moves the difference towards natural sentences in {up} and towards templates "
             f"in {down} of {len(rows)} cases"
@@ -427,14 +427,9 @@ def overall(table: pd.DataFrame, k: int) -> pd.DataFrame:
     return pick(rows, model=MEAN) if len(rows) and (rows["model"] == MEAN).any() else rows
 
 
-def _overall_rows(tables: Tables, name: str, k: int = 10) -> list[dict[str, Any]]:
-    """``overall`` of one table; none where it was not made."""
-    return overall(tables.get(name, pd.DataFrame()), k).to_dict("records")
-
-
 def templates_answer(tables: Tables) -> str:
     """How far apart wordings of the same facts lie; without any, how far apart the templates of Google-RE."""
-    spreads = pd.DataFrame(_overall_rows(tables, "spread")[:2])
+    spreads = overall(tables.get("spread", pd.DataFrame()), 10)[:2]
     spreads, few = enough(spreads, "facts", "facts") if len(spreads) else (spreads, "")
     if few:
         return few
@@ -484,23 +479,19 @@ def choice_sentences(tables: Tables) -> list[str]:
     """How much of the gap between the first wording and natural sentences a better wording closes, and how often the
     answer changes with the wording."""
     sentences = []
-    for row in _overall_rows(tables, "choice", 1):
+    for row in overall(tables.get("choice", pd.DataFrame()), 1).to_dict("records"):
         start = (
             f"On {title(row['dataset'])}, Acc@1 is {number(row['first'])} by the first wording, "
             f"{number(row['best'])} by the one that does best on other facts, and {number(row['natural'])} in natural "
             "sentences"
         )
-        gap = (
-            "there is no gap to close"
-            if row["closed"] != row["closed"]
-            else f"it closes {row['closed']:.0%} of the gap"
-        )
-        sentences.append(f"{start}: {gap}.")
+        closes = f"it closes {row['closed']:.0%} of the gap"
+        sentences.append(f"{start}: {closes if row['closed'] == row['closed'] else 'there is no gap to close'}.")
     sentences += [
         f"Two wordings of a fact of {title(row['dataset'])} get the same first answer in "
         f"{row['same_answer']:.0%} of all cases, and {row['changes']:.0%} of the facts are answered rightly by one "
         "wording and wrongly by another."
-        for row in _overall_rows(tables, "spread", 1)
+        for row in overall(tables.get("spread", pd.DataFrame()), 1).to_dict("records")
     ]
     return sentences
 
@@ -795,11 +786,8 @@ def vocabulary_answer(tables: Tables) -> str:
 def _who_has(models: Sequence[str]) -> str:
     if len(models) > 2:
         return f"only {len(models)} models have"
-    return (
-        f"only {' and '.join(map(title, models))} {'have' if len(models) > 1 else 'has'}"
-        if len(models)
-        else "no model has"
-    )
+    names = " and ".join(map(title, models))
+    return f"only {names} {'have' if len(models) > 1 else 'has'}" if names else "no model has"
 
 
 def lengths_matter(tables: Tables) -> str:
@@ -856,10 +844,9 @@ def sizes_sentence(tables: Tables) -> str:
     accuracy, perplexity = tables["accuracy_pairs"], comparable(tables["perplexity_pairs"])
     if accuracy.empty:
         return "No two models of this run are one family in two sizes; “pairs” can name some."
-    text = (
-        f"By intervals, the larger model has the higher Acc@1 in {(accuracy['low'] > 0).sum()} of {len(accuracy)} "
-        f"comparisons and the lower one in {(accuracy['high'] < 0).sum()}."
-    )
+    higher, lower = clear(accuracy)
+    text = f"By intervals, the larger model has the higher Acc@1 in {higher} of {len(accuracy)} comparisons and the "
+    text += f"lower one in {lower}."
     if len(perplexity):
         lower = int((perplexity["ratio_low"] > 0).sum())
         text += f" The smaller model has the lower perplexity in {lower} of {len(perplexity)}."

@@ -101,14 +101,6 @@ def test_differences_need_both_groups():
     assert (gap.estimate, gap.low, gap.high) == (1.0, 1.0, 1.0)
 
 
-def test_one_pass_gives_both_readings_of_the_gold():
-    model, probe = small("bert"), pk.load_probe("demo/natural", limit=30)
-    asked = ask.rows(*answer([ask.ranking(model, probe)]))
-    assert asked["rank"].tolist() == pk.rank_entities(model, probe)["rank"].tolist()
-    assert asked["rank_any"].tolist() == pk.rank_entities(model, probe, gold="any")["rank"].tolist()
-    assert set(asked["dataset"]) == {"demo"} and set(asked["half"]) == {""}
-
-
 def test_a_probe_of_ones_own_needs_no_more_than_text_and_gold():
     prompts = pd.DataFrame(
         {"prompt_id": ["a", "b"], "text": ["It is [MASK] .", "[MASK] is"], "gold": [["map"], ["town"]]}
@@ -149,6 +141,7 @@ def test_means_over_models_count_each_model_and_fact_alike():
     assert means["acc@1"].to_dict() == {"template": 3 / 8, "natural": 6 / 8}
     assert means["acc@10"].to_dict() == {"template": 4 / 8, "natural": 7 / 8}
     assert set(means["models"]) == {2} and set(means["prompts"]) == {4} and set(means["facts"]) == {4}
+    assert set(tables["mean_pairs"]["subset"]) == {accuracy.ALL}  # all prompts hide the gold
     pair = tables["mean_pairs"].query("k == 1").iloc[0]
     assert (pair["natural"], pair["template"], pair["difference"], pair["models"]) == (0.75, 0.375, 0.375, 2)
     assert tables["largest"].iloc[0][["model", "natural", "template", "difference", "models"]].tolist() == [
@@ -190,16 +183,11 @@ def test_a_model_at_the_floor_is_shown_and_left_out_of_means_and_verdicts():
     assert tables["mean_pairs"].query("k == 1")["difference"].tolist() == [0.5]
     found = concluded(accuracy.conclusions(tables)).set_index(["claim", "model"])["verdict"]
     assert found["001-18a", "n"] == FLOOR != found["001-18a", "m"]
+    once = accuracy.tables(every.assign(floor=every["floor"] & (every["style"] == "template")))
+    assert set(once["mean_pairs"]["models"]) == {2} and not once["pairs"]["floor"].any()  # above it in one style
     none = accuracy.tables(every.assign(floor=True))
     assert none["means"].empty and none["mean_pairs"].empty and none["largest"].empty
     assert words.accuracy_answer({**none, "datasets": tables["datasets"]}) == "No model is above the floor."
-
-
-def test_above_the_floor_in_one_style_is_enough_for_a_difference():
-    every = two_models()
-    every["floor"] = ((every["model"] == "n") & (every["style"] == "template")).to_numpy()
-    tables = accuracy.tables(every)
-    assert set(tables["mean_pairs"]["models"]) == {2} and not tables["pairs"]["floor"].any()
 
 
 def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught(monkeypatch):
@@ -222,10 +210,6 @@ def test_what_tuning_adds_is_a_difference_of_gaps_on_facts_nobody_was_taught(mon
     assert text.startswith("For n, tuned on neither style, natural sentences find 50 of 100")
     assert "of 2 pairs of model and data set and fewer in 0." in text
     assert accuracy.tables(two_models())["tuning"].empty
-
-
-def test_prompts_that_all_hide_the_gold_are_not_shown_twice():
-    assert set(two_model_tables()["mean_pairs"]["subset"]) == {accuracy.ALL}
 
 
 def test_accuracy_of_several_k_has_the_intervals_each_would_have_alone():

@@ -1,18 +1,16 @@
 """Page 17 on ranks small enough to check by hand."""
 
 import itertools
-from dataclasses import replace
 
 import pandas as pd
 import pytest
-from conftest import small
+from test_reading import own_model as own_model
 
 import probekit as pk
 from probekit.errors import ProbeError, ReportError
 from probekit.models.registry import registry
-from probekit.report import Page, recorded_tables, title
+from probekit.report import title
 from probekit.report.outcomes import read_outcomes
-from probekit.report.sources import parameters
 from probekit.report.verdicts import concluded
 from probekit.run import RankWithin
 
@@ -124,12 +122,6 @@ def test_rivals_are_told_weaker_or_stronger_by_their_interval():
     assert text.index("weaker") < text.index("SQuAD") < text.index("stronger") < text.index("natural")
 
 
-def test_the_recorded_tables_are_known_and_give_their_conclusions():
-    tables = recorded_tables("17_entities")
-    assert set(tables) <= set(entities.CAPTIONS)
-    assert set(concluded(entities.conclusions(tables))["claim"]) == {"001-13a"}
-
-
 def test_lists_are_nested_hold_the_own_ones_and_follow_the_seed():
     one = entities.load(["demo/template"], {"demo": ["demo_bio/natural"]}, limit=5)[0]
     lists = list(one.lists.values())
@@ -146,15 +138,11 @@ def test_a_list_that_does_not_grow_is_refused(enlarge):
         entities.load(["demo/template"], enlarge)
 
 
-def test_a_run_of_ones_own_file_asks_every_list(tmp_path, monkeypatch):
-    monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
+def test_a_run_of_ones_own_file_asks_every_list(tmp_path, own_model):
+    page = own_model("17_entities")
     file = tmp_path / "my.jsonl"
     file.write_text('{"text": "It is [MASK] .", "gold": ["town"]}\n{"text": "[MASK] is", "gold": ["x"]}\n')
-    model = replace(small("bert"), name="m")
-    monkeypatch.setattr("probekit.scoring.question.load_model", lambda name, **loading: model)
     loaded = entities.load([str(file)], {"my": ["demo/natural"]})
-    given = {key: entry["default"] for key, entry in parameters("17_entities").items()}
-    page = Page("17_entities", given | {"out": str(tmp_path / "out")})
     found, cost = entities.ask_all(page, [RankWithin("m", longer.probe, longer.lists) for longer in loaded])
     assert len(found) == 2 * len(entities.SHARES) and (found["rank"] <= found["candidates"]).all()
     page.close()

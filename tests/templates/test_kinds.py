@@ -18,16 +18,19 @@ def probe():
     return pk.load_probe("demo/template", limit=4)
 
 
-@pytest.mark.parametrize("name", ["zoo/llama-tiny", "zoo/t5-tiny"])
+@pytest.mark.parametrize("name", ["zoo/bert-tiny", "zoo/llama-tiny", "zoo/t5-tiny"])
 def test_ranks_are_asked_of_every_kind(name, probe):
     model = pk.load_model(name)
     asked = ask.rows(*answer([ask.ranking(model, probe)]))
     alone = rank_entities(model, probe)
     assert asked["rank"].tolist() == alone["rank"].tolist() and (asked["rank_any"] <= asked["rank"]).all()
+    assert asked["rank_any"].tolist() == rank_entities(model, probe, gold="any")["rank"].tolist()
+    assert set(asked["dataset"]) == {"demo"} and set(asked["half"]) == {""}
     assert ask.sanity_faults(name, [asked]) == []
     lengths = datasets.lengths(model, [probe]).iloc[0]
     sides = [text.split("[MASK]") for text in probe.prompts["text"]]
-    assert lengths["prompt_max"] == max(len(model.tokens(left)) + len(model.tokens(right)) for left, right in sides)
+    if model.kind != "masked":  # whose tokens are those of the whole text
+        assert lengths["prompt_max"] == max(len(model.tokens(left)) + len(model.tokens(right)) for left, right in sides)
 
 
 def test_ranks_among_candidates_of_one_length_are_those_of_these_candidates_alone(probe):

@@ -139,11 +139,10 @@ def test_the_papers_statistics_stand_above_ours():
     assert len(lipid.statistics(ours, paper=False)) == 1
 
 
-def test_the_recorded_tables_are_known():
+def test_recorded_tables_can_be_drawn():
     tables = recorded_tables("19_lipid")
-    assert set(tables) <= set(lipid.CAPTIONS) - {"sheet"}
-    asked = set(tables["accuracy"]["model"])
-    assert lipid.GUESS in asked and len(lipid.accuracy_long(tables)) == 3 * len(tables["accuracy"])
+    assert "sheet" not in tables and lipid.GUESS in set(tables["accuracy"]["model"])
+    assert len(lipid.accuracy_long(tables)) == 3 * len(tables["accuracy"])
     assert lipid.steps_shown(tables["steps"]).columns[0] == "Step"
 
 

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from probekit.report import recorded_tables
 from probekit.report.verdicts import concluded
 
 from notebooks.templates import perplexity
@@ -122,7 +121,7 @@ def test_a_correlation_over_models_is_tested_by_all_orders_of_them():
     assert tests["verdict"].to_dict() == {"p": "too few", "q": "agrees", "r": "contradicts"}
     assert tests.loc["p", "p"] == pytest.approx(2 / 24) and np.isnan(tests.loc["p", "low"])
     assert tests.loc["q", "p_holm"] == pytest.approx(2 * 2 / 720)  # two of the three can decide
-    assert perplexity.over_models({"across": pd.DataFrame()}).empty
+    assert perplexity.over_models({"across": pd.DataFrame(), "points": pd.DataFrame()}).empty
 
 
 def test_conclusions_take_the_sign_the_paper_finds():
@@ -235,10 +234,3 @@ def test_a_share_of_at_least_so_much_is_rounded_down():
     table = pd.DataFrame({"model": ["m", "n"], "probe": "p", "mean": [48.5, 51.5]})
     text = words.perplexity_caution({"perplexity": table.assign(mean=[51.6, 48.4])})
     assert text.startswith("On 1 of 1 probes, at least 51% of")
-
-
-def test_the_recorded_tables_are_known_and_give_their_conclusions():
-    tables = recorded_tables("16_perplexity")
-    assert set(tables) <= set(perplexity.CAPTIONS)
-    known = {name: tables.get(name, pd.DataFrame()) for name in perplexity.CAPTIONS}
-    assert set(concluded(perplexity.conclusions(known))["claim"]) <= {"001-10a", "001-10c"}

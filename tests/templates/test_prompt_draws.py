@@ -13,6 +13,7 @@ def probe(style: str, texts: list[str], facts: list[str]) -> pk.Probe:
         "text": [f"{text} [MASK]" for text in texts],
         "gold": [["a"]] * len(texts),
         "fact_id": facts,
+        "relation": "r",
     }
     return pk.Probe(f"d/{style}", pd.DataFrame(rows), list("abcd"), style=style)
 
@@ -35,10 +36,12 @@ def test_the_same_facts_in_both_styles_and_no_prompt_twice():
 def test_the_same_facts_are_read_in_both_styles_and_each_once():
     probes = [pk.load_probe(f"demo/{style}") for style in ("template", "natural")]
     first, second = draws.sample(probes, 30)
-    assert set(first.prompts["fact_id"]) == set(second.prompts["fact_id"])
-    assert len(first.prompts) == first.prompts["fact_id"].nunique() == 30
-    assert set(draws.sample(probes, 30, seed=1)[0].prompts["fact_id"]) != set(first.prompts["fact_id"])
-    assert len(draws.sample(probes[:1], 10**6)[0].prompts) == probes[0].prompts["fact_id"].nunique()
+    assert set(first.facts) == set(second.facts) != set(draws.sample(probes, 30, seed=1)[0].facts)
+    assert len(first.prompts) == len(set(first.facts)) == 30
+    assert len(draws.sample(probes[:1], 10**6)[0].prompts) == len(set(probes[0].facts))
+    # what was recorded rests on these draws; other ones would give other numbers
+    drawn = ["birthplace-10", "birthplace-52", "deathplace-21", "employer-60", "language-89"]
+    assert list(draws.sample(probes, 5)[0].facts) == drawn
 
 
 def test_the_first_prompt_of_a_fact_or_a_drawn_one():
@@ -54,8 +57,10 @@ def test_only_facts_that_both_styles_have_are_read_unless_there_is_none():
     assert [len(found.prompts) for found in draws.sample([TEMPLATE, other], 2)] == [2, 1]
 
 
-def test_the_draws_of_recorded_runs_stay():
-    """What was recorded rests on these draws; other ones would give other numbers."""
-    probes = [pk.load_probe(f"demo/{style}") for style in ("template", "natural")]
-    drawn = draws.sample(probes, 5)[0].prompts["fact_id"].tolist()
-    assert drawn == ["birthplace-10", "birthplace-52", "deathplace-21", "employer-60", "language-89"]
+def test_hits_are_paired_where_both_styles_ask():
+    rows = pd.concat([TEMPLATE.prompts.assign(style="template"), NATURAL.prompts.assign(style="natural")])
+    hits = draws.hits_by_style(rows.assign(rank=[1, 2, 1, 1, 1, 1, 5, 1, 1]), 2)
+    assert hits.to_dict("index") == {
+        "1": {"first": 0.5, "second": 1.0}, "2": {"first": 1.0, "second": 1.0}, "3": {"first": 1.0, "second": 1.0},
+    }  # fmt: skip
+    assert draws.hits_by_style(rows[:4].assign(rank=1)).empty

@@ -13,8 +13,9 @@ from probekit.probes.registry import PROBES
 from probekit.report import recorded_tables
 from probekit.report.claims import load_claims
 from probekit.report.recording import record
+from probekit.report.verdicts import concluded
 
-from notebooks.templates import ask, text
+from notebooks.templates import ask, perplexity, text
 from notebooks.templates.paper import PAPER_SETS, SIZES
 
 
@@ -30,22 +31,16 @@ def test_a_probe_has_a_limit_of_its_own():
         ask.load_probes(names, unit="facts")
 
 
-def test_two_files_that_ask_the_same_facts_in_both_styles_are_one_data_set(tmp_path):
-    rows = [{"fact_id": f"f{i}", "gold": [f"g{i}"]} for i in range(3)]
-    files = {style: tmp_path / f"facts_{style}.jsonl" for style in ("template", "natural")}
-    for path in files.values():
-        path.write_text("".join(json.dumps(row | {"text": f"{row['fact_id']} is [MASK]."}) + "\n" for row in rows))
-    asked = ask.load_probes([{"path": str(path), "style": style} for style, path in files.items()])
-    assert [(probe.dataset, probe.style) for probe in asked] == [("facts", "template"), ("facts", "natural")]
-    by_name = ask.load_probes([str(path) for path in files.values()])
-    assert [(probe.dataset, probe.style) for probe in by_name] == [("facts", "template"), ("facts", "natural")]
-    named = ask.load_probes([{"path": str(files["natural"]), "name": "mine"}], limits={str(files["natural"]): 2})
-    assert named[0].name == "mine" and len(named[0].prompts) == 2
+def test_a_file_is_said_with_its_path_and_a_known_style(tmp_path):
+    path = tmp_path / "facts_natural.jsonl"
+    path.write_text(rows_of("abc"))
+    (named,) = ask.load_probes([{"path": str(path), "name": "mine"}], limits={str(path): 2})
+    assert named.name == "mine" and len(named.prompts) == 2
     for wrong in ({"style": "natural"}, {"path": "x.jsonl", "stile": "natural"}, 3):
         with pytest.raises(ReportError, match="a probe is a name, a file, or {path: FILE, style: template or natural}"):
             ask.load_probes([wrong])
     with pytest.raises(ReportError, match="style is one of template, natural, other, not 'naturel'"):
-        ask.load_probes([{"path": str(files["natural"]), "style": "naturel"}])
+        ask.load_probes([{"path": str(path), "style": "naturel"}])
 
 
 def rows_of(fact_ids, **more):
@@ -67,6 +62,7 @@ def warned():
         ("mine/template.jsonl", "mine/natural.jsonl"),
         ("mine_natural.jsonl", "mine_template.jsonl"),
         ({"path": "a.jsonl", "name": "mine/template"}, {"path": "b.jsonl", "name": "mine/natural"}),
+        ({"path": "mine_a.jsonl", "style": "template"}, {"path": "mine_b.jsonl", "style": "natural"}),
     ],
 )
 def test_every_way_to_say_the_style_makes_a_pair(tmp_path, monkeypatch, warned, names):
@@ -95,22 +91,20 @@ def test_one_file_may_hold_both_styles(tmp_path, warned):
     assert all(text.startswith("natural") for text in other.prompts["text"]) and warned() == []
 
 
-def test_facts_that_match_without_a_declared_pair_are_said(tmp_path, warned):
-    one, other = tmp_path / "one.jsonl", tmp_path / "two.jsonl"
-    one.write_text(rows_of("abc"))
-    other.write_text(rows_of("bcd"))
-    ask.load_probes([str(one), str(other)])
-    (said,) = warned()
-    assert said.startswith("one and two share 2 facts, but do not both say their style")
-
-
-def test_a_pair_without_a_common_fact_is_no_pair_and_is_said(tmp_path, warned):
-    one, other = tmp_path / "x_template.jsonl", tmp_path / "x_natural.jsonl"
-    one.write_text(rows_of("ab"))
-    other.write_text(rows_of("cd"))
-    first, second = ask.load_probes([str(one), str(other)])
-    assert first.dataset != second.dataset
-    assert "no fact_id is in both" in warned()[0]
+@pytest.mark.parametrize(
+    ("names", "facts", "said"),
+    [
+        (("one", "two"), ("abc", "bcd"), "one and two share 2 facts, but do not both say their style"),
+        (("x_template", "x_natural"), ("ab", "cd"), "no fact_id is in both"),
+    ],
+)
+def test_files_that_are_no_pair_stay_apart_and_are_said(tmp_path, warned, names, facts, said):
+    paths = [tmp_path / f"{name}.jsonl" for name in names]
+    for path, letters in zip(paths, facts, strict=True):
+        path.write_text(rows_of(letters))
+    first, second = ask.load_probes([str(path) for path in paths])
+    (caution,) = warned()
+    assert said in caution and first.dataset != second.dataset
 
 
 def test_the_papers_data_sets_are_ten_and_what_stands_for_them_is_known():
@@ -123,16 +117,29 @@ def test_the_papers_data_sets_are_ten_and_what_stands_for_them_is_known():
     assert {claim for claim, *_ in SIZES} <= known
 
 
-@pytest.mark.parametrize("page", ["11_datasets", "12_accuracy", "13_rankings", "14_templates"])
-def test_recorded_tables_have_captions_and_give_conclusions(page):
+@pytest.mark.parametrize(
+    ("page", "claims"),
+    [
+        ("11_datasets", "13h 17a 17b 17c 17d 17e 17h 19d"),
+        ("12_accuracy", "01c 18a"),
+        ("13_rankings", "05e 07g 07i"),
+        ("14_templates", "09a 09e"),
+        ("15_overconfidence", "14a"),
+        ("16_perplexity", "10a 10c"),
+        ("17_entities", "13a"),
+        ("18_vocabulary", "07h"),
+        ("19_lipid", ""),
+    ],
+)
+def test_recorded_tables_have_captions_and_give_conclusions_and_an_answer(page, claims):
     module = importlib.import_module(f"notebooks.templates.{page[3:]}")
     tables = recorded_tables(page)
     assert tables and set(tables) <= set(module.CAPTIONS)
     shown = {name: tables.get(name, pd.DataFrame()) for name in module.CAPTIONS}
-    rows = module.conclusions(shown)
-    assert isinstance(rows, pd.DataFrame) and rows["claim"].str.fullmatch(r"001-\d\d[a-z]").all()
-    given = (shown, rows) if page == "13_rankings" else (shown,)
-    answer = getattr(text, f"{page[3:]}_answer")(*given)
+    rows = concluded(module.conclusions(shown)) if claims else pd.DataFrame({"claim": []})
+    assert sorted(set(rows["claim"])) == [f"001-{claim}" for claim in claims.split()]
+    more = {"13_rankings": lambda: rows, "16_perplexity": lambda: perplexity.over_models(shown)}
+    answer = getattr(text, f"{page[3:]}_answer")(shown, *[more[page]() for name in more if name == page])
     assert answer and "[" not in answer
 
 
