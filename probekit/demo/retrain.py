@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from probekit.demo.shipped import manifest, shipped_folder
 from probekit.demo.training.corpus import encode
-from probekit.demo.training.loop import Run, claim, train
 from probekit.demo.training.start import from_folder, from_shape
+from probekit.demo.training.trainer import Run, claim, train
 from probekit.demo.zoo import ZOO, Member, cached_folder, member_of, recipe_of, text_read
 from probekit.files.processes import on_each_core
 
@@ -52,32 +51,16 @@ def trained_folder(name: str, member: Member) -> Path:
 
     Two processes may ask at once: one trains, the other waits. An interrupted training goes on where it stood.
     """
-    recipe, settings = recipe_of(member)
-    folder = cached_folder(name, member)
+    recipe, folder = recipe_of(member), cached_folder(name, member)
     base = trained_folder(member.base, member_of(member.base)) if member.base else None
     with claim(folder):
         if not folder.is_dir():
             text = text_read(member)
             log.info("training %s on %s into %s", name, text.name, folder)
             if base is not None:
-                start = replace(from_folder(base, settings.seed), base=member.base)
+                start = from_folder(base, member.seed, member.base)
             else:
                 assert recipe.shape is not None, "recipes of the zoo have shapes"
-                start = from_shape(recipe.shape, [text], settings.seed)
-            run = Run(start, encode([text], start.model), settings, member.recipe, member.category)
-            with _one_thread():
-                train(run, folder, "cpu", f"training {name}")
+                start = from_shape(recipe.shape, [text], member.seed)
+            train(Run(start, encode([text], start.model), recipe, member.category), folder, "cpu", f"training {name}")
     return folder
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Sums depend on how they are cut for threads; a small network is trained fastest beside another one anyway."""
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)

@@ -9,13 +9,12 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
 from probekit.demo.zoo import ZOO, cached_folder, ingredients, member_of
-from probekit.errors import ModelError, StoreError
-from probekit.files import sweep, unfinished, write_atomically
+from probekit.errors import ModelError
+from probekit.files import sweep, whole_folder, write_atomically
 
 WEIGHTS = Path(__file__).parent / "weights"
 MANIFEST = "manifest.json"  # model -> what it was made of, and the SHA-256 of its files
@@ -63,21 +62,10 @@ def ship(name: str, trained: Path, weights: Path = WEIGHTS) -> Path:
     tensors = {key: value.to(torch.float16) for key, value in load_file(trained / TENSORS).items()}
     if broken := [key for key, value in tensors.items() if not value.isfinite().all()]:
         raise ModelError(f"{name}: {', '.join(broken)} cannot be held in float16")
-    made = None
-    try:
-        weights.mkdir(parents=True, exist_ok=True)
+    with whole_folder(out) as made:
         sweep(weights)
-        made = Path(tempfile.mkdtemp(dir=weights, prefix=unfinished(out.name)))
         shutil.copytree(trained, made, dirs_exist_ok=True, copy_function=shutil.copyfile)
         (made / TENSORS).write_bytes(save(tensors, {"format": "pt"}))
-        made.chmod(0o755)
-        shutil.rmtree(out, ignore_errors=True)
-        made.replace(out)
-    except OSError as error:
-        raise StoreError(f"cannot write {out}: {error.strerror or error}") from error
-    finally:
-        if made is not None:
-            shutil.rmtree(made, ignore_errors=True)
     entry = {"made_of": ingredients(member_of(name)), "files": _hashes(out)}
     known = {**manifest(weights), name: entry}
     table = {one: known[one] for one in ZOO if one in known}

@@ -8,12 +8,12 @@ from pathlib import Path
 from typing import Literal
 
 from probekit.demo.training.corpus import Text, text_of
-from probekit.demo.training.recipe import Recipe, Settings, recipes
+from probekit.demo.training.recipe import Recipe, recipes
 from probekit.errors import ModelError, meant
 from probekit.files import cache_folder, canonical, digest
 from probekit.probes.texts import load_text
 
-VERSION = 1  # of the training code: raise it whenever the same recipe and text can give other weights
+VERSION = 1  # of what a recipe means: raise it when the same recipe and text shall give another kind of model
 
 
 @dataclass(frozen=True)
@@ -70,10 +70,11 @@ def member_of(name: str) -> Member:
     return ZOO[name]
 
 
-def recipe_of(member: Member) -> tuple[Recipe, Settings]:
-    """Its recipe, and the recipe's settings with the member's own seed and epochs."""
+def recipe_of(member: Member) -> Recipe:
+    """Its recipe, with the member's own seed and epochs."""
     recipe = recipes()[member.recipe]
-    return recipe, replace(recipe.settings, seed=member.seed, epochs=member.epochs or recipe.settings.epochs)
+    epochs = member.epochs or recipe.settings.epochs
+    return replace(recipe, settings=replace(recipe.settings, seed=member.seed, epochs=epochs))
 
 
 def text_read(member: Member) -> Text:
@@ -83,12 +84,12 @@ def text_read(member: Member) -> Text:
 
 
 def ingredients(member: Member) -> dict[str, str]:
-    """Everything that decides the weights of a member on one machine, each part as a digest, by what it is."""
-    recipe, settings = recipe_of(member)
-    text = text_read(member)
+    """What a member is made of, each part as a digest, by what it is."""
+    recipe, text = asdict(recipes()[member.recipe]), text_read(member)
+    del recipe["adapter"]  # no model of the zoo is one
     return {
         "training code": str(VERSION),
-        "recipe": digest(canonical([asdict(recipe), asdict(settings)])),
+        "recipe": digest(canonical([recipe, asdict(recipe_of(member).settings)])),
         "text": digest(text.sha256),
         "names": digest(canonical(text.names)),
         "base": _key(ingredients(member_of(member.base))) if member.base else "",

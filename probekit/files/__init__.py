@@ -147,6 +147,29 @@ def named(path: Path, verb: str) -> Iterator[None]:
         ) from error
 
 
+@contextlib.contextmanager
+def whole_folder(out: Path) -> Iterator[Path]:
+    """A folder to fill; at the end of the block it takes the place of ``out``, which appears whole or not at all.
+
+    Raises:
+        StoreError: it cannot be written; ``out`` is then as it was.
+    """
+    made = None
+    try:
+        with named(out, "write"):
+            out.parent.mkdir(parents=True, exist_ok=True)
+            made = Path(tempfile.mkdtemp(dir=out.parent, prefix=unfinished(out.name)))
+            yield made
+            for path in made.iterdir():
+                path.chmod(0o644)
+            made.chmod(0o755)
+            shutil.rmtree(out, ignore_errors=True)
+            made.replace(out)
+    finally:
+        if made is not None:
+            shutil.rmtree(made, ignore_errors=True)
+
+
 def write_atomically(path: Path, data: bytes) -> None:
     """Write ``data`` to ``path``: a reader finds the whole file or none, also after a crash.
 

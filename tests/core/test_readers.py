@@ -362,7 +362,7 @@ def test_training_text_is_never_held_and_damage_is_told(tmp_path):
     tracemalloc.stop()
     assert peak < 4_000_000
     for damage in (packed[:-200], packed[:500] + b"\xff" * 40 + packed[540:], packed + b"more"):
-        with pytest.raises(ModelError, match=r"a\.txt\.gz cannot be read to its end"):
+        with pytest.raises(ProbeError, match=r"a\.txt\.gz cannot be read to its end"):
             read_text(written(tmp_path / "a.txt.gz", damage))
 
 

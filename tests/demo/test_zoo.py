@@ -16,6 +16,7 @@ import probekit as pk
 from probekit.cli import main
 from probekit.demo import retrain, shipped, zoo
 from probekit.demo.training import recipe
+from probekit.demo.training.corpus import text_of
 from probekit.errors import ModelError, StoreError
 from probekit.files import processes
 from probekit.models import about, registry
@@ -29,9 +30,11 @@ def brief(monkeypatch, tmp_path) -> Path:
     """The zoo with recipes of a few steps, and a cache of its own."""
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
     shape = recipe.Shape("bert", 16, 1, 2, 300, 96, 0.0)
-    tiny = recipe.Recipe("bert-tiny", shape, recipe.Settings(1, 16384, 1e-3, 0.1, 0.3, 1.5))
+    tiny = recipe.Recipe("bert-tiny", shape, recipe.Settings(1, 1024, 1e-3, 0.1, 0.3, 1.5))
     onward = replace(tiny, name="bert-tiny-onward", shape=None)
     monkeypatch.setattr(zoo, "recipes", lambda: {one.name: one for one in (tiny, onward)})
+    text = zoo.text_read(TINY)
+    monkeypatch.setattr(retrain, "text_read", lambda _: text_of(text.name, list(text.lines)[:200], text.names))
     return tmp_path / "cache"
 
 
@@ -56,7 +59,9 @@ def trained(tmp_path) -> Path:
 
 
 def test_the_recipes_of_the_project_can_be_read():
-    assert {"bert-mini", "bert-micro", "onward", *(m.recipe for m in zoo.ZOO.values())} == set(recipe.recipes())
+    assert {"bert-mini", "bert-micro", "onward", "adapter", *(m.recipe for m in zoo.ZOO.values())} == set(
+        recipe.recipes()
+    )
 
 
 def test_the_categories_of_the_zoo_are_those_of_the_registry():
@@ -68,13 +73,14 @@ def test_seeds_and_epochs_stand_in_the_names():
         wanted = re.fullmatch(r"zoo/[a-z0-9-]+?(?:-s(\d+))?(?:-e(\d+))?", name).groups()
         assert (member.seed, member.epochs) == (int(wanted[0] or 0), int(wanted[1]) if wanted[1] else None), name
     assert zoo.ZOO["zoo/bert-tiny-then-bio-s2"].base == "zoo/bert-tiny-s2"
-    assert zoo.recipe_of(zoo.ZOO["zoo/bert-tiny-s1"])[1] == replace(zoo.recipe_of(TINY)[1], seed=1)
-    assert zoo.recipe_of(zoo.ZOO["zoo/bert-tiny-e3"])[1] == replace(zoo.recipe_of(TINY)[1], epochs=3)
+    assert zoo.recipe_of(zoo.ZOO["zoo/bert-tiny-s1"]).settings == replace(zoo.recipe_of(TINY).settings, seed=1)
+    assert zoo.recipe_of(zoo.ZOO["zoo/bert-tiny-e3"]).settings == replace(zoo.recipe_of(TINY).settings, epochs=3)
 
 
 # Trained anew
 
 
+@pytest.mark.slow
 def test_a_training_is_made_once_and_its_folder_depends_on_epochs_and_seed(brief, monkeypatch):
     folder = retrain.trained_folder("zoo/bert-tiny", TINY)
     then = retrain.trained_folder("zoo/bert-tiny-then-bio", THEN)
@@ -96,7 +102,7 @@ def test_a_training_that_fails_leaves_no_folder(brief, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("probekit.demo.training.loop._save", fails)
+        patch.setattr("probekit.demo.training.trainer._record", fails)
         with pytest.raises(KeyboardInterrupt):
             retrain.trained_folder("zoo/bert-tiny", TINY)
     assert [p.name for p in (brief / "zoo").iterdir() if not p.name.startswith(".")] == []
@@ -108,6 +114,7 @@ def test_the_command_names_what_it_does_not_know(capsys):
     assert "no model 'zoo/bert-huge' in the zoo" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_models_that_train_side_by_side_draw_no_bars():
     with ProcessPoolExecutor(1, get_context("spawn"), processes._begin, (None,)) as pool:
         assert pool.submit(eval, "__import__('tqdm.auto').auto.tqdm(range(1)).disable").result() is True

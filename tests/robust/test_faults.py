@@ -38,9 +38,9 @@ from robust.runs import (
     train,
     zoo,
 )
+from transformers import Trainer
 
 import probekit as pk
-from probekit.demo.training import loop
 from probekit.errors import ModelError, ProbekitError
 from probekit.files import write_atomically
 from probekit.probes.rationales import own_items
@@ -304,14 +304,14 @@ def test_memory_for_so_many_tokens_at_once(note, name, monkeypatch):
 
 @pytest.mark.parametrize("fault", ["NaN in the loss", "out of memory in a batch"])
 def test_training_that_cannot_go_on(note, monkeypatch, capsys, fault):
-    def full(*_):
+    def full(*_, **__):
         raise torch.OutOfMemoryError("CUDA out of memory")
 
     if fault == "NaN in the loss":
-        monkeypatch.setattr(loop, "pace", lambda *_: 1e30)
+        monkeypatch.setattr(Trainer, "compute_loss", lambda *_, **__: torch.tensor(float("nan"), requires_grad=True))
         due, word = FINITE, "not finite"
     else:
-        monkeypatch.setattr(loop, "objective", lambda *_: full)
+        monkeypatch.setattr(Trainer, "compute_loss", full)
         due, word = "one line says what to set", "batch_tokens"
     place = Case().place
     ended = runs.Ended(train(place), capsys.readouterr().err)

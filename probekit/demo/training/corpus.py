@@ -1,4 +1,4 @@
-"""Training text: lines of UTF-8 files, tokenised once into one flat array, and the batches drawn from it."""
+"""Training text: lines of UTF-8 files, tokenised once into flat arrays."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from probekit.errors import ModelError, ProbeError
+from probekit.errors import ProbeError
 from probekit.files.reading import lines, open_regular
 from probekit.models.model import Model
 
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 CHUNK = 4096  # lines tokenised at once
 CHINESE = re.compile(r"[\u4e00-\u9fff]+")
-POOL = 64  # batches whose rows are sorted by length together
 
 
 @dataclass(frozen=True)
@@ -57,123 +56,91 @@ def read_text(path: Path) -> Text:
     """The text of a UTF-8 file, plain or gzipped, read once to see that it is whole.
 
     Raises:
-        ModelError: the file cannot be read, is damaged, is not UTF-8 (names file and line), or holds no sentence.
+        ProbeError: the file cannot be read, is damaged, is not UTF-8 (names file and line), or holds no sentence.
     """
     text = FileLines(path)
-    try:
-        if not sum(1 for _ in text):
-            raise ModelError(f"{path} holds no sentence; one a line is wanted")
-        with open_regular(path) as file:
-            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
-    except ProbeError as error:
-        raise ModelError(str(error)) from error
-    except OSError as error:
-        raise ModelError(f"cannot read the text {path}: {error}") from error
-    return Text(path.name, text, sha256)
+    if not sum(1 for _ in text):
+        raise ProbeError(f"{path} holds no sentence; one a line is wanted")
+    with open_regular(path) as file:
+        return Text(path.name, text, hashlib.file_digest(file, "sha256").hexdigest())
 
 
 @dataclass(frozen=True)
 class Corpus:
-    """Tokenised texts.
+    """Tokenised texts; a data set for ``Trainer``, whose rows are sentences.
 
     Args:
-        ids: token ids of all sentences, special ones included, shape (tokens,).
-        ends: where each sentence ends in ``ids``, shape (sentences,).
+        tokens: of all sentences, shape (3, tokens): ids, special ones included; the number of the word in its sentence
+            that a token belongs to, from 0 on, or -1; the number of the name, from 1 on, or 0.
+        ends: where each sentence ends in ``tokens``, shape (sentences,).
         texts: per text its ``name``, ``sha256``, ``sentences``, ``tokens`` and ``names`` (how many are known).
         cut: sentences that were longer than the model takes.
-        names: for each token the number of the name in its sentence that it belongs to, from 1 on, or 0, shape
-            (tokens,).
     """
 
-    ids: np.ndarray = field(repr=False)
+    tokens: np.ndarray = field(repr=False)
     ends: np.ndarray = field(repr=False)
     texts: list[dict[str, Any]]
     cut: int
-    names: np.ndarray = field(repr=False)
 
-    @property
-    def lengths(self) -> np.ndarray:
-        """Tokens of each sentence, shape (sentences,)."""
-        return np.diff(self.ends, prepend=0)
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, number: int) -> dict[str, np.ndarray]:
+        first = self.ends[number - 1] if number else 0
+        return dict(zip(("input_ids", "words", "names"), self.tokens[:, first : self.ends[number]], strict=True))
 
     def counts(self, vocabulary: int) -> np.ndarray:
         """How often each token occurs, shape (vocabulary,)."""
-        return np.bincount(self.ids, minlength=vocabulary)
+        return np.bincount(self.tokens[0], minlength=vocabulary)
 
-    def rows(self, numbers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Ids of some sentences, filled up with -1, and their ``names``; shape (len(numbers), longest of them)."""
-        lengths, starts = self.lengths[numbers], self.ends[numbers] - self.lengths[numbers]
-        inside = np.arange(int(lengths.max())) < lengths[:, None]
-        places = starts[:, None] + np.arange(inside.shape[1])
-        places = np.where(inside, places, 0)
-        return np.where(inside, self.ids[places], -1), np.where(inside, self.names[places], 0)
-
-    def epoch(self, number: int, seed: int, budget: int) -> list[np.ndarray]:
-        """Sentence numbers of each batch of an epoch: every sentence once, of like length within a batch.
-
-        Args:
-            budget: padded tokens per batch; a longer sentence is a batch of its own.
-        """
-        generator = np.random.default_rng([seed, number])
-        lengths = self.lengths
-        order = generator.permutation(len(lengths))
-        pool = max(1, POOL * budget // int(lengths.mean() + 1))
-        batches = []
-        for start in range(0, len(order), pool):
-            part = order[start : start + pool]
-            part = part[np.argsort(lengths[part], kind="stable")]
-            first = 0
-            for at in range(1, len(part) + 1):
-                if at == len(part) or (at + 1 - first) * lengths[part[at]] > budget:
-                    batches.append(part[first:at])
-                    first = at
-        return [batches[i] for i in generator.permutation(len(batches))]
+    def first_counts(self, vocabulary: int) -> np.ndarray:
+        """How often each token begins a word, shape (vocabulary,)."""
+        ids, words, _ = self.tokens
+        begins = (words >= 0) & (np.diff(words, prepend=-1) != 0)
+        return np.bincount(ids[begins], minlength=vocabulary)
 
 
 def encode(texts: Sequence[Text], model: Model) -> Corpus:
-    """Tokenise texts as the model takes them; what is too long for it is cut off.
+    """Tokenise texts as the model takes them; what is too long for it is cut off, but for the last token.
 
     A causal model's sentences end with its end token.
     """
-    tokenizer, longest = model.tokenizer, model.max_tokens
-    parts: list[np.ndarray] = []
-    named: list[np.ndarray] = []
-    lengths: list[int] = []
-    tables = []
-    cut = 0
-    end = [tokenizer.eos_token_id] if model.kind == "causal" and tokenizer.eos_token_id is not None else []
+    end = model.tokenizer.eos_token_id if model.kind == "causal" else None
+    sentences: list[np.ndarray] = []
+    tables, cut = [], 0
     for text in texts:
-        first = len(lengths)
-        for ids, names in _tokenised(text, tokenizer):
-            ids = ids if not end or ids[-1:] == end else ids + end
-            if len(ids) > longest:
+        first = len(sentences)
+        for sentence in _tokenised(text, model.tokenizer):
+            if end is not None and sentence[0, -1:] != [end]:
+                sentence = np.column_stack([sentence, [end, -1, 0]])
+            if sentence.shape[1] > model.max_tokens:
                 cut += 1
-                ids = ids[:longest] if model.kind == "causal" else [*ids[: longest - 1], ids[-1]]
-            lengths.append(len(ids))
-            parts.append(np.asarray(ids, dtype=np.int32))
-            named.append(np.asarray([*names, 0][: len(ids)], dtype=np.int16))
-        tokens = int(sum(lengths[first:]))
-        counts = {"sentences": len(lengths) - first, "tokens": tokens, "names": len(text.names)}
+                sentence = np.column_stack([sentence[:, : model.max_tokens - 1], sentence[:, -1]])
+            sentences.append(sentence.astype(np.int32))
+        tokens = sum(sentence.shape[1] for sentence in sentences[first:])
+        counts = {"sentences": len(sentences) - first, "tokens": tokens, "names": len(text.names)}
         tables.append({"name": text.name, "sha256": text.sha256} | counts)
-    return Corpus(np.concatenate(parts), np.cumsum(lengths), tables, cut, np.concatenate(named))
+    ends = np.cumsum([sentence.shape[1] for sentence in sentences])
+    return Corpus(np.concatenate(sentences, axis=1), ends, tables, cut)
 
 
-def _tokenised(text: Text, tokenizer: PreTrainedTokenizerFast) -> Iterator[tuple[list[int], list[int]]]:
-    """Of each sentence its token ids, and for each token the number of its name."""
+def _tokenised(text: Text, tokenizer: PreTrainedTokenizerFast) -> Iterator[np.ndarray]:
+    """Of each sentence its token ids, and for each token the numbers of its word and of its name, shape (3, tokens)."""
     longest_first = sorted(text.names, key=lambda name: (-len(name), name))
     pattern = re.compile("|".join(map(_whole, longest_first))) if text.names else None
     read = iter(text.lines)
     while chunk := list(islice(read, CHUNK)):
-        found = tokenizer(
+        encodings = tokenizer(
             chunk, truncation=False, padding=False, verbose=False, return_offsets_mapping=pattern is not None
         )
-        for i, ids in enumerate(found["input_ids"]):
-            numbers = [0] * len(ids)
+        for i, ids in enumerate(encodings["input_ids"]):
+            words = [-1 if word is None else word for word in encodings.word_ids(i)]
+            names = [0] * len(ids)
             for number, match in enumerate(pattern.finditer(chunk[i]) if pattern else (), start=1):
-                for at, (begin, end) in enumerate(found["offset_mapping"][i]):
+                for at, (begin, end) in enumerate(encodings["offset_mapping"][i]):
                     if begin < match.end() and match.start() < end:
-                        numbers[at] = number
-            yield ids, numbers
+                        names[at] = number
+            yield np.array([ids, words, names])
 
 
 def _whole(name: str) -> str:

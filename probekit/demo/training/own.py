@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from probekit.demo.training.checkpoint import leave_none
 from probekit.demo.training.corpus import encode, read_text
-from probekit.demo.training.loop import Run, claim, train
 from probekit.demo.training.recipe import Recipe, read_recipe, recipes
 from probekit.demo.training.start import from_folder, from_shape
+from probekit.demo.training.trainer import Run, checkpoints, claim, train
 from probekit.errors import ModelError
 from probekit.models.kinds import pick_device
 from probekit.models.loading import PACKAGED, find_model, packaged_folder
 
 MOST = 10_000_000  # updates of the weights; years on a CPU
+DEVICES = ("auto", "cpu", "cuda")
+YAML = (".yml", ".yaml")
 ONWARD = "onward"  # the recipe for the weights of a folder
 
 
@@ -30,6 +32,7 @@ def train_files(
     seed: int = 0,
     device: str = "auto",
     category: str = "unknown",
+    recipe: str = "",
 ) -> Path:
     """Train a model on UTF-8 text files, one sentence a line, and write it to a folder for ``load_model``.
 
@@ -44,14 +47,16 @@ def train_files(
         names: UTF-8, one name a line. In a sentence that holds some of them, one is hidden and nothing else (see
             ``Hider``), which teaches facts from few sentences.
         seed: of first weights, order and masks.
-        device: ``auto`` or any torch device.
+        device: ``auto``, ``cpu`` or ``cuda``.
+        recipe: with a model, how it is gone on with: a recipe without a shape (a name of ``recipes.yml`` or a YAML
+            file), ``onward`` if none is given. One with an ``adapter`` leaves the weights as they are.
         category: ``general``, ``biomedical``, ``biomedical fine-tuned``, or a word of one's own.
 
     Returns:
         ``out``.
 
     Raises:
-        ModelError: a wrong option, text, recipe or model; says which.
+        ModelError, ProbeError: a wrong option, text, recipe or model; says which.
         StoreError: the disk is full; the training can be gone on with.
     """
     if epochs is not None and steps is not None:
@@ -63,45 +68,50 @@ def train_files(
         raise ModelError(f"seed is a whole number from 0 to {2**32 - 1:,}, not {seed}")
     if not texts:
         raise ModelError("no text to train on")
-    where = pick_device(device)
+    if device not in DEVICES:
+        raise ModelError(f"device {device!r}: it is one of {', '.join(DEVICES)}; CUDA_VISIBLE_DEVICES picks a GPU")
+    processor = pick_device(device)
     _refuse(out)
-    recipe, base = _find(init)
-    settings = replace(recipe.settings, epochs=epochs or recipe.settings.epochs, seed=seed)
+    found, base = _find(init, recipe)
+    chosen = replace(found, settings=replace(found.settings, epochs=epochs or found.settings.epochs, seed=seed))
     known = tuple(read_text(names).lines) if names else ()
-    read = [replace(read_text(path), names=known) for path in texts]
-    if recipe.shape is not None:
-        start = from_shape(recipe.shape, read, seed, vocabulary)
+    texts_read = [replace(read_text(path), names=known) for path in texts]
+    if chosen.shape is not None:
+        start = from_shape(chosen.shape, texts_read, seed, vocabulary)
     elif vocabulary is not None:
         raise ModelError(f"{init} brings its own vocabulary; another one goes with a recipe only")
     else:
-        start = replace(from_folder(base, seed), base=Path(init).name if Path(init).is_dir() else init)
-    corpus = encode(read, start.model)
+        start = from_folder(base, seed, Path(init).name if Path(init).is_dir() else init)
+    corpus = encode(texts_read, start.model)
     with claim(out):
         _refuse(out)  # another process may have been at it
-        train(Run(start, corpus, settings, recipe.name, category, steps), out, where, f"training {out.name}")
+        train(Run(start, corpus, chosen, category, steps), out, processor, f"training {out.name}")
     return out
 
 
 def _refuse(out: Path) -> None:
     if out.exists():
-        leave_none(out)
+        shutil.rmtree(checkpoints(out), ignore_errors=True)  # of a training that was killed when all was written
         raise ModelError(f"{out} is there already; take another folder, or remove it")
 
 
-def _find(init: str) -> tuple[Recipe, Path]:
+def _find(init: str, recipe: str) -> tuple[Recipe, Path]:
     """A recipe with a shape; or the recipe to go on with, and the folder it goes on from."""
     known = recipes()
-    if init in known and known[init].shape is not None:
-        return known[init], Path()
-    if Path(init).suffix in (".yml", ".yaml"):
-        recipe = read_recipe(Path(init))
-        if recipe.shape is None:
+    shapes = [name for name, entry in known.items() if entry.shape is not None]
+    if init in shapes or Path(init).suffix in YAML:
+        if recipe:
+            raise ModelError(f"{init} is a recipe itself; another one goes with a model only")
+        own = known[init] if init in shapes else read_recipe(Path(init))
+        if own.shape is None:
             raise ModelError(f"{init}: the recipe has no shape, so there is nothing to start from")
-        return recipe, Path()
+        return own, Path()
     if init in PACKAGED:
-        return known[ONWARD], packaged_folder(init)
-    folder = Path(find_model(init))
-    if not folder.is_dir():
-        names = ", ".join(name for name, recipe in known.items() if recipe.shape is not None)
-        raise ModelError(f"{init} is neither a recipe ({names}), nor a YAML file, nor a model folder")
-    return known[ONWARD], folder
+        folder = packaged_folder(init)
+    elif not (folder := Path(find_model(init))).is_dir():
+        raise ModelError(f"{init} is neither a recipe ({', '.join(shapes)}), nor a YAML file, nor a model folder")
+    onward = read_recipe(Path(recipe)) if Path(recipe).suffix in YAML else known.get(recipe or ONWARD)
+    if onward is None or onward.shape is not None:
+        fit = ", ".join(name for name in known if name not in shapes)
+        raise ModelError(f"{recipe} is no recipe without a shape, as a model is gone on with: {fit}, or a YAML file")
+    return onward, folder

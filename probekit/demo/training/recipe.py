@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import MISSING, dataclass, fields
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from probekit.errors import ModelError, ProbeError
+from probekit.errors import ModelError
 from probekit.files.reading import SETTINGS, read_text, yaml_value
 
 Family = Literal["bert", "roberta", "albert", "distilbert", "electra", "llama", "t5"]
@@ -56,7 +56,7 @@ class Settings:
 
     Args:
         epochs: how often the text is read.
-        batch_tokens: padded tokens per step.
+        batch_tokens: tokens per step, on average: a batch has as many sentences as hold these at their mean length.
         rate: highest learning rate; it rises over the share ``warmup`` of the steps and then falls to zero.
         warmup: share of the steps.
         masked: share of the words that are hidden (not used by causal models).
@@ -81,23 +81,41 @@ class Settings:
 
 
 @dataclass(frozen=True)
+class Adapter:
+    """A LoRA adapter (Hu et al. 2022) of all linear layers but the output layer, trained in place of the weights.
+
+    Args:
+        rank: of each update.
+        alpha: the update is scaled by ``alpha / rank``.
+    """
+
+    rank: int
+    alpha: int
+
+    def __post_init__(self) -> None:
+        _check(self, {"rank": 1, "alpha": 1}, ())
+
+
+@dataclass(frozen=True)
 class Recipe:
-    """Shape and settings; without a shape the weights of another model are trained on."""
+    """Shape and settings; without a shape the weights of another model are trained on, or an adapter for them."""
 
     name: str
     shape: Shape | None
     settings: Settings
+    adapter: Adapter | None = None
 
 
-def _check(value: Shape | Settings, whole: Mapping[str, int], shares: tuple[str, ...]) -> None:
-    for field, least in whole.items():
-        found = getattr(value, field)
-        if not isinstance(found, int) or isinstance(found, bool) or found < least:
-            raise ModelError(f"{field} is a whole number from {least} on, not {found!r}")
+def _check(value: Shape | Settings | Adapter, least: Mapping[str, int], shares: tuple[str, ...]) -> None:
+    """Whole numbers from ``least`` on, and shares."""
+    for field, smallest in least.items():
+        number = getattr(value, field)
+        if not isinstance(number, int) or isinstance(number, bool) or number < smallest:
+            raise ModelError(f"{field} is a whole number from {smallest} on, not {number!r}")
     for field in shares:
-        found = getattr(value, field)
-        if not isinstance(found, int | float) or not 0 <= found < 1:
-            raise ModelError(f"{field} is a share from 0 to below 1, not {found!r}")
+        share = getattr(value, field)
+        if not isinstance(share, int | float) or not 0 <= share < 1:
+            raise ModelError(f"{field} is a share from 0 to below 1, not {share!r}")
 
 
 @lru_cache(maxsize=1)
@@ -110,47 +128,47 @@ def read_recipe(path: Path) -> Recipe:
     """The one recipe of a YAML file of one's own, written as in ``recipes.yml``.
 
     Raises:
-        ModelError: the file cannot be read, holds no or several recipes, or a field is wrong.
+        ProbeError: the file cannot be read, or is no YAML.
+        ModelError: it holds no or several recipes, or a field is wrong.
     """
-    try:
-        text = read_text(path, SETTINGS)
-    except ProbeError as error:
-        raise ModelError(f"cannot read the recipe: {error}") from error
-    found = parse_recipes(text, path.name)
-    if len(found) != 1:
-        raise ModelError(f"{path.name} holds {len(found)} recipes; one is wanted")
-    return next(iter(found.values()))
+    own = parse_recipes(read_text(path, SETTINGS), path.name)
+    if len(own) != 1:
+        raise ModelError(f"{path.name} holds {len(own)} recipes; one is wanted")
+    return next(iter(own.values()))
 
 
 def parse_recipes(text: str, source: str) -> dict[str, Recipe]:
     """Recipes from YAML.
 
     Raises:
-        ModelError: not YAML, or a field is missing, unknown or wrong; names ``source``, recipe and field.
+        ProbeError: not YAML.
+        ModelError: a field is missing, unknown or wrong; names ``source``, recipe and field.
     """
-    try:
-        found = yaml_value(text, source)
-    except ProbeError as error:
-        raise ModelError(str(error)) from error
-    if not isinstance(found, dict):
+    entries = yaml_value(text, source)
+    if not isinstance(entries, dict):
         raise ModelError(f"{source}: a mapping from names to recipes is wanted")
-    made = {}
-    for name, parts in found.items():
-        where = f"{source}, {name}"
-        if not isinstance(parts, dict) or not {"settings"} <= set(parts) <= {"shape", "settings"}:
-            raise ModelError(f"{where}: a recipe has `settings`, and `shape` where a network is made; nothing else")
-        shape = _read(Shape, parts["shape"], f"{where}, shape") if "shape" in parts else None
-        made[str(name)] = Recipe(str(name), shape, _read(Settings, parts["settings"], f"{where}, settings"))
-    return made
+    return {str(name): _recipe(str(name), parts, f"{source}, {name}") for name, parts in entries.items()}
+
+
+def _recipe(name: str, parts: Any, where: str) -> Recipe:
+    kinds = {"shape": Shape, "settings": Settings, "adapter": Adapter}
+    if not isinstance(parts, dict) or not {"settings"} <= set(parts) <= set(kinds):
+        raise ModelError(
+            f"{where}: a recipe has `settings`, `shape` where a network is made, or `adapter`; nothing else"
+        )
+    if {"shape", "adapter"} <= set(parts):
+        raise ModelError(f"{where}: an adapter is trained for the weights of a model; leave shape or adapter out")
+    made = {part: _read(kind, parts[part], f"{where}, {part}") for part, kind in kinds.items() if part in parts}
+    return Recipe(name, made.get("shape"), made["settings"], made.get("adapter"))
 
 
 def _read(kind: type[Any], given: Any, where: str) -> Any:
-    known = [field.name for field in fields(kind)]
+    names = [field.name for field in fields(kind)]
     if not isinstance(given, dict):
-        raise ModelError(f"{where}: fields are wanted: {', '.join(known)}")
-    if unknown := sorted(map(str, set(given) - set(known))):
-        raise ModelError(f"{where}: no field {', '.join(unknown)}; there are {', '.join(known)}")
-    if missing := sorted(set(known) - {"seed", "tied"} - set(given)):
+        raise ModelError(f"{where}: fields are wanted: {', '.join(names)}")
+    if unknown := sorted(map(str, set(given) - set(names))):
+        raise ModelError(f"{where}: no field {', '.join(unknown)}; there are {', '.join(names)}")
+    if missing := sorted(f.name for f in fields(kind) if f.default is MISSING and f.name not in given):
         raise ModelError(f"{where}: {', '.join(missing)} not given")
     try:
         return kind(**given)

@@ -52,18 +52,21 @@ def from_shape(shape: Shape, texts: Sequence[Text], seed: int, vocabulary: Path 
     import torch
 
     if vocabulary is None:
-        tokenizer = train_tokenizer(shape, (line for text in texts for line in text.lines))
+        tokenizer = train_tokenizer(shape, [line for text in texts for line in text.lines])
     else:
         tokenizer = read_tokenizer(vocabulary)
         tokenizer.model_max_length = shape.positions
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
-        network: Any = new_network(shape, tokenizer)
+        network = new_network(shape, tokenizer)
     return Start(Model(shape.family, kind_of(network.config, shape.family), network, tokenizer))
 
 
-def from_folder(folder: Path, seed: int) -> Start:
+def from_folder(folder: Path, seed: int, base: str) -> Start:
     """The weights and vocabulary of a folder; a missing language-model head is made.
+
+    Args:
+        base: name of the model in the folder.
 
     Raises:
         ModelError: not a model folder, a model of another task, weights other than the head's are missing, or weights
@@ -88,7 +91,7 @@ def from_folder(folder: Path, seed: int) -> Start:
     tokenizer, fresh = read_tokenizer(folder), _head(network, info, folder)
     check_weights(folder.name, network, sorted(info["unexpected_keys"]))
     check_tokenizer(folder.name, kind, network, tokenizer)
-    return Start(Model(folder.name, kind, network, tokenizer), folder.name, fresh)
+    return Start(Model(folder.name, kind, network, tokenizer), base, fresh)
 
 
 def _head(network: PreTrainedModel, info: dict[str, Any], folder: Path) -> list[str]:

@@ -1,55 +1,78 @@
-"""Tokenizers trained on a text, of each family's kind: WordPiece, byte-level BPE, unigram."""
+"""Tokenizers trained on a text by the library tokenizers, of each family's kind: WordPiece, byte-level BPE, unigram."""
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from probekit.demo.training.merges import merge
-from probekit.demo.training.recipe import Shape
+from probekit.demo.training.recipe import Family, Shape
 from probekit.errors import ModelError
 
 if TYPE_CHECKING:
     from tokenizers import Tokenizer
     from transformers import PreTrainedTokenizerFast
 
-EXTRAS = 24  # <extra_id_N> of a vocabulary made here
+EXTRAS = [f"<extra_id_{number}>" for number in range(24)]  # of a vocabulary made here
 BERT = {"pad_token": "[PAD]", "unk_token": "[UNK]", "cls_token": "[CLS]", "sep_token": "[SEP]", "mask_token": "[MASK]"}
-ROBERTA = {
-    "cls_token": "<s>",
-    "pad_token": "<pad>",
-    "sep_token": "</s>",
-    "unk_token": "<unk>",
-    "mask_token": "<mask>",
+SPECIAL: dict[Family, dict[str, str]] = {
+    "bert": BERT,
+    "distilbert": BERT,
+    "electra": BERT,
+    "roberta": {
+        "cls_token": "<s>",
+        "pad_token": "<pad>",
+        "sep_token": "</s>",
+        "unk_token": "<unk>",
+        "mask_token": "<mask>",
+    },
+    "albert": {**BERT, "pad_token": "<pad>", "unk_token": "<unk>"},
+    "llama": {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>"},
+    "t5": {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
 }
-ALBERT = {
-    "pad_token": "<pad>",
-    "unk_token": "<unk>",
-    "cls_token": "[CLS]",
-    "sep_token": "[SEP]",
-    "mask_token": "[MASK]",
-}
-LLAMA = {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>"}
-T5 = {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"}
 
 
 def train_tokenizer(shape: Shape, lines: Iterable[str]) -> PreTrainedTokenizerFast:
-    """The family's kind of tokenizer, trained on ``lines``; the same text gives the same tokenizer.
+    """The family's kind of tokenizer, trained on ``lines``, which are read several times.
 
-    Cased, unless the text has letters but no capital: then it lower-cases, so that it can write every name. The masks
-    of RoBERTa's and ALBERT's kind swallow the space before them, as the published ones do.
+    Pieces come from merging neighbours (Sennrich et al. 2016), whatever the kind: the trainers of WordPiece and unigram
+    break ties differently from run to run, and the latter leaves out whole words that are rare. Cased, unless the text
+    has letters but no capital: then it lower-cases, so that it can write every name. The masks of RoBERTa's and
+    ALBERT's kind swallow the space before them, as the published ones do.
     """
-    lines = list(lines)
-    lowercase = any(map(_has_small, lines)) and not any(line != line.lower() for line in lines)
-    makers = {"roberta": _byte_bpe, "llama": _byte_bpe, "albert": _unigram, "t5": _unigram}
-    return makers.get(shape.family, _wordpiece)(shape, lines, lowercase)
+    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
 
-
-def _has_small(line: str) -> bool:
-    return line != line.upper()
+    lowercase = any(line != line.upper() for line in lines) and all(line == line.lower() for line in lines)
+    special = [*SPECIAL[shape.family].values(), *(EXTRAS if shape.family == "t5" else ())]
+    tokenizer, alphabet = Tokenizer(models.BPE()), []
+    if lowercase:
+        tokenizer.normalizer = normalizers.Lowercase()
+    if shape.family in ("roberta", "llama"):
+        tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(False), decoders.ByteLevel()
+        alphabet = pre_tokenizers.ByteLevel.alphabet()
+    elif shape.family in ("albert", "t5"):
+        spaces = pre_tokenizers.Metaspace(prepend_scheme="first")
+        tokenizer.pre_tokenizer = pre_tokenizers.Sequence([spaces, pre_tokenizers.Punctuation("isolated")])
+        tokenizer.decoder = decoders.Metaspace(prepend_scheme="first")
+    else:
+        accents = False if lowercase else None
+        tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase, strip_accents=accents)
+        tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.BertPreTokenizer(), decoders.WordPiece()
+    trainer = trainers.BpeTrainer(
+        vocab_size=shape.vocabulary,
+        special_tokens=special,
+        min_frequency=2,
+        initial_alphabet=alphabet,
+        show_progress=False,
+    )
+    tokenizer.train_from_iterator(lines, trainer)
+    if shape.family in ("albert", "t5"):
+        tokenizer.model = _unigram(tokenizer, special, lines)
+    elif not alphabet:
+        tokenizer.model = _wordpiece(tokenizer, special, lines, shape.vocabulary)
+    return _finish(tokenizer, shape, special)
 
 
 def read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
@@ -69,88 +92,51 @@ def read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     return tokenizer
 
 
-def _wordpiece(shape: Shape, lines: Iterable[str], lowercase: bool) -> PreTrainedTokenizerFast:
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+def _wordpiece(tokenizer: Tokenizer, special: Sequence[str], lines: Iterable[str], size: int) -> Any:
+    """All letters, then the pieces by how often the text uses them at the start of a word or inside it."""
+    from tokenizers import models
 
-    normalizer = normalizers.BertNormalizer(lowercase=lowercase, strip_accents=False if lowercase else None)
-    splitter = pre_tokenizers.BertPreTokenizer()
-    words = Counter(w for line in lines for w, _ in splitter.pre_tokenize_str(normalizer.normalize_str(line)))
-    parts = {(word[0], *(f"##{letter}" for letter in word[1:])): n for word, n in sorted(words.items())}
-    special = list(BERT.values())
-    letters = sorted({letter for word in parts for letter in word})
-    made, _ = merge(parts, shape.vocabulary - len(special) - len(letters), lambda a, b: a + b.removeprefix("##"))
-    joined = [a + b.removeprefix("##") for a, b in made]
-    inner = Tokenizer(models.WordPiece(_numbered([*special, *letters, *joined]), unk_token="[UNK]"))
-    inner.normalizer, inner.pre_tokenizer, inner.decoder = normalizer, splitter, decoders.WordPiece()
-    return _finish(inner, shape, BERT)
-
-
-def _byte_bpe(shape: Shape, lines: Iterable[str], lowercase: bool) -> PreTrainedTokenizerFast:
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
-
-    names = ROBERTA if shape.family == "roberta" else LLAMA
-    splitter = pre_tokenizers.ByteLevel(add_prefix_space=False)
-    words = Counter(word for line in lines for word, _ in splitter.pre_tokenize_str(line))
-    letters = sorted(pre_tokenizers.ByteLevel.alphabet())
-    room = shape.vocabulary - len(names) - len(letters)
-    made, _ = merge({tuple(word): n for word, n in sorted(words.items())}, room, str.__add__)
-    vocabulary = _numbered([*names.values(), *letters, *(a + b for a, b in made)])
-    inner = Tokenizer(models.BPE(vocabulary, made))
-    inner.pre_tokenizer, inner.decoder = splitter, decoders.ByteLevel()
-    if lowercase:
-        inner.normalizer = normalizers.Lowercase()
-    return _finish(inner, shape, names)
+    used: Counter[str] = Counter()
+    for encoding in map(tokenizer.encode, lines):
+        words = encoding.word_ids
+        for piece, word, before in zip(encoding.tokens, words, [None, *words], strict=False):
+            used[piece if word != before else f"##{piece}"] += 1
+    letters = {form for piece in used for letter in piece.removeprefix("##") for form in (letter, f"##{letter}")}
+    frequent = sorted(used, key=lambda piece: (-used[piece], piece))
+    merged = [str(tokenizer.id_to_token(number)) for number in range(len(special), tokenizer.get_vocab_size())]
+    spare = [form for piece in merged for form in (piece, f"##{piece}")]
+    pieces = list(dict.fromkeys([*special, *sorted(letters), *frequent, *spare]))[:size]
+    return models.WordPiece({piece: number for number, piece in enumerate(pieces)}, unk_token="[UNK]")
 
 
-def _unigram(shape: Shape, lines: Iterable[str], lowercase: bool) -> PreTrainedTokenizerFast:
-    """Pieces by merging, each scored by the logarithm of how often the merged text uses it."""
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers
+def _unigram(tokenizer: Tokenizer, special: Sequence[str], lines: Iterable[str]) -> Any:
+    """Each piece scored by the logarithm of how often the text uses it."""
+    from tokenizers import models
 
-    names = ALBERT if shape.family == "albert" else T5
-    special = [*names.values(), *(f"<extra_id_{i}>" for i in range(EXTRAS) if shape.family == "t5")]
-    splitter = pre_tokenizers.Sequence(
-        [pre_tokenizers.Metaspace(prepend_scheme="first"), pre_tokenizers.Punctuation("isolated")]
-    )
-    words = Counter(word for line in lines for word, _ in splitter.pre_tokenize_str(line))
-    parts = {tuple(word): n for word, n in sorted(words.items())}
-    letters = sorted({letter for word in parts for letter in word})
-    made, used = merge(parts, shape.vocabulary - len(special) - len(letters), str.__add__)
-    pieces = list(dict.fromkeys([*letters, *(a + b for a, b in made)]))
-    total = sum(used.values())
-    scored = [(name, 0.0) for name in special]
-    scored += [(piece, math.log((used[piece] + 0.5) / total)) for piece in pieces]
-    inner = Tokenizer(models.Unigram(scored, unk_id=special.index("<unk>"), byte_fallback=False))
-    inner.pre_tokenizer = pre_tokenizers.Metaspace(prepend_scheme="first")
-    inner.decoder = decoders.Metaspace(prepend_scheme="first")
-    if lowercase:
-        inner.normalizer = normalizers.Lowercase()
-    return _finish(inner, shape, names, special)
+    used = Counter(piece for encoding in map(tokenizer.encode, lines) for piece in encoding.tokens)
+    scores = [(token, 0.0) for token in special]
+    for piece in sorted(set(tokenizer.get_vocab()) - set(special)):
+        scores.append((piece, math.log((used[piece] + 0.5) / used.total())))
+    return models.Unigram(scores, unk_id=special.index("<unk>"), byte_fallback=False)
 
 
-def _numbered(pieces: Iterable[str]) -> dict[str, int]:
-    return {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
-
-
-def _finish(inner: Tokenizer, shape: Shape, names: dict[str, str], special: Iterable[str] = ()) -> Any:
+def _finish(inner: Tokenizer, shape: Shape, special: Sequence[str]) -> PreTrainedTokenizerFast:
     """Special tokens, and what a sentence begins and ends with."""
     from tokenizers import AddedToken, processors
     from transformers import PreTrainedTokenizerFast
 
-    mask = names.get("mask_token", "<extra_id_")
-    swallow = shape.family in ("roberta", "albert", "t5")
-    added = {
-        name: AddedToken(name, lstrip=swallow and name.startswith((mask, "<extra_id_")), normalized=False, special=True)
-        for name in dict.fromkeys([*names.values(), *special])
-    }
+    roles = SPECIAL[shape.family]
+    swallowing = {roles.get("mask_token"), *EXTRAS} if shape.family in ("roberta", "albert", "t5") else set()
+    added = {token: AddedToken(token, lstrip=token in swallowing, normalized=False, special=True) for token in special}
     inner.add_special_tokens(list(added.values()))
-    start = names.get("cls_token") or names.get("bos_token")
-    end = names.get("sep_token") or (names["eos_token"] if shape.family == "t5" else None)
+    start = roles.get("cls_token") or roles.get("bos_token")
+    end = roles.get("sep_token") or (roles["eos_token"] if shape.family == "t5" else None)
+    ends = [(token, inner.token_to_id(token)) for token in (start, end) if token]
     pattern = " ".join(part for part in (start, "$A", end) if part)
-    pairs = [(name, inner.token_to_id(name)) for name in (start, end) if name]
-    inner.post_processor = processors.TemplateProcessing(single=pattern, special_tokens=pairs)
+    inner.post_processor = processors.TemplateProcessing(single=pattern, special_tokens=ends)
     return PreTrainedTokenizerFast(
         tokenizer_object=inner,
         model_max_length=shape.positions,
-        extra_special_tokens=[name for name in special if name not in names.values()],
-        **{key: added[name] for key, name in names.items()},
+        extra_special_tokens=[token for token in special if token not in roles.values()],
+        **{role: added[token] for role, token in roles.items()},
     )
