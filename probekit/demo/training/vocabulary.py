@@ -32,27 +32,49 @@ SPECIAL: dict[Family, dict[str, str]] = {
     "llama": {"bos_token": "<s>", "eos_token": "</s>", "pad_token": "<pad>"},
     "t5": {"pad_token": "<pad>", "eos_token": "</s>", "unk_token": "<unk>"},
 }
+BYTES: tuple[Family, ...] = ("roberta", "llama")  # byte-level BPE
+SPACES: tuple[Family, ...] = ("albert", "t5")  # unigram, with the space before a word; the others are WordPiece
 
 
 def train_tokenizer(shape: Shape, lines: Iterable[str]) -> PreTrainedTokenizerFast:
     """The family's kind of tokenizer, trained on ``lines``, which are read several times.
 
-    Pieces come from merging neighbours (Sennrich et al. 2016), whatever the kind: the trainers of WordPiece and unigram
-    break ties differently from run to run, and the latter leaves out whole words that are rare. Cased, unless the text
-    has letters but no capital: then it lower-cases, so that it can write every name. The masks of RoBERTa's and
-    ALBERT's kind swallow the space before them, as the published ones do.
+    Pieces come from merging neighbours (Sennrich et al. 2016), whatever the kind: the library's trainers of WordPiece
+    and unigram break ties differently from run to run, and the latter leaves out whole words that are rare. Cased,
+    unless the text has letters but no capital: then it lower-cases, so that it can write every name. The masks of
+    RoBERTa's and ALBERT's kind swallow the space before them, as the published ones do.
     """
-    from tokenizers import Tokenizer, decoders, models, normalizers, pre_tokenizers, trainers
+    from tokenizers import models, pre_tokenizers, trainers
 
     lowercase = any(line != line.upper() for line in lines) and all(line == line.lower() for line in lines)
     special = [*SPECIAL[shape.family].values(), *(EXTRAS if shape.family == "t5" else ())]
-    tokenizer, alphabet = Tokenizer(models.BPE()), []
+    draft = _pipeline(models.BPE(), shape.family, lowercase)
+    options: dict[str, Any] = {}
+    if shape.family in BYTES:
+        options["initial_alphabet"] = pre_tokenizers.ByteLevel.alphabet()
+    if wordpiece := shape.family not in (*BYTES, *SPACES):
+        letters = sorted({*"".join(map(draft.normalizer.normalize_str, lines))} - {" "})
+        options["continuing_subword_prefix"] = "##"
+        options["special_tokens"] = [*special, *(f"##{letter}" for letter in letters)]  # named, so their order is fixed
+    options = {"vocab_size": shape.vocabulary, "special_tokens": special, "show_progress": False, **options}
+    draft.train_from_iterator(lines, trainers.BpeTrainer(min_frequency=2, **options))
+    if wordpiece:
+        model: Any = models.WordPiece(draft.get_vocab(), unk_token=BERT["unk_token"])
+    else:
+        model = _unigram(draft, special, lines) if shape.family in SPACES else draft.model
+    return _finish(_pipeline(model, shape.family, lowercase), shape, special)
+
+
+def _pipeline(model: Any, family: Family, lowercase: bool) -> Tokenizer:
+    """A tokenizer that splits text as the family does."""
+    from tokenizers import Tokenizer, decoders, normalizers, pre_tokenizers
+
+    tokenizer = Tokenizer(model)
     if lowercase:
         tokenizer.normalizer = normalizers.Lowercase()
-    if shape.family in ("roberta", "llama"):
+    if family in BYTES:
         tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.ByteLevel(False), decoders.ByteLevel()
-        alphabet = pre_tokenizers.ByteLevel.alphabet()
-    elif shape.family in ("albert", "t5"):
+    elif family in SPACES:
         spaces = pre_tokenizers.Metaspace(prepend_scheme="first")
         tokenizer.pre_tokenizer = pre_tokenizers.Sequence([spaces, pre_tokenizers.Punctuation("isolated")])
         tokenizer.decoder = decoders.Metaspace(prepend_scheme="first")
@@ -60,19 +82,7 @@ def train_tokenizer(shape: Shape, lines: Iterable[str]) -> PreTrainedTokenizerFa
         accents = False if lowercase else None
         tokenizer.normalizer = normalizers.BertNormalizer(lowercase=lowercase, strip_accents=accents)
         tokenizer.pre_tokenizer, tokenizer.decoder = pre_tokenizers.BertPreTokenizer(), decoders.WordPiece()
-    trainer = trainers.BpeTrainer(
-        vocab_size=shape.vocabulary,
-        special_tokens=special,
-        min_frequency=2,
-        initial_alphabet=alphabet,
-        show_progress=False,
-    )
-    tokenizer.train_from_iterator(lines, trainer)
-    if shape.family in ("albert", "t5"):
-        tokenizer.model = _unigram(tokenizer, special, lines)
-    elif not alphabet:
-        tokenizer.model = _wordpiece(tokenizer, special, lines, shape.vocabulary)
-    return _finish(tokenizer, shape, special)
+    return tokenizer
 
 
 def read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
@@ -90,23 +100,6 @@ def read_tokenizer(folder: Path) -> PreTrainedTokenizerFast:
     tokenizer.backend_tokenizer.no_truncation()
     tokenizer.backend_tokenizer.no_padding()
     return tokenizer
-
-
-def _wordpiece(tokenizer: Tokenizer, special: Sequence[str], lines: Iterable[str], size: int) -> Any:
-    """All letters, then the pieces by how often the text uses them at the start of a word or inside it."""
-    from tokenizers import models
-
-    used: Counter[str] = Counter()
-    for encoding in map(tokenizer.encode, lines):
-        words = encoding.word_ids
-        for piece, word, before in zip(encoding.tokens, words, [None, *words], strict=False):
-            used[piece if word != before else f"##{piece}"] += 1
-    letters = {form for piece in used for letter in piece.removeprefix("##") for form in (letter, f"##{letter}")}
-    frequent = sorted(used, key=lambda piece: (-used[piece], piece))
-    merged = [str(tokenizer.id_to_token(number)) for number in range(len(special), tokenizer.get_vocab_size())]
-    spare = [form for piece in merged for form in (piece, f"##{piece}")]
-    pieces = list(dict.fromkeys([*special, *sorted(letters), *frequent, *spare]))[:size]
-    return models.WordPiece({piece: number for number, piece in enumerate(pieces)}, unk_token="[UNK]")
 
 
 def _unigram(tokenizer: Tokenizer, special: Sequence[str], lines: Iterable[str]) -> Any:
