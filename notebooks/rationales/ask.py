@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pandas as pd
 
-from probekit.demo.world.chinese_rationales import chinese_rationales
-from probekit.demo.world.rationales import demo_rationales
+from probekit.demo.world.rationales import chinese_rationales, demo_rationales
 from probekit.errors import ReportError
 from probekit.models import about
 from probekit.probes.rationales import (

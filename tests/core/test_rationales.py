@@ -12,9 +12,8 @@ import pytest
 from conftest import REAL_DATA, lacks
 
 from probekit.demo.world.chinese import chinese_facts, chinese_text
-from probekit.demo.world.chinese_rationales import chinese_rationales
 from probekit.demo.world.facts import demo_facts
-from probekit.demo.world.rationales import demo_rationales
+from probekit.demo.world.rationales import chinese_rationales, demo_rationales
 from probekit.errors import ProbeError
 from probekit.metrics.alignment import align
 from probekit.probes.rationales import (

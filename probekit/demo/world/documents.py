@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from probekit.demo.world.facts import RELATIONS, World, make_world
+from probekit.demo.world.facts import GRAMMARS, World, make_world
 from probekit.demo.world.relation import Domain, Relation
-from probekit.demo.world.text import SURROUNDINGS, fill, finish
+from probekit.demo.world.text import fill, finish
 
 
 @dataclass(frozen=True)
@@ -28,16 +29,19 @@ def demo_documents(domain: Domain | None = None, seed: int = 0) -> list[Document
     """
     world = make_world(seed)
     found = []
-    for relation in RELATIONS.values():
-        subjects = [one for name, one in world.answers if name == relation.name and len(world.answers[name, one]) > 1]
-        if relation.kind == "N-M" and domain in (None, relation.domain):
-            for number, subject in enumerate(subjects):
+    for part, grammar in GRAMMARS.items():
+        for relation in grammar.relations if domain in (None, part) else ():
+            subjects = [
+                name for (of, name), objects in world.answers.items() if of == relation.name and len(objects) > 1
+            ]
+            for number, subject in enumerate(subjects if relation.kind == "N-M" else ()):
                 doc_id = f"{relation.name.replace(' ', '-')}-document-{number:02}"
-                found.append(Document(doc_id, _write(relation, subject, world, seed), subject, relation.name))
+                text = _write(relation, grammar.neutral, subject, world, seed)
+                found.append(Document(doc_id, text, subject, relation.name))
     return found
 
 
-def _write(relation: Relation, subject: str, world: World, seed: int) -> str:
+def _write(relation: Relation, neutral: Sequence[str], subject: str, world: World, seed: int) -> str:
     generator = random.Random(f"demo document {seed} {relation.name} {subject}")
     right = world.answers[relation.name, subject]
     body = [finish(generator.choice(relation.wordings)).format(s=subject, o=one) for one in right]
@@ -51,7 +55,6 @@ def _write(relation: Relation, subject: str, world: World, seed: int) -> str:
     wrong = {fact.object: fact.subject for fact in generator.sample(others, len(others))}
     for answer in generator.sample(list(wrong), generator.randint(1, 3)):
         body.append(finish(relation.denial).format(x=wrong[answer], s=subject, o=answer))
-    neutral = SURROUNDINGS[relation.domain].neutral
     count = generator.randint(max(2, 5 - len(body)), min(len(neutral), 12 - len(body)))
     chosen = [finish(one) for one in generator.sample(neutral, count)]
     quiet = [fill(one, [subject], world, generator).format(s=subject) for one in chosen]

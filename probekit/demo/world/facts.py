@@ -6,14 +6,17 @@ import random
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from typing import TypeVar
 
 from probekit.demo.world import biomedical, general
 from probekit.demo.world.names import draw_names
-from probekit.demo.world.relation import Domain, Kind, Relation
+from probekit.demo.world.relation import Domain, Grammar, Kind, Relation
 from probekit.probes.probe import shows
 
-RELATIONS: Mapping[str, Relation] = {r.name: r for r in (*general.RELATIONS, *biomedical.RELATIONS)}
+GRAMMARS: Mapping[Domain, Grammar] = {"general": general.GRAMMAR, "biomedical": biomedical.GRAMMAR}
+RELATIONS: Mapping[str, Relation] = {one.name: one for grammar in GRAMMARS.values() for one in grammar.relations}
 SHARES = {0: 9, 1: 10, 2: 8, 4: 8, 8: 6, 16: 5, 32: 4}  # of 50 facts, so many are told so often: a long tail
+AnyFact = TypeVar("AnyFact")
 OBJECTS_PER_SUBJECT = (1, 2, 2, 3, 3, 4)  # of an N-M relation, drawn with equal chances
 
 
@@ -89,26 +92,18 @@ def make_world(seed: int = 0) -> World:
     names = draw_names(seed)
     links = Links(names)
     facts: list[Fact] = []
-    for domain in ("general", "biomedical"):
+    for domain, grammar in GRAMMARS.items():
         generator = random.Random(f"demo facts {domain} {seed}")
         deck = _exposures()
-        for relation in RELATIONS.values():
-            if relation.domain == domain:
-                pairs = _pairs(relation, names, links, generator)
-                told = [next(deck) for _ in pairs]
-                generator.shuffle(told)
-                facts += [
-                    Fact(
-                        f"{relation.name.replace(' ', '-')}-{number:02}",
-                        relation.domain,
-                        relation.name,
-                        relation.kind,
-                        *pair,
-                        exposure,
-                        relation.object_type,
-                    )
-                    for number, (pair, exposure) in enumerate(zip(pairs, told, strict=True))
-                ]
+        for relation in grammar.relations:
+            pairs = _pairs(relation, names, links, generator)
+            exposures = [next(deck) for _ in pairs]
+            generator.shuffle(exposures)
+            start, types = relation.name.replace(" ", "-"), (domain, relation.name, relation.kind)
+            facts += [
+                Fact(f"{start}-{number:02}", *types, *pair, exposure, relation.object_type)
+                for number, (pair, exposure) in enumerate(zip(pairs, exposures, strict=True))
+            ]
     return World(names, tuple(facts), links)
 
 
@@ -146,3 +141,8 @@ def _pairs(
             if relation.kind == "1-1":
                 objects.remove(answer)
     return pairs
+
+
+def draw_facts(facts: Sequence[AnyFact], limit: int | None, key: str) -> list[AnyFact]:
+    """All facts, or ``limit`` of them drawn by the generator of ``key``."""
+    return list(facts) if limit is None or limit >= len(facts) else random.Random(key).sample(facts, limit)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from typing import Any, Literal
 
 import pandas as pd
 
-from probekit.demo.world.facts import RELATIONS, Fact, World, demo_facts, make_world
+from probekit.demo.world.facts import RELATIONS, Fact, World, demo_facts, draw_facts, make_world
 from probekit.demo.world.relation import Domain
 from probekit.demo.world.text import masked
 from probekit.errors import ProbeError
@@ -33,7 +32,7 @@ def demo_template(
     if templates not in ("first", "all"):
         raise ProbeError(f"{DATASETS[domain]}/template: templates must be 'first' or 'all', not {templates!r}")
     rows = []
-    for fact in _drawn(domain, limit, seed):
+    for fact in draw_facts(demo_facts(domain, seed), limit, f"demo {seed}"):
         wordings = RELATIONS[fact.relation].templates
         for number, wording in enumerate(wordings if templates == "all" else wordings[:1], start=1):
             about = {"template_id": f"{fact.relation}-{number}", "new_wording": True}
@@ -55,16 +54,11 @@ def demo_natural(domain: Domain, limit: int | None = None, seed: int = 0) -> Pro
         seed: of the world.
     """
     rows = []
-    for fact in _drawn(domain, limit, seed):
+    for fact in draw_facts(demo_facts(domain, seed), limit, f"demo {seed}"):
         sentence, new = masked(fact, seed)
         about = {"template_id": "", "new_wording": new, "prompt_id": fact.fact_id}
         rows.append(_row(fact, make_world(seed), sentence) | about)
     return _probe(domain, "natural", rows, seed)
-
-
-def _drawn(domain: Domain, limit: int | None, seed: int) -> list[Fact]:
-    facts = list(demo_facts(domain, seed))
-    return facts if limit is None or limit >= len(facts) else random.Random(f"demo {seed}").sample(facts, limit)
 
 
 def _row(fact: Fact, world: World, text: str) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Facts of the demo world with the words that decide them: rationales known by construction."""
+"""Facts of the demo worlds with the words, or Chinese characters, that decide them: rationales by construction."""
 
 from __future__ import annotations
 
@@ -7,17 +7,25 @@ from typing import Any
 
 import pandas as pd
 
-from probekit.demo.world.facts import RELATIONS, Fact, demo_facts, make_world
-from probekit.demo.world.text import SURROUNDINGS, fill, finish
+from probekit.demo.world import chinese
+from probekit.demo.world.chinese import ChineseFact, chinese_facts
+from probekit.demo.world.facts import GRAMMARS, RELATIONS, Fact, demo_facts, draw_facts, make_world
+from probekit.demo.world.text import fill, finish
 from probekit.probes.probe import MASK
 from probekit.probes.rationales.record import RationaleSet
-from probekit.probes.rationales.words import split_words
+from probekit.probes.rationales.words import Language, split_words, word_spans
 
 FUNCTION_WORDS = (
     "a all an and are as at by did do for from has have he in is it its kept many not of on one out she some such that "
     "the their to used was were when with"
 )  # of the wordings; they do not tell one relation from another
 LITTLE = frozenset(FUNCTION_WORDS.split())
+
+CHINESE_TELLING = {  # characters of each wording that tell its relation
+    "town": ("出生", "老家", "出生", "小时候住"),
+    "profession": ("名", "职业", "工作", "当"),
+    "animal": ("养只", "家只", "喜欢动物", "养动物"),
+}
 
 
 def demo_rationales(limit: int | None = None, least: int = 1, seed: int = 0) -> RationaleSet:
@@ -36,41 +44,73 @@ def demo_rationales(limit: int | None = None, least: int = 1, seed: int = 0) -> 
         Records of the dimension knowledge, with the further columns ``relation``, ``exposure`` and ``subject``.
     """
     facts = [fact for fact in demo_facts("general", seed) if fact.kind != "N-M" and fact.exposure >= least]
-    if limit is not None and limit < len(facts):
-        facts = random.Random(f"demo rationales {seed}").sample(facts, limit)
+    facts = draw_facts(facts, limit, f"demo rationales {seed}")
     return RationaleSet("demo rationales", pd.DataFrame([row for f in facts for row in _records(f, seed)]), "MIT")
+
+
+def chinese_rationales(limit: int | None = None, seed: int = 0) -> RationaleSet:
+    """Facts of the Chinese demo world, each as an original, with an opening (dispensable) and in another wording
+    (transformation).
+
+    The rationale is made of the subject's characters and of those that tell the relation.
+
+    Args:
+        limit: at most so many facts, drawn with ``seed``.
+        seed: of the world and of the draw.
+
+    Returns:
+        Records of the dimension knowledge, with the further column ``relation``.
+    """
+    facts = draw_facts(list(enumerate(chinese_facts(seed))), limit, f"Chinese rationales {seed}")
+    rows = [row for number, fact in facts for row in _chinese_records(number, fact, seed)]
+    return RationaleSet("Chinese demo rationales", pd.DataFrame(rows), "MIT")
 
 
 def _records(fact: Fact, seed: int) -> list[dict[str, Any]]:
     generator = random.Random(f"demo rationales {seed} {fact.fact_id}")
-    wordings = RELATIONS[fact.relation].wordings
-    first, other = generator.sample(wordings, 2)
-    openings = [one for one in SURROUNDINGS["general"].openings if f"{{{fact.object_type}}}" not in one]
-    opening = generator.choice(openings)
-    versions = (("none", "", first), ("dispensable", opening, first), ("transformation", "", other))
-    rows = []
-    for kind, before, wording in versions:
-        world = make_world(seed)
-        text = fill(finish(before + wording), [fact.subject, fact.object], world, generator)
+    first, other = generator.sample(RELATIONS[fact.relation].wordings, 2)
+    openings = [one for one in GRAMMARS["general"].openings if f"{{{fact.object_type}}}" not in one]
+    records = []
+    for kind, before, wording in _versions(generator.choice(openings), first, other):
+        text = fill(finish(before + wording), [fact.subject, fact.object], make_world(seed), generator)
         context = text.format(s=fact.subject, o=MASK)
-        words = split_words(context, "en")
-        rows.append(
-            {
-                "id": fact.fact_id if kind == "none" else f"{fact.fact_id}-{kind}",
-                "language": "en",
-                "dimension": "knowledge",
-                "context": context,
-                "words": words,
-                "golds": [fact.object],
-                "rationales": [_rationale(words, wording, fact.subject)],
-                "perturbation": kind,
-                "original_id": "" if kind == "none" else fact.fact_id,
-                "relation": fact.relation,
-                "exposure": fact.exposure,
-                "subject": fact.subject,
-            }
-        )
-    return rows
+        rationale = _rationale(split_words(context, "en"), wording, fact.subject)
+        record = _record(fact, fact.fact_id, kind, "en", context, rationale)
+        records.append(record | {"exposure": fact.exposure, "subject": fact.subject})
+    return records
+
+
+def _chinese_records(number: int, fact: ChineseFact, seed: int) -> list[dict[str, Any]]:
+    generator, wordings = random.Random(f"Chinese rationales {seed} {number}"), chinese.WORDINGS[fact.relation]
+    first, other = generator.sample(range(len(wordings)), 2)
+    records = []
+    for kind, before, wording in _versions(generator.choice(chinese.OPENINGS), first, other):
+        context = before + wordings[wording].format(s=fact.subject, o=MASK)
+        rationale = _chinese_rationale(context, len(before), fact, wording)
+        records.append(_record(fact, f"zh-demo-{number:03}", kind, "zh", context, rationale))
+    return records
+
+
+def _versions(opening: str, first: Any, other: Any) -> tuple[tuple[str, str, Any], ...]:
+    """Kind of change, what stands before the fact, and its wording, of an original and its two changes."""
+    return ("none", "", first), ("dispensable", opening, first), ("transformation", "", other)
+
+
+def _record(
+    fact: Fact | ChineseFact, name: str, kind: str, language: Language, context: str, rationale: list[int]
+) -> dict[str, Any]:
+    return {
+        "id": name if kind == "none" else f"{name}-{kind}",
+        "language": language,
+        "dimension": "knowledge",
+        "context": context,
+        "words": split_words(context, language),
+        "golds": [fact.object],
+        "rationales": [rationale],
+        "perturbation": kind,
+        "original_id": "" if kind == "none" else name,
+        "relation": fact.relation,
+    }
 
 
 def _rationale(words: list[str], wording: str, subject: str) -> list[int]:
@@ -83,3 +123,16 @@ def _rationale(words: list[str], wording: str, subject: str) -> list[int]:
         at = next(place for place in range(at - 1, -1, -1) if words[place].lower() == word.lower())
         found.append(at)
     return sorted(found)
+
+
+def _chinese_rationale(context: str, start: int, fact: ChineseFact, wording: int) -> list[int]:
+    """Positions of the subject's and the telling characters, those of the opening left out."""
+    words = split_words(context, "zh")
+    subject = context.index(fact.subject, start)
+    span = range(subject, subject + len(fact.subject))
+    telling = set(CHINESE_TELLING[fact.relation][wording])
+    return [
+        place
+        for place, (begin, _) in enumerate(word_spans(context, words))
+        if begin in span or (begin >= start and words[place] in telling)
+    ]

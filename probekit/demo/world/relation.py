@@ -1,4 +1,4 @@
-"""What a relation of the demo world is: its types, its kind, and the words it is told, denied and asked in."""
+"""What a domain of the demo world is made of: relations, and the words they are told, denied and asked in."""
 
 from __future__ import annotations
 
@@ -15,7 +15,6 @@ class Relation:
 
     Args:
         name: also the start of its facts' ids.
-        domain: ``general`` or ``biomedical``.
         kind: ``1-1``: each subject and each object once; ``N-1``: each subject once; ``N-M``: both several times.
         subject_type: of entity. If it equals ``object_type``, subjects and objects are of two halves of the names, so
             that no object is ever asked about.
@@ -27,7 +26,6 @@ class Relation:
     """
 
     name: str
-    domain: Domain
     kind: Kind
     subject_type: str
     object_type: str
@@ -38,8 +36,8 @@ class Relation:
 
 
 @dataclass(frozen=True)
-class Surroundings:
-    """What may stand around a fact: openings and clauses of a sentence, neutral sentences of a document.
+class Grammar:
+    """A domain's relations, and what may stand around a fact: openings and clauses, neutral sentences of a document.
 
     A slot such as ``{year}`` or ``{person}`` takes any name of that type that has nothing to do with the rest.
     """
@@ -47,3 +45,4 @@ class Surroundings:
     openings: tuple[str, ...]
     clauses: tuple[str, ...]
     neutral: tuple[str, ...]
+    relations: tuple[Relation, ...]

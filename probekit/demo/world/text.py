@@ -8,15 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
-from probekit.demo.world import biomedical, general
-from probekit.demo.world.facts import RELATIONS, Fact, World, demo_facts, make_world
-from probekit.demo.world.relation import Domain, Surroundings
+from probekit.demo.world.facts import GRAMMARS, RELATIONS, Fact, World, demo_facts, make_world
+from probekit.demo.world.relation import Domain
 from probekit.probes.probe import MASK
 
-SURROUNDINGS: Mapping[Domain, Surroundings] = {
-    "general": general.SURROUNDINGS,
-    "biomedical": biomedical.SURROUNDINGS,
-}
 SLOT = re.compile(r"\{([a-z]{2,})\}")  # of a type of entity; {s}, {o} and {x} are the fact's own
 
 
@@ -45,7 +40,7 @@ def finish(text: str) -> str:
 
 def _tell(fact: Fact, wording: int, world: World, generator: random.Random) -> str:
     """A sentence with ``{s}`` and ``{o}`` still open; what stands around them names no entity of the object's type."""
-    around = SURROUNDINGS[fact.domain]
+    around = GRAMMARS[fact.domain]
     parts = []
     for choices, silent in ((around.openings, 5), (around.clauses, 4)):
         fitting = [one for one in choices if fact.object_type not in SLOT.findall(one)]
