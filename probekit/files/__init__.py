@@ -115,20 +115,25 @@ def refuse_special(path: Path) -> None:
 
 
 @contextlib.contextmanager
-def alone(folder: Path, what: str) -> Iterator[None]:
+def alone(folder: Path, what: str, name: str = ".lock", wait: bool = False) -> Iterator[None]:
     """Inside, no other process makes ``what`` in a folder; it is free again when this one ends, however it does.
 
+    Args:
+        name: of the file that is locked.
+        wait: until another process ends, in place of an error.
+
     Raises:
-        StoreError: another process is at it.
+        StoreError: another process is at it, or the folder cannot be written.
     """
     from filelock import FileLock, Timeout
 
-    folder.mkdir(parents=True, exist_ok=True)
-    lock = FileLock(folder / ".lock", timeout=0)
-    try:
-        lock.acquire()
-    except Timeout as error:
-        raise StoreError(f"another process makes {what} in {folder}: let it end, then run again") from error
+    with named(folder, "write"):
+        folder.mkdir(parents=True, exist_ok=True)
+        lock = FileLock(folder / name, timeout=-1 if wait else 0)
+        try:
+            lock.acquire()
+        except Timeout as error:
+            raise StoreError(f"another process makes {what} in {folder}: let it end, then run again") from error
     try:
         yield
     finally:

@@ -30,7 +30,7 @@ def brief(monkeypatch, tmp_path) -> Path:
     """The zoo with recipes of a few steps, and a cache of its own."""
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
     shape = recipe.Shape("bert", 16, 1, 2, 300, 96, 0.0)
-    tiny = recipe.Recipe("bert-tiny", shape, recipe.Settings(1, 1024, 1e-3, 0.1, 0.3, 1.5))
+    tiny = recipe.Recipe("bert-tiny", recipe.Settings(1, 1024, 1e-3, 0.1, 0.3, 1.5), shape)
     onward = replace(tiny, name="bert-tiny-onward", shape=None)
     monkeypatch.setattr(zoo, "recipes", lambda: {one.name: one for one in (tiny, onward)})
     text = zoo.text_read(TINY)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import MISSING, dataclass, fields
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from importlib.resources import files
 from pathlib import Path
@@ -101,9 +101,12 @@ class Recipe:
     """Shape and settings; without a shape the weights of another model are trained on, or an adapter for them."""
 
     name: str
-    shape: Shape | None
     settings: Settings
+    shape: Shape | None = None
     adapter: Adapter | None = None
+
+
+PARTS = {"shape": Shape, "settings": Settings, "adapter": Adapter}
 
 
 def _check(value: Shape | Settings | Adapter, least: Mapping[str, int], shares: tuple[str, ...]) -> None:
@@ -151,26 +154,18 @@ def parse_recipes(text: str, source: str) -> dict[str, Recipe]:
 
 
 def _recipe(name: str, parts: Any, where: str) -> Recipe:
-    kinds = {"shape": Shape, "settings": Settings, "adapter": Adapter}
-    if not isinstance(parts, dict) or not {"settings"} <= set(parts) <= set(kinds):
+    if not isinstance(parts, dict) or not {"settings"} <= set(parts) <= set(PARTS):
         raise ModelError(
             f"{where}: a recipe has `settings`, `shape` where a network is made, or `adapter`; nothing else"
         )
     if {"shape", "adapter"} <= set(parts):
         raise ModelError(f"{where}: an adapter is trained for the weights of a model; leave shape or adapter out")
-    made = {part: _read(kind, parts[part], f"{where}, {part}") for part, kind in kinds.items() if part in parts}
-    return Recipe(name, made.get("shape"), made["settings"], made.get("adapter"))
+    return Recipe(name, **{part: _part(PARTS[part], given, f"{where}, {part}") for part, given in parts.items()})
 
 
-def _read(kind: type[Any], given: Any, where: str) -> Any:
-    names = [field.name for field in fields(kind)]
-    if not isinstance(given, dict):
-        raise ModelError(f"{where}: fields are wanted: {', '.join(names)}")
-    if unknown := sorted(map(str, set(given) - set(names))):
-        raise ModelError(f"{where}: no field {', '.join(unknown)}; there are {', '.join(names)}")
-    if missing := sorted(f.name for f in fields(kind) if f.default is MISSING and f.name not in given):
-        raise ModelError(f"{where}: {', '.join(missing)} not given")
+def _part(kind: type[Any], given: Any, where: str) -> Any:
     try:
         return kind(**given)
-    except ModelError as error:
-        raise ModelError(f"{where}: {error}") from error
+    except (ModelError, TypeError) as error:  # of a field's value; of fields that are missing or unknown
+        reason = str(error).replace(f"{kind.__name__}.__init__() ", "")
+        raise ModelError(f"{where}: {reason}; its fields are {', '.join(f.name for f in fields(kind))}") from error

@@ -18,7 +18,7 @@ from probekit.demo.training.objective import Collator
 from probekit.demo.training.recipe import Adapter, Recipe
 from probekit.demo.training.start import Start
 from probekit.errors import ModelError, StoreError, said
-from probekit.files import canonical, digest, sweep, whole_folder
+from probekit.files import alone, canonical, digest, sweep, whole_folder
 from probekit.files.progress import bar
 from probekit.models.card import RECORD
 from probekit.models.kinds import out_of_memory, quiet
@@ -64,19 +64,9 @@ def claim(out: Path) -> Iterator[None]:
     Raises:
         StoreError: the folder around ``out`` cannot be written.
     """
-    from filelock import FileLock
-
-    try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        lock = FileLock(out.parent / f".{out.name}.lock")
-        lock.acquire()
-    except OSError as error:
-        raise StoreError(f"cannot write {out.parent}: {error.strerror or error}") from error
-    try:
+    with alone(out.parent, out.name, f".{out.name}.lock", wait=True):
         sweep(out.parent)
         yield
-    finally:
-        lock.release()
 
 
 def checkpoints(out: Path) -> Path:
@@ -190,6 +180,7 @@ def _trainer(run: Run, network: Any, folder: Path, device: str, bfloat16: bool, 
         warmup_steps=float(settings.warmup),
         weight_decay=0.01,
         seed=settings.seed,
+        use_cache=True,  # is written into config.json, where it makes generation fast
         use_cpu=device == "cpu",
         bf16=bfloat16,
         logging_steps=1 / POINTS,
@@ -211,8 +202,7 @@ def _trainer(run: Run, network: Any, folder: Path, device: str, bfloat16: bool, 
 
 def _last_checkpoint(folder: Path) -> str | None:
     """The newest checkpoint that was written to its end."""
-    found = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]), reverse=True)
-    for path in found:
+    for path in sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.rpartition("-")[2]), reverse=True):
         try:
             json.loads((path / STATE).read_text("utf-8"))
         except (OSError, ValueError):
