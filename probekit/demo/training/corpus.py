@@ -130,16 +130,13 @@ def _tokenised(text: Text, tokenizer: PreTrainedTokenizerFast) -> Iterator[np.nd
     pattern = re.compile("|".join(map(_whole, longest_first))) if text.names else None
     read = iter(text.lines)
     while chunk := list(islice(read, CHUNK)):
-        encodings = tokenizer(
-            chunk, truncation=False, padding=False, verbose=False, return_offsets_mapping=pattern is not None
-        )
-        for i, ids in enumerate(encodings["input_ids"]):
+        encodings = tokenizer(chunk, verbose=False, return_offsets_mapping=True)
+        for i, (line, ids) in enumerate(zip(chunk, encodings["input_ids"], strict=True)):
             words = [-1 if word is None else word for word in encodings.word_ids(i)]
-            names = [0] * len(ids)
-            for number, match in enumerate(pattern.finditer(chunk[i]) if pattern else (), start=1):
-                for at, (begin, end) in enumerate(encodings["offset_mapping"][i]):
-                    if begin < match.end() and match.start() < end:
-                        names[at] = number
+            begins, ends = np.array(encodings["offset_mapping"][i]).reshape(-1, 2).T
+            names = np.zeros(len(ids), int)
+            for number, match in enumerate(pattern.finditer(line) if pattern else (), start=1):
+                names[(begins < match.end()) & (match.start() < ends)] = number
             yield np.array([ids, words, names])
 
 

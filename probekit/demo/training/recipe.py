@@ -158,9 +158,10 @@ def _recipe(name: str, parts: Any, where: str) -> Recipe:
         raise ModelError(
             f"{where}: a recipe has `settings`, `shape` where a network is made, or `adapter`; nothing else"
         )
-    if {"shape", "adapter"} <= set(parts):
+    made = {part: _part(PARTS[part], given, f"{where}, {part}") for part, given in parts.items()}
+    if {"shape", "adapter"} <= set(made):
         raise ModelError(f"{where}: an adapter is trained for the weights of a model; leave shape or adapter out")
-    return Recipe(name, **{part: _part(PARTS[part], given, f"{where}, {part}") for part, given in parts.items()})
+    return Recipe(name, **made)
 
 
 def _part(kind: type[Any], given: Any, where: str) -> Any:
