@@ -84,12 +84,7 @@ def released_run(page: Page) -> tuple[ask.Questions, dict[str, Completions], dic
 
 
 def families_of(models: Sequence[str], completions: Mapping[str, Completions]) -> dict[str, str]:
-    """Model -> family: that of its card, or its own name where a file was given.
-
-    Args:
-        models: names as given; completions under other names are of files.
-        completions: set of templates -> model -> its completions.
-    """
+    """Model -> family: that of its card, or its own name where a file was given."""
     known = {shown_name(name): about(name).family for name in models}
     return {name: known.get(name, name) for name in next(iter(completions.values()))}
 
@@ -105,22 +100,18 @@ def tables(
     k: int,
     seed: int,
 ) -> dict[str, pd.DataFrame]:
-    """Agreement by family, by group, and what of the paper's conclusions follows.
+    """Agreement by family, by group, and what of the paper's conclusions follows: the tables of ``CAPTIONS``.
 
     Words are compared on every template, sentence vectors on a sample and up to rank k.
 
     Args:
-        questions: sets of templates with ``text``, ``identity`` and ``category``, and the lexicon.
+        questions: sets of templates, and the lexicon.
         completions: set -> model -> per template, its completions.
         families: model -> family.
         encoder: of ``load_encoder``; empty for shared words alone.
-        device: for the encoder.
         sample: templates of each set that the encoder reads; 0 for all.
         k: completions per template that the encoder reads.
         seed: of the sample.
-
-    Returns:
-        The tables of ``CAPTIONS``.
 
     Raises:
         ProbekitError: an encoder of the demo world for real templates.
@@ -244,11 +235,7 @@ def of_groups(curves: Curves, measured: str, kind: str = RANK) -> list[Row]:
 
 
 def of_words(curves: Curves, hurt: Array) -> list[Row]:
-    """The conclusions that shared first words can answer, on all templates.
-
-    Args:
-        hurt: shape (n,), the share of hurtful completions of every template.
-    """
+    """The conclusions that shared first words can answer; ``hurt`` is the share of hurtful completions by template."""
     values = curves.mean(FIRST)
     if values is None or curves.ks[-1] <= SETTLED:
         return []

@@ -65,11 +65,7 @@ def _ratio(means: Array) -> float:
 
 
 def overlaps(completions: Mapping[str, Sequence[Completions]]) -> pd.DataFrame:
-    """Mean number of completions that two models share per template, with its interval over distinct templates.
-
-    Args:
-        completions: model -> its completions of every set of templates.
-    """
+    """Mean number of completions that two models share per template, with its interval over distinct templates."""
     rows = []
     for first, second in combinations(completions, 2):
         for subset, a, b in zip(SUBSETS, completions[first], completions[second], strict=True):
@@ -80,10 +76,10 @@ def overlaps(completions: Mapping[str, Sequence[Completions]]) -> pd.DataFrame:
 
 
 def spaces(table: pd.DataFrame, draws: Mapping[str, Array], units: float) -> pd.DataFrame:
-    """What a space at the end of the prompts does to the same model: with it less without it.
+    """What a space at the end of the prompts does to a model that was released both ways: with it less without it.
 
     Args:
-        table: of ``hurtfulness.overview``, the models that were released both ways among others.
+        table: of ``hurtfulness.overview``.
         draws: variant -> shape (samples, models), the models in the order of the table.
         units: effective number of those drawn.
 

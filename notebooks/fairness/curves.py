@@ -135,11 +135,8 @@ def by_vectors(
 
     Args:
         embed: gives the sentence vectors of each of some lists of texts.
-        subset: name of the set of templates.
-        templates: with ``text``, ``identity`` and ``category``.
         completions: of each template, at least as many as the last rank.
         families: model -> family; a model without one is read and left out.
-        ks: ranks.
         write: how a template and its completions become sentences.
         rows: templates that count, in order; None for all.
     """
@@ -198,12 +195,7 @@ def by_words(
     """Jaccard overlap of the first k of two models: the mean over pairs of a family, of two families, and of all.
 
     Of whole completions and of first words, so that models which complete one word and models which write on can be
-    compared.
-
-    Args:
-        templates: with ``text``, ``identity`` and ``category``.
-        families: model -> family; a model without one is left out.
-        rows: templates that count, in order; None for all.
+    compared. Models without a family are left out; ``rows`` are the templates that count, in order.
     """
     rows = range(len(templates)) if rows is None else rows
     values: dict[tuple[str, str], Array] = {}
@@ -229,12 +221,9 @@ def by_words(
 
 
 def oddness(curves: Mapping[str, Array]) -> dict[str, Array]:
-    """How far the shape of every family's curve is from the mean of the others.
+    """How far the shape of every family's curve, shape (..., K), is from the mean of the others.
 
     A shape is a curve less its mean over ranks; a distance is the root of the mean squared difference.
-
-    Args:
-        curves: family -> shape (..., K).
     """
     shapes = {name: curve - curve.mean(-1, keepdims=True) for name, curve in curves.items()}
     found = {}

@@ -134,12 +134,7 @@ def compare(scored: Scored, rules: str, templates: pd.DataFrame, groups: Mapping
 
 
 def draw_groups(groups: Mapping[Any, Sequence[Part]], units: Units) -> dict[Any, Drawn]:
-    """Means of every group, all on the same draws of identities crossed with predicates.
-
-    Args:
-        groups: none without a part, no part without a template.
-        units: of all templates.
-    """
+    """Means of every group, all on the same draws of identities crossed with predicates."""
     drawn = iter(drawn_means([part for parts in groups.values() for part in parts], units))
     means = {}
     for name, parts in groups.items():
@@ -156,11 +151,9 @@ def draw_groups(groups: Mapping[Any, Sequence[Part]], units: Units) -> dict[Any,
 
 
 def compare_pairs(values: Array, pairs: pd.DataFrame) -> Pair:
-    """The templates of each pair against each other: pairs of words, crossed with what is said of both, are drawn.
+    """The templates of each pair (of ``parallel``) against each other, by values of shape (templates, d).
 
-    Args:
-        values: (templates, d).
-        pairs: of ``parallel``.
+    Pairs of words, crossed with what is said of both, are drawn.
     """
     everything = np.ones(len(pairs), dtype=bool)
     parts = [(values[pairs[side].to_numpy()], everything) for side in ("first", "second")]
@@ -216,10 +209,7 @@ def by_letters(
     """Groups as the paper's code makes them: of each word the prompts that hold its letters, words counted equally.
 
     Each word's prompts are scored on their own by the paper's rules, in which the first prompt decides how all are
-    matched. A word that is found nowhere is left out.
-
-    Args:
-        words_of: group -> its words, with spaces between.
+    matched. A word that is found nowhere is left out; ``words_of`` holds those of a group with spaces between.
     """
     groups = {}
     for group, words in words_of.items():

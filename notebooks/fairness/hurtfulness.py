@@ -87,15 +87,10 @@ def overview(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFra
 
 
 def mean_draws(models: Mapping[str, Sequence[Scored]], samples: int = SAMPLES, seed: int = 0) -> Draws:
-    """Bootstrap draws of every model's mean HONEST score under every variant.
+    """Bootstrap draws of every model's mean HONEST score under every variant, all on the same sets of templates.
 
     Identities and, crossed with them, predicates are drawn with replacement within each set, the same ones for all
     models and variants. A score is the mean over the sets, as all have the same number of ranks.
-
-    Args:
-        models: model -> its scores on each set of templates, the same sets in the same order for all.
-        samples: bootstrap samples.
-        seed: of the draw.
 
     Raises:
         ValueError: the models were not asked the same templates.
@@ -238,11 +233,7 @@ def counts(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
 
 
 def directions(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFrame:
-    """The paper's ``comparisons`` of the models of Table 1 as they come out by both main sets of rules.
-
-    Args:
-        models: of Table 1, in order, with their scores.
-        draws: of ``mean_draws`` over them.
+    """The paper's ``comparisons`` of the models of Table 1, in order, as they come out by both main sets of rules.
 
     Returns:
         ``claim, rules, first, second`` (whose values are compared), ``estimate, low, high``.
@@ -307,10 +298,8 @@ def as_in_paper(tables: Tables) -> pd.DataFrame:
 def beside(tables: Tables, comparable: bool) -> pd.DataFrame:
     """One's own models for reading, with the place that each would take among the audited models of Table 1.
 
-    A place is given for as many completions as the recorded models have.
-
-    Args:
-        comparable: whether templates and lexicon are the paper's; without, no place is given, and nothing printed.
+    A place is given for as many completions as the recorded models have, and if templates and lexicon are the paper's
+    (``comparable``); so is what the paper prints.
     """
     whole, first = (by_model(tables["own"], rules) for rules in ask.PLAIN)
     table1 = tables["table1"] if len(tables["table1"]) else recorded_tables(PAGE).get("table1", pd.DataFrame())

@@ -51,9 +51,6 @@ def word(identity: str) -> str:
 def by_category(templates: pd.DataFrame) -> dict[str, Mask]:
     """Templates by the category of their identity; an identity tagged with several categories is in none but ``BOTH``.
 
-    Args:
-        templates: of ``honest_templates``.
-
     Returns:
         Group -> shape (templates,), the group ``BOTH`` last, where there is one.
     """
@@ -72,9 +69,6 @@ def axes(templates: pd.DataFrame) -> dict[str, list[str]]:
     """Axis -> the group of every template: ``gender`` of ``by_category``, and ``age`` of ``by_age``, if any tells it.
 
     A set whose categories are kinds of queer and nonqueer identities has the axis ``identity`` in place of both.
-
-    Args:
-        templates: with ``identity`` and ``category``.
     """
     kind = templates["category"].str.partition("_")[0]
     if kind.isin(["queer", "nonqueer"]).all():
@@ -85,11 +79,7 @@ def axes(templates: pd.DataFrame) -> dict[str, list[str]]:
 
 
 def members(groups: Mapping[str, Sequence[str]]) -> Iterator[tuple[str, str, Mask]]:
-    """Of each axis and group which templates are in it, shape (templates,).
-
-    Args:
-        groups: axis -> the group of every template.
-    """
+    """Of each axis (of ``axes``) and group which templates are in it, shape (templates,)."""
     for axis, names in groups.items():
         for group in dict.fromkeys(names):
             yield axis, group, np.array([name == group for name in names])

@@ -301,8 +301,7 @@ def contrasts(hits: Mapping[str, Mask], sets: Mapping[str, pd.DataFrame]) -> dic
     """The contrasts of ``CONTRASTS`` for every model, shape (models,), identities crossed with predicates drawn.
 
     Args:
-        hits: subset -> shape (models, templates, K).
-        sets: subset -> its templates.
+        hits: set -> shape (models, templates, K).
     """
     units = {name: units_of(table) for name, table in sets.items()}
     shares = {name: of_set.mean(2).T for name, of_set in hits.items()}

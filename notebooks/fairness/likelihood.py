@@ -107,8 +107,7 @@ def weigh(values: npt.NDArray[Any], weights: Weights) -> Array:
 def draw(scored: Scored, rules: str, weights: Weights, seed: int) -> Drawn:
     """The weighted sums of one model's shares, identities crossed with predicates drawn with replacement.
 
-    Args:
-        seed: of the draw; the same for all models asked the same templates.
+    The seed is the same for all models asked the same templates.
     """
     (drawn,) = drawn_means([(weigh(scored.hits[rules], weights), scored.rows(rules))], scored.units, seed)
     return drawn._replace(units=effective_units(scored.units))
@@ -126,10 +125,7 @@ def released_scores(page: Page) -> dict[str, list[Scored]]:
 
 
 def tables(scored: Mapping[str, Sequence[Scored]]) -> dict[str, pd.DataFrame]:
-    """All tables of the page.
-
-    Args:
-        scored: model -> its scores, on one set of templates or on both.
+    """All tables of the page, from the scores of every model on one set of templates or on both.
 
     Raises:
         ProbekitError: fewer completions than the contrasts need.

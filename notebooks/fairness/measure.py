@@ -140,11 +140,7 @@ def released(page: Page) -> tuple[ask.Questions, Completions]:
 
 
 def tables(questions: ask.Questions, completions: Completions, measure: Measure, top: int) -> dict[str, pd.DataFrame]:
-    """Both measures on the first completions of every different template.
-
-    Args:
-        completions: set -> model -> per template, its completions.
-        top: completions of each template.
+    """Both measures on the first completions (``top``) of every different template.
 
     Returns:
         ``models``: ``model, subset, score, score_low, score_high, hurtful, hurtful_low, hurtful_high``; ``within``:

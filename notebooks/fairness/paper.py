@@ -119,10 +119,7 @@ def score_released(
 
 
 def printed(table: pd.DataFrame) -> pd.DataFrame:
-    """All numbers and ranks of Table 1 beside ours under the paper's rules.
-
-    Args:
-        table: of ``hurtfulness.overview``, the models of Table 1.
+    """All numbers and ranks of Table 1 beside ours under the paper's rules (of ``hurtfulness.overview``).
 
     Returns:
         ``model, column, printed, ours`` (cut after three decimals, as the paper prints), ``exact`` (not cut), ``same``

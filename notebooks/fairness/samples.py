@@ -85,12 +85,7 @@ def tables(questions: ask.Questions, completions: Completions) -> dict[str, pd.D
 
 
 def sample(questions: ask.Questions, completions: Completions, count: int, top: int, seed: int) -> pd.DataFrame:
-    """A seeded draw of templates, with every model's first completions.
-
-    Args:
-        count: templates in all.
-        top: completions of each.
-        seed: of the draw.
+    """A seeded draw of so many templates (``count``), with every model's first completions.
 
     Returns:
         ``dataset, template, model, completions``: the slot as an underscore, each completion cut short.
@@ -131,13 +126,7 @@ def one_meaning(says: str) -> bool:
 
 
 def difference(model: Reading, units: Units, name: str, more: Mask, less: Mask) -> Drawn:
-    """Share of one model's completions with a word of a list on some templates less that on others.
-
-    Args:
-        units: of every template what is drawn.
-        name: of the list.
-        more, less: which templates.
-    """
+    """Share of one model's completions with a word of a list on some templates (``more``) less that on others."""
     values = model.held({name: LISTS[name]})[name].mean(1, keepdims=True)
     gap = minus(*drawn_means([(values, more), (values, less)], units))
     counted = [units[row] for row in np.flatnonzero(more | less).tolist()]
@@ -259,17 +248,13 @@ def observed(model: Reading) -> Iterator[Observation]:
             ("004-17d", WISH, words.ACCEPTED, queer & wish, queer & ~wish),
             ("004-17e", WISH, words.BECOMING, queer & wish, queer & ~wish),
         ]
+    identities = [(who, "") for who, _ in model.units]  # a predicate that the paper names is not drawn
     for claim, templates, name, more, less in compared:
         if more.any() and less.any():
-            units = _units(model, templates)
+            units = identities if templates in (KNOWN, MOST) else model.units
             drawn = difference(model, units, name, more, less) if name else places(model, units, more, less)
             counts = {"n": int((more | less).sum()), "identities": model.templates.loc[more, "identity"].nunique()}
             yield {"claim": claim, "templates": templates} | counts, drawn
-
-
-def _units(model: Reading, templates: str) -> Units:
-    """Identities crossed with predicates; of a predicate that the paper names identities alone, as it is not drawn."""
-    return [(who, "") for who, _ in model.units] if templates in (KNOWN, MOST) else model.units
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

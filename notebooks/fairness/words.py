@@ -117,7 +117,6 @@ def shares(readings: Sequence[Reading], lists: Mapping[str, Sequence[str]], igno
 
     Args:
         readings: of models on the same templates.
-        lists: words by name.
         ignore_case: whether case tells words apart.
 
     Returns:

@@ -134,15 +134,19 @@ def test_conclusions_speak_of_the_first_set_and_count_their_templates():
     assert concluded(rows)["verdict"].tolist() == ["contradicts", "agrees", "undecided"]
 
 
+def run(
+    tmp_path, templates: list[tuple], completions: dict[str, list], families: dict[str, str]
+) -> dict[str, pd.DataFrame]:
+    """The tables of a run without an encoder."""
+    table = pd.DataFrame(templates, columns=["text", "identity", "category"])
+    questions = ask.Questions("mine", {"binary": table}, ["cook"])
+    return agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
+
+
 def test_a_run_without_an_encoder_compares_words_alone(tmp_path):
-    templates = pd.DataFrame(
-        [("the man is a [MASK].", "the man", "male"), ("the aunt is a [MASK].", "the aunt", "female")],
-        columns=["text", "identity", "category"],
-    )
+    templates = [("the man is a [MASK].", "the man", "male"), ("the aunt is a [MASK].", "the aunt", "female")]
     completions = {"a1": [["cook", "judge it"]] * 2, "a2": [["judge", "cook"]] * 2, "b1": [["judge me", "x"]] * 2}
-    questions = ask.Questions("mine", {"binary": templates}, ["cook"])
-    families = {"a1": "A", "a2": "A", "b1": "B"}
-    found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
+    found = run(tmp_path, templates, completions, {"a1": "A", "a2": "A", "b1": "B"})
     assert set(found) == set(agreement.CAPTIONS) and found["families"].empty and found["groups"].empty
     assert set(found["overlaps"]["family"]) == {"A", "A and B", WITHIN, BETWEEN, TOGETHER}
     assert "0.00 of their first words at k = 1 and 1.00 at k = 2" in text.agreement_answer(found, False)
@@ -154,12 +158,10 @@ def test_an_encoder_of_the_demo_world_reads_no_real_templates(tmp_path):
         agreement.tables(page_of(tmp_path), ask.Questions(ask.REAL, {}, []), {}, {}, "zoo/bert-small", "cpu", 0, 2, 0)
 
 
-def test_a_run_of_single_models_has_nothing_to_draw(tmp_path):
-    templates = pd.DataFrame([("he is a [MASK].", "he", "male")], columns=["text", "identity", "category"])
-    for completions in ({"a": [["x", "y"]]}, {"a": [["x", "y"]], "b": [["x", "z"]]}):
-        questions, families = ask.Questions("mine", {"binary": templates}, ["x"]), {"a": "A", "b": "B"}
-        found = agreement.tables(page_of(tmp_path), questions, {"binary": completions}, families, "", "cpu", 0, 2, 0)
-        assert agreement.by_k(found).empty and agreement.groups_by_k(found).empty
+@pytest.mark.parametrize("completions", [{"a": [["x", "y"]]}, {"a": [["x", "y"]], "b": [["x", "z"]]}])
+def test_a_run_of_single_models_has_nothing_to_draw(tmp_path, completions):
+    found = run(tmp_path, [("he is a [MASK].", "he", "male")], completions, {"a": "A", "b": "B"})
+    assert agreement.by_k(found).empty and agreement.groups_by_k(found).empty
 
 
 def test_families_are_those_of_cards_and_files_stand_alone(monkeypatch):

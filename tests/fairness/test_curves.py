@@ -55,15 +55,6 @@ def test_a_sample_grows_and_leaves_out_repeats():
     assert sentences("the man is a [MASK].", [" cook\n", "a  b"]) == ["the man is a cook.", "the man is a a b."]
 
 
-def test_groups_by_column_and_by_word():
-    assert axes(TEMPLATES) == {
-        "gender": ["male", "male", "both", "both", "female"],
-        "age": ["grown", "grown", "young", "young", "grown"],
-    }
-    queer = TEMPLATES.assign(category=["queer", "queer_gender", "nonqueer", "nonqueer_gender", "queer"])
-    assert axes(queer) == {"identity": ["queer", "queer", "nonqueer", "nonqueer", "queer"]}
-
-
 def test_words_in_common_and_their_means_by_hand():
     one = by_words("binary", TEMPLATES, COMPLETIONS, FAMILIES)
     assert one.values["A", WHOLE].tolist() == [[0, 1 / 3]] * 4 + [[1, 1 / 3]]

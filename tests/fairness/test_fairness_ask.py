@@ -20,6 +20,8 @@ from probekit.run import answer
 from notebooks.fairness import ask, groups, hurtfulness
 from notebooks.fairness.matching import by_model
 
+REAL = pd.DataFrame({"text": ["she is a [MASK]."], "identity": ["she"], "category": ["female"]})
+
 
 @pytest.fixture
 def page(tmp_path) -> Page:
@@ -42,10 +44,8 @@ def test_files_are_scored_template_by_template(tmp_path, page):
     questions = ask.load(page, "auto", ["zoo/bert-tiny"])
     assert questions.name == ask.DEMO and page.demo
     word, texts = demo_lexicon()[0], [["a", "b", "c"]] * len(demo_honest_templates())
-    lines = [
-        json.dumps({"template_id": f"demo-{n}", "completions": [word, "x", word] if n < 24 else row})
-        for n, row in enumerate(texts)
-    ]
+    texts[:24] = [[word, "x", word]] * 24
+    lines = [json.dumps({"template_id": f"demo-{n}", "completions": row}) for n, row in enumerate(texts)]
     path = tmp_path / "mine.jsonl"
     path.write_text("\n".join(lines[::-1]), encoding="utf-8")  # in another order than the templates
     found = ask.ask_all(page, [], [str(path)], questions, 2)
@@ -83,9 +83,8 @@ def test_lines_are_found_by_id_or_by_prompt_and_a_mismatch_is_an_error():
 
 
 def test_what_is_asked_by_default(page, monkeypatch):
-    real = pd.DataFrame({"text": ["she is a [MASK]."], "identity": ["she"], "category": ["female"]})
     asked: list[tuple[str, ...]] = []
-    monkeypatch.setattr(ask, "honest_templates", lambda *which: asked.append(which) or real)
+    monkeypatch.setattr(ask, "honest_templates", lambda *which: asked.append(which) or REAL)
     words = pd.DataFrame({"lemma": ["fool"], "category": ["cds"]})
     monkeypatch.setattr(ask, "hurtlex", lambda code, **_: asked.append((code,)) or words)
     assert ask.load(page, "auto", []).name == ask.REAL  # such as a run on the release alone
@@ -110,8 +109,7 @@ LEXICON = (
 @pytest.fixture
 def lexicon(tmp_path, monkeypatch):
     """A lexicon of three words where the published one would lie, and templates."""
-    real = pd.DataFrame({"text": ["she is a [MASK]."], "identity": ["she"], "category": ["female"]})
-    monkeypatch.setattr(ask, "honest_templates", lambda *_: real)
+    monkeypatch.setattr(ask, "honest_templates", lambda *_: REAL)
     path = tmp_path / "hurtlex/lexica/EN/1.2/hurtlex_EN.tsv"
     path.parent.mkdir(parents=True)
     path.write_text(LEXICON, "utf-8")
@@ -148,23 +146,11 @@ def test_a_run_counts_by_a_lexicon_of_ones_own_and_says_so(page, lexicon, tmp_pa
     page.parameters["lexicon"] = str(mine)
     for templates in (ask.REAL, ask.DEMO):
         assert ask.load(page, templates, []).lexicon == ["saint", "pig"]
-    assert ask.load(page, ask.REAL, []).categories == {"kind": ["saint"]}
-    assert not ask.as_the_paper(page) and r"counted by words of mine\.tsv; the paper takes HurtLex" in ask.lexicon_told(
-        page
-    )
+    assert ask.load(page, ask.REAL, []).categories == {"kind": ["saint"]} and not ask.as_the_paper(page)
+    assert r"counted by words of mine\.tsv; the paper takes HurtLex" in ask.lexicon_told(page)
     assert "honest lexicon, words of mine.tsv" in page.probes
     with pytest.raises(ProbekitError, match="Table 1 is counted by the paper's lexicon, not by words of mine.tsv"):
         hurtfulness.tables(page, [])
-    page.parameters["categories"] = ["cds"]
-    with pytest.raises(ProbekitError, match="levels and categories are of HurtLex: with lexicon="):
-        ask.load(page, ask.REAL, [])
-    page.parameters["categories"] = []
-    mine.write_text("lemma\tcategory\npig\tx\n \ty\n")
-    with pytest.raises(ProbekitError, match="line 3: the column 'lemma' is empty"):
-        ask.load(page, ask.REAL, [])
-    mine.write_text("word\npig\n")
-    with pytest.raises(ProbekitError, match="no column lemma; it has word"):
-        ask.load(page, ask.REAL, [])
 
 
 def test_templates_of_ones_own_are_in_honests_layout(page, lexicon, tmp_path):
@@ -192,9 +178,17 @@ def test_other_templates_or_words_take_no_place_in_table_1(page, given):
 
 
 @pytest.mark.parametrize(
-    ("given", "said"), [({"levels": []}, "give conservative or inclusive"), ({"categories": ["zz"]}, "no category zz")]
+    ("given", "mine", "said"),
+    [
+        ({"levels": []}, "", "give conservative or inclusive"),
+        ({"categories": ["zz"]}, "", "no category zz"),
+        ({"categories": ["cds"]}, "lemma\nfool\n", "levels and categories are of HurtLex: with lexicon="),
+        ({}, "lemma\tcategory\npig\tx\n \ty\n", "line 3: the column 'lemma' is empty"),
+        ({}, "word\npig\n", "no column lemma; it has word"),
+    ],
 )
-def test_a_lexicon_without_words_is_refused(page, lexicon, given, said):
-    page.parameters |= given
+def test_a_lexicon_that_tells_no_words_is_refused(page, lexicon, tmp_path, given, mine, said):
+    (tmp_path / "mine.tsv").write_text(mine)
+    page.parameters |= given | ({"lexicon": str(tmp_path / "mine.tsv")} if mine else {})
     with pytest.raises(ProbekitError, match=said):
         ask.load(page, ask.REAL, [])

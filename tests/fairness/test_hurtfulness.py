@@ -9,7 +9,7 @@ import pytest
 from probekit.errors import ProbeError
 from probekit.probes.completions import Completions, released_models
 from probekit.report import Page
-from probekit.report.sources import parameters
+from probekit.report.sources import complete
 from probekit.report.verdicts import concluded
 
 from notebooks.fairness import artefacts, hurtfulness, paper, text
@@ -33,6 +33,9 @@ def many(model: str, texts: list[list[str]], subset: str = "binary") -> Scored:
     """Three templates said of six people each, so many that there are intervals."""
     prompts = [f"{who} {says}" for says in ("is a", "has a", "asks a") for who in "abcdef"]
     return score(model, subset, prompts, [row for row in texts for _ in "abcdef"], LEXICON, erase)
+
+
+NOTHING = [["nice", "nice"]] * 3
 
 
 def test_every_switch_alone_by_hand():
@@ -93,11 +96,7 @@ def test_figures_of_completions_by_hand():
     assert rows[["hits", "empty", "digit", "words", "distinct", "first_words"]].iloc[0].tolist() == [2, 1, 0, 4, 2, 2]
     assert rows["space"].tolist() == [True, False, True]
     figures = artefacts.model_figures("m", [rows, rows])
-    assert (
-        figures["hits"] == 6
-        and figures["empty_share"] == pytest.approx(1 / 3)
-        and figures["words"] == pytest.approx(1.5)
-    )
+    assert [figures[name] for name in ("hits", "empty_share", "words")] == pytest.approx([6, 1 / 3, 1.5])
     digits = Completions(said.ids, said.prompts, ((" 4 of", "a"), ("b", "7"), ("c", "")))
     assert artefacts.per_template(digits, scored())["digit"].tolist() == [1, 1, 0]
     assert artefacts.overlaps({"a": [said] * 2, "b": [digits, said]})["overlap"].tolist() == [0, 2]
@@ -107,12 +106,7 @@ def test_facts_of_templates_and_lexicon():
     rows = [("the man", "male"), ("they", "female"), ("they", "male"), ("he", "male"), ("he", "male")]
     frame = pd.DataFrame([{"text": f"{i} is", "identity": i, "category": c} for i, c in rows])
     facts = artefacts.template_facts(frame)
-    assert (facts["templates"], facts["repeated templates"], facts["identities"]) == (5, 2, 3)
-    assert (facts["identities of more than one category"], facts[artefacts.ANYWHERE], facts[artefacts.AS_IDENTITY]) == (
-        1,
-        5,
-        2,
-    )
+    assert list(facts.values()) == [5, 2, 3, 1, 5, 2]  # two are repeated, one identity of both, "he" in "the", "they"
     assert list(artefacts.lexicon_facts(["a", "a", "★"], erase).values()) == [3, 2, 1]
 
 
@@ -131,9 +125,7 @@ def test_directions_of_the_released_models_by_hand():
 
 
 def test_conclusions_by_hand():
-    facts = pd.DataFrame(
-        [(paper.AGREEING, 3), ("numbers", 4), (paper.RANKED, 1), ("rows", 2)], columns=["what", "value"]
-    )
+    facts = pd.DataFrame({"what": [paper.AGREEING, "numbers", paper.RANKED, "rows"], "value": [3, 4, 1, 2]})
     made = {
         "facts": facts,
         "printed": pd.DataFrame({"model": ["GPT2"]}),
@@ -147,10 +139,8 @@ def test_conclusions_by_hand():
     single = rows[rows["claim"] != "004-02j"].set_index("claim")
     assert single.loc[["004-01a", "004-01b", "004-18a"], "estimate"].tolist() == [3, 1, 100]
     pair = rows[rows["claim"] == "004-02j"]
-    assert pair[["counted", "verdict"]].to_numpy().tolist() == [
-        ["paper's rules", "agrees"],
-        ["audited rules", "undecided"],
-    ]
+    assert pair["counted"].tolist() == ["paper's rules", "audited rules"]
+    assert pair["verdict"].tolist() == ["agrees", "undecided"]
     assert hurtfulness.conclusions(dict.fromkeys(made, pd.DataFrame())).empty
 
 
@@ -158,13 +148,10 @@ def test_a_place_among_the_recorded_models_is_given_for_as_many_completions():
     recorded = pd.DataFrame({"model": ["x", "y"], "rules": "audited", "mean": [0.9, 0.01], "ranks": 2})
     own = overview(two(), mean_draws(two(), samples=20))
     made = {"own": own, "table1": recorded}
-    assert hurtfulness.beside(made, comparable=True)["Place"].tolist() == ["2 of 3", "2 of 3"]
-    assert hurtfulness.beside(made | {"table1": recorded.assign(ranks=100)}, comparable=True)["Place"].tolist() == [
-        "–",
-        "–",
-    ]
+    for table, place in ((recorded, "2 of 3"), (recorded.assign(ranks=100), "–")):
+        shown = hurtfulness.beside(made | {"table1": table}, comparable=True)
+        assert shown["Place"].tolist() == [place] * 2 and "Printed" not in shown  # neither is a model of the paper
     assert "Place" not in hurtfulness.beside(made, comparable=False)
-    assert "Printed" not in hurtfulness.beside(made, comparable=True)  # neither is a model of the paper
     names = dict(zip(own["model"].unique(), ["llama2-70b", "mine"], strict=True))
     same = {"own": own.assign(model=own["model"].map(names)), "table1": recorded}
     assert hurtfulness.beside(same, comparable=True)["Printed"].tolist() == [paper.as_printed("LLAMA2 70b"), "–"]
@@ -176,27 +163,30 @@ def test_a_place_among_the_recorded_models_is_given_for_as_many_completions():
 def test_the_release_needs_its_data(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBEKIT_DATA", str(tmp_path))
     with pytest.raises(ProbeError):
-        hurtfulness.tables(Page("41_hurtfulness", page_parameters(tmp_path)), [])
+        hurtfulness.tables(Page("41_hurtfulness", complete("41_hurtfulness", {"out": str(tmp_path)})), [])
 
 
-def page_parameters(out) -> dict[str, object]:
-    """The parameters of page 41 as a notebook hands them over."""
-    return {name: about["default"] for name, about in parameters("41_hurtfulness").items()} | {"out": str(out)}
-
-
-def test_where_nothing_hurts_the_interval_is_exact_and_a_tie_is_told():
-    nothing = [["nice", "nice"]] * 3
-    exact = hurtfulness.own({"a": [many("a", nothing)], "b": [many("b", nothing)]})
+def test_where_nothing_hurts_the_interval_is_exact():
+    exact = hurtfulness.own({name: [many(name, NOTHING)] for name in "ab"})
     assert (exact["mean"] == 0).all() and (exact["low"] == 0).all() and exact["high"].min() > 0.05
-    table = hurtfulness.own({"a": [scored("a", nothing)], "b": [scored("b", nothing)]})
-    assert text.own_answer(table).startswith("Nothing can be said from 2 templates")
-    assert (
-        text.own_answer(table.assign(templates=5))
-        == "All 2 models name a word of the lexicon in 0.0 of 100 completions."
-    )
-    most = hurtfulness.own({"a": [scored("a")], "b": [scored("b", nothing)], "c": [scored("c", nothing)]})
-    most["templates"] = 5
-    assert text.own_answer(most).endswith("; 2 do so least often, in 0.0 of 100 completions.")
+
+
+@pytest.mark.parametrize(
+    ("texts", "templates", "said"),
+    [
+        ([NOTHING] * 2, 2, "Nothing can be said from 2 templates"),
+        ([NOTHING] * 2, 5, "All 2 models name a word of the lexicon in 0.0 of 100 completions."),
+        ([TEXTS, NOTHING, NOTHING], 5, "; 2 do so least often, in 0.0 of 100 completions."),
+        (
+            [TEXTS, [["nice", "day"], ["fool", "day"], ["nice", "day"]]],
+            5,
+            "Of 2 models, a names a word of the lexicon most",
+        ),
+    ],
+)
+def test_a_tie_is_told_and_nothing_of_few_templates(texts, templates, said):
+    own = hurtfulness.own({name: [scored(name, rows)] for name, rows in zip("abc", texts, strict=False)})
+    assert said in text.own_answer(own.assign(templates=templates))
 
 
 def test_two_models_of_ones_own_are_compared_on_the_same_draws():

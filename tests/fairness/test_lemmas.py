@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from probekit.metrics.hurtfulness import hurtful, without_accents
 
 from notebooks.fairness import lemmas
-from notebooks.fairness.lemmas import ALL, ALONE, GENDER, WITHOUT, Held, Patterns, forms, hold, lemma_of
+from notebooks.fairness.lemmas import ALL, ALONE, GENDER, WITHOUT, Patterns, forms, hold, lemma_of
 
 LEXICON = pd.DataFrame(
     [("cook", "n", "pa"), ("do", "v", "asm"), ("sex worker", "n", "pr"), ("café", "n", "pa"), ("b-word", "n", "cds")],
@@ -41,11 +41,8 @@ def test_a_completion_keeps_all_its_lemmas():
 
 def test_regular_forms_of_nouns_and_verbs():
     assert forms("cook", "n") == ["cooks"] and forms("lady", "n") == ["ladies"] and forms("bad", "a") == []
-    assert forms("grind", "v") == ["grinds", "grinded", "grinding"] and forms("love", "v") == [
-        "loves",
-        "loved",
-        "loving",
-    ]
+    assert forms("grind", "v") == ["grinds", "grinded", "grinding"]
+    assert forms("love", "v") == ["loves", "loved", "loving"]
     assert forms("do", "v")[0] == "does" and forms("play", "v") == ["plays", "played", "playing"]
     assert plain(True).words["does"] == "do" and "does" not in plain().words
     own = pd.DataFrame([("do", "v"), ("does", "n")], columns=["lemma", "pos"])
@@ -64,11 +61,8 @@ def test_hits_by_lemma_and_by_category():
     common = lemmas.common(held, patterns, kinds).set_index("lemma")
     assert common["hits"].to_dict() == {"do": 4, "cook": 2} and common.loc["do", "share"] == 1.0
     assert common.loc["cook", ["categories", "models"]].tolist() == ["pa", 2]
-    assert lemmas.by_category(held, patterns, kinds).set_index("category")["hits"].to_dict() == {
-        "asm": 4,
-        "pa": 2,
-        "pr": 0,
-    }
+    by_category = lemmas.by_category(held, patterns, kinds)
+    assert by_category[["category", "hits"]].to_numpy().tolist() == [["asm", 4], ["pa", 2], ["pr", 0]]
 
 
 def sets() -> dict[str, pd.DataFrame]:
@@ -85,10 +79,11 @@ def sets() -> dict[str, pd.DataFrame]:
 def test_contrasts_with_and_without_some_words():
     patterns = plain()
     says = {"she": ["cook"] * 20, "he": ["do"] * 20}
-    held: list[Held] = []
-    for model in ("a", "b"):
-        for subset, table in sets().items():
-            held.append(hold(model, subset, [says.get(who, ["x"] * 20) for who in table["identity"]], patterns))
+    held = [
+        hold(model, subset, [says.get(who, ["x"] * 20) for who in table["identity"]], patterns)
+        for model in ("a", "b")
+        for subset, table in sets().items()
+    ]
     choices = {(ALL, ""): {"cook", "do"}, (WITHOUT, "do"): {"cook"}, (ALONE, "category asm"): {"do"}}
     found, orders = lemmas.compared(held, patterns, sets(), choices)
     women = found[found["contrast"] == GENDER].set_index("counted")["estimate"]

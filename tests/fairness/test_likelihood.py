@@ -72,14 +72,11 @@ def test_draws_are_the_weighted_sums_of_drawn_templates():
     hits = np.random.default_rng(0).random((30, K)) < 0.3
     weights = share_weights(K)
     found = draw(scored("m", hits), "paper", weights, 0)
-    assert found.estimate == pytest.approx(hits.mean(0) @ np.column_stack(list(weights.values())))
+    columns = np.column_stack(list(weights.values()))
+    assert found.estimate == pytest.approx(hits.mean(0) @ columns)
     assert found.draws.shape[1] == len(weights) and found.draws.mean(0) == pytest.approx(found.estimate, abs=0.03)
     repeated = scored("m", np.vstack([hits[:2]] * 2), prompts=("a", "b", "a", "b"))
-    assert draw(repeated, "audited", weights, 0).estimate == pytest.approx(hits[:2].mean(0) @ _columns(weights))
-
-
-def _columns(weights: dict[str, np.ndarray]) -> np.ndarray:
-    return np.column_stack(list(weights.values()))
+    assert draw(repeated, "audited", weights, 0).estimate == pytest.approx(hits[:2].mean(0) @ columns)
 
 
 def test_means_of_draws():
@@ -107,10 +104,8 @@ def test_a_model_of_random_weights_is_in_no_count_and_no_mean():
     assert set(made["summary"]["models"]) == set(made["sets"]["models"]) == {2}
     judged = likelihood.conclusions(made)
     assert set(judged[judged["model"] == UNTRAINED]["verdict"]) == {"at the floor"}
-    assert (
-        "for 2 of 2 models by their own 95% intervals, and in the mean over them by 0.500 ["
-        in text.likelihood_answer(made)
-    )
+    answer = text.likelihood_answer(made)
+    assert "for 2 of 2 models by their own 95% intervals, and in the mean over them by 0.500 [" in answer
 
 
 def test_tables_by_rank():
@@ -118,15 +113,9 @@ def test_tables_by_rank():
     shares = pick(made["shares"], model="BERT", subset="both", rules="paper").set_index(["first", "last"])["share"]
     assert shares[1, 1] == shares[1, 10] == pytest.approx((0.5 + 1) / 2) and shares[21, 40] == 0
     ends = pick(made["contrasts"], subset="binary", rules="audited", contrast="ends").set_index(["level", "name"])
-    assert ends["estimate"].to_dict() == pytest.approx(
-        {
-            ("model", "BERT"): 0.5,
-            ("model", "GPT2"): 0,
-            ("model", "BERT large"): -0.5,
-            ("family", "BERT"): 0,  # no family of a single model
-            ("all models", "all models"): 0,
-        }
-    )
+    assert list(ends.loc["model"].index) == ["BERT", "GPT2", "BERT large"]
+    assert list(ends.loc["family"].index) == ["BERT"]  # no family of a single model
+    assert ends["estimate"].tolist() == pytest.approx([0.5, 0, -0.5, 0, 0])
     assert ends.loc[("model", "BERT"), "low"] > 0 > ends.loc[("model", "BERT large"), "high"]
     counts = pick(made["summary"], subset="binary", rules="paper", contrast="ends").iloc[0]
     assert (counts["models"], counts["positive"], counts["above"], counts["below"]) == (3, 1, 1, 1)

@@ -19,18 +19,22 @@ TEMPLATES = pd.DataFrame(
 def test_a_word_list_of_ones_own(tmp_path):
     path = tmp_path / "words.csv"
     path.write_text("Bad,2\nnurse,-1\n", encoding="utf-8")
-    score = measure.measure_of(str(path))
-    assert score(["a bad, bad nurse", "BAD", "day"]).tolist() == [3, 2, 0]
-    path.write_text("bad,much\n", encoding="utf-8")
-    with pytest.raises(ProbekitError, match="a word a line"):
-        measure.measure_of(str(path))
-    path.write_text("", encoding="utf-8")
-    with pytest.raises(ProbekitError, match="no word"):
-        measure.measure_of(str(path))
-    with pytest.raises(ProbekitError, match="cannot read"):
-        measure.measure_of(str(tmp_path / "none.txt"))
-    with pytest.raises(ProbekitError, match="text classifier"):
-        measure.measure_of(str(tmp_path))
+    assert measure.measure_of(str(path))(["a bad, bad nurse", "BAD", "day"]).tolist() == [3, 2, 0]
+
+
+@pytest.mark.parametrize(
+    ("name", "words", "said"),
+    [
+        ("words.csv", "bad,much\n", "a word a line"),
+        ("words.csv", "", "no word"),
+        ("none.txt", "", "cannot read"),
+        ("", "", "text classifier"),
+    ],
+)
+def test_what_is_no_measure_is_refused(tmp_path, name, words, said):
+    (tmp_path / "words.csv").write_text(words, encoding="utf-8")
+    with pytest.raises(ProbekitError, match=said):
+        measure.measure_of(str(tmp_path / name))
 
 
 def test_a_classifier_gives_the_probability_of_its_label(tmp_path):
