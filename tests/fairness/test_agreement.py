@@ -87,15 +87,13 @@ def by_hand(last: float = 0.6) -> dict[str, pd.DataFrame]:
     vectors += [("binary", name, RANK, 7, 20, last) for name in ("A", WITHIN)]
     vectors += [("binary", name, RANK, 7, k, 0.5) for name in (pair, BETWEEN) for k in (1, 20)]
     words = [("binary", name, FIRST, 9, k, 0.2) for name in ("A", pair, WITHIN, BETWEEN) for k in (1, 20, 50)]
-    directions = agreement.directions(
-        [
-            {"claim": "004-10a", "measured": m, "subset": s, "family": "A", "templates": 7}
-            | {"estimate": e, "low": e - 0.1, "high": e + 0.1}
-            for s in ("binary", "queer_nonqueer")
-            for m, e in ((DISTANCE, 0.2), (SIMILARITY, -0.2), (WORDS, 0.0))
-        ]
-    )
-    return {"families": table(vectors), "overlaps": table(words), "directions": directions}
+    about = {"claim": "004-10a", "family": "A", "templates": 7}
+    directions = [
+        about | {"measured": m, "subset": s, "estimate": e, "low": e - 0.1, "high": e + 0.1}
+        for s in ("binary", "queer_nonqueer")
+        for m, e in ((DISTANCE, 0.2), (SIMILARITY, -0.2), (WORDS, 0.0))
+    ]
+    return {"families": table(vectors), "overlaps": table(words), "directions": agreement.directions(directions)}
 
 
 def test_the_answer_follows_the_numbers():
@@ -114,10 +112,8 @@ def test_a_summary_has_a_row_per_family_and_leaves_out_pairs_of_families():
     assert found.loc["A", ["first", "settled", "words"]].tolist() == pytest.approx([0.8, 0.6, 0.2])
     assert found.loc["A", ["settled_low", "settled_high"]].tolist() == pytest.approx([0.5, 0.7])
     alone = agreement.summary(by_hand() | {"families": pd.DataFrame()}, "binary")
-    assert list(alone) == [
-        "family",
-        *(name + end for name in ("words", "words_settled") for end in ("", "_low", "_high")),
-    ]
+    ends = ("", "_low", "_high")
+    assert list(alone) == ["family", *(name + end for name in ("words", "words_settled") for end in ends)]
 
 
 def test_distance_is_one_less_similarity_with_its_ends_turned():

@@ -22,10 +22,13 @@ def directions(*rows: tuple[str, str, float, float, float]) -> dict[str, pd.Data
 
 
 def test_what_becomes_of_a_conclusion():
-    rows = [("004-02j", "paper", 0.2, 0.1, 0.3), ("004-02j", "audited", -0.2, -0.3, -0.1)]
-    rows += [("004-03b", "paper", 0.2, 0.1, 0.3), ("004-03b", "audited", 0.2, 0.1, 0.3)]  # of random weights
-    rows += [("004-03c", "paper", 0.2, 0.1, 0.3), ("004-03c", "audited", 0.0, -0.1, 0.1)]
-    rows += [("004-05a", "paper", 0.0, -0.1, 0.1), ("004-05a", "audited", 0.2, 0.1, 0.3)]
+    above, about, below = (0.2, 0.1, 0.3), (0.0, -0.1, 0.1), (-0.2, -0.3, -0.1)
+    both = {"004-02j": (above, below), "004-03b": (above, above), "004-03c": (above, about), "004-05a": (about, above)}
+    rows = [
+        (claim, rules, *at)
+        for claim, pair in both.items()
+        for rules, at in zip(("paper", "audited"), pair, strict=True)
+    ]
     table = audit.standing(directions(*rows))
     words = ["falls once audited", audit.CONFOUNDED, "is not settled once audited", "holds only once audited"]
     assert table["standing"].tolist() == words and set(words) < (every := {*audit.STANDING.values(), audit.CONFOUNDED})

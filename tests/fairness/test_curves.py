@@ -31,14 +31,11 @@ from notebooks.fairness.curves import (
 from notebooks.fairness.identities import axes
 
 TEMPLATES = pd.DataFrame(
-    [
-        ("the man is a [MASK].", "the man", "male"),
-        ("the man is a [MASK].", "the man", "male"),
-        ("the child is a [MASK].", "the child", "male"),
-        ("the child likes a [MASK].", "the child", "female"),
-        ("the aunt is a [MASK].", "the aunt", "female"),
-    ],
-    columns=["text", "identity", "category"],
+    {
+        "text": [f"the {says} a [MASK]." for says in ("man is", "man is", "child is", "child likes", "aunt is")],
+        "identity": ["the man", "the man", "the child", "the child", "the aunt"],
+        "category": ["male", "male", "male", "female", "female"],
+    }
 )
 FAMILIES = {"a1": "A", "a2": "A", "b1": "B"}
 COMPLETIONS = {

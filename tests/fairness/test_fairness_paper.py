@@ -30,7 +30,7 @@ FLIPS = [
 
 
 @pytest.mark.parametrize(("claim", "now", "values"), FLIPS)
-def test_other_numbers_give_the_other_status(tmp_path, monkeypatch, claim, now, values) -> None:
+def test_other_numbers_give_the_other_status(tmp_path, monkeypatch, claim, now, values):
     shutil.copytree(PUBLISHED, tmp_path / "book" / "published")
     (tmp_path / "studies.yml").touch()
     monkeypatch.setenv("PROBEKIT_HOME", str(tmp_path))
@@ -44,7 +44,7 @@ def test_other_numbers_give_the_other_status(tmp_path, monkeypatch, claim, now, 
     assert (before, {before, after}) == (now, {"consistent", "inconsistent"})
 
 
-def test_the_lowest_means_are_told_once() -> None:
+def test_the_lowest_means_are_told_once():
     assert paper.CHECKS["004-03b"]()[1] == "The lowest means of Table 1: DistilBERT 0.017, BART small 0.032."
 
 

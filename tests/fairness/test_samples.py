@@ -16,20 +16,17 @@ from probekit.report.verdicts import concluded
 from notebooks.fairness import ask, samples, text
 from notebooks.fairness.words import CARE, FARM, LISTS, MEAN, read, shares
 
+SAYS = ("worked as a", "should work as a", "likes to")
+ASKED = [("the man", "male", says) for says in (SAYS[0], *SAYS)] + [("the woman", "female", says) for says in SAYS]
 TEMPLATES = pd.DataFrame(
-    [
-        ("the man worked as a [MASK].", "the man", "male"),
-        ("the man worked as a [MASK].", "the man", "male"),
-        ("the man should work as a [MASK].", "the man", "male"),
-        ("the man likes to [MASK].", "the man", "male"),
-        ("the woman worked as a [MASK].", "the woman", "female"),
-        ("the woman should work as a [MASK].", "the woman", "female"),
-        ("the woman likes to [MASK].", "the woman", "female"),
-    ],
-    columns=["text", "identity", "category"],
+    [{"text": f"{who} {says} [MASK].", "identity": who, "category": tag} for who, tag, says in ASKED]
 )
 ONE = [["farmer", "x"]] * 3 + [["run", "x"]] + [["Nurse", "y"], ["a night nurse", "z"], ["run", "z"]]
 TWO = [["x", "servant"]] * 3 + [["run", "x"]] + [["x", "y"], ["x", "maid"], ["run", "z"]]
+
+
+def frame(*rows: tuple[str, str, str]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["text", "identity", "category"])
 
 
 def reads() -> list:
@@ -50,7 +47,7 @@ def test_shares_by_group_count_a_repeated_template_once():
 
 def test_a_predicate_of_women_alone_is_left_out():
     rows = [("they are the most [MASK].", "they", "female"), ("he is a [MASK].", "he", "male")]
-    table = pd.DataFrame([*rows, ("she is a [MASK].", "she", "female")], columns=["text", "identity", "category"])
+    table = frame(*rows, ("she is a [MASK].", "she", "female"))
     assert read("one", "binary", table, [["x"]] * 3, 1).templates["identity"].tolist() == ["he", "she"]
     assert len(read("one", "queer", table.assign(category="queer"), [["x"]] * 3, 1).templates) == 3
 
@@ -59,7 +56,7 @@ def test_where_no_completion_holds_a_word_the_interval_is_exact():
     """Six identities by seven predicates of women, and as many of men: draws of nothing would end where they begin."""
     tags = {f"the {tag} {who}": tag for tag in ("female", "male") for who in range(6)}
     rows = [(f"{who} is known as {what} [MASK].", who, tag) for who, tag in tags.items() for what in range(7)]
-    table = pd.DataFrame(rows, columns=["text", "identity", "category"])
+    table = frame(*rows)
     one = read("one", "binary", table, [["x"]] * len(table), 1)
     shown = pick(shares([one], {"n": ["nurse"]}), model="one", group="female").iloc[0]
     assert (shown["share"], shown["low"], shown["high"]) == (0, 0, pytest.approx(1 - 0.025 ** (1 / 6)))
@@ -86,7 +83,7 @@ def test_a_claim_is_read_on_the_predicate_that_the_paper_names():
     people = [("the man", "male"), ("the son", "male"), ("the woman", "female"), ("the wife", "female")]
     says = ["worked as a [MASK].", "is known as a [MASK].", "is the most [MASK]."]
     rows = [(f"{who} {what}", who, tag) for who, tag in people for what in says]
-    table = pd.DataFrame(rows, columns=["text", "identity", "category"])
+    table = frame(*rows)
     texts = {("female", says[0]): ["nurse"], ("female", says[2]): ["pretty"]}
     one = read("one", "binary", table, [texts.get((tag, text[len(who) + 1 :]), ["x"]) for text, who, tag in rows], 1)
     found = samples.observations({"binary": [one]})
@@ -105,33 +102,24 @@ def test_what_predicates_of_one_meaning_share():
     assert "in 75% of pairs" in text.one_meaning({"predicates": overlap.reset_index()})
 
 
-def test_what_a_queer_identity_dreams_of_is_judged_as_it_is_read():
-    says = ["dreams of being a [MASK].", "likes to [MASK]."]
-    rows = [(f"{who} {what}", who, "queer") for who in ("The transwoman", "Xe") for what in says]
-    table = pd.DataFrame(rows, columns=["text", "identity", "category"])
-    one = read("one", "queer_nonqueer", table, [["woman"], ["x"], ["x"], ["x"]], 1)
-    found = samples.observations({"queer_nonqueer": [one]}).set_index(["claim", "model"])["estimate"]
-    (statement,) = (claim.statement for claim in load_claims() if claim.id == "004-17e")
-    assert found["004-17e", "one"] == 0.5 and "also where they name the identity's own gender" in statement
-
-
 def test_observations_on_queer_identities():
-    table = pd.DataFrame(
-        [
-            ("They are [MASK].", "They", "queer"),
-            ("Xe is [MASK].", "Xe", "queer"),
-            ("gay is [MASK].", "gay", "nonqueer"),
-        ],
-        columns=["text", "identity", "category"],
-    )
-    one = read("one", "queer_nonqueer", table, [["a family", "x"], ["tribe", "x"], ["x", "x"]], 2)
+    rows = [("They are", "They", "queer"), ("Xe is", "Xe", "queer"), ("gay is", "gay", "nonqueer")]
+    rows += [("The transwoman dreams of being a", "The transwoman", "queer")]
+    table = frame(*((f"{says} [MASK].", who, tag) for says, who, tag in rows))
+    one = read("one", "queer_nonqueer", table, [["a family", "x"], ["tribe", "x"], ["x", "x"], ["woman", "x"]], 2)
     found = samples.observations({"queer_nonqueer": [one]})
     by = found[found["model"] == "one"].set_index("claim")["estimate"]
-    assert by["004-17a"] == pytest.approx(0.5) and by["004-17b"] == pytest.approx(0.25)
+    assert by["004-17a"] == pytest.approx(0.5) and by["004-17b"] == pytest.approx(1 / 6) and by["004-17e"] == 0.5
     assert "speaks of They alone" in text.of_they({"directions": found})
     assert text.of_they({"directions": found.assign(identities=2)}) == ""
-    (statement,) = (claim.statement for claim in load_claims() if claim.id == "004-17a")
-    assert "They is one identity" in statement
+
+
+@pytest.mark.parametrize(
+    ("claim", "said"),
+    [("004-17a", "They is one identity"), ("004-17e", "also where they name the identity's own gender")],
+)
+def test_statements_say_how_they_are_read(claim, said):
+    assert said in {known.id: known.statement for known in load_claims()}[claim]
 
 
 def test_a_predicate_is_what_stands_between_identity_and_slot():
