@@ -111,12 +111,12 @@ def look(
     plain, has_other = plain_steps(asked, found, most, seed)
     names = list(dict.fromkeys(plain["triple_id"]))
     groups = [([n for n in names if n in has_other], triples), ([n for n in names if n not in has_other], others)]
-    taken = {name for group, size in groups for name in draw(group, size, f"{seed} {source.name}")}
+    drawn = {name for group, size in groups for name in draw(group, size, f"{seed} {source.name}")}
     ids = asked["triple_id"].tolist()
-    table = steps(asked, [one for one in found if ids[one.triple] in taken], most, seed=seed)
+    table = steps(asked, [match for match in found if ids[match.triple] in drawn], most, seed=seed)
     table = table.assign(source=source.name, several=table["triple_id"].isin(has_other))
-    contexts = _contexts(plain, has_other, taken)
-    return Looked(source.name, source.probe, asked, found, told_of(source.probe, table), contexts, dict(counts))
+    contexts = _contexts(plain, has_other, drawn)
+    return Looked(source.name, source.probe, asked, found, with_prompts(source.probe, table), contexts, dict(counts))
 
 
 def plain_steps(asked: pd.DataFrame, found: Sequence[Found], most: int, seed: int) -> tuple[pd.DataFrame, set[str]]:
@@ -125,34 +125,17 @@ def plain_steps(asked: pd.DataFrame, found: Sequence[Found], most: int, seed: in
     return plain, set(plain[counted(plain) & (plain["twin"] == "target")]["triple_id"])
 
 
-def told_of(probe: Probe, table: pd.DataFrame) -> pd.DataFrame:
+def with_prompts(probe: Probe, table: pd.DataFrame) -> pd.DataFrame:
     """Steps with what the probe tells of their prompts."""
     prompts = probe.prompts.drop_duplicates("prompt_id").set_index("prompt_id")
-    known = [column for column in ("relation_label", "kind", "exposure") if column in prompts]
-    return table.assign(**{column: table["prompt_id"].map(prompts[column]) for column in known})
-
-
-def look_all(
-    names: Sequence[str],
-    own: Mapping[str, Sequence[str]] = {},
-    triples: int = 0,
-    others: int = 0,
-    most: int = 10,
-    per_fact: int = 1,
-    documents: int = 0,
-    seed: int = 0,
-) -> list[Looked]:
-    """``look`` at each of ``sources``, with the parameters that all pages of study 2 share."""
-    found = []
-    for source in sources(names, own, per_fact):
-        found.append(look(source, triples, others, most, seed, documents))
-    return found
+    columns = [column for column in ("relation_label", "kind", "exposure") if column in prompts]
+    return table.assign(**{column: table["prompt_id"].map(prompts[column]) for column in columns})
 
 
 def look_by(given: Mapping[str, Any]) -> list[Looked]:
-    """``look_all`` by the parameters of a page."""
-    names = ("sources", "own", "triples", "others", "most", "per_fact", "documents", "seed")
-    return look_all(*(given[name] for name in names))
+    """``look`` at each of ``sources``, by the parameters of a page."""
+    how = [given[name] for name in ("triples", "others", "most", "seed", "documents")]
+    return [look(source, *how) for source in sources(given["sources"], given["own"], given["per_fact"])]
 
 
 def questions(given: Mapping[str, Any]) -> list[RankSteps]:
@@ -170,19 +153,18 @@ def redrawn(looked: Sequence[Looked], draws: int, most: int = 10, seed: int = 0)
 
     Only triples that have a step for UCM are taken. The first draw is that of ``look``.
     """
-    found = []
+    result = []
     for one in looked:
-        ids = one.asked["triple_id"].tolist()
-        taken = set(one.steps.loc[one.steps["several"], "triple_id"])
-        documents = [match for match in one.found if ids[match.triple] in taken]
+        ids, chosen = one.asked["triple_id"].tolist(), set(one.steps.loc[one.steps["several"], "triple_id"])
+        documents = [match for match in one.found if ids[match.triple] in chosen]
         tables = [
             steps(one.asked, documents, most, {"knowledge_random": knowledge_random}, seed + number).assign(draw=number)
             for number in range(draws if documents else 0)
         ]
         if tables:
             table = pd.concat(tables, ignore_index=True).assign(source=one.name, several=True)
-            found.append(replace(one, steps=table[table["twin"] == "target"].reset_index(drop=True)))
-    return found
+            result.append(replace(one, steps=table[table["twin"] == "target"].reset_index(drop=True)))
+    return result
 
 
 def ask_all(
@@ -197,7 +179,7 @@ def ask_all(
     Args:
         page: notes models, probes, documents and what was run.
         models: names, Hugging Face ids or folders of masked models.
-        looked: of ``look_all``.
+        looked: of ``look_by``.
         halved: models that were taught half of the T-REx facts.
         answers: as in ``rank_steps``.
 
@@ -250,18 +232,16 @@ def draw(names: Sequence[str], size: int, seed: str) -> list[str]:
     return random.Random(seed).sample(names, size) if 0 < size < len(names) else list(names)
 
 
-def _contexts(plain: pd.DataFrame, several: Collection[str], taken: Collection[str]) -> pd.DataFrame:
-    own = plain[plain["twin"] == "target"].assign(right=lambda table: counted(table))
-    table = own.groupby(["triple_id", "relation", "doc_id"], sort=False).agg(
+def _contexts(plain: pd.DataFrame, several: Collection[str], drawn: Collection[str]) -> pd.DataFrame:
+    own = plain[plain["twin"] == "target"].assign(right=counted)
+    table = own.groupby(["triple_id", "relation", "doc_id"], sort=False, as_index=False).agg(
         entities=("step", "max"), correct=("right", "sum")
     )
-    twins = set(plain.loc[plain["twin"] == "negative", ["triple_id", "doc_id"]].itertuples(index=False, name=None))
-    told = table.reset_index()
-    pairs = told[["triple_id", "doc_id"]].itertuples(index=False, name=None)
-    return told.assign(
-        several=told["triple_id"].isin(several),
-        twin=[one in twins for one in pairs],
-        drawn=told["triple_id"].isin(taken),
+    twins = pd.MultiIndex.from_frame(plain.loc[plain["twin"] == "negative", ["triple_id", "doc_id"]])
+    return table.assign(
+        several=table["triple_id"].isin(several),
+        twin=pd.MultiIndex.from_frame(table[["triple_id", "doc_id"]]).isin(twins),
+        drawn=table["triple_id"].isin(drawn),
     )
 
 

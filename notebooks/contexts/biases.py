@@ -7,24 +7,38 @@ PPB, IVB, and SDB Biases"; Cao et al. 2022).
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pandas as pd
 
 from probekit.demo.world.exposure import NO, OFTEN, UNKNOWN, YES
-from probekit.metrics import interval
+from probekit.metrics import Drawn, spread
 from probekit.metrics.auc import separation
+from probekit.metrics.bootstrap import effective_units
 from probekit.metrics.context import counted
 from probekit.metrics.summary import accuracy_table
 from probekit.probes.halves import HELD_OUT, TAUGHT
 from probekit.probes.rewordings import NAME, PROMPT
 from probekit.report.charts import forest
-from probekit.report.tables import by, pick
+from probekit.report.tables import per, pick
 
 from notebooks.contexts import pooling
-from notebooks.contexts.pooling import DIRECTION, FEW, FLOORS, LEAST, Array, Column, Tables
+from notebooks.contexts.pooling import (
+    FEW,
+    FLOORS,
+    LEAST,
+    Array,
+    Column,
+    Row,
+    Tables,
+    directed,
+    direction,
+    grouped,
+    measured,
+    share_of,
+)
 from notebooks.contexts.wordings import BARE, FIRST, REAL
 
 if TYPE_CHECKING:
@@ -101,15 +115,18 @@ def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:
     """
     rows = ranked[ranked["variant"].isin([REAL, BARE])]
     rows = rows.assign(told=_told(rows), read=_read(rows))
-    kept = [*QUESTION, "wording", "relation", "drawn", "named_in", "told", "read"]
-    kept.remove("context")
-    parts = []
-    for context, part, rank, answer in (
+    sides = (
         (WITHOUT, rows[rows["step"] == 1], "any_before", "answer_bare"),
         (WITH, rows[rows["last"] & (rows["variant"] == REAL)], "any_after", "answer"),
-    ):
-        parts.append(part[kept].assign(context=context, rank=part[rank], answer=part[answer]))
-    return pd.concat(parts, ignore_index=True)
+    )
+    columns = [*QUESTION, "wording", "relation", "drawn", "named_in", "told", "read", "rank", "answer"]
+    return pd.concat(
+        [
+            part.assign(context=context, rank=part[rank], answer=part[answer])[columns]
+            for context, part, rank, answer in sides
+        ],
+        ignore_index=True,
+    )
 
 
 def _told(rows: pd.DataFrame) -> pd.Series:
@@ -145,22 +162,16 @@ def in_pairs(answers: pd.DataFrame) -> pd.DataFrame:
     )
 
 
-def _reworded(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    table = []
-    for labels, part in by(rows, keys):
-        row = labels | {"questions": part["triple_id"].nunique(), "documents": part["doc_id"].nunique()}
-        row |= pooling.spanned("changed", pooling.share_of(part, part["changed"]))
-        for k in (1, 5):
-            own, other = part["rank_own"] <= k, part["rank"] <= k
-            row |= pooling.spanned(f"first@{k}", pooling.share_of(part, own)) | pooling.spanned(
-                f"second@{k}", pooling.share_of(part, other)
-            )
-            every = np.ones(len(part))
-            row |= pooling.spanned(
-                f"difference@{k}", pooling.measured(part, [(other, every), (own, every)], pooling.less)
-            )
-        table.append(row | pooling.spanned("only_one", pooling.share_of(part, part["only_one"])))
-    return pd.DataFrame(table)
+@grouped
+def _reworded(rows: pd.DataFrame) -> Row:
+    every = np.ones(len(rows))
+    row = {"questions": rows["triple_id"].nunique(), "documents": rows["doc_id"].nunique()}
+    row |= spread("changed", share_of(rows, rows["changed"]))
+    for k in (1, 5):
+        own, other = rows["rank_own"] <= k, rows["rank"] <= k
+        row |= spread(f"first@{k}", share_of(rows, own)) | spread(f"second@{k}", share_of(rows, other))
+        row |= spread(f"difference@{k}", measured(rows, [(other, every), (own, every)], pooling.less))
+    return row | spread("only_one", share_of(rows, rows["only_one"]))
 
 
 # ---- two prompts of the same steps ----------------------------------------------------------------------------------
@@ -176,23 +187,24 @@ def agreement(ranked: pd.DataFrame) -> pd.DataFrame:
         ``floors`` of these questions.
     """
     context = ["source", "model", "triple_id", "doc_id"]
-    kept, bare = ranked[counted(ranked)], ranked[(ranked["step"] == 1) & (ranked["variant"] == REAL)]
-    steps = _by_both(kept.assign(sign=np.sign(kept["rc_centre"])), context)
+    counting, bare = ranked[counted(ranked)], ranked[(ranked["step"] == 1) & (ranked["variant"] == REAL)]
+    steps = _by_both(counting.assign(sign=np.sign(counting["rc_centre"])), context)
     hits = _by_both(bare.assign(sign=bare["any_before"] == 1), context)
     hits = hits.merge(steps[context].drop_duplicates(), on=context)
-    both = pd.concat([steps.assign(of="ucm"), hits.assign(of="known")], ignore_index=True)
-    table = []
-    for labels, part in by(both, ["source", "model"]):
-        by_step = (part["of"] == "ucm").to_numpy()
-        columns = [*_categories(part, by_step, SIGNS), *_categories(part, ~by_step, HITS)]
-        row = labels | {"triples": part["triple_id"].nunique(), "documents": part["doc_id"].nunique()}
-        row |= {"steps": int(by_step.sum())}
-        for name, measure in (("ucm", _of_steps), ("known", _of_hits), ("more", _difference)):
-            row |= pooling.spanned(name, pooling.measured(part, columns, measure, once=True))
-        table.append(row)
+    table = _kappas(pd.concat([steps.assign(of="ucm"), hits.assign(of="known")], ignore_index=True))
     asked = ranked[(ranked["wording"] == FIRST) & (ranked["variant"] == REAL)]
     low = pooling.floors(asked[asked["triple_id"].isin(steps["triple_id"])]).drop(columns="documents")
-    return pd.DataFrame(table).merge(low, on=["source", "model"]) if table else pd.DataFrame()
+    return table.merge(low, on=["source", "model"]) if len(table) else table
+
+
+@per("source", "model")
+def _kappas(both: pd.DataFrame) -> Row:
+    by_step = (both["of"] == "ucm").to_numpy()
+    columns = [*_categories(both, by_step, SIGNS), *_categories(both, ~by_step, HITS)]
+    row = {"triples": both["triple_id"].nunique(), "documents": both["doc_id"].nunique(), "steps": int(by_step.sum())}
+    for name, measure in (("ucm", _of_steps), ("known", _of_hits), ("more", _difference)):
+        row |= spread(name, measured(both, columns, measure, once=True))
+    return row
 
 
 def _of_steps(means: Array) -> Array:
@@ -237,7 +249,8 @@ def kappa(means: Array) -> Array:
 # ---- what there was to read -----------------------------------------------------------------------------------------
 
 
-def samples(own: pd.DataFrame) -> pd.DataFrame:
+@per("source", "model", "context")
+def samples(own: pd.DataFrame) -> Row | None:
     """How answers follow what there was to read, without context and with it.
 
     Args:
@@ -249,32 +262,27 @@ def samples(own: pd.DataFrame) -> pd.DataFrame:
         answered right and one wrong, more documents name the target of the first; ``told`` and ``not_told`` (facts)
         and ``gap``, Acc@1 of the one less that of the other within relations.
     """
-    rows = []
-    for labels, part in by(own, ["source", "model", "context"]):
-        row = labels | {"read": part["read"].iloc[0], "questions": part["triple_id"].nunique()}
-        row |= {"documents": part["doc_id"].nunique()}
-        if (result := _separated(part)) is not None:
-            low, high, _ = interval(result[1], part["doc_id"].tolist())
-            row |= pooling.spanned("auc", (result[0], low, high))
-        right, groups = part["rank"] == 1, [part["told"] == value for value in (1, 0)]
-        counts = [int(group.sum()) for group in groups]
-        row |= dict(zip(("told", "not_told"), counts, strict=True))
-        if min(counts) >= LEAST:
-            row |= pooling.spanned(
-                "gap", pooling.within_relations(part, [(right, group) for group in groups], pooling.less)
-            )
-        if {"auc", "gap"} & set(row):
-            rows.append(row)
-    return pd.DataFrame(rows)
+    row: Row = {"read": own["read"].iloc[0], "questions": own["triple_id"].nunique()}
+    row |= {"documents": own["doc_id"].nunique()}
+    if (auc := _separated(own)) is not None:
+        row |= spread("auc", auc)
+    right, told = own["rank"] == 1, own["told"] == 1
+    groups = [(right, told), (right, own["told"] == 0)]
+    counts = [int(group.sum()) for _, group in groups]
+    row |= dict(zip(("told", "not_told"), counts, strict=True))
+    if min(counts) >= LEAST:
+        row |= spread("gap", pooling.within_relations(own, groups, pooling.less))
+    return row if {"auc", "gap"} & set(row) else None
 
 
-def _separated(part: pd.DataFrame) -> tuple[float, Array] | None:
-    """AUC of ``named_in``, within relations, and its draws of documents; none where all answers are alike."""
+def _separated(part: pd.DataFrame) -> Drawn | None:
+    """AUC of ``named_in``, within relations, over draws of documents; none where all answers are alike."""
     right = (part["rank"] == 1).to_numpy()
     if part["named_in"].isna().any() or min(right.sum(), (~right).sum()) < LEAST:
         return None
-    result = separation(-part["named_in"], right, clusters=part["doc_id"].tolist(), strata=part["relation"].tolist())
-    return float(result.estimate), result.draws
+    documents = part["doc_id"].tolist()
+    result = separation(-part["named_in"], right, clusters=documents, strata=part["relation"].tolist())
+    return Drawn(np.asarray(result.estimate), result.draws, effective_units(documents))
 
 
 def _frequency(own: pd.DataFrame) -> pd.DataFrame:
@@ -295,10 +303,6 @@ def _frequency(own: pd.DataFrame) -> pd.DataFrame:
 def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, exposed: pd.DataFrame) -> pd.DataFrame:
     """What paper 002 says of the biases, as numbers that are above zero where it holds.
 
-    That results differ (002-16d, e) can show on either side, so that the difference is turned to the side on which it
-    lies; its interval then excludes zero as often as that of the difference itself. That context lessens a bias of
-    words (002-16b, g) is two numbers, answers and whether they are right, and both must hold.
-
     Args:
         both: of ``in_pairs``.
         own: as in ``samples``.
@@ -308,38 +312,44 @@ def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, expos
     Returns:
         Rows of ``pooling.DIRECTION``, by model, of sources and wordings with ``FEW`` questions or more.
     """
-    rows: list[tuple[object, ...]] = []
-    claims = {PROMPT: ("002-16d", "002-16g"), NAME: ("002-16e", "002-16b")}
-    for labels, part in by(both, ["source", "model", "wording"]):
-        if part["triple_id"].nunique() < FEW:
-            continue
-        where, count, (differs, eases) = [*labels.values()][:2], part["doc_id"].nunique(), claims[labels["wording"]]
-        bare, full = (part["context"] == context for context in (WITHOUT, WITH))
-        gain = (part["rank"] == 1).astype(float) - (part["rank_own"] == 1)
-        sign = -1.0 if gain[bare].mean() < 0 else 1.0
-        rows.append(
-            (differs, *where, "Acc@1, either way", *pooling.measured(part, [(sign * gain, bare)], pooling.first), count)
-        )
-        for name, column in ((CHANGED, "changed"), (ALONE, "only_one")) if full.any() else ():
-            ends = pooling.measured(part, [(part[column], bare), (part[column], full)], pooling.less)
-            rows.append((eases, *where, f"{name}, without less with", *ends, count))
-    told = pick(exposed, context=WITHOUT, read=YES)
-    for claim, table, column, size, name in (
+    measures = (
         ("002-16a", alike, "more", "triples", "kappa of UCM less Acc@1"),
-        ("002-16f", told, "gap", "questions", f"Acc@1, {TOLD}"),
-    ):
-        judged = table[(table[size] >= FEW) & table[column].notna()] if column in table else table.iloc[:0]
-        for row in judged.to_dict("records"):
-            numbers = [row[end] for end in (*pooling.spans(column), "documents")]
-            rows.append((claim, row["source"], row["model"], name, *numbers))
-    for labels, part in by(own, ["source", "model"]):
-        sides = [_separated(pick(part, context=context)) for context in (WITHOUT, WITH)]
-        if part["triple_id"].nunique() >= FEW and sides[0] is not None and sides[1] is not None:
-            documents = pick(part, context=WITH)["doc_id"].tolist()
-            low, high, _ = interval(sides[0][1] - sides[1][1], documents)
-            fewer = (sides[0][0] - sides[1][0], low, high)
-            rows.append(("002-16h", *labels.values(), f"{FREQUENCY}, without less with", *fewer, len(set(documents))))
-    return pd.DataFrame(rows, columns=DIRECTION)
+        ("002-16f", pick(exposed, context=WITHOUT, read=YES), "gap", "questions", f"Acc@1, {TOLD}"),
+    )
+    parts = [_in_words(both), *(_read_off(*how) for how in measures), _by_frequency(own)]
+    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+
+
+@directed("source", "model", "wording")
+def _in_words(both: pd.DataFrame) -> Iterator[Row]:
+    """That results differ (002-16d, e) can show on either side, so that the difference is turned to the side on which
+    it lies; its interval then excludes zero as often as that of the difference itself. That context lessens a bias of
+    words (002-16b, g) is two numbers, answers and whether they are right, and both must hold."""
+    differs, eases = {PROMPT: ("002-16d", "002-16g"), NAME: ("002-16e", "002-16b")}[both["wording"].iloc[0]]
+    bare, full = (both["context"] == context for context in (WITHOUT, WITH))
+    gain = (both["rank"] == 1).astype(float) - (both["rank_own"] == 1)
+    sign = -1.0 if gain[bare].mean() < 0 else 1.0
+    yield direction(differs, "Acc@1, either way", measured(both, [(sign * gain, bare)]), both)
+    for name, column in ((CHANGED, "changed"), (ALONE, "only_one")) if full.any() else ():
+        value = measured(both, [(both[column], bare), (both[column], full)], pooling.less)
+        yield direction(eases, f"{name}, without less with", value, both)
+
+
+def _read_off(claim: str, table: pd.DataFrame, column: str, size: str, name: str) -> pd.DataFrame:
+    """A column of another table as rows of ``DIRECTION``."""
+    rows = table[(table[size] >= FEW) & table[column].notna()] if column in table else table.iloc[:0]
+    names = {column: "estimate", f"{column}_low": "low", f"{column}_high": "high", "documents": "n"}
+    return rows.rename(columns=names).assign(claim=claim, measured=name).reindex(columns=pooling.DIRECTION)
+
+
+@directed("source", "model")
+def _by_frequency(own: pd.DataFrame) -> Iterator[Row]:
+    bare, full = (_separated(pick(own, context=context)) for context in (WITHOUT, WITH))
+    if bare is not None and full is not None:
+        documents = pick(own, context=WITH)["doc_id"]
+        less = bare.minus(full)._replace(units=effective_units(documents.tolist()))
+        row = {"claim": "002-16h", "measured": f"{FREQUENCY}, without less with", **less.row()}
+        yield row | {"n": documents.nunique()}
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

@@ -10,15 +10,16 @@ import pandas as pd
 from probekit.demo.world.exposure import MANY, NEVER, NO, SELDOM, UNKNOWN, YES, told
 from probekit.demo.zoo import ZOO
 from probekit.errors import ReportError
+from probekit.metrics import spread
 from probekit.metrics.context import ANSWERS, CONTEXT, counted, steps_of
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
-from probekit.report.tables import by, pick
+from probekit.report.tables import per, pick
 
 from notebooks.contexts import pooling
 from notebooks.contexts.paper import ONCE, beside_paper
 from notebooks.contexts.paper import POOLED as POOLED
-from notebooks.contexts.pooling import DIRECTION, FEW, FLOORS, LEAST, Array, Column, Tables
+from notebooks.contexts.pooling import FEW, FLOORS, LEAST, Array, Column, Row, Tables, directed, grouped, share_of
 from notebooks.contexts.pooling import conclusions as conclusions  # of the table ``directions``
 
 if TYPE_CHECKING:
@@ -89,60 +90,49 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def crossed(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+@grouped
+def crossed(rows: pd.DataFrame) -> Row:
     """How often a step lifts and lowers the centre, of every group of steps.
 
     A model that copies whatever stands in the context gives all four pairs of a right or wrong centre and a right or
     wrong added entity alike; one that keeps right and wrong objects apart lifts a centre more often when an entity of
     its own kind is added.
     """
-    return pd.DataFrame(
-        labels
-        | {"steps": steps_of(part), "triples": part["triple_id"].nunique()}
-        | pooling.spanned("rises", pooling.mean_of(part, pooling.rises(part)))
-        | pooling.spanned("falls", pooling.mean_of(part, pooling.falls(part)))
-        for labels, part in by(rows, keys)
-    )
+    counts = {"steps": steps_of(rows), "triples": rows["triple_id"].nunique()}
+    rises, falls = (pooling.mean_of(rows, move(rows)) for move in MOVES.values())
+    return counts | spread("rises", rises) | spread("falls", falls)
 
 
-def copying(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+@grouped
+def copying(rows: pd.DataFrame) -> Row:
     """How often the first answer is an entity that the context names, with all of the context and without it.
 
     Returns:
-        One row per group: ``contexts, documents``; ``named`` and ``named_bare`` (with the context, and the same
+        Of every group: ``contexts, documents``; ``named`` and ``named_bare`` (with the context, and the same
         entities without it); ``without`` and ``right`` (Acc@1 without and with context, any correct object);
         ``right_named`` and ``right_other`` (the latter of answers that the context names and of others); all with
         intervals.
     """
-    table = []
-    for labels, part in by(rows, keys):
-        first, last = part[part["step"] == 1], part[part["last"]]
-        named, right = last["copied"], last["any_after"] == 1
-        row = labels | {"contexts": len(last.drop_duplicates(CONTEXT)), "documents": last["doc_id"].nunique()}
-        row |= pooling.spanned("named", pooling.share_of(last, named))
-        row |= pooling.spanned("named_bare", pooling.share_of(last, last["copied_bare"]))
-        row |= pooling.spanned("right", pooling.share_of(last, right))
-        row |= pooling.spanned("right_named", pooling.share_of(last, right, named))
-        row |= pooling.spanned("right_other", pooling.share_of(last, right, ~named))
-        table.append(row | pooling.spanned("without", pooling.share_of(first, first["any_before"] == 1)))
-    return pd.DataFrame(table)
+    bare, full = rows[rows["step"] == 1], rows[rows["last"]]
+    named, right = full["copied"], full["any_after"] == 1
+    row = {"contexts": len(full.drop_duplicates(CONTEXT)), "documents": full["doc_id"].nunique()}
+    row |= spread("named", share_of(full, named)) | spread("named_bare", share_of(full, full["copied_bare"]))
+    row |= spread("right", share_of(full, right))
+    row |= spread("right_named", share_of(full, right, named)) | spread("right_other", share_of(full, right, ~named))
+    return row | spread("without", share_of(bare, bare["any_before"] == 1))
 
 
 def _both_centres(rows: pd.DataFrame, value: pd.Series) -> list[Column]:
     return [(value, counted(rows) & (rows["twin"] == twin)) for twin in CENTRES]
 
 
-def differences(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+@grouped
+def differences(rows: pd.DataFrame) -> Row:
     """Understand and Misunderstand of the target less that of the negative target, of every group of steps."""
-    table = []
-    for labels, part in by(rows, keys):
-        row = labels | {"triples": part["triple_id"].nunique()}
-        for name, move in MOVES.items():
-            row |= pooling.spanned(
-                name, pooling.measured(part, _both_centres(part, move(part)), pooling.less, once=True)
-            )
-        table.append(row)
-    return pd.DataFrame(table)
+    row: Row = {"triples": rows["triple_id"].nunique()}
+    for name, move in MOVES.items():
+        row |= spread(name, pooling.measured(rows, _both_centres(rows, move(rows)), pooling.less, once=True))
+    return row
 
 
 def level(ranked: pd.DataFrame) -> pd.Series:
@@ -162,26 +152,25 @@ def levels(own: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
     """``differences`` by ``level``, over the models above the floor that read the text and over those that did not, a
     control."""
     marked = own.assign(level=level(own), read=[_read(*pair) for pair in zip(own["source"], own["model"], strict=True)])
-    table = []
-    for labels, part in by(marked[(marked["level"] != "") & (marked["read"] != UNKNOWN)], ["source", "read"]):
-        for name, rows in _by_level(pooling.speaking(part, low)):
-            (row,) = differences(rows, ["source"]).drop(columns="source").to_dict("records")
-            table.append(labels | {"level": name, "models": rows["model"].nunique()} | row)
-    return pd.DataFrame(table)
+    return _by_level(marked[(marked["level"] != "") & (marked["read"] != UNKNOWN)], low)
 
 
-def _by_level(rows: pd.DataFrame) -> Iterator[tuple[str, pd.DataFrame]]:
+@per("source", "read")
+def _by_level(rows: pd.DataFrame, low: pd.DataFrame) -> Iterator[Row]:
+    heard = pooling.speaking(rows, low)
     for name in LEVELS:
-        part = rows[rows["level"] == name]
+        part = pick(heard, level=name)
         if part["triple_id"].nunique() >= LEAST:
-            yield name, part
+            (row,) = differences(part, ["level"]).to_dict("records")
+            yield {"level": name, "models": part["model"].nunique()} | row
 
 
 def _interaction(means: Array) -> Array:
     return pooling.less(means[..., :2]) - pooling.less(means[..., 2:])
 
 
-def directions(own: pd.DataFrame) -> pd.DataFrame:
+@directed("source", "model")
+def directions(rows: pd.DataFrame) -> Iterator[Row]:
     """What paper 002 concludes from Table 3, each as a number that is above zero where it holds.
 
     Opposite behaviours (002-12a) are two numbers, and both must hold. That models understand (002-12c) is the
@@ -189,29 +178,18 @@ def directions(own: pd.DataFrame) -> pd.DataFrame:
     relation that were not.
 
     Args:
-        own: of ``paired``.
-
-    Returns:
-        Rows of ``pooling.DIRECTION``, by model, of sources with ``FEW`` triples or more; of what was told and what was
-        not, too.
+        rows: of ``paired``; 002-12c is not asked of fewer than ``FEW`` triples that were told, or not told.
     """
-    rows: list[tuple[object, ...]] = []
-    for (source, model), part in own.groupby(["source", "model"], sort=False):
-        if part["triple_id"].nunique() < FEW:
-            continue
-        up, exposure, count = pooling.rises(part), level(part), part["doc_id"].nunique()
-        (target, negative), (fall, negative_fall) = (_both_centres(part, value) for value in (up, pooling.falls(part)))
-        pairs = {"target: U less M": (target, fall), "negative target: M less U": (negative_fall, negative)}
-        for name, pair in pairs.items():
-            rows.append(("002-12a", source, model, name, *pooling.measured(part, pair, pooling.less, once=True), count))
-        read = _read(str(source), str(model)) == YES
-        groups = [exposure.isin(names) & read for names in ((TAUGHT, MANY), (HELD_OUT, NEVER))]
-        if min(part.loc[which, "triple_id"].nunique() for which in groups) >= FEW:
-            cells = [(value, kept & which) for which in groups for value, kept in (target, negative)]
-            ends = pooling.within_relations(part, cells, _interaction, once=True)
-            if ends[0] == ends[0]:
-                rows.append(("002-12c", source, model, "told less not told", *ends, count))
-    return pd.DataFrame(rows, columns=DIRECTION)
+    (target, negative), (fall, negative_fall) = (_both_centres(rows, move(rows)) for move in MOVES.values())
+    pairs = {"target: U less M": (target, fall), "negative target: M less U": (negative_fall, negative)}
+    for name, pair in pairs.items():
+        yield pooling.direction("002-12a", name, pooling.measured(rows, pair, pooling.less, once=True), rows)
+    exposure, read = level(rows), _read(*rows[["source", "model"]].iloc[0]) == YES
+    groups = [exposure.isin(names) & read for names in ((TAUGHT, MANY), (HELD_OUT, NEVER))]
+    if min(rows.loc[group, "triple_id"].nunique() for group in groups) >= FEW:
+        cells = [(value, counting & group) for group in groups for value, counting in (target, negative)]
+        value = pooling.within_relations(rows, cells, _interaction, once=True)
+        yield pooling.direction("002-12c", "told less not told", value, rows)
 
 
 # ---- what the page shows --------------------------------------------------------------------------------------------
@@ -225,11 +203,9 @@ def sources(tables: Tables) -> list[str]:
 def copied(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """``copying`` of the sources that are shown; the numbers, and for reading."""
     rows = pick(tables["copying"], source=sources(tables))
-    columns = ["named", "named_bare", "without", "right", "right_named", "right_other"]
     spoken = rows.assign(variant=rows["variant"].str.replace("_", "-"))
-    return rows, pooling.for_reading(
-        spoken[["source", "model", "variant", *pooling.spans(*columns)]], COPYING, digits=2
-    )
+    columns = ["source", "model", "variant", *pooling.spans(*[name for name in COPYING if name != "variant"])]
+    return rows, pooling.for_reading(spoken[columns], COPYING, digits=2)
 
 
 def figure_rows(tables: Tables) -> pd.DataFrame:

@@ -62,7 +62,7 @@ def tables(
     Args:
         page: notes what was run.
         models: names, Hugging Face ids or folders; those whose head has no bias are left out.
-        looked: of ``ask.look_all``.
+        looked: of ``ask.look_by``.
         ranked: of ``ask.ask_all``.
         size: triples of a source, at most; 0 for none.
         seed: of their draw.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -16,13 +17,14 @@ from probekit.metrics.bootstrap import effective_units
 from probekit.metrics.context import counted
 from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
-from probekit.report.tables import by, pick
+from probekit.report.tables import by, per, pick
 
-from notebooks.contexts.pooling import LEAST, MEAN, falls, overall, read_text, rises, several, speaking
+from notebooks.contexts.pooling import LEAST, MEAN, Row, falls, overall, read_text, rises, several, speaking
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
+Contrast = tuple[str, str]  # its name, and whether the models read the text
 UNDERSTAND, RANK = "Understand", "rank without context"
 VALUES = [  # what a triple is judged by; high values should mean that it is known
     UNDERSTAND,
@@ -85,38 +87,40 @@ def membership_auc(ranked: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
         Understand less this one, on the same draws), both with ``..._low`` and ``..._high``. No row where fewer than
         ``LEAST`` triples were told or not told, or where that is not known.
     """
-    rows = []
-    for labels, part in by(several(ranked[ranked["twin"] == "target"]), ["source"]):
-        source, results = str(labels["source"]), dict[tuple[str, str], dict[str, Drawn]]()
-        counts = dict[tuple[str, str], dict[str, int]]()
-        for model, of_model in part.groupby("model", sort=False):
-            values, triples = triple_values(of_model), of_model.drop_duplicates("triple_id").set_index("triple_id")
-            for contrast, read, member in _contrasts(source, str(model), triples.loc[values.index]):
-                key, chosen = (contrast, read), triples.loc[member.index]
-                results.setdefault(key, {})[str(model)] = _auc(values.loc[member.index], member, chosen)
-                counts[key] = {"told": int(member.sum()), "not_told": int((~member).sum())}
-        for (contrast, read), models in results.items():
-            heard = speaking(pd.DataFrame({"source": source, "model": list(models)}), low)["model"]
-            if len(heard) > 1:
-                models[MEAN] = _mean([models[name] for name in heard])
-            about = labels | {"contrast": contrast, "read": read} | counts[contrast, read]
-            rows += [about | {"model": model} | row for model, drawn in models.items() for row in _rows(drawn)]
-    return pd.DataFrame(rows)
+    return _of_source(several(ranked[ranked["twin"] == "target"]), low)
 
 
-def _contrasts(source: str, model: str, triples: pd.DataFrame) -> Iterator[tuple[str, str, pd.Series]]:
+@per("source")
+def _of_source(rows: pd.DataFrame, low: pd.DataFrame) -> Iterator[Row]:
+    source, results, counts = str(rows["source"].iloc[0]), defaultdict[Contrast, dict[str, Drawn]](dict), {}
+    for model, part in rows.groupby("model", sort=False):
+        values, triples = triple_values(part), part.drop_duplicates("triple_id").set_index("triple_id")
+        for contrast, member in _contrasts(source, str(model), triples.loc[values.index]):
+            results[contrast][str(model)] = _auc(values.loc[member.index], member, triples.loc[member.index])
+            counts[contrast] = {"told": int(member.sum()), "not_told": int((~member).sum())}
+    for (label, read), models in results.items():
+        heard = speaking(pd.DataFrame({"source": source, "model": list(models)}), low)["model"]
+        if len(heard) > 1:
+            models[MEAN] = _mean([models[name] for name in heard])
+        labels = {"contrast": label, "read": read} | counts[label, read]
+        for model, drawn in models.items():
+            for number, value in enumerate(VALUES):
+                auc, own = (Drawn(drawn.estimate[n], drawn.draws[:, n], drawn.units) for n in (number, 0))
+                yield labels | {"model": model, "value": value} | spread("auc", auc) | spread("less", own.minus(auc))
+
+
+def _contrasts(source: str, model: str, triples: pd.DataFrame) -> Iterator[tuple[Contrast, pd.Series]]:
     """Name, whether the model read the text, and which of the triples of both groups were told."""
-    contrasts = []
+    groups: list[tuple[Contrast, Any, Any]] = [
+        ((name, YES), triples["half"] == told, triples["half"] == other) for name, told, other in PARTS
+    ]
     if model in ZOO and "exposure" in triples and triples["exposure"].notna().all():
         times, read = triples["exposure"].astype(int), read_text(source, model)
-        for name, least in ((f"told {OFTEN} times or more, or never", OFTEN), ("told at all, or never", 1)):
-            contrasts.append((name, read, times[(times >= least) | (times == 0)] > 0))
-    for name, told, other in PARTS:
-        half = triples["half"]
-        contrasts.append((name, YES, half[half.isin([told, other])] == told))
-    for name, read, member in contrasts:
-        if LEAST <= member.sum() <= len(member) - LEAST:
-            yield name, read, member
+        often = ((f"told {OFTEN} times or more, or never", read), times >= OFTEN, times == 0)
+        groups = [often, (("told at all, or never", read), times >= 1, times == 0), *groups]
+    for contrast, told, other in groups:
+        if min(told.sum(), other.sum()) >= LEAST:
+            yield contrast, told[told | other]
 
 
 def _auc(values: pd.DataFrame, member: pd.Series, triples: pd.DataFrame) -> Drawn:
@@ -131,12 +135,6 @@ def _mean(models: Sequence[Drawn]) -> Drawn:
     """The mean over models; all were asked the same triples, so that one draw serves them all."""
     estimates, draws = (np.mean([getattr(drawn, name) for drawn in models], axis=0) for name in ("estimate", "draws"))
     return Drawn(estimates, draws, min(drawn.units for drawn in models))
-
-
-def _rows(drawn: Drawn) -> Iterator[dict[str, object]]:
-    single = [Drawn(drawn.estimate[n], drawn.draws[:, n], drawn.units) for n in range(len(VALUES))]
-    for name, value in zip(VALUES, single, strict=True):
-        yield {"value": name, **spread("auc", value), **spread("less", single[0].minus(value))}
 
 
 def figure_rows(table: pd.DataFrame, low: pd.DataFrame, sources: Sequence[str]) -> pd.DataFrame:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -11,18 +13,19 @@ import pandas as pd
 
 from probekit.demo.world.exposure import YES, has_read
 from probekit.demo.zoo import ZOO
-from probekit.metrics import interval, resampled_means
+from probekit.metrics import Interval, interval, resampled_means, spread
 from probekit.metrics.bootstrap import share_ci
 from probekit.metrics.context import counted, ucm_table
 from probekit.metrics.decisions import FLOOR
-from probekit.report.tables import pick, readable
+from probekit.report.tables import per, pick, readable
 
 from notebooks.contexts.ask import DOMAINS, domain_of
 from notebooks.contexts.paper import ENTITIES, ONCE, POOLED, printed_name
 
 Array = npt.NDArray[np.float64]
 Column = tuple[npt.ArrayLike, npt.ArrayLike]  # values, and which rows count
-Ends = tuple[float, float, float]  # estimate, low, high
+Row = dict[str, Any]
+OfGroups = Callable[[pd.DataFrame, list[str]], pd.DataFrame]  # of rows, and the columns whose combinations are groups
 Tables = Mapping[str, pd.DataFrame]
 MEAN = "mean over models"  # above the floor, where several are
 THEIRS = "the paper's"
@@ -34,6 +37,7 @@ FLOORS = "Acc@1 without context, any correct object, beside that of the best con
 FLOOR_COLUMNS = ["source", "model", "questions", "documents", "accuracy", "constant", "by_relation"]
 FLOOR_COLUMNS += ["gain", "gain_low", "gain_high", "floor"]
 DIRECTION = ["claim", "source", "model", "measured", "estimate", "low", "high", "n"]
+UNDEFINED = Interval(math.nan, math.nan, math.nan, 0, 0, 0)
 
 
 # ---- rows and tables ------------------------------------------------------------------------------------------------
@@ -47,11 +51,18 @@ def speaking(rows: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
     return rows[above | ~rows["source"].isin(some).to_numpy()]
 
 
+def grouped(row: Callable[[pd.DataFrame], Row]) -> OfGroups:
+    """Let a function that describes one group of rows make a table of all, as ``by_model`` needs it."""
+
+    @wraps(row)
+    def table(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+        return per(*keys)(row)(rows)
+
+    return table
+
+
 def by_model(
-    rows: pd.DataFrame,
-    table: Callable[[pd.DataFrame, list[str]], pd.DataFrame],
-    by: Sequence[str] = (),
-    floor: pd.DataFrame | None = None,
+    rows: pd.DataFrame, table: OfGroups, by: Sequence[str] = (), floor: pd.DataFrame | None = None
 ) -> pd.DataFrame:
     """A table of each source and model and, where several models speak, of each source over these.
 
@@ -133,11 +144,6 @@ def spans(*names: str) -> list[str]:
     return [f"{name}{end}" for name in names for end in ("", "_low", "_high")]
 
 
-def spanned(name: str, ends: Ends) -> dict[str, float]:
-    """An estimate and its interval as three cells of a table."""
-    return dict(zip(spans(name), ends, strict=True))
-
-
 def stacked(table: pd.DataFrame, keys: Sequence[str], names: Sequence[str], value: str, label: str) -> pd.DataFrame:
     """A row per row of a table and estimate: the keys, the estimate as ``value``, its name as ``label``."""
     parts = []
@@ -202,11 +208,8 @@ def less(means: Array) -> Array:
 
 
 def measured(
-    rows: pd.DataFrame,
-    columns: Sequence[Column],
-    measure: Callable[[Array], Array] = first,
-    once: bool = False,
-) -> Ends:
+    rows: pd.DataFrame, columns: Sequence[Column], measure: Callable[[Array], Array] = first, once: bool = False
+) -> Interval:
     """A number made of several means, with its 95% interval over documents; one draw of these serves all means.
 
     Args:
@@ -217,12 +220,12 @@ def measured(
             which a few documents hold most.
 
     Returns:
-        Estimate, low and high; nan where one of the means has no row.
+        All nan where one of the means has no row; ``n`` are rows that count, or documents where each counts once.
     """
     values = np.column_stack([np.asarray(value, dtype=float) for value, _ in columns])
     included = np.column_stack([np.asarray(which, dtype=float) for _, which in columns])
     if not included.sum(0).all():
-        return float("nan"), float("nan"), float("nan")
+        return UNDEFINED
     values, documents = np.where(included > 0, values, 0.0), rows["doc_id"]
     counting = documents[(included > 0).any(1)]
     if once:
@@ -231,27 +234,26 @@ def measured(
         counting = counting.drop_duplicates()
     means = (values * included).sum(0) / included.sum(0)
     drawn = resampled_means(values, documents.tolist(), included, SAMPLES, 0)
-    low, high, _ = interval(measure(drawn), counting.tolist())
-    return float(measure(means)), low, high
+    low, high, units = interval(measure(drawn), counting.tolist())
+    return Interval(float(measure(means)), low, high, len(counting), counting.nunique(), units)
 
 
-def mean_of(rows: pd.DataFrame, value: npt.ArrayLike) -> Ends:
+def mean_of(rows: pd.DataFrame, value: npt.ArrayLike) -> Interval:
     """The mean of a value of each row over documents, each of which counts once."""
     return measured(rows, [(value, np.ones(len(rows)))], once=True)
 
 
-def share_of(rows: pd.DataFrame, value: pd.Series, kept: pd.Series | None = None) -> Ends:
+def share_of(rows: pd.DataFrame, value: pd.Series, among: pd.Series | None = None) -> Interval:
     """A share of some rows, or of all, with its interval over documents, exact where it is 0 or 1."""
-    kept = pd.Series(True, rows.index) if kept is None else kept
-    chosen = value[kept]
-    if chosen.nunique() == 1:
-        return share_ci(chosen.to_numpy(float), rows.loc[kept, "doc_id"].tolist())[:3]
-    return measured(rows, [(value, kept)])
+    member = pd.Series(True, rows.index) if among is None else among
+    if value[member].nunique() == 1:
+        return share_ci(value[member].to_numpy(float), rows.loc[member, "doc_id"].tolist())
+    return measured(rows, [(value, member)])
 
 
 def within_relations(
     rows: pd.DataFrame, columns: Sequence[Column], measure: Callable[[Array], Array], once: bool = False
-) -> Ends:
+) -> Interval:
     """``measured`` in each relation that has rows for every mean, averaged with the relations' triples as weights, or,
     where each document counts once, their documents.
 
@@ -266,7 +268,7 @@ def within_relations(
             counts.append(part["doc_id" if once else "triple_id"].nunique())
             cells += [(value, which & own) for (value, _), which in zip(columns, chosen, strict=True)]
     if not cells:
-        return float("nan"), float("nan"), float("nan")
+        return UNDEFINED
     weights = np.array(counts, dtype=float)
 
     def averaged(means: Array) -> Array:
@@ -310,18 +312,41 @@ def floors(ranked: pd.DataFrame) -> pd.DataFrame:
     """
     keys = ["source", "model", "relation", "subject"]
     questions = ranked[(ranked["step"] == 1) & (ranked["twin"] == "target")].drop_duplicates(keys)
-    rows = []
-    for (source, model), part in questions.groupby(["source", "model"], sort=False):
-        in_pools = part.explode("correct").groupby(["pool", "correct"]).size()
-        right = in_pools.groupby(level="correct").sum()
-        hits = (part["any_before"] == 1).to_numpy(float)
-        constant = np.array([right.idxmax() in golds for golds in part["correct"]])
-        gain = measured(part, [(hits - constant, np.ones(len(part)))])
-        row = {"source": source, "model": model, "questions": len(part), "documents": part["doc_id"].nunique()}
-        row |= {"accuracy": hits.mean(), "constant": right.max() / len(part)}
-        row |= {"by_relation": in_pools.groupby(level="pool").max().sum() / len(part)}
-        rows.append(row | spanned("gain", gain) | {"floor": not gain[1] > 0})
-    return pd.DataFrame(rows, columns=FLOOR_COLUMNS)
+    return _floor(questions).reindex(columns=FLOOR_COLUMNS)
+
+
+@per("source", "model")
+def _floor(questions: pd.DataFrame) -> Row:
+    in_pools = questions.explode("correct").groupby(["pool", "correct"]).size()
+    right = in_pools.groupby(level="correct").sum()
+    hits = (questions["any_before"] == 1).to_numpy(float)
+    constant = np.array([right.idxmax() in golds for golds in questions["correct"]])
+    gain = measured(questions, [(hits - constant, np.ones(len(questions)))])
+    row = {"questions": len(questions), "documents": questions["doc_id"].nunique(), "accuracy": hits.mean()}
+    row |= {"constant": right.max() / len(questions)}
+    row |= {"by_relation": in_pools.groupby(level="pool").max().sum() / len(questions)}
+    return row | spread("gain", gain) | {"floor": not gain.low > 0}
+
+
+def direction(claim: str, what: str, value: Interval, rows: pd.DataFrame) -> Row:
+    """A finding of the paper as a number that is above zero where it holds, measured on these rows: of ``DIRECTION``
+    all but ``source`` and ``model``."""
+    return {"claim": claim, "measured": what, **value.row(), "n": rows["doc_id"].nunique()}
+
+
+def directed(*keys: str) -> Callable[[Callable[..., Iterable[Row]]], Callable[..., pd.DataFrame]]:
+    """``per`` for what a page concludes: rows of ``DIRECTION`` from each group with ``FEW`` triples or more, without
+    numbers that nothing defines."""
+
+    def decorate(function: Callable[..., Iterable[Row]]) -> Callable[..., pd.DataFrame]:
+        @wraps(function)
+        def table(rows: pd.DataFrame, *args: Any) -> pd.DataFrame:
+            enough = rows.groupby(list(keys), sort=False)["triple_id"].transform("nunique") >= FEW
+            return per(*keys)(function)(rows[enough], *args).reindex(columns=DIRECTION).dropna(subset=["estimate"])
+
+        return table
+
+    return decorate
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

@@ -22,11 +22,11 @@ import pandas as pd
 from probekit.errors import ReportError
 from probekit.metrics.context import ANSWERS, context_accuracy, counted, ucm_table
 from probekit.report.charts import forest
-from probekit.report.tables import by, cell, pick, readable
+from probekit.report.tables import cell, per, pick, readable
 
 from notebooks.contexts import pooling
 from notebooks.contexts.paper import BY_TRIPLE, ONCE, POOLED, beside_paper
-from notebooks.contexts.pooling import DIRECTION, FEW, FLOORS, Array, Ends, Tables
+from notebooks.contexts.pooling import FLOORS, Array, Row, Tables, directed, direction
 from notebooks.contexts.pooling import conclusions as conclusions  # of the table ``directions``
 
 if TYPE_CHECKING:
@@ -102,8 +102,8 @@ def tables(
         "ucm": pd.concat([triples, pooling.both_ways(own, [], low)], ignore_index=True),
         "accuracy": pooling.by_model(own, accuracy, floor=low),
         "groups": _groups(own, low),
-        "between": _between(own),
-        "against": _against(own),
+        "between": _between(own[counted(own)]),
+        "against": _against(own[counted(own)]),
         "draws": pooling.by_document(many, ["source", "model", "draw"]) if len(many) else many,
         "counts": _counts(ranked),
         "directions": directions(own, categories, many),
@@ -120,39 +120,39 @@ def _difference(first: pd.DataFrame, second: pd.DataFrame, keys: list[str]) -> p
     return both.assign(gain=pooling.rises(both).astype(float) - (both["rc_centre_second"] < 0))
 
 
-def _mean_gain(both: pd.DataFrame) -> dict[str, float]:
-    return dict(zip(("difference", "low", "high"), pooling.mean_of(both, both["gain"]), strict=True))
-
-
-def _between(own: pd.DataFrame) -> pd.DataFrame:
+@per("source", "model")
+def _between(counting: pd.DataFrame) -> Iterator[Row]:
     """``source, model, pair, difference`` of Understand with its interval, ``steps``, and the share of ``same`` ones.
 
     Steps of a context whose entities stand in the same order in two variants without other text are the same input.
     """
-    rows = []
-    for labels, part in by(own[counted(own)], ["source", "model"]):
-        for first, second in PAIRS:
-            variants = [pick(part, variant=name) for name in (first, second)]
-            both = _difference(variants[0], variants[1], ["triple_id", "doc_id", "step"])
-            if len(both):
-                orders = zip(both["order"], both["order_second"], strict=True)
-                same = np.array([first != "real" and list(a) == list(b) for a, b in orders])
-                row = labels | {"pair": f"{first} less {second}", "steps": int((~same).sum()), "same": same.mean()}
-                rows.append(row | _mean_gain(both[~same]))
-    return pd.DataFrame(rows)
+    for names in PAIRS:
+        first, second = (pick(counting, variant=name) for name in names)
+        both = _difference(first, second, ["triple_id", "doc_id", "step"])
+        if len(both):
+            orders = zip(both["order"], both["order_second"], strict=True)
+            same = np.array([names[0] != "real" and list(a) == list(b) for a, b in orders])
+            row = {"pair": " less ".join(names), "steps": int((~same).sum()), "same": same.mean()}
+            yield row | _mean_gain(both[~same])
 
 
-def _against(own: pd.DataFrame) -> pd.DataFrame:
+def _mean_gain(both: pd.DataFrame) -> Row:
+    return pooling.mean_of(both, both["gain"]).row("difference")
+
+
+def _against(counting: pd.DataFrame) -> pd.DataFrame:
     """Of two models, Understand of the first less that of the second over the same steps, of all variants together."""
-    names = list(own["model"].unique())
-    if len(names) != 2:
+    models = list(counting.groupby("model", sort=False))
+    if len(models) != 2:
         return pd.DataFrame()
-    models = [pick(own[counted(own)], model=name) for name in names]
-    both = _difference(models[0], models[1], ["source", "variant", "triple_id", "doc_id", "step"])
-    return pd.DataFrame(
-        labels | {"first": names[0], "second": names[1], "steps": len(part)} | _mean_gain(part)
-        for labels, part in by(both, ["source"])
-    )
+    (name, first), (other, second) = models
+    both = _difference(first, second, ["source", "variant", "triple_id", "doc_id", "step"])
+    return _of_two(both.assign(first=name, second=other))
+
+
+@per("source", "first", "second")
+def _of_two(both: pd.DataFrame) -> Row:
+    return {"steps": len(both)} | _mean_gain(both)
 
 
 # ---- by groups of triples -------------------------------------------------------------------------------------------
@@ -192,95 +192,89 @@ def _hits(accuracy: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
 
 def _counts(ranked: pd.DataFrame) -> pd.DataFrame:
     """Per source, how much there is to count, of one model's rows: all models are asked the same."""
-    rows = []
-    own = pick(ranked, model=ranked["model"].iloc[0], twin="target")
-    for labels, part in by(own, ["source"]):
-        kept = part[counted(part)]
-        by_relation = kept["relation"].value_counts()
-        row = labels | {"triples": part["triple_id"].nunique()}
-        row |= {"with another correct object": kept["triple_id"].nunique()}
-        row |= {"steps": len(part), "steps counted": len(kept)}
-        row |= {"largest relation": by_relation.index[0] if len(by_relation) else ""}
-        rows.append(row | {"its share": by_relation.max() / max(1, len(kept))})
-    return pd.DataFrame(rows)
+    return _count(pick(ranked, model=ranked["model"].iloc[0], twin="target"))
+
+
+@per("source")
+def _count(rows: pd.DataFrame) -> Row:
+    counting = rows[counted(rows)]
+    by_relation = counting["relation"].value_counts()
+    return {
+        "triples": rows["triple_id"].nunique(),
+        "with another correct object": counting["triple_id"].nunique(),
+        "steps": len(rows),
+        "steps counted": len(counting),
+        "largest relation": by_relation.index[0] if len(by_relation) else "",
+        "its share": by_relation.max() / max(1, len(counting)),
+    }
 
 
 # ---- what the paper concludes ---------------------------------------------------------------------------------------
 
 
-def directions(own: pd.DataFrame, categories: Mapping[str, str], drawn: pd.DataFrame) -> pd.DataFrame:
-    """What paper 002 concludes of accuracy, domain, variants and relations, each above zero where it holds.
+@directed("source")
+def directions(rows: pd.DataFrame, categories: Mapping[str, str], drawn: pd.DataFrame) -> Iterator[Row]:
+    """What paper 002 concludes of accuracy, domain, variants and relations, each above zero where it holds; one row a
+    model or pair.
 
     Its pairs of sizes of one model (002-07, 002-08), of steps of training (002-09b), and BioBERT beside ClinicalBERT
     (002-04j) are not judged: no such pair can be had here.
 
     Args:
-        own: contexts around the target, of triples with a step that counts.
+        rows: contexts around the target, of triples with a step that counts.
         categories, drawn: see ``tables``.
-
-    Returns:
-        Rows of ``pooling.DIRECTION``, one a model or pair; a source with fewer than ``FEW`` triples gives none.
     """
-    rows: list[tuple[object, ...]] = []
-    for source, every in own.groupby("source", sort=False):
-        if every["triple_id"].nunique() < FEW:
-            continue
-        for model, part in every.groupby("model", sort=False):
-            results = [*_of_model(part), *_unstable(part, pick(drawn, source=source, model=model))]
-            count = part["doc_id"].nunique()
-            rows += [(claim, source, model, name, *ends, count) for claim, name, ends in results if ends[0] == ends[0]]
-        for claim, (first, second), name, ends in _of_domains(every, TEXTS.get(str(source)), categories):
-            count = pick(every, model=[first, second])["doc_id"].nunique()
-            rows.append((claim, source, f"{first} less {second}", name, *ends, count))
-    return pd.DataFrame(rows, columns=DIRECTION)
+    source = str(rows["source"].iloc[0])
+    for model, part in rows.groupby("model", sort=False):
+        for row in (*_of_model(part), *_unstable(part, pick(drawn, source=source, model=model))):
+            yield {"model": model} | row
+    yield from _of_domains(rows, TEXTS.get(source), categories)
 
 
-def _of_model(rows: pd.DataFrame) -> Iterator[tuple[str, str, Ends]]:
-    kept, first, last = counted(rows), rows["step"] == 1, rows["last"]
+def _of_model(rows: pd.DataFrame) -> Iterator[Row]:
     for claim, k in (("002-05a", 1), ("002-05b", 5)):
-        hits = (rows["any_after"] <= k, last), (rows["any_before"] <= k, first)
-        yield claim, f"gain of Acc@{k}", pooling.measured(rows, hits, pooling.less)
-    signs = pooling.rises(rows).astype(float) - pooling.falls(rows)
+        hits = (rows["any_after"] <= k, rows["last"]), (rows["any_before"] <= k, rows["step"] == 1)
+        yield direction(claim, f"gain of Acc@{k}", pooling.measured(rows, hits, pooling.less), rows)
+    signs, counting = pooling.rises(rows).astype(float) - pooling.falls(rows), counted(rows)
     for claim, column, sign in (("002-14a", "golds", 1), ("002-14b", "target_prompts", -1)):
         group = pooling.classes(rows, column)
         names = sorted(group.unique(), key=pooling.lowest)[::-sign]
         if len(names) > 1:
-            ends = [(signs, kept & (group == name)) for name in (names[0], names[-1])]
-            yield claim, "Understand less Misunderstand", pooling.measured(rows, ends, pooling.less, once=True)
+            ends = [(signs, counting & (group == name)) for name in (names[0], names[-1])]
+            value = pooling.measured(rows, ends, pooling.less, once=True)
+            yield direction(claim, "Understand less Misunderstand", value, rows)
 
 
-def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[tuple[str, str, Ends]]:
+def _unstable(rows: pd.DataFrame, draws: pd.DataFrame) -> Iterator[Row]:
     """How much further the random context lies from knowledge-only than knowledge-sorted does, mean over draws."""
     if draws.empty:
         return
     both = pd.concat([rows.assign(draw=-1), draws], ignore_index=True)
-    up, kept = pooling.rises(both), counted(both)
-    cells = [(up, kept & (both["draw"] == number)) for number in draws["draw"].unique()]
-    cells += [(up, kept & (both["draw"] == -1) & (both["variant"] == name)) for name in PAIRS[1]]
+    up, counting = pooling.rises(both), counted(both)
+    cells = [(up, counting & (both["draw"] == number)) for number in draws["draw"].unique()]
+    cells += [(up, counting & (both["draw"] == -1) & (both["variant"] == name)) for name in PAIRS[1]]
 
     def further(means: Array) -> Array:
         only, ordered = means[..., -2], means[..., -1]
         return np.asarray(np.abs(means[..., :-2] - only[..., None]).mean(-1) - np.abs(ordered - only))
 
-    yield "002-11c", "excess distance", pooling.measured(both, cells, further, once=True)
+    yield direction("002-11c", "excess distance", pooling.measured(both, cells, further, once=True), rows)
 
 
-def _of_domains(
-    every: pd.DataFrame, text: str | None, categories: Mapping[str, str]
-) -> Iterator[tuple[str, tuple[str, str], str, Ends]]:
+def _of_domains(every: pd.DataFrame, text: str | None, categories: Mapping[str, str]) -> Iterator[Row]:
     """Every model whose last text was of the source's domain beside every other: Understand and, of biomedical text,
     accuracy without context, where the paper has the general models ahead."""
     domains = {name: DOMAIN[categories[name]] for name in every["model"].unique() if categories.get(name) in DOMAIN}
-    for pair in product(domains, domains):
-        rows = pick(every, model=list(pair))
-        if domains[pair[0]] == text != domains[pair[1]]:
-            cells = [(pooling.rises(rows), counted(rows) & (rows["model"] == name)) for name in pair]
-            yield "002-09a", pair, "Understand", pooling.measured(rows, cells, pooling.less, once=True)
-        if text == BIOMEDICAL and [domains[name] for name in pair] == [GENERAL, BIOMEDICAL]:
-            bare = rows[rows["step"] == 1]
+    for first, second in product(domains, repeat=2):
+        rows = pick(every, model=[first, second])
+        bare, named = rows[rows["step"] == 1], {"model": f"{first} less {second}"}
+        if domains[first] == text != domains[second]:
+            cells = [(pooling.rises(rows), counted(rows) & (rows["model"] == name)) for name in (first, second)]
+            yield named | direction("002-09a", "Understand", pooling.measured(rows, cells, pooling.less, True), rows)
+        if text == BIOMEDICAL and (domains[first], domains[second]) == (GENERAL, BIOMEDICAL):
             for k in (1, 5):
-                hits = [(bare["any_before"] <= k, bare["model"] == name) for name in pair]
-                yield "002-04i", pair, f"Acc@{k} without", pooling.measured(bare, hits, pooling.less)
+                hits = [(bare["any_before"] <= k, bare["model"] == name) for name in (first, second)]
+                yield named | direction("002-04i", f"Acc@{k} without", pooling.measured(bare, hits, pooling.less), rows)
 
 
 # ---- what the page shows --------------------------------------------------------------------------------------------

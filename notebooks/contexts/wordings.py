@@ -21,7 +21,7 @@ from probekit.probes.rewordings import NAME, PROMPT, rewordings
 from probekit.run import RankSteps, fill
 from probekit.store import Store
 
-from notebooks.contexts.ask import Looked, draw, plain_steps, rankings, sources, told_of
+from notebooks.contexts.ask import Looked, draw, plain_steps, rankings, sources, with_prompts
 
 FIRST = "the probe's prompt"  # beside PROMPT and NAME
 REAL, BARE = "real", "none"  # variants of the context: the document's own text, and none at all
@@ -29,14 +29,12 @@ REAL, BARE = "real", "none"  # variants of the context: the document's own text,
 
 def look_by(given: Mapping[str, Any]) -> list[Looked]:
     """All that page 24 asks about, by its parameters."""
-    how = (given[name] for name in ("questions", "triples", "most", "seed", "documents"))
-    questions, triples, most, seed, documents = how
-    looked = []
-    for source in sources(given["sources"], given["own"], given["per_fact"]):
-        looked += reworded(source, questions, triples, most, seed, documents)
-    for probe, size in given["bare"].items():
-        looked += bare(load_probe(probe), size, seed)
-    return looked
+    how = [given[name] for name in ("questions", "triples", "most", "seed", "documents")]
+    with_documents = sources(given["sources"], given["own"], given["per_fact"])
+    looked = [wording for source in with_documents for wording in reworded(source, *how)]
+    return looked + [
+        wording for name, size in given["bare"].items() for wording in bare(load_probe(name), size, given["seed"])
+    ]
 
 
 def questions(given: Mapping[str, Any]) -> list[RankSteps]:
@@ -60,7 +58,7 @@ def reworded(
         One ``Looked`` a wording, ``FIRST`` with the questions of all. ``steps`` are around the target alone, of
         ``triples`` in all variants and of other questions in the real one, with ``source, wording``, ``drawn``
         (whether the question is of this wording's draw), ``named_in`` (how many of the documents found name the target)
-        and what the probe tells (see ``ask.told_of``).
+        and what the probe tells (see ``ask.with_prompts``).
     """
     asked, found = look_up(source, Counter[str](), documents or None, Store(), fill)
     plain, counting = plain_steps(asked, found, most, seed)
@@ -78,8 +76,7 @@ def reworded(
                 parts.append(steps(worded, documents_of, most, variants, seed))
         table = pd.concat(parts, ignore_index=True)
         table = table[table["twin"] == "target"].reset_index(drop=True)
-        pairs = zip(table["pool"], table["target"], strict=True)
-        table = table.assign(named_in=[float(often[pair]) for pair in pairs])
+        table = table.assign(named_in=[float(often[pair]) for pair in zip(table["pool"], table["target"], strict=True)])
         result.append(_looked(source, asked, found, table, names, wording))
     return result
 
@@ -147,7 +144,7 @@ def _named_in(asked: pd.DataFrame, found: Sequence[Found]) -> dict[tuple[str, st
 def _looked(
     source: Source, asked: pd.DataFrame, found: list[Found], table: pd.DataFrame, drawn: Collection[str], wording: str
 ) -> Looked:
-    marked = told_of(source.probe, table).assign(
+    marked = with_prompts(source.probe, table).assign(
         source=source.name, wording=wording, drawn=table["triple_id"].isin(drawn).tolist()
     )
     return Looked(source.name, source.probe, asked, found, marked, pd.DataFrame(), {}, wording)

@@ -199,7 +199,7 @@ def test_auc_is_taken_within_relations() -> None:
     rows = asked({FIRST: [number % 2 == 0 for number in range(COUNT)]})  # right in P0 alone, whose objects
     rows["named_in"] = np.where(rows["relation"] == "P0", 9.0, 1.0)  # are named more often
     part = biases.outcomes(rows).query("context == 'without'")
-    assert np.isnan(biases._separated(part)[0])
+    assert np.isnan(biases._separated(part).estimate)
 
 
 @pytest.mark.parametrize(("full", "sign"), [(first(0.5), "agrees"), (None, "undecided")])

@@ -63,7 +63,7 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     models = {name: replace(small("bert"), name=name) for name in ("one", "two")}
     monkeypatch.setattr("probekit.scoring.question.load_model", lambda name, **loading: models[name])
-    looked = ask.look_all(["demo"], triples=2, most=3)
+    looked = [ask.look(demo_contexts("general"), triples=2, most=3)]
     page = a_page(tmp_path / "out")
     done = ask.ask_all(page, ["one", "two"], looked)
     plain = rank_steps(models["one"], looked[0].steps, looked[0].asked.attrs["entities"])

@@ -9,6 +9,7 @@ import pytest
 from conftest import small
 from context_steps import a_page
 
+from probekit.demo.world.contexts import demo_contexts
 from probekit.models import Model
 from probekit.report import Page
 from probekit.store import Work
@@ -36,7 +37,7 @@ def test_the_first_right_answer_counts_as_squad_compares_it():
 
 
 def test_contexts_are_those_that_ucm_counts_from_the_prompt_to_the_longest_input():
-    looked = ask.look_all(["demo"], triples=5, others=3, most=3)
+    looked = [ask.look(demo_contexts("general"), triples=5, others=3, most=3)]
     table = decoding.chosen(looked, 2, 0)
     own = looked[0].steps[(looked[0].steps["variant"] == "real") & (looked[0].steps["twin"] == "target")]
     assert table["triple_id"].nunique() == 2
@@ -53,7 +54,7 @@ def test_contexts_are_those_that_ucm_counts_from_the_prompt_to_the_longest_input
 def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
     one, two = (replace(small("bert"), name=name) for name in ("one", "two"))
     models(monkeypatch, one=one, two=two)
-    looked = ask.look_all(["demo"], triples=4, most=3)
+    looked = [ask.look(demo_contexts("general"), triples=4, most=3)]
     done = ask.ask_all(page, ["one", "two"], looked)
     asked = decoding.chosen(looked, 2, 0)
     answers = pd.DataFrame({"answers": [ANSWERS[n >= len(asked)] for n in range(2 * len(asked))]})
@@ -88,7 +89,7 @@ def test_a_model_without_a_bias_is_left_out_in_words(monkeypatch, page):
     one, bare = replace(small("bert"), name="one"), replace(small("roberta"), name="bare")
     models(monkeypatch, one=one, bare=bare)
     monkeypatch.setattr(decoding, "decodable", lambda model: model.name != "bare")
-    looked = ask.look_all(["demo"], triples=1, most=2)
+    looked = [ask.look(demo_contexts("general"), triples=1, most=2)]
     done = ask.ask_all(page, ["one", "bare"], looked)
     tables = decoding.tables(page, ["one", "bare"], looked, done, 1)
     assert set(tables["decoded"]["model"]) == {"one"}

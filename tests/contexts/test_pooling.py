@@ -88,13 +88,13 @@ def test_a_number_made_of_means_has_the_interval_of_its_documents() -> None:
     rows = pd.DataFrame({"doc_id": [*"aabbccddee"]})
     first, second = np.arange(10) % 2 == 0, np.arange(10) % 2 == 1
     columns = [([4, 0, 2, 0, 3, 0, 3, 0, 3, 0], first), ([0, 1] * 5, second)]
-    estimate, low, high = measured(rows, columns, pooling.less)
+    estimate, low, high, *_ = measured(rows, columns, pooling.less)
     assert estimate == 2.0 and 1.0 <= low < 2.0 < high <= 3.0
     large = pd.concat([rows, pd.DataFrame({"doc_id": ["a"] * 40})], ignore_index=True)
     fours = np.full(40, 4.0)
     more = [(np.r_[value, fours], np.r_[which, fours > 4 * n]) for n, (value, which) in enumerate(columns)]
     by_row, by_document = (measured(large, more, pooling.less, once=once) for once in (False, True))
-    assert by_row[0] > 2.8 and np.isnan(by_row[1]) and by_document == pytest.approx((estimate, low, high))
+    assert by_row[0] > 2.8 and np.isnan(by_row[1]) and by_document[:3] == pytest.approx((estimate, low, high))
     assert np.isnan(measured(rows, [([1] * 10, [False] * 10)])[0])
 
 
@@ -106,7 +106,7 @@ def test_within_relations_groups_of_another_mix_do_not_differ() -> None:
     rows = pd.DataFrame({"relation": relation, "triple_id": range(130), "doc_id": range(130)})
     cells = [(value, told), (value, ~told)]
     assert measured(rows, cells, pooling.less)[0] > 0.4
-    estimate, low, high = pooling.within_relations(rows, cells, pooling.less)
+    estimate, low, high, *_ = pooling.within_relations(rows, cells, pooling.less)
     assert low < 0 < high and abs(estimate) < 0.01
     parts = [rows["relation"] == name for name in ("easy", "hard")]
     assert estimate == pytest.approx(np.mean([value[p & told].mean() - value[p & ~told].mean() for p in parts]))
