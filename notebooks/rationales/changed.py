@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import effective_units, interval, resampled_means
 from probekit.metrics.decisions import Estimated, smallest
 from probekit.probes.rationales import DIMENSIONS, PERTURBATIONS
 from probekit.report.tables import by, pick
 
 from notebooks.rationales.ask import RANDOM
+from notebooks.rationales.originals import Array, Means
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, DISPENSABLE, IMPORTANT, TRANSFORMED
 
-Array = npt.NDArray[np.float64]
-Means = Mapping[str, Array]  # kind -> means, shape (...)
-Statistic = Callable[[Means], Array]
+Statistic = Callable[[Mapping[str, Array]], Array]  # of kind -> means, shape (...)
 Measure = Callable[[Statistic], Estimated]  # a statistic of the means with its interval
 Sentence = Callable[[Measure], Estimated]  # above zero where the paper's sentence holds
 
@@ -125,39 +123,12 @@ def _rows(
     for claim, compared, dimension, sentence in sentences:
         rows = pick(pairs, dimension=dimension) if dimension else pairs
         columns = [values[rows.index].where(rows["perturbation"] == kind) for kind in PERTURBATIONS]
-        if any(column.notna().sum() == 0 for column in columns):
-            continue
-        means, drawn = drawn_means(np.column_stack(columns), list(rows["original"]))
-        units = min(effective_units(rows.loc[column.notna(), "original"].tolist()) for column in columns)
-        at, over = (dict(zip(PERTURBATIONS, by_kind, strict=True)) for by_kind in (means, drawn.T))
-        estimate, low, high = sentence(_measure(at, over, units))
-        row = {"claim": claim, "measured": measured, "compared": compared, "estimate": estimate}
-        yield row | {"low": low, "high": high}
+        if all(column.notna().any() for column in columns):
+            means = Means.of(np.column_stack(columns), list(rows["original"]))
+            estimate, low, high = sentence(partial(_by_kind, means))
+            row = {"claim": claim, "measured": measured, "compared": compared}
+            yield row | {"estimate": estimate, "low": low, "high": high}
 
 
-def _measure(at: Means, over: Means, units: float) -> Measure:
-    """Measures a statistic of the means ``at``, with its interval ``over`` samples of them."""
-
-    def measure(statistic: Statistic) -> Estimated:
-        low, high = interval(statistic(over), units)[:2]
-        return float(statistic(at)), low, high
-
-    return measure
-
-
-def drawn_means(values: npt.ArrayLike, originals: Sequence[str]) -> tuple[Array, Array]:
-    """Means of columns, values that are not numbers left out, and the same over samples of originals.
-
-    Args:
-        values: shape (n, d); nan does not count.
-        originals: n ids; rows of one original are drawn together.
-
-    Returns:
-        Shape (d,) and (samples, d); nan where nothing counts.
-    """
-    table = np.asarray(values, dtype=float)
-    inside = np.isfinite(table)
-    filled = np.where(inside, table, 0.0)
-    with np.errstate(invalid="ignore"):
-        means: Array = filled.sum(0) / inside.sum(0)
-    return means, resampled_means(filled, originals, inside)
+def _by_kind(means: Means, statistic: Statistic) -> Estimated:
+    return means.measure(lambda values: statistic(dict(zip(PERTURBATIONS, values.T, strict=True))))

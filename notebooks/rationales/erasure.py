@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import interval, resampled_means
+from probekit.metrics import estimate_row, resampled_means
 from probekit.metrics.decisions import direction, widened
 from probekit.report.tables import across, pick
 from probekit.report.text import title
@@ -37,10 +37,10 @@ def _parts(losses: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame,
         yield dict(zip([*KEYS, "measure"], values, strict=True)), found, list(found.index.get_level_values("original"))
 
 
-def _interval(columns: np.ndarray, originals: Sequence[str], seed: int) -> list[tuple[float, float, float]]:
-    """Mean, low and high of each column, shape (records, columns), over originals."""
+def _intervals(columns: np.ndarray, originals: Sequence[str], seed: int) -> list[dict[str, float]]:
+    """``estimate, low, high`` of the mean of each column, shape (records, columns), over originals."""
     drawn = resampled_means(columns, originals, seed=seed)
-    return [(float(columns[:, i].mean()), *interval(drawn[:, i], originals)[:2]) for i in range(columns.shape[1])]
+    return [estimate_row(columns[:, i].mean(), drawn[:, i], originals) for i in range(columns.shape[1])]
 
 
 def means(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
@@ -54,13 +54,11 @@ def means(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
         comprehensiveness and low sufficiency are faithful.
     """
     rows = []
-    for about, part, originals in _parts(losses):
+    for labels, part, originals in _parts(losses):
         for method in [name for name in (*METHODS, RANDOM, ORACLE) if name in part]:
-            shares = list(part[method].columns)
-            found = _interval(part[method].to_numpy(float), originals, seed)
-            for share, (estimate, low, high) in zip(shares, found, strict=True):
-                cells = {"method": method, "share": str(share), "records": len(part)}
-                rows.append(about | cells | {"estimate": estimate, "low": low, "high": high})
+            loss = part[method]
+            for share, mean in zip(loss, _intervals(loss.to_numpy(float), originals, seed), strict=True):
+                rows.append(labels | {"method": method, "share": str(share), "records": len(part)} | mean)
     columns = [*KEYS, "method", "measure", "share", "records", "estimate", "low", "high"]
     return pd.DataFrame(rows).reindex(columns=columns)
 
@@ -73,15 +71,14 @@ def contrasts(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
         ``estimate, low, high``.
     """
     rows = []
-    for about, part, originals in _parts(losses):
-        sign = 1 if about["measure"] == COMPREHENSIVENESS else -1
-        known = [name for name in METHODS if name in part]
-        pairs = [(name, RANDOM) for name in (*known, ORACLE) if name in part]
-        pairs += [(ATTENTION, GRADIENTS)] if {ATTENTION, GRADIENTS} <= set(known) else []
-        for method, other in pairs:
-            gap = sign * (part[method, AREA] - part[other, AREA]).to_numpy(float)
-            ((estimate, low, high),) = _interval(gap[:, None], originals, seed)
-            rows.append(about | {"method": method, "against": other} | {"estimate": estimate, "low": low, "high": high})
+    for labels, part, originals in _parts(losses):
+        sign = 1 if labels["measure"] == COMPREHENSIVENESS else -1
+        pairs = [(name, RANDOM) for name in (*METHODS, ORACLE) if name in part]
+        pairs += [(ATTENTION, GRADIENTS)] if {ATTENTION, GRADIENTS} <= {name for name, _ in pairs} else []
+        gaps = [sign * (part[method, AREA] - part[other, AREA]).to_numpy(float)[:, None] for method, other in pairs]
+        for (method, other), gap in zip(pairs, gaps, strict=True):
+            (mean,) = _intervals(gap, originals, seed)
+            rows.append(labels | {"method": method, "against": other} | mean)
     columns = [*KEYS, "measure", "method", "against", "estimate", "low", "high"]
     return pd.DataFrame(rows).reindex(columns=columns)
 

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import interval, share_ci
+from probekit.metrics import share_ci
 from probekit.metrics.decisions import direction
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, PERTURBATIONS, RationaleSet
-from probekit.report.tables import across, by, cell, pick
+from probekit.report.tables import across, by, cell, per, pick
 from probekit.report.text import number, title
 from probekit.run import Question
 
 from notebooks.rationales import beside, paper
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TOP, Saliency, predictions, sets_of
 from notebooks.rationales.attributing import attributions
-from notebooks.rationales.changed import directions, drawn_means
+from notebooks.rationales.changed import directions
+from notebooks.rationales.originals import Means
 from notebooks.rationales.paper import FEW
 from notebooks.rationales.prediction import floors, judged
 from notebooks.rationales.saliency import KEYS, faithfulness, plausibility
@@ -119,14 +121,15 @@ def kinds(names: Sequence[str]) -> list[str]:
     return [kind for kind in order if kind in set(names)]
 
 
-def groups(rows: pd.DataFrame, keys: Sequence[str]) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
+def _parts(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Rows by these columns, then by dimension (the paper's order; ``ALL`` last, where several) and kind."""
-    for labels, group in by(rows, keys):
+    parts = []
+    for _, group in by(rows, keys):
         present = [name for name in DIMENSIONS if name in set(group["dimension"])]
-        parts = {name: pick(group, dimension=name) for name in present}
-        for dimension, part in (parts | ({ALL: group} if len(parts) > 1 else {})).items():
-            for kind in kinds(part["perturbation"].tolist()):
-                yield labels | {"dimension": dimension, "perturbation": kind}, pick(part, perturbation=kind)
+        every = [group.assign(dimension=ALL)] if len(present) > 1 else []
+        for part in [*(pick(group, dimension=name) for name in present), *every]:
+            parts += [pick(part, perturbation=kind) for kind in kinds(part["perturbation"].tolist())]
+    return pd.concat(parts, ignore_index=True) if parts else rows
 
 
 def spans(columns: Mapping[str, npt.ArrayLike], originals: Sequence[str]) -> dict[str, float]:
@@ -135,19 +138,15 @@ def spans(columns: Mapping[str, npt.ArrayLike], originals: Sequence[str]) -> dic
     Where all values are 0 or all are 1 draws never differ: the interval is then exact (``share_ci``), on both sides of
     zero for a ``change``, of which it holds the share of pairs that change at all. One original has no interval.
     """
-    table = {name: np.asarray(values, dtype=float) for name, values in columns.items()}
-    means, drawn = drawn_means(np.column_stack(list(table.values())), originals)
-    row: dict[str, float] = {}
-    for i, (name, values) in enumerate(table.items()):
-        counted = np.isfinite(values)
-        units = [original for original, inside in zip(originals, counted, strict=True) if inside]
-        alike = bool(units) and (np.ptp(values[counted]) == 0) and values[counted][0] in (0, 1)
-        if alike and len(set(units)) > 1:
-            low, high = share_ci(values[counted], units)[1:3]
+    means, row = Means.of(np.column_stack(list(columns.values())), originals), dict[str, float]()
+    for place, (name, values) in enumerate(columns.items()):
+        estimate, low, high = means.measure(itemgetter((..., place)), [place])
+        counted = means.counted[:, place]
+        inside, units = np.asarray(values, dtype=float)[counted], means.originals[counted].tolist()
+        if len(set(units)) > 1 and np.ptp(inside) == 0 and inside[0] in (0, 1):
+            low, high = share_ci(inside, units)[1:3]
             low = -high if name == "change" else low
-        else:
-            low, high = interval(drawn[:, i], units)[:2]
-        row |= {name: float(means[i]), f"{name}_low": low, f"{name}_high": high}
+        row |= {name: estimate, f"{name}_low": low, f"{name}_high": high}
     return row
 
 
@@ -163,16 +162,18 @@ def accuracy(pairs: pd.DataFrame) -> pd.DataFrame:
         pairs whose original has the gold as its first filling, how many there are (``right``), and in which share the
         changed text has the same first filling (``again``).
     """
-    rows: list[dict[str, object]] = []
-    for labels, group in groups(pairs, ["dataset", "model"]):
-        right = group["original_top1"] == 1
-        counts = {"pairs": len(group), "originals": group["original"].nunique(), "right": int(right.sum())}
-        for k in TOPS:
-            before, after = (group[f"{side}_top{k}"].to_numpy(float) for side in ("original", "perturbed"))
-            columns = {"original": before, "perturbed": after, "change": after - before, "same": group["same"]}
-            shares = spans(columns, list(group["original"]))
-            rows.append(labels | {"top": k} | shares | counts | {"again": group.loc[right, "same"].mean()})
-    return pd.DataFrame(rows)
+    keys = ["dataset", "model"]
+    return per(*keys, "dimension", "perturbation")(_accuracy)(_parts(pairs, keys))
+
+
+def _accuracy(pairs: pd.DataFrame) -> Iterator[dict[str, Any]]:
+    right = pairs["original_top1"] == 1
+    counts = {"pairs": len(pairs), "originals": pairs["original"].nunique(), "right": int(right.sum())}
+    for k in TOPS:
+        before, after = pairs[f"original_top{k}"], pairs[f"perturbed_top{k}"]
+        columns = {"original": before, "perturbed": after, "change": after - before, "same": pairs["same"]}
+        shares = spans(columns, list(pairs["original"]))
+        yield {"top": k} | shares | counts | {"again": pairs.loc[right, "same"].mean()}
 
 
 def reasons(pairs: pd.DataFrame) -> pd.DataFrame:
@@ -187,21 +188,22 @@ def reasons(pairs: pd.DataFrame) -> pd.DataFrame:
         PCC is asked), ``pcc_all`` (mean wherever it is defined), each with ``_low`` and ``_high``; ``f1_delta`` (size
         of the change, as the paper prints it); ``pairs, originals``.
     """
-    rows: list[dict[str, object]] = []
-    for labels, group in groups(pairs, KEYS):
-        columns = {
-            "f1_original": group["original_f1"],
-            "f1_perturbed": group["perturbed_f1"],
-            "f1_change": group["perturbed_f1"] - group["original_f1"],
-            "map": group["ap"],
-            "pcc": group["pcc"].where(group["kept"]),
-            "kept": group["kept"].astype(float).where(group["eligible"]),
-            "pcc_all": group["pcc"],
-        }
-        means = spans(columns, list(group["original"]))
-        means["f1_delta"] = abs(means["f1_change"])
-        rows.append(labels | means | {"pairs": len(group), "originals": group["original"].nunique()})
-    return pd.DataFrame(rows)
+    return per(*KEYS, "dimension", "perturbation")(_reasons)(_parts(pairs, KEYS))
+
+
+def _reasons(pairs: pd.DataFrame) -> dict[str, Any]:
+    columns = {
+        "f1_original": pairs["original_f1"],
+        "f1_perturbed": pairs["perturbed_f1"],
+        "f1_change": pairs["perturbed_f1"] - pairs["original_f1"],
+        "map": pairs["ap"],
+        "pcc": pairs["pcc"].where(pairs["kept"]),
+        "kept": pairs["kept"].astype(float).where(pairs["eligible"]),
+        "pcc_all": pairs["pcc"],
+    }
+    means = spans(columns, list(pairs["original"]))
+    counts = {"pairs": len(pairs), "originals": pairs["original"].nunique()}
+    return means | {"f1_delta": abs(means["f1_change"])} | counts
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from probekit.metrics import effective_units, estimate_row, resampled_means, share_ci
+from probekit.metrics import share_ci
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.probe import MASK
 from probekit.probes.rationales import CONTRASTS, DIMENSIONS, RationaleSet, rationale_statistics
 from probekit.report.published import numbers
-from probekit.report.tables import across, by, pick
+from probekit.report.tables import across, by, per, pick
 
 from notebooks.rationales import beside, paper
 from notebooks.rationales.beside import like_the_paper
+from notebooks.rationales.originals import Means
 from notebooks.rationales.paper import ALL, LEARNED, PARTS, UNLEARNED
 
 TOPS = {1: "First filling", 3: "One of the first three"}
@@ -32,6 +35,7 @@ CAPTIONS = {
     "statistics": "Sizes of the sets, and length of rationales over length of input",
 }
 Tables = Mapping[str, pd.DataFrame]
+Row = dict[str, Any]
 
 
 def tables(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -46,7 +50,7 @@ def tables(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> dict[
         "accuracy": accuracy(rows),
         "changes": changes(rows),
         "directions": directions(rows),
-        "outcomes": shares(sets, rows),
+        "outcomes": shares(rows, sets),
         "floors": floors(sets, rows),
         "statistics": statistics(sets),
     }
@@ -59,13 +63,20 @@ def statistics(sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
     ].reset_index(drop=True)
 
 
-def _groups(predictions: pd.DataFrame) -> Iterator[tuple[dict[str, str], pd.DataFrame]]:
-    """Rows of each set and model: all together, and, where there are several dimensions, each."""
-    for labels, rows in by(predictions, ["dataset", "model"]):
-        yield labels | {"dimension": ALL}, rows
-        present = [name for name in DIMENSIONS if (rows["dimension"] == name).any()]
-        for name in present if len(present) > 1 else ():
-            yield labels | {"dimension": name}, pick(rows, dimension=name)
+def per_dimension(function: Callable[..., Iterator[Row]]) -> Callable[..., pd.DataFrame]:
+    """``per`` set, model and dimension: first all records together, then, where there are several dimensions, each."""
+    table = per("dataset", "model", "dimension")(function)
+
+    @wraps(function)
+    def every(rows: pd.DataFrame, *args: Any) -> pd.DataFrame:
+        parts = []
+        for _, part in by(rows, ["dataset", "model"]):
+            present = [name for name in DIMENSIONS if (part["dimension"] == name).any()]
+            parts += [part.assign(dimension=ALL)]
+            parts += [pick(part, dimension=name) for name in present] if len(present) > 1 else []
+        return table(pd.concat(parts, ignore_index=True) if parts else rows, *args)
+
+    return every
 
 
 def _hits(rows: pd.DataFrame, top: int = 1) -> np.ndarray:
@@ -73,13 +84,13 @@ def _hits(rows: pd.DataFrame, top: int = 1) -> np.ndarray:
     return rows["rank"].between(1, top).to_numpy(dtype=float)
 
 
-def _share(hits: np.ndarray, rows: pd.DataFrame) -> dict[str, float]:
+def _share(hits: np.ndarray, rows: pd.DataFrame) -> Row:
     """``estimate, low, high`` of a share; originals are drawn with their perturbed records."""
-    share = share_ci(hits, rows["original"].tolist())
-    return {"estimate": share.estimate, "low": share.low, "high": share.high}
+    return share_ci(hits, rows["original"].tolist()).row()
 
 
-def accuracy(predictions: pd.DataFrame) -> pd.DataFrame:
+@per_dimension
+def accuracy(predictions: pd.DataFrame) -> Iterator[Row]:
     """Tables 4 and 8: the share of records with a gold among the first fillings.
 
     Returns:
@@ -88,14 +99,11 @@ def accuracy(predictions: pd.DataFrame) -> pd.DataFrame:
         are exact where no record, or every one, is right), ``estimate, low, high``, and ``unknown``, the share of
         records no gold of which the model's vocabulary can spell.
     """
-    table = []
-    for labels, every in _groups(predictions):
-        original = every["perturbation"] == "none"
-        for part, rows in zip(PARTS, (every, every[original], every[~original]), strict=True):
-            for top in TOPS if len(rows) else ():
-                counts = {"part": part, "top": top, "records": len(rows), "originals": rows["original"].nunique()}
-                table.append(labels | counts | _share(_hits(rows, top), rows) | {"unknown": rows["unknown"].mean()})
-    return pd.DataFrame(table)
+    original = predictions["perturbation"] == "none"
+    for part, rows in zip(PARTS, (predictions, predictions[original], predictions[~original]), strict=True):
+        for top in TOPS if len(rows) else ():
+            counts = {"part": part, "top": top, "records": len(rows), "originals": rows["original"].nunique()}
+            yield counts | _share(_hits(rows, top), rows) | {"unknown": rows["unknown"].mean()}
 
 
 def changes(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -104,23 +112,24 @@ def changes(predictions: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row per set, model, dimension (and ``all``) and ``top``: ``originals, estimate, low, high``.
     """
-    table = []
-    for labels, every in _groups(predictions):
-        rows = every[every["original"].isin(every.loc[every["perturbation"] != "none", "original"])]
-        perturbed = (rows["perturbation"] != "none").to_numpy()
-        for top in TOPS if len(rows) else ():
-            counts = {"top": top, "originals": rows["original"].nunique()}
-            table.append(labels | counts | _difference(rows, _hits(rows, top), perturbed))
     columns = ["dataset", "model", "dimension", "top", "originals", "estimate", "low", "high"]
-    return pd.DataFrame(table, columns=columns)
+    return _changes(predictions).reindex(columns=columns)
 
 
-def _difference(rows: pd.DataFrame, values: np.ndarray, member: np.ndarray) -> dict[str, float]:
+@per_dimension
+def _changes(predictions: pd.DataFrame) -> Iterator[Row]:
+    perturbed = predictions["perturbation"] != "none"
+    rows = predictions[predictions["original"].isin(predictions.loc[perturbed, "original"])]
+    for top in TOPS if len(rows) else ():
+        change = _difference(rows, _hits(rows, top), perturbed[rows.index].to_numpy())
+        yield {"top": top, "originals": rows["original"].nunique()} | change
+
+
+def _difference(rows: pd.DataFrame, values: np.ndarray, member: np.ndarray) -> Row:
     """Mean of the values of members less that of the others, with its interval over originals."""
-    included = np.column_stack([member, ~member])
-    drawn = resampled_means(np.column_stack([values, values]), rows["original"].tolist(), included)
-    units = min(effective_units(rows["original"][side].tolist()) for side in (member, ~member))
-    return estimate_row(values[member].mean() - values[~member].mean(), drawn[:, 0] - drawn[:, 1], units)
+    sides = np.column_stack([np.where(side, values, np.nan) for side in (member, ~member)])
+    means = Means.of(sides, rows["original"].tolist())
+    return dict(zip(("estimate", "low", "high"), means.measure(lambda of: of[..., 0] - of[..., 1]), strict=True))
 
 
 def directions(predictions: pd.DataFrame) -> pd.DataFrame:
@@ -130,15 +139,16 @@ def directions(predictions: pd.DataFrame) -> pd.DataFrame:
         Six rows per set with all dimensions, and model: ``claim, dataset, model, dimension, against, estimate``
         (accuracy in the one less that in the other)``, low, high, n`` (originals).
     """
-    table = []
-    for labels, rows in by(predictions, ["dataset", "model"]):
-        for better, other in product(LEARNED, UNLEARNED) if set(rows["dimension"]) >= set(DIMENSIONS) else ():
-            both = pick(rows, dimension=[better, other])
-            gap = _difference(both, _hits(both), (both["dimension"] == better).to_numpy())
-            named = {"claim": BETTER, **labels, "dimension": better, "against": other}
-            table.append(named | gap | {"n": both["original"].nunique()})
     columns = ["claim", "dataset", "model", "dimension", "against", "estimate", "low", "high", "n"]
-    return pd.DataFrame(table, columns=columns)
+    return _directions(predictions).reindex(columns=columns)
+
+
+@per("dataset", "model")
+def _directions(predictions: pd.DataFrame) -> Iterator[Row]:
+    for better, other in product(LEARNED, UNLEARNED) if set(predictions["dimension"]) >= set(DIMENSIONS) else ():
+        both = pick(predictions, dimension=[better, other])
+        gap = _difference(both, _hits(both), (both["dimension"] == better).to_numpy())
+        yield {"claim": BETTER, "dimension": better, "against": other} | gap | {"n": both["original"].nunique()}
 
 
 def outcomes(items: RationaleSet, predictions: pd.DataFrame) -> pd.Series:
@@ -162,19 +172,17 @@ def outcomes(items: RationaleSet, predictions: pd.DataFrame) -> pd.Series:
     return pd.Series(kinds, name="outcome")
 
 
-def shares(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> pd.DataFrame:
+@per_dimension
+def shares(predictions: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> Iterator[Row]:
     """What the first filling is, of every set and model by dimension.
 
     Returns:
         ``dataset, model, dimension, outcome`` (right, echo or other wrong)``, records, estimate, low, high``.
     """
-    table = []
-    for labels, rows in _groups(predictions):
-        kinds = outcomes(sets[labels["dataset"]], rows).reindex(rows["id"])
-        for outcome in (RIGHT, ECHO, WRONG):
-            share = _share((kinds == outcome).to_numpy(float), rows)
-            table.append(labels | {"outcome": outcome, "records": len(rows)} | share)
-    return pd.DataFrame(table)
+    fillings = outcomes(sets[predictions["dataset"].iloc[0]], predictions).reindex(predictions["id"])
+    for outcome in (RIGHT, ECHO, WRONG):
+        share = _share((fillings == outcome).to_numpy(float), predictions)
+        yield {"outcome": outcome, "records": len(predictions)} | share
 
 
 def floors(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> pd.DataFrame:
@@ -188,15 +196,17 @@ def floors(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame) -> pd.Da
         ``dataset, model, answer`` (the gold of most records), ``constant`` (their share), ``estimate, low, high``
         (accuracy of first fillings) and ``above`` (1 where ``low`` lies above ``constant``, else 0).
     """
-    table = []
-    for labels, rows in by(predictions[~predictions["perturbation"].isin(CONTRASTS)], ["dataset", "model"]):
-        items = sets[labels["dataset"]].items.set_index("id")
-        golds = Counter(gold.casefold() for name in rows["id"] for gold in set(items.loc[name, "golds"]))
-        answer, count = max(golds.items(), key=lambda pair: (pair[1], pair[0]))
-        constant, share = count / len(rows), _share(_hits(rows), rows)
-        above = int(share["low"] > constant)
-        table.append(labels | {"answer": answer, "constant": constant} | share | {"above": above})
-    return pd.DataFrame(table, columns=["dataset", "model", "answer", "constant", "estimate", "low", "high", "above"])
+    columns = ["dataset", "model", "answer", "constant", "estimate", "low", "high", "above"]
+    return _floor(predictions[~predictions["perturbation"].isin(CONTRASTS)], sets).reindex(columns=columns)
+
+
+@per("dataset", "model")
+def _floor(predictions: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> Row:
+    items = sets[predictions["dataset"].iloc[0]].items.set_index("id")
+    golds = Counter(gold.casefold() for name in predictions["id"] for gold in set(items.loc[name, "golds"]))
+    answer, count = max(golds.items(), key=lambda pair: (pair[1], pair[0]))
+    constant, share = count / len(predictions), _share(_hits(predictions), predictions)
+    return {"answer": answer, "constant": constant} | share | {"above": int(share["low"] > constant)}
 
 
 def judged(rows: pd.DataFrame, floors: pd.DataFrame) -> pd.DataFrame:

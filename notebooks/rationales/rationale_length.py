@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import product
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
-from probekit.metrics import effective_units, interval, resampled_means
+from probekit.metrics.decisions import Estimated
 from probekit.probes.rationales import DIMENSIONS, RationaleSet
 from probekit.report.tables import across, pick
 from probekit.report.text import title
 
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, Saliency
+from notebooks.rationales.originals import Array, Means, Statistic
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, LONG, SHORT
 from notebooks.rationales.prediction import floors, judged
 from notebooks.rationales.saliency import F1, KEYS, MAP, NO_MODEL, faithfulness, plausibility
@@ -24,14 +25,12 @@ MIDDLE = RATIOS.index(0.5)
 METRICS = (F1, MAP)
 LINES = (ATTENTION, GRADIENTS, RANDOM, ORACLE)
 MEAN = "mean of dimensions"
-SAMPLES = 2000
 SPANS = ["estimate", "low", "high", "above", "above_low", "above_high"]
 CAPTIONS = {
     "lengths": "F1 and MAP by the share of words taken as rationale, as they stand and less those of random scores",
     "directions": "The paper's sentences on its Figure 1, each as numbers above zero where it holds",
     "floors": "Accuracy of first fillings beside that of the best constant answer",
 }
-Array = npt.NDArray[np.float64]
 Tables = Mapping[str, pd.DataFrame]
 Measured = Sequence[tuple[Saliency, pd.DataFrame]]
 
@@ -71,42 +70,31 @@ def values(items: RationaleSet, saliency: pd.DataFrame | None) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-class Curves:
-    """Mean curves of the dimensions by one metric, and the same over samples of originals drawn with replacement.
+def curves(table: pd.DataFrame, metric: str) -> Means:
+    """The mean curve of each of ``dimensions_of`` by one metric: a column a dimension and ratio.
 
     Args:
         table: of ``values``, or a difference of two.
         metric: F1 or MAP.
-
-    Attributes:
-        dimensions: in the paper's order.
-        means: shape (dimensions, ratios).
-        drawn: shape (samples, dimensions, ratios); nan where a sample holds nothing of a dimension.
     """
+    rows = pick(table, metric=metric)
+    values = rows[list(RATIOS)].to_numpy(float)
+    members = [(rows["dimension"] == name).to_numpy() for name in dimensions_of(table, metric)]
+    means = Means.of(
+        np.hstack([np.where(member[:, None], values, np.nan) for member in members]), list(rows["original"])
+    )
+    return means._replace(at=np.concatenate([values[member].mean(0) for member in members]))  # without zeros between
 
-    def __init__(self, table: pd.DataFrame, metric: str) -> None:
-        rows = pick(table, metric=metric)
-        self.originals = {name: part["original"].tolist() for name, part in rows.groupby("dimension")}
-        self.dimensions = [name for name in DIMENSIONS if name in self.originals]
-        inside = [(rows["dimension"] == name).to_numpy() for name in self.dimensions]
-        curves, shape = rows[list(RATIOS)].to_numpy(float), (len(inside), len(RATIOS))
-        self.means, self.drawn = np.empty(shape), np.empty((SAMPLES, *shape))
-        if inside:
-            self.means = np.array([curves[member].mean(0) for member in inside])
-            included = np.repeat(np.array(inside).T, len(RATIOS), axis=1)
-            drawn = resampled_means(np.tile(curves, len(inside)), list(rows["original"]), included, SAMPLES)
-            self.drawn = drawn.reshape(SAMPLES, *shape)
 
-    def interval(self, drawn: Array, dimensions: Sequence[str]) -> tuple[float, float]:
-        """Of a number's draws; so sure as the dimension with the fewest originals, of those that it rests on."""
-        low, high, _ = interval(drawn, min(effective_units(self.originals[name]) for name in dimensions))
-        return low, high
+def dimensions_of(table: pd.DataFrame, metric: str) -> list[str]:
+    """The dimensions of which there are values by one metric, in the paper's order."""
+    return [name for name in DIMENSIONS if name in set(pick(table, metric=metric)["dimension"])]
 
-    def point(self, dimensions: Sequence[str], ratio: int) -> tuple[float, float, float]:
-        """The mean of some dimensions at one of ``RATIOS``, with its interval."""
-        places = [self.dimensions.index(name) for name in dimensions]
-        ends = self.interval(self.drawn[:, places, ratio].mean(1), dimensions)
-        return float(self.means[places, ratio].mean()), *ends
+
+def _point(means: Means, places: Sequence[int], ratio: int) -> Estimated:
+    """The mean of the dimensions at these places at one of ``RATIOS``, with its interval."""
+    columns = [place * len(RATIOS) + ratio for place in places]
+    return means.measure(lambda of: of[..., columns].mean(-1), columns)
 
 
 def above_chance(measured: Measured) -> list[pd.DataFrame]:
@@ -130,14 +118,16 @@ def lengths(measured: Measured) -> pd.DataFrame:
     rows: list[dict[str, object]] = []
     for (saliency, table), above in zip(measured, above_chance(measured), strict=True):
         for metric in METRICS:
-            own, lead = Curves(table, metric), Curves(above, metric)
-            groups = {name: [name] for name in own.dimensions}
-            for name, members in (groups | ({MEAN: own.dimensions} if len(groups) > 1 else {})).items():
-                n = sum(len(own.originals[dimension]) for dimension in members)
-                for place, ratio in enumerate(RATIOS):
-                    labels = {**saliency.about(), "dimension": name, "metric": metric, "ratio": ratio}
-                    spans = (*own.point(members, place), *lead.point(members, place))
-                    rows.append(labels | dict(zip(SPANS, spans, strict=True)) | {"n": n})
+            sizes = pick(table, metric=metric)["dimension"].value_counts()
+            dimensions = dimensions_of(table, metric)
+            groups = {name: [name] for name in dimensions}
+            groups |= {MEAN: dimensions} if len(groups) > 1 else {}
+            both = [curves(values, metric) for values in (table, above) if groups]
+            for (name, members), (place, ratio) in product(groups.items(), enumerate(RATIOS)):
+                labels = {**saliency.about(), "dimension": name, "metric": metric, "ratio": ratio}
+                places = [dimensions.index(member) for member in members]
+                spans = [number for means in both for number in _point(means, places, place)]
+                rows.append(labels | dict(zip(SPANS, spans, strict=True)) | {"n": sizes[members].sum()})
     return pd.DataFrame(rows, columns=[*KEYS, "dimension", "metric", "ratio", *SPANS, "n"])
 
 
@@ -154,37 +144,39 @@ def directions(measured: Measured) -> pd.DataFrame:
     """
     rows: list[dict[str, object]] = []
     for (saliency, table), above in zip(measured, above_chance(measured), strict=True):
-        for name, part in ((AS_IT_STANDS, table), (ABOVE, above)) if saliency.model else ():
-            curves = {metric: Curves(part, metric) for metric in METRICS}
-            if any(of.dimensions != list(DIMENSIONS) for of in curves.values()):
-                continue
+        whole = all(dimensions_of(table, metric) == [*DIMENSIONS] for metric in METRICS)
+        for name, values in ((AS_IT_STANDS, table), (ABOVE, above)) if saliency.model and whole else ():
+            means = {metric: curves(values, metric) for metric in METRICS}
             for claim, metric, what, dimensions, statistic in SENTENCES:
                 if name != ABOVE or claim != "003-12a":
-                    low, high = curves[metric].interval(statistic(curves[metric].drawn), dimensions)
+                    at = [DIMENSIONS.index(dimension) * len(RATIOS) for dimension in dimensions]
+                    number = means[metric].measure(statistic, at)
                     labels = {"claim": claim, **saliency.about(), "measured": name, "dimension": what}
-                    estimate = float(statistic(curves[metric].means))
-                    rows.append(labels | {"estimate": estimate, "low": low, "high": high})
-    columns = ["claim", *KEYS, "measured", "dimension", "estimate", "low", "high"]
+                    rows.append(labels | dict(zip(SPANS[:3], number, strict=True)))
+    columns = ["claim", *KEYS, "measured", "dimension", *SPANS[:3]]
     return pd.DataFrame(rows, columns=columns).sort_values("claim", kind="stable", ignore_index=True)
-
-
-Statistic = Callable[[Array], Array]  # of curves of shape (..., dimensions, ratios)
 
 
 def _rise(name: str, start: int, end: int) -> Statistic:
     """How much a dimension's curve rises from one ratio to another."""
     place = DIMENSIONS.index(name)
-    return lambda curves: np.asarray(curves[..., place, end] - curves[..., place, start])
+    return lambda means: _curves(means)[..., place, end] - _curves(means)[..., place, start]
+
+
+def _curves(means: Array) -> Array:
+    """In shape (..., dimensions, ratios)."""
+    return means.reshape(*means.shape[:-1], len(DIMENSIONS), len(RATIOS))
 
 
 def _slower(first: str, second: str) -> Statistic:
     """How much less the first dimension's curve rises over all ratios than the second's."""
     one, other = _rise(first, 0, -1), _rise(second, 0, -1)
-    return lambda curves: np.asarray(other(curves) - one(curves))
+    return lambda means: other(means) - one(means)
 
 
-def _first_half(curves: Array) -> Array:
+def _first_half(means: Array) -> Array:
     """Mean rise over the dimensions from the first ratio to the middle."""
+    curves = _curves(means)
     return np.asarray((curves[..., MIDDLE] - curves[..., 0]).mean(-1))
 
 

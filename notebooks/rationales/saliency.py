@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -22,7 +23,7 @@ from probekit.metrics.rationale import (
 )
 from probekit.probes.probe import MASK
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation, rationale_statistics
-from probekit.report.tables import across, by, cell, pick
+from probekit.report.tables import across, by, cell, per, pick
 from probekit.report.text import number, title
 from probekit.scoring.saliency import random_saliency
 
@@ -240,6 +241,7 @@ def tables(
         seed: of the bootstrap and of random scores.
     """
     scored = [(saliency, values(sets[saliency.dataset], saliency.table, seed)) for saliency in saliencies]
+    incomplete = errors(saliencies)
     return {
         "interpretability": interpretability(scored, seed),
         "contrasts": contrasts(scored, filled_rightly(sets, predictions), seed),
@@ -248,8 +250,8 @@ def tables(
         "erasure": erasure.means(losses, seed),
         "erased": erasure.contrasts(losses, seed),
         "floors": floors(sets, predictions),
-        "completeness": completeness(saliencies),
-        "errors": errors(saliencies),
+        "completeness": completeness(incomplete),
+        "errors": incomplete,
         "words": words(sets, predictions, saliencies),
         "scores": word_scores(saliencies),
     }
@@ -284,17 +286,15 @@ def by_outcome(
     """
     rows = []
     for saliency, metrics in scored:
-        if saliency.weights != TRAINED or F1 not in metrics:
-            continue
-        labels, items = {"dataset": saliency.dataset, "model": saliency.model}, sets[saliency.dataset]
-        chance = plausibility(items, None)
-        filled = outcomes(items, pick(predictions, **labels)).reindex(chance["id"]).to_numpy()
-        for outcome in (RIGHT, ECHO, WRONG):
-            member = filled == outcome
-            if member.any():
-                cells = {"method": saliency.method, "outcome": outcome, "n": int(member.sum())}
-                cells |= metrics[F1].mean(member, seed) | {"chance": float(chance["f1"][member].mean())}
-                rows.append(labels | cells)
+        if saliency.weights == TRAINED and F1 in metrics:
+            labels, items = {"dataset": saliency.dataset, "model": saliency.model}, sets[saliency.dataset]
+            chance = plausibility(items, None)
+            filled = outcomes(items, pick(predictions, **labels)).reindex(chance["id"]).to_numpy()
+            for outcome in [name for name in (RIGHT, ECHO, WRONG) if name in filled]:
+                member = filled == outcome
+                row = labels | {"method": saliency.method, "outcome": outcome, "n": int(member.sum())}
+                row |= metrics[F1].mean(member, seed)
+                rows.append(row | {"chance": float(chance["f1"][member].mean())})
     return pd.DataFrame(rows)
 
 
@@ -344,14 +344,14 @@ def against(scored: Scored, seed: int = 0) -> pd.DataFrame:
     Returns:
         ``dataset, first, second, method, metric, estimate, low, high`` over all dimensions; empty for more models.
     """
-    asked: dict[tuple[str, str], dict[str, Mapping[str, Values]]] = {}
+    kinds = defaultdict[tuple[str, str], list[tuple[str, Mapping[str, Values]]]](list)
     for saliency, metrics in scored:
         if saliency.weights == TRAINED:
-            asked.setdefault((saliency.dataset, saliency.method), {})[saliency.model] = metrics
+            kinds[saliency.dataset, saliency.method].append((saliency.model, metrics))
     rows = []
-    for (dataset, method), models in asked.items():
+    for (dataset, method), models in kinds.items():
         if len(models) == 2:
-            (first, one), (second, other) = models.items()
+            (first, one), (second, other) = models
             labels = {"dataset": dataset, "first": first, "second": second, "method": method}
             for metric in [name for name in (F1, MAP) if name in one and name in other]:
                 gap = one[metric].less(other[metric])
@@ -371,18 +371,16 @@ def errors(saliencies: Sequence[Saliency]) -> pd.DataFrame:
     return _stacked(explained, ["dataset", "model", "weights", "id", "change", "error"])
 
 
-def completeness(saliencies: Sequence[Saliency]) -> pd.DataFrame:
-    """The distribution of these errors: ``dataset, model, weights, records, median, p90, p99, largest, below_1``.
+@per("dataset", "model", "weights")
+def completeness(errors: pd.DataFrame) -> dict[str, float]:
+    """The distribution of ``errors``: ``dataset, model, weights, records, median, p90, p99, largest, below_1``.
 
     ``below_1`` is the share of records whose error is below one percent of the change that is explained.
     """
-    rows = []
-    for labels, table in by(errors(saliencies), ["dataset", "model", "weights"]):
-        error = table["error"].dropna()
-        p50, p90, p99 = error.quantile([0.5, 0.9, 0.99])
-        shares = {"median": p50, "p90": p90, "p99": p99, "largest": error.max(), "below_1": (error < BOUND).mean()}
-        rows.append(labels | {"records": len(error)} | shares)
-    return pd.DataFrame(rows)
+    error = errors["error"].dropna()
+    p50, p90, p99 = error.quantile([0.5, 0.9, 0.99])
+    ends = {"largest": error.max(), "below_1": (error < BOUND).mean()}
+    return {"records": len(error), "median": p50, "p90": p90, "p99": p99} | ends
 
 
 def words(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencies: Sequence[Saliency]) -> pd.DataFrame:
@@ -405,13 +403,12 @@ def words(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencie
             predicted = predicted_rationale(record["words"], scores["scores"], ratio)
             ranks = {place: rank for rank, place in enumerate(predicted, 1)}
             score_of = dict(zip(scores["positions"], scores["scores"], strict=True))
-            labels = {"dataset": dataset, "id": record["id"], "dimension": record["dimension"]}
-            labels |= {"context": record["context"], "golds": ", ".join(record["golds"]), "model": model}
-            labels |= {"method": saliency.method, "predicted": filled[dataset, model, record["id"]]}
+            labels = {"dataset": dataset, **{name: record[name] for name in ("id", "dimension", "context")}}
+            labels |= {"golds": ", ".join(record["golds"]), "model": model, "method": saliency.method}
+            labels |= {"predicted": filled[dataset, model, record["id"]]}
             for place, word in enumerate(record["words"]):
-                weight = {"place": place, "word": word, "score": score_of.get(place, NAN)}
-                marks = {"rank": ranks.get(place, NAN), "marked": int(place in record["rationales"][0])}
-                rows.append(labels | weight | marks)
+                row = labels | {"place": place, "word": word, "score": score_of.get(place, NAN)}
+                rows.append(row | {"rank": ranks.get(place, NAN), "marked": int(place in record["rationales"][0])})
     return pd.DataFrame(rows)
 
 
@@ -437,18 +434,22 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 # ---- for reading ----------------------------------------------------------------------------------------------------
 
 
+@per("Model", "Method")
+def _by_outcome(cells: pd.DataFrame) -> dict[str, str]:
+    return {row["outcome"]: row["shown"] for row in cells.to_dict("records")}
+
+
 def by_filling(tables: Tables, dataset: str) -> pd.DataFrame:
     """F1 by what is filled in: models and methods down, outcomes across, and what chance gives."""
-    rows = []
-    for model, part in by(pick(tables["outcomes"], dataset=dataset), ["model"]):
-        name = {"Model": title(model["model"])}
-        for method, cells in by(part, ["method"]):
-            shown = _enough(cells).set_index("outcome").to_dict("index")
-            rows.append(name | {"Method": method["method"]} | {key: cell(row, digits=2) for key, row in shown.items()})
-        counts = part.drop_duplicates("outcome").set_index("outcome")
-        rows.append(name | {"Method": RANDOM} | {key: number(value, 2) for key, value in counts["chance"].items()})
-        rows.append(name | {"Method": "records"} | {key: str(value) for key, value in counts["n"].items()})
-    return pd.DataFrame(rows).fillna("–")
+    cells = _enough(pick(tables["outcomes"], dataset=dataset))
+    parts = []
+    for model, part in by(cells.rename(columns={"method": "Method"}), ["model"]):
+        alike = part.drop_duplicates("outcome")
+        part = part.assign(shown=[cell(row, digits=2) for row in part.to_dict("records")])
+        chance = alike.assign(Method=RANDOM, shown=[number(value, 2) for value in alike["chance"]])
+        counts = alike.assign(Method="records", shown=alike["n"].astype(str))
+        parts.append(pd.concat([part, chance, counts]).assign(Model=title(model["model"])))
+    return _by_outcome(pd.concat(parts)).fillna("–")
 
 
 def chart(tables: Tables, demo: bool) -> pd.DataFrame:

@@ -21,6 +21,7 @@ from probekit.scoring.saliency import oracle_saliency
 from notebooks.rationales import changed, text
 from notebooks.rationales import perturbations as page
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, TRAINED, Saliency
+from notebooks.rationales.originals import Means
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS
 from notebooks.rationales.perturbations import ALL
 
@@ -85,8 +86,9 @@ def test_an_unmarked_set_has_no_f1() -> None:
 
 
 def test_values_that_are_not_numbers_do_not_count() -> None:
-    means, drawn = changed.drawn_means([[1.0, np.nan], [3.0, 5.0]], ["a", "b"])
-    assert means.tolist() == [2, 5]
+    means = Means.of([[1.0, np.nan], [3.0, 5.0]], ["a", "b"])
+    drawn = means.drawn
+    assert means.at.tolist() == [2, 5] and np.isnan(means.measure(lambda of: of[..., 0])[1])  # two tell too little
     assert set(np.unique(drawn[:, 0])) == {1, 2, 3} and set(np.unique(drawn[~np.isnan(drawn[:, 1]), 1])) == {5}
 
 

@@ -74,12 +74,12 @@ def test_what_a_wrong_filling_is() -> None:
     table["predictions"] = [
         ["Books"] if name == second else row for name, row in zip(table["id"], table["predictions"], strict=True)
     ]
-    shares = pick(prediction.shares({"own/en": items}, table), dimension="all").set_index("outcome")["estimate"]
+    shares = pick(prediction.shares(table, {"own/en": items}), dimension="all").set_index("outcome")["estimate"]
     assert shares["right"] * len(table) == pytest.approx(1) and shares["echo"] * len(table) == pytest.approx(1)
     assert shares.sum() == pytest.approx(1)
-    said = text.echoes({"outcomes": prediction.shares({"own/en": items}, table)}, "own/en")
+    said = text.echoes({"outcomes": prediction.shares(table, {"own/en": items})}, "own/en")
     assert said == "Of the wrong first fillings 0 of 100 for m only repeat a word of the text."
-    few = prediction.shares({"own/en": items}, table)
+    few = prediction.shares(table, {"own/en": items})
     few["records"] = 14
     few["estimate"] = few["outcome"].map({"right": 9 / 14, "echo": 1 / 14}).fillna(4 / 14)  # 5 wrong
     assert "20 of 100 for m" in text.echoes({"outcomes": few}, "own/en")

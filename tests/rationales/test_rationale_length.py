@@ -92,9 +92,9 @@ def test_a_dimension_has_its_own_records_in_every_sample() -> None:
         {"original": ["a", "a", "b", "c"], "dimension": ["semantics", "semantics", "grammar", "grammar"]}
     ).assign(metric="F1")
     values[list(RATIOS)] = np.repeat([[1.0], [1.0], [3.0], [5.0]], len(RATIOS), axis=1)
-    curves = page.Curves(values, "F1")
-    assert curves.dimensions == ["grammar", "semantics"] and curves.means[:, 0].tolist() == [4, 1]
-    drawn = curves.drawn
+    means = page.curves(values, "F1")
+    assert page.dimensions_of(values, "F1") == ["grammar", "semantics"] and means.at[[0, 10]].tolist() == [4, 1]
+    drawn = means.drawn.reshape(-1, 2, len(RATIOS))
     first = drawn[:, 0, 0][np.isfinite(drawn[:, 0, 0])]
     assert np.nanmax(drawn[:, 1]) == np.nanmin(drawn[:, 1]) == 1 and {3.0, 4.0, 5.0} <= set(first.round(6))
     assert np.isnan(drawn[:, 1]).any()  # a sample may hold none of its only original
