@@ -6,7 +6,7 @@ claim that the printed numbers can decide.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Iterable, Mapping
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import Any, TypeVar
 
@@ -210,19 +210,17 @@ def _gain(k: str) -> pd.Series:
     return table2()[f"with context {k}"] - table2()[f"without context {k}"]
 
 
-def context_tests() -> list[Row]:
+def context_tests() -> Iterator[Row]:
     """Accuracy with context against that without, and of biomedical models against general ones."""
-    rows: list[Row] = []
     for k, claim in (("acc@1", "002-05a"), ("acc@5", "002-05b")):
         what = f"{k}: with less without context"
-        rows.append((claim, "Context raises accuracy", what, "model", "above", paired(_gain(k))))
+        yield claim, "Context raises accuracy", what, "model", "above", paired(_gain(k))
     for k in ("acc@1", "acc@5"):
         column = table2()[f"without context {k}"]
         general = column.index.isin(list(STARTS))
         said = "Without context biomedical models score lower than general ones"
         result = apart(column[~general], column[general])
-        rows.append(("002-04i", said, f"{k}: biomedical less general models", "model", "below", result))
-    return rows
+        yield "002-04i", said, f"{k}: biomedical less general models", "model", "below", result
 
 
 def gains(share: str) -> pd.Series:
@@ -231,9 +229,8 @@ def gains(share: str) -> pd.Series:
     return rows[BIOMEDICAL] - rows[GENERAL]
 
 
-def domain_tests() -> list[Row]:
+def domain_tests() -> Iterator[Row]:
     """Biomedical against general models, and those with clinical text on top against those without."""
-    rows: list[Row] = []
     for share, name, claim, said, side in (
         (UNDERSTAND, "U", "002-09a", "Text of the domain adds knowledge: a higher U", "above"),
         (MISUNDERSTAND, "M", "", "Text of the domain adds knowledge: a lower M", "below"),
@@ -242,8 +239,8 @@ def domain_tests() -> list[Row]:
     ):  # fmt: skip
         values = pick(shares(), share=share).groupby("text")["value"]
         what, result = f"{name}: biomedical less general models", apart(*map(values.get_group, (BIOMEDICAL, GENERAL)))
-        rows.append((claim, said, what, "model", side, result))
-        rows.append((claim, said, f"{what}, of one start", "start", side, paired(gains(share))))
+        yield claim, said, what, "model", side, result
+        yield claim, said, f"{what}, of one start", "start", side, paired(gains(share))
     table = table3().drop(index=list(STARTS))
     clinical = table.index.isin(CLINICAL)
     for name, claim, said, side in (
@@ -251,13 +248,11 @@ def domain_tests() -> list[Row]:
         ("M", "", "Clinical text on top adds knowledge: a lower M", "below"),
     ):
         result = apart(table.loc[clinical, name], table.loc[~clinical, name])
-        rows.append((claim, said, f"{name}: models with MIMIC-III less those without", "model", side, result))
-    return rows
+        yield claim, said, f"{name}: models with MIMIC-III less those without", "model", side, result
 
 
-def size_tests() -> list[Row]:
+def size_tests() -> Iterator[Row]:
     """Larger against smaller models of one kind."""
-    rows: list[Row] = []
     for table, where, pairs, claims in (
         (table2(), "Table 2", LARGER[:3], ("", "")),
         (table3(), "Table 3", LARGER, ("002-08a", "002-08b")),
@@ -265,8 +260,7 @@ def size_tests() -> list[Row]:
         for name, side, claim in zip("UM", ("above", "below"), claims, strict=True):
             change = [table.loc[large, name] - table.loc[small, name] for small, large in pairs]
             what = f"{where}, {name}: larger less smaller model"
-            rows.append((claim, "Large models are always better", what, "pair", side, paired(change)))
-    return rows
+            yield claim, "Large models are always better", what, "pair", side, paired(change)
 
 
 def opposite_tests() -> list[Row]:
@@ -318,7 +312,7 @@ def listed(values: pd.Series, signed: bool = False) -> str:
     return ", ".join(f"{name} {'+' * (signed and value > 0)}{show(round(value, 4))}" for name, value in parts)
 
 
-def tested(claim: str, tests: Callable[[], list[Row]], *beside: str) -> Finding:
+def tested(claim: str, tests: Callable[[], Iterable[Row]], *beside: str) -> Finding:
     """Do the tests of page 29 on a sentence bear it out, those of one statement being one family (see ``decided``)?
 
     It is consistent where all of them that can decide agree, inconsistent where one contradicts, and else not

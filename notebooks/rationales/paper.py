@@ -6,7 +6,7 @@ with*, *smaller gap*) is decided by ``tests``, whose units are the paper's model
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import product
 from typing import Any
@@ -134,26 +134,25 @@ def _languages(chinese: pd.DataFrame, english: pd.DataFrame) -> Tested:
     return apart(chinese.mean(axis=1), english.mean(axis=1))
 
 
-def method_tests() -> list[Row]:
+def method_tests() -> Iterator[Row]:
     """Whether attention is ahead of integrated gradients, over models of both languages, and by which metric more."""
-    rows: list[Row] = []
     said, claims = "Attention outperforms integrated gradients", {"F1": "003-08a", "MAP": "003-08b", "PCC": "003-08d"}
     for metric, claim in claims.items():
         found = _both(gap(code, metric) for code in LANGUAGES)
-        rows.append((claim, said, f"{metric}, both languages", "model", "above", found))
+        yield claim, said, f"{metric}, both languages", "model", "above", found
     for dimension in DIMENSIONS:
         found = paired(pd.concat([gap(code, "F1")[dimension] for code in LANGUAGES]))
         what = f"F1, {dimension}, both languages"
-        rows.append(("", f"{said} in F1 in every dimension", what, "model", "above", found))
+        yield "", f"{said} in F1 in every dimension", what, "model", "above", found
     further = f"{HERE}in F1 attention is further ahead in Chinese"
     found = _languages(gap("zh", "F1"), gap("en", "F1"))
-    rows.append(("", further, "Chinese less English models", "model", "above", found))
+    yield "", further, "Chinese less English models", "model", "above", found
     nearer = _both(gap(code, "MAP").abs() - gap(code, "PCC").abs() for code in LANGUAGES)
     smaller = f"{HERE}the two methods differ less in PCC than in MAP, in both languages"
-    return [*rows, ("", smaller, "size of the difference: MAP less PCC", "model", "above", nearer)]
+    yield "", smaller, "size of the difference: MAP less PCC", "model", "above", nearer
 
 
-def length_tests() -> list[Row]:
+def length_tests() -> Iterator[Row]:
     """Whether F1 and MAP go with the length of rationales: the five dimensions of each language are the units, whatever
     the number of models, which all see the same items."""
     measures = {(code, method): with_share(code, method) for code, method in product(LANGUAGES, METHODS)}
@@ -165,18 +164,14 @@ def length_tests() -> list[Row]:
 
     longer, too = "goes with the length of the rationale", f"{HERE}so does F1 above that of random words"
     over, chosen = "r over dimensions", f"{HERE}models choose the words that people mark more often than chance does"
-    rows: list[Row] = [
-        ("003-12g", f"F1 {longer}", over, "dimension", "above", with_length("F1", *METHODS)),
-        ("", too, f"{over}, F1 less that of random words", "dimension", "above", with_length("above", *METHODS)),
-        ("", too, f"{over}, as a share of the room left", "dimension", "above", with_length("room", *METHODS)),
-    ]
+    yield "003-12g", f"F1 {longer}", over, "dimension", "above", with_length("F1", *METHODS)
+    for measure, what in (("above", "F1 less that of random words"), ("room", "as a share of the room left")):
+        yield "", too, f"{over}, {what}", "dimension", "above", with_length(measure, *METHODS)
     for method in METHODS:
-        r = with_length("MAP", method)
-        rows.append(("003-12h", f"MAP {longer}", f"{over}, {method}", "dimension", "above", r))
+        yield "003-12h", f"MAP {longer}", f"{over}, {method}", "dimension", "above", with_length("MAP", method)
     for method in METHODS:
         found = _both(measures[code, method]["above"] for code in LANGUAGES)
-        rows.append(("", chosen, f"F1 less that of random words, {method}", "model", "above", found))
-    return rows
+        yield "", chosen, f"F1 less that of random words, {method}", "model", "above", found
 
 
 def accuracy_tests() -> list[Row]:
@@ -216,7 +211,7 @@ def _others(table: pd.DataFrame) -> pd.DataFrame:
     return table.drop(columns=TRANSFORMED)
 
 
-def size_tests() -> list[Row]:
+def size_tests() -> Iterator[Row]:
     """Whether the larger of two models is explained worse, and predicts better: a unit is a pair of them."""
 
     def base_less_large(*parts: Mapping[str, pd.DataFrame]) -> Tested:
@@ -226,13 +221,12 @@ def size_tests() -> list[Row]:
         ]
         return paired(np.mean(means, axis=1))
 
-    said, rows = "A larger model is no better explained", list[Row]()
+    said, more = "A larger model is no better explained", "The larger model predicts better"
     for metric in ("F1", "MAP"):
         found = base_less_large(*({code: scores(code, metric, method) for code in LANGUAGES} for method in METHODS))
-        rows.append(("", said, f"{metric}: base less large model", "pair", "above", found))
+        yield "", said, f"{metric}: base less large model", "pair", "above", found
     gains = base_less_large({code: -accuracy(code) for code in LANGUAGES})
-    more = "The larger model predicts better"
-    return [*rows, ("003-17a", more, "top 1, points: large less base model", "pair", "above", gains)]
+    yield "003-17a", more, "top 1, points: large less base model", "pair", "above", gains
 
 
 # ---- does a sentence follow from the printed cells? -----------------------------------------------------------------
