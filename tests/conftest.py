@@ -197,6 +197,14 @@ def writer(family: str, name: str) -> Model:
     return Model(f"{family} ({name})", kind, network.float().eval(), tokenizer)
 
 
+def flat(model: Model) -> Model:
+    """The same model with every score equal: nothing but ties."""
+    network = type(model.network)(model.network.config).eval()
+    for parameter in network.parameters():
+        torch.nn.init.zeros_(parameter)
+    return Model("flat", model.kind, network, model.tokenizer)
+
+
 HEADS = {"mamba_n_heads": 4, "mamba_d_head": 16, "mamba_d_state": 8, "mamba_n_groups": 1}
 EXPERTS = {"num_experts": 2, "num_experts_per_tok": 1, "moe_intermediate_size": 16}
 LINEAR = {f"linear_{what}": n for what, n in [("key_head_dim", 8), ("value_head_dim", 8), ("num_key_heads", 2)]}

@@ -8,51 +8,27 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-import transformers
 from conftest import wordpiece
+from test_padding import made
 
 from probekit.errors import ModelError
 from probekit.models import Model
 from probekit.scoring.forward import Row
 from probekit.scoring.saliency.attention import attention_scores
 
-SMALL: dict[str, Any] = {
-    "hidden_size": 32,
-    "num_hidden_layers": 2,
-    "num_attention_heads": 4,
-    "intermediate_size": 48,
-    "max_position_embeddings": 64,
-}
-GROUPS = dict.fromkeys(("q_groups", "k_groups", "v_groups", "post_attention_groups", "intermediate_groups"), 1)
-OTHERS = {
-    "RoFormer": {"embedding_size": 32},
-    "DebertaV2": {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": 16},
-    "Deberta": {"relative_attention": True, "pos_att_type": ["c2p", "p2c"], "max_relative_positions": 16},
-    "ModernBert": {"local_attention": 8},
-    "MPNet": {},
-    "SqueezeBert": {"embedding_size": 32, "output_groups": 1, **GROUPS},
-    "EuroBert": {"num_key_value_heads": 4},
-}
+FAMILIES = ["RoFormer", "DebertaV2", "Deberta", "ModernBert", "MPNet", "SqueezeBert", "EuroBert"]
 ROWS = [Row([2, 20, 30, 4, 40, 3], [3]), Row([2, 21, 4, 4, 3], [2, 3]), Row([2, 4, 50, 51, 52, 53, 54, 3], [1])]
 
 
-def made(family: str, **extra: Any) -> Model:
+def model_of(family: str) -> Model:
     tokenizer = wordpiece(True)
-    special = {"pad_token_id": 0, "bos_token_id": 2, "cls_token_id": 2, "eos_token_id": 3, "sep_token_id": 3}
-    config = getattr(transformers, f"{family}Config")(**SMALL, **special, vocab_size=len(tokenizer), **extra)
-    torch.manual_seed(0)
-    network = getattr(transformers, f"{family}ForMaskedLM")(config).eval()
-    with torch.no_grad():
-        for name, weight in network.named_parameters():
-            if weight.dim() == 2 and "embed" not in name:
-                weight.mul_(8)  # small weights attend evenly to all, and any scores would do
-    return Model(family, "masked", network, tokenizer)
+    return Model(family, "masked", made(family, tokenizer), tokenizer)
 
 
-@pytest.mark.parametrize("family", OTHERS)
+@pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("heads", ["mean", "sum"])
 def test_attention_is_what_the_network_returns(family: str, heads: Any) -> None:
-    model = made(family, **OTHERS[family])
+    model = model_of(family)
     before = model.network.config._attn_implementation
     eager: Any = copy.deepcopy(model.network)
     eager.set_attn_implementation("eager")
@@ -72,11 +48,11 @@ def test_attention_is_what_the_network_returns(family: str, heads: Any) -> None:
 @pytest.mark.parametrize("family", ["RoFormer", "DebertaV2"])
 def test_scores_before_the_softmax_are_refused_where_they_are_not_known(family: str) -> None:
     with pytest.raises(ModelError, match="does not follow from its queries and keys alone"):
-        list(attention_scores(made(family, **OTHERS[family]), ROWS, pre_softmax=True))
+        list(attention_scores(model_of(family), ROWS, pre_softmax=True))
 
 
 def test_a_network_without_attention_says_so() -> None:
-    model = made("MPNet")
+    model = model_of("MPNet")
     network: Any = model.network
     network.base_model.register_forward_hook(lambda _module, _args, output: output.__setitem__("attentions", None))
     with pytest.raises(ModelError, match="does not return its attention"):

@@ -2,17 +2,14 @@
 
 import logging
 from collections import Counter
-from functools import cache
 
 import naive
 import pytest
 import torch
 import transformers
-from conftest import REAL_DATA, SHAPES, TEXT, UNSHARED, small, unshared
-from transformers import AutoTokenizer
+from conftest import UNSHARED, small, unshared, writer
 
 import probekit as pk
-from probekit.demo.training.vocabulary import train_tokenizer
 from probekit.errors import ModelError, ProbeError
 from probekit.models import Model
 from probekit.scoring.completions import beams, mining
@@ -27,36 +24,8 @@ PROMPTS = [
 ]
 K, TOKENS = 4, 5
 MASKED = [("bert", "own"), ("bert", "bert-base-uncased"), ("roberta", "roberta-base"), ("albert", "albert-base-v2")]
-WRITERS = [("llama", ""), ("t5", ""), ("gpt2", "tokenizers/gpt2"), ("opt", "tokenizers/opt-125m")]
+WRITERS = [("llama", "zoo"), ("t5", "zoo"), ("gpt2", "tokenizers/gpt2"), ("opt", "tokenizers/opt-125m")]
 WRITERS += [("llama", "models/TinyStories-656K"), ("t5", "tokenizers/t5-small")]
-
-
-@cache
-def writer(family: str, vocabulary: str) -> Model:
-    """A random causal or seq2seq model with a vocabulary made here, or a published one."""
-    if not vocabulary:
-        tokenizer = train_tokenizer(SHAPES[family], TEXT)
-    elif (REAL_DATA / vocabulary).is_dir():
-        tokenizer = AutoTokenizer.from_pretrained(REAL_DATA / vocabulary)
-    else:
-        pytest.skip(f"the vocabulary {vocabulary} is looked for in PROBEKIT_DATA and is not there")
-    common = {"vocab_size": len(tokenizer), "pad_token_id": tokenizer.pad_token_id, "initializer_range": 0.3}
-    common |= {"bos_token_id": tokenizer.bos_token_id, "eos_token_id": tokenizer.eos_token_id}
-    wide = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "max_position_embeddings": 130}
-    torch.manual_seed(7)
-    if family == "llama":
-        network = transformers.LlamaForCausalLM(transformers.LlamaConfig(intermediate_size=64, **wide, **common))
-    elif family == "opt":
-        network = transformers.OPTForCausalLM(
-            transformers.OPTConfig(ffn_dim=64, word_embed_proj_dim=32, init_std=0.3, **wide, **common)
-        )
-    elif family == "gpt2":
-        network = transformers.GPT2LMHeadModel(transformers.GPT2Config(n_embd=32, n_layer=2, n_head=4, **common))
-    else:
-        sizes = {"d_model": 32, "d_kv": 8, "d_ff": 64, "num_layers": 2, "num_heads": 4, "decoder_start_token_id": 0}
-        network = transformers.T5ForConditionalGeneration(transformers.T5Config(**sizes, **common))
-    kind = "seq2seq" if family == "t5" else "causal"
-    return Model(f"{family} ({vocabulary})", kind, network.eval(), tokenizer)
 
 
 def looped(model: Model, text: str, stops: set[int] = frozenset(), k: int = K) -> list[tuple[str, float, int]]:
@@ -114,7 +83,7 @@ def test_beams_of_networks_without_a_shared_cache_are_those_of_a_plain_search(fa
 
 @pytest.mark.parametrize("family", ["llama", "t5"])
 def test_one_completion_is_the_best_of_two_beams(family):
-    model = writer(family, "")
+    model = writer(family, "zoo")
     found = pk.top_completions(model, PROMPTS, k=1, tokens=TOKENS)
     for number, text in enumerate(PROMPTS):
         compare(found[found["prompt_id"] == number], looped(model, text, k=2)[:1])
@@ -122,7 +91,7 @@ def test_one_completion_is_the_best_of_two_beams(family):
 
 @pytest.mark.parametrize("family", ["llama", "t5"])
 def test_texts_that_end_early_compete_by_their_mean(family, monkeypatch):
-    model = writer(family, "")
+    model = writer(family, "zoo")
     real, written = beams._generate, []
     monkeypatch.setattr(beams, "_generate", lambda *asked: written.append(real(*asked)) or written[-1])
     pk.top_completions(model, PROMPTS, k=K, tokens=TOKENS)
@@ -140,7 +109,7 @@ def test_texts_that_end_early_compete_by_their_mean(family, monkeypatch):
     assert (mean[:, :-1] >= mean[:, 1:]).all()
 
 
-@pytest.mark.parametrize("model", [("bert", "own"), ("llama", ""), ("t5", "")], ids=lambda m: m[0])
+@pytest.mark.parametrize("model", [("bert", "own"), ("llama", "zoo"), ("t5", "zoo")], ids=lambda m: m[0])
 def test_neither_order_nor_batches_decide_and_nothing_is_asked_twice(model, tmp_path, monkeypatch):
     model = small(*model) if model[0] == "bert" else writer(*model)
     monkeypatch.setattr(mining, "SHARD_ROWS", 2 if model.kind == "masked" else 2 * K)
@@ -166,7 +135,7 @@ def test_neither_order_nor_batches_decide_and_nothing_is_asked_twice(model, tmp_
 
 
 def test_memory_that_runs_out_halves_the_batch(monkeypatch, caplog):
-    model, real, sizes = writer("llama", ""), beams._generate, []
+    model, real, sizes = writer("llama", "zoo"), beams._generate, []
     whole = pk.top_completions(model, PROMPTS, K, TOKENS)
 
     def scarce(model, rows, *rest):
@@ -183,7 +152,7 @@ def test_memory_that_runs_out_halves_the_batch(monkeypatch, caplog):
 
 
 def test_settings_beside_a_checkpoint_do_not_count(monkeypatch):
-    model = writer("llama", "")
+    model = writer("llama", "zoo")
     plain = pk.top_completions(model, PROMPTS, K, TOKENS)
     for name, value in {"do_sample": True, "repetition_penalty": 3.0, "length_penalty": -2.0, "min_length": 90}.items():
         monkeypatch.setattr(model.network.generation_config, name, value)
@@ -200,12 +169,12 @@ def test_special_tokens_are_answers_on_demand():
 
 
 def test_where_spaces_belong_is_read_from_the_vocabulary():
-    assert not spaces_end_words(writer("llama", "")) and not spaces_end_words(writer("gpt2", "tokenizers/gpt2"))
+    assert not spaces_end_words(writer("llama", "zoo")) and not spaces_end_words(writer("gpt2", "tokenizers/gpt2"))
     assert spaces_end_words(writer("llama", "models/TinyStories-656K"))
 
 
 def test_a_prompt_too_long_keeps_its_end():
-    model = writer("llama", "")
+    model = writer("llama", "zoo")
     short = " ".join(["old town"] * 150) + " [MASK]."
     found = pk.top_completions(model, ["He never spoke. " + short, "She did. " + short], K, TOKENS)
     assert found.attrs["counts"]["distinct prompts"] == 1
@@ -213,7 +182,7 @@ def test_a_prompt_too_long_keeps_its_end():
 
 
 def test_what_cannot_be_asked_is_refused(monkeypatch):
-    causal, bert, t5 = writer("llama", ""), small("bert"), writer("t5", "")
+    causal, bert, t5 = writer("llama", "zoo"), small("bert"), writer("t5", "zoo")
     with pytest.raises(ProbeError, match=r"prompt 1 has 0 slots, write \[MASK\] once: 'no slot'"):
         pk.top_completions(bert, ["A [MASK].", "no slot"], 2)
     with pytest.raises(ProbeError, match="prompt 0 has 2 slots"):

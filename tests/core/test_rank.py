@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import torch
-from conftest import small, writer
+from conftest import flat, small, writer
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import slot_scores, statement_scores
@@ -116,14 +116,6 @@ def test_any_gold_leaves_the_other_golds_out_of_the_competition():
     assert pk.rank_entities(model, asked, gold="any")["rank"][0] == 1 + len(set(ahead) - set(golds))
     ahead = [tokens for tokens, score in scores.items() if score >= scores[golds[0]]]
     assert pk.rank_entities(model, asked)["rank"][0] == len(ahead)
-
-
-def flat(model: pk.Model) -> pk.Model:
-    """The same model with every score equal: nothing but ties."""
-    network = type(model.network)(model.network.config).eval()
-    for parameter in network.parameters():
-        torch.nn.init.zeros_(parameter)
-    return pk.Model("flat", "masked", network, model.tokenizer)
 
 
 def test_ties_count_against_the_gold_or_by_half():
@@ -286,15 +278,6 @@ def test_out_of_memory_halves_the_batch_remembers_and_changes_nothing(monkeypatc
     assert sizes == first and again["score"].tolist() == halved["score"].tolist()
 
 
-def test_a_row_that_never_fits_is_named(monkeypatch):
-    def never(model, rows):
-        raise torch.OutOfMemoryError("CUDA out of memory")
-
-    monkeypatch.setattr(forward, "_logits", never)
-    with pytest.raises(ModelError, match=r"one row of \d+ tokens does not fit"):
-        pk.rank_entities(small("bert"), probe())
-
-
 @pytest.mark.parametrize("error", [RuntimeError, IndexError, AssertionError])
 def test_other_errors_of_a_network_are_not_taken_for_memory(monkeypatch, error):
     def broken(model, rows):
@@ -303,13 +286,6 @@ def test_other_errors_of_a_network_are_not_taken_for_memory(monkeypatch, error):
     monkeypatch.setattr(forward, "_logits", broken)
     with pytest.raises(ModelError, match=rf"cannot be asked these texts \({error.__name__}: shapes do not match\);"):
         pk.rank_entities(small("bert"), probe())
-
-
-def test_scores_that_are_not_numbers_are_refused():
-    model = flat(small("bert"))
-    torch.nn.init.constant_(model.network.cls.predictions.bias, float("nan"))
-    with pytest.raises(ModelError, match="not finite"):
-        pk.rank_entities(model, probe())
 
 
 def test_wrong_requests_are_named():

@@ -1,9 +1,4 @@
-"""A run killed without warning goes on where it stopped, and ends in the same bytes."""
-
-import signal
-import subprocess
-import sys
-import time
+"""What is in the store is not computed again, and what decides a result decides where it lies."""
 
 import pytest
 from conftest import small
@@ -12,60 +7,6 @@ import probekit as pk
 from probekit.scoring import plan
 
 pytestmark = pytest.mark.slow
-
-SCRIPT = """
-import sys, time
-import pandas as pd
-import probekit as pk
-from probekit.scoring import forward, plan
-plan.SHARD_ROWS = 8
-slow, computed = float(sys.argv[3]), []
-real = forward._logits
-def late(model, rows):
-    time.sleep(slow)
-    computed.append(len(rows))
-    return real(model, rows)
-forward._logits = late
-model, probe = pk.load_model(sys.argv[1]), pk.load_probe("demo/natural", limit=40)
-table = pk.rank_entities(model, probe, store=pk.Store(sys.argv[2]))
-table.to_parquet(sys.argv[4])
-print(sum(computed))
-"""
-
-
-def start(model, store, out, slow=0.0):
-    command = [sys.executable, "-c", SCRIPT, str(model), str(store), str(slow), str(out)]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-
-
-def shards(store):
-    return sorted(store.glob("rank/*/*.parquet"))
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is sent")
-def test_kill_dash_nine_then_run_again(tmp_path):
-    model = tmp_path / "model"
-    small("bert").network.save_pretrained(model)
-    small("bert").tokenizer.save_pretrained(model)
-    whole = start(model, tmp_path / "a", tmp_path / "whole.parquet")
-    rows = int(whole.communicate()[0])
-
-    killed = start(model, tmp_path / "b", tmp_path / "never.parquet", slow=0.3)
-    limit = time.monotonic() + 60
-    while len(shards(tmp_path / "b")) < 3 and time.monotonic() < limit:
-        time.sleep(0.02)
-    killed.send_signal(signal.SIGKILL)
-    killed.wait()
-    done = {path: path.read_bytes() for path in shards(tmp_path / "b")}
-    total = len(shards(tmp_path / "a"))
-    assert 3 <= len(done) < total and not (tmp_path / "never.parquet").exists()
-
-    again = start(model, tmp_path / "b", tmp_path / "again.parquet")
-    computed = int(again.communicate()[0])
-    assert (tmp_path / "again.parquet").read_bytes() == (tmp_path / "whole.parquet").read_bytes()
-    assert [p.name for p in shards(tmp_path / "b")] == [p.name for p in shards(tmp_path / "a")]
-    assert all(path.read_bytes() == data for path, data in done.items())
-    assert 0 < computed <= rows - len(done)  # every finished shard held at least one row
 
 
 def test_a_second_run_computes_nothing(tmp_path, monkeypatch):

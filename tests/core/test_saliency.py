@@ -89,50 +89,6 @@ def test_attention_before_the_softmax_is_its_logarithm_up_to_a_constant(family: 
     assert raw.mean() != pytest.approx(logs.mean(), abs=1e-3)
 
 
-def naive_gradients(model: Model, row: Any, steps: int, baseline: str) -> tuple[np.ndarray, list[int], float, float]:
-    """One point after the other, the head over all positions, gradients of everything."""
-    network: Any = model.network
-    ids = torch.tensor([list(row.ids)])
-    embed = network.get_input_embeddings()
-    with torch.no_grad():
-        end = embed(ids)
-        before, after = map(len, model.special_ids)
-        blank = ids.clone()
-        blank[0, before : len(row.ids) - after] = model.tokenizer.pad_token_id
-        start = embed(blank) if baseline == "pad" else torch.zeros_like(end)
-        targets = network(input_ids=ids).logits[0, list(row.masks)].argmax(-1)
-
-    def value(embedded: torch.Tensor) -> torch.Tensor:
-        ones = torch.ones(embedded.shape[:2], dtype=torch.long)
-        logits = network(inputs_embeds=embedded, attention_mask=ones).logits[0, list(row.masks)]
-        return logits.softmax(-1).gather(1, targets[:, None]).mean()
-
-    total = torch.zeros_like(end)
-    for step in range(steps + 1):
-        point = (start + step / steps * (end - start)).detach().requires_grad_(True)
-        value(point).backward()
-        total += point.grad * (0.5 if step in (0, steps) else 1.0) / steps
-    network.zero_grad()
-    with torch.no_grad():
-        return (total * (end - start)).sum(-1)[0].numpy(), targets.tolist(), float(value(start)), float(value(end))
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("baseline", ["pad", "zero"])
-def test_integrated_gradients_are_those_of_a_plain_loop(family: str, baseline: str) -> None:
-    model = small(family)
-    options = {"steps": STEPS, "baseline": baseline}
-    found = attribute(model, records(), "integrated_gradients", batch_tokens=64, **options).set_index("id")
-    for one, name in zip(encode_inputs(model, records()), TEXTS, strict=True):
-        tokens, targets, start, end = naive_gradients(model, one.row, STEPS, baseline)
-        scale = float(np.abs(tokens).max())
-        assert found.loc[name, "scores"] == pytest.approx(plain_words(model, tokens, one), abs=1e-4 * scale)
-        assert found.loc[name, "explained"] == model.tokenizer.decode(targets)
-        assert found.loc[name, "change"] == pytest.approx(end - start, abs=1e-5)
-        assert found.loc[name, "attributed"] == pytest.approx(tokens.sum(), abs=1e-4 * scale)
-    assert all(weight.requires_grad for weight in model.network.parameters())
-
-
 def targets_of(model: Model, one: Any, target: str) -> torch.Tensor:
     network: Any = model.network
     with torch.no_grad():
@@ -140,26 +96,40 @@ def targets_of(model: Model, one: Any, target: str) -> torch.Tensor:
     return torch.tensor(one.gold) if target == "gold" else best
 
 
+def embedding(model: Model) -> Any:
+    network: Any = model.network
+    return network.get_input_embeddings()
+
+
+def probability_of(model: Model, one: Any, targets: torch.Tensor) -> Any:
+    """A function of ids or of embeddings: the mean probability of the targets at the masks."""
+    network: Any = model.network
+
+    def value(at: torch.Tensor) -> torch.Tensor:
+        given = {"inputs_embeds" if at.is_floating_point() else "input_ids": at}
+        probabilities = network(**given).logits[:, list(one.row.masks)].softmax(-1)
+        return probabilities.gather(2, targets.expand(len(at), -1)[..., None]).mean((1, 2))
+
+    return value
+
+
 @pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("target", ["predicted", "gold"])
-def test_integrated_gradients_agree_with_captum(family: str, target: str) -> None:
+@pytest.mark.parametrize(("target", "baseline"), [("predicted", "pad"), ("gold", "pad"), ("predicted", "zero")])
+def test_integrated_gradients_agree_with_captum(family: str, target: str, baseline: str) -> None:
     """captum's trapezoid has n points of weight 1/n, half at the ends; ours n - 1 intervals of length 1/(n - 1)."""
     model = small(family, "zoo")
-    network: Any = model.network
-    found = attribute(model, records(), "integrated_gradients", steps=STEPS, target=target).set_index("id")
+    options = {"steps": STEPS, "target": target, "baseline": baseline}
+    found = attribute(model, records(), "integrated_gradients", batch_tokens=64, **options).set_index("id")
     for one, name in zip(encode_inputs(model, records()), TEXTS, strict=True):
-        ids, masks = torch.tensor([list(one.row.ids)]), list(one.row.masks)
+        ids = torch.tensor([list(one.row.ids)])
         blank = ids.clone()
         before, after = map(len, model.special_ids)
         blank[0, before : ids.shape[1] - after] = model.tokenizer.pad_token_id
         with torch.no_grad():
-            end, start = network.get_input_embeddings()(ids), network.get_input_embeddings()(blank)
+            end, start = embedding(model)(ids), embedding(model)(blank)
+            start = torch.zeros_like(end) if baseline == "zero" else start
         targets = targets_of(model, one, target)
-
-        def value(embedded: torch.Tensor, masks: Any = masks, targets: Any = targets) -> torch.Tensor:
-            probabilities = network(inputs_embeds=embedded).logits[:, masks].softmax(-1)
-            return probabilities.gather(2, targets.expand(len(embedded), -1)[..., None])[..., 0].mean(1)
-
+        value = probability_of(model, one, targets)
         captum = IntegratedGradients(value).attribute(end, start, n_steps=STEPS + 1, method="riemann_trapezoid")
         tokens = captum.sum(-1)[0].detach().numpy() * (STEPS + 1) / STEPS
         scale = float(np.abs(tokens).max())
@@ -168,47 +138,34 @@ def test_integrated_gradients_agree_with_captum(family: str, target: str) -> Non
         with torch.no_grad():
             change = float(value(end) - value(start))
         assert found.loc[name, "change"] == pytest.approx(change, abs=1e-5)
+        assert found.loc[name, "attributed"] == pytest.approx(tokens.sum(), abs=1e-4 * scale)
+    assert all(weight.requires_grad for weight in model.network.parameters())
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("target", ["predicted", "gold"])
-def test_gradient_times_input_agrees_with_captum(family: str, target: str) -> None:
+@pytest.mark.parametrize("method", ["gradient_x_input", "occlusion"])
+def test_word_scores_agree_with_captum(family: str, target: str, method: Any) -> None:
     model = small(family)
-    network: Any = model.network
-    found = attribute(model, records(), "gradient_x_input", batch_tokens=64, target=target).set_index("id")
+    found = attribute(model, records(), method, batch_tokens=64, target=target).set_index("id")
     for one, name in zip(encode_inputs(model, records()), TEXTS, strict=True):
-        wanted = targets_of(model, one, target)
-        with torch.no_grad():
-            embedded = network.get_input_embeddings()(torch.tensor([list(one.row.ids)]))
-
-        def value(at: torch.Tensor, masks: Any = list(one.row.masks), wanted: Any = wanted) -> torch.Tensor:  # noqa: B006
-            return network(inputs_embeds=at).logits[:, masks].softmax(-1).gather(2, wanted[None, :, None]).mean((1, 2))
-
-        tokens = InputXGradient(value).attribute(embedded.requires_grad_(True)).sum(-1)[0].detach().numpy()
-        scale = float(np.abs(tokens).max())
-        assert found.loc[name, "scores"] == pytest.approx(plain_words(model, tokens, one), abs=1e-4 * scale)
-        assert found.loc[name, "explained"] == model.tokenizer.decode(wanted)
-
-
-@pytest.mark.parametrize("family", FAMILIES)
-@pytest.mark.parametrize("target", ["predicted", "gold"])
-def test_occlusion_agrees_with_captum(family: str, target: str) -> None:
-    model = small(family)
-    network: Any = model.network
-    found = attribute(model, records(), "occlusion", batch_tokens=64, target=target).set_index("id")
-    for one, name in zip(encode_inputs(model, records()), TEXTS, strict=True):
-        wanted, masks = targets_of(model, one, target), list(one.row.masks)
-        ids = torch.tensor([list(one.row.ids)])
-        features = torch.tensor([np.where(one.word_of >= 0, one.word_of + 1, 0).tolist()])  # 0: what is never masked
-
-        def value(at: torch.Tensor, masks: Any = masks, wanted: Any = wanted) -> torch.Tensor:
+        targets, ids = targets_of(model, one, target), torch.tensor([list(one.row.ids)])
+        value = probability_of(model, one, targets)
+        if method == "gradient_x_input":
+            embedded = embedding(model)(ids).detach().requires_grad_(True)
+            tokens = InputXGradient(value).attribute(embedded).sum(-1)[0].detach().numpy()
+            expected = plain_words(model, tokens, one)
+        else:
+            features = torch.tensor([np.where(one.word_of >= 0, one.word_of + 1, 0).tolist()])  # 0: is never masked
             with torch.no_grad():
-                return network(input_ids=at).logits[:, masks].softmax(-1).gather(2, wanted[None, :, None]).mean((1, 2))
-
-        captum = FeatureAblation(value).attribute(ids, baselines=model.mask_id, feature_mask=features)[0].numpy()
-        of_word = [captum[one.word_of == place] for place in one.positions]
-        expected = [float(scores[0]) if len(scores) else 0.0 for scores in of_word]
-        assert found.loc[name, "scores"] == pytest.approx(expected, abs=1e-5)
+                tokens = (
+                    FeatureAblation(value).attribute(ids, baselines=model.mask_id, feature_mask=features)[0].numpy()
+                )
+            of_word = [tokens[one.word_of == place] for place in one.positions]
+            expected = [float(scores[0]) if len(scores) else 0.0 for scores in of_word]
+        scale = float(np.abs(tokens).max()) if method == "gradient_x_input" else 0.1
+        assert found.loc[name, "scores"] == pytest.approx(expected, abs=1e-4 * scale)
+        assert found.loc[name, "explained"] == model.tokenizer.decode(targets)
 
 
 @pytest.mark.parametrize("family", FAMILIES)

@@ -1,13 +1,12 @@
 """Scores of statements against a loop that tokenises and runs each of them whole, for every kind and family."""
 
 import numpy as np
-import pandas as pd
 import pytest
-import torch
-from conftest import CAUSAL, UNSHARED, byte_bpe, small, unshared, wordpiece, writer
+from conftest import CAUSAL, UNSHARED, byte_bpe, flat, small, unshared, wordpiece, writer
 from hypothesis import given
 from hypothesis import strategies as st
 from naive import statement_scores
+from test_rank import probe
 from tokenizers.processors import TemplateProcessing
 
 import probekit as pk
@@ -35,12 +34,6 @@ PUBLISHED = [("gpt2", "tokenizers/gpt2"), ("opt", "tokenizers/opt-125m"), ("llam
 PUBLISHED += [("bloom", "tokenizers/gpt2"), ("llama", "models/stories260K")]
 PUBLISHED += [("t5", "tokenizers/t5-small"), ("bart", "tokenizers/roberta-base")]
 CASES += [pytest.param(*case, marks=pytest.mark.slow) for case in PUBLISHED]
-
-
-def probe(texts: list[str] = TEXTS, entities: list[str] = ENTITIES) -> pk.Probe:
-    golds = [[entities[i % len(entities)]] for i in range(len(texts))]
-    rows = {"prompt_id": [str(i) for i in range(len(texts))], "text": texts, "gold": golds}
-    return pk.Probe("test", pd.DataFrame(rows), entities)
 
 
 def equal_the_loop(
@@ -109,7 +102,7 @@ def test_of_a_shared_beginning_each_token_is_run_once():
     model = writer("gpt2", "own")
     seen = []
     hook = model.network.transformer.register_forward_hook(lambda _m, given, _o: seen.append(given[0].numel()))
-    counts = pk.rank_entities(model, probe(TEXTS[1:2]), score="sum").attrs["counts"]
+    counts = pk.rank_entities(model, probe(TEXTS[1:2], ENTITIES), score="sum").attrs["counts"]
     hook.remove()
     begin = [model.tokenizer.bos_token_id]
     statements = [begin + model.tokens(TEXTS[1].replace("[MASK]", entity)) for entity in ENTITIES]
@@ -129,10 +122,10 @@ def test_candidates_that_join_their_neighbours_are_counted():
 def test_a_long_prompt_keeps_one_window_for_all_candidates(family, score):
     model = writer(family, "own" if family == "gpt2" else "zoo")
     text = "the old town " * 90 + "[MASK] lies north " + "of the new town " * 90
-    found = pk.rank_targets(model, probe([text]), [["town", "Port Velna"]], score=score)
+    found = pk.rank_targets(model, probe([text], ENTITIES), [["town", "Port Velna"]], score=score)
     assert found.attrs["counts"]["distinct prompts cut to the model's length"] == 1
     short = "the old town " * 2 + "[MASK] lies north " + "of the new town " * 2
-    uncut = pk.rank_targets(model, probe([short]), [["town", "Port Velna"]], score=score)
+    uncut = pk.rank_targets(model, probe([short], ENTITIES), [["town", "Port Velna"]], score=score)
     assert uncut.attrs["counts"]["distinct prompts cut to the model's length"] == 0
     longest = found.attrs["counts"]["tokens of a loop over the statements"] / len(ENTITIES)
     assert longest <= 2 * model.max_tokens and np.isfinite(found["score"]).all()
@@ -154,14 +147,10 @@ def test_the_window_is_around_the_slot():
 
 
 def test_equal_scores_are_ties_and_a_candidate_without_a_token_ranks_last():
-    model = writer("gpt2", "own")
-    network = type(model.network)(model.network.config).eval()
-    for parameter in network.parameters():
-        torch.nn.init.zeros_(parameter)
-    flat = Model("flat", "causal", network, model.tokenizer)
+    model = flat(writer("gpt2", "own"))
     asked = probe(["It is in [MASK] ."], ["town", "x", "Port Velna"])
-    assert pk.rank_entities(flat, asked, score="mean")["rank"].tolist() == [3]
-    assert pk.rank_entities(flat, asked, score="mean", ties="mid")["rank"].tolist() == [2]
+    assert pk.rank_entities(model, asked, score="mean")["rank"].tolist() == [3]
+    assert pk.rank_entities(model, asked, score="mean", ties="mid")["rank"].tolist() == [2]
     dropping = writer("llama", "models/TinyStories-656K")  # leaves out signs that it does not know
     asked = probe(["It is in [MASK] ."], ["北京", "town", "Lomese"])
     row = pk.rank_entities(dropping, asked).iloc[0]
@@ -169,7 +158,7 @@ def test_equal_scores_are_ties_and_a_candidate_without_a_token_ranks_last():
 
 
 def test_results_are_found_again_and_do_not_depend_on_shards(tmp_path, monkeypatch):
-    model, asked, store = writer("llama", "zoo"), probe(), Store(tmp_path)
+    model, asked, store = writer("llama", "zoo"), probe(TEXTS, ENTITIES), Store(tmp_path)
     whole = pk.rank_entities(model, asked, store=store)
     monkeypatch.setattr(plan, "SHARD_STATEMENTS", 20)
     cut = pk.rank_entities(model, asked, store=store)
@@ -185,13 +174,13 @@ def test_results_are_found_again_and_do_not_depend_on_shards(tmp_path, monkeypat
 def test_ranks_within_lists_are_those_of_each_list_alone():
     model, asked = writer("gpt2", "own"), probe(TEXTS[:3], ENTITIES[:9])
     found = pk.rank_within(model, asked, {"few": ENTITIES[:4], "all": ENTITIES}, score="slot")
-    alone = pk.rank_entities(model, probe(TEXTS[:3]), score="slot")
+    alone = pk.rank_entities(model, probe(TEXTS[:3], ENTITIES), score="slot")
     assert found[found["list"] == "all"]["rank"].tolist() == alone["rank"].tolist()
     assert found.attrs["counts"]["statements"] == alone.attrs["counts"]["statements"]
 
 
 def test_what_is_not_defined_is_named():
-    model, asked = writer("gpt2", "own"), probe()
+    model, asked = writer("gpt2", "own"), probe(TEXTS, ENTITIES)
     with pytest.raises(ModelError, match=r"score='pll' is not defined: take sum, mean, slot"):
         pk.rank_entities(model, asked, score="pll")
     with pytest.raises(ModelError, match=r"masked model, for which score='sum' is not defined"):

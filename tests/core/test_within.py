@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 import pytest
-from conftest import small
+from conftest import flat, small
 from hypothesis import given
 from hypothesis import strategies as st
-from test_rank import ENTITIES, flat, probe
+from test_rank import ENTITIES, probe
 
 import probekit as pk
 from probekit.errors import ProbeError

@@ -233,9 +233,15 @@ class Case:
 
     def again(self, run: Run, before: Callable[[], object] = int) -> str:
         """Make a run to its end: what is wrong with it and with what it leaves; nothing if nothing is."""
+        finished = self.shards()
         ended = self.finish(run, before)
         trained = run is train and "is there already" in ended.said  # it was killed after its last write
-        return ("" if trained else ended.failure) or self.difference(run)
+        lost = "" if finished.items() <= self.shards().items() else "a finished shard is lost or made once more"
+        return ("" if trained else ended.failure) or lost or self.difference(run)
+
+    def shards(self) -> dict[Path, int]:
+        """The finished parts of results, and when each was written."""
+        return {path: path.stat().st_mtime_ns for path in self.place.rglob("[0-9]*-[0-9a-f]*.parquet")}
 
     def contents(self) -> dict[str, str]:
         """Every file by the digest of its bytes, or of a trained model by its name alone, and every folder."""

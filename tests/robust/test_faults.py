@@ -189,50 +189,28 @@ def test_a_clock_moved_by_ten_years(note, kind, share, shift):
     note("clock moved by ten years", TITLES[kind], AGAIN, wrong)
 
 
-@pytest.mark.parametrize(
-    ("status", "said", "wrong"),
-    [
-        (1, "probekit: cannot write a: No space left on device\n", ""),
-        (0, "probekit: cannot write a\n", "not refused"),
-        (1, "Traceback\nOSError: [Errno 28]\n", "status 1: OSError: [Errno 28]"),
-        (70, "", "status 70: nothing said"),
-        (1, "probekit: no such probe\n", "not said: probekit: no such probe"),
-    ],
-)
-def test_only_a_line_of_the_package_with_what_happened_is_a_refusal(status, said, wrong):
-    assert runs.Ended(status, said).unlike_refusal("cannot write") == wrong
-
-
 # ---- numbers that are none, memory that runs out ---------------------------------------------------------------------
 
 
 @cache
-def probe():
-    return pk.load_probe("demo/natural", limit=12)
-
-
-@cache
-def items():
-    items = own_items("en")
-    return items.select([number < 6 for number in range(len(items.items))])
-
-
-def texts():
-    return [text.replace("[MASK]", "town") for text in probe().prompts["text"]]
-
-
-def prompts():
-    return list(probe().prompts["text"])
+def asked():
+    """A probe, its texts with a word in the slot, and records of rationales."""
+    probe, items = pk.load_probe("demo/natural", limit=12), own_items("en")
+    texts = [text.replace("[MASK]", "town") for text in probe.prompts["text"]]
+    return probe, texts, items.select([number < 6 for number in range(len(items.items))])
 
 
 FEW = {"integrated_gradients": {"steps": 4, "target": "gold"}, "gradient_x_input": {"target": "gold"}}
 FUNCTIONS = {
-    "rank_entities": lambda model: pk.rank_entities(model, probe()),
-    "pseudo_perplexity": lambda model: pk.pseudo_perplexity(model, texts()),
-    "top_completions": lambda model: pk.top_completions(model, prompts(), 3),
-    "decode": lambda model: decode(model, prompts()[:4], beam=2, masks=2),
-    "predict_slots": lambda model: predict_slots(model, items()),
-    **{name: lambda model, name=name: attribute(model, items(), name, **FEW.get(name, {})) for name in METHODS},
+    "rank_entities": lambda model, probe, texts, items: pk.rank_entities(model, probe),
+    "pseudo_perplexity": lambda model, probe, texts, items: pk.pseudo_perplexity(model, texts),
+    "top_completions": lambda model, probe, texts, items: pk.top_completions(model, list(probe.prompts["text"]), 3),
+    "decode": lambda model, probe, texts, items: decode(model, list(probe.prompts["text"])[:4], beam=2, masks=2),
+    "predict_slots": lambda model, probe, texts, items: predict_slots(model, items),
+    **{
+        name: lambda model, probe, texts, items, name=name: attribute(model, items, name, **FEW.get(name, {}))
+        for name in METHODS
+    },
 }
 
 
@@ -269,7 +247,7 @@ def test_scores_that_are_no_numbers(note, where):
             model.network.get_output_embeddings().weight.mul_(float(value))
     for name, function in FUNCTIONS.items():
         if name != "attention" or kind == "embeddings":  # attention does not reach the scores
-            said = refusal(lambda function=function: function(model))
+            said = refusal(lambda function=function: function(model, *asked()))
             note("NaN and infinity in scores", ASKS, FINITE, "" if "finite" in said else f"{name}: {said}")
 
 
@@ -291,11 +269,13 @@ def test_memory_for_so_many_tokens_at_once(note, name, monkeypatch):
 
     monkeypatch.setattr(model.network, "forward", limited)
     due = "equal answers while one row fits, else the text says that it does not"
-    expected, row = FUNCTIONS[name](model), longest
+    expected, row = FUNCTIONS[name](model, *asked()), longest
     for limit in (1 << power for power in range(14)):
         struck, wrong = False, ""
         try:
-            pd.testing.assert_frame_equal(FUNCTIONS[name](model), expected, check_exact=False, rtol=1e-3, atol=1e-4)
+            pd.testing.assert_frame_equal(
+                FUNCTIONS[name](model, *asked()), expected, check_exact=False, rtol=1e-3, atol=1e-4
+            )
             wrong = "answered, though not even one row fits" if limit < row else ""
         except ModelError as error:
             wrong = "" if limit < row and "memory" in str(error) else str(error)
