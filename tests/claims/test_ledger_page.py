@@ -41,13 +41,6 @@ def test_claims_are_counted_by_paper() -> None:
     assert found.loc["002", ["claims", "undecided", "not run", "not checkable"]].tolist() == [2, 1, 1, 2]
 
 
-@pytest.mark.slow
-def test_every_claim_of_the_ledger_is_counted_once_in_each_part() -> None:
-    found = overview.counts(pd.DataFrame(ledger()))
-    for kinds in overview.PARTS.values():
-        assert (found[list(kinds)].sum(axis=1) == found["claims"]).all()
-
-
 def test_bars_stand_end_to_end_and_are_told_in_words() -> None:
     table = overview.counts(CLAIMS)
     figure = overview.draw(table)
@@ -101,29 +94,24 @@ def test_a_table_is_written_as_printed() -> None:
     assert tables.as_printed("001", "text").columns.tolist() == ["place", "row", "column", "value"]
 
 
-def test_the_card_on_contexts_speaks_of_models_above_the_floor():
+def test_the_card_on_contexts_speaks_of_models_above_the_floor_and_says_not_that_text_harms():
     known = pick(recorded_tables("22_ucm")["floors"], source="trex").set_index("model")["floor"].astype(bool)
     assert known.any() and not known.all()
     card = start.contexts()
     assert f"(mean of {(~known).sum()} models)" in card.answer
     assert [name for name in map(title, known.index) if f"{name}," in card.alt] == list(map(title, known.index[~known]))
+    assert card.answer.startswith("Yes: with a text, or the names in it,")
+    assert "for 61 of 100 questions, without one for 44" in card.answer
+    assert card.answer.endswith("rises in 13% of a document's steps and falls in 31%.")  # each document once
+    assert "by template and 10 in natural sentences" in start.templates().answer  # of facts no model was tuned on
 
 
-def test_the_card_on_templates_is_of_facts_that_no_model_was_tuned_on():
-    assert "by template and 10 in natural sentences" in start.templates().answer
-
-
-def test_the_card_on_contexts_does_not_say_that_text_harms():
-    answer = start.contexts().answer
-    assert (
-        answer.startswith("Yes: with a text, or the names in it,")
-        and "for 61 of 100 questions, without one for 44" in answer
-    )
-    assert answer.endswith("rises in 13% of a document's steps and falls in 31%.")  # each document once
-
-
-def test_claims_that_were_not_run_are_counted_by_reason() -> None:
+@pytest.mark.slow
+def test_claims_of_the_ledger_are_counted_once_by_verdict_check_and_reason() -> None:
     rows = pd.DataFrame(ledger())
+    counts = overview.counts(rows)
+    for kinds in overview.PARTS.values():
+        assert (counts[list(kinds)].sum(axis=1) == counts["claims"]).all()
     why = rows[rows["verdict"] == "not run"]["because"].value_counts()
     assert set(why.index) == set(text.BECAUSE) and why.sum() == (rows["verdict"] == "not run").sum()
     sentence, answer = str(text.ledger_sentence(rows)), text.ledger_answer(rows)

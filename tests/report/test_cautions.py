@@ -90,7 +90,11 @@ def test_cautions_of_a_recorded_run_stand_on_the_page_that_shows_it(home):
     assert "of then" in first and "shouts" not in first
 
 
-def test_a_model_or_probe_named_twice_is_refused(home):
+def test_a_caution_is_kept_once_and_a_model_named_twice_is_refused(home):
+    page = page_of(home)
+    for _ in range(2):
+        caution("twice")
+    assert page.messages.cautions == ["twice"]
     with pytest.raises(ReportError, match="models names 'zoo/bert-tiny' twice"):
         page_of(home, models=["zoo/bert-tiny", "zoo/bert-small", "zoo/bert-tiny"])
 
@@ -200,10 +204,3 @@ def test_files_of_completions_that_end_alike_are_counted_apart(home):
         "a/gpt": ["a/gpt.jsonl"], "b/gpt": ["b/gpt.jsonl"], "llama-2.7b": ["llama-2.7b.jsonl"],
         "llama-2.13b": ["llama-2.13b.jsonl"],
     }  # fmt: skip
-
-
-def test_a_caution_is_kept_once(home):
-    page = page_of(home)
-    for _ in range(2):
-        caution("twice")
-    assert page.messages.cautions == ["twice"]

@@ -14,7 +14,7 @@ from scipy import stats
 
 from probekit.metrics.decisions import FLOOR, Estimated, opposed, smallest, tallied, widened
 from probekit.report.claims import Claim, Judged
-from probekit.report.verdicts import concluded, judge, ledger
+from probekit.report.verdicts import concluded, judge
 
 ALL = Claim("001-77", "001", "4", "a claim of all models", None, None, Judged("12_accuracy", "all", {}))
 ENDS = {"agrees": (0.1, 0.3), "contradicts": (-0.3, -0.1), "undecided": (-0.1, 0.3)}
@@ -155,16 +155,10 @@ def test_a_claim_is_judged_by_the_rows_it_names_and_says_why_there_may_be_none()
     assert judge(claim, table)[:2] == ("reproduced", 2)
     assert judge(claim, table[1:2]) == ("not run", None, "No control is recorded.")
     assert judge(claim, table.drop(columns="tuned"))[2] == "No control is recorded."
-    confounded = replace(claim, source=replace(source, confounded="It is."))
-    assert judge(confounded, table[1:2])[0] == "not run" and judge(confounded, table)[0] == "confounded"
-
-
-def test_what_is_confounded_is_no_evidence_whatever_it_says() -> None:
-    source = Judged("12_accuracy", "all", {}, "The models were tuned on sentences.")
-    verdict, ours, reason = judge(replace(ALL, source=source), rows("agrees", "agrees"))
-    assert (verdict, ours) == ("confounded", 2)
-    assert reason == "2 of 2 agree, 0 contradict, 0 undecided. The models were tuned on sentences."
-    assert judge(replace(ALL, source=source), rows("agrees").iloc[:0])[0] == "not run"
+    confounded = replace(claim, source=replace(source, confounded="The models were tuned on sentences."))
+    assert judge(confounded, table[1:2])[0] == "not run"
+    reason = "2 of 2 agree, 0 contradict, 0 undecided. The models were tuned on sentences."
+    assert judge(confounded, table) == ("confounded", 2, reason)  # whatever the rows say
 
 
 def test_a_claim_on_each_data_set_needs_a_judged_row_of_each() -> None:
@@ -180,24 +174,15 @@ def test_a_claim_on_each_data_set_needs_a_judged_row_of_each() -> None:
     assert judge(some, table)[0] == "reproduced"
 
 
-def test_without_an_interval_a_direction_is_open() -> None:
+def test_without_an_interval_or_at_the_floor_a_direction_is_open() -> None:
     few = rows("agrees", "agrees").assign(low=np.nan, high=np.nan, verdict="")
     claim = replace(ALL, source=Judged("12_accuracy", "direction", {}))
+    verdict, _, reason = judge(claim, rows(FLOOR))
+    assert verdict == "undecided" and "constant answer" in reason  # a model at the floor decides none
     assert judge(claim, few[:1])[::2] == ("undecided", "There are too few independent units for an interval.")
     for rule in ("all", "most", "some"):
         verdict, agree, reason = judge(replace(ALL, source=Judged("12_accuracy", rule, {})), few)
         assert (verdict, agree) == ("undecided", 0) and "2 undecided, of too few independent units" in reason
-
-
-def test_the_place_of_a_claim_is_the_page_that_names_it_most_closely() -> None:
-    places = {row["id"]: row["page"] for row in ledger()}
-    assert (places["001-13e"], places["001-07a"]) == ("17_entities", "13_rankings")
-
-
-def test_a_model_at_the_floor_decides_no_direction() -> None:
-    claim = replace(ALL, source=Judged("12_accuracy", "direction", {}))
-    verdict, _, reason = judge(claim, rows(FLOOR))
-    assert verdict == "undecided" and "constant answer" in reason
 
 
 @pytest.mark.slow
@@ -208,6 +193,7 @@ def test_all_decides_in_at_most_one_of_twenty_draws_where_nothing_differs() -> N
         for _ in range(400):
             noise = np.sqrt(shared) * generator.normal() + np.sqrt(1 - shared) * generator.normal(size=6)
             table = pd.DataFrame({"claim": "x", "estimate": noise, "low": noise - 1.96, "high": noise + 1.96})
+            table = concluded(table)
             for rule in wrong:
-                wrong[rule] += tallied(concluded(table), rule)[0] != "undecided"
+                wrong[rule] += tallied(table, rule)[0] != "undecided"
     assert max(wrong.values()) <= stats.binom.ppf(0.999, 800, 0.05)

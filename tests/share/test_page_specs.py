@@ -57,12 +57,9 @@ def test_what_is_at_hand_is_asked_and_what_is_not_is_said(data):
 
 def test_without_data_the_demo_world_is_asked_and_what_is_absent_said(data):
     data("honest")
-    found = given()
-    assert found["12_accuracy"].given["probes"][0] == "demo/template" and found["12_accuracy"].absent == (
-        "lama",
-        "medlama",
-    )
-    assert found["41_hurtfulness"].given["templates"] == "demo" and found["41_hurtfulness"].absent == ("hurtlex",)
+    accuracy, hurtful = (given()[page] for page in ("12_accuracy", "41_hurtfulness"))
+    assert accuracy.given["probes"][0] == "demo/template" and accuracy.absent == ("lama", "medlama")
+    assert hurtful.given["templates"] == "demo" and hurtful.absent == ("hurtlex",)
 
 
 def test_models_of_the_zoo_are_asked_of_their_world(data):
@@ -122,7 +119,4 @@ def test_the_file_that_is_documented_is_understood_and_names_every_part(data, tm
     assert found["22_ucm"].given["own"] == {"notes": [str(tmp_path / "my_natural.jsonl"), "my_notes"]}
     assert found["31_saliency"].given["sets"] == ["my_records.jsonl"]
     assert found["41_hurtfulness"].given["templates"] == "my_templates.tsv"
-
-
-def test_every_key_of_own_data_has_a_part():
     assert {key for part in parts() for page in part["pages"] for key in page.get("own", [])} == set(KEYS)
