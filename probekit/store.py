@@ -52,7 +52,8 @@ class Work:
     """A result that is made of shards, each of which any machine can make.
 
     Args:
-        function, key: as in ``Store.place``.
+        function: what is asked.
+        key: JSON-like; names all else that decides the result.
         title: what runs.
         sizes: forward rows of each shard.
         compute: makes the shard of a number and says how many rows are done.
@@ -67,6 +68,17 @@ class Work:
     compute: Callable[[int, Progress], pd.DataFrame]
     finish: Callable[[list[pd.DataFrame]], Any]
     tokens: int | None = None
+
+    @property
+    def whole_key(self) -> dict[str, Any]:
+        """The key with the number of shards, and of what fingerprints of models hold."""
+        fingerprints = {"fingerprints": FINGERPRINTS} if "model" in self.key else {}
+        return {**self.key, "shards": len(self.sizes), **fingerprints}
+
+    @property
+    def model(self) -> str:
+        """Fingerprint of the model; empty where none is asked."""
+        return str(self.key.get("model", ""))
 
 
 @dataclass(frozen=True)
@@ -99,13 +111,11 @@ class Store:
         self.folder = Path(folder) if folder is not None else cache_folder() / "results"
         self.shared = folder is None  # with the workers of a cluster, see ``probekit.run``
 
-    def place(self, function: str, key: Mapping[str, Any]) -> Path:
-        """Folder of one result; ``key`` is JSON-like and names all that decides it, the number of shards included."""
-        return self.folder / function / digest(canonical(key))
+    def place(self, work: Work) -> Path:
+        """Folder of the result of some work, named after its key."""
+        return self.folder / work.function / digest(canonical(work.whole_key))
 
-    def frames(
-        self, function: str, key: Mapping[str, Any], shards: int, compute: Callable[[int], pd.DataFrame]
-    ) -> list[pd.DataFrame]:
+    def frames(self, work: Work, compute: Callable[[int], pd.DataFrame]) -> list[pd.DataFrame]:
         """All shards of a result, in order; ``compute(i)`` is called only for those not found whole.
 
         A shard is written as soon as it is computed, so that a killed run loses at most one. A file that is not the
@@ -115,34 +125,27 @@ class Store:
         Raises:
             StoreError: a shard cannot be read or written (disk full, no permission); finished ones are kept.
         """
-        key = _whole_key(key, shards)
-        place, found = self._found(function, key, shards)
-        missing = [index for index in range(shards) if found[index] is None]
-        if len(missing) < shards:
-            log.info("%s: %d of %d shards found in %s", function, shards - len(missing), shards, place)
-        if missing and "model" in key:
+        place, shards = self.place(work), self._shards(work)
+        missing = [index for index, shard in enumerate(shards) if shard is None]
+        if len(missing) < len(shards):
+            log.info("%s: %d of %d shards found in %s", work.function, len(shards) - len(missing), len(shards), place)
+        if missing and work.model:
             _tell_older(self.folder)
-        _note(place, key)
-        model = str(key.get("model", ""))
+        _note(place, work)
         for index in missing:
-            found[index] = _made(place, model, index, compute)
-        whole = [shard for shard in found if shard is not None]
-        USED.update((model, made) for _, made in whole)
+            shards[index] = _made(place, work.model, index, compute)
+        whole = [shard for shard in shards if shard is not None]
+        USED.update((work.model, made) for _, made in whole)
         return [frame for frame, _ in whole]
 
-    def _found(self, function: str, key: Mapping[str, Any], shards: int) -> tuple[Path, list[Shard | None]]:
-        place = self.place(function, key)
-        sweep(place)
-        files = _files(place)
-        faults: list[str] = []
-        found = [_first_whole(files.get(index, []), faults) for index in range(shards)]
+    def _shards(self, work: Work) -> list[Shard | None]:
+        """The shards of a result, None where there is no whole one; what is damaged is removed."""
+        sweep(place := self.place(work))
+        files, faults = _files(place), list[str]()
+        shards = [_first_whole(files.get(index, []), faults) for index in range(len(work.sizes))]
         if faults:
-            log.warning("%s: %d damaged, removed and computed again, such as %s", function, len(faults), faults[0])
-        return place, found
-
-    def place_of(self, work: Work) -> Path:
-        """Folder of the result of some work."""
-        return self.place(work.function, _whole_key(work.key, len(work.sizes)))
+            log.warning("%s: %d damaged, removed and computed again, such as %s", work.function, len(faults), faults[0])
+        return shards
 
     def missing(self, work: Work) -> list[int]:
         """Numbers of the shards that are not finished.
@@ -150,9 +153,7 @@ class Store:
         Raises:
             StoreError: as of ``frames``.
         """
-        shards = len(work.sizes)
-        _, found = self._found(work.function, _whole_key(work.key, shards), shards)
-        return [number for number, shard in enumerate(found) if shard is None]
+        return [number for number, shard in enumerate(self._shards(work)) if shard is None]
 
     def finish(self, work: Work, index: int) -> bool:
         """Make one shard of a result, unless it is there. Whether it was made.
@@ -160,13 +161,12 @@ class Store:
         Raises:
             StoreError: as of ``frames``.
         """
-        key = _whole_key(work.key, len(work.sizes))
-        place = self.place(work.function, key)
+        place = self.place(work)
         missing = _first_whole(_files(place, f"{index:05d}-").get(index, []), []) is None
         if missing:
-            _note(place, key)
+            _note(place, work)
             progress = Progress(work.title, work.sizes)
-            _made(place, str(key.get("model", "")), index, lambda number: work.compute(number, progress))
+            _made(place, work.model, index, lambda number: work.compute(number, progress))
         return missing
 
     def results(self) -> Iterator[Result]:
@@ -236,11 +236,10 @@ def answer(work: Work, store: Store | None = None) -> Any:
             progress.reach(shard)
             return work.compute(shard, progress)
 
-        shards = len(work.sizes)
-        if store is None or not shards:
-            frames = [compute(shard) for shard in range(shards)]
+        if store is None or not work.sizes:
+            frames = [compute(shard) for shard in range(len(work.sizes))]
         else:
-            frames = store.frames(work.function, work.key, shards, compute)
+            frames = store.frames(work, compute)
     return work.finish(frames)
 
 
@@ -286,15 +285,10 @@ def _tell_older(folder: Path) -> None:
         )
 
 
-def _whole_key(key: Mapping[str, Any], shards: int) -> dict[str, Any]:
-    """The key of a result with all that its place depends on."""
-    return {**key, "shards": shards} | ({"fingerprints": FINGERPRINTS} if "model" in key else {})
-
-
-def _note(place: Path, key: Mapping[str, Any]) -> None:
+def _note(place: Path, work: Work) -> None:
     """Let ``key.json`` spell the key out."""
-    if canonical(_key(place)) != canonical(key):
-        write_atomically(place / KEY, (canonical(key) + "\n").encode())
+    if canonical(_key(place)) != canonical(work.whole_key):
+        write_atomically(place / KEY, (canonical(work.whole_key) + "\n").encode())
 
 
 def scored_by(model: str, before: Counter[tuple[str, str]] | None = None) -> list[dict[str, str]]:

@@ -13,7 +13,6 @@ import re
 import subprocess
 import threading
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -180,8 +179,8 @@ class _Sender:
         self.failure: BaseException | None = None  # raised when the tasks at hand have ended
         self.gone: ClusterError | None = None
         self.workers, self.asked = (1, False), 0.0
-        self.active: dict[str, tuple[Any, Question | Work, Path | None]] = {}  # key -> task, what it is of, its file
-        self.files: Counter[Path] = Counter()  # by the tasks that still read them
+        self.active: dict[str, tuple[Any, Question | Work]] = {}  # key -> task, and what it is of
+        self.files = set[Path]()  # of questions
         self.folder = cache_folder() / FOLDER
 
     def __enter__(self) -> _Sender:
@@ -192,7 +191,8 @@ class _Sender:
     def __exit__(self, *_: object) -> None:
         self.bar.close()
         for path in self.files:
-            _remove(path)
+            with suppress(OSError):
+                path.unlink(missing_ok=True)
 
     def ask(self, asked: Question | Work) -> None:
         """Send what is missing of a question; or what reads its model's weights, and the rest afterwards."""
@@ -215,14 +215,13 @@ class _Sender:
             fingerprint = str(work.key.get("model", ""))
         if not (missing := Store().missing(work) if work.sizes else []):
             return
-        place = Store().place_of(work).name
+        place = Store().place(work).name
         data = pickle.dumps((asked, self.loading, fingerprint, place))
         path = self.folder / f"{unfinished('question')}{digest(data, length=32)}"
         write_atomically(path, data)
-        self.files[path] += 1
+        self.files.add(path)
         for shard in missing:
-            self._send(f"{work.function}-{place}-{shard:05d}", "make", asked, path.name, shard, reads=path)
-        self._read(path)
+            self._send(f"{work.function}-{place}-{shard:05d}", "make", asked, path.name, shard)
 
     def drain(self) -> None:
         """Wait for all that was sent.
@@ -235,7 +234,7 @@ class _Sender:
         if self.failure is not None:
             raise self.failure
 
-    def _send(self, key: str, task: str, asked: Question | Work, *arguments: Any, reads: Path | None = None) -> None:
+    def _send(self, key: str, task: str, asked: Question | Work, *arguments: Any) -> None:
         threads, gpus = self._workers()
         while len(self.active) >= AHEAD * max(1, threads):
             self._collect()
@@ -246,9 +245,7 @@ class _Sender:
             sent = self.client.submit(
                 _task(task), __version__, *arguments, key=key, retries=RETRIES, resources={GPU: 1} if gpus else None
             )
-            self.active[key] = sent, asked, reads
-            if reads:
-                self.files[reads] += 1
+            self.active[key] = sent, asked
             self.bar.total += 1
 
     def _workers(self) -> tuple[int, bool]:
@@ -269,9 +266,8 @@ class _Sender:
                 wait([future for future, *_ in self.active.values()], WAITED, return_when="FIRST_COMPLETED")
             except TimeoutError:
                 self._waited()
-            for key, (future, asked, path) in [(key, sent) for key, sent in self.active.items() if sent[0].done()]:
+            for key, (future, asked) in [(key, sent) for key, sent in self.active.items() if sent[0].done()]:
                 del self.active[key]
-                self._read(path)
                 if future.status == "finished":
                     self.done += 1
                     self.bar.update(1)
@@ -304,14 +300,6 @@ class _Sender:
         self.failure = ClusterError(f"{said}: run again to go on")
         raise self.failure
 
-    def _read(self, path: Path | None) -> None:
-        """One task less reads a file; the last removes it."""
-        if path:
-            self.files[path] -= 1
-            if not self.files[path]:
-                del self.files[path]
-                _remove(path)
-
     def _failed(self, error: BaseException, asked: Question | Work) -> None:
         from distributed import KilledWorker
 
@@ -340,11 +328,6 @@ class _Sender:
             yield
         except (CancelledError, CommClosedError, OSError, TimeoutError):
             self._end("the scheduler is gone; what was stored is kept")
-
-
-def _remove(path: Path) -> None:
-    with suppress(OSError):
-        path.unlink(missing_ok=True)
 
 
 class _Gone(ClusterError):
@@ -420,6 +403,6 @@ def _read(name: str) -> Work:
     if model.fingerprint != fingerprint:
         raise ModelError(f"{asked.name} has other weights on a worker than where the run began: share its folder")
     work: Work = asked.work(model)
-    if Store().place_of(work).name != place:
+    if Store().place(work).name != place:
         raise ClusterError(f"a worker makes another result of {work.title} than the run asks for: install the same")
     return work

@@ -14,6 +14,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import BinaryIO
 
@@ -61,17 +62,21 @@ def shard(number: int) -> pd.DataFrame:
     )
 
 
+def work(function: str, key: dict, shards: int) -> Work:
+    return Work(function, key, "ranks", [2] * shards, lambda number, _: shard(number), pd.concat)
+
+
 def stored(folder: Path, shards: int = 1) -> Store:
     """A store with one result."""
     store = Store(folder)
-    store.frames("rank", KEY, shards, shard)
+    store.frames(work("rank", KEY, shards), shard)
     return store
 
 
 def computed(store: Store, shards: int = 1) -> list[int]:
     """Which shards of that result the store asks for."""
     compute = Computer()
-    frames = store.frames("rank", KEY, shards, compute)
+    frames = store.frames(work("rank", KEY, shards), compute)
     assert [frame["rank"][0] for frame in frames] == list(range(1, shards + 1))
     return compute.asked
 
@@ -118,11 +123,11 @@ def open_folder() -> Iterator[Path]:
 
 def test_work_is_done_without_a_store_or_once_for_it(tmp_path):
     compute = Computer()
-    work = Work("rank", KEY, "ranks", [2, 2, 2], lambda number, _: compute(number), lambda frames: pd.concat(frames))
-    alone, *stored = (answer(work, store) for store in (None, Store(tmp_path), Store(tmp_path)))
+    ranks = replace(work("rank", KEY, 3), compute=lambda number, _: compute(number))
+    alone, *stored = (answer(ranks, store) for store in (None, Store(tmp_path), Store(tmp_path)))
     assert all(table["rank"].tolist() == alone["rank"].tolist() for table in stored)
     assert compute.asked == [0, 1, 2] * 2
-    assert len(Store(tmp_path).frames("rank", KEY, 3, Computer((0, 1, 2)))) == 3, (
+    assert len(Store(tmp_path).frames(work("rank", KEY, 3), Computer((0, 1, 2)))) == 3, (
         "under the key and number of its shards"
     )
 
@@ -130,7 +135,10 @@ def test_work_is_done_without_a_store_or_once_for_it(tmp_path):
 def test_a_shard_computed_and_a_shard_read_are_alike_lists_included(tmp_path):
     store = Store(tmp_path)
     whole = Computer()
-    for frame in (store.frames("rank", KEY, 2, whole)[1], Store(str(tmp_path)).frames("rank", KEY, 2, whole)[1]):
+    for frame in (
+        store.frames(work("rank", KEY, 2), whole)[1],
+        Store(str(tmp_path)).frames(work("rank", KEY, 2), whole)[1],
+    ):
         source = shard(1)
         assert list(frame.columns) == list(source.columns)
         assert [list(top) for top in frame["top"]] == list(source["top"])
@@ -146,19 +154,19 @@ def test_a_shard_computed_and_a_shard_read_are_alike_lists_included(tmp_path):
 
 def test_another_key_function_or_number_of_shards_is_another_result(tmp_path):
     store, compute = Store(tmp_path), Computer()
-    store.frames("rank", KEY, 2, compute)
-    store.frames("rank", {**KEY, "model": "n"}, 2, compute)
-    store.frames("perplexity", KEY, 2, compute)
+    store.frames(work("rank", KEY, 2), compute)
+    store.frames(work("rank", {**KEY, "model": "n"}, 2), compute)
+    store.frames(work("perplexity", KEY, 2), compute)
     assert compute.asked == [0, 1] * 3
     # the shards of another split hold other rows, although their numbers are the same
-    store.frames("rank", KEY, 3, compute)
-    store.frames("rank", dict(reversed(KEY.items())), 3, compute)  # the order of the fields does not matter
+    store.frames(work("rank", KEY, 3), compute)
+    store.frames(work("rank", dict(reversed(KEY.items())), 3), compute)  # the order of the fields does not matter
     assert compute.asked == [0, 1] * 3 + [0, 1, 2]
 
 
 def test_the_key_lies_in_words_beside_the_shards(tmp_path):
     store = stored(tmp_path, 2)
-    place = store.place("rank", {**KEY, "shards": 2})
+    place = store.place(work("rank", KEY, 2))
     assert json.loads((place / "key.json").read_text("utf-8")) == {**KEY, "shards": 2}
     assert {path.name[:6] for path in place.glob("*.parquet")} == {"00000-", "00001-"}
     assert place.parent == tmp_path / "rank"
@@ -172,34 +180,34 @@ def test_a_shard_says_what_computed_it_whoever_reads_it(tmp_path, monkeypatch):
     monkeypatch.setitem(SCORERS, key["model"], on)
     monkeypatch.setattr(store_module, "version", lambda _: "1")
     store, before = Store(tmp_path), USED.copy()
-    store.frames("rank", key, 1, shard)
+    store.frames(work("rank", key, 1), shard)
     made = on | {"torch": "1", "transformers": "1", "tokenizers": "1"}
     assert scored_by(key["model"], before) == [made]
     monkeypatch.delitem(SCORERS, key["model"])
     monkeypatch.setattr(store_module, "version", lambda _: "2")
     before = USED.copy()
-    store.frames("rank", key, 1, Computer(broken=(0,)))
+    store.frames(work("rank", key, 1), Computer(broken=(0,)))
     assert scored_by(key["model"], before) == [made] and scored_by("another", before) == []
-    place = store.place("rank", {**key, "shards": 1})
+    place = store.place(work("rank", key, 1))
     data = store_module._to_bytes(shard(0), place, 0)  # as shards were before they said it
     shutil.rmtree(place)
     write_atomically(place / f"00000-{digest(data)}.parquet", data)
     before = USED.copy()
-    store.frames("rank", key, 1, Computer(broken=(0,)))
+    store.frames(work("rank", key, 1), Computer(broken=(0,)))
     assert scored_by(key["model"], before) == [{}]
 
 
 def test_a_result_may_have_no_shards_or_empty_ones(tmp_path):
     store = Store(tmp_path)
-    assert store.frames("rank", KEY, 0, Computer((0,))) == []
-    (empty,) = store.frames("rank", KEY, 1, lambda _: shard(0)[:0])
+    assert store.frames(work("rank", KEY, 0), Computer((0,))) == []
+    (empty,) = store.frames(work("rank", KEY, 1), lambda _: shard(0)[:0])
     assert empty.empty
     assert list(empty.columns) == list(shard(0).columns)
 
 
 def test_results_lie_in_the_cache_by_default(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
-    Store().frames("rank", KEY, 1, shard)
+    Store().frames(work("rank", KEY, 1), shard)
     assert len(list((tmp_path / "results/rank").rglob("*.parquet"))) == 1
 
 
@@ -209,18 +217,18 @@ def test_results_lie_in_the_cache_by_default(tmp_path, monkeypatch):
 def test_a_killed_run_loses_the_shard_it_was_at_and_no_other(tmp_path, caplog):
     store, killed = Store(tmp_path), Computer(broken=(2,))
     with pytest.raises(KeyboardInterrupt):
-        store.frames("rank", KEY, 4, killed)
+        store.frames(work("rank", KEY, 4), killed)
     assert killed.asked == [0, 1, 2]
     before, resumed = contents(tmp_path), Computer()
     with caplog.at_level(logging.INFO, "probekit"):
-        frames = store.frames("rank", KEY, 4, resumed)
+        frames = store.frames(work("rank", KEY, 4), resumed)
     assert "rank: 2 of 4 shards found" in caplog.text
     assert resumed.asked == [2, 3]
     assert [frame["rank"][0] for frame in frames] == [1, 2, 3, 4]
     after = contents(tmp_path)
     assert before.items() <= after.items()
     assert len(after) == 5
-    Store(tmp_path / "whole").frames("rank", KEY, 4, shard)
+    Store(tmp_path / "whole").frames(work("rank", KEY, 4), shard)
     assert contents(tmp_path / "whole") == after
 
 
@@ -250,7 +258,7 @@ def test_a_damaged_shard_is_named_and_computed_again(tmp_path, caplog, damage):
     whole, path = contents(tmp_path), shard_path(store, 1)
     path.write_bytes(damage(path.read_bytes()))
     compute = Computer()
-    frames = store.frames("rank", KEY, 3, compute)
+    frames = store.frames(work("rank", KEY, 3), compute)
     assert compute.asked == [1]
     warnings = [r.getMessage() for r in caplog.records if r.levelno == logging.WARNING]
     assert len(warnings) == 1
@@ -267,7 +275,7 @@ def test_every_flipped_byte_is_found(tmp_path):
     for at in range(0, len(data), max(1, len(data) // 60)):
         path.write_bytes(flip(data, at))
         compute = Computer()
-        store.frames("rank", KEY, 1, compute)
+        store.frames(work("rank", KEY, 1), compute)
         assert compute.asked == [0]
         assert path.read_bytes() == data
 
@@ -286,7 +294,7 @@ def test_files_that_are_no_shards_are_left_alone(tmp_path):
     place = shard_path(store, 0).parent
     for name in (".abc.part", "notes.txt", "00001-0000000000000000.parquet"):
         (place / name).write_bytes(b"x")
-    store.frames("rank", KEY, 1, Computer((0,)))
+    store.frames(work("rank", KEY, 1), Computer((0,)))
     assert {p.name for p in place.iterdir()} >= {".abc.part", "notes.txt", "00001-0000000000000000.parquet"}
 
 
@@ -331,7 +339,7 @@ def test_a_file_of_other_bytes_is_computed_again_although_its_name_is_right(tmp_
     store = stored(tmp_path, 3)
     whole, path = contents(tmp_path), shard_path(store, 1)
     foreign, compute = named_after_itself(path, change(path.read_bytes())), Computer()
-    frames = store.frames("rank", KEY, 3, compute)
+    frames = store.frames(work("rank", KEY, 3), compute)
     assert compute.asked == [1] and frames[1]["prompt_id"][0] == "p1"
     assert str(foreign) in caplog.text and contents(tmp_path) == whole
 
@@ -340,23 +348,23 @@ def test_a_file_of_other_bytes_is_computed_again_although_its_name_is_right(tmp_
 def test_a_shard_of_another_key_function_or_number_is_computed_again(tmp_path, caplog, source):
     function, key, number = source
     store, there = Store(tmp_path / "here"), Store(tmp_path / "there")
-    store.frames("rank", KEY, 2, shard)
-    there.frames(function, key, 2, lambda i: shard(i).assign(rank=99))
+    store.frames(work("rank", KEY, 2), shard)
+    there.frames(work(function, key, 2), lambda i: shard(i).assign(rank=99))
     whole, path = contents(store.folder), shard_path(store, 1)
     foreign = shard_path(there, number).read_bytes()
     named_after_itself(path, foreign)
     compute = Computer()
-    frames = store.frames("rank", KEY, 2, compute)
+    frames = store.frames(work("rank", KEY, 2), compute)
     assert compute.asked == [1] and frames[1]["rank"].tolist() == [2, 7]
     assert "not the shard of its place and number" in caplog.text and contents(store.folder) == whole
 
 
 def test_many_damaged_shards_take_one_line(tmp_path, caplog):
     store = Store(tmp_path)
-    store.frames("rank", {"a": 1}, 3, lambda i: pd.DataFrame({"x": [i]}))
+    store.frames(work("rank", {"a": 1}, 3), lambda i: pd.DataFrame({"x": [i]}))
     for path in tmp_path.glob("rank/*/*.parquet"):
         path.write_bytes(b"nothing")
-    frames = store.frames("rank", {"a": 1}, 3, lambda i: pd.DataFrame({"x": [i]}))
+    frames = store.frames(work("rank", {"a": 1}, 3), lambda i: pd.DataFrame({"x": [i]}))
     (said,) = [record.getMessage() for record in caplog.records if record.levelname == "WARNING"]
     assert said.startswith("rank: 3 damaged") and "00000-" in said
     assert [frame["x"][0] for frame in frames] == [0, 1, 2]
@@ -367,7 +375,7 @@ def test_a_damaged_key_is_written_again(tmp_path):
     whole, path = contents(tmp_path), next(tmp_path.rglob("key.json"))
     for text in ("{", '{"model":"other"}', "[" * 100_000):
         path.write_text(text)
-        store.frames("rank", KEY, 1, Computer((0,)))
+        store.frames(work("rank", KEY, 1), Computer((0,)))
         assert contents(tmp_path) == whole
 
 
@@ -381,7 +389,7 @@ def test_the_folder_is_listed_once_however_many_shards_there_are(tmp_path, monke
 
     monkeypatch.setattr(Path, "iterdir", count)
     monkeypatch.setattr(Path, "glob", lambda *_: pytest.fail("listed by a pattern"))
-    store.frames("rank", KEY, 30, Computer(tuple(range(30))))
+    store.frames(work("rank", KEY, 30), Computer(tuple(range(30))))
     assert listed.count(place) <= 2  # for shards, and for what a killed run left
 
 
@@ -397,11 +405,11 @@ def of_a_dead_process() -> str:
 
 def test_parts_of_ended_processes_are_swept_by_the_next_run(tmp_path):
     store, name = Store(tmp_path), of_a_dead_process()
-    store.frames("rank", KEY, 1, shard)
+    store.frames(work("rank", KEY, 1), shard)
     place = shard_path(store, 0).parent
     (place / f"{name}abc.part").write_bytes(b"half")
     (place / f"{unfinished()}abc.part").write_bytes(b"at work")
-    store.frames("rank", KEY, 1, Computer((0,)))
+    store.frames(work("rank", KEY, 1), Computer((0,)))
     assert [path.name for path in place.glob(".*")] == [f"{unfinished()}abc.part"]
 
 
@@ -443,8 +451,8 @@ def test_a_folder_that_is_not_there_or_closed_is_not_swept(tmp_path, open_folder
 
 def damaged_store(folder: Path) -> tuple[Store, Path]:
     store = Store(folder)
-    store.frames("rank", KEY, 3, shard)
-    store.frames("perplexity", KEY, 1, shard)
+    store.frames(work("rank", KEY, 3), shard)
+    store.frames(work("perplexity", KEY, 1), shard)
     path = sorted(folder.glob("rank/*/00001-*"))[0]
     path.write_bytes(b"damaged")
     return store, path
@@ -471,7 +479,7 @@ def test_the_store_lists_verifies_and_clears_itself(tmp_path, monkeypatch, capsy
 
 def test_a_copied_result_is_no_result_of_its_new_place(tmp_path):
     store = stored(tmp_path, 2)
-    shutil.copytree(store.place("rank", {**KEY, "shards": 2}), tmp_path / "rank" / "0123456789abcdef")
+    shutil.copytree(store.place(work("rank", KEY, 2)), tmp_path / "rank" / "0123456789abcdef")
     assert {path.parent.name for path, _ in store.faults()} == {"0123456789abcdef"}
     assert len(list(store.faults())) == 3  # its key and both shards
 
@@ -480,15 +488,15 @@ def test_results_under_older_keys_are_told_once_and_removed_when_asked(tmp_path,
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     monkeypatch.setattr(store_module, "FINGERPRINTS", FINGERPRINTS - 1)
     for function in ("rank", "perplexity"):
-        Store().frames(function, {"model": "m"}, 1, shard)
-    Store().frames("lipid", {"files": ["a"]}, 1, shard)  # asks no model
+        Store().frames(work(function, {"model": "m"}, 1), shard)
+    Store().frames(work("lipid", {"files": ["a"]}, 1), shard)  # asks no model
     monkeypatch.setattr(store_module, "FINGERPRINTS", FINGERPRINTS)
     store_module._tell_older.cache_clear()  # as in another process
     compute = Computer()
-    Store().frames("lipid", {"files": ["a"]}, 1, compute)
+    Store().frames(work("lipid", {"files": ["a"]}, 1), compute)
     assert not compute.asked and not caplog.records
     for number in range(2):
-        Store().frames("rank", {"model": "m"}, 1 + number, compute)
+        Store().frames(work("rank", {"model": "m"}, 1 + number), compute)
     assert compute.asked == [0, 0, 1]
     (said,) = (record.getMessage() for record in caplog.records)
     assert said.startswith(f"2 results in {tmp_path / 'results'} have older keys") and "store prune" in said
@@ -499,9 +507,9 @@ def test_results_under_older_keys_are_told_once_and_removed_when_asked(tmp_path,
 def test_old_results_are_removed_when_asked(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     store = Store()
-    store.frames("rank", KEY, 1, shard)
-    store.frames("rank", {"other": 1}, 1, shard)
-    place, old = store.place("rank", {**KEY, "shards": 1}), time.time() - 10 * 24 * 3600
+    store.frames(work("rank", KEY, 1), shard)
+    store.frames(work("rank", {"other": 1}, 1), shard)
+    place, old = store.place(work("rank", KEY, 1)), time.time() - 10 * 24 * 3600
     os.utime(next(place.glob("*.parquet")), (old, old))
     for days in ("-1", "nan", "-inf"):
         assert main(["store", "prune", f"--days={days}"]) == 1 and place.is_dir()
@@ -558,7 +566,7 @@ def test_a_full_disk_keeps_finished_shards_and_leaves_no_part(tmp_path, monkeypa
         return compute(number)
 
     with pytest.raises(StoreError) as caught:
-        store.frames("rank", KEY, 4, fill_up)
+        store.frames(work("rank", KEY, 4), fill_up)
     message = str(caught.value)
     assert "00002-" in message
     assert str(tmp_path) in message
@@ -570,7 +578,7 @@ def test_a_full_disk_keeps_finished_shards_and_leaves_no_part(tmp_path, monkeypa
     assert not [name for name in kept if not name.endswith(("key.json", ".parquet"))]
     monkeypatch.undo()
     resumed = Computer()
-    store.frames("rank", KEY, 4, resumed)
+    store.frames(work("rank", KEY, 4), resumed)
     assert resumed.asked == [2, 3]
     assert kept.items() <= contents(tmp_path).items()
 
@@ -579,7 +587,7 @@ def test_a_disk_full_from_the_start_says_so_before_anything_is_computed(tmp_path
     monkeypatch.setattr(os, "fsync", full)
     compute = Computer()
     with pytest.raises(StoreError, match=r"key\.json: No space left on device"):
-        Store(tmp_path).frames("rank", KEY, 2, compute)
+        Store(tmp_path).frames(work("rank", KEY, 2), compute)
     assert not compute.asked
     assert not contents(tmp_path)
 
@@ -605,24 +613,24 @@ def test_a_store_where_a_file_stands_is_refused(tmp_path):
     (tmp_path / "taken").write_text("")
     compute = Computer()
     with pytest.raises(StoreError, match=r"cannot write .*taken"):
-        Store(tmp_path / "taken").frames("rank", KEY, 1, compute)
+        Store(tmp_path / "taken").frames(work("rank", KEY, 1), compute)
     assert not compute.asked
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid"), reason="needs POSIX permissions")
 def test_a_read_only_store_gives_what_it_holds_and_refuses_the_rest(open_folder, caplog):
     store, key = Store(open_folder), {"other": 1}
-    store.frames("rank", KEY, 2, shard)
-    store.frames("rank", key, 2, shard)
-    damaged = next(store.place("rank", {**key, "shards": 2}).glob("00001-*"))
+    store.frames(work("rank", KEY, 2), shard)
+    store.frames(work("rank", key, 2), shard)
+    damaged = next(store.place(work("rank", key, 2)).glob("00001-*"))
     damaged.write_bytes(b"damaged")
     whole, compute = contents(open_folder), Computer()
     with without_rights(open_folder):
-        assert [f["rank"][0] for f in store.frames("rank", KEY, 2, compute)] == [1, 2]
+        assert [f["rank"][0] for f in store.frames(work("rank", KEY, 2), compute)] == [1, 2]
         with pytest.raises(StoreError, match=r"cannot write .*key\.json: Permission denied"):
-            store.frames("rank", {"new": 1}, 2, compute)
+            store.frames(work("rank", {"new": 1}, 2), compute)
         with pytest.raises(StoreError, match=r"cannot read or remove .*00001-.*: Permission denied"):
-            store.frames("rank", key, 2, compute)
+            store.frames(work("rank", key, 2), compute)
     assert not compute.asked
     assert contents(open_folder) == whole
 
@@ -637,7 +645,7 @@ def test_what_is_no_file_among_the_shards_is_named_and_not_waited_for(tmp_path, 
     path.unlink()
     make(path)
     with pytest.raises(StoreError, match=message):
-        store.frames("rank", KEY, 1, shard)
+        store.frames(work("rank", KEY, 1), shard)
 
 
 def test_a_shard_that_another_run_removed_meanwhile_is_computed_again(tmp_path, monkeypatch):
@@ -650,16 +658,16 @@ def test_a_shard_that_another_run_removed_meanwhile_is_computed_again(tmp_path, 
 
     monkeypatch.setattr(store_module, "open_regular", vanish)
     compute = Computer()
-    (frame,) = store.frames("rank", KEY, 1, compute)
+    (frame,) = store.frames(work("rank", KEY, 1), compute)
     assert compute.asked == [0]
     assert frame["rank"][0] == 1
 
 
 def test_a_shard_beyond_the_limit_is_computed_again(tmp_path, monkeypatch, caplog):
     store, compute = Store(tmp_path), Computer()
-    store.frames("rank", KEY, 1, shard)
+    store.frames(work("rank", KEY, 1), shard)
     monkeypatch.setattr(store_module, "LARGEST", 100)
-    store.frames("rank", KEY, 1, compute)
+    store.frames(work("rank", KEY, 1), compute)
     assert compute.asked == [0] and "has more than 100 bytes, the limit" in caplog.text
 
 
@@ -671,7 +679,7 @@ def run_shared(folder: str, name: str, start: object) -> None:
     compute = Computer()
     start.wait(60)
     for shards in (12, 13, 14):
-        frames = Store(folder).frames("rank", KEY, shards, compute)
+        frames = Store(folder).frames(work("rank", KEY, shards), compute)
         assert [frame["rank"][0] for frame in frames] == list(range(1, shards + 1))
     (Path(folder).parent / f"{name}.json").write_text(json.dumps(compute.asked))
 
@@ -689,7 +697,7 @@ def test_two_processes_sharing_a_store_give_whole_results(tmp_path):
     assert len(asked[0]) + len(asked[1]) >= 12 + 13 + 14
     alone = Store(tmp_path / "alone")
     for shards in (12, 13, 14):
-        alone.frames("rank", KEY, shards, shard)
+        alone.frames(work("rank", KEY, shards), shard)
     assert contents(tmp_path / "shared") == contents(tmp_path / "alone")  # whole files, no part left, none twice
 
 
