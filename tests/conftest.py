@@ -150,6 +150,18 @@ def small(family: str, vocabulary: str = "own") -> Model:
     return Model(f"{family} ({vocabulary})", "masked", network(family, tokenizer), tokenizer)
 
 
+def saved(folder: Path, family: str = "bert") -> Path:
+    """The folder, with a small model as a checkpoint."""
+    small(family).network.save_pretrained(folder)
+    small(family).tokenizer.save_pretrained(folder)
+    return folder
+
+
+def configured(folder: Path, name: str = "config.json", **values: object) -> None:
+    """Set values in a file of a checkpoint."""
+    (folder / name).write_text(json.dumps(json.loads((folder / name).read_text("utf-8")) | values))
+
+
 SIZES = {"hidden_size": 32, "num_hidden_layers": 2, "num_attention_heads": 4, "intermediate_size": 64}
 WIDE = {**SIZES, "max_position_embeddings": 130}
 CAUSAL = {  # how every family counts positions: learned, learned from 2, rotations, ALiBi, with windows

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from conftest import small
+from conftest import saved, small
 
 import probekit as pk
 from probekit.errors import ModelError, ProbeError, listen
@@ -21,13 +21,6 @@ from probekit.run.answers import Asking, LeftOutError
 from probekit.scoring.saliency import randomised
 
 BLUEBERT = "bluebert-base-pm"
-
-
-def saved(folder: Path, family: str = "bert") -> Path:
-    model = small(family)
-    model.network.save_pretrained(folder)
-    model.tokenizer.save_pretrained(folder)
-    return folder
 
 
 @pytest.fixture

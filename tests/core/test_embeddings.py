@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import small
+from conftest import saved, small
 
 from probekit.errors import ModelError
 from probekit.models.loading import load_encoder, packaged_folder
@@ -63,8 +63,7 @@ def test_encoders_are_loaded_without_their_head_and_refused_with_missing_weights
 
 
 def test_a_pooler_that_the_checkpoint_lacks_does_not_change_the_fingerprint(tmp_path, monkeypatch):
-    small("bert").network.save_pretrained(tmp_path)
-    small("bert").tokenizer.save_pretrained(tmp_path)
+    saved(tmp_path)
     found = []
     for cache in ("one", "two"):
         monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / cache))

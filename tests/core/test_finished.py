@@ -14,7 +14,7 @@ from probekit.models import source
 from probekit.models.loading import find_model, load_encoder
 from probekit.scoring.completions import top_completions
 from probekit.scoring.saliency import randomised
-from tests.conftest import small
+from tests.conftest import saved
 
 WEIGHTS = "model.safetensors"
 
@@ -23,8 +23,7 @@ WEIGHTS = "model.safetensors"
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path / "cache"))
     place = tmp_path / "mine"
-    small("bert").network.save_pretrained(place)
-    small("bert").tokenizer.save_pretrained(place)
+    saved(place)
     return place
 
 

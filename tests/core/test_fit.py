@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import torch
 import transformers
-from conftest import NETWORKS, small, wordpiece
+from conftest import NETWORKS, configured, small, wordpiece
 from tokenizers import Tokenizer, normalizers
 
 import probekit as pk
@@ -34,11 +34,6 @@ def resized(rows, family="bert"):
     network = copy.deepcopy(small(family).network)
     network.resize_token_embeddings(rows)
     return network
-
-
-def configured(folder, **values):
-    path = folder / "config.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | values))
 
 
 def said(caplog):

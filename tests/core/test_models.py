@@ -1,7 +1,6 @@
 """Loading: what is found, what is refused, and in which words."""
 
 import copy
-import json
 import os
 import pickle
 
@@ -9,7 +8,20 @@ import pandas as pd
 import pytest
 import torch
 import transformers
-from conftest import NETWORKS, OWN, REAL_DATA, SHAPES, SIZES, TEXT, network, small, train_tokenizer, writer
+from conftest import (
+    NETWORKS,
+    OWN,
+    REAL_DATA,
+    SHAPES,
+    SIZES,
+    TEXT,
+    configured,
+    network,
+    saved,
+    small,
+    train_tokenizer,
+    writer,
+)
 from naive import slot_scores
 from tokenizers import Tokenizer, models, normalizers
 from transformers import AutoTokenizer
@@ -20,17 +32,6 @@ from probekit.models import registry
 from probekit.models.kinds import kind_of
 from probekit.models.loading import find_model
 from probekit.models.model import PART, Model
-
-
-def saved(folder, family="bert"):
-    model = small(family)
-    model.network.save_pretrained(folder)
-    model.tokenizer.save_pretrained(folder)
-    return folder
-
-
-def configured(folder, name, **values):
-    (folder / name).write_text(json.dumps(json.loads((folder / name).read_text()) | values))
 
 
 @pytest.mark.parametrize("family", NETWORKS)

@@ -5,7 +5,7 @@ import platform
 
 import pytest
 import torch
-from conftest import small
+from conftest import saved
 
 from probekit.errors import CAUTIONS
 from probekit.models import Model, load_model
@@ -52,8 +52,7 @@ def test_a_format_is_warned_of_where_a_network_is_made_in_it_and_not_where_resul
     processor, caplog, tmp_path
 ):
     processor(False, False)
-    small("bert").network.save_pretrained(tmp_path)
-    small("bert").tokenizer.save_pretrained(tmp_path)
+    saved(tmp_path)
 
     def opened() -> Model:
         return load_model(str(tmp_path), device="cpu", dtype="bfloat16")

@@ -526,31 +526,14 @@ def full(*_: object, **__: object) -> None:
     raise OSError(errno.ENOSPC, "No space left on device")
 
 
-class FullFile:
-    """A file that takes half of what is written to it, as a full disk does."""
-
-    def __init__(self, inner: object) -> None:
-        self.inner = inner
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self.inner, name)
-
-    def __enter__(self) -> "FullFile":
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.inner.close()
-
-    def write(self, data: bytes) -> None:
-        self.inner.write(data[: len(data) // 2])
-        full()
-
-
-def full_while_writing(*args: object, **options: object) -> FullFile:
-    return FullFile(REAL_FILE(*args, **options))
-
-
 REAL_FILE: Callable = tempfile.NamedTemporaryFile
+
+
+def full_while_writing(*args: object, **options: object) -> object:
+    """A file that takes half of what is written to it, as a full disk does."""
+    file = REAL_FILE(*args, **options)
+    file.write = lambda data: full(file.file.write(data[: len(data) // 2]))
+    return file
 
 
 @pytest.mark.parametrize(
