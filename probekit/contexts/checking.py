@@ -166,7 +166,7 @@ def _kind(names: Sequence[str], rows: list[Row]) -> str:
 def _prompts(rows: list[Row], file: Checked, candidates: set[str] | None) -> None:
     ids, seen = set[Any](), dict[tuple[str, str], int]()
     spellings, shown = dict[str, set[str]](), list[int]()
-    told = STYLED.search(Path(file.file).stem)
+    styled = STYLED.search(Path(file.file).stem)
     for number, row in rows:
         try:
             golds = as_list(row.get("gold", []), "")
@@ -188,7 +188,7 @@ def _prompts(rows: list[Row], file: Checked, candidates: set[str] | None) -> Non
         own = str(golds[0]) if golds else ""
         if (before := seen.setdefault((str(text), own), number)) != number:
             file.fault(number, f"text and gold are those of line {before}")
-        style = str(row.get("style") or (told[1] if told else "other"))
+        style = str(row.get("style") or (styled[1] if styled else "other"))
         if style not in ("template", "natural", "other"):
             file.fault(number, f"field 'style': template, natural or other, not {style!r}")
         if row.get("fact_id") not in (None, ""):
@@ -297,17 +297,17 @@ def _lexicon(rows: list[tuple[int, dict[str, str]]], file: Checked) -> None:
             file.notes.append(f"line {number}: {lemma!r} stands in line {before}, too")
 
 
-def _pair(one: Checked, other: Checked) -> None:
+def _pair(first: Checked, second: Checked) -> None:
     """Two probes of the same facts must say their styles, and ask for the same objects."""
-    for a, facts in one.facts.items():
-        for b, others in other.facts.items():
+    for style, facts in first.facts.items():
+        for other_style, others in second.facts.items():
             shared = [fact for fact in facts if fact in others]
-            if not shared and {a, b} == {"template", "natural"}:
-                other.fault(0, f"no fact_id of it is in {one.file}, so the styles cannot be compared")
-            elif shared and "other" in (a, b):
-                other.unstyled.setdefault(one.file, set()).update(shared)
-            elif shared and a != b:
-                _compare(facts, others, f"in {one.file}", other)
+            if not shared and {style, other_style} == {"template", "natural"}:
+                second.fault(0, f"no fact_id of it is in {first.file}, so the styles cannot be compared")
+            elif shared and "other" in (style, other_style):
+                second.unstyled.setdefault(first.file, set()).update(shared)
+            elif shared and style != other_style:
+                _compare(facts, others, f"in {first.file}", second)
 
 
 def _compare(facts: Mapping[str, str], others: Mapping[str, str], where: str, file: Checked) -> None:

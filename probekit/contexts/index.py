@@ -86,12 +86,12 @@ def build_index(places: Sequence[str | Path], out: Path, force: bool = False) ->
         with closing(sqlite3.connect(database, timeout=1)) as connection:
             counts = _fill(connection, read, out)
     counts[OTHER] = len(files) - len(read)
-    told = {name: count for name, count in counts.items() if count}
+    counted = {name: count for name, count in counts.items() if count}
     if not (out / ABOUT).exists():
-        about = {"version": VERSION, "unicode": unicodedata.unidata_version, "counts": told}
+        about = {"version": VERSION, "unicode": unicodedata.unidata_version, "counts": counted}
         about |= {"bytes": database.stat().st_size, "sha256": file_digest(database)}
         write_atomically(out / ABOUT, (json.dumps(about, indent=2) + "\n").encode())
-    return told
+    return counted
 
 
 def _refuse_strange(database: Path) -> None:
@@ -199,15 +199,15 @@ class Index:
             raise StoreError(f"{folder}: the index is not finished; give the same `probekit index build` again")
         with _guarded(self.database):
             try:
-                told = read_object(about)
+                stored = read_object(about)
             except ProbeError as error:
                 raise StoreError(f"{error}; build the index again with --force") from error
-            counts, size = told.get("counts"), self.database.stat().st_size
+            counts, size = stored.get("counts"), self.database.stat().st_size
             if not isinstance(counts, dict) or not all(isinstance(count, int) for count in counts.values()):
                 fault = f"{about} was not written by `probekit index build`:"
-            elif (told.get("version"), told.get("unicode")) != (VERSION, unicodedata.unidata_version):
+            elif (stored.get("version"), stored.get("unicode")) != (VERSION, unicodedata.unidata_version):
                 fault = f"{folder}: an index of another version, or of another Python;"
-            elif (told.get("bytes"), told.get("sha256")) != (size, file_digest(self.database)):
+            elif (stored.get("bytes"), stored.get("sha256")) != (size, file_digest(self.database)):
                 fault = f"{self.database} was changed or damaged since it was built:"
             else:
                 fault = ""
@@ -284,12 +284,12 @@ class Index:
 
 def _query(forms: Iterable[Sequence[str]], *others: str) -> str:
     """FTS5's expression for documents that hold all words of a form; signs count where a form has nothing else."""
-    found = list(others and [f'"{_written(others)}"'])
+    alternatives = list(others and [f'"{_written(others)}"'])
     for tokens in forms:
         words = [token for token in tokens if token[0].isalnum()] or tokens
         longest = sorted({word.lower() for word in words}, key=lambda word: (-len(word), word))[:WORDS]
-        found.append(" AND ".join(f'"{_written([word])}"' for word in longest))
-    return " OR ".join(f"({one})" for one in found)
+        alternatives.append(" AND ".join(f'"{_written([word])}"' for word in longest))
+    return " OR ".join(f"({alternative})" for alternative in alternatives)
 
 
 def _text(packed: bytes) -> str:

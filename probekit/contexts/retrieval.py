@@ -69,9 +69,9 @@ def triples(probe: Probe) -> pd.DataFrame:
                 often[kind, target] += 1
                 if target in names:
                     aliases[kind][target].update(dict.fromkeys(names[target]))
-            own = target == golds[0]
-            told = {
-                "triple_id": str(row.prompt_id) if own else f"{row.prompt_id}/{target}",
+            is_own = target == golds[0]
+            triple = {
+                "triple_id": str(row.prompt_id) if is_own else f"{row.prompt_id}/{target}",
                 "prompt_id": row.prompt_id,
                 "fact_id": getattr(row, "fact_id", row.prompt_id),
                 "relation": row.relation,
@@ -83,8 +83,8 @@ def triples(probe: Probe) -> pd.DataFrame:
                 "golds": len(golds),
                 "relation_prompts": relations[row.relation],
             }
-            if own or (row.text, target) not in rows:
-                rows[row.text, target] = told
+            if is_own or (row.text, target) not in rows:
+                rows[row.text, target] = triple
     table = pd.DataFrame(rows.values())
     table["target_prompts"] = [often[p, t] for p, t in zip(table["pool"], table["target"], strict=True)]
     table.attrs["entities"] = {name: list(objects) for name, objects in entities.items()}
@@ -113,12 +113,12 @@ def _mapping(probe: Probe, row: Any, field: str) -> dict[str, list[str]]:
 
 def _objects(golds: Sequence[str], names: Mapping[str, Sequence[str]]) -> list[str]:
     """Each object once: golds without those that are another name of one before them."""
-    found, known = [], set[str]()
+    distinct, names_seen = [], set[str]()
     for gold in golds:
-        if gold not in known:
-            found.append(gold)
-            known.update([gold, *names.get(gold, ())])
-    return found
+        if gold not in names_seen:
+            distinct.append(gold)
+            names_seen.update([gold, *names.get(gold, ())])
+    return distinct
 
 
 class Matcher:
@@ -156,13 +156,13 @@ class Matcher:
         wanted = [(name, by_target) for one in held for name, by_target in self.by_subject.get(one, {}).items()]
         asked_for = dict.fromkeys(name for name, _ in wanted)
         mentions = {name: _outside(self.pools[name].find(document.text), named) for name in asked_for}
-        found = [
+        matches = [
             Found(number, document, mentions[name])
             for name, by_target in wanted
             for target in dict.fromkeys(mention.kind for mention in mentions[name])
             for number in by_target.get(target, ())
         ]
-        return bool(wanted), found
+        return bool(wanted), matches
 
 
 def retrieve(
@@ -194,28 +194,28 @@ def first_found(
 ) -> Iterator[Found]:
     """Of what ``Matcher.find`` gave for each document in order, ``most`` of each triple; see ``retrieve``."""
     often = Counter[int]()
-    for named, found in held:
-        pairs = len(found)
-        found = [one for one in found if not most or often[one.triple] < most]
+    for named, matches in held:
+        pairs = len(matches)
+        matches = [match for match in matches if not most or often[match.triple] < most]
         counts[READ] += 1
         counts[NAMED] += named
-        counts[HOLDING] += bool(found)
-        counts[PAIRS] += len(found)
-        counts[BEYOND] += pairs - len(found)
-        often.update(one.triple for one in found)
-        yield from found
+        counts[HOLDING] += bool(matches)
+        counts[PAIRS] += len(matches)
+        counts[BEYOND] += pairs - len(matches)
+        often.update(match.triple for match in matches)
+        yield from matches
     counts[TRIPLES] += asked
     counts[COVERED] += len(often)
 
 
 def _outside(mentions: Sequence[Mention], names: Sequence[Mention]) -> tuple[Mention, ...]:
     """The mentions that lie in no longer one of ``names``; both from left to right."""
-    kept, place = [], 0
+    outside, place = [], 0
     for mention in mentions:
         while place < len(names) and names[place].end <= mention.start:
             place += 1
         over = names[place] if place < len(names) else mention
         inside = over.start <= mention.start and mention.end <= over.end
         if not inside or over.end - over.start <= mention.end - mention.start:
-            kept.append(mention)
-    return tuple(kept)
+            outside.append(mention)
+    return tuple(outside)

@@ -64,25 +64,25 @@ def look_up(
     asked = triples(source.probe)
     pools = {}
     for name, entities in asked.attrs["entities"].items():
-        told, given = asked.attrs["aliases"].get(name, {}), source.aliases.get(name, {})
-        forms = {one: [*told.get(one, ()), *given.get(one, ())] for one in dict.fromkeys([*told, *given])}
+        names, more = asked.attrs["aliases"].get(name, {}), source.aliases.get(name, {})
+        forms = {one: [*names.get(one, ()), *more.get(one, ())] for one in dict.fromkeys([*names, *more])}
         pools[name] = pool(entities, forms)
     if isinstance(source.documents, Index):
-        found = source.documents.retrieve(asked, pools, counts, most)
+        matches = source.documents.retrieve(asked, pools, counts, most)
     elif isinstance(source.documents, Folder):
-        found = list(source.documents.retrieve(asked, pools, counts, most, store, fill))
+        matches = list(source.documents.retrieve(asked, pools, counts, most, store, fill))
     else:
-        found = list(retrieve(asked, source.documents, pools, counts, most))
+        matches = list(retrieve(asked, source.documents, pools, counts, most))
     counts.update(source.counts)
-    if not found:
-        left = ", ".join(f"{reason} {n}" for reason, n in source.counts.items() if n)
+    if not matches:
+        reasons = ", ".join(f"{reason} {n}" for reason, n in source.counts.items() if n)
         raise ProbeError(
             f"{source.name}: no document holds the subject and the target of any triple, so there is no context to ask "
             f"with; documents read {counts[READ]}"
             + f", with a subject {counts[NAMED]}" * (NAMED in counts)
-            + f" ({left})" * bool(left)
+            + f" ({reasons})" * bool(reasons)
         )
-    return asked, found
+    return asked, matches
 
 
 def trex_contexts(per_fact: int | None = None, seed: int = 0) -> Source:

@@ -68,20 +68,20 @@ def steps(
 
 
 def _of_document(
-    triple: Mapping[Hashable, Any], found: Found, most: int | None, variants: Mapping[str, Variant], seed: int
+    triple: Mapping[Hashable, Any], match: Found, most: int | None, variants: Mapping[str, Variant], seed: int
 ) -> Iterator[dict[str, Any]]:
-    text, correct = found.document.text, set(triple["correct"])
-    own = around(text, found.mentions, triple["target"], most=most)
-    centres = {"target": own}
-    wrong = negative_centre(own, correct)
+    text, correct = match.document.text, set(triple["correct"])
+    around_target = around(text, match.mentions, triple["target"], most=most)
+    centres = {"target": around_target}
+    wrong = negative_centre(around_target, correct)
     if wrong is not None:
-        centres["negative"] = around(text, found.mentions, wrong.entity, wrong.first, most)
-    about = {column: triple[column] for column in KEPT + RARITY} | {"doc_id": found.document.doc_id}
+        centres["negative"] = around(text, match.mentions, wrong.entity, wrong.first, most)
+    common = {column: triple[column] for column in KEPT + RARITY} | {"doc_id": match.document.doc_id}
     for name, variant in variants.items():
         for twin in (twin for twin in TWINS if twin in centres):
-            generator = random.Random(f"{seed} {triple['triple_id']} {found.document.doc_id} {twin}")
+            generator = random.Random(f"{seed} {triple['triple_id']} {match.document.doc_id} {twin}")
             for step in _grow(text, centres[twin], variant, generator, triple["text"], correct):
-                yield about | {"variant": name, "twin": twin} | step
+                yield common | {"variant": name, "twin": twin} | step
 
 
 def _grow(

@@ -43,12 +43,12 @@ Variant = Callable[[str, Sequence[Segment], random.Random], list[Context]]
 def _entities(text: str, segments: Sequence[Segment], orders: Iterable[Sequence[int]]) -> list[Context]:
     """The entities alone, as the document writes them, in these orders."""
     names = [text[segment.first : segment.last] for segment in segments]
-    found = []
+    contexts = []
     for order in orders:
         starts = accumulate((len(names[i]) + 1 for i in order[:-1]), initial=0)
         places = tuple((start, start + len(names[i])) for start, i in zip(starts, order, strict=True))
-        found.append(Context(" ".join(names[i] for i in order), tuple(order), places))
-    return found
+        contexts.append(Context(" ".join(names[i] for i in order), tuple(order), places))
+    return contexts
 
 
 def _in_place(segments: Sequence[Segment]) -> list[list[int]]:
@@ -58,13 +58,13 @@ def _in_place(segments: Sequence[Segment]) -> list[list[int]]:
 
 def real(text: str, segments: Sequence[Segment], generator: random.Random) -> list[Context]:
     """The segments as the document has them, each at its place: one stretch that grows to both sides."""
-    found = []
+    contexts = []
     for order in _in_place(segments):
         stretch = text[segments[order[0]].start : segments[order[-1]].end]
         start = segments[order[0]].start + len(stretch) - len(stretch.lstrip())
         places = tuple((segments[i].first - start, segments[i].last - start) for i in order)
-        found.append(Context(stretch.strip(), tuple(order), places))
-    return found
+        contexts.append(Context(stretch.strip(), tuple(order), places))
+    return contexts
 
 
 def knowledge_only(text: str, segments: Sequence[Segment], generator: random.Random) -> list[Context]:

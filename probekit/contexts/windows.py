@@ -80,13 +80,13 @@ def _is_stretch(rows: Sequence[Mapping[Any, Any]], bare: str) -> bool:
 
 def _stopped(rows: Sequence[Mapping[Any, Any]], fits: Sequence[bool]) -> list[dict[str, Any]]:
     """Inputs up to the first that does not fit, which then stands for all that follow."""
-    found, text = [], rows[0]["before"]
+    inputs, text = [], rows[0]["before"]
     room = True
     for row, here in zip(rows, fits, strict=True):
         room = room and here
         before, text = text, row["text"] if room else text
-        found.append({"before": before, "text": text, "cut": not room})
-    return found
+        inputs.append({"before": before, "text": text, "cut": not room})
+    return inputs
 
 
 def _windowed(model: Model, rows: Sequence[Mapping[Any, Any]], bare: str, room: int) -> list[dict[str, Any]]:
@@ -99,21 +99,21 @@ def _windowed(model: Model, rows: Sequence[Mapping[Any, Any]], bare: str, room: 
     sides = sizes[: len(left)], sizes[len(left) : len(left) + len(right)]
     budget = room - _lengths(model, [put_before(whole[first:last], bare)])[0]
     while True:
-        kept = window(sum(sides[0]), sum(sides[1]), max(0, budget))
+        room_of_sides = window(sum(sides[0]), sum(sides[1]), max(0, budget))
         reach = [
             sum(len(word) for word, used in zip(words, accumulate(side), strict=True) if used <= most)
-            for words, side, most in zip((left, right), sides, kept, strict=True)
+            for words, side, most in zip((left, right), sides, room_of_sides, strict=True)
         ]
-        found: list[dict[str, Any]] = []
+        inputs: list[dict[str, Any]] = []
         before = bare
         for row in rows:
             context, (start, end) = row["text"].removesuffix(f" {bare}"), row["centre_at"]
             low, high = max(0, start - reach[0]), end + reach[1]
             text = put_before(context[low:high].strip(), bare)
             inside = low <= row["added_at"][0] and row["added_at"][1] <= high
-            found.append({"before": before, "text": text, "cut": not inside})
+            inputs.append({"before": before, "text": text, "cut": not inside})
             before = text
-        over = max(_lengths(model, [row["text"] for row in found])) - room
+        over = max(_lengths(model, [row["text"] for row in inputs])) - room
         if over <= 0 or budget <= 0:
-            return found
+            return inputs
         budget -= over  # words joined are at times more tokens than words alone

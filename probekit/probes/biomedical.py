@@ -51,9 +51,9 @@ def _templates(path: Path, relation: str, template: str) -> dict[str, str]:
     """Template by relation, from the two named fields; each holds [X] and [Y] once."""
 
     def checked(row: dict[str, Any], number: int) -> tuple[str, str]:
-        if not has_slots(found := text(row, template)):
-            raise ProbeError(f"{path}, line {number}, field '{template}': [X] and [Y] once are needed, found {found!r}")
-        return text(row, relation), found
+        if not has_slots(words := text(row, template)):
+            raise ProbeError(f"{path}, line {number}, field '{template}': [X] and [Y] once are needed, found {words!r}")
+        return text(row, relation), words
 
     return dict(records(path, checked))
 
@@ -85,13 +85,13 @@ def _absent(what: str, names: list[str]) -> dict[str, int]:
 def _printed(row: dict[str, Any], name: str) -> tuple[str, ...]:
     """A field with a list of texts as Python prints it, not empty; else KeyError."""
     try:
-        found = ast.literal_eval(text(row, name))
-        canonical(found).encode()  # no half of a surrogate pair
+        listed = ast.literal_eval(text(row, name))
+        canonical(listed).encode()  # no half of a surrogate pair
     except (ValueError, SyntaxError, TypeError, MemoryError, RecursionError) as error:
         raise KeyError(name) from error
-    if not isinstance(found, list) or not found or not all(isinstance(entry, str) for entry in found):
+    if not isinstance(listed, list) or not listed or not all(isinstance(entry, str) for entry in listed):
         raise KeyError(name)
-    return tuple(found)
+    return tuple(listed)
 
 
 def medlama(

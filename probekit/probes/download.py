@@ -40,22 +40,22 @@ def download(address: str, path: Path, kind: Kind = "sha256", expected: str = ""
     Raises:
         ProbeError: a download that fails (its part is kept) or has another hash (it is not kept).
     """
-    if path.is_file() and (found := _hash(path, kind)) == (expected or found):
-        return found
+    if path.is_file() and (actual := _hash(path, kind)) == (expected or actual):
+        return actual
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.part")
     tag = path.with_name(f".{path.name}.tag")
     _stream(address, part, None if expected else tag)
     tag.unlink(missing_ok=True)
-    found = _hash(part, kind)
-    if expected and found != expected:
+    actual = _hash(part, kind)
+    if expected and actual != expected:
         part.unlink()
         name = {"md5": "MD5", "sha256": "SHA-256"}[kind]
         raise ProbeError(
             f"{address}: the {name} of what came is not the one expected; nothing of it is kept, run again"
         )
     part.replace(path)
-    return found
+    return actual
 
 
 @contextmanager
@@ -118,20 +118,20 @@ def _stream(address: str, part: Path, tag: Path | None) -> None:
     from urllib3.exceptions import HTTPError
 
     size = part.stat().st_size if part.is_file() else 0
-    known = tag.read_text("utf-8") if tag is not None and tag.is_file() else ""
-    wanted = {"Range": f"bytes={size}-"} if size and (tag is None or known) else {}
-    if wanted and known:
-        wanted["If-Range"] = known
-    with _get(address, stream=True, headers=wanted) as response:
-        if wanted and known and response.status_code != 200 and response.headers.get("ETag") != known:
+    previous = tag.read_text("utf-8") if tag is not None and tag.is_file() else ""
+    headers = {"Range": f"bytes={size}-"} if size and (tag is None or previous) else {}
+    if headers and previous:
+        headers["If-Range"] = previous
+    with _get(address, stream=True, headers=headers) as response:
+        if headers and previous and response.status_code != 200 and response.headers.get("ETag") != previous:
             part.unlink()  # of other content, which this server does not tell apart
             return _stream(address, part, tag)
         if response.status_code == 416:  # nothing is left to send
             return
         with part.open("ab" if response.status_code == 206 else "wb") as file:
             if tag is not None:  # the empty part is no part of what the tag named before
-                found = response.headers.get("ETag", "")
-                tag.write_text(found if found.startswith('"') else "", "utf-8")  # a weak one names no bytes
+                etag = response.headers.get("ETag", "")
+                tag.write_text(etag if etag.startswith('"') else "", "utf-8")  # a weak one names no bytes
             try:
                 for block in response.raw.stream(BLOCK, decode_content=False):
                     file.write(block)

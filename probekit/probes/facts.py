@@ -47,9 +47,9 @@ def value(row: Any, name: str, kind: type = str) -> Any:
 
 def text(row: dict[str, Any], name: str) -> str:
     """A field that holds a text, not blank; else KeyError."""
-    if not (found := str(value(row, name))).strip():
+    if not (content := str(value(row, name))).strip():
         raise KeyError(name)
-    return found
+    return content
 
 
 def texts(row: dict[str, Any], name: str) -> tuple[str, ...]:

@@ -70,35 +70,35 @@ def fetch(
 
 def _archive(source: Mapping[str, Any], at: str, folder: Path, trust: bool) -> list[Path]:
     """Fetch a ``.tar.gz`` and take from it the files below the folders that the source names; those there stay."""
-    kept = read_object(folder / KEPT) if (folder / KEPT).is_file() else {}
+    record = read_object(folder / KEPT) if (folder / KEPT).is_file() else {}
     address = at + source["archive"]["path"]
-    told = kept.get(source["archive"]["path"], {})
-    if told and all(
-        (folder / one).is_file() and file_digest(folder / one) == told["files"][one] for one in told["files"]
+    entry = record.get(source["archive"]["path"], {})
+    if entry and all(
+        (folder / file).is_file() and file_digest(folder / file) == entry["files"][file] for file in entry["files"]
     ):
-        return [folder / one for one in told["files"]]
-    expected = source["archive"].get("sha256") or told.get("sha256", "")
+        return [folder / file for file in entry["files"]]
+    expected = source["archive"].get("sha256") or entry.get("sha256", "")
     if not expected and not trust:
         raise ProbeError(
             f"no hash of {address} is known, so nobody vouches for what comes: add --trust to take it and keep its hash"
         )
     local = folder / f".{address.rpartition('/')[2].rpartition('=')[2]}"
-    found = download(address, local, expected=expected)
-    taken = dict[str, str]()
+    received = download(address, local, expected=expected)
+    digests = dict[str, str]()
     place_of = partial(_unpacked, source["unpack"])
     try:
         for name, data in tar_files(local, lambda name: bool(place_of(name))):
             path = folder / place_of(name)
             if not path.is_file():
                 write_atomically(path, data)
-            taken[place_of(name)] = file_digest(path)
+            digests[place_of(name)] = file_digest(path)
     finally:
         local.unlink(missing_ok=True)
-    if not taken:
+    if not digests:
         raise ProbeError(f"{address} holds no {UNPACKED} file below {', '.join(source['unpack'].values())}")
-    kept[source["archive"]["path"]] = {"sha256": found, "files": taken}
-    write_atomically(folder / KEPT, json.dumps(kept, indent=1).encode())
-    return [folder / relative for relative in taken]
+    record[source["archive"]["path"]] = {"sha256": received, "files": digests}
+    write_atomically(folder / KEPT, json.dumps(record, indent=1).encode())
+    return [folder / relative for relative in digests]
 
 
 def _unpacked(unpack: Mapping[str, str], name: str) -> str:

@@ -132,14 +132,14 @@ def unidecoder(wanted: str = UNIDECODE) -> Callable[[str], str]:
             "counting as the paper's code does needs Unidecode (GPL): pip install 'probekit[unidecode]', or ask with "
             "released=false"
         ) from error
-    if (found_version := version("unidecode")) != wanted:
-        raise ProbeError(f"Unidecode {found_version} is here, but {wanted} is asked: pip install unidecode=={wanted}")
-    found: Callable[[str], str] = unidecode
-    return found
+    if (present := version("unidecode")) != wanted:
+        raise ProbeError(f"Unidecode {present} is here, but {wanted} is asked: pip install unidecode=={wanted}")
+    transliterate: Callable[[str], str] = unidecode
+    return transliterate
 
 
 def _read(path: Path, fields: Collection[str], more: Collection[str] = ()) -> pd.DataFrame:
     """The named fields of a table, those of ``more`` empty where it lacks them; its index says where a row is."""
     rows, columns = tsv_rows(path, fields), [*fields, *more]
-    told = [{name: row.get(name, "") for name in columns} for _, row in rows]
-    return pd.DataFrame(told, index=[number for number, _ in rows], columns=columns, dtype=str)
+    records = [{name: row.get(name, "") for name in columns} for _, row in rows]
+    return pd.DataFrame(records, index=[number for number, _ in rows], columns=columns, dtype=str)

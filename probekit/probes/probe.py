@@ -79,10 +79,10 @@ class Probe:
         for number, entity in enumerate(self.entities):
             if not _visible(entity):
                 raise ProbeError(f"{self.name}: entity {number} is {entity!r}, not a non-empty string")
-        known, seen = set(self.entities), set[Any]()
+        candidates, seen = set(self.entities), set[Any]()
         fields = self.prompts["prompt_id"], self.prompts["text"], self.prompts["gold"]
         for place, prompt_id, text, gold in zip(places, *fields, strict=True):
-            if fault := next(prompt_faults(prompt_id, text, gold, known, seen), ""):
+            if fault := next(prompt_faults(prompt_id, text, gold, candidates, seen), ""):
                 raise ProbeError(f"{self.name}, {place} (prompt_id {prompt_id!r}), {fault}")
             seen.add(prompt_id)
 
@@ -183,8 +183,8 @@ def _styled(prompts: pd.DataFrame, about: dict[str, Any], path: str | Path) -> p
         about["name"] = f"{dataset_of(about['name'], about['style'])}/{about['style']}"
     elif styles:
         about.setdefault("style", styles[0])
-    elif told := STYLED.search(about["name"]):
-        about.setdefault("style", told[1])
+    elif match := STYLED.search(about["name"]):
+        about.setdefault("style", match[1])
     if about["name"] == about.get("style"):
         about["name"] = f"{Path(path).absolute().parent.name or 'mine'}/{about['name']}"
     return prompts
@@ -291,9 +291,9 @@ def numbered_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 def without_nulls(row: Mapping[str, Any]) -> dict[str, Any]:
     """A row of a table without the fields, and the keys in them, that only other rows have."""
-    told = {name: value for name, value in row.items() if value is not None}
-    mappings = {name: value for name, value in told.items() if isinstance(value, dict)}
-    return told | {name: {key: one for key, one in of.items() if one is not None} for name, of in mappings.items()}
+    present = {name: value for name, value in row.items() if value is not None}
+    mappings = {name: value for name, value in present.items() if isinstance(value, dict)}
+    return present | {name: {key: one for key, one in of.items() if one is not None} for name, of in mappings.items()}
 
 
 def read_rows(path: Path) -> list[dict[str, Any]]:
@@ -308,16 +308,16 @@ def styles_in(path: Path) -> list[str]:
 
 def rows_frame(path: Path) -> pd.DataFrame:
     """The same rows as a table, its index being their lines."""
-    found, name = list(numbered_rows(path)), None if path.suffix == ".parquet" else LINE
-    return pd.DataFrame([row for _, row in found], index=pd.Index([number for number, _ in found], name=name))
+    rows, name = list(numbered_rows(path)), None if path.suffix == ".parquet" else LINE
+    return pd.DataFrame([row for _, row in rows], index=pd.Index([number for number, _ in rows], name=name))
 
 
 def name_unknown(path: Path, found: Iterable[Any], known: Collection[str]) -> None:
     """Warn of the fields of a data file that nothing reads: one of them may be misspelt."""
     if unread := [str(name) for name in found if name not in known]:
-        told = ", ".join(f"{name!r}{meant(name, known)}" for name in unread[:6])
+        names = ", ".join(f"{name!r}{meant(name, known)}" for name in unread[:6])
         more = f" and {len(unread) - 6} more" if len(unread) > 6 else ""
-        caution(f"{shown_name(str(path))}: nothing reads the fields {told}{more}.")
+        caution(f"{shown_name(str(path))}: nothing reads the fields {names}{more}.")
 
 
 def json_rows(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:

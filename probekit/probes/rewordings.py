@@ -39,19 +39,19 @@ def rewordings(probe: Probe) -> dict[str, dict[str, str]]:
     """
     prompts, names = (tell(probe) for tell in _TOLD.get(probe.name, _IN_COLUMNS))
     rows = probe.prompts
-    found: dict[str, dict[str, str]] = {PROMPT: {}, NAME: {}}
+    texts: dict[str, dict[str, str]] = {PROMPT: {}, NAME: {}}
     for key, text, subject in zip(rows["prompt_id"], rows["text"], rows.get("subject", [""] * len(rows)), strict=True):
         if other := _another(prompts.get(key, ()), text):
-            found[PROMPT][key] = other
+            texts[PROMPT][key] = other
         if subject and text.count(subject) == 1 and (other := _another(names.get(key, ()), subject)):
-            found[NAME][key] = text.replace(subject, other)
-    return found
+            texts[NAME][key] = text.replace(subject, other)
+    return texts
 
 
 def _another(texts: Iterable[str], known: str) -> str:
     """The first of the texts that differs from the known one in its letters and digits, and has ``LEAST`` of them."""
-    found = (text for text in texts if len(_letters(text)) >= LEAST and _letters(text) != _letters(known))
-    return next(found, "")
+    others = (text for text in texts if len(_letters(text)) >= LEAST and _letters(text) != _letters(known))
+    return next(others, "")
 
 
 def _letters(text: str) -> str:

@@ -52,10 +52,10 @@ def make_text(name: str, sentences: Iterable[str], counts: Mapping[str, int], na
     Raises:
         ProbeError: there is no sentence.
     """
-    kept = tuple(dict.fromkeys(sentences))
-    if not kept:
+    distinct = tuple(dict.fromkeys(sentences))
+    if not distinct:
         raise ProbeError(f"{name}: no sentence is left; the data files are empty")
-    return Text(name, kept, {**counts, "sentences": len(kept)}, tuple(sorted(set(names))))
+    return Text(name, distinct, {**counts, "sentences": len(distinct)}, tuple(sorted(set(names))))
 
 
 def _lines(path: Path) -> Iterator[str]:

@@ -53,7 +53,7 @@ class _Records:
         self.number = 0
         self.fed = self.at = self.depth = self.outside = 0  # bytes; begin of what is not finished; elements open
         self.wanted, self.fault = tuple[str, ...](), ""
-        self.found: list[ElementTree.Element] = []
+        self.finished: list[ElementTree.Element] = []
         self.builder: ElementTree.TreeBuilder | None = None  # of the record that is open
         self.parser = parser = expat.ParserCreate("utf-8")
         parser.buffer_text = True
@@ -62,7 +62,7 @@ class _Records:
 
     def feed(self, block: bytes, last: bool) -> list[ElementTree.Element]:
         """The records, and lists of deletions, that end in a block; ``fault`` is why no more can follow."""
-        self.found = []
+        self.finished = []
         try:
             self.parser.Parse(block, last)
             self.fed += len(block)
@@ -72,7 +72,7 @@ class _Records:
                 raise self._beyond("the record", RECORD, "bytes")
         except (expat.ExpatError, _Refused) as error:
             self.fault = str(error)
-        return self.found
+        return self.finished
 
     def _beyond(self, what: str, most: int, unit: str) -> _Refused:
         return _Refused(beyond(f"record {self.number + 1}", what, most, unit))
@@ -102,7 +102,7 @@ class _Records:
         if self.builder is not None:
             self.builder.end(tag)
             if self.depth == self.outside:
-                self.found.append(self.builder.close())
+                self.finished.append(self.builder.close())
                 self.number += 1
                 self.builder = self.parser.CharacterDataHandler = None
 

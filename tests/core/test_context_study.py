@@ -1,16 +1,14 @@
 """From documents to rank changes: against one input and one entity at a time; what is scored, cut and counted."""
 
 import math
-import os
 import random
 from collections import Counter
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
-from conftest import small
+from conftest import REAL_DATA, lacks, small
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from naive import slot_scores
@@ -299,12 +297,10 @@ def test_ones_own_files_give_what_a_built_in_source_gives(tmp_path, domain):
     )
 
 
-@pytest.mark.skipif(
-    "PROBEKIT_DATA" not in os.environ or not (Path(os.environ["PROBEKIT_DATA"]) / "pubmed").is_dir(),
-    reason="needs PROBEKIT_DATA with medlama and pubmed",
-)
+@pytest.mark.slow
+@lacks("medlama", "pubmed")
 def test_medlama_and_abstracts_as_ones_own_give_what_the_built_in_source_gives(tmp_path):
-    place = Path(os.environ["PROBEKIT_DATA"]) / "pubmed"
+    place = REAL_DATA / "pubmed"
     probe = pk.load_probe("medlama/template", relations=["may_treat", "disease_may_have_finding"], limit=400)
     probe.prompts.to_json(tmp_path / "probe.jsonl", orient="records", lines=True)
     built = look_up(own_contexts("medline", probe, place), Counter())
@@ -312,7 +308,8 @@ def test_medlama_and_abstracts_as_ones_own_give_what_the_built_in_source_gives(t
     assert mine[0]["triple_id"].tolist() == built[0]["triple_id"].tolist() and mine[1] == built[1]
 
 
-@pytest.mark.skipif("PROBEKIT_DATA" not in os.environ, reason="needs PROBEKIT_DATA with lama/TREx")
+@pytest.mark.slow
+@lacks("lama/TREx")
 def test_trex_documents_are_of_one_subject():
     from probekit.contexts.sources import trex_contexts
 

@@ -138,24 +138,24 @@ def _part(file: InputFile, counts: Counter[str], finder: Finder, options: Mappin
     """A row for each record, whether or not a later one replaces it: its PMID, negative of a notice of deletion and 0
     of a plain sentence, and in JSON what it adds to the counts, and its prompts."""
     read = _lines(file, finder, counts) if options["plain"] else _records(file.path, finder, options, counts)
-    rows = [(pmid, json.dumps([counted, found], ensure_ascii=False)) for pmid, counted, found in read]
+    rows = [(pmid, json.dumps([counted, made], ensure_ascii=False)) for pmid, counted, made in read]
     return pd.DataFrame(rows, columns=["pmid", "found"]).astype({"pmid": "int32", "found": "str"})
 
 
 def _records(path: Path, finder: Finder, options: Mapping[str, Any], counts: Counter[str]) -> Iterator[Found]:
     for record in read_records(path, counts):
-        found: Counter[str] = Counter()
+        counted: Counter[str] = Counter()
         rows: list[Row] = []
         if not record.sections:
-            found[NO_ABSTRACT] += 1
+            counted[NO_ABSTRACT] += 1
         elif _inside(record.date, options["after"], options["before"]):
-            found[KEPT] += 1
+            counted[KEPT] += 1
             texts = (sentence for section in record.sections for sentence in split_sentences(section))
             sentences = ((f"{record.pmid}-{number}", text) for number, text in enumerate(texts, start=1))
-            rows = list(prompts(sentences, finder, found, {"pmid": str(record.pmid), "date": record.date, **ABOUT}))
+            rows = list(prompts(sentences, finder, counted, {"pmid": str(record.pmid), "date": record.date, **ABOUT}))
         if record.sections and not record.date:
-            found[UNDATED] += 1
-        yield -record.pmid if record.deleted else record.pmid, found, rows
+            counted[UNDATED] += 1
+        yield -record.pmid if record.deleted else record.pmid, counted, rows
 
 
 def _inside(date: str, after: str | None, before: str | None) -> bool:
@@ -169,9 +169,9 @@ def _lines(file: InputFile, finder: Finder, counts: Counter[str]) -> Iterator[Fo
         text = line.decode("utf-8", "replace")
         faulty = faulty or ("\ufffd" in text and "\ufffd".encode() not in line)
         if text.strip():
-            found: Counter[str] = Counter()
+            counted: Counter[str] = Counter()
             sentence = (f"{file.content[:8]}-{number}", " ".join(text.split()))
-            yield 0, found, list(prompts([sentence], finder, found, ABOUT))
+            yield 0, counted, list(prompts([sentence], finder, counted, ABOUT))
     if faulty:
         counts[NOT_UTF8] += 1
 
@@ -202,8 +202,8 @@ def _join(
         paths = {kind: out / f"{kind}.jsonl" for kind in frequency}
         probes = {kind: opened.enter_context(path.open("w", encoding="utf-8")) for kind, path in paths.items()}
         for part, stands in zip(parts, standing, strict=True):
-            for found in part["found"][stands]:
-                counts, rows = json.loads(found)
+            for record in part["found"][stands]:
+                counts, rows = json.loads(record)
                 total.update(counts)
                 for row in rows:
                     frequency[row["entity_type"]][row["gold"][0]] += 1

@@ -47,14 +47,14 @@ def read_entities(path: Path) -> list[str]:
     Raises:
         ProbeError: the file cannot be read, is not UTF-8, holds a line of another form, or no entity at all.
     """
-    found = (line.strip() for _, line in lines(path, HELD)) if path.suffix == ".txt" else _tagged(path)
-    names = [name for name in dict.fromkeys(found) if name]
-    kept = [name for name in names if len(name) > 1 and any(c.isalpha() for c in name)]
-    if not kept:
+    listed = (line.strip() for _, line in lines(path, HELD)) if path.suffix == ".txt" else _tagged(path)
+    names = [name for name in dict.fromkeys(listed) if name]
+    named = [name for name in names if len(name) > 1 and any(c.isalpha() for c in name)]
+    if not named:
         raise ProbeError(f"{path}: no entity in it; CoNLL lines are token, tab, tag, and plain lists end in .txt")
-    if len(kept) < len(names):
-        log.warning("%s: %d entities without a letter, or of one sign, are left out", path, len(names) - len(kept))
-    return kept
+    if len(named) < len(names):
+        log.warning("%s: %d entities without a letter, or of one sign, are left out", path, len(names) - len(named))
+    return named
 
 
 def _tagged(path: Path) -> Iterator[str]:
@@ -120,12 +120,12 @@ class Finder:
 
     def forms(self) -> dict[str, list[list[str]]]:
         """What is looked for, by the name of its list: the tokens of each form, in lower case if any case is found."""
-        found = dict[str, list[list[str]]]()
+        by_list = dict[str, list[list[str]]]()
         for tokens, ends in self.ends():
             if tokens:
                 for kind in dict.fromkeys(kind for _, kind in ends.values()):
-                    found.setdefault(kind, []).append(tokens)
-        return found
+                    by_list.setdefault(kind, []).append(tokens)
+        return by_list
 
     def ends(self) -> Iterator[tuple[list[str], dict[str, tuple[str, str]]]]:
         """All that decides what is found: tokens of each form, and by its exact case the entity and list it names."""
@@ -148,8 +148,8 @@ class Finder:
             while node is not None:
                 ahead += 1
                 if END in node:
-                    found = node[END]
-                    hit = found.get(" ".join(tokens[at:ahead])) or found.get(ANY)
+                    by_case = node[END]
+                    hit = by_case.get(" ".join(tokens[at:ahead])) or by_case.get(ANY)
                     best, end = (hit, ahead) if hit else (best, end)
                 node = node.get(keys[ahead]) if ahead < count else None
             if best is not None:
@@ -158,7 +158,7 @@ class Finder:
         if not hits:
             return []
         spans = _spans(sentence)
-        return [Mention(spans[first][0], spans[last - 1][1], *found) for first, last, found in hits]
+        return [Mention(spans[first][0], spans[last - 1][1], *by_case) for first, last, by_case in hits]
 
 
 # of the text read last, which several finders search in turn

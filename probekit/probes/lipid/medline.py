@@ -58,8 +58,8 @@ def _citations(element: ElementTree.Element, counts: Counter[str]) -> Iterator[C
         yield from (Citation(pmid, deleted=True) for pmid in map(_pmid, element) if pmid)
     elif element.tag != ARTICLE:
         counts[RECORDS] += 1
-        if found := _citation(element):
-            yield found
+        if citation := _citation(element):
+            yield citation
         else:
             counts[NO_PMID] += 1
 
@@ -97,5 +97,5 @@ def _date(record: ElementTree.Element, citation: ElementTree.Element) -> str:
 
 def _within(text: str, most: int) -> int:
     """A number from 1 to ``most`` as a text has it, and 1 where it has none."""
-    found = int(text) if NUMBER.fullmatch(text) else 1
-    return found if 1 <= found <= most else 1
+    number = int(text) if NUMBER.fullmatch(text) else 1
+    return number if 1 <= number <= most else 1

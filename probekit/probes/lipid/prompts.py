@@ -42,10 +42,10 @@ def prompts(
             continue
         counts[MENTION] += 1
         counts[f"{MENTION}: {mention.kind}"] += 1
-        found = {NAMED[keyword.lower()] for keyword in DROP.findall(sentence)}
-        if found:
-            counts.update(f"{DROPPED}: {keyword}" for keyword in found)
-            counts.update(f"{ALONE}: {keyword}" for keyword in found if len(found) == 1)
+        keywords = {NAMED[keyword.lower()] for keyword in DROP.findall(sentence)}
+        if keywords:
+            counts.update(f"{DROPPED}: {keyword}" for keyword in keywords)
+            counts.update(f"{ALONE}: {keyword}" for keyword in keywords if len(keywords) == 1)
             continue
         counts[PROMPTS] += 1
         counts[f"{PROMPTS}: {mention.kind}"] += 1

@@ -55,15 +55,15 @@ def build_records(path: Path, source: Source) -> tuple[list[dict[str, Any]], dic
     for number, (line, item) in enumerate(json_rows(path), start=1):
         counts["items"] += 1
         try:
-            found = MAKERS[source](item)
+            result = MAKERS[source](item)
         except KeyError as error:
             raise ProbeError(f"{path}, line {line}: no field {error.args[0]!r}; found {', '.join(item)}") from error
         except (AttributeError, TypeError, ValueError) as error:
             raise ProbeError(f"{path}, line {line}: a field is of the wrong kind: {error}") from error
-        if isinstance(found, str):
-            counts[f"left out: {found}"] += 1
+        if isinstance(result, str):
+            counts[f"left out: {result}"] += 1
             continue
-        context, gold = found
+        context, gold = result
         made.append(as_record(f"{path.stem}-{number}", context, [gold], DIMENSION_OF[source]))
     return made, {**counts, "records": len(made)}
 

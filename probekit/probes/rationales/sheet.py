@@ -55,7 +55,7 @@ def read_sheet(path: Path) -> tuple[RationaleSet, dict[str, int]]:
         ProbeError: naming the row and the field; or no record is kept.
     """
     rows = list(numbered_rows(path))
-    counts, kept = Counter(rows=len(rows)), {}
+    counts, rated = Counter(rows=len(rows)), {}
     for number, row in rows:
         if lost := [name for name in (*COPIED, "rationale", *SCORES) if name not in row]:
             raise ProbeError(f"{path}, line {number}: no column {lost[0]!r}")
@@ -66,10 +66,10 @@ def read_sheet(path: Path) -> tuple[RationaleSet, dict[str, int]]:
         record = {name: str(row[name] or "") for name in COPIED}
         record["golds"] = [gold.strip() for gold in record["golds"].split("|")]  # type: ignore[assignment]
         means = {name: sum(values) / len(values) for name, values in scores.items()}
-        kept[number] = record | {"rationales": _positions(row["rationale"], path, number)} | means
-    originals = {record["id"] for record in kept.values() if not record["original_id"]}
-    whole = {n: one for n, one in kept.items() if not one["original_id"] or one["original_id"] in originals}
-    counts["left out: the original is"] += len(kept) - len(whole)
+        rated[number] = record | {"rationales": _positions(row["rationale"], path, number)} | means
+    originals = {record["id"] for record in rated.values() if not record["original_id"]}
+    whole = {n: one for n, one in rated.items() if not one["original_id"] or one["original_id"] in originals}
+    counts["left out: the original is"] += len(rated) - len(whole)
     if not whole:
         raise ProbeError(f"{path}: no record reaches the thresholds; fill the columns {', '.join(SCORES)}")
     items = pd.DataFrame([*whole.values()], index=pd.Index(whole, name=LINE))
@@ -78,15 +78,15 @@ def read_sheet(path: Path) -> tuple[RationaleSet, dict[str, int]]:
 
 def _scores(row: Mapping[str, Any], name: str, path: Path, number: int) -> list[float]:
     """The judges' scores of one property; fewer where a column is empty."""
-    found = []
+    scores = []
     for column in (f"{name}_{judge}" for judge in range(1, JUDGES + 1)):
         text = str(row[column] or "").strip()
         if text:
             low, high = ANNOTATIONS[name]
             if text not in map(str, range(low, high + 1)):
                 raise ProbeError(f"{path}, line {number}, column {column!r}: {low} to {high} is needed, found {text!r}")
-            found.append(float(text))
-    return found
+            scores.append(float(text))
+    return scores
 
 
 def _enough(name: str, scores: Sequence[float]) -> bool:

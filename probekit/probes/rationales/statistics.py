@@ -33,7 +33,7 @@ def rationale_statistics(items: RationaleSet) -> pd.DataFrame:
         ratio=rationale_ratios(items).to_numpy(), length=[len(w) - w.count(MASK) for w in items.items["words"]]
     )
     table["original"] = table["original_id"] == ""
-    found = (
+    summary = (
         table.groupby(["language", "dimension"])
         .agg(
             originals=("original", "sum"),
@@ -43,6 +43,6 @@ def rationale_statistics(items: RationaleSet) -> pd.DataFrame:
         )
         .reset_index()
     )
-    found.insert(3, "pairs", found.pop("records") - found["originals"])
-    place = found["dimension"].map({name: number for number, name in enumerate(DIMENSIONS)})
-    return found.assign(place=place).sort_values(["language", "place"], ignore_index=True).drop(columns="place")
+    summary.insert(3, "pairs", summary.pop("records") - summary["originals"])
+    place = summary["dimension"].map({name: number for number, name in enumerate(DIMENSIONS)})
+    return summary.assign(place=place).sort_values(["language", "place"], ignore_index=True).drop(columns="place")

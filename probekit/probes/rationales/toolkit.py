@@ -51,16 +51,16 @@ def toolkit_rationales(
         words, place = _one_slot(_words(row, data, number))
         kind = "none"
         if name in origin:
-            told = str(_get(answer, "adv_type", gold, line))
-            kind = change_named(told)
-            unknown[f"kind of change not known here: {told}"] += kind == "unstated"
+            change_text = str(_get(answer, "adv_type", gold, line))
+            kind = change_named(change_text)
+            unknown[f"kind of change not known here: {change_text}"] += kind == "unstated"
         marked = _lists(_get(answer, "rationale_ids", gold, line))
         if marked is None or not all(set(positions) <= set(place) for positions in marked):
             fault = "field 'rationale_ids': lists of positions in sent_token are needed"
             raise ProbeError(f"{gold}, line {line}, {fault}, found {answer['rationale_ids']!r}")
-        kept = [list(dict.fromkeys(place[p] for p in positions if words[place[p]] != MASK)) for positions in marked]
+        slotless = [list(dict.fromkeys(place[p] for p in positions if words[place[p]] != MASK)) for positions in marked]
         golds = _get(answer, "answers", gold, line)
-        marked_words = {"words": words, "rationales": [positions for positions in kept if positions]}
+        marked_words = {"words": words, "rationales": [positions for positions in slotless if positions]}
         change = {"perturbation": kind, "original_id": origin.get(name, "")}
         context = _get(row, "context", data, number)
         context = SEVERAL.sub(MASK, context) if isinstance(context, str) else context  # else the record refuses it
@@ -100,10 +100,10 @@ def _originals(gold: Path, answers: dict[str, tuple[int, dict[str, Any]]]) -> di
         related = row.get("rel_ids") or []
         if not isinstance(related, list) or (related and kinds[name] == CHANGED):
             raise ProbeError(f"{gold}, line {line}, field 'rel_ids': a list of ids is needed, of an original alone")
-        for one in map(str, related):
-            if one in origin:
-                raise ProbeError(f"{gold}, line {line}, field 'rel_ids': {one} belongs to {origin[one]} already")
-            origin[one] = name
+        for other in map(str, related):
+            if other in origin:
+                raise ProbeError(f"{gold}, line {line}, field 'rel_ids': {other} belongs to {origin[other]} already")
+            origin[other] = name
     for name, kind in kinds.items():
         if (kind == CHANGED) != (name in origin):
             fault = f"{origin[name]} names it as perturbed" if name in origin else "no original names it in its rel_ids"
@@ -128,18 +128,18 @@ def _lists(nested: Any) -> list[list[int]] | None:
     """The innermost lists of numbers of a nested list; None of anything else."""
     if not isinstance(nested, list):
         return None
-    if all(isinstance(one, int) and not isinstance(one, bool) for one in nested):
+    if all(isinstance(entry, int) and not isinstance(entry, bool) for entry in nested):
         return [nested] if nested else []
-    inner = [_lists(one) for one in nested]
+    inner = [_lists(entry) for entry in nested]
     return None if None in inner else [positions for part in inner for positions in part or ()]
 
 
 def _one_slot(words: list[str]) -> tuple[list[str], dict[int, int]]:
     """Words with masks in a row made one, and the new position of each old one."""
-    kept: list[str] = []
+    joined: list[str] = []
     place = {}
     for number, word in enumerate(words):
-        if word != MASK or kept[-1:] != [MASK]:
-            kept.append(word)
-        place[number] = len(kept) - 1
-    return kept, place
+        if word != MASK or joined[-1:] != [MASK]:
+            joined.append(word)
+        place[number] = len(joined) - 1
+    return joined, place

@@ -43,11 +43,11 @@ def word_spans(context: str, words: Sequence[str]) -> list[tuple[int, int]]:
     """
     spans, at = [], 0
     for number, word in enumerate(words):
-        found = context.find(word, at) if word else -1
-        if found < 0 or context[at:found].strip():
+        start = context.find(word, at) if word else -1
+        if start < 0 or context[at:start].strip():
             raise ProbeError(f"field 'words': word {number}, {word!r}, does not come next in {context[at : at + 40]!r}")
-        at = found + len(word)
-        spans.append((found, at))
+        at = start + len(word)
+        spans.append((start, at))
     if context[at:].strip():
         raise ProbeError(f"field 'words': {context[at : at + 40]!r} is left after the last word")
     return spans
