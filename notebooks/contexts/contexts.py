@@ -91,29 +91,26 @@ def _source(source: Looked) -> dict[str, object]:
 
 
 def _relations(source: Looked) -> pd.DataFrame:
-    prompts = source.probe.prompts
-    labels = dict(zip(prompts["relation"], prompts.get("relation_label", prompts["relation"]), strict=True))
-    kinds = dict(zip(prompts["relation"], prompts.get("kind", [""] * len(prompts)), strict=True))
+    prompts = source.probe.prompts.drop_duplicates("relation", keep="last").set_index("relation")
     rows = []
     for relation, asked in source.asked.groupby("relation", sort=False):
         contexts, steps = (pick(table, relation=relation) for table in (source.contexts, source.steps))
         if len(contexts):
-            row = {"source": source.name, "relation": relation, "label": labels[relation], "kind": kinds[relation]}
-            counts, drawn = _counts(asked, contexts, steps)
-            candidates = {"candidates": len(source.asked.attrs["entities"][asked["pool"].iloc[0]])}
-            rows.append(row | counts | candidates | drawn)
+            prompt, (counts, drawn) = prompts.loc[relation], _counts(asked, contexts, steps)
+            label, kind = prompt.get("relation_label", relation), prompt.get("kind", "")
+            candidates = len(source.asked.attrs["entities"][asked["pool"].iloc[0]])
+            row = {"source": source.name, "relation": relation, "label": label, "kind": kind}
+            rows.append(row | counts | {"candidates": candidates} | drawn)
     return pd.DataFrame(rows).sort_values("several", ascending=False, kind="stable")
 
 
 def _counts(asked: pd.DataFrame, contexts: pd.DataFrame, steps: pd.DataFrame) -> tuple[dict[str, Any], dict[str, Any]]:
     """What some triples give: of all, and of those that were drawn."""
-    own = contexts.assign(two=contexts["entities"] > 1)
-    row = {"triples": len(asked), "covered": own["triple_id"].nunique()}
-    row |= {
-        column: own.loc[own[name], "triple_id"].nunique()
-        for column, name in (("two", "two"), ("several", "several"), ("twins", "twin"))
-    }
-    row |= {"contexts": len(own), "entities": float(own["entities"].mean())}
+    members = {"covered": contexts, "two": contexts[contexts["entities"] > 1]}
+    members |= {"several": contexts[contexts["several"]], "twins": contexts[contexts["twin"]]}
+    row: dict[str, Any] = {"triples": len(asked)}
+    row |= {name: rows["triple_id"].nunique() for name, rows in members.items()}
+    row |= {"contexts": len(contexts), "entities": float(contexts["entities"].mean())}
     counting = counted(steps) & (steps["twin"] == "target")  # with the target at the centre
     return row, {"drawn": steps["triple_id"].nunique(), "steps": len(steps), "counted": int(counting.sum())}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 from conftest import small
@@ -13,8 +14,11 @@ from probekit.demo.world.contexts import demo_contexts
 from probekit.errors import ReportError
 from probekit.metrics.context import counted
 from probekit.report.outcomes import read_outcomes
+from probekit.report.recording import recorded_tables
+from probekit.report.verdicts import concluded
 
-from notebooks.contexts import ask
+from notebooks.contexts import ask, biases, copy, rank_change, text, ucm
+from notebooks.contexts.paper import DIRECTIONS
 
 
 def test_sources_come_by_name_and_from_files(tmp_path):
@@ -84,3 +88,27 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
     page.close()
     drawn = read_outcomes(page.out).iloc[before:]
     assert len(drawn) and set(drawn["variant"]) == {"knowledge_random, draw 1"}  # draw 0 was asked before
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "answer", "claims", "said"),
+    [
+        ("21_rank_change", rank_change, text.rank_change_answer, {*DIRECTIONS}, ["directions of movement"]),
+        ("22_ucm", ucm, partial(text.ucm_answer, printed=True), {"002-05a", "002-14a"}, ["2 of 3 right less often"]),
+        (
+            "23_copy",
+            copy,
+            text.copy_answer,
+            {"002-12a", "002-12c"},
+            ["and lowers it 12.5 points less often", "as in the paper, it lifts it 2.7 points more often."],
+        ),
+        ("24_biases", biases, text.biases_answer, {"002-16a", "002-16d", "002-16f", "002-16h"}, ["changes"]),
+    ],
+)
+def test_recorded_tables_have_captions_and_give_conclusions(name, module, answer, claims, said):
+    recorded = recorded_tables(name)
+    found = concluded(module.conclusions(recorded))
+    assert set(recorded) <= set(module.CAPTIONS) and module.sources(recorded)[0] == "trex"
+    assert claims <= set(found["claim"]) and not found.duplicated(["claim", "source", "model", "measured"]).any()
+    sentence = answer(recorded, "trex")
+    assert len(sentence) < 500 and all(words in sentence for words in said)

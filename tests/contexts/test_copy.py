@@ -11,7 +11,6 @@ from probekit.demo.world.exposure import MANY, NEVER, SELDOM
 from probekit.errors import ReportError
 from probekit.metrics.decisions import FLOOR
 from probekit.probes.halves import HELD_OUT, TAUGHT
-from probekit.report.recording import recorded_tables
 from probekit.report.verdicts import concluded
 
 from notebooks.contexts import copy, text
@@ -124,14 +123,3 @@ def test_the_page_shows_the_source_with_enough_triples() -> None:
     assert copy.level_rows(tables)["level"].tolist() == [HELD_OUT, TAUGHT]
     assert len(copy.draw(tables).axes) == 2 and len(copy.draw_levels(tables).axes) == 1
     assert {"target", "negative target"} == set(copy.figure_rows(tables)["centre"])
-
-
-def test_the_recorded_tables_are_those_of_the_page() -> None:
-    recorded = recorded_tables("23_copy")
-    assert set(recorded) <= set(copy.CAPTIONS)
-    found = concluded(copy.conclusions(recorded))
-    assert set(found["claim"]) == {"002-12a", "002-12c"} and set(found["source"]) == {"trex"}
-    assert copy.sources(recorded) == ["trex"] and len(answer(recorded)) < 500
-    assert "and lowers it 12.5 points less often" in answer(
-        recorded
-    ) and "as in the paper, it lifts it 2.7 points more often." in answer(recorded)

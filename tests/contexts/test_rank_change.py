@@ -8,7 +8,6 @@ import pytest
 
 from probekit.contexts.study import KEPT
 from probekit.metrics.context import CONTEXT
-from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
@@ -130,14 +129,6 @@ def test_a_source_with_too_few_triples_is_not_shown() -> None:
     few = steps().query("triple_id in ['x0', 'x1']").assign(source="medline")
     assert rank_change.sources(rank_change.tables(pd.concat([few, steps()]))) == ["trex"]
     assert rank_change.sources(rank_change.tables(few)) == ["medline"]
-
-
-def test_the_recorded_tables_are_those_of_the_page() -> None:
-    recorded = recorded_tables("21_rank_change")
-    assert set(recorded) <= set(rank_change.CAPTIONS)
-    found = concluded(rank_change.conclusions(recorded))
-    assert not found.duplicated(["claim", "source", "model"]).any()
-    assert set(found["claim"]) == set(DIRECTIONS) and len(answer(recorded)) < 400
 
 
 def test_a_run_whose_facts_have_one_right_answer_each_still_shows_its_source():

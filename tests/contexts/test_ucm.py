@@ -12,7 +12,6 @@ from probekit.metrics.context import counted
 from probekit.metrics.decisions import FLOOR
 from probekit.models.registry import registry
 from probekit.report.claims import load_claims
-from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded, judge
 
@@ -208,15 +207,6 @@ def test_where_no_model_is_above_the_floor_the_answer_names_the_value_that_tells
     answer = text.ucm_answer(tables, "trex", True)
     said = "but Acc@1 without context does (0.60 [0.54,\N{NO-BREAK SPACE}0.67])." in answer
     assert said == (low > 0.5) and "no model is shown" in answer
-
-
-def test_the_recorded_tables_are_those_of_the_page() -> None:
-    recorded = recorded_tables("22_ucm")
-    assert set(recorded) <= set(ucm.CAPTIONS)
-    found = concluded(ucm.conclusions(recorded))
-    assert set(found["source"]) == {"trex"} and not found.duplicated(["claim", "model", "measured"]).any()
-    answer = text.ucm_answer(recorded, "trex", printed=True)
-    assert len(answer) < 400 and "2 of 3 right less often" in answer and "draws" in text.ucm_draws(recorded, "trex")
 
 
 def test_two_models_are_compared_over_the_same_steps() -> None:

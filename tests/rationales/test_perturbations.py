@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 
 from probekit.metrics.decisions import direction
 from probekit.probes.rationales import PERTURBATIONS, RationaleSet
-from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency
@@ -296,12 +295,3 @@ def test_rows_beside_the_papers() -> None:
     assert page.reasons_beside_paper(table, "zh", []).equals(page.reasons_beside_paper(table[:0], "zh", []))
     kept = page.order_kept({"reasons": table}, "own/en")
     assert set(kept["model"]) == {"m"} and list(kept["perturbation"].unique()) == list(kinds) and len(kept) == 6
-
-
-def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
-    recorded = recorded_tables("33_perturbations")
-    assert set(recorded) <= set(page.CAPTIONS)
-    rows = pick(concluded(page.conclusions(recorded)), dataset="own/en", model="minilm-mlm", measured=AS_IT_STANDS)
-    found = pick(rows, method=["", ATTENTION])["claim"].value_counts().to_dict()
-    assert found == {"003-13a": 2, "003-14a": 2, "003-14b": 3, "003-15a": 6, "003-15b": 2, "003-15c": 5, "003-18a": 5}
-    assert "at the floor" not in set(rows["verdict"])

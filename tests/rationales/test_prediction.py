@@ -6,7 +6,6 @@ import pandas as pd
 import pytest
 
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
-from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 
@@ -148,11 +147,3 @@ def test_sizes_stand_beside_the_papers() -> None:
     row = pick(prediction.sizes(tables, True), dataset="own/zh", dimension="grammar").iloc[0]
     assert (row["printed_pairs"], row["printed_ratio"]) == (701, 0.207)
     assert "printed_pairs" not in prediction.sizes(tables, False)
-
-
-def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
-    recorded = recorded_tables("30_prediction")
-    assert set(recorded) <= set(prediction.CAPTIONS)
-    recorded = {name: recorded.get(name, pd.DataFrame()) for name in prediction.CAPTIONS}
-    rows = concluded(prediction.conclusions(recorded)).set_index(["dataset", "model"])["verdict"]
-    assert set(rows["own/en", "minilm-mlm"]) <= {"agrees", "undecided"}

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -12,9 +13,17 @@ from probekit.errors import ReportError
 from probekit.probes.rationales import own_items
 from probekit.report import Page
 from probekit.report.outcomes import read_outcomes
+from probekit.report.recording import recorded_tables
 from probekit.report.sources import parameters
+from probekit.report.tables import pick
+from probekit.report.verdicts import concluded
 
-from notebooks.rationales import ask, attributing
+from notebooks.rationales import ask, attributing, perturbations, prediction, rationale_length, saliency
+from notebooks.rationales.paper import AS_IT_STANDS
+
+FIGURE_1 = [f"003-12{letter}" for letter in "abcde"]
+CHANGED = ["003-13a", "003-14a", "003-14b", "003-15a", "003-15b", "003-15c", "003-18a"]
+ONE_METHOD = {"method": ["", ask.ATTENTION], "measured": AS_IT_STANDS}
 
 
 @pytest.fixture
@@ -83,3 +92,22 @@ def test_fillings_and_word_scores_are_kept_record_by_record(
         marked = [word for word, flag in zip(row["words"], row["marked"], strict=True) if flag]
         assert marked == [record["words"][place] for place in sorted(places)]
         assert len(row["word_scores"]) == len(row["words"])
+
+
+@pytest.mark.parametrize(
+    ("name", "module", "counts"),
+    [
+        ("30_prediction", prediction, {"003-02b": 6}),
+        ("31_saliency", saliency, {"003-08c": 2, "003-08e": 1}),
+        ("32_rationale_length", rationale_length, dict(zip(FIGURE_1, (3, 3, 4, 6, 1), strict=True))),
+        ("33_perturbations", perturbations, dict(zip(CHANGED, (2, 2, 3, 6, 2, 5, 5), strict=True))),
+    ],
+)
+def test_recorded_tables_have_captions_and_give_conclusions(name: str, module: Any, counts: dict[str, int]) -> None:
+    recorded = recorded_tables(name)
+    assert set(recorded) <= set(module.CAPTIONS)
+    every = {caption: recorded.get(caption, pd.DataFrame()) for caption in module.CAPTIONS}
+    rows = pick(concluded(module.conclusions(every)), dataset="own/en", model="minilm-mlm")
+    assert "at the floor" not in set(rows["verdict"])
+    one = pick(rows, **{column: value for column, value in ONE_METHOD.items() if column in rows})
+    assert one["claim"].value_counts().to_dict() == counts

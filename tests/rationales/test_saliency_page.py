@@ -7,7 +7,6 @@ import pandas as pd
 import pytest
 
 from probekit.probes.rationales import DIMENSIONS, RationaleSet, own_items
-from probekit.report.recording import recorded_tables
 from probekit.report.tables import pick
 from probekit.report.verdicts import concluded
 from probekit.scoring.saliency import oracle_saliency, random_saliency
@@ -228,13 +227,6 @@ def test_how_near_the_sums_come() -> None:
     said = text.exactness({"completeness": pd.DataFrame([row, row | {"weights": RANDOM_WEIGHTS}])})
     assert "under 1% in 1 of 1 cases" in said and said.endswith("from 75% to 75%.")
     assert text.exactness({"completeness": pd.DataFrame([row | {"weights": RANDOM_WEIGHTS}])}) == ""
-
-
-def test_recorded_tables_have_captions_and_conclude_what_was_recorded() -> None:
-    recorded = recorded_tables("31_saliency")
-    assert set(recorded) <= set(saliency.CAPTIONS)
-    rows = pick(concluded(saliency.conclusions(recorded)), dataset="own/en", model="minilm-mlm")
-    assert set(rows["claim"]) == {"003-08c", "003-08e"} and "at the floor" not in set(rows["verdict"])
 
 
 def test_two_models_are_compared_record_by_record(items: RationaleSet, scored: Scored) -> None:
