@@ -263,12 +263,6 @@ def _by_relation(prompts: pd.DataFrame) -> float:
     return float(counts.sum() / len(prompts))
 
 
-def with_marks(tables: Tables) -> pd.DataFrame:
-    """``accuracy`` of the own object, with ``floor``: whether the interval of Acc@1 reaches what needs no model."""
-    rows = pick(tables["accuracy"], gold=OWN)
-    return rows.assign(floor=reaches_floor(rows, tables["datasets"]))
-
-
 def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
     """The form of Tables 3 and 4 of paper 001: models down, the data sets of one style across, own object.
 
@@ -276,7 +270,8 @@ def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
     among the candidates, and the commonest object at every prompt (among the top k it is not defined, so for Acc@1).
     A dagger marks an Acc@1 whose interval reaches either; the mean is over the other models.
     """
-    accuracy, about = with_marks(tables), tables["datasets"].set_index("probe")
+    own, about = pick(tables["accuracy"], gold=OWN), tables["datasets"].set_index("probe")
+    accuracy = own.assign(floor=reaches_floor(own, tables["datasets"]))
     names = list(accuracy["model"].unique())
     mean_of = ["mean above the floor"] * (len(names) > 1)
     out = {"Model": [*map(title, names), *mean_of, "uniform guess", "commonest answer"]}

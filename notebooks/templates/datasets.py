@@ -129,13 +129,12 @@ def leaks(probes: Sequence[Probe]) -> pd.DataFrame:
 
 def left_out(probes: Sequence[Probe]) -> pd.DataFrame:
     """What loaders left out or could not find: ``probe, reason, count``; empty where that is nothing."""
-    rows = [
+    return pd.DataFrame(
         {"probe": probe.name, "reason": reason, "count": count}
         for probe in probes
         for reason, count in probe.counts.items()
         if count and (reason.startswith("left out") or "absent" in reason or "without" in reason)
-    ]
-    return pd.DataFrame(rows)
+    )
 
 
 def relations(probes: Sequence[Probe]) -> pd.DataFrame:

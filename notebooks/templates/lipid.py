@@ -89,13 +89,12 @@ def recipe_tables(made: Made) -> dict[str, pd.DataFrame]:
 
 
 def _steps(made: Made) -> pd.DataFrame:
-    rows = [
+    return pd.DataFrame(
         {"text": text, "step": step, "count": count}
         for text, counted in made.items()
         for step, count in counted["counts"].items()
         if not step.startswith((DROPPED, ALONE))
-    ]
-    return pd.DataFrame(rows)
+    )
 
 
 def _keywords(made: Made) -> pd.DataFrame:
@@ -112,13 +111,12 @@ def _keywords(made: Made) -> pd.DataFrame:
 
 def _statistics(made: Made) -> pd.DataFrame:
     """What the paper prints of LIPID, by text and list; ``out_of_reach`` entities are spelled as the text never is."""
-    rows = [
+    return pd.DataFrame(
         {"text": text, "list": kind, "listed": counted["entities listed"][kind]}
         | {"out_of_reach": counted.get(SIGNS, {}).get(kind, 0), **found}
         for text, counted in made.items()
         for kind, found in counted["statistics"].items()
-    ]
-    return pd.DataFrame(rows)
+    )
 
 
 def published_statistics() -> pd.DataFrame:

@@ -76,6 +76,10 @@ class Joint:
     perplexity: Drawn
 
     @property
+    def about(self) -> Row:
+        return {"probe": self.probe, "style": self.style, "models": len(self.models)}
+
+    @property
     def units(self) -> float:  # of a number made of both
         return min(self.accuracy.units, self.perplexity.units)
 
@@ -94,15 +98,14 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     alike = texts["kind"].nunique() == 1
     ranks = ranks.assign(hit=hits_at_k(ranks["rank"], 1))
     joints = [_joint(pick(ranks, probe=probe), part) for probe, part in texts.groupby("probe", sort=False)]
+    of_style = {one.style: [joint for joint in joints if joint.style == one.style] for one in joints}
     read = texts.merge(ranks[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
     return {
         "perplexity": _levels(texts),
         "points": pd.DataFrame([row for joint in joints for row in _points(joint)]),
         "means": pd.DataFrame([_mean(joint) for joint in joints]),
         "across": _defined([_across(joint) for joint in joints if alike and len(joint.models) >= FEWEST], "pearson"),
-        "sets": _defined(
-            [_sets(style, group) for style, group in _by_style(joints) if alike and len(group) >= FEWEST], "r"
-        ),
+        "sets": _defined([_sets(*group) for group in of_style.items() if alike and len(group[1]) >= FEWEST], "r"),
         "answered": _answered(read),
     }
 
@@ -148,11 +151,6 @@ def _joint(ranks: pd.DataFrame, texts: pd.DataFrame) -> Joint:
     return Joint(texts["probe"].iloc[0], texts["style"].iloc[0], models, accuracy, perplexity)
 
 
-def _mean(joint: Joint) -> Row:
-    about: Row = {"probe": joint.probe, "style": joint.style, "models": len(joint.models)}
-    return about | spread("accuracy", joint.accuracy.mean()) | spread("perplexity", joint.perplexity.mean())
-
-
 def _points(joint: Joint) -> Iterator[Row]:
     """Acc@1 and mean perplexity of each model: the points of Figure 2."""
     for i, model in enumerate(joint.models):
@@ -162,6 +160,10 @@ def _points(joint: Joint) -> Iterator[Row]:
         yield row
 
 
+def _mean(joint: Joint) -> Row:
+    return joint.about | spread("accuracy", joint.accuracy.mean()) | spread("perplexity", joint.perplexity.mean())
+
+
 def _correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     """Pearson's r of each row, shape (samples,); nan where a row is constant."""
     x, y = x - x.mean(1, keepdims=True), y - y.mean(1, keepdims=True)
@@ -169,37 +171,20 @@ def _correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
     return np.divide((x * y).sum(1), size, out=np.full(len(x), np.nan), where=size > 1e-12)
 
 
-def _log_correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return _correlation(x, np.log(y))
-
-
-def _rank_correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    return _correlation(stats.rankdata(x, axis=1), stats.rankdata(y, axis=1))
-
-
 FORMS: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {
     "pearson": _correlation,
-    "log_pearson": _log_correlation,
-    "spearman": _rank_correlation,
+    "log_pearson": lambda x, y: _correlation(x, np.log(y)),
+    "spearman": lambda x, y: _correlation(stats.rankdata(x, axis=1), stats.rankdata(y, axis=1)),
 }
 
 
-def _over_models(joint: Joint, form: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> Drawn:
-    """A correlation of Acc@1 with mean perplexity over the models of one probe."""
-    estimate = form(joint.accuracy.estimate[None], joint.perplexity.estimate[None])[0]
-    return Drawn(estimate, form(joint.accuracy.draws, joint.perplexity.draws), joint.units)
-
-
 def _across(joint: Joint) -> Row:
-    row: Row = {"probe": joint.probe, "style": joint.style, "models": len(joint.models)}
+    """Correlations of Acc@1 with mean perplexity over the models of one probe."""
+    row: Row = {}
     for name, form in FORMS.items():
-        row |= spread(name, _over_models(joint, form))
-    return row
-
-
-def _by_style(joints: list[Joint]) -> list[tuple[str, list[Joint]]]:
-    styles = dict.fromkeys(joint.style for joint in joints)
-    return [(style, [joint for joint in joints if joint.style == style]) for style in styles]
+        estimate = form(joint.accuracy.estimate[None], joint.perplexity.estimate[None])[0]
+        row |= spread(name, Drawn(estimate, form(joint.accuracy.draws, joint.perplexity.draws), joint.units))
+    return joint.about | row
 
 
 def _sets(style: str, joints: list[Joint]) -> Row:
@@ -208,8 +193,8 @@ def _sets(style: str, joints: list[Joint]) -> Row:
     x, y = (np.array([float(pair[side].estimate) for pair in means]) for side in (0, 1))
     drawn_x, drawn_y = (np.stack([pair[side].draws for pair in means], axis=1) for side in (0, 1))
     row: Row = {"style": style, "sets": len(joints), "models": len(joints[0].models)}
-    for name, found, form in (("r", pearson(x, y), _correlation), ("log_r", pearson(x, np.log(y)), _log_correlation)):
-        low, high, _ = interval(form(drawn_x, drawn_y), min(joint.units for joint in joints))
+    for name, found, form in (("r", pearson(x, y), "pearson"), ("log_r", pearson(x, np.log(y)), "log_pearson")):
+        low, high, _ = interval(FORMS[form](drawn_x, drawn_y), min(joint.units for joint in joints))
         row |= {name: found.statistic, f"{name}_low": low, f"{name}_high": high, f"{name}_p": found.pvalue}
     return row
 

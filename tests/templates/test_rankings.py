@@ -34,6 +34,11 @@ def tables(table: pd.DataFrame, candidates: int = 100, **categories: str) -> dic
     return rankings.tables(table.assign(candidates=candidates, object=table["fact_id"]), models | categories)
 
 
+def conclusions(found: dict[str, pd.DataFrame], claim: str = "") -> pd.DataFrame:
+    rows = concluded(rankings.conclusions(found))
+    return rows[rows["claim"] == claim] if claim else rows
+
+
 def answer(found: dict[str, pd.DataFrame]) -> str:
     return words.rankings_answer(found, rankings.conclusions(found))
 
@@ -220,16 +225,15 @@ def test_who_leads_on_text_of_its_own_kind():
     bio = {"domain": "biomedical", "dataset": "demo_bio"}
     table = asked({"gen": (8, 10), "bio": (20, 39)}, probe="demo_bio/template", **bio)
     table["probe"] = "demo_bio/" + table["style"]
-    found = concluded(rankings.conclusions(tables(table, gen=GENERAL, bio=BIO)))
     for claim in ("001-05d", "001-05e"):
-        lead = found[found["claim"] == claim]
+        lead = conclusions(tables(table, gen=GENERAL, bio=BIO), claim)
         assert lead["estimate"].tolist() == [pytest.approx(0.3), pytest.approx(0.725)]
         assert set(lead["less"]) == {"gen"} and set(lead["verdict"]) == {"agrees"}
-    turned = concluded(rankings.conclusions(tables(table, gen=BIO, bio=GENERAL))).query("claim == '001-05d'")
+    turned = conclusions(tables(table, gen=BIO, bio=GENERAL), "001-05d")
     assert turned["estimate"].tolist() == [pytest.approx(-0.3), pytest.approx(-0.725)]
     assert set(turned["verdict"]) == {"contradicts"}
     general = table.assign(domain="general", dataset="demo", probe="demo/" + table["style"])
-    found = concluded(rankings.conclusions(tables(general, gen=GENERAL, bio=TUNED)))
+    found = conclusions(tables(general, gen=GENERAL, bio=TUNED))
     lead = found[found["claim"] == "001-05e"]  # on general text the general model is expected ahead
     assert set(lead["model"]) == {"gen"} and set(lead["verdict"]) == {"contradicts"}
     assert "001-05d" not in set(found["claim"])  # tuned on biomedical text, not trained on it alone
@@ -241,16 +245,16 @@ def test_a_pair_swaps_or_keeps_its_order_by_the_less_sure_difference():
     tuned = {"a": "neither", "b": "biomedical text", "c": "templates"}
     every = asked(right)
     found = rankings.tables(every.assign(candidates=100, object=every["fact_id"]), dict.fromkeys(right, GENERAL), tuned)
-    rows = concluded(rankings.conclusions(found)).query("claim == '001-07g'")
+    rows = conclusions(found, "001-07g")
     pairs = {frozenset((row["model"], row["less"])): row for row in rows.to_dict("records")}
     assert set(rows["verdict"]) == {"agrees"} and set(rows["dataset"]) == {"trex"} and len(pairs) == 3
     assert pairs[frozenset("ab")]["estimate"] == pytest.approx(min(16, 12) / 40)
     assert pairs[frozenset("ab")]["tuned"] == "biomedical text" and pairs[frozenset("bc")]["tuned"] == "templates"
     assert answer(found).endswith("differences. Of those tuned on neither style, 1 pair of 1 swaps.")
     assert answer(found).startswith("The way of asking decides in part who wins: on the same facts of")
-    kept = concluded(rankings.conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})))).query("claim == '001-07g'")
+    kept = conclusions(tables(asked({"a": (38, 30), "b": (14, 12)})), "001-07g")
     assert kept["verdict"].tolist() == ["contradicts"] and kept["estimate"].tolist() == [pytest.approx(-0.45)]
-    unsure = concluded(rankings.conclusions(tables(asked({"a": (36, 20), "b": (8, 21)}))))
+    unsure = conclusions(tables(asked({"a": (36, 20), "b": (8, 21)})))
     assert unsure["verdict"].tolist() == ["undecided"]  # sure by template, not in natural sentences
 
 
@@ -258,8 +262,7 @@ def test_two_data_sets_of_one_style_are_compared_within_a_domain():
     first = asked({"a": (36, 8), "b": (8, 36)})
     other = asked({"a": (8, 8), "b": (36, 36)}, dataset="squad")
     other["probe"] = "squad/" + other["style"]
-    found = concluded(rankings.conclusions(tables(pd.concat([first, other], ignore_index=True))))
-    rows = found[found["claim"] == "001-07i"]
+    rows = conclusions(tables(pd.concat([first, other], ignore_index=True)), "001-07i")
     assert rows["verdict"].tolist() == ["agrees", "contradicts"]  # by template they swap, in natural sentences not
     both = pd.concat([first, other.assign(domain="biomedical")], ignore_index=True)
     assert not {"001-07i", "001-07j"} & set(rankings.conclusions(tables(both))["claim"])
