@@ -45,6 +45,7 @@ def test_words_of_other_pages_are_theirs() -> None:
     assert ucm.BY_TRIPLE in set(recorded_tables("22_ucm")["ucm"]["measure"])
 
 
+@pytest.mark.slow
 def test_recorded_numbers_and_floors_are_those_of_their_pages(recorded: dict[str, pd.DataFrame]) -> None:
     rows = recorded["measures"]
     of = {style: name for style, name in compare.STYLES.items() if name in set(rows["measure"])}
@@ -66,6 +67,7 @@ def test_recorded_numbers_and_floors_are_those_of_their_pages(recorded: dict[str
         assert expected == set(zip(found["model"], found["data"], strict=True)) and expected
 
 
+@pytest.mark.slow
 def test_no_number_of_a_model_at_the_floor_is_shown_without_saying_so(recorded: dict[str, pd.DataFrame]) -> None:
     rows = recorded["measures"]
     assert set(rows["floor"]) == {FLOOR, compare.ABOVE, compare.NONE}
@@ -84,6 +86,7 @@ def test_no_number_of_a_model_at_the_floor_is_shown_without_saying_so(recorded: 
     assert text.floor_sentence(rows).startswith(f"{(rows['floor'] == FLOOR).sum()} of all {len(rows)}")
 
 
+@pytest.mark.slow
 def test_all_recorded_models_are_there_and_none_of_the_demo_world(recorded: dict[str, pd.DataFrame]) -> None:
     rows = recorded["measures"]
     manifest = json.loads((folder("12_accuracy") / "manifest.json").read_text())
@@ -179,6 +182,7 @@ def test_what_holds_no_run_is_refused_and_recorded_tables_are_not_shown_twice(tm
     assert compare.read(lambda page: tmp_path / page, "again")[0].empty
 
 
+@pytest.mark.slow
 def test_models_asked_here_are_compared_and_their_floors_kept() -> None:
     names, page = ["zoo/bert-tiny", "zoo/roberta-tiny"], Noted()
     asked = ["demo/natural", "demo/template"]
@@ -191,6 +195,7 @@ def test_models_asked_here_are_compared_and_their_floors_kept() -> None:
         compare.tables(page, names[:1], ["demo/natural"], [], book=False)  # type: ignore[arg-type]
 
 
+@pytest.mark.slow
 def test_every_two_recorded_models_are_paired_where_one_is_above_the_floor(recorded: dict[str, pd.DataFrame]) -> None:
     paired, tuned = recorded["paired"], recorded_tables("12_accuracy")["tuning"]
     assert paired.head(len(tuned))["difference"].tolist() == tuned["difference"].tolist()

@@ -19,6 +19,7 @@ def asked() -> pd.DataFrame:
     return pd.DataFrame(rows).assign(model="m", probe="p")
 
 
+@pytest.mark.slow
 def test_each_format_is_a_model_of_its_own_on_the_page(tmp_path) -> None:
     given = {name: about["default"] for name, about in parameters("93_precision").items()}
     given |= {"models": ["zoo/bert-tiny"], "probes": ["demo/natural"], "limit": 3, "dtype": "bfloat16", "device": "cpu"}

@@ -80,6 +80,7 @@ def test_cautions_stand_before_the_answer_once_and_out_of_every_fold(home):
     assert manifest["cautions"] == ["a model *shouts*.", "and one later."]
 
 
+@pytest.mark.slow
 def test_cautions_of_a_recorded_run_stand_on_the_page_that_shows_it(home):
     place = home / "book" / "recorded" / "01_study"
     place.mkdir(parents=True)

@@ -175,6 +175,7 @@ def test_foreign_names_and_texts_are_shown_and_do_nothing():
     assert sum(cell.text == HOSTILE for cell in page.find_all("td")) >= 4
 
 
+@pytest.mark.slow
 def test_the_command_prints_lines_or_an_object_and_writes_a_page(capsys, tmp_path):
     out = tmp_path / "compare.html"
     given = ["compare", "zoo/bert-tiny", "zoo/roberta-tiny", "--probes", "demo/natural", "--limit", "12"]
