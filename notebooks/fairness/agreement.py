@@ -32,7 +32,6 @@ from notebooks.fairness.curves import (
     LOW,
     ODD,
     RANK,
-    SETTLED,
     TOGETHER,
     WITHIN,
     Completions,
@@ -45,7 +44,7 @@ from notebooks.fairness.curves import (
     oddness,
     texts_of,
 )
-from notebooks.fairness.matching import UNTRAINED, Array, Tables
+from notebooks.fairness.matching import BINARY, QUEER, SETTLED, UNIT, UNTRAINED, Array, Tables
 from notebooks.fairness.paper import completions_of_table, of_table
 
 if TYPE_CHECKING:
@@ -53,7 +52,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SIMILARITY, DISTANCE, WORDS = "similarity", "distance", "shared first words"
-BINARY, QUEER = SUBSETS
 MEAN = "mean"
 Row = dict[str, object]
 AT_ONCE = 100  # templates whose vectors are held in memory
@@ -275,7 +273,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     rows = rows[rows["subset"] != QUEER]
     rows = rows.sort_values(["claim", "measured"], key=lambda column: column.replace({WORDS: "z", DISTANCE: "y"}))
     verdicts = np.where((rows["low"] > 0) | (rows["high"] < 0), "contradicts", "undecided")
-    rows = rows.assign(verdict=np.where(rows["claim"] == "004-14a", verdicts, ""), unit="identity x predicate")
+    rows = rows.assign(verdict=np.where(rows["claim"] == "004-14a", verdicts, ""), unit=UNIT)
     return rows.drop(columns="subset").rename(columns={"templates": "n"})
 
 

@@ -7,13 +7,13 @@ from itertools import combinations
 
 import pandas as pd
 
-from probekit.metrics import bootstrap_ci
+from probekit.metrics import Drawn, bootstrap_ci
 from probekit.metrics.estimates import spread
 from probekit.metrics.hurtfulness import Transliterate
 from probekit.probes.completions import SUBSETS, Completions
 
-from notebooks.fairness.intervals import ends
-from notebooks.fairness.matching import Array, Scored, by_model
+from notebooks.fairness.intervals import single
+from notebooks.fairness.matching import Array, Scored
 
 SPACE = " with trailing space"  # ends the name of a model whose prompts were left unstripped
 SUBSTRING = "he"
@@ -75,26 +75,23 @@ def overlaps(completions: Mapping[str, Sequence[Completions]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def spaces(table: pd.DataFrame, draws: Mapping[str, Array], units: float) -> pd.DataFrame:
+def spaces(models: Sequence[str], means: Mapping[str, Drawn]) -> pd.DataFrame:
     """What a space at the end of the prompts does to a model that was released both ways: with it less without it.
 
     Args:
-        table: of ``hurtfulness.overview``.
-        draws: variant -> shape (samples, models), the models in the order of the table.
-        units: effective number of those drawn.
+        models: of the release, in the order of the means.
+        means: variant -> the models' mean scores, shape (models,).
 
     Returns:
         ``model, rules, without, with, change, low, high``.
     """
-    models = list(table["model"].unique())
     rows = []
     for name in (name for name in models if name.endswith(SPACE)):
         plain = name.removesuffix(SPACE)
-        for rules, drawn in draws.items():
-            means = by_model(table, rules)["mean"]
-            row = {"model": plain, "rules": rules, "without": means[plain], "with": means[name]}
-            row |= {"change": means[name] - means[plain]}
-            rows.append(row | ends(drawn[:, models.index(name)] - drawn[:, models.index(plain)], units))
+        for rules, drawn in means.items():
+            without, spaced = (single(drawn, models.index(model)) for model in (plain, name))
+            row = {"model": plain, "rules": rules, "without": without.estimate, "with": spaced.estimate}
+            rows.append(row | spaced.minus(without).row("change"))
     return pd.DataFrame(rows)
 
 

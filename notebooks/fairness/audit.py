@@ -20,14 +20,13 @@ from probekit.report.verdicts import concluded
 
 from notebooks.fairness import hurtfulness
 from notebooks.fairness.artefacts import ANYWHERE, AS_IDENTITY, SEVERAL
-from notebooks.fairness.matching import COUNTED, MAIN, Tables, by_model
+from notebooks.fairness.matching import BINARY, COUNTED, MAIN, Tables, by_model
 from notebooks.fairness.paper import COMPARED, LOWEST
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 SOURCE, SIMILARITIES = "41_hurtfulness", "44_agreement"  # pages whose recorded tables are read
-BINARY = SUBSETS[0]
 CURVE = {"family": "mean within families", "kind": "same rank", "subset": BINARY, "k": 20}  # a row of ``families``
 SWITCHES = {
     "drop_empty": "Entries and words that transliterate to nothing match nothing",

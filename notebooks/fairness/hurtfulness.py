@@ -10,9 +10,8 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.errors import ProbekitError
-from probekit.metrics import crossed_means, effective_units, kendall_tau, share_ci
+from probekit.metrics import Drawn, crossed_means, effective_units, kendall_tau, share_ci, spread
 from probekit.metrics.bootstrap import FEWEST
-from probekit.metrics.estimates import estimate_row
 from probekit.metrics.hurtfulness import cut, honest, summary
 from probekit.probes.completions import SUBSETS, Completions, released_models
 from probekit.probes.honest import honest_templates
@@ -23,13 +22,12 @@ from probekit.report.text import number, title
 
 from notebooks.fairness import artefacts, ask, paper
 from notebooks.fairness.artefacts import SPACE
-from notebooks.fairness.intervals import SAMPLES, ends
-from notebooks.fairness.matching import COUNTED, MAIN, VARIANTS, Array, Scored, Tables, by_model
+from notebooks.fairness.intervals import SAMPLES, ends, single
+from notebooks.fairness.matching import COUNTED, MAIN, UNIT, VARIANTS, Scored, Tables, by_model
 
 PAGE = "41_hurtfulness"
 OVERLAPPING = "BERT"  # family whose models share one vocabulary
 NEEDED = (*MAIN, "drop_empty")  # of models outside Table 1
-UNIT = "identity x predicate"
 SPACED = "‡"  # the model's prompts end in a space
 CAPTIONS = {
     "table1": "Mean HONEST scores and ranks: published, by the paper's rules, and audited; "
@@ -52,42 +50,39 @@ DEMO = (
     "The templates speak of invented people and their trades; half of the trades, chosen by their place in a list, "
     "stand in for hurtful words."
 )
-Draws = dict[str, Array]  # variant -> shape (samples, models)
+Means = dict[str, Drawn]  # variant -> mean scores, shape (models,)
 
 
 # ---- Table 1 for any models and rules --------------------------------------------------------------------------------
 
 
-def overview(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFrame:
+def overview(models: Mapping[str, Sequence[Scored]], means: Means) -> pd.DataFrame:
     """The rows of Table 1 under every variant: a model's score is its mean HONEST score over ranks and sets.
 
     Args:
         models: model -> its scores on each set of templates.
-        draws: of ``mean_draws``.
+        means: of ``mean_scores``.
 
     Returns:
         ``model, rules, templates, ranks`` (completions per template), ``mean, sd, q1, q50, q75, q90, q95, low, high``
         (95% interval of the mean), ``rank`` among these models with ``rank_low`` and ``rank_high``.
     """
-    rows, units = [], fewest_units(models)
-    for rules, drawn in draws.items():
-        scores = {name: [honest(one.counted(rules)) for one in sets] for name, sets in models.items()}
-        lines = {name: summary(score) for name, score in scores.items()}
-        places, drawn_places = ranks([line["mean"] for line in lines.values()]), ranks(drawn)
+    rows = []
+    for rules, drawn in means.items():
+        places = Drawn(ranks(drawn.estimate).astype(float), ranks(drawn.draws).astype(float), drawn.units)
         for column, (name, sets) in enumerate(models.items()):
-            templates = sum(len(one.counted(rules)) for one in sets)
-            row = {"model": name, "rules": rules, "templates": templates, "ranks": len(scores[name][0])}
-            row |= lines[name] | ends(drawn[:, column], units)
-            if not lines[name]["mean"] and units >= FEWEST:  # draws of nothing say nothing
-                row["high"] = share_ci(np.zeros(int(units))).high
-            place = ends(drawn_places[:, column], units, "rank")
-            row |= {"rank": int(places[column])} | {name: np.round(end) for name, end in place.items()}
-            rows.append(row)
+            counted = [one.counted(rules) for one in sets]
+            row = {"model": name, "rules": rules, "templates": sum(map(len, counted)), "ranks": counted[0].shape[1]}
+            row |= summary([honest(hits) for hits in counted]) | ends(drawn.draws[:, column], drawn.units)
+            if not row["mean"] and drawn.units >= FEWEST:  # draws of nothing say nothing
+                row["high"] = share_ci(np.zeros(int(drawn.units))).high
+            place = spread("rank", single(places, column))
+            rows.append(row | {name: np.round(end) for name, end in place.items()} | {"rank": int(place["rank"])})
     return pd.DataFrame(rows)
 
 
-def mean_draws(models: Mapping[str, Sequence[Scored]], samples: int = SAMPLES, seed: int = 0) -> Draws:
-    """Bootstrap draws of every model's mean HONEST score under every variant, all on the same sets of templates.
+def mean_scores(models: Mapping[str, Sequence[Scored]], samples: int = SAMPLES, seed: int = 0) -> Means:
+    """Every model's mean HONEST score under every variant with its bootstrap draws, over the same sets of templates.
 
     Identities and, crossed with them, predicates are drawn with replacement within each set, the same ones for all
     models and variants. A score is the mean over the sets, as all have the same number of ranks.
@@ -104,8 +99,12 @@ def mean_draws(models: Mapping[str, Sequence[Scored]], samples: int = SAMPLES, s
         values = np.column_stack([one.hits[v].mean(1) for v in variants for one in one_set])
         included = np.column_stack([one.rows(v) for v in variants for one in one_set])
         parts.append(crossed_means(values, one_set[0].units, included, samples, (seed, place)))
-    means = np.split(np.mean(parts, axis=0), len(variants), axis=1)
-    return dict(zip(variants, means, strict=True))
+    units = min(effective_units(one.units) for sets in models.values() for one in sets)
+    means = {}
+    for rules, draws in zip(variants, np.split(np.mean(parts, axis=0), len(variants), axis=1), strict=True):
+        scores = [summary([honest(one.counted(rules)) for one in sets])["mean"] for sets in models.values()]
+        means[rules] = Drawn(np.array(scores), draws, units)
+    return means
 
 
 def ranks(means: npt.ArrayLike) -> npt.NDArray[np.int64]:
@@ -114,35 +113,25 @@ def ranks(means: npt.ArrayLike) -> npt.NDArray[np.int64]:
     return 1 + (values[..., None, :] > values[..., :, None]).sum(-1)
 
 
-def fewest_units(models: Mapping[str, Sequence[Scored]]) -> float:
-    """Effective number of the units drawn, on the set of templates that has the fewest."""
-    return min(effective_units(one.units) for sets in models.values() for one in sets)
-
-
-def effects(table: pd.DataFrame, draws: Draws, units: float) -> tuple[pd.DataFrame, pd.DataFrame]:
+def effects(models: Sequence[str], means: Means) -> tuple[pd.DataFrame, pd.DataFrame]:
     """What each variant changes against the paper's rules, with 95% intervals from the joint draws.
-
-    Args:
-        table: of ``overview``.
-        units: effective number of those drawn (``fewest_units``).
 
     Returns:
         Model by model: ``rules, model, change, low, high, rank_change`` (positive: a higher, more hurtful place); and
         of the ranking: ``rules, change, low, high`` (mean over models), ``tau, tau_low, tau_high`` (Kendall's tau-b of
         both rankings), ``moved`` (models whose place changed).
     """
-    rows, rankings, old, base = [], [], by_model(table, "paper"), draws["paper"]
-    for rules, drawn in draws.items():
+    rows, rankings, base = [], [], means["paper"]
+    for rules, drawn in means.items():
         if rules == "paper":
             continue
-        new = by_model(table, rules)
-        change, rise = new["mean"] - old["mean"], old["rank"] - new["rank"]
-        for column, model in enumerate(old.index):
-            row = estimate_row(change[model], drawn[:, column] - base[:, column], units, "change")
-            rows.append({"rules": rules, "model": model, **row, "rank_change": int(rise[model])})
-        taus = [kendall_tau(a, b).statistic for a, b in zip(drawn, base, strict=True)]
-        ranking = {"rules": rules, **estimate_row(change.mean(), (drawn - base).mean(1), units, "change")}
-        ranking |= {"tau": kendall_tau(new["mean"], old["mean"]).statistic, **ends(taus, units, "tau")}
+        change, rise = drawn.minus(base), ranks(base.estimate) - ranks(drawn.estimate)
+        for column, model in enumerate(models):
+            row = {"rules": rules, "model": model, **single(change, column).row("change")}
+            rows.append(row | {"rank_change": int(rise[column])})
+        taus = [kendall_tau(a, b).statistic for a, b in zip(drawn.draws, base.draws, strict=True)]
+        ranking = {"rules": rules, **change.mean().row("change")}
+        ranking |= {"tau": kendall_tau(drawn.estimate, base.estimate).statistic, **ends(taus, drawn.units, "tau")}
         rankings.append(ranking | {"moved": int((rise != 0).sum())})
     return pd.DataFrame(rows), pd.DataFrame(rankings)
 
@@ -152,20 +141,18 @@ def effects(table: pd.DataFrame, draws: Draws, units: float) -> tuple[pd.DataFra
 
 def own(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
     """The rows of Table 1 for models of one's own; empty without any."""
-    return overview(scored, mean_draws(scored)) if scored else pd.DataFrame()
+    return overview(scored, mean_scores(scored)) if scored else pd.DataFrame()
 
 
 def against(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
     """Of two models of one's own, the mean of the first less that of the second, on the same draws of templates."""
     if len(scored) != 2:
         return pd.DataFrame()
-    table, names = own(scored), dict(zip(("first", "second"), scored, strict=True))
-    rows = []
-    for rules, drawn in mean_draws(scored).items():
-        first, second = by_model(table, rules)["mean"]
-        difference = estimate_row(first - second, drawn[:, 0] - drawn[:, 1], fewest_units(scored), "difference")
-        rows.append({**names, "rules": rules, **difference})
-    return pd.DataFrame(rows)
+    names = dict(zip(("first", "second"), scored, strict=True))
+    return pd.DataFrame(
+        names | {"rules": rules} | single(drawn, 0).minus(single(drawn, 1)).row("difference")
+        for rules, drawn in mean_scores(scored).items()
+    )
 
 
 def tables(page: Page, transliterations: Sequence[str]) -> dict[str, pd.DataFrame]:
@@ -195,9 +182,9 @@ def tables(page: Page, transliterations: Sequence[str]) -> dict[str, pd.DataFram
         name: [replace(one, hits={rules: one.hits[rules] for rules in MAIN}) for one in scored[name]]
         for name in [*whole, *(name for name in inside if name in spaced)]
     }
-    draws, other_draws = mean_draws(inside), mean_draws(others)
-    table, further = overview(inside, draws), overview(others, other_draws)
-    changes, rankings = effects(table, draws, fewest_units(inside))
+    means, of_others = mean_scores(inside), mean_scores(others)
+    table, further = overview(inside, means), overview(others, of_others)
+    changes, rankings = effects(list(inside), means)
     printed = paper.printed(table)
     facts = dict[str, Mapping[str, float]]()
     for subset in SUBSETS:
@@ -210,8 +197,8 @@ def tables(page: Page, transliterations: Sequence[str]) -> dict[str, pd.DataFram
         "printed": printed,
         "effects": changes,
         "rankings": rankings,
-        "directions": directions(inside, draws),
-        "spaces": artefacts.spaces(further, other_draws, fewest_units(others)),
+        "directions": directions(inside, means),
+        "spaces": artefacts.spaces(list(others), of_others),
         "models": pd.DataFrame([artefacts.model_figures(name, parts) for name, parts in figures.items()]),
         "overlaps": artefacts.overlaps(shared),
         "facts": pd.DataFrame(
@@ -232,18 +219,18 @@ def counts(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def directions(models: Mapping[str, Sequence[Scored]], draws: Draws) -> pd.DataFrame:
+def directions(models: Mapping[str, Sequence[Scored]], means: Means) -> pd.DataFrame:
     """The paper's ``comparisons`` of the models of Table 1, in order, as they come out by both main sets of rules.
 
     Returns:
         ``claim, rules, first, second`` (whose values are compared), ``estimate, low, high``.
     """
-    rows, units = [], fewest_units(models)
+    rows = []
     for rules in MAIN:
-        means = np.array([np.mean([honest(one.counted(rules)).mean() for one in sets]) for sets in models.values()])
+        scores = np.array([np.mean([honest(one.counted(rules)).mean() for one in sets]) for sets in models.values()])
         for claim, first, second, measure in paper.comparisons(list(models)):
             labels = {"claim": claim, "rules": rules, "first": first, "second": second}
-            rows.append({**labels, **estimate_row(float(measure(means)), measure(draws[rules]), units)})
+            rows.append({**labels, **Drawn(measure(scores), measure(means[rules].draws), means[rules].units).row()})
     return pd.DataFrame(rows)
 
 

@@ -10,7 +10,6 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics import Drawn, crossed_means, effective_units, interval
-from probekit.metrics.estimates import estimate_row
 from probekit.report.tables import per
 
 from notebooks.fairness.matching import UNTRAINED, Array, Mask, Units
@@ -61,9 +60,14 @@ def ends(draws: npt.ArrayLike, units: Any, name: str = "") -> dict[str, float]:
     return {f"{name}_low" if name else "low": low, f"{name}_high" if name else "high": high}
 
 
+def single(drawn: Drawn, column: int) -> Drawn:
+    """One of several drawn numbers."""
+    return Drawn(drawn.estimate[column], drawn.draws[:, column], drawn.units)
+
+
 def estimated(drawn: Drawn, column: int) -> dict[str, float]:
     """``estimate, low, high`` of one of several drawn numbers."""
-    return estimate_row(drawn.estimate[column], drawn.draws[:, column], drawn.units)
+    return single(drawn, column).row()
 
 
 def trained_sides(models: pd.DataFrame, keys: Sequence[str], estimate: str = "estimate") -> pd.DataFrame:

@@ -19,7 +19,6 @@ import pandas as pd
 from probekit.metrics import Drawn, interval, kendall_tau, two_sided
 from probekit.metrics.decisions import direction
 from probekit.metrics.hurtfulness import SPACES, Transliterate
-from probekit.probes.completions import SUBSETS
 from probekit.probes.honest import INCLUSIVE, LEVELS, hurtlex
 from probekit.report.page import Page
 from probekit.report.tables import by, pick
@@ -28,7 +27,7 @@ from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.groups import pair_units
 from notebooks.fairness.hurtfulness import ranks
 from notebooks.fairness.intervals import drawn_mean, drawn_means, ends, mean_of, minus
-from notebooks.fairness.matching import UNTRAINED, Mask, Tables, units_of
+from notebooks.fairness.matching import BINARY, END, QUEER, UNTRAINED, Mask, Tables, units_of
 from notebooks.fairness.words import CATEGORIES
 
 TOP = 20  # lemmas that are left out one by one
@@ -36,8 +35,6 @@ EVERYDAY = ("know", "do")  # the two commonest lemmas
 PHRASES = {"operator": "11 operator", "grind": "-to-5 grind"}  # lemma -> the phrase that it mostly stands in
 OWN_NAMES = "om"  # the category whose words name the people asked about
 ALL, WITHOUT, ALONE, WITH = "all words", "without", "alone", "with"
-END = 10  # ranks compared at either end
-BINARY, QUEER = SUBSETS
 GENDER, AGE, SETS, KINDS, LIKELY = (
     "women less men",
     "grown less young",

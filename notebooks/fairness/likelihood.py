@@ -21,14 +21,12 @@ from probekit.report.tables import pick
 from probekit.report.text import title
 
 from notebooks.fairness.intervals import drawn_means, estimated, mean_of, minus, trained_sides
-from notebooks.fairness.matching import COUNTED, MAIN, UNTRAINED, Array, Scored, Tables
+from notebooks.fairness.matching import COUNTED, END, MAIN, SETTLED, UNIT, UNTRAINED, Array, Scored, Tables
 from notebooks.fairness.paper import LEADERS, score_released
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-SETTLED = 20  # the rank about which the paper sees the scores settle
-END = 10  # ranks compared at either end
 LEAST = 2 * SETTLED  # completions that the contrasts need
 STARTS = (1, 2, 6, 11, 21, 41, 61, 81)  # of bands of ranks
 UPTO = (5, 10, 20, 50)
@@ -44,7 +42,6 @@ BOTH = "both"  # mean over both sets of templates
 ALL, FAMILY, MODEL = "all models", "family", "model"
 SCALES = ("small", "medium", "large")
 CLAIMS = {"004-04g": "ends", "004-06a": "ends", "004-06b": "settles"}
-UNIT = "identity x predicate"
 CAPTIONS = {
     "summary": "How many models change with rank, by their own intervals",
     "contrasts": "How hurtfulness changes with rank, for every model, family, and all models",

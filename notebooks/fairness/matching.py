@@ -10,6 +10,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from probekit.metrics.hurtfulness import AUDITED, PAPER, Rules, Transliterate, hurtful, without_accents
+from probekit.probes.completions import SUBSETS
 from probekit.report.tables import pick
 
 Tables = Mapping[str, pd.DataFrame]
@@ -45,6 +46,10 @@ VARIANTS = {
     "audited_first_word": Variant(replace(AUDITED, first_word=True), unique=True),
 }
 MAIN = ("paper", "audited")
+BINARY, QUEER = SUBSETS
+UNIT = "identity x predicate"  # what a bootstrap draws
+SETTLED = 20  # the rank about which the paper sees scores and curves settle
+END = 10  # ranks compared at either end
 COUNTED = {
     "paper": "paper's rules",
     "audited": "audited rules",

@@ -20,12 +20,11 @@ from probekit.run import Complete
 
 from notebooks.fairness import ask, words
 from notebooks.fairness.intervals import SAMPLES, drawn_mean, drawn_means, ends, mean_of, minus, sides
-from notebooks.fairness.matching import UNTRAINED, Mask, Tables, Units
+from notebooks.fairness.matching import BINARY, QUEER, UNIT, UNTRAINED, Mask, Tables, Units
 from notebooks.fairness.words import LISTS, MEAN, Reading, read, shares
 
 TOP = 10  # completions of each model that the paper's annotators read
 LENGTH = 40  # characters of a completion that a sample shows
-BINARY, QUEER = "binary", "queer_nonqueer"
 GROUPS = ("female", "male", "queer", "nonqueer")  # whose shares the page shows, in this order
 TENSES = ("worked as", "should work as", "earned a living")  # of one meaning, as the paper names them
 KNOWN, MOST = "known as", "is the most"  # predicates that the paper's sentences are about
@@ -263,7 +262,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     if rows.empty:
         return rows
     rows = rows[rows["model"] != MEAN].drop(columns="identities")
-    units = np.where(rows["templates"].isin([KNOWN, MOST]), "identity", "identity x predicate")
+    units = np.where(rows["templates"].isin([KNOWN, MOST]), "identity", UNIT)
     return rows.assign(unit=units, verdict=np.where(rows["model"] == UNTRAINED, FLOOR, ""))
 
 

@@ -18,7 +18,7 @@ from notebooks.fairness.curves import FIRST, LOW, WITHIN
 from notebooks.fairness.identities import MALE, OLD
 from notebooks.fairness.intervals import sides
 from notebooks.fairness.lemmas import CONTRASTS
-from notebooks.fairness.matching import COUNTED, MAIN, UNTRAINED, Tables, by_model
+from notebooks.fairness.matching import BINARY, COUNTED, MAIN, QUEER, UNTRAINED, Tables, by_model
 from notebooks.fairness.paper import AGREEING, LOWEST, RANKED, WHOLE
 from notebooks.fairness.words import CARE, CATEGORIES, MEAN
 
@@ -260,8 +260,8 @@ def other_set(tables: Tables) -> str:
     both = agreement.on_both_sets(tables["directions"])
     if both.empty:
         return ""
-    same = int((both[agreement.BINARY] == both[agreement.QUEER]).sum())
-    return f"Of the {len(both)} results that {title(agreement.QUEER)} has too, {same} come out on the same side there."
+    same = int((both[BINARY] == both[QUEER]).sum())
+    return f"Of the {len(both)} results that {title(QUEER)} has too, {same} come out on the same side there."
 
 
 def stored_curves(table: pd.DataFrame) -> str:
@@ -308,7 +308,7 @@ def samples_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
 
 def one_meaning(tables: Tables) -> str:
     """What predicates of one meaning share, in words; empty where no model was asked such templates."""
-    rows = pick(tables["predicates"], subset=samples.BINARY)
+    rows = pick(tables["predicates"], subset=BINARY)
     if rows.empty:
         return ""
     rows = pick(rows, model=MEAN) if MEAN in set(rows["model"]) else rows
@@ -427,13 +427,13 @@ def own_names(tables: Tables) -> str:
 
 def inflection(tables: Tables) -> str:
     """What inflected forms change, by the number of the identity, on HONEST-binary; and what can never match."""
-    rows = pick(tables["inflected"], subset=lemmas.BINARY).groupby("number")[["lemmas", "forms"]].mean()
+    rows = pick(tables["inflected"], subset=BINARY).groupby("number")[["lemmas", "forms"]].mean()
     parts = [f"{number} identities from {row['lemmas']:.3f} to {row['forms']:.3f}" for number, row in rows.iterrows()]
     facts = tables["facts"].set_index("what")["value"]
     never = facts["lemmas of several words"] + facts["other lemmas with punctuation"]
     return (
         "Completions are matched as they stand: “do” is found, “does” is not. Regular forms, counted as their lemma, "
-        f"raise the mean score on {title(lemmas.BINARY)} of {' and of '.join(parts)}. Of {facts['different lemmas']} "
+        f"raise the mean score on {title(BINARY)} of {' and of '.join(parts)}. Of {facts['different lemmas']} "
         f"lemmas, {never} have a space or a mark in them and can match no word of a completion."
     )
 

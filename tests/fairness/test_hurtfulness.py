@@ -13,7 +13,7 @@ from probekit.report.sources import complete
 from probekit.report.verdicts import concluded
 
 from notebooks.fairness import artefacts, hurtfulness, paper, text
-from notebooks.fairness.hurtfulness import counts, effects, mean_draws, overview, ranks
+from notebooks.fairness.hurtfulness import counts, effects, mean_scores, overview, ranks
 from notebooks.fairness.matching import VARIANTS, Scored, by_model, score
 
 PROMPTS = ["he is a", "she is a", "he is a"]
@@ -62,16 +62,16 @@ def two(of=scored) -> dict[str, list[Scored]]:
 
 def test_rows_of_the_table_and_what_each_switch_changes():
     models = two()
-    draws = mean_draws(models, samples=300)
-    table = overview(models, draws)
+    means = mean_scores(models, samples=300)
+    table = overview(models, means)
     paper = by_model(table, "paper")
     assert paper["mean"].to_dict() == {"m": pytest.approx(0.5), "n": pytest.approx(1 / 6)}
     assert paper["rank"].to_dict() == {"m": 1, "n": 2} and set(paper["templates"]) == {6} and set(paper["ranks"]) == {2}
     assert table[["low", "high", "rank_low", "rank_high"]].isna().all(axis=None)  # of two prompts
-    wide = overview(two(many), mean_draws(two(many), samples=300))
+    wide = overview(two(many), mean_scores(two(many), samples=300))
     assert (wide["low"] <= wide["mean"] + 1e-9).all() and (wide["mean"] <= wide["high"] + 1e-9).all()
     assert (wide["rank_low"] <= wide["rank"]).all() and (wide["rank"] <= wide["rank_high"]).all()
-    changed, moves = effects(table, draws, 9)
+    changed, moves = effects(["m", "n"], {rules: drawn._replace(units=9) for rules, drawn in means.items()})
     changed, moves = changed.set_index(["rules", "model"]), moves.set_index("rules")
     assert changed.loc[("drop_empty", "m"), "change"] == pytest.approx(-1 / 6)
     assert changed.loc[("drop_empty", "n"), ["change", "low", "high", "rank_change"]].tolist() == [0, 0, 0, 0]
@@ -82,7 +82,7 @@ def test_rows_of_the_table_and_what_each_switch_changes():
 def test_models_must_have_been_asked_the_same():
     other = Scored("n", "binary", ("a", "b", "c"), scored().hits)
     with pytest.raises(ValueError, match="not asked the same templates of binary"):
-        mean_draws({"m": [scored()], "n": [other]})
+        mean_scores({"m": [scored()], "n": [other]})
 
 
 def test_equal_scores_share_the_better_rank():
@@ -117,7 +117,7 @@ def test_directions_of_the_released_models_by_hand():
             hits = np.zeros((8, 4), dtype=bool)
             hits[: 6 if about.family in paper.LEADERS else 2] = True
             models[name] = [Scored(name, "binary", tuple("abcdefgh"), {"paper": hits, "audited": ~hits})]
-    made = hurtfulness.directions(models, mean_draws(models, samples=50))
+    made = hurtfulness.directions(models, mean_scores(models, samples=50))
     means = made.groupby(["claim", "rules"])["estimate"].agg(["min", "max"])
     assert means.loc[("004-02j", "paper")].tolist() == [0.5, 0.5]
     assert means.loc[("004-02k", "audited")].tolist() == [-0.5, -0.5]
@@ -146,7 +146,7 @@ def test_conclusions_by_hand():
 
 def test_a_place_among_the_recorded_models_is_given_for_as_many_completions():
     recorded = pd.DataFrame({"model": ["x", "y"], "rules": "audited", "mean": [0.9, 0.01], "ranks": 2})
-    own = overview(two(), mean_draws(two(), samples=20))
+    own = overview(two(), mean_scores(two(), samples=20))
     made = {"own": own, "table1": recorded}
     for table, place in ((recorded, "2 of 3"), (recorded.assign(ranks=100), "–")):
         shown = hurtfulness.beside(made | {"table1": table}, comparable=True)
