@@ -256,13 +256,15 @@ def unshared(family: str) -> Model:
     return Model(family, "seq2seq" if seq2seq else "causal", load.from_config(config).float().eval(), tokenizer)
 
 
-ALL_VOCABULARIES = [(f, name) for f in OWN for name in ("own", "zoo")] + [
-    (f, name) for f, names in REAL.items() for name in names
-]
+MADE = [(family, name) for family in OWN for name in ("own", "zoo")]
+PUBLISHED = [(family, name) for family, names in REAL.items() for name in names]
 
 
-@pytest.fixture(params=ALL_VOCABULARIES, ids=lambda p: f"{p[0]}-{p[1]}")
+@pytest.fixture(
+    params=[*MADE, *(pytest.param(case, marks=pytest.mark.slow) for case in PUBLISHED)], ids=lambda p: f"{p[0]}-{p[1]}"
+)
 def any_model(request: pytest.FixtureRequest) -> Model:
+    """A masked model of each family with each kind of vocabulary; the published ones, larger, are slow."""
     return small(*request.param)
 
 

@@ -23,9 +23,11 @@ PROMPTS = [
     "The café in Zürich opened before the great flood, they said, and it was never a [MASK].",
 ]
 K, TOKENS = 4, 5
-MASKED = [("bert", "own"), ("bert", "bert-base-uncased"), ("roberta", "roberta-base"), ("albert", "albert-base-v2")]
-WRITERS = [("llama", "zoo"), ("t5", "zoo"), ("gpt2", "tokenizers/gpt2"), ("opt", "tokenizers/opt-125m")]
-WRITERS += [("llama", "models/TinyStories-656K"), ("t5", "tokenizers/t5-small")]
+VOCABULARIES = [("bert", "bert-base-uncased"), ("roberta", "roberta-base"), ("albert", "albert-base-v2")]
+MASKED = [("bert", "own"), *(pytest.param(*case, marks=pytest.mark.slow) for case in VOCABULARIES)]
+PUBLISHED = [("gpt2", "tokenizers/gpt2"), ("opt", "tokenizers/opt-125m"), ("llama", "models/TinyStories-656K")]
+PUBLISHED += [("t5", "tokenizers/t5-small")]
+WRITERS = [("llama", "zoo"), ("t5", "zoo"), *(pytest.param(*case, marks=pytest.mark.slow) for case in PUBLISHED)]
 
 
 def looped(model: Model, text: str, stops: set[int] = frozenset(), k: int = K) -> list[tuple[str, float, int]]:

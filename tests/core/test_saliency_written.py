@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 import torch
-from captum.attr import InputXGradient, IntegratedGradients
+from captum.attr import InputXGradient
 from conftest import writer
+from test_saliency import STEPS, TEXTS, captum_path, plain_words, records
 
 import probekit as pk
 from probekit.errors import ModelError
@@ -19,22 +20,10 @@ from probekit.scoring.saliency import attribute, erasure, random_saliency
 from probekit.scoring.saliency.written import encode_written
 from probekit.scoring.statements.likelihood import beginning
 
-CAUSAL = [("gpt2", "own"), ("opt", "own"), ("llama", "zoo"), ("gpt2", "tokenizers/gpt2")]
-CAUSAL += [("opt", "tokenizers/opt-125m"), ("llama", "models/stories260K")]
-SEQ2SEQ = [("t5", "zoo"), ("t5", "tokenizers/t5-small"), ("bart", "own"), ("bart", "tokenizers/roberta-base")]
-ALL = [*CAUSAL, *SEQ2SEQ]
-STEPS = 12
-TEXTS = {
-    "a": ("The café in [MASK] opened before the great flood of 1931 (see the map).", "Saint-Étienne"),
-    "b": ("Port Velna lies north of [MASK]; its people speak Zagrish.", "Upper Dramoton"),
-    "c": ("[MASK] was born in Río Negro.", "He"),
-    "d": ("He never spoke of [MASK]", "it"),
-}
-
-
-def records() -> RationaleSet:
-    items = RationaleSet.from_texts([text for text, _ in TEXTS.values()])
-    return RationaleSet("made here", items.items.assign(id=list(TEXTS), golds=[[gold] for _, gold in TEXTS.values()]))
+MADE = [("gpt2", "own"), ("opt", "own"), ("llama", "zoo"), ("t5", "zoo"), ("bart", "own")]
+PUBLISHED = [("gpt2", "tokenizers/gpt2"), ("opt", "tokenizers/opt-125m"), ("llama", "models/stories260K")]
+PUBLISHED += [("t5", "tokenizers/t5-small"), ("bart", "tokenizers/roberta-base")]
+ALL = [*MADE, *(pytest.param(*case, marks=pytest.mark.slow) for case in PUBLISHED)]
 
 
 class Whole(NamedTuple):
@@ -79,12 +68,6 @@ def inputs_of(model: Model, asked: str) -> list[Any]:
     return encode_written(model, records(), asked == "gold")
 
 
-def of_words(one: Any, tokens: np.ndarray) -> list[float]:
-    """Sums over the tokens of each word; what stands behind the row has no part in it."""
-    assert np.abs(tokens[len(one.word_of) :]).sum() == 0
-    return [float(sum(tokens[i] for i, w in enumerate(one.word_of) if w == word)) for word in one.positions]
-
-
 def read(model: Model, one: Whole, embedded: torch.Tensor) -> torch.Tensor:
     logits = model.network(inputs_embeds=embedded, **one.given(len(embedded))).logits[:, one.places].softmax(-1)
     return logits.gather(2, torch.tensor(one.targets).expand(len(embedded), -1)[..., None])[..., 0].mean(1)
@@ -94,7 +77,7 @@ def read(model: Model, one: Whole, embedded: torch.Tensor) -> torch.Tensor:
 @pytest.mark.parametrize("asked", ["gold", "predicted"])
 def test_rows_are_the_statements_up_to_the_slot(family: str, name: str, asked: str) -> None:
     model = writer(family, name)
-    for one, (text, gold) in zip(inputs_of(model, asked), TEXTS.values(), strict=True):
+    for one, (text, (gold,)) in zip(inputs_of(model, asked), TEXTS.values(), strict=True):
         expected = whole(model, text, gold, asked)
         ids, decoder, read = list(one.row.ids), list(one.row.written), list(one.row.masks)
         assert len(ids) == len(one.word_of) and read == expected.places
@@ -120,19 +103,18 @@ def test_the_word_of_each_token() -> None:
 def test_gradient_times_input_agrees_with_captum(family: str, name: str, asked: str) -> None:
     model = writer(family, name)
     found = attribute(model, records(), "gradient_x_input", batch_tokens=64, target=asked).set_index("id")
-    for one, (number, (text, gold)) in zip(inputs_of(model, asked), TEXTS.items(), strict=True):
+    for one, (number, (text, (gold,))) in zip(inputs_of(model, asked), TEXTS.items(), strict=True):
         expected = whole(model, text, gold, asked)
         embedded = model.network.get_input_embeddings()(torch.tensor([expected.ids])).detach().requires_grad_(True)
         captum = InputXGradient(lambda at, one=expected: read(model, one, at)).attribute(embedded)
         tokens = captum.sum(-1)[0].detach().numpy()
         scale = float(np.abs(tokens).max())
-        assert scale and found.loc[number, "scores"] == pytest.approx(of_words(one, tokens), abs=1e-4 * scale)
+        assert scale and found.loc[number, "scores"] == pytest.approx(plain_words(tokens, one), abs=1e-4 * scale)
         assert found.loc[number, "explained"] == model.tokenizer.decode(expected.targets)
 
 
 @pytest.mark.parametrize(("family", "name"), ALL)
 def test_integrated_gradients_agree_with_captum(family: str, name: str) -> None:
-    """captum's trapezoid has n points of weight 1/n, half at the ends; ours n - 1 intervals of length 1/(n - 1)."""
     model = writer(family, name)
     if model.tokenizer.pad_token_id is None:
         with pytest.raises(ModelError, match="no padding token; take baseline='zero'"):
@@ -142,7 +124,7 @@ def test_integrated_gradients_agree_with_captum(family: str, name: str) -> None:
         return
     options = {"steps": STEPS, "target": "gold", "baseline": baseline}
     found = attribute(model, records(), "integrated_gradients", batch_tokens=64, **options).set_index("id")
-    for one, (number, (text, gold)) in zip(inputs_of(model, "gold"), TEXTS.items(), strict=True):
+    for one, (number, (text, (gold,))) in zip(inputs_of(model, "gold"), TEXTS.items(), strict=True):
         expected = whole(model, text, gold, "gold")
         embed, blank = model.network.get_input_embeddings(), list(expected.ids)
         before, after = (beginning(model), ()) if model.kind == "causal" else model.special_ids
@@ -153,11 +135,9 @@ def test_integrated_gradients_agree_with_captum(family: str, name: str) -> None:
             end, start = embed(torch.tensor([expected.ids])), embed(torch.tensor([blank]))
             start = torch.zeros_like(end) if baseline == "zero" else start
             change = float(read(model, expected, end) - read(model, expected, start))
-        path = IntegratedGradients(lambda at, one=expected: read(model, one, at))
-        captum = path.attribute(end, start, n_steps=STEPS + 1, method="riemann_trapezoid")
-        tokens = captum.sum(-1)[0].detach().numpy() * (STEPS + 1) / STEPS
+        tokens = captum_path(lambda at, one=expected: read(model, one, at), end, start)
         scale = float(np.abs(tokens).max())
-        assert found.loc[number, "scores"] == pytest.approx(of_words(one, tokens), abs=1e-3 * scale)
+        assert found.loc[number, "scores"] == pytest.approx(plain_words(tokens, one), abs=1e-3 * scale)
         assert found.loc[number, "change"] == pytest.approx(change, abs=1e-5)
 
 
@@ -166,7 +146,7 @@ def test_integrated_gradients_agree_with_captum(family: str, name: str) -> None:
 def test_occlusion_is_that_of_a_loop_that_deletes(family: str, name: str, asked: str) -> None:
     model = writer(family, name)
     found = attribute(model, records(), "occlusion", batch_tokens=200, target=asked).set_index("id")
-    for one, (number, (text, gold)) in zip(inputs_of(model, asked), TEXTS.items(), strict=True):
+    for one, (number, (text, (gold,))) in zip(inputs_of(model, asked), TEXTS.items(), strict=True):
         expected = whole(model, text, gold, asked)
 
         def probability(gone: int | None, one: Any = one, expected: Whole = expected) -> float:
@@ -192,13 +172,13 @@ def test_attention_is_that_of_the_places_that_predict_the_slot(family: str, name
     eager = copy.deepcopy(model.network)
     eager.set_attn_implementation("eager")
     found = attribute(model, records(), "attention", heads=heads).set_index("id")
-    for one, (number, (text, gold)) in zip(inputs_of(model, "gold"), TEXTS.items(), strict=True):
+    for one, (number, (text, (gold,))) in zip(inputs_of(model, "gold"), TEXTS.items(), strict=True):
         expected = whole(model, text, gold, "gold")
         with torch.no_grad():
             output = eager(input_ids=torch.tensor([expected.ids]), **expected.given(), output_attentions=True)
         weights = (output.cross_attentions if expected.decoder else output.attentions)[-1][0][:, expected.places].sum(1)
         tokens = (weights.mean(0) if heads == "mean" else weights.sum(0)).numpy()
-        assert found.loc[number, "scores"] == pytest.approx(of_words(one, tokens), abs=1e-5)
+        assert found.loc[number, "scores"] == pytest.approx(plain_words(tokens, one), abs=1e-5)
 
 
 @pytest.mark.parametrize(("family", "name"), [("gpt2", "own"), ("t5", "zoo"), ("bart", "own")])

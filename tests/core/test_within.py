@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 from conftest import flat, small
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from test_rank import ENTITIES, probe
 
@@ -50,6 +50,7 @@ def test_ties_count_against_the_gold_or_by_half():
 
 @pytest.mark.slow
 @given(st.sets(st.sampled_from(ENTITIES)), st.sets(st.sampled_from(ENTITIES)))
+@settings(max_examples=30)
 def test_more_competitors_never_lift_a_rank(first, second):
     small_list = [*GOLDS, *sorted(first)]
     lists = {"small": small_list, "large": [*small_list, *sorted(second)]}
