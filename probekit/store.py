@@ -178,9 +178,8 @@ class Store:
         for place in sorted(self.folder.glob("*/*")):
             shards = [path for files in _files(place).values() for path in files] if place.is_dir() else []
             if shards or (place / KEY).is_file():
-                about = [path.stat() for path in shards or [place]]
-                written = max(one.st_mtime for one in about)
-                yield Result(place, _key(place) or {}, shards, sum(p.stat().st_size for p in shards), written)
+                written = max(path.stat().st_mtime for path in shards or [place])
+                yield Result(place, _key(place) or {}, shards, sum(path.stat().st_size for path in shards), written)
 
     def faults(self) -> Iterator[tuple[Path, str]]:
         """Each file that is not the shard, or the key, that its place and its name say, and why; all are read.
@@ -249,16 +248,16 @@ class _Fault(Exception):
 
 def _files(place: Path, begin: str = "") -> dict[int, list[Path]]:
     """The shards in a folder by their number, as their names have it; those whose names begin so."""
-    found: dict[int, list[Path]] = {}
+    files: dict[int, list[Path]] = {}
     try:
         for name in sorted(name for name in os.listdir(place) if name.startswith(begin)):
             if match := SHARD.fullmatch(name):
-                found.setdefault(int(match[1]), []).append(place / name)
+                files.setdefault(int(match[1]), []).append(place / name)
     except (FileNotFoundError, NotADirectoryError):
         return {}
     except OSError as error:
         raise _unreadable(place, error) from error
-    return found
+    return files
 
 
 def _key(place: Path) -> dict[str, Any] | None:
@@ -360,15 +359,15 @@ def _unreadable(path: Path, error: OSError) -> StoreError:
 def _inside(place: Path, index: int, schema: pa.Schema) -> bytes:
     """What a shard says of itself."""
     columns = schema.to_string(show_field_metadata=False, show_schema_metadata=False)
-    about = {"function": place.parent.name, "key": place.name, "shard": index, "schema": digest(columns)}
-    return canonical(about).encode()
+    labels = {"function": place.parent.name, "key": place.name, "shard": index, "schema": digest(columns)}
+    return canonical(labels).encode()
 
 
 def _to_bytes(frame: pd.DataFrame, place: Path, index: int, made: str = "") -> bytes:
     buffer = io.BytesIO()
     table = pa.Table.from_pandas(frame, preserve_index=False)
-    about = {INSIDE: _inside(place, index, table.schema)} | ({MADE: made.encode()} if made else {})
-    table = table.replace_schema_metadata({**table.schema.metadata, **about})
+    labels = {INSIDE: _inside(place, index, table.schema)} | ({MADE: made.encode()} if made else {})
+    table = table.replace_schema_metadata({**table.schema.metadata, **labels})
     # the names of list items stay as they are, so that the schema read is the schema written
     pq.write_table(table, buffer, compression="zstd", use_compliant_nested_type=False)
     return buffer.getvalue()
@@ -398,14 +397,14 @@ def _from_bytes(data: bytes, path: Path, most: float = math.inf) -> Shard:
     try:
         # not read_table: a thread of its scanner may outlive the call, and abort a process that ends then (Arrow 39862)
         with pq.ParquetFile(pa.BufferReader(data)) as file:
-            about = file.schema_arrow.metadata or {}
-            inside = about.get(INSIDE)
+            labels = file.schema_arrow.metadata or {}
+            inside = labels.get(INSIDE)
             if inside != _inside(path.parent, int(number), file.schema_arrow):
-                told = inside.decode("utf-8", "replace") if inside else "nothing, as those of earlier versions do"
-                raise _Fault(f"not the shard of its place and number: inside it says {told}")
+                says = inside.decode("utf-8", "replace") if inside else "nothing, as those of earlier versions do"
+                raise _Fault(f"not the shard of its place and number: inside it says {says}")
             if sum(file.metadata.row_group(n).total_byte_size for n in range(file.num_row_groups)) > most:
                 raise _Fault(str(beyond(str(path), "the shard, unpacked,", LARGEST)))
             frame: pd.DataFrame = file.read(use_threads=False).to_pandas(use_threads=False)
     except (pa.ArrowException, OSError, ValueError, LookupError) as error:
         raise _Fault(f"damaged: it is not Parquet ({str(error).partition(chr(10))[0]})") from error
-    return frame, about.get(MADE, b"").decode()
+    return frame, labels.get(MADE, b"").decode()

@@ -113,14 +113,15 @@ class Asking:
             ModelError: all of them failed, with every reason; ``LeftOutError`` if one failed that answered before.
         """
         names = list(dict.fromkeys(question.name for question in questions))
-        asked = [question for question in questions if question.name not in self.failed]
-        faults = fill(asked, self.loading) if self.store.shared else {}
+        pending = [question for question in questions if question.name not in self.failed]
+        faults = fill(pending, self.loading) if self.store.shared else {}
         answers = dict[Asked, Answer[Asked]]()
         for name in self.remaining(names):
             try:
                 if name in faults:
                     raise faults[name]
-                answers |= _answers([one for one in asked if one.name == name], self.loading, self.store, note)
+                of_model = [question for question in pending if question.name == name]
+                answers |= _answers(of_model, self.loading, self.store, note)
                 self._answered.add(name)
             except ModelError as error:
                 self.failed[name] = reason = without_folders(str(error))
@@ -130,7 +131,7 @@ class Asking:
         if names and not self.remaining(names):
             reasons = "; ".join(f"{shown_name(name)}: {self.failed[name]}" for name in names)
             raise ModelError(f"no model could be asked. {reasons}")
-        return [answers[question] for question in asked if question in answers]
+        return [answers[question] for question in pending if question in answers]
 
     def remaining(self, names: Sequence[str]) -> list[str]:
         """Those of the models that did not fail."""
