@@ -6,6 +6,7 @@ import base64
 import json
 from itertools import combinations
 from types import SimpleNamespace
+from unittest.mock import Mock
 
 import numpy as np
 import pandas as pd
@@ -105,10 +106,10 @@ def test_ours_are_computed_as_theirs(tmp_path, monkeypatch):
     monkeypatch.setattr(stored, "released_models", lambda: {m.name: m for m in models})
     monkeypatch.setattr(stored, "released_completions", lambda name, _: SimpleNamespace(texts=said[name]))
 
-    def embed(lists):
-        return [np.array([vector(text) for text in texts]) for texts in lists]
-
-    table = stored.beside(embed, {"binary": templates, "queer_nonqueer": templates})
+    table = stored.beside(
+        lambda lists: [np.array([*map(vector, texts)]) for texts in lists],
+        {"binary": templates, "queer_nonqueer": templates},
+    )
 
     def mean(names: str, rows: list[int], k: int) -> float:
         distances = []
@@ -132,8 +133,5 @@ def test_ours_are_computed_as_theirs(tmp_path, monkeypatch):
 
 
 def test_without_the_notebook_there_is_nothing_beside(monkeypatch):
-    def absent(_):
-        raise ProbeError("not at hand")
-
-    monkeypatch.setattr(stored, "locate", absent)
+    monkeypatch.setattr(stored, "locate", Mock(side_effect=ProbeError("not at hand")))
     assert stored.beside(None, {}).empty
