@@ -153,20 +153,20 @@ def rank_steps(
 
 def rank_steps_work(
     model: Model,
-    taken: pd.DataFrame,
+    steps: pd.DataFrame,
     entities: Mapping[str, Sequence[str]],
     batch_tokens: int | None = None,
     answers: bool = False,
 ) -> Work:
     """What ``rank_steps`` has to do."""
-    absent = set(taken["pool"]) - set(entities)
+    absent = set(steps["pool"]) - set(entities)
     if absent:
         raise ProbeError(f"no candidates are given for the pool {min(absent)!r}; `triples` lists those of each")
     known = {name: set(names) for name, names in entities.items()}
     right = [
-        tuple(e for e in golds if e in known[pool]) for golds, pool in zip(taken["correct"], taken["pool"], strict=True)
+        tuple(e for e in golds if e in known[pool]) for golds, pool in zip(steps["correct"], steps["pool"], strict=True)
     ]
-    placed = fitted(model, taken.assign(right=right), entities)
+    placed = fitted(model, steps.assign(right=right), entities)
     numbers, wishes = _inputs(placed)
     asked = pd.DataFrame(list(numbers), columns=["relation", "text"]).assign(prompt_id=range(len(numbers)))
     asked["gold"] = [[next(one for one in wish if isinstance(one, str))] for wish in wishes]

@@ -1,10 +1,11 @@
 """Models as a run names them: revisions, folders of registered names, what lacks its type; and what of many fails."""
 
 import gc
+import inspect
 import json
 import shutil
 import weakref
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 import pytest
@@ -12,6 +13,7 @@ import torch
 from conftest import saved, small
 
 import probekit as pk
+from probekit import run
 from probekit.errors import ModelError, ProbeError, listen
 from probekit.models import about
 from probekit.models.loading import at_revision, find_model
@@ -131,6 +133,13 @@ class Copy(Describe):
 
 def kinds(names: list[str], of=lambda model: model.kind) -> list[Describe]:
     return [Describe(name, of) for name in names]
+
+
+@pytest.mark.parametrize("kind", [one for one in vars(run).values() if isinstance(one, type) and hasattr(one, "makes")])
+def test_a_question_holds_arguments_of_the_function_that_it_names(kind):
+    own = [each.name for each in fields(kind) if each.name not in {each.name for each in fields(run.Question)}]
+    signature = inspect.signature(kind.makes)
+    assert own and signature.bind("model", **dict.fromkeys(own)).arguments.keys() > set(own)
 
 
 def test_models_that_fail_are_named_and_the_others_go_on(models, tmp_path):
