@@ -254,6 +254,6 @@ class RankSteps(Question):
     """``rank_steps`` as data."""
 
     makes = rank_steps_work
-    taken: pd.DataFrame
+    steps: pd.DataFrame
     entities: Mapping[str, Sequence[str]]
     answers: bool = False
