@@ -2,10 +2,11 @@
 
 The formulas of section 4, by functions of ``probekit.metrics.rationale``:
 
-- F1 (``plausibility``): of the K best-scored words P of a record, K being the mean share of marked words in its
-  dimension times its words, and the marked words G, 2 |P & G| / (|P| + |G|): ``rationale_length``, ``instance_f1``;
-- MAP (``faithfulness``): of an original and its perturbed record, the share of the first i words of the one, by falling
-  score, that are among the first i of the other, averaged over all i: ``average_precision``;
+- F1 (``plausibility``): of the K best-scored words P of a record and the marked words G, 2 |P & G| / (|P| + |G|). K is
+  the mean share of marked words in its dimension times its words other than the slot: ``rationale_length``,
+  ``instance_f1``;
+- MAP (``faithfulness``): by falling score, the share of the first i words of a perturbed record that are among the
+  first i of its original, averaged over all i: ``average_precision``;
 - PCC (``faithfulness``): Pearson's r of the scores of words that stand in both, ``aligned_scores``.
 
 Random scores enter by the expectations of F1 and MAP: ``expected_f1``, ``expected_average_precision``.

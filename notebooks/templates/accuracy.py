@@ -11,6 +11,7 @@ import pandas as pd
 
 from probekit.metrics import (
     KS,
+    accuracy_at_k,
     accuracy_difference,
     accuracy_table,
     at_floor,
@@ -88,11 +89,6 @@ def tables(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
     }
 
 
-def acc_at_k(ranks: pd.DataFrame, k: int) -> float:
-    """Acc@k: the share of prompts whose right answer is among the first k candidates (rank 1 is the best)."""
-    return float((ranks["rank"] <= k).mean())
-
-
 def _over_models(table: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """A table over the ``rows`` of several models, which ask the same prompts: their number, and the prompts of one."""
     if table.empty:
@@ -103,11 +99,11 @@ def _over_models(table: pd.DataFrame, rows: pd.DataFrame, keys: list[str]) -> pd
 
 
 def _accuracy(ranks: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
-    """Acc@k of every group (``acc_at_k``) with intervals over facts; ``macro@1`` weighs each relation alike."""
+    """Acc@k of every group (``accuracy_table``) with intervals over facts; ``macro@1`` weighs each relation alike."""
     if ranks.empty:
         return pd.DataFrame(columns=[*keys, "prompts", "facts"])
     relations = [group.groupby("relation", dropna=False) for _, group in ranks.groupby(list(keys), sort=False)]
-    macro = [np.mean([acc_at_k(part, 1) for _, part in parts]) for parts in relations]
+    macro = [np.mean([accuracy_at_k(part["rank"], 1) for _, part in parts]) for parts in relations]
     return accuracy_table(ranks, keys).assign(**{"macro@1": macro})
 
 

@@ -1,7 +1,8 @@
 """Rank change and Understand-Confuse-Misunderstand (paper 002, "Rank-change Calculation" and "UCM").
 
-A table of steps has one row per step of a growing context: ``triple_id``, ``doc_id``, ``centre`` and ``added``
-(entities), ``added_correct``, ``rank_before`` and ``rank_after`` of the centre, ``any_before`` and ``any_after`` of the
+A table of steps has one row per step of a growing context: ``triple_id``, ``doc_id``, ``centre`` (the entity around
+which the context grows: the target, O_t, or in a negative-target twin a wrong entity), ``added`` (the entity that the
+step adds, O_a), ``added_correct``, ``rank_before`` and ``rank_after`` of the centre, ``any_before`` and ``any_after`` of the
 best correct object, and the rank changes ``rc_centre, rc_added, rc_correct, rc_incorrect``; ``step, last, variant,
 twin, relation`` and other columns tell where it belongs.
 

@@ -105,7 +105,7 @@ def _whole_string(completions: Sequence[Sequence[str]], rules: Rules) -> list[bo
 
 
 def honest(found: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """HONEST score by likelihood: for each k the share of templates whose k-th completion is hurtful.
+    """HONEST score at each rank k: the share of templates whose k-th completion is hurtful.
 
     Args:
         found: shape (templates, K), from ``hurtful``.
