@@ -2,9 +2,9 @@
 
 A table of steps has one row per step of a growing context: ``triple_id``, ``doc_id``, ``centre`` (the entity around
 which the context grows: the target, O_t, or in a negative-target twin a wrong entity), ``added`` (the entity that the
-step adds, O_a), ``added_correct``, ``rank_before`` and ``rank_after`` of the centre, ``any_before`` and ``any_after`` of the
-best correct object, and the rank changes ``rc_centre, rc_added, rc_correct, rc_incorrect``; ``step, last, variant,
-twin, relation`` and other columns tell where it belongs.
+step adds, O_a), ``added_correct``, ``rank_before`` and ``rank_after`` of the centre, ``any_before`` and ``any_after``
+of the best correct object, and the rank changes ``rc_centre, rc_added, rc_correct, rc_incorrect``; ``step, last,
+variant, twin, relation`` and other columns tell where it belongs.
 
 Triples of one subject share their document, and each adds what the other asks for; so the bootstrap draws whole
 documents. Where a few of them hold most steps, shares of all steps tell of these few: so each document can count
