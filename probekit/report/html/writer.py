@@ -206,7 +206,7 @@ class _Writer(RendererHTML):
             [self._parser.renderInline(cell, env) for cell in row] for row in csv.reader(content.splitlines())
         )
         shares = [] if widths == "auto" else [int(width) for width in widths.split()]
-        columns = "".join(f'<col style="width: {int(100 * share / sum(shares) + 0.5)}%">' for share in shares)
+        columns = "".join(f'<col style="width: {share / sum(shares):.1%}">' for share in shares)
         body = "".join(f"<tr>{''.join(f'<td>{cell}</td>' for cell in row)}</tr>\n" for row in rows)
         return (
             f'<div class="wide"><table class="{classes}">\n<caption>{caption}</caption>\n'
