@@ -169,7 +169,7 @@ else:
 #
 # {func}`probekit.attribute` scores the words: by the last layer's attention of the masks, by integrated gradients from `[CLS] [PAD] ... [SEP]` in `steps` steps, by the gradient times the word embedding, or by occlusion (the probability that is lost when a word is masked).
 # {func}`probekit.scoring.saliency.erasure` takes words out; random scores stand there for the mean over five draws, and elsewhere for their expectation, which needs no draw.
-# `notebooks.rationales.saliency.plausibility` and `notebooks.rationales.saliency.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
+# `notebooks.rationales.measures.plausibility` and `notebooks.rationales.measures.faithfulness` judge them; intervals draw originals with their perturbed records ({func}`probekit.metrics.resampled_means`, 2000 draws).
 # The integrated gradients of all tokens should add up to what the prediction's probability gains from a blank sentence to the prompt; the {term}`completeness` error is how far they miss it.
 
 # %% tags=["hide-input"]

@@ -124,7 +124,7 @@ if not page.demo and len(page.conclusions):
 # %% [markdown]
 # ## How it was computed
 #
-# `notebooks.rationales.saliency.plausibility` takes the best-scored share of each record's words and `notebooks.rationales.saliency.faithfulness` lets MAP's i run as far; the share times the words is rounded half up, and at least one word is taken.
+# `notebooks.rationales.measures.plausibility` takes the best-scored share of each record's words and `notebooks.rationales.measures.faithfulness` lets MAP's i run as far; the share times the words is rounded half up, and at least one word is taken.
 # `notebooks.rationales.rationale_length.values` asks both at every share; a point of a curve is a mean over records (F1) or pairs (MAP) of a dimension, then the mean of the dimensions.
 # An original and its perturbed versions are drawn together for the intervals, and differences from random scores are taken record by record before the mean.
 # Random scores enter by their expectation ({func}`probekit.metrics.expected_f1`, {func}`probekit.metrics.expected_average_precision`), so no chance of theirs is in any difference.

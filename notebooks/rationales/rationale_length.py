@@ -14,10 +14,11 @@ from probekit.report.tables import across, pick
 from probekit.report.text import title
 
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, Saliency
+from notebooks.rationales.measures import faithfulness, plausibility
 from notebooks.rationales.originals import Array, Means, Statistic
 from notebooks.rationales.paper import ABOVE, AS_IT_STANDS, LONG, SHORT
 from notebooks.rationales.prediction import floors, judged
-from notebooks.rationales.saliency import F1, KEYS, MAP, NO_MODEL, faithfulness, plausibility
+from notebooks.rationales.saliency import F1, KEYS, MAP, NO_MODEL
 
 RATIOS = (0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1.0)
 SHOWN = [0.1, 0.3, 0.5, 0.7, 1.0]

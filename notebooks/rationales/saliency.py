@@ -1,16 +1,4 @@
-"""Page 31, which words a prediction rests on (paper 003, Tables 5 and 9): F1 and MAP of word scores, and its tables.
-
-The formulas of section 4, by functions of ``probekit.metrics.rationale``:
-
-- F1 (``plausibility``): of the K best-scored words P of a record and the marked words G, 2 |P & G| / (|P| + |G|). K is
-  the mean share of marked words in its dimension times its words other than the slot: ``rationale_length``,
-  ``instance_f1``;
-- MAP (``faithfulness``): by falling score, the share of the first i words of a perturbed record that are among the
-  first i of its original, averaged over all i: ``average_precision``;
-- PCC (``faithfulness``): Pearson's r of the scores of words that stand in both, ``aligned_scores``.
-
-Random scores enter by the expectations of F1 and MAP: ``expected_f1``, ``expected_average_precision``.
-"""
+"""Page 31, which words a prediction rests on (paper 003, Tables 5 and 9): its tables; formulas are in ``measures``."""
 
 from __future__ import annotations
 
@@ -22,19 +10,7 @@ import numpy as np
 import pandas as pd
 
 from probekit.metrics import estimate_row, resampled_means
-from probekit.metrics.alignment import aligned_scores
-from probekit.metrics.correlation import pearson
-from probekit.metrics.rationale import (
-    LEVEL,
-    average_precision,
-    expected_average_precision,
-    expected_f1,
-    instance_f1,
-    ranked_words,
-    rationale_length,
-)
-from probekit.probes.probe import MASK
-from probekit.probes.rationales import DIMENSIONS, RationaleSet, is_punctuation, rationale_statistics
+from probekit.probes.rationales import DIMENSIONS, RationaleSet
 from probekit.report.tables import across, by, cell, per, pick
 from probekit.report.text import number, title
 from probekit.scoring.saliency import random_saliency
@@ -42,13 +18,13 @@ from probekit.scoring.saliency import random_saliency
 from notebooks.rationales import ask, beside, erasure, paper
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
 from notebooks.rationales.beside import like_the_paper
+from notebooks.rationales.measures import dimension_ratios, faithfulness, plausibility, predicted_rationale
 from notebooks.rationales.paper import ALL, CHINESE, FEW, PRINTED
 from notebooks.rationales.prediction import ECHO, RIGHT, WRONG, floors, judged, outcomes
 
 F1, MAP, PCC, MAP_KEPT, PCC_ALL, KEPT = "F1", "MAP", "PCC", "MAP*", "PCC, all pairs", "share kept"
 F1_MARKS, MAP_WORDS = "F1, punctuation open", "MAP, words alone"
 EXACT = (F1, F1_MARKS, MAP, MAP_WORDS)  # metrics of which random scores have an expectation by formula
-ALIGNABLE = ("dispensable", "important", "unstated")  # word by word; not transformations (section 4)
 SHOWN = {
     (F1,): "Plausibility (F1, ours without punctuation)",
     (MAP,): "Faithfulness (MAP)",
@@ -75,100 +51,6 @@ CAPTIONS = {
     "scores": "Word scores of every record of the paper's kind, in the order of its words, the slot left out",
 }
 Tables = Mapping[str, pd.DataFrame]
-
-
-def dimension_ratios(items: RationaleSet) -> dict[tuple[str, str], float]:
-    """Mean rationale length over input length of each language and dimension, as K needs it (section 5.1)."""
-    return rationale_statistics(items).set_index(["language", "dimension"])["ratio"].to_dict()
-
-
-def predicted_rationale(
-    words: Sequence[str], scores: Sequence[float] | None, ratio: float, punctuation: bool = False
-) -> list[int]:
-    """The K best-scored words by their places, best first (section 5.1).
-
-    Args:
-        words: of the context, the slot among them.
-        scores: of its words other than the slot, in order; None takes the first words in place of the best.
-        ratio: rationale length over input length, K's share of the scored words.
-        punctuation: let punctuation marks be taken.
-    """
-    places = [place for place, word in enumerate(words) if word != MASK]
-    ranked = places if scores is None else [places[n] for n in ranked_words(scores)]
-    allowed = [place for place in ranked if punctuation or not is_punctuation(words[place])]
-    return allowed[: rationale_length(ratio, len(places))]
-
-
-def plausibility(
-    items: RationaleSet, saliency: pd.DataFrame | None, ratio: float | None = None, punctuation: bool = False
-) -> pd.DataFrame:
-    """F1 of every record that has a marked rationale.
-
-    Args:
-        items: the records.
-        saliency: of ``attribute`` or ``oracle_saliency``, for these records; None for the expectation of random scores.
-        ratio: rationale length over input length, of all records (Figure 1); None takes the mean of the dimension.
-        punctuation: let punctuation marks be taken into the predicted rationale, as the paper does; nobody marks them.
-
-    Returns:
-        ``id, original_id, language, dimension, perturbation, k`` (words of the predicted rationale), ``f1``.
-    """
-    ratios = dimension_ratios(items)
-    scores = None if saliency is None else dict(zip(saliency["id"], saliency["scores"], strict=True))
-    rows = []
-    for item in items.items[items.items["rationales"].map(bool)].itertuples():
-        share = ratios[item.language, item.dimension] if ratio is None else ratio
-        if scores is None:
-            every = predicted_rationale(item.words, None, 1.0, punctuation)
-            k = len(predicted_rationale(item.words, None, share, punctuation))
-            f1 = expected_f1(k, every, item.rationales)
-        else:
-            predicted = predicted_rationale(item.words, scores[item.id], share, punctuation)
-            k, f1 = len(predicted), instance_f1(predicted, item.rationales)
-        rows.append((item.id, item.original_id, item.language, item.dimension, item.perturbation, k, f1))
-    return pd.DataFrame(rows, columns=["id", "original_id", "language", "dimension", "perturbation", "k", "f1"])
-
-
-def faithfulness(
-    items: RationaleSet, saliency: pd.DataFrame | None, ratio: float | None = None, punctuation: bool = True
-) -> pd.DataFrame:
-    """Agreement of the word scores of every perturbed record with those of its original.
-
-    Args:
-        items: the records.
-        saliency: as in ``plausibility``; the expectation of random scores has an ``ap``, and no ``pcc``.
-        ratio: MAP's i runs up to this share of the perturbed words (Figure 1); None for all of them.
-        punctuation: count punctuation marks as words in MAP, as the paper does.
-
-    Returns:
-        ``id, original_id, dimension, language, perturbation``; ``ap`` (the pair's term of MAP), ``pcc`` and
-        ``pvalue`` (nan for transformations and contrasts, and where undefined), ``eligible`` (whether PCC is defined
-        for this kind of perturbation), ``kept`` (p below 0.05: the pairs of the paper's PCC and MAP*).
-    """
-    words_of = {row.id: [word for word in row.words if word != MASK] for row in items.items.itertuples()}
-    scores = None if saliency is None else dict(zip(saliency["id"], saliency["scores"], strict=True))
-    pairs, rows = items.pairs, []
-
-    def in_order(name: str) -> list[str]:
-        """The words that count by falling score; of random scores, all orders of which are alike, as they stand."""
-        order = range(len(words_of[name])) if scores is None else ranked_words(scores[name])
-        words = [words_of[name][n] for n in order]
-        return [word for word in words if punctuation or not is_punctuation(word)]
-
-    for pair in pairs.itertuples():
-        original, perturbed = in_order(pair.original_id), in_order(pair.id)
-        upto = None if ratio is None else rationale_length(ratio, len(perturbed))
-        eligible, pcc, pvalue = pair.perturbation in ALIGNABLE, NAN, NAN
-        if scores is None:
-            ap = expected_average_precision(original, perturbed, upto)
-        else:
-            ap = average_precision(original, perturbed, upto)
-            if eligible:
-                words, values = ([of[name] for name in (pair.original_id, pair.id)] for of in (words_of, scores))
-                pcc, pvalue, _ = pearson(*aligned_scores(*words, *values))
-        rows.append((ap, pcc, pvalue, eligible, bool(pvalue < LEVEL)))
-    measured = pd.DataFrame(rows, columns=["ap", "pcc", "pvalue", "eligible", "kept"])
-    return pd.concat([pairs, measured], axis=1)
 
 
 class Values(NamedTuple):

@@ -9,8 +9,9 @@ from probekit.report.tables import pick
 
 from notebooks.rationales import changed, perturbations, rationale_length
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
+from notebooks.rationales.measures import dimension_ratios, plausibility
 from notebooks.rationales.paper import AS_IT_STANDS, LONG
-from notebooks.rationales.saliency import CLAIMS, PCC, dimension_ratios, plausibility
+from notebooks.rationales.saliency import CLAIMS, PCC
 
 SHORT_RATIONALES = {"003-12d"}  # its sentence is on rationales of about half of the words
 

@@ -14,7 +14,8 @@ from probekit.scoring.saliency.erasure import ERASED, SHARES
 
 from notebooks.rationales import erasure, heat, saliency, text
 from notebooks.rationales.ask import ATTENTION, GRADIENTS, ORACLE, RANDOM, RANDOM_WEIGHTS, TRAINED, Saliency
-from notebooks.rationales.saliency import Scored, faithfulness, plausibility, values
+from notebooks.rationales.measures import faithfulness, plausibility
+from notebooks.rationales.saliency import Scored, values
 
 Tables = dict[str, pd.DataFrame]
 
