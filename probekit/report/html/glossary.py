@@ -41,10 +41,12 @@ def cited(key: str) -> tuple[str, str]:
 
 
 def bibliography(keys: Iterable[str]) -> dict[str, str]:
-    """Keys of ``references.bib`` -> the work in HTML, as a list of references has it."""
+    """Keys of ``references.bib`` -> the work in HTML, as a list of references has it; none needs no such file."""
     from pybtex.style.formatting.plain import Style
 
-    return {entry.key: entry.text.render_as("html") for entry in Style().format_bibliography(_references(), list(keys))}
+    named = list(keys)
+    works = Style().format_bibliography(_references(), named) if named else []
+    return {entry.key: entry.text.render_as("html") for entry in works}
 
 
 def page_title(name: str) -> str:
