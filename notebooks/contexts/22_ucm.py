@@ -156,7 +156,7 @@ page.table(
 # %% [markdown]
 # ## How it was computed
 #
-# {func}`probekit.metrics.ucm` takes the shares of steps; {func}`probekit.metrics.ucm_table` and {func}`probekit.metrics.context_accuracy` make the tables of the steps that {doc}`20_contexts` describes.
+# {func}`probekit.metrics.ucm_table` and {func}`probekit.metrics.context_accuracy` make the tables of the steps that {doc}`20_contexts` describes.
 # The paper's accuracy comes from answers over the whole vocabulary; {func}`probekit.scoring.decoding.decode` asks so, at hundreds of rows a prompt.
 
 # %% tags=["hide-input"]

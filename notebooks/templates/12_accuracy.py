@@ -169,7 +169,7 @@ page.say(ask.how_scored(page))
 
 # %% [markdown]
 # Entities of all types compete, as in the paper; equal scores count against the gold.
-# {func}`probekit.rank_targets` ranks the own object and the best gold in one pass; {func}`probekit.metrics.accuracy_table` counts Acc@k, and {func}`probekit.metrics.contrast` makes the paired differences.
+# {func}`probekit.rank_targets` ranks the own object and the best gold in one pass; {func}`probekit.metrics.contrast` makes the paired differences.
 #
 # ## What this does not show
 #
