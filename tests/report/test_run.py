@@ -202,7 +202,7 @@ def test_the_hash_follows_the_version_of_a_library_and_not_its_build(home, monke
 
 def imported(tmp_path, text):
     (tmp_path / "n.py").write_text(text)
-    return {str(path).partition("/probekit/")[2] or str(path) for path in files(tmp_path / "n.py")}
+    return {str(path).rpartition("/probekit/")[2] for path in files(tmp_path / "n.py")}
 
 
 def test_files_are_followed_through_imports_and_not_whole_packages(tmp_path):
