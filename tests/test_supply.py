@@ -60,7 +60,7 @@ def test_every_dependency_has_a_use_and_every_import_is_declared():
     sources = [path for folder in folders for path in (ROOT / folder).rglob("*.py")]
     ours = (
         {path.stem for path in sources}
-        | {"probekit", "notebooks", "tools", "benchmarks", "tests"}
+        | {"probekit", "notebooks", "tools", "benchmarks", "tests", "robust"}
         | sys.stdlib_module_names
     )
     modules = {name.split(".")[0] for path in sources for name in imported(path)} - (
