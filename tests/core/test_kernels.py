@@ -5,9 +5,10 @@ import sys
 
 import pytest
 
-pytestmark = pytest.mark.slow
-
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone")
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(sys.platform != "linux", reason="kernels are forked on Linux alone"),
+]
 RUN = """
 import os, sys
 import jupytext

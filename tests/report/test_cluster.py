@@ -34,6 +34,8 @@ from probekit.scoring import rank_targets
 from probekit.scoring.saliency import attribute, randomised
 from probekit.store import Work
 
+pytestmark = pytest.mark.slow  # each starts a cluster
+
 distributed = pytest.importorskip("distributed", reason="Dask is not installed: pip install 'probekit[cluster]'")
 dask = pytest.importorskip("dask")
 cluster = pytest.importorskip("probekit.run.cluster")
