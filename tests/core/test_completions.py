@@ -47,7 +47,7 @@ def looped(model: Model, text: str, stops: set[int] = frozenset(), k: int = K) -
     return naive.beams(model, ids, start, k, TOKENS, stops, banned)
 
 
-def compare(found, expected) -> None:
+def assert_alike(found, expected) -> None:
     assert found["completion"].tolist() == [one[0] for one in expected]
     assert found["log_prob"].tolist() == pytest.approx([one[1] for one in expected], abs=1e-4)
     assert found["rank"].tolist() == list(range(1, len(expected) + 1))
@@ -59,7 +59,7 @@ def test_masked_models_give_their_best_tokens(family, vocabulary):
     texts = [*PROMPTS, "A [MASK] clock maker."]
     found = pk.top_completions(model, texts, k=20)
     for number, text in enumerate(texts):
-        compare(found[found["prompt_id"] == number], naive.best_tokens(model, text, 20))
+        assert_alike(found[found["prompt_id"] == number], naive.best_tokens(model, text, 20))
     assert found.attrs["counts"]["distinct prompts"] == 5 and set(found["tokens"]) == {1}
 
 
@@ -70,7 +70,7 @@ def test_beams_are_those_of_a_plain_search(family, vocabulary):
     assert len(found) == K * len(PROMPTS) and found.attrs["counts"]["forward rows"] == K * (len(PROMPTS) - 1)
     for number, text in enumerate(PROMPTS):
         said, expected = found[found["prompt_id"] == number], looped(model, text)
-        compare(said, expected)
+        assert_alike(said, expected)
         assert said["tokens"].tolist() == [one[2] for one in expected]
 
 
@@ -80,7 +80,7 @@ def test_beams_of_networks_without_a_shared_cache_are_those_of_a_plain_search(fa
     model.network.generation_config = transformers.GenerationConfig()
     found = pk.top_completions(model, PROMPTS, k=K, tokens=TOKENS)
     for number, text in enumerate(PROMPTS[:3]):
-        compare(found[found["prompt_id"] == number], looped(model, text))
+        assert_alike(found[found["prompt_id"] == number], looped(model, text))
 
 
 @pytest.mark.parametrize("family", ["llama", "t5"])
@@ -88,7 +88,7 @@ def test_one_completion_is_the_best_of_two_beams(family):
     model = writer(family, "zoo")
     found = pk.top_completions(model, PROMPTS, k=1, tokens=TOKENS)
     for number, text in enumerate(PROMPTS):
-        compare(found[found["prompt_id"] == number], looped(model, text, k=2)[:1])
+        assert_alike(found[found["prompt_id"] == number], looped(model, text, k=2)[:1])
 
 
 @pytest.mark.parametrize(("family", "seed"), [("llama", 7), ("t5", 1)])  # weights that write texts of several lengths
@@ -106,7 +106,7 @@ def test_texts_that_end_early_compete_by_their_mean(family, seed, monkeypatch):
             break
     assert found["tokens"].nunique() > 1 and model.network.generation_config.eos_token_id == stops
     for number, text in enumerate(PROMPTS):
-        compare(found[found["prompt_id"] == number], looped(model, text, {stop}))
+        assert_alike(found[found["prompt_id"] == number], looped(model, text, {stop}))
     mean = (found["log_prob"] / found["tokens"]).to_numpy().reshape(-1, K)
     assert (mean[:, :-1] >= mean[:, 1:]).all()
 
