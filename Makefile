@@ -9,7 +9,7 @@ PIP := -m pip --quiet --disable-pip-version-check install --no-compile
 LOCK := $(TOOLS)/bin/uv pip compile --quiet --generate-hashes --no-annotate --no-emit-index-url --no-emit-find-links \
 	--custom-compile-command "make lock" --python $(TOOLS)/bin/python
 
-TESTS := HF_HUB_OFFLINE=1 OMP_NUM_THREADS=1 $(BIN)/python -m pytest --numprocesses auto --dist loadfile
+TESTS := $(BIN)/python -m pytest --numprocesses auto --dist loadfile
 
 export PYTHONDONTWRITEBYTECODE :=  # what is imported is compiled once, not once a page
 

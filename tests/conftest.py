@@ -5,6 +5,7 @@ import json
 import os
 
 os.environ["HF_HUB_OFFLINE"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"  # as workers and kernels have: more would round the last bit of sums otherwise
 
 import shutil
 from collections.abc import Callable
