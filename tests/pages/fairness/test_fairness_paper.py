@@ -16,7 +16,7 @@ from probekit.report.published import numbers
 
 from notebooks.fairness import paper
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "book" / "published"
+PUBLISHED = Path(__file__).resolve().parents[3] / "book" / "published"
 FLIPS = [
     ("004-01b", "consistent", {("GPT2", "mean"): "0.300"}),
     ("004-01b", "consistent", {("GPT2", "rank"): "4"}),

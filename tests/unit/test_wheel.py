@@ -22,7 +22,7 @@ from probekit.report.fingerprint import page_hash
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 LEFT = shutil.ignore_patterns(".*", "_build", "build", "dist", "*.egg-info", "__pycache__", "papers")
 BUILD = "import sys; from setuptools import build_meta as b; getattr(b, 'build_' + sys.argv[1])(sys.argv[2])"
 
@@ -89,7 +89,14 @@ def test_the_source_archive_makes_the_same_wheel(wheel, tmp_path):
         packed.extractall(tmp_path / "unpacked", filter="data")
     (source,) = (tmp_path / "unpacked").iterdir()
     assert contents(built("wheel", source, tmp_path / "made")) == contents(wheel)
-    for name in ("tests/test_wheel.py", "Makefile", "constraints.txt", "locks/packages.txt", "benchmarks", "tools"):
+    for name in (
+        "tests/unit/test_wheel.py",
+        "Makefile",
+        "constraints.txt",
+        "locks/packages.txt",
+        "benchmarks",
+        "tools",
+    ):
         assert (source / name).exists(), name
 
 

@@ -10,7 +10,7 @@ import pytest
 from probekit.errors import ReportError
 from probekit.report.published import MISSING, cell, numbers, published
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "book" / "published"
+PUBLISHED = Path(__file__).resolve().parents[3] / "book" / "published"
 FILES = sorted(path.name for path in PUBLISHED.glob("001_*.csv"))
 HEAD = "paper,table,row,column,value\n"
 

@@ -19,7 +19,7 @@ from notebooks.claims import claims as overview
 from notebooks.claims import printed as tables
 from notebooks.claims import start, text
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CLAIMS = pd.DataFrame(
     [
         ("001-01a", "001", "1", "a", "not run", "not checkable", "No data."),

@@ -26,7 +26,7 @@ from probekit.report.verdicts import (
     said,
 )
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 KEYS = ["id", "paper", "where", "statement", "published", "tolerance", "ours", "verdict", "own_table", "found"]
 KEYS += ["because", "reason", "related", "related_note", "page"]
 ROW = "{id: 001-77, paper: '001', where: '4', statement: s, published: 1, tolerance: 0, source: {not_run: no data}}"

@@ -35,7 +35,7 @@ from probekit.report.run import found_paths, run
 from probekit.report.sources import complete, load_source, pages, parameters
 from probekit.report.text import shown_name
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[3]
 NOTEBOOK = """# ---
 # jupyter:
 #   kernelspec:

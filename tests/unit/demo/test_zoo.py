@@ -137,7 +137,7 @@ def test_what_is_shipped_belongs_to_recipe_text_and_names():
 
 
 def test_all_that_the_pages_ask_is_shipped():
-    root = Path(__file__).resolve().parents[2]
+    root = Path(__file__).resolve().parents[3]
     sources = [root / "studies.yml", *(root / "notebooks").rglob("*.py")]
     words = {word for path in sources for word in re.findall(r"zoo/[\w-]+", path.read_text("utf-8"))}
     assert "zoo/bert-tiny" in words and words <= set(shipped.manifest())

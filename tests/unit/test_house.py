@@ -16,7 +16,7 @@ import yaml
 from probekit.models import registry
 from probekit.probes import PROBES
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "probekit"
 ORDER = [
     "version",

@@ -25,7 +25,7 @@ from notebooks.contexts.paper import (
     UNDERSTAND,
 )
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "book" / "published"
+PUBLISHED = Path(__file__).resolve().parents[3] / "book" / "published"
 WITHOUT, WITH, U3, M3, NEGATIVE = "without context ", "with context ", "target U", "target M", "negative-target "
 
 # claim, what it is now, the table to change, and the values that make it the other

@@ -77,7 +77,7 @@ def test_completions_of_templates_are_counted_by_words_of_ones_own(asked):
 def test_the_page_names_every_kind_that_is_checked():
     from probekit.contexts import checking
 
-    text = (Path(__file__).parents[1] / PAGE).read_text("utf-8")
+    text = (Path(__file__).parents[2] / PAGE).read_text("utf-8")
     kinds = (
         checking.PROBE,
         checking.DOCUMENTS,

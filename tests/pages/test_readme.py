@@ -9,7 +9,7 @@ import pytest
 
 import probekit as pk
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 
 
 def fenced(page: str, language: str) -> list[str]:
