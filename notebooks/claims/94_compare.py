@@ -56,10 +56,10 @@ page.figure(
 
 # %% tags=["hide-input"]
 page.table(
-    compare.asked(measures),
+    compare.queried(measures),
     "models",
     "Models by measure: estimate and 95% interval, † at the floor",
-    compare.across(compare.chosen(compare.asked(measures))),
+    compare.across(compare.chosen(compare.queried(measures))),
     fold=False,
 )
 

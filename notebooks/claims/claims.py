@@ -72,8 +72,8 @@ def _short(value: float | None) -> str:
 def _printed(paper: str, where: str) -> list[Markup]:
     """Links to the printed tables that a claim's place names."""
     numbers = [n for listed in re.findall(r"Tables? ([\d, and]+)", where) for n in re.findall(r"\d+", listed)]
-    known = tables()
-    return [ref(f"Table {n}", paper, n) for n in numbers if (paper, n) in known]
+    transcribed = tables()
+    return [ref(f"Table {n}", paper, n) for n in numbers if (paper, n) in transcribed]
 
 
 def draw(table: pd.DataFrame) -> Figure:

@@ -114,9 +114,9 @@ def read(place: Callable[[str], Path], source: str) -> tuple[pd.DataFrame, dict[
         place: page -> the folder of its tables.
         source: what the rows are said to be of.
     """
-    found, manifests, tuned = [pd.DataFrame(columns=COLUMNS)], dict[str, dict[str, Any]](), dict[str, str]()
-    if (known := place("12_accuracy") / "models.csv").is_file():
-        tuned = read_table(known).set_index("model")["tuned"].to_dict()
+    frames, manifests, tuned = [pd.DataFrame(columns=COLUMNS)], dict[str, dict[str, Any]](), dict[str, str]()
+    if (file := place("12_accuracy") / "models.csv").is_file():
+        tuned = read_table(file).set_index("model")["tuned"].to_dict()
     for page, (names, make) in MEASURES.items():
         paths = {name: place(page) / f"{name}.csv" for name in names}
         if all(path.is_file() for path in paths.values()):
@@ -125,8 +125,8 @@ def read(place: Callable[[str], Path], source: str) -> tuple[pd.DataFrame, dict[
                 continue  # it shows what the book has
             rows = make({name: read_table(path) for name, path in paths.items()})
             rows = rows[rows["model"].isin(list(manifests[page]["models"]))]
-            found.append(rows.assign(source=source, page=page, tuned=[tuned.get(name, "") for name in rows["model"]]))
-    return pd.concat(found[1:] or found, ignore_index=True)[COLUMNS], manifests
+            frames.append(rows.assign(source=source, page=page, tuned=[tuned.get(name, "") for name in rows["model"]]))
+    return pd.concat(frames[1:] or frames, ignore_index=True)[COLUMNS], manifests
 
 
 def tables(
@@ -147,26 +147,26 @@ def tables(
         rows.append(released.assign(source=RELEASED, page="41_hurtfulness", tuned="")[COLUMNS])
         paired.append(recorded_pairs())
     for run in runs:
-        found, manifests = read(Path(run).joinpath, shown_name(run))
+        measures, manifests = read(Path(run).joinpath, shown_name(run))
         if not manifests:
             raise ReportError(f"{run} holds no run of {', '.join(MEASURES)}: name a folder that `probekit run` wrote")
         demo = [name for name, manifest in manifests.items() if of_demo(manifest["probes"], manifest["models"])]
         if book and demo:
             caution(f"{shown_name(run)}: {', '.join(demo)} left out: demo numbers do not stand beside recorded ones.")
-            found = found[~found["page"].isin(demo)]
+            measures = measures[~measures["page"].isin(demo)]
         for name, manifest in manifests.items():
             if not (book and name in demo):
                 page.models |= manifest["models"]
                 page.probes |= manifest["probes"]
-        rows.append(found)
+        rows.append(measures)
     if models and not book:
         measures, pairs = live(page, models, probes, limit)
         rows.append(measures)
         paired.append(pairs)
-    found = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=COLUMNS)
-    if asked(found).empty:
+    measures = pd.concat(rows, ignore_index=True) if rows else pd.DataFrame(columns=COLUMNS)
+    if queried(measures).empty:
         raise ReportError("there is no model to show: give models and probes, runs, or book: true")
-    return {"measures": found, "paired": pd.concat(paired, ignore_index=True) if paired else pd.DataFrame()}
+    return {"measures": measures, "paired": pd.concat(paired, ignore_index=True) if paired else pd.DataFrame()}
 
 
 def questions(given: Mapping[str, Any]) -> list[Rank]:
@@ -185,12 +185,12 @@ def live(page: Page, models: Sequence[str], probes: Sequence[str], limit: int = 
     page.used(*(load_model(name, **page.asking.loading) for name in models), *loaded)
     for note in result.notes:
         caution(note)
-    about = pd.DataFrame({"probe": [p.name for p in loaded], "data": [p.dataset for p in loaded]})
-    about = about.assign(measure=[STYLES[p.style] for p in loaded]).merge(
+    labels = pd.DataFrame({"probe": [p.name for p in loaded], "data": [p.dataset for p in loaded]})
+    labels = labels.assign(measure=[STYLES[p.style] for p in loaded]).merge(
         result.probes.rename(columns={"prompts": "n"})
     )
-    rows = result.accuracy.rename(columns={"floor": "at"}).merge(about, on="probe")
-    pairs = result.differences.rename(columns={"facts": "n"}).merge(about[["probe", "data"]], on="probe")
+    rows = result.accuracy.rename(columns={"floor": "at"}).merge(labels, on="probe")
+    pairs = result.differences.rename(columns={"facts": "n"}).merge(labels[["probe", "data"]], on="probe")
     pairs = pairs.assign(measure=[f"{row.measure}, {row.probe.rpartition('/')[2]}" for row in pairs.itertuples()])
     measures = _rows(rows, rows["measure"], "data", "n", ("acc@1", "low@1", "high@1"))
     return measures.assign(source=LIVE, page="94_compare", tuned="")[COLUMNS], pairs[PAIRED]
@@ -222,9 +222,9 @@ def _paired(datasets: pd.DataFrame, ranks: pd.DataFrame, low: pd.Series) -> pd.D
 
     Pairs of which both are at the floor are left out, and such that chose among other numbers of candidates.
     """
-    about = datasets.assign(measure=datasets["style"].map(STYLES), data=datasets["dataset"]).set_index("probe")
-    about = about[["measure", "data"]]
-    floor = about.reset_index().merge(low.rename("floor").reset_index()).set_index(["model", "probe"])["floor"]
+    labels = datasets.assign(measure=datasets["style"].map(STYLES), data=datasets["dataset"]).set_index("probe")
+    labels = labels[["measure", "data"]]
+    floor = labels.reset_index().merge(low.rename("floor").reset_index()).set_index(["model", "probe"])["floor"]
     alike, others = [], 0
     for pair in pairs(ranks, every=True):
         if len(pair[0]) and not all(floor[side["model"].iloc[0], side["probe"].iloc[0]] for side in pair):
@@ -234,19 +234,19 @@ def _paired(datasets: pd.DataFrame, ranks: pd.DataFrame, low: pd.Series) -> pd.D
     if others:
         caution(f"{others:,} pairs of recorded models are left out: their tokenizers allow other candidates.")
     table = differences(alike, floor, measures=ACC1)
-    return table.drop(columns="measure").join(about, on="probe").assign(n=table["facts"]) if len(table) else table
+    return table.drop(columns="measure").join(labels, on="probe").assign(n=table["facts"]) if len(table) else table
 
 
 def chosen(measures: pd.DataFrame) -> pd.DataFrame:
     """Of every measure the data set on which models above the floor were asked most."""
-    kept = []
+    groups = []
     for _, rows in measures.groupby("measure", sort=False):
-        speaking = rows.assign(asked=rows["n"] * (rows["floor"] != FLOOR)).groupby("data", sort=False)["asked"].sum()
-        kept.append(rows[rows["data"] == speaking.idxmax()])
-    return pd.concat(kept, ignore_index=True)
+        sizes = rows.assign(asked=rows["n"] * (rows["floor"] != FLOOR)).groupby("data", sort=False)["asked"].sum()
+        groups.append(rows[rows["data"] == sizes.idxmax()])
+    return pd.concat(groups, ignore_index=True)
 
 
-def asked(measures: pd.DataFrame) -> pd.DataFrame:
+def queried(measures: pd.DataFrame) -> pd.DataFrame:
     """The rows of models that were asked, not those of released completions."""
     return measures[measures["source"] != RELEASED]
 
@@ -258,7 +258,7 @@ def across(measures: pd.DataFrame) -> pd.DataFrame:
     for (source, model), rows in measures.groupby(["source", "model"], sort=False):
         row = {"Model": title(str(model))} | ({"Run": str(source)} if several else {})
         row |= {"Tuned on": rows["tuned"].iloc[0] or "–"} if (measures["tuned"] != "").any() else {}
-        out.append(row | {column(one): marked(one) for one in rows.to_dict("records")})
+        out.append(row | {column(measure): marked(measure) for measure in rows.to_dict("records")})
     return pd.DataFrame(out).fillna("–")
 
 
@@ -277,7 +277,7 @@ def leaders(measures: pd.DataFrame) -> tuple[int, dict[str, list[str]]]:
 
     Measures of which more is no better are left out, and numbers that rest on too few.
     """
-    found: dict[str, list[str]] = {}
+    leading: dict[str, list[str]] = {}
     count = 0
     rows = measures[measures["measure"].isin(BETTER) & (measures["floor"] != FLOOR) & (measures["n"] >= FEWEST)]
     for measure, group in rows.groupby("measure", sort=False):
@@ -285,8 +285,8 @@ def leaders(measures: pd.DataFrame) -> tuple[int, dict[str, list[str]]]:
             count += 1
             first, *others = group.sort_values("estimate", ascending=False).to_dict("records")
             if first["low"] > max(row["high"] for row in others):
-                found.setdefault(str(first["model"]), []).append(str(measure))
-    return count, found
+                leading.setdefault(str(first["model"]), []).append(str(measure))
+    return count, leading
 
 
 def pairs_shown(paired: pd.DataFrame) -> pd.DataFrame:
@@ -302,6 +302,6 @@ def chart(measures: pd.DataFrame) -> Figure:
 
 def shown(measures: pd.DataFrame) -> pd.DataFrame:
     """What the figure shows: the chosen measures of which more is better, or where there is none the others."""
-    rows = chosen(asked(measures))
+    rows = chosen(queried(measures))
     better = rows[rows["measure"].isin(BETTER)]
     return better if len(better) else rows

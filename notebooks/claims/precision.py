@@ -38,7 +38,7 @@ def load(given: Mapping[str, Any]) -> list[Probe]:
     return [load_probe(name, limit=given["limit"] or None) for name in given["probes"]]
 
 
-def asked(given: Mapping[str, Any]) -> list[Rank]:
+def page_questions(given: Mapping[str, Any]) -> list[Rank]:
     """What the page asks by its parameters."""
     return questions(given, load(given))
 
@@ -64,23 +64,23 @@ def ask(page: Page) -> pd.DataFrame:
     return pd.concat(tables, ignore_index=True)
 
 
-def tables(asked: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def tables(rows: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Accuracy at 1 and 10 by format, and agreement, of each model on each probe."""
     accuracy, ranks = [], []
-    for (model, probe), part in asked.groupby(["model", "probe"], sort=False):
-        about = {"model": model, "probe": probe, "prompts": len(part)}
+    for (model, probe), group in rows.groupby(["model", "probe"], sort=False):
+        labels = {"model": model, "probe": probe, "prompts": len(group)}
         for k in (1, TOP):
-            gap = bootstrap_ci((part["rank_other"] <= k).astype(float) - (part["rank"] <= k), part["fact"].tolist())
-            means = {"exact": accuracy_at_k(part["rank"], k), "other": accuracy_at_k(part["rank_other"], k)}
-            accuracy.append(about | {"k": k, **means, **gap.row("difference")})
-        moved = np.log2(part["rank_other"] / part["rank"]).abs()
-        shared = [len({*a} & {*b}) / len(a) for a, b in zip(part["top"], part["top_other"], strict=True)]
-        inside = (part["rank"] <= TOP) == (part["rank_other"] <= TOP)
-        row = {"same_rank": (part["rank"] == part["rank_other"]).mean(), "same_side": inside.mean()}
-        row |= {"same_answer": np.mean([a[0] == b[0] for a, b in zip(part["top"], part["top_other"], strict=True)])}
+            gap = bootstrap_ci((group["rank_other"] <= k).astype(float) - (group["rank"] <= k), group["fact"].tolist())
+            means = {"exact": accuracy_at_k(group["rank"], k), "other": accuracy_at_k(group["rank_other"], k)}
+            accuracy.append(labels | {"k": k, **means, **gap.row("difference")})
+        moved = np.log2(group["rank_other"] / group["rank"]).abs()
+        shared = [len({*a} & {*b}) / len(a) for a, b in zip(group["top"], group["top_other"], strict=True)]
+        inside = (group["rank"] <= TOP) == (group["rank_other"] <= TOP)
+        row = {"same_rank": (group["rank"] == group["rank_other"]).mean(), "same_side": inside.mean()}
+        row |= {"same_answer": np.mean([a[0] == b[0] for a, b in zip(group["top"], group["top_other"], strict=True)])}
         row |= {"overlap": np.mean(shared), "moved": 2 ** moved.quantile(0.95), "farthest": 2 ** moved.max()}
-        row |= {"score": (part["score_other"] - part["score"]).replace([np.inf, -np.inf], np.nan).abs().max()}
-        ranks.append(about | row)
+        row |= {"score": (group["score_other"] - group["score"]).replace([np.inf, -np.inf], np.nan).abs().max()}
+        ranks.append(labels | row)
     return {"accuracy": pd.DataFrame(accuracy), "ranks": pd.DataFrame(ranks)}
 
 

@@ -14,11 +14,11 @@ TEXT = "text"
 
 def tables() -> dict[tuple[str, str], tuple[str, tuple[str, ...]]]:
     """(Paper, table) -> what it holds and the pages with ours beside it, from ``book/published/NNN_tables.yml``."""
-    found = {}
+    contents = {}
     for file in sorted((root() / "book" / "published").glob("*_tables.yml")):
-        for table, about in yaml.safe_load(file.read_text("utf-8")).items():
-            found[file.name[:3], table] = (about["holds"], tuple(about["pages"]))
-    return found
+        for table, entry in yaml.safe_load(file.read_text("utf-8")).items():
+            contents[file.name[:3], table] = (entry["holds"], tuple(entry["pages"]))
+    return contents
 
 
 def index() -> pd.DataFrame:

@@ -58,13 +58,13 @@ def templates() -> Card:
     rows["model"] = rows["model"].map(title)
     ends = pairs.drop_duplicates("tuned").set_index("tuned").loc[["templates", "natural sentences"]]
     follows = ends["high"].iloc[0] < 0 and ends["low"].iloc[1] > 0
-    found = [
+    sentences = [
         f"tuned on {tuned}, a model finds {100 * row['template']:.0f} by template and {100 * row['natural']:.0f} in "
         "natural sentences"
         for tuned, row in ends.iterrows()
     ]
     lead = "Whichever wording a model was tuned on finds more" if follows else "Neither wording always finds more"
-    answer = f"{lead}. Of 100 facts of {title('trex')} that it was not tuned on: {'; '.join(found)}."
+    answer = f"{lead}. Of 100 facts of {title('trex')} that it was not tuned on: {'; '.join(sentences)}."
     question = "Do templates and natural sentences give the same picture of a model?"
     figure = forest(rows, "acc@1", series="style", xlabel="Acc@1")
     return Card(

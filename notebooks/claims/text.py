@@ -12,7 +12,7 @@ from probekit.report.charts import told
 from probekit.report.text import Markup, number, title
 
 from notebooks.claims.claims import PARTS
-from notebooks.claims.compare import MARK, NEITHER, STYLES, Tables, asked, chosen, leaders, shown
+from notebooks.claims.compare import MARK, NEITHER, STYLES, Tables, chosen, leaders, queried, shown
 
 BECAUSE = {
     "models or data": "whose models or data cannot be had here",
@@ -68,7 +68,7 @@ def ledger_alt(table: pd.DataFrame) -> str:
 
 def compare_answer(tables: Tables) -> str:
     """On how many measures one model stands above all others, and which."""
-    count, leading = leaders(chosen(asked(tables["measures"])))
+    count, leading = leaders(chosen(queried(tables["measures"])))
     if not count:
         return "No measure has two models above the floor, so nothing sets them apart."
     if not leading:
@@ -103,14 +103,14 @@ def pairs_sentence(paired: pd.DataFrame) -> str:
     """How many of the paired tests find a difference, those with a model at the floor apart."""
     tested = paired.dropna(subset="p_holm") if len(paired) else paired
     parts = []
-    for about, sides in (
+    for kind, sides in (
         ("models above the floor", [""]),
         ("a model above the floor with one at it, where a difference says little more than that", ["first", "second"]),
         ("models at the floor, where it says nothing", ["both"]),
     ):
         group = tested[tested["floor"].isin(sides)] if len(tested) else tested
         if len(group):
-            parts.append(f"{(group['p_holm'] <= LEVEL).sum():,} of {len(group):,} of {about}")
+            parts.append(f"{(group['p_holm'] <= LEVEL).sum():,} of {len(group):,} of {kind}")
     return f"Paired tests that find a difference (p of at most {LEVEL}): {'; '.join(parts)}." if parts else ""
 
 

@@ -101,11 +101,12 @@ def crossed(count: int) -> Draw:
     """So many models, 40 identities crossed with 15 predicates, both drawn: hits of one identity or predicate go alike,
     half of it in all models."""
 
-    def part(generator: Generator, n: int) -> Array:
+    def shift(generator: Generator, n: int) -> Array:
         return (generator.normal(0, 0.05, (n, 1)) + generator.normal(0, 0.05, (n, count))) / np.sqrt(2)
 
     def draw(generator: Generator, effect: float) -> pd.DataFrame:
-        values = effect + part(generator, 40)[:, None] + part(generator, 15) + generator.normal(0, 0.2, (40, 15, count))
+        shifts = shift(generator, 40)[:, None] + shift(generator, 15)
+        values = effect + shifts + generator.normal(0, 0.2, (40, 15, count))
         units = [(i, j) for i in range(40) for j in range(15)]
         table = values.reshape(-1, count)
         drawn = crossed_means(table, units, samples=SAMPLES, seed=int(generator.integers(1 << 30)))
@@ -128,9 +129,9 @@ def short_intervals(generator: Generator, effect: float) -> pd.DataFrame:
 
 def signs(generator: Generator, effect: float) -> pd.DataFrame:
     """21 models: more than half of the differences have the sign that the claim says, however small they are."""
-    found = models(21)(generator, effect)["estimate"]
+    gains = models(21)(generator, effect)["estimate"]
     return pd.DataFrame(
-        {"estimate": [(found > 0).mean()], "verdict": "agrees" if (found > 0).sum() > 10 else "contradicts"}
+        {"estimate": [(gains > 0).mean()], "verdict": "agrees" if (gains > 0).sum() > 10 else "contradicts"}
     )
 
 
@@ -168,8 +169,8 @@ def _documents(generator: Generator, effect: float) -> tuple[Array, list[int]]:
 
 def _originals(generator: Generator, effect: float) -> tuple[Array, list[int]]:
     """Differences of twenty originals with two perturbations each, shape (60,), and the original of each."""
-    own = np.repeat(generator.normal(effect, 0.15, 20), 3)
-    return own + generator.normal(0, 0.15, 60), np.repeat(np.arange(20), 3).tolist()
+    means = np.repeat(generator.normal(effect, 0.15, 20), 3)
+    return means + generator.normal(0, 0.15, 60), np.repeat(np.arange(20), 3).tolist()
 
 
 def _row(values: Array, clusters: list[int] | None) -> pd.DataFrame:
@@ -233,11 +234,11 @@ def effects() -> dict[str, float]:
 
 def tried(rule: Rule, effect: float, draws: int, seed: int = 0) -> pd.Series:
     """Share of simulated studies in which a rule agrees and contradicts: ``agrees, contradicts``."""
-    generator, found = np.random.default_rng([seed, round(1000 * effect)]), []
+    generator, verdicts = np.random.default_rng([seed, round(1000 * effect)]), []
     for _ in range(draws):
         rows = concluded(rule.draw(generator, effect).assign(claim=""))
-        found.append(rows["verdict"].iloc[0] if rule.rule == "direction" else tallied(rows, rule.rule)[0])
-    return pd.Series(found).value_counts(normalize=True).reindex(["agrees", "contradicts"], fill_value=0.0)
+        verdicts.append(rows["verdict"].iloc[0] if rule.rule == "direction" else tallied(rows, rule.rule)[0])
+    return pd.Series(verdicts).value_counts(normalize=True).reindex(["agrees", "contradicts"], fill_value=0.0)
 
 
 def tables(draws: int) -> dict[str, pd.DataFrame]:
@@ -252,26 +253,26 @@ def tables(draws: int) -> dict[str, pd.DataFrame]:
         size = sizes[rule.effect]
         none, some = tried(rule, 0.0, draws), tried(rule, size, draws)
         wrong, power = round(none.sum() * draws), round(some["agrees"] * draws)
-        about = {"rule": rule.name, "used": rule.used, "data": rule.data, "effect": size, "like": rule.effect}
+        labels = {"rule": rule.name, "used": rule.used, "data": rule.data, "effect": size, "like": rule.effect}
         ends = [stats.binomtest(k, draws).proportion_ci() for k in (wrong, power)]
-        found = {"wrong": wrong / draws, "low": ends[0].low, "high": ends[0].high}
-        found |= {"power": power / draws, "power_low": ends[1].low, "power_high": ends[1].high, "draws": draws}
-        rows.append(about | found)
+        shares = {"wrong": wrong / draws, "low": ends[0].low, "high": ends[0].high}
+        shares |= {"power": power / draws, "power_low": ends[1].low, "power_high": ends[1].high, "draws": draws}
+        rows.append(labels | shares)
     return {"rules": pd.DataFrame(rows)}
 
 
-def chart(found: dict[str, pd.DataFrame]) -> Figure:
+def chart(tables: dict[str, pd.DataFrame]) -> Figure:
     """Decisions under no effect and under one, rules in use above those given up."""
-    rules = found["rules"]
+    rules = tables["rules"]
     none = rules.rename(columns={"wrong": "share"})[["rule", "share", "low", "high"]].assign(study="nothing to find")
     some = rules[["rule"]].assign(share=rules["power"], low=rules["power_low"], high=rules["power_high"])
     table = pd.concat([none, some.assign(study="an effect of the paper's size")])
     return forest(table, "share", "rule", series="study", line=LEVEL, xlabel="Simulated studies that are decided")
 
 
-def shown(found: dict[str, pd.DataFrame]) -> pd.DataFrame:
+def shown(tables: dict[str, pd.DataFrame]) -> pd.DataFrame:
     """The table for reading: the rule, its data, wrong decisions, power and the size of the effect."""
-    rules = found["rules"]
+    rules = tables["rules"]
     return pd.DataFrame(
         {
             "Rule": rules["rule"],

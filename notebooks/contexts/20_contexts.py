@@ -53,10 +53,10 @@ examples = {}  # source -> a triple whose context grows, with the ranks that the
 
 def compute():
     """Search each source for documents, grow the contexts, rank the entities at each step; count what there is."""
-    looked = ask.look_by(page.parameters)
-    ranked = ask.ask_all(page, models, looked, halved)
-    examples.update({one.name: contexts.example(one, most, ranked) for one in looked})
-    return contexts.tables(looked, ranked)
+    searched = ask.search_by(page.parameters)
+    ranked = ask.ask_all(page, models, searched, halved)
+    examples.update({source.name: contexts.example(source, most, ranked) for source in searched})
+    return contexts.tables(searched, ranked)
 
 
 tables = page.tables(compute, contexts.CAPTIONS)

@@ -50,8 +50,8 @@ page = Page("21_rank_change", globals())
 
 def compute():
     """Rank all entities before and after each step; average the changes by what was added."""
-    looked = ask.look_by(page.parameters)
-    return rank_change.tables(ask.ask_all(page, models, looked, halved), seed)
+    searched = ask.search_by(page.parameters)
+    return rank_change.tables(ask.ask_all(page, models, searched, halved), seed)
 
 
 tables = page.tables(compute, rank_change.CAPTIONS)

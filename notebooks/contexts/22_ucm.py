@@ -55,15 +55,15 @@ page = Page("22_ucm", globals())
 
 
 def compute():
-    """Rank before and after each step; share out the steps; judge facts that were told against those that were not."""
-    looked = ask.look_by(page.parameters)
-    ranked = ask.ask_all(page, models, looked, halved)
-    known = {name: categories.get(name, about(name).category) for name in ranked["model"].unique()}
-    answers = decoding.tables(page, models, looked, ranked, decoded, seed)
-    redrawn = ask.redrawn(looked, seeds, most, seed)
+    """Rank before and after each step; share out the steps; compare facts of the training text with others."""
+    searched = ask.search_by(page.parameters)
+    ranked = ask.ask_all(page, models, searched, halved)
+    category_of = {name: categories.get(name, about(name).category) for name in ranked["model"].unique()}
+    answers = decoding.tables(page, models, searched, ranked, decoded, seed)
+    redrawn = ask.redrawn(searched, seeds, most, seed)
     drawn = ask.ask_all(page, models, redrawn, halved) if redrawn else None
-    found = ucm.tables(ranked, known, drawn)
-    return {**found, "telling": membership_auc.membership_auc(ranked, found["floors"]), **answers}
+    measured = ucm.tables(ranked, category_of, drawn)
+    return {**measured, "telling": membership_auc.membership_auc(ranked, measured["floors"]), **answers}
 
 
 tables = page.tables(compute, ucm.CAPTIONS)
@@ -106,7 +106,7 @@ page.say(text.ucm_details(tables, sources_shown))
 
 # %% tags=["hide-input"]
 for source in sources_shown:
-    page.say(text.facts_told(tables, source))
+    page.say(text.membership_sentence(tables, source))
 rows = membership_auc.figure_rows(tables["telling"], tables["floors"], sources_shown)
 if len(rows):
     page.figure(

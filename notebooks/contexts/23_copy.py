@@ -51,8 +51,8 @@ page = Page("23_copy", globals())
 
 def compute():
     """Rank around the target and around an incorrect entity; compare the two on the same contexts."""
-    looked = ask.look_by(page.parameters)
-    return copy.tables(ask.ask_all(page, models, looked, halved))
+    searched = ask.search_by(page.parameters)
+    return copy.tables(ask.ask_all(page, models, searched, halved))
 
 
 tables = page.tables(compute, copy.CAPTIONS)
@@ -81,8 +81,8 @@ caption = "UCM_m around target and negative target, and each document once with 
     not page.demo
 )
 page.table(numbers, "table3", caption, shown, fold=False)
-about = {"source": main_source, "twin": copy.TARGET, "measure": copy.POOLED}
-page.say(text.weight_of_documents(tables["twins"], tables["floors"], **about))
+where = {"source": main_source, "twin": copy.TARGET, "measure": copy.POOLED}
+page.say(text.weight_of_documents(tables["twins"], tables["floors"], **where))
 
 # %% [markdown]
 # ## All four pairs

@@ -52,8 +52,8 @@ page = Page("24_biases", globals())
 
 def compute():
     """Ask the same questions in each of their wordings, without and with context; compare answers pair by pair."""
-    looked = wordings.look_by(page.parameters)
-    return biases.tables(ask.ask_all(page, models, looked, halved, answers=True))
+    searched = wordings.search_by(page.parameters)
+    return biases.tables(ask.ask_all(page, models, searched, halved, answers=True))
 
 
 tables = page.tables(compute, biases.CAPTIONS)

@@ -36,14 +36,14 @@ def domain_of(source: str) -> Domain:
 
 
 @dataclass(frozen=True)
-class Looked:
+class Searched:
     """A source after it was searched, and the steps that are asked.
 
     Args:
         name: of the source.
         probe: whose triples are asked.
-        asked: all triples (``contexts.retrieval.triples``).
-        found: all documents of all triples; page 20 counts them.
+        triples: all triples (``contexts.retrieval.triples``).
+        matches: all documents of all triples; page 20 counts them.
         steps: of the triples that were drawn (``contexts.study.steps``), with ``source``, ``several`` (whether UCM
             counts a step of the triple: its context holds another correct object), and where the probe tells them
             ``relation_label``, ``kind`` and ``exposure``.
@@ -55,8 +55,8 @@ class Looked:
 
     name: str
     probe: Probe
-    asked: pd.DataFrame
-    found: list[Found]
+    triples: pd.DataFrame
+    matches: list[Found]
     steps: pd.DataFrame
     contexts: pd.DataFrame
     counts: dict[str, int]
@@ -80,19 +80,19 @@ def sources(names: Sequence[str], own: Mapping[str, Sequence[str]] = {}, per_fac
         raise ReportError(f"no source is named {unknown[0]!r}: take {', '.join(SOURCES)}, or give your own as `own`")
     if wrong := [name for name, pair in own.items() if name in SOURCES or isinstance(pair, str) or len(pair) != 2]:
         raise ReportError(f"own source {wrong[0]!r}: give it a name of its own and [probe, documents]")
-    found = {name: demo_contexts(domain) for name, domain in DOMAINS.items() if name in names}
+    by_name = {name: demo_contexts(domain) for name, domain in DOMAINS.items() if name in names}
     if "trex" in names:
-        found["trex"] = trex_contexts(per_fact or None)
+        by_name["trex"] = trex_contexts(per_fact or None)
     if {"pubmed", "medline"} & set(names):
-        found |= {source.name: source for source in medlama_contexts()}
-    return [found[name] for name in names] + [
+        by_name |= {source.name: source for source in medlama_contexts()}
+    return [by_name[name] for name in names] + [
         own_contexts(name, load_probe(pair[0]), pair[1]) for name, pair in own.items()
     ]
 
 
-def look(
+def search(
     source: Source, triples: int = 0, others: int = 0, most: int = 10, seed: int = 0, documents: int = 0
-) -> Looked:
+) -> Searched:
     """Search a source and draw the triples to ask.
 
     Triples are drawn after the search, so that the pools of entities stay whole. Those whose context holds another
@@ -107,21 +107,21 @@ def look(
         documents: of a triple, the first that are read, at most; 0 for all.
     """
     counts = Counter[str]()
-    asked, found = look_up(source, counts, documents or None, Store(), fill)
-    plain, has_other = plain_steps(asked, found, most, seed)
+    all_triples, matches = look_up(source, counts, documents or None, Store(), fill)
+    plain, has_other = plain_steps(all_triples, matches, most, seed)
     names = list(dict.fromkeys(plain["triple_id"]))
     groups = [([n for n in names if n in has_other], triples), ([n for n in names if n not in has_other], others)]
     drawn = {name for group, size in groups for name in draw(group, size, f"{seed} {source.name}")}
-    ids = asked["triple_id"].tolist()
-    table = steps(asked, [match for match in found if ids[match.triple] in drawn], most, seed=seed)
-    table = table.assign(source=source.name, several=table["triple_id"].isin(has_other))
+    ids = all_triples["triple_id"].tolist()
+    table = steps(all_triples, [match for match in matches if ids[match.triple] in drawn], most, seed=seed)
+    table = with_prompts(source.probe, table.assign(source=source.name, several=table["triple_id"].isin(has_other)))
     contexts = _contexts(plain, has_other, drawn)
-    return Looked(source.name, source.probe, asked, found, with_prompts(source.probe, table), contexts, dict(counts))
+    return Searched(source.name, source.probe, all_triples, matches, table, contexts, dict(counts))
 
 
-def plain_steps(asked: pd.DataFrame, found: Sequence[Found], most: int, seed: int) -> tuple[pd.DataFrame, set[str]]:
+def plain_steps(triples: pd.DataFrame, matches: Sequence[Found], most: int, seed: int) -> tuple[pd.DataFrame, set[str]]:
     """The steps of all real contexts, and the triples of which UCM counts one."""
-    plain = steps(asked, found, most, {"real": real}, seed)
+    plain = steps(triples, matches, most, {"real": real}, seed)
     return plain, set(plain[counted(plain) & (plain["twin"] == "target")]["triple_id"])
 
 
@@ -132,45 +132,45 @@ def with_prompts(probe: Probe, table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(**{column: table["prompt_id"].map(prompts[column]) for column in columns})
 
 
-def look_by(given: Mapping[str, Any]) -> list[Looked]:
-    """``look`` at each of ``sources``, by the parameters of a page."""
+def search_by(given: Mapping[str, Any]) -> list[Searched]:
+    """``search`` at each of ``sources``, by the parameters of a page."""
     how = [given[name] for name in ("triples", "others", "most", "seed", "documents")]
-    return [look(source, *how) for source in sources(given["sources"], given["own"], given["per_fact"])]
+    return [search(source, *how) for source in sources(given["sources"], given["own"], given["per_fact"])]
 
 
 def questions(given: Mapping[str, Any]) -> list[RankSteps]:
     """What most pages of study 2 ask by their parameters."""
-    return rankings(given["models"], look_by(given))
+    return rankings(given["models"], search_by(given))
 
 
-def rankings(models: Sequence[str], looked: Sequence[Looked], answers: bool = False) -> list[RankSteps]:
+def rankings(models: Sequence[str], searched: Sequence[Searched], answers: bool = False) -> list[RankSteps]:
     """Every model ranks before and after every step; ``answers`` as in ``rank_steps``."""
-    return [RankSteps(m, one.steps, one.asked.attrs["entities"], answers) for m in models for one in looked]
+    return [RankSteps(m, s.steps, s.triples.attrs["entities"], answers) for m in models for s in searched]
 
 
-def redrawn(looked: Sequence[Looked], draws: int, most: int = 10, seed: int = 0) -> list[Looked]:
+def redrawn(searched: Sequence[Searched], draws: int, most: int = 10, seed: int = 0) -> list[Searched]:
     """The same triples in so many draws of the knowledge-random context around the target (column ``draw``).
 
-    Only triples that have a step for UCM are taken. The first draw is that of ``look``.
+    Only triples that have a step for UCM are taken. The first draw is that of ``search``.
     """
     result = []
-    for one in looked:
-        ids, chosen = one.asked["triple_id"].tolist(), set(one.steps.loc[one.steps["several"], "triple_id"])
-        documents = [match for match in one.found if ids[match.triple] in chosen]
+    for source in searched:
+        ids, chosen = source.triples["triple_id"].tolist(), set(source.steps.query("several")["triple_id"])
+        documents = [match for match in source.matches if ids[match.triple] in chosen]
         tables = [
-            steps(one.asked, documents, most, {"knowledge_random": knowledge_random}, seed + number).assign(draw=number)
-            for number in range(draws if documents else 0)
+            steps(source.triples, documents, most, {"knowledge_random": knowledge_random}, seed + n).assign(draw=n)
+            for n in range(draws if documents else 0)
         ]
         if tables:
-            table = pd.concat(tables, ignore_index=True).assign(source=one.name, several=True)
-            result.append(replace(one, steps=table[table["twin"] == "target"].reset_index(drop=True)))
+            table = pd.concat(tables, ignore_index=True).assign(source=source.name, several=True)
+            result.append(replace(source, steps=table[table["twin"] == "target"].reset_index(drop=True)))
     return result
 
 
 def ask_all(
     page: Page,
     models: Sequence[str],
-    looked: Sequence[Looked],
+    searched: Sequence[Searched],
     halved: Collection[str] = (),
     answers: bool = False,
 ) -> pd.DataFrame:
@@ -179,46 +179,46 @@ def ask_all(
     Args:
         page: notes models, probes, documents and what was run.
         models: names, Hugging Face ids or folders of masked models.
-        looked: of ``look_by``.
+        searched: of ``search_by``.
         halved: models that were taught half of the T-REx facts.
         answers: as in ``rank_steps``.
 
     Returns:
-        The rows of ``rank_steps`` for each model, with ``model``, what ``Looked.steps`` adds (``source``, ``several``,
+        The rows of ``rank_steps`` for each model, with ``model``, what ``Searched.steps`` adds (``source, several``,
         and missing where unknown ``relation_label``, ``kind`` and ``exposure``) and ``half`` (of the fact, see
         ``halves``; empty where the model was not halved). ``candidates`` are the size of the pool.
     """
-    for one in (one for one in looked if one.found):
-        page.read(f"documents of {one.name}", _fingerprint(one.found), len({f.document.doc_id for f in one.found}))
-    page.used(*(one.probe for one in looked))
+    for name, matches in ((source.name, source.matches) for source in searched if source.matches):
+        page.read(f"documents of {name}", _fingerprint(matches), len({match.document.doc_id for match in matches}))
+    page.used(*(source.probe for source in searched))
 
-    asked = rankings(models, looked, answers)
-    looked_of = dict(zip(asked, list(looked) * len(models), strict=True))
+    requests = rankings(models, searched, answers)
+    source_of = dict(zip(requests, list(searched) * len(models), strict=True))
     tables = []
-    for answer in page.ask(asked):
-        one, done = looked_of[answer.question], answer.result
-        task = f"contexts of {one.name}" + f", {one.wording}" * bool(one.wording)
-        page.ran(answer.name, one.probe, **done.attrs, task=task)
-        known = halves("trex") if answer.question.name in halved and one.name == "trex" else {}
-        table = done.assign(model=answer.name, half=[known.get(fact, "") for fact in done["fact_id"]])
+    for answer in page.ask(requests):
+        source, done = source_of[answer.question], answer.result
+        task = f"contexts of {source.name}" + f", {source.wording}" * bool(source.wording)
+        page.ran(answer.name, source.probe, **done.attrs, task=task)
+        half_of = halves("trex") if answer.question.name in halved and source.name == "trex" else {}
+        table = done.assign(model=answer.name, half=[half_of.get(fact, "") for fact in done["fact_id"]])
         table.attrs = {}
-        page.prompts.add("step", _told(one, table))
+        page.prompts.add("step", _outcome_rows(source, table))
         tables.append(table)
     return pd.concat(tables, ignore_index=True)
 
 
-def _told(one: Looked, table: pd.DataFrame) -> pd.DataFrame:
+def _outcome_rows(source: Searched, table: pd.DataFrame) -> pd.DataFrame:
     """Rows of ``ask_all`` by the names of ``probekit.report.outcomes``, with the whole text of input_i."""
-    if "draw" in table:  # the first is that of ``look``, which was asked before
+    if "draw" in table:  # the first is that of ``search``, which was asked before
         table = table[table["draw"] > 0].assign(
             variant=lambda rows: rows["variant"] + ", draw " + rows["draw"].astype(str)
         )
     return table.assign(
-        probe=one.name,
-        style=one.probe.style,
-        variant=table["variant"] + f", {one.wording}" * bool(one.wording),
+        probe=source.name,
+        style=source.probe.style,
+        variant=table["variant"] + f", {source.wording}" * bool(source.wording),
         document=table["doc_id"],
-        asked=one.steps["text"],
+        asked=source.steps["text"],
         gold=table["correct"],
         target=table["centre"],
         rank=table["rank_after"],
@@ -233,8 +233,8 @@ def draw(names: Sequence[str], size: int, seed: str) -> list[str]:
 
 
 def _contexts(plain: pd.DataFrame, several: Collection[str], drawn: Collection[str]) -> pd.DataFrame:
-    own = plain[plain["twin"] == "target"].assign(right=counted)
-    table = own.groupby(["triple_id", "relation", "doc_id"], sort=False, as_index=False).agg(
+    around_target = plain[plain["twin"] == "target"].assign(right=counted)
+    table = around_target.groupby(["triple_id", "relation", "doc_id"], sort=False, as_index=False).agg(
         entities=("step", "max"), correct=("right", "sum")
     )
     twins = pd.MultiIndex.from_frame(plain.loc[plain["twin"] == "negative", ["triple_id", "doc_id"]])
@@ -245,7 +245,7 @@ def _contexts(plain: pd.DataFrame, several: Collection[str], drawn: Collection[s
     )
 
 
-def _fingerprint(found: Sequence[Found]) -> str:
+def _fingerprint(matches: Sequence[Found]) -> str:
     """Of the texts of the documents that hold a triple."""
-    texts = {one.document.doc_id: one.document.text for one in found}
+    texts = {match.document.doc_id: match.document.text for match in matches}
     return hashlib.sha256("\0".join(f"{k}\0{v}" for k, v in sorted(texts.items())).encode()).hexdigest()[:16]

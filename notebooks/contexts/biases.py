@@ -90,15 +90,15 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
         and ``floors``.
     """
     answers = outcomes(ranked)
-    both, own = in_pairs(answers), answers[(answers["wording"] == FIRST) & answers["drawn"]]
-    asked = ranked[(ranked["wording"] == FIRST) & ranked["drawn"] & ranked["variant"].isin([REAL, BARE])]
-    alike, exposed, low = agreement(ranked), samples(own), pooling.floors(asked)
+    both, original = in_pairs(answers), answers[(answers["wording"] == FIRST) & answers["drawn"]]
+    questions = ranked[(ranked["wording"] == FIRST) & ranked["drawn"] & ranked["variant"].isin([REAL, BARE])]
+    alike, exposed, low = agreement(ranked), samples(original), pooling.floors(questions)
     return {
         "wordings": pooling.by_model(both, _reworded, ["wording", "context"], low) if len(both) else both,
         "agreement": alike,
         "samples": exposed,
-        "frequency": _frequency(own),
-        "directions": directions(both, own, alike, exposed),
+        "frequency": _frequency(original),
+        "directions": directions(both, original, alike, exposed),
         "floors": low,
     }
 
@@ -114,7 +114,7 @@ def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:
         best correct object) and ``answer`` (the first).
     """
     rows = ranked[ranked["variant"].isin([REAL, BARE])]
-    rows = rows.assign(told=_told(rows), read=_read(rows))
+    rows = rows.assign(told=_exposed(rows), read=_read(rows))
     sides = (
         (WITHOUT, rows[rows["step"] == 1], "any_before", "answer_bare"),
         (WITH, rows[rows["last"] & (rows["variant"] == REAL)], "any_after", "answer"),
@@ -122,15 +122,15 @@ def outcomes(ranked: pd.DataFrame) -> pd.DataFrame:
     columns = [*QUESTION, "wording", "relation", "drawn", "named_in", "told", "read", "rank", "answer"]
     return pd.concat(
         [
-            part.assign(context=context, rank=part[rank], answer=part[answer])[columns]
-            for context, part, rank, answer in sides
+            side.assign(context=context, rank=side[rank], answer=side[answer])[columns]
+            for context, side, rank, answer in sides
         ],
         ignore_index=True,
     )
 
 
-def _told(rows: pd.DataFrame) -> pd.Series:
-    """Whether a fact was told to those models that were told some: by its half, or ``OFTEN`` times against never."""
+def _exposed(rows: pd.DataFrame) -> pd.Series:
+    """Whether a fact was in the training text (1) or not (0): by its half, or ``OFTEN`` times against never."""
     halves = rows[rows["half"].isin([TAUGHT, HELD_OUT])].drop_duplicates("fact_id").set_index("fact_id")["half"]
     exposure = rows["fact_id"].map(halves).map({TAUGHT: 1.0, HELD_OUT: 0.0})
     if "exposure" in rows:
@@ -139,24 +139,24 @@ def _told(rows: pd.DataFrame) -> pd.Series:
 
 
 def _read(rows: pd.DataFrame) -> list[str]:
-    """Whether each row's model read the facts that were told."""
-    known = {}
-    for source, part in rows.groupby("source", sort=False):
-        halved = set(part.loc[part["half"] != "", "model"])
-        for model in part["model"].unique():
+    """Whether each row's model was trained on the text that holds these facts."""
+    read_by = {}
+    for source, group in rows.groupby("source", sort=False):
+        halved = set(group.loc[group["half"] != "", "model"])
+        for model in group["model"].unique():
             if str(source).startswith("demo"):
-                known[source, model] = pooling.read_text(str(source), model)
+                read_by[source, model] = pooling.read_text(str(source), model)
             else:
-                known[source, model] = UNKNOWN if not halved else YES if model in halved else NO
-    return [known[pair] for pair in zip(rows["source"], rows["model"], strict=True)]
+                read_by[source, model] = UNKNOWN if not halved else YES if model in halved else NO
+    return [read_by[pair] for pair in zip(rows["source"], rows["model"], strict=True)]
 
 
 def in_pairs(answers: pd.DataFrame) -> pd.DataFrame:
     """The questions of each other wording's draw beside the same in the probe's own prompt (``rank_own``), with
     ``changed`` and ``only_one``."""
-    own = answers.loc[answers["wording"] == FIRST, [*QUESTION, "rank", "answer"]]
+    original = answers.loc[answers["wording"] == FIRST, [*QUESTION, "rank", "answer"]]
     other = answers[(answers["wording"] != FIRST) & answers["drawn"]]
-    both = other.merge(own, on=QUESTION, suffixes=("", "_own"), validate="many_to_one")
+    both = other.merge(original, on=QUESTION, suffixes=("", "_own"), validate="many_to_one")
     return both.assign(
         changed=both["answer"] != both["answer_own"], only_one=(both["rank"] == 1) != (both["rank_own"] == 1)
     )
@@ -168,9 +168,9 @@ def _reworded(rows: pd.DataFrame) -> Row:
     row = {"questions": rows["triple_id"].nunique(), "documents": rows["doc_id"].nunique()}
     row |= spread("changed", share_of(rows, rows["changed"]))
     for k in (1, 5):
-        own, other = rows["rank_own"] <= k, rows["rank"] <= k
-        row |= spread(f"first@{k}", share_of(rows, own)) | spread(f"second@{k}", share_of(rows, other))
-        row |= spread(f"difference@{k}", measured(rows, [(other, every), (own, every)], pooling.less))
+        first, second = rows["rank_own"] <= k, rows["rank"] <= k
+        row |= spread(f"first@{k}", share_of(rows, first)) | spread(f"second@{k}", share_of(rows, second))
+        row |= spread(f"difference@{k}", measured(rows, [(second, every), (first, every)], pooling.less))
     return row | spread("only_one", share_of(rows, rows["only_one"]))
 
 
@@ -192,8 +192,8 @@ def agreement(ranked: pd.DataFrame) -> pd.DataFrame:
     hits = _by_both(bare.assign(sign=bare["any_before"] == 1), context)
     hits = hits.merge(steps[context].drop_duplicates(), on=context)
     table = _kappas(pd.concat([steps.assign(of="ucm"), hits.assign(of="known")], ignore_index=True))
-    asked = ranked[(ranked["wording"] == FIRST) & (ranked["variant"] == REAL)]
-    low = pooling.floors(asked[asked["triple_id"].isin(steps["triple_id"])]).drop(columns="documents")
+    questions = ranked[(ranked["wording"] == FIRST) & (ranked["variant"] == REAL)]
+    low = pooling.floors(questions[questions["triple_id"].isin(steps["triple_id"])]).drop(columns="documents")
     return table.merge(low, on=["source", "model"]) if len(table) else table
 
 
@@ -222,8 +222,8 @@ def _difference(means: Array) -> Array:
 def _by_both(rows: pd.DataFrame, context: list[str]) -> pd.DataFrame:
     """The rows asked by both prompts: ``sign`` by the probe's own, ``sign_other`` by the other."""
     keys = [*context, "variant", "step"]
-    own, other = (pick(rows, wording=name)[[*keys, "sign"]] for name in (FIRST, PROMPT))
-    return own.merge(other, on=keys, suffixes=("", "_other"), validate="one_to_one")
+    first, other = (pick(rows, wording=name)[[*keys, "sign"]] for name in (FIRST, PROMPT))
+    return first.merge(other, on=keys, suffixes=("", "_other"), validate="one_to_one")
 
 
 def _categories(rows: pd.DataFrame, which: np.ndarray, values: Sequence[int]) -> list[Column]:
@@ -250,11 +250,11 @@ def kappa(means: Array) -> Array:
 
 
 @per("source", "model", "context")
-def samples(own: pd.DataFrame) -> Row | None:
+def samples(original: pd.DataFrame) -> Row | None:
     """How answers follow what there was to read, without context and with it.
 
     Args:
-        own: of ``outcomes``, the draw of the probe's own prompts.
+        original: of ``outcomes``, the draw of the probe's own prompts.
 
     Returns:
         One row per source, model and ``context``: ``read`` (whether the model read the facts that were told: one that
@@ -262,32 +262,32 @@ def samples(own: pd.DataFrame) -> Row | None:
         answered right and one wrong, more documents name the target of the first; ``told`` and ``not_told`` (facts)
         and ``gap``, Acc@1 of the one less that of the other within relations.
     """
-    row: Row = {"read": own["read"].iloc[0], "questions": own["triple_id"].nunique()}
-    row |= {"documents": own["doc_id"].nunique()}
-    if (auc := _separated(own)) is not None:
+    row: Row = {"read": original["read"].iloc[0], "questions": original["triple_id"].nunique()}
+    row |= {"documents": original["doc_id"].nunique()}
+    if (auc := _separated(original)) is not None:
         row |= spread("auc", auc)
-    right, told = own["rank"] == 1, own["told"] == 1
-    groups = [(right, told), (right, own["told"] == 0)]
+    right, exposed = original["rank"] == 1, original["told"] == 1
+    groups = [(right, exposed), (right, original["told"] == 0)]
     counts = [int(group.sum()) for _, group in groups]
     row |= dict(zip(("told", "not_told"), counts, strict=True))
     if min(counts) >= LEAST:
-        row |= spread("gap", pooling.within_relations(own, groups, pooling.less))
+        row |= spread("gap", pooling.within_relations(original, groups, pooling.less))
     return row if {"auc", "gap"} & set(row) else None
 
 
-def _separated(part: pd.DataFrame) -> Drawn | None:
+def _separated(rows: pd.DataFrame) -> Drawn | None:
     """AUC of ``named_in``, within relations, over draws of documents; none where all answers are alike."""
-    right = (part["rank"] == 1).to_numpy()
-    if part["named_in"].isna().any() or min(right.sum(), (~right).sum()) < LEAST:
+    right = (rows["rank"] == 1).to_numpy()
+    if rows["named_in"].isna().any() or min(right.sum(), (~right).sum()) < LEAST:
         return None
-    documents = part["doc_id"].tolist()
-    result = separation(-part["named_in"], right, clusters=documents, strata=part["relation"].tolist())
+    documents = rows["doc_id"].tolist()
+    result = separation(-rows["named_in"], right, clusters=documents, strata=rows["relation"].tolist())
     return Drawn(np.asarray(result.estimate), result.draws, effective_units(documents))
 
 
-def _frequency(own: pd.DataFrame) -> pd.DataFrame:
+def _frequency(original: pd.DataFrame) -> pd.DataFrame:
     """Acc@1 and Acc@5 of up to three classes of questions by ``named_in``."""
-    rows = own[own["named_in"].notna()]
+    rows = original[original["named_in"].notna()]
     if rows.empty:
         return rows
     group = pooling.classes(rows.assign(named_in=rows["named_in"].astype(int)), "named_in")
@@ -300,12 +300,12 @@ def _frequency(own: pd.DataFrame) -> pd.DataFrame:
 # ---- what the paper says --------------------------------------------------------------------------------------------
 
 
-def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, exposed: pd.DataFrame) -> pd.DataFrame:
+def directions(both: pd.DataFrame, original: pd.DataFrame, alike: pd.DataFrame, exposed: pd.DataFrame) -> pd.DataFrame:
     """What paper 002 says of the biases, as numbers that are above zero where it holds.
 
     Args:
         both: of ``in_pairs``.
-        own: as in ``samples``.
+        original: as in ``samples``.
         alike: of ``agreement``.
         exposed: of ``samples``.
 
@@ -316,8 +316,8 @@ def directions(both: pd.DataFrame, own: pd.DataFrame, alike: pd.DataFrame, expos
         ("002-16a", alike, "more", "triples", "kappa of UCM less Acc@1"),
         ("002-16f", pick(exposed, context=WITHOUT, read=YES), "gap", "questions", f"Acc@1, {TOLD}"),
     )
-    parts = [_in_words(both), *(_read_off(*how) for how in measures), _by_frequency(own)]
-    return pd.concat([part for part in parts if len(part)] or parts[:1], ignore_index=True)
+    parts = [_in_words(both), *(_read_off(*how) for how in measures), _by_frequency(original)]
+    return pd.concat([rows for rows in parts if len(rows)] or parts[:1], ignore_index=True)
 
 
 @directed("source", "model", "wording")
@@ -343,10 +343,10 @@ def _read_off(claim: str, table: pd.DataFrame, column: str, size: str, name: str
 
 
 @directed("source", "model")
-def _by_frequency(own: pd.DataFrame) -> Iterator[Row]:
-    bare, full = (_separated(pick(own, context=context)) for context in (WITHOUT, WITH))
+def _by_frequency(original: pd.DataFrame) -> Iterator[Row]:
+    bare, full = (_separated(pick(original, context=context)) for context in (WITHOUT, WITH))
     if bare is not None and full is not None:
-        documents = pick(own, context=WITH)["doc_id"]
+        documents = pick(original, context=WITH)["doc_id"]
         less = bare.minus(full)._replace(units=effective_units(documents.tolist()))
         row = {"claim": "002-16h", "measured": f"{FREQUENCY}, without less with", **less.row()}
         yield row | {"n": documents.nunique()}
@@ -358,7 +358,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     rows = tables["directions"]
     kappas = rows["claim"] == "002-16a"
     sides = [(rows[~kappas], tables["floors"]), (rows[kappas], tables["agreement"])]
-    parts = [pooling.conclusions({"directions": part, "floors": low}) for part, low in sides if len(part)]
+    parts = [pooling.conclusions({"directions": side, "floors": low}) for side, low in sides if len(side)]
     return pd.concat(parts or [rows], ignore_index=True)
 
 
@@ -384,8 +384,8 @@ def figure_rows(tables: Tables) -> pd.DataFrame:
         rows = pick(tables[table], source=source, model=models, **where)
         if column in rows:
             columns = dict(zip(pooling.spans(column), pooling.spans("value"), strict=True))
-            part = rows[["model", "context", *columns]].rename(columns=columns).assign(bias=bias)
-            parts.append(part[part["value"].notna()])
+            points = rows[["model", "context", *columns]].rename(columns=columns).assign(bias=bias)
+            parts.append(points[points["value"].notna()])
     return pd.concat(parts, ignore_index=True).assign(context=lambda rows: rows["context"].map(WHEN))
 
 

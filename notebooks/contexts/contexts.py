@@ -22,7 +22,7 @@ from probekit.report.charts import lines
 from probekit.report.tables import pick, readable
 from probekit.report.text import title
 
-from notebooks.contexts.ask import Looked, look
+from notebooks.contexts.ask import Searched, search
 from notebooks.contexts.pooling import Tables
 
 if TYPE_CHECKING:
@@ -57,11 +57,11 @@ CAPTIONS = {
 }
 
 
-def tables(looked: Sequence[Looked], ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
+def tables(searched: Sequence[Searched], ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """The tables of the page.
 
     Args:
-        looked: sources after the search.
+        searched: sources after the search.
         ranked: their steps, ranked by the models.
 
     Returns:
@@ -73,69 +73,69 @@ def tables(looked: Sequence[Looked], ranked: pd.DataFrame) -> dict[str, pd.DataF
         around the target whose last entity did not fit).
     """
     return {
-        "sources": pd.DataFrame(map(_source, looked)),
-        "relations": pd.concat(map(_relations, looked), ignore_index=True),
-        "lengths": pd.concat(map(_lengths, looked), ignore_index=True),
-        "halves": pd.concat([_halves(source) for source in looked if source.name == "trex"] or [pd.DataFrame()]),
+        "sources": pd.DataFrame(map(_source, searched)),
+        "relations": pd.concat(map(_relations, searched), ignore_index=True),
+        "lengths": pd.concat(map(_lengths, searched), ignore_index=True),
+        "halves": pd.concat([_halves(source) for source in searched if source.name == "trex"] or [pd.DataFrame()]),
         "cut": _cut(ranked),
     }
 
 
-def _source(source: Looked) -> dict[str, object]:
-    sizes = [len(entities) for entities in source.asked.attrs["entities"].values()]
+def _source(source: Searched) -> dict[str, object]:
+    sizes = [len(entities) for entities in source.triples.attrs["entities"].values()]
     read = {"read": source.counts[READ], "named": source.counts.get(NAMED)}  # documents of an index are not counted
     most = {"most": int(source.contexts["entities"].max()), "smallest": min(sizes), "largest": max(sizes)}
-    counts, drawn = _counts(source.asked, source.contexts, source.steps)
+    counts, drawn = _counts(source.triples, source.contexts, source.steps)
     triples = {"triples": counts.pop("triples")}
     return {"source": source.name} | triples | read | {"holding": source.counts[HOLDING]} | counts | most | drawn
 
 
-def _relations(source: Looked) -> pd.DataFrame:
+def _relations(source: Searched) -> pd.DataFrame:
     prompts = source.probe.prompts.drop_duplicates("relation", keep="last").set_index("relation")
     rows = []
-    for relation, asked in source.asked.groupby("relation", sort=False):
+    for relation, triples in source.triples.groupby("relation", sort=False):
         contexts, steps = (pick(table, relation=relation) for table in (source.contexts, source.steps))
         if len(contexts):
-            prompt, (counts, drawn) = prompts.loc[relation], _counts(asked, contexts, steps)
+            prompt, (counts, drawn) = prompts.loc[relation], _counts(triples, contexts, steps)
             label, kind = prompt.get("relation_label", relation), prompt.get("kind", "")
-            candidates = len(source.asked.attrs["entities"][asked["pool"].iloc[0]])
+            candidates = len(source.triples.attrs["entities"][triples["pool"].iloc[0]])
             row = {"source": source.name, "relation": relation, "label": label, "kind": kind}
             rows.append(row | counts | {"candidates": candidates} | drawn)
     return pd.DataFrame(rows).sort_values("several", ascending=False, kind="stable")
 
 
-def _counts(asked: pd.DataFrame, contexts: pd.DataFrame, steps: pd.DataFrame) -> tuple[dict[str, Any], dict[str, Any]]:
+def _counts(triples: pd.DataFrame, contexts: pd.DataFrame, steps: pd.DataFrame) -> tuple[dict[str, Any], ...]:
     """What some triples give: of all, and of those that were drawn."""
     members = {"covered": contexts, "two": contexts[contexts["entities"] > 1]}
     members |= {"several": contexts[contexts["several"]], "twins": contexts[contexts["twin"]]}
-    row: dict[str, Any] = {"triples": len(asked)}
+    row: dict[str, Any] = {"triples": len(triples)}
     row |= {name: rows["triple_id"].nunique() for name, rows in members.items()}
     row |= {"contexts": len(contexts), "entities": float(contexts["entities"].mean())}
     counting = counted(steps) & (steps["twin"] == "target")  # with the target at the centre
     return row, {"drawn": steps["triple_id"].nunique(), "steps": len(steps), "counted": int(counting.sum())}
 
 
-def _lengths(source: Looked) -> pd.DataFrame:
+def _lengths(source: Searched) -> pd.DataFrame:
     sizes = source.contexts["entities"]
     table = sizes.value_counts().reindex(range(1, sizes.max() + 1), fill_value=0).rename_axis("entities")
     rows = table.reset_index(name="contexts")
     return rows.assign(reach=rows["contexts"][::-1].cumsum()[::-1] / len(sizes), source=source.name)
 
 
-def _halves(source: Looked) -> pd.DataFrame:
+def _halves(source: Searched) -> pd.DataFrame:
     """Triples by the part of their fact, asked or not; ``ready`` are steps of one variant, ``share`` of its part."""
-    facts = source.asked.drop_duplicates("triple_id").set_index("triple_id")["fact_id"]
-    own = source.contexts.assign(
+    facts = source.triples.drop_duplicates("triple_id").set_index("triple_id")["fact_id"]
+    contexts = source.contexts.assign(
         half=source.contexts["triple_id"].map(facts).map(halves("trex")), two=source.contexts["entities"] > 1
     )
     rows = []
     for name in (TAUGHT, HELD_OUT, SHARED):
-        part = own[own["half"] == name]
-        for relation, group in [(ALL, part), *part.groupby("relation", sort=False)]:
+        half = contexts[contexts["half"] == name]
+        for relation, group in [(ALL, half), *half.groupby("relation", sort=False)]:
             row = {"source": source.name, "half": name, "relation": relation, "covered": group["triple_id"].nunique()}
             row |= {column: group.loc[group[column], "triple_id"].nunique() for column in ("two", "several")}
             ready = group["correct"].sum()
-            rows.append(row | {"ready": int(ready), "share": ready / max(1, part["correct"].sum())})
+            rows.append(row | {"ready": int(ready), "share": ready / max(1, half["correct"].sum())})
     return pd.DataFrame(rows).sort_values("ready", ascending=False, kind="stable")
 
 
@@ -222,7 +222,7 @@ def growing(
         orders: of each input, the numbers of its segments from left to right, from 1.
         prompt: the question.
     """
-    names = [_segment(n, text, one, role(one.entity, target, correct)) + " " for n, one in enumerate(segments)]
+    names = [_segment(n, text, span, role(span.entity, target, correct)) + " " for n, span in enumerate(segments)]
     inputs = ("".join(names[number - 1] for number in order) for order in ([], *orders))
     items = [f"<li>Input {number}: {shown}{_text(prompt)}</li>" for number, shown in enumerate(inputs)]
     return f'<ul class="document">{"".join(items)}</ul>'
@@ -232,7 +232,7 @@ def inputs(steps: pd.DataFrame, ranked: pd.DataFrame | None = None) -> str:
     """The inputs of one triple and document, folded by variant and centre.
 
     Args:
-        steps: of it, with their texts (``Looked.steps``).
+        steps: of it, with their texts (``Searched.steps``).
         ranked: the same steps ranked by all models (``ask.ask_all``); without, no ranks are told.
     """
     keys = ["variant", "twin", "step"]
@@ -259,7 +259,7 @@ def _item(row: Mapping[Hashable, Any], ranks: pd.DataFrame | None) -> str:
     return f"<li>{item}</li>"
 
 
-def example(source: Looked, most: int, ranked: pd.DataFrame | None = None) -> str:
+def example(source: Searched, most: int, ranked: pd.DataFrame | None = None) -> str:
     """A triple of a source: its question, its first document in segments, and the context that grows out of it.
 
     Args:
@@ -268,12 +268,12 @@ def example(source: Looked, most: int, ranked: pd.DataFrame | None = None) -> st
         ranked: its steps ranked by all models, if they were.
     """
     triple_id = _instructive(source.steps)
-    triple = pick(source.asked, triple_id=triple_id).iloc[0]
-    match = next(match for match in source.found if source.asked["triple_id"].iloc[match.triple] == triple_id)
+    triple = pick(source.triples, triple_id=triple_id).iloc[0]
+    match = next(match for match in source.matches if source.triples["triple_id"].iloc[match.triple] == triple_id)
     text, target, correct = match.document.text, triple["target"], triple["correct"]
     segments = around(text, match.mentions, target, most=most)
-    own = {"triple_id": triple_id, "doc_id": match.document.doc_id}
-    steps = pick(source.steps, **own)
+    keys = {"triple_id": triple_id, "doc_id": match.document.doc_id}
+    steps = pick(source.steps, **keys)
     orders = pick(steps, variant="knowledge_only", twin="target")["order"].tolist()
     pieces = [
         f"<p>Question: <b>{_text(triple['text'])}</b> Target: {_text(target)}. "
@@ -284,7 +284,7 @@ def example(source: Looked, most: int, ranked: pd.DataFrame | None = None) -> st
     if (wrong := negative_centre(segments, correct)) is not None:
         twin = coloured(text, around(text, match.mentions, wrong.entity, wrong.first, most), target, correct)
         pieces.append(folded("The same document around the negative target", twin))
-    ranks = None if ranked is None else pick(ranked, source=source.name, **own)
+    ranks = None if ranked is None else pick(ranked, source=source.name, **keys)
     return "".join([*pieces, folded("All inputs, in four variants and around both centres", inputs(steps, ranks))])
 
 
@@ -295,18 +295,18 @@ def folded(heading: str, shown: str) -> str:
 
 def invented(most: int) -> str:
     """``example`` of the invented demo world, without a model."""
-    return example(look(demo_contexts("general"), triples=FEW_EXAMPLES, most=most), most)
+    return example(search(demo_contexts("general"), triples=FEW_EXAMPLES, most=most), most)
 
 
 def _instructive(steps: pd.DataFrame) -> str:
     """The first triple whose context has correct and incorrect entities and grows to both sides; else the first."""
-    own = pick(steps, variant="real", twin="target")
-    own = own[own["several"]] if own["several"].any() else own
-    for triple_id, rows in own.groupby("triple_id", sort=False):
+    real = pick(steps, variant="real", twin="target")
+    real = real[real["several"]] if real["several"].any() else real
+    for triple_id, rows in real.groupby("triple_id", sort=False):
         place = rows["order"].iloc[-1].index(1)
         if 0 < place < len(rows) - 1 and not rows["added_correct"].all():
             return str(triple_id)
-    return str(own["triple_id"].iloc[0])
+    return str(real["triple_id"].iloc[0])
 
 
 def _text(text: object) -> str:

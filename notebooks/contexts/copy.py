@@ -53,8 +53,8 @@ CAPTIONS = {
 def paired(ranked: pd.DataFrame) -> pd.DataFrame:
     """The steps of contexts that have a twin, where UCM counts a step around either centre."""
     keys = ["source", *(name for name in CONTEXT if name != "twin")]
-    kept = ranked.loc[counted(ranked), [*keys, "twin"]].drop_duplicates()
-    both = kept.groupby(keys, sort=False).size()
+    counting = ranked.loc[counted(ranked), [*keys, "twin"]].drop_duplicates()
+    both = counting.groupby(keys, sort=False).size()
     return ranked.merge(both[both == 2].index.to_frame(index=False), on=keys)
 
 
@@ -74,18 +74,18 @@ def tables(ranked: pd.DataFrame) -> dict[str, pd.DataFrame]:
     Raises:
         ReportError: no context can be compared.
     """
-    own = paired(ranked)
-    if own.empty:
+    pairs = paired(ranked)
+    if pairs.empty:
         raise ReportError("no context has a twin with a step to count: take more triples, or longer documents")
     low = pooling.floors(ranked)
     return {
-        "twins": pooling.both_ways(own, ["twin"], low),
-        "variants": pooling.by_model(own, pooling.by_document, ["variant", "twin"], low),
-        "crossed": pooling.by_model(own[own["added"] != own["centre"]], crossed, ["twin", "added_correct"], low),
-        "differences": pooling.by_model(own, differences, floor=low),
-        "levels": levels(own, low),
+        "twins": pooling.both_ways(pairs, ["twin"], low),
+        "variants": pooling.by_model(pairs, pooling.by_document, ["variant", "twin"], low),
+        "crossed": pooling.by_model(pairs[pairs["added"] != pairs["centre"]], crossed, ["twin", "added_correct"], low),
+        "differences": pooling.by_model(pairs, differences, floor=low),
+        "levels": levels(pairs, low),
         "copying": pooling.by_model(pooling.several(ranked[ranked["twin"] == TARGET]), copying, ["variant"], low),
-        "directions": directions(own),
+        "directions": directions(pairs),
         "floors": low,
     }
 
@@ -139,8 +139,8 @@ def level(ranked: pd.DataFrame) -> pd.Series:
     """How well each row's fact can be known: how often it was told, or its half; empty where that is not known."""
     labels = ranked["half"].astype(str).copy()
     if "exposure" in ranked:
-        known = ranked["exposure"].notna() & ranked["model"].isin(ZOO)
-        labels[known] = told(ranked.loc[known, "exposure"].astype(int))
+        exposed = ranked["exposure"].notna() & ranked["model"].isin(ZOO)
+        labels[exposed] = told(ranked.loc[exposed, "exposure"].astype(int))
     return labels
 
 
@@ -148,21 +148,21 @@ def _read(source: str, model: str) -> str:
     return pooling.read_text(source, model) if source.startswith("demo") else YES
 
 
-def levels(own: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
+def levels(pairs: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
     """``differences`` by ``level``, over the models above the floor that read the text and over those that did not, a
     control."""
-    marked = own.assign(level=level(own), read=[_read(*pair) for pair in zip(own["source"], own["model"], strict=True)])
+    marked = pairs.assign(level=level(pairs), read=list(map(_read, pairs["source"], pairs["model"])))
     return _by_level(marked[(marked["level"] != "") & (marked["read"] != UNKNOWN)], low)
 
 
 @per("source", "read")
 def _by_level(rows: pd.DataFrame, low: pd.DataFrame) -> Iterator[Row]:
-    heard = pooling.speaking(rows, low)
+    rows = pooling.above_floor(rows, low)
     for name in LEVELS:
-        part = pick(heard, level=name)
-        if part["triple_id"].nunique() >= LEAST:
-            (row,) = differences(part, ["level"]).to_dict("records")
-            yield {"level": name, "models": part["model"].nunique()} | row
+        facts = pick(rows, level=name)
+        if facts["triple_id"].nunique() >= LEAST:
+            (row,) = differences(facts, ["level"]).to_dict("records")
+            yield {"level": name, "models": facts["model"].nunique()} | row
 
 
 def _interaction(means: Array) -> Array:

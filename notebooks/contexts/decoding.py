@@ -16,7 +16,7 @@ from probekit.report.text import shown_name
 from probekit.run import Decode, Describe, Question
 from probekit.scoring.decoding import decodable, normalised
 
-from notebooks.contexts.ask import Looked, draw, look_by, rankings, redrawn
+from notebooks.contexts.ask import Searched, draw, rankings, redrawn, search_by
 from notebooks.contexts.pooling import FEW, by_model, floors, in_order
 
 CANDIDATES, DECODED, ANY = "rank among candidates", "decoding", "decoding, any right object"
@@ -26,7 +26,7 @@ CALLS = ["model", "prompts", "model calls", "forward rows", "model calls of the 
 KEYS = ["source", "triple_id", "doc_id"]
 
 
-def chosen(looked: Sequence[Looked], size: int, seed: int) -> pd.DataFrame:
+def chosen(searched: Sequence[Searched], size: int, seed: int) -> pd.DataFrame:
     """The contexts to decode: of so many triples of each source that UCM counts, the prompt and the longest real input.
 
     Sources with fewer than ``FEW`` such triples, drawn or not, are left out.
@@ -36,14 +36,14 @@ def chosen(looked: Sequence[Looked], size: int, seed: int) -> pd.DataFrame:
     """
     columns = [*KEYS, "target", "correct", "prompt", "text"]
     tables = [pd.DataFrame(columns=columns)]
-    for source in looked if size else ():
+    for source in searched if size else ():
         steps = pick(source.steps, variant="real", twin="target", several=True)
         taken = draw(list(dict.fromkeys(steps["triple_id"])), size, f"{seed} {source.name} decoded")
         steps = steps[steps["triple_id"].isin(taken)].set_index(["triple_id", "doc_id"])
         if len(steps) and source.contexts.loc[source.contexts["several"], "triple_id"].nunique() >= FEW:
             first, last = steps[steps["step"] == 1], steps[steps["last"]]
             table = first[["source", "target"]].assign(prompt=first["before"], text=last["text"]).reset_index()
-            right = source.asked.drop_duplicates("triple_id").set_index("triple_id")["correct"]
+            right = source.triples.drop_duplicates("triple_id").set_index("triple_id")["correct"]
             tables.append(table.assign(correct=table["triple_id"].map(right))[columns])
     return pd.concat(tables[1:] or tables, ignore_index=True)
 
@@ -55,14 +55,14 @@ def place(answers: Sequence[str], right: Collection[str]) -> float:
 
 
 def tables(
-    page: Page, models: Sequence[str], looked: Sequence[Looked], ranked: pd.DataFrame, size: int, seed: int = 0
+    page: Page, models: Sequence[str], searched: Sequence[Searched], ranked: pd.DataFrame, size: int, seed: int = 0
 ) -> dict[str, pd.DataFrame]:
     """Decode the answers to some triples, and judge them beside the ranks of the same contexts.
 
     Args:
         page: notes what was run.
         models: names, Hugging Face ids or folders; those whose head has no bias are left out.
-        looked: of ``ask.look_by``.
+        searched: of ``ask.search_by``.
         ranked: of ``ask.ask_all``.
         size: triples of a source, at most; 0 for none.
         seed: of their draw.
@@ -73,24 +73,24 @@ def tables(
         counts). ``calls``: what decoding had to run, a row a model, zeros where it was left out. Both are empty with
         nothing to decode.
     """
-    contexts = chosen(looked, size, seed)
-    ran, answered = _decode_all(page, models, looked, contexts) if len(contexts) else ([], [])
+    contexts = chosen(searched, size, seed)
+    ran, answered = _decode_all(page, models, searched, contexts) if len(contexts) else ([], [])
     calls = pd.DataFrame(ran, columns=CALLS)
     if not answered:
         return {"decoded": pd.DataFrame(), "calls": calls}
     rows = pd.concat([*answered, _ranked(ranked, pd.concat(answered))], ignore_index=True)
     rows = in_order(rows, judged=[CANDIDATES, DECODED, ANY])
     table = by_model(rows, partial(context_accuracy, gold="single"), ["judged"], floors(ranked))  # ranks of each judge
-    return {"decoded": in_order(table, source=[source.name for source in looked], model=table["model"].unique()),
+    return {"decoded": in_order(table, source=[source.name for source in searched], model=table["model"].unique()),
             "calls": calls}  # fmt: skip
 
 
 def questions(given: Mapping[str, Any]) -> list[Question]:
     """What page 22 asks by its parameters."""
     models, most, seed = given["models"], given["most"], given["seed"]
-    looked = look_by(given)
-    contexts = chosen(looked, given["decoded"], seed)
-    ranked = [*rankings(models, looked), *rankings(models, redrawn(looked, given["seeds"], most, seed))]
+    searched = search_by(given)
+    contexts = chosen(searched, given["decoded"], seed)
+    ranked = [*rankings(models, searched), *rankings(models, redrawn(searched, given["seeds"], most, seed))]
     return [*ranked, *(decodings(models, contexts) if len(contexts) else [])]
 
 
@@ -100,18 +100,18 @@ def decodings(models: Sequence[str], contexts: pd.DataFrame) -> list[Decode]:
 
 
 def _decode_all(
-    page: Page, models: Sequence[str], looked: Sequence[Looked], contexts: pd.DataFrame
+    page: Page, models: Sequence[str], searched: Sequence[Searched], contexts: pd.DataFrame
 ) -> tuple[list[dict[str, object]], list[pd.DataFrame]]:
     """What each model had to run, and a row per context and way to judge of those that can be decoded."""
     able = {a.question.name: a.result for a in page.ask([Describe(model, decodable) for model in models])}
-    asked = decodings([model for model, is_able in able.items() if is_able], contexts)
-    answers = {answer.question.name: answer for answer in page.ask(asked)}
+    questions = decodings([model for model, is_able in able.items() if is_able], contexts)
+    answers = {answer.question.name: answer for answer in page.ask(questions)}
     calls: list[dict[str, object]] = []
     rows = []
     for model, is_able in able.items():
         if answer := answers.get(model):
             counts = answer.result.attrs["counts"]
-            for source in looked:
+            for source in searched:
                 if (contexts["source"] == source.name).any():
                     page.ran(answer.name, source.probe, counts, "decoding, all sources together")
             rows.append(_judged(answer.name, answer.result["answers"].tolist(), contexts))
@@ -125,7 +125,7 @@ def _judged(shown: str, answers: Sequence[Sequence[str]], contexts: pd.DataFrame
     """A row per context and way to judge."""
     frames = []
     for judged, golds in ((DECODED, [[target] for target in contexts["target"]]), (ANY, contexts["correct"])):
-        places = [place(found, right) for found, right in zip(answers, [*golds, *golds], strict=True)]
+        places = [place(answer, right) for answer, right in zip(answers, [*golds, *golds], strict=True)]
         size, labels = len(contexts), {"model": shown, "judged": judged, **ONE_STEP}
         frames.append(contexts[KEYS].assign(**labels, rank_before=places[:size], rank_after=places[size:]))
     return pd.concat(frames)
@@ -134,8 +134,8 @@ def _judged(shown: str, answers: Sequence[Sequence[str]], contexts: pd.DataFrame
 def _ranked(ranked: pd.DataFrame, answered: pd.DataFrame) -> pd.DataFrame:
     """The target's ranks in the contexts that were decoded, before the first step and after the last."""
     keys = [*KEYS, "model"]
-    own = pick(ranked, variant="real", twin="target").set_index(keys)
+    rows = pick(ranked, variant="real", twin="target").set_index(keys)
     table = answered[keys].drop_duplicates().set_index(keys)
-    table["rank_before"] = own[own["step"] == 1]["rank_before"]
-    table["rank_after"] = own[own["last"]]["rank_after"]
+    table["rank_before"] = rows[rows["step"] == 1]["rank_before"]
+    table["rank_after"] = rows[rows["last"]]["rank_after"]
     return table.reset_index().assign(judged=CANDIDATES, **ONE_STEP)

@@ -1,4 +1,4 @@
-"""Page 22: does UCM tell facts that a model was told from facts it was not, and better than Acc@k does?"""
+"""Page 22: does UCM separate facts of a model's training text from other facts, and better than Acc@k does?"""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from probekit.probes.halves import HELD_OUT, SHARED, TAUGHT
 from probekit.report.charts import forest
 from probekit.report.tables import by, per, pick
 
-from notebooks.contexts.pooling import LEAST, MEAN, Row, falls, overall, read_text, rises, several, speaking
+from notebooks.contexts.pooling import LEAST, MEAN, Row, above_floor, falls, overall, read_text, rises, several
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -36,7 +36,7 @@ VALUES = [  # what a triple is judged by; high values should mean that it is kno
     "Acc@1 with context",
     "Acc@5 with context",
 ]
-PARTS = (  # (name, told, not told), of the facts of a half-taught model
+PARTS = (  # (name, in the training text, not in it), of the facts of a half-taught model
     ("taught or held out", TAUGHT, HELD_OUT),
     ("taught or sharing a sentence", TAUGHT, SHARED),
     ("sharing a sentence or held out", SHARED, HELD_OUT),
@@ -54,12 +54,12 @@ def triple_values(ranked: pd.DataFrame) -> pd.DataFrame:
         the contexts with the target itself among the first k (that of any correct object is shared by the facts of a
         question), and the rank as a share of the candidates, negative.
     """
-    kept, first, last = ranked[counted(ranked)], ranked[ranked["step"] == 1], ranked[ranked["last"]]
-    up, still = rises(kept), (kept["rank_before"] == 1) & (kept["rank_after"] == 1)
+    steps, first, last = ranked[counted(ranked)], ranked[ranked["step"] == 1], ranked[ranked["last"]]
+    up, still = rises(steps), (steps["rank_before"] == 1) & (steps["rank_after"] == 1)
     columns = (
         up,
         up | still,
-        up.astype(float) - falls(kept),
+        up.astype(float) - falls(steps),
         first["rank_before"] == 1,
         first["rank_before"] <= 5,
         -first["rank_before"] / first["candidates"],
@@ -72,7 +72,7 @@ def triple_values(ranked: pd.DataFrame) -> pd.DataFrame:
 
 
 def membership_auc(ranked: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
-    """AUC with which each of ``VALUES`` tells facts that were told from facts of the same relation that were not.
+    """AUC with which each of ``VALUES`` separates facts of the training text from others of the same relation.
 
     Of the demo world: facts told at least ``OFTEN`` times, and at least once, against those never told, for models
     whose text is known. Of T-REx: the parts of a half-taught model's facts (``PARTS``).
@@ -93,40 +93,40 @@ def membership_auc(ranked: pd.DataFrame, low: pd.DataFrame) -> pd.DataFrame:
 @per("source")
 def _of_source(rows: pd.DataFrame, low: pd.DataFrame) -> Iterator[Row]:
     source, results, counts = str(rows["source"].iloc[0]), defaultdict[Contrast, dict[str, Drawn]](dict), {}
-    for model, part in rows.groupby("model", sort=False):
-        values, triples = triple_values(part), part.drop_duplicates("triple_id").set_index("triple_id")
+    for model, group in rows.groupby("model", sort=False):
+        values, triples = triple_values(group), group.drop_duplicates("triple_id").set_index("triple_id")
         for contrast, member in _contrasts(source, str(model), triples.loc[values.index]):
             results[contrast][str(model)] = _auc(values.loc[member.index], member, triples.loc[member.index])
             counts[contrast] = {"told": int(member.sum()), "not_told": int((~member).sum())}
     for (label, read), models in results.items():
-        heard = speaking(pd.DataFrame({"source": source, "model": list(models)}), low)["model"]
-        if len(heard) > 1:
-            models[MEAN] = _mean([models[name] for name in heard])
+        names = above_floor(pd.DataFrame({"source": source, "model": list(models)}), low)["model"]
+        if len(names) > 1:
+            models[MEAN] = _mean([models[name] for name in names])
         labels = {"contrast": label, "read": read} | counts[label, read]
         for model, drawn in models.items():
             for number, value in enumerate(VALUES):
-                auc, own = (Drawn(drawn.estimate[n], drawn.draws[:, n], drawn.units) for n in (number, 0))
-                yield labels | {"model": model, "value": value} | spread("auc", auc) | spread("less", own.minus(auc))
+                auc, first = (Drawn(drawn.estimate[n], drawn.draws[:, n], drawn.units) for n in (number, 0))
+                yield labels | {"model": model, "value": value} | spread("auc", auc) | spread("less", first.minus(auc))
 
 
 def _contrasts(source: str, model: str, triples: pd.DataFrame) -> Iterator[tuple[Contrast, pd.Series]]:
-    """Name, whether the model read the text, and which of the triples of both groups were told."""
+    """Name, whether the model read the text, and which triples of both groups are members: in the training text."""
     groups: list[tuple[Contrast, Any, Any]] = [
-        ((name, YES), triples["half"] == told, triples["half"] == other) for name, told, other in PARTS
+        ((name, YES), triples["half"] == member, triples["half"] == other) for name, member, other in PARTS
     ]
     if model in ZOO and "exposure" in triples and triples["exposure"].notna().all():
         times, read = triples["exposure"].astype(int), read_text(source, model)
         often = ((f"told {OFTEN} times or more, or never", read), times >= OFTEN, times == 0)
         groups = [often, (("told at all, or never", read), times >= 1, times == 0), *groups]
-    for contrast, told, other in groups:
-        if min(told.sum(), other.sum()) >= LEAST:
-            yield contrast, told[told | other]
+    for contrast, member, other in groups:
+        if min(member.sum(), other.sum()) >= LEAST:
+            yield contrast, member[member | other]
 
 
 def _auc(values: pd.DataFrame, member: pd.Series, triples: pd.DataFrame) -> Drawn:
     """Of every value, shape (values,), of triples of the same relation alone; whole documents are drawn."""
-    documents, relations, told = triples["doc_id"].tolist(), triples["relation"].tolist(), member.to_numpy()
-    results = [separation(-values[name].to_numpy(), told, clusters=documents, strata=relations) for name in VALUES]
+    documents, relations, labels = triples["doc_id"].tolist(), triples["relation"].tolist(), member.to_numpy()
+    results = [separation(-values[name].to_numpy(), labels, clusters=documents, strata=relations) for name in VALUES]
     draws = np.column_stack([result.draws for result in results])
     return Drawn(np.array([result.estimate for result in results]), draws, effective_units(documents))
 
@@ -141,7 +141,7 @@ def figure_rows(table: pd.DataFrame, low: pd.DataFrame, sources: Sequence[str]) 
     """Of the table ``telling``: what the figure shows, over the models above the floor, controls named as such and
     last."""
     rows = pick(table, source=list(sources))
-    parts = [overall(part, low) for _, part in by(rows, ["source", "contrast", "read"])]
+    parts = [overall(group, low) for _, group in by(rows, ["source", "contrast", "read"])]
     if not parts:
         return rows
     rows = pd.concat(parts).sort_values("read", key=lambda read: read == NO, kind="stable", ignore_index=True)

@@ -167,8 +167,8 @@ def shares() -> pd.DataFrame:
         for share, column in values.items()
         for model, value in column.items()
     ]
-    found, order = pd.DataFrame(rows, columns=["model", "start", "text", "share", "value"]), list(STARTS)
-    return found.sort_values("start", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
+    result, order = pd.DataFrame(rows, columns=["model", "start", "text", "share", "value"]), list(STARTS)
+    return result.sort_values("start", key=lambda names: names.map(order.index), kind="stable", ignore_index=True)
 
 
 def metrics() -> pd.DataFrame:
@@ -324,9 +324,9 @@ def tested(claim: str, tests: Callable[[], Iterable[Row]], *beside: str) -> Find
         beside: statements whose tests are told too and decide nothing here.
     """
     every = outcomes(tests())
-    own = pick(every, claim=claim)
-    signs = set(own["verdict"]) - {TOO_FEW}
-    rows = [*own.to_dict("records"), *pick(every, statement=list(beside)).to_dict("records")]
+    of_claim = pick(every, claim=claim)
+    signs = set(of_claim["verdict"]) - {TOO_FEW}
+    rows = [*of_claim.to_dict("records"), *pick(every, statement=list(beside)).to_dict("records")]
     text = "; ".join(f"{row['compared']} {row['estimate']:+.3f}, {_how_sure(row)}" for row in rows)
     decided = "contradicts" in signs or signs == {"agrees"}
     return (status("contradicts" not in signs) if decided else "not checkable"), f"In print: {text}."
@@ -416,21 +416,21 @@ def more_text_of_the_domain() -> Finding:
     tables = {"Table 2": table2(), "Table 3": table3()}
     rows = {f"{where}, {name}": table.loc[names, name] for where, table in tables.items() for name in "UM"}
     text = "; ".join(f"{name}: {', '.join(map(show, row))}" for name, row in rows.items())
-    finding, told = tested("002-09b", domain_tests, "Clinical text on top adds knowledge: a lower M")
-    return finding, f"{told} From {names[0]} to {names[1]} to {names[2]}, one model each: {text}."
+    finding, sentence = tested("002-09b", domain_tests, "Clinical text on top adds knowledge: a lower M")
+    return finding, f"{sentence} From {names[0]} to {names[1]} to {names[2]}, one model each: {text}."
 
 
 @check("002-12a")
 def signs_turn() -> Finding:
     """Is U above M for the target and below it for the negative target, for every model?"""
     table = table3()
-    own, other = table["U"] > table["M"], table["other U"] < table["other M"]
+    target, other = table["U"] > table["M"], table["other U"] < table["other M"]
     text = (
-        f"In Table 3 U exceeds M for the target in {int(own.sum())} of {len(table)} models, M exceeds U for the "
+        f"In Table 3 U exceeds M for the target in {int(target.sum())} of {len(table)} models, M exceeds U for the "
         f"negative target in {int(other.sum())}; C is the largest share in {int((table['C'] > table['U']).sum())} and "
         f"{int((table['other C'] > table['other M']).sum())}."
     )
-    return status(bool((own & other).all())), text
+    return status(bool((target & other).all())), text
 
 
 def sums_to_one(table: str, centre: str) -> Finding:

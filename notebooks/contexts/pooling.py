@@ -43,7 +43,7 @@ UNDEFINED = Interval(math.nan, math.nan, math.nan, 0, 0, 0)
 # ---- rows and tables ------------------------------------------------------------------------------------------------
 
 
-def speaking(rows: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
+def above_floor(rows: pd.DataFrame, floor: pd.DataFrame) -> pd.DataFrame:
     """The rows of models that are above the floor of their source (of ``floors``); all of a source where none is."""
     low = set(pick(floor, floor=True)[["source", "model"]].itertuples(index=False, name=None))
     above = np.array([pair not in low for pair in zip(rows["source"], rows["model"], strict=True)], dtype=bool)
@@ -73,10 +73,10 @@ def by_model(
         rows: of ``ask.ask_all``.
         table: makes it of rows and of the columns whose combinations are its groups.
         by: further columns of the groups.
-        floor: of ``floors``: its models at the floor are in no mean (see ``speaking``); without, all are.
+        floor: of ``floors``: its models at the floor are in no mean (see ``above_floor``); without, all are.
     """
     each = table(rows, ["source", "model", *by])
-    pooled = rows if floor is None else speaking(rows, floor)
+    pooled = rows if floor is None else above_floor(rows, floor)
     pooled = pooled[pooled.groupby("source")["model"].transform("nunique") > 1]
     if pooled.empty:
         return each
@@ -86,7 +86,7 @@ def by_model(
 def overall(table: pd.DataFrame, floor: pd.DataFrame, **values: object) -> pd.DataFrame:
     """The rows with these values that speak for a source: those of ``MEAN``, or of the only model above its floor."""
     rows = pick(table, **values)
-    single = speaking(rows[rows["model"] != MEAN], floor)
+    single = above_floor(rows[rows["model"] != MEAN], floor)
     alone = single.groupby("source")["model"].transform("nunique") == 1
     single = single[alone]
     means = rows[(rows["model"] == MEAN) & ~rows["source"].isin(set(single["source"]))]
@@ -112,9 +112,9 @@ def by_document(rows: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     return ucm_table(rows, keys, once=True)
 
 
-def both_ways(own: pd.DataFrame, by: Sequence[str], floor: pd.DataFrame) -> pd.DataFrame:
+def both_ways(rows: pd.DataFrame, by: Sequence[str], floor: pd.DataFrame) -> pd.DataFrame:
     """``ucm_table`` of all steps and by documents, told apart by ``measure``: ``POOLED`` or ``ONCE``."""
-    pooled, once = by_model(own, ucm_table, by, floor), by_model(own, by_document, by, floor)
+    pooled, once = by_model(rows, ucm_table, by, floor), by_model(rows, by_document, by, floor)
     return pd.concat([pooled.assign(measure=POOLED), once.assign(measure=ONCE)], ignore_index=True)
 
 
@@ -133,9 +133,9 @@ def sources_shown(counts: pd.Series) -> list[str]:
 
 def in_order(table: pd.DataFrame, *columns: str, **orders: Sequence[object]) -> pd.DataFrame:
     """A table sorted by columns, the values of each in the order given or, of ``columns``, of first appearance."""
-    known = {name: list(table[name].unique()) for name in columns} | {name: list(v) for name, v in orders.items()}
+    order_of = {name: list(table[name].unique()) for name in columns} | {name: list(v) for name, v in orders.items()}
     return table.sort_values(
-        list(known), key=lambda values: values.map(known[str(values.name)].index), kind="stable", ignore_index=True
+        list(order_of), key=lambda x: x.map(order_of[str(x.name)].index), kind="stable", ignore_index=True
     )
 
 
@@ -165,10 +165,10 @@ def classes(ranked: pd.DataFrame, column: str) -> pd.Series:
         Labels such as ``2`` or ``3 to 5``, one per row. Equal numbers stay together.
     """
     labels = pd.Series("", index=ranked.index)
-    for _, part in ranked.groupby("source", sort=False):
-        values = part.drop_duplicates("triple_id")[column]
+    for _, group in ranked.groupby("source", sort=False):
+        values = group.drop_duplicates("triple_id")[column]
         cuts = np.unique(np.quantile(values, np.arange(1, THIRDS) / THIRDS, method="lower"))
-        for _, members in part[column].groupby(np.searchsorted(cuts, part[column])):
+        for _, members in group[column].groupby(np.searchsorted(cuts, group[column])):
             ends = dict.fromkeys([members.min(), members.max()])
             labels[members.index] = " to ".join(f"{end:,}" for end in ends)
     return labels
@@ -262,11 +262,11 @@ def within_relations(
     chosen = [np.asarray(which, dtype=bool) for _, which in columns]
     cells: list[Column] = []
     counts = []
-    for name, part in rows.groupby("relation", sort=False):
-        own = (rows["relation"] == name).to_numpy()
-        if all(which[own].any() for which in chosen):
-            counts.append(part["doc_id" if once else "triple_id"].nunique())
-            cells += [(value, which & own) for (value, _), which in zip(columns, chosen, strict=True)]
+    for name, group in rows.groupby("relation", sort=False):
+        inside = (rows["relation"] == name).to_numpy()
+        if all(which[inside].any() for which in chosen):
+            counts.append(group["doc_id" if once else "triple_id"].nunique())
+            cells += [(value, which & inside) for (value, _), which in zip(columns, chosen, strict=True)]
     if not cells:
         return UNDEFINED
     weights = np.array(counts, dtype=float)
@@ -362,5 +362,5 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     low = set(pick(tables["floors"], floor=True)[["source", "model"]].itertuples(index=False, name=None))
     pairs = [(source, model.split(" less ")) for source, model in zip(rows["source"], rows["model"], strict=True)]
     at = [FLOOR if low & {(source, name) for name in models} else "" for source, models in pairs]
-    own = [source not in DOMAINS and all(map(printed_name, models)) for source, models in pairs]
-    return rows[DIRECTION].assign(models=[THEIRS * one for one in own], unit="document", verdict=at)
+    all_printed = [source not in DOMAINS and all(map(printed_name, models)) for source, models in pairs]
+    return rows[DIRECTION].assign(models=[THEIRS * flag for flag in all_printed], unit="document", verdict=at)

@@ -41,16 +41,16 @@ def tables(ranked: pd.DataFrame, seed: int = 0) -> dict[str, pd.DataFrame]:
         ``directions`` (``claim, source, model, estimate`` above zero where the claim holds, ``low, high, n``) and
         ``floors``.
     """
-    own = ranked[(ranked["twin"] == "target") & ~ranked["cut"] & ~ranked["same"]]
+    around_target = ranked[(ranked["twin"] == "target") & ~ranked["cut"] & ~ranked["same"]]
 
     def changes(rows: pd.DataFrame, by: list[str]) -> pd.DataFrame:
         return rank_change_table(rows, by, seed=seed)
 
     floor = pooling.floors(ranked)
     every = pooling.in_order(
-        pooling.by_model(own, changes, floor=floor), "source", "model", added_correct=[True, False]
+        pooling.by_model(around_target, changes, floor=floor), "source", "model", added_correct=[True, False]
     )
-    variants = pooling.overall(pooling.by_model(own, changes, ["variant"], floor), floor)
+    variants = pooling.overall(pooling.by_model(around_target, changes, ["variant"], floor), floor)
     return {
         "rank_change": every,
         "variants": pooling.in_order(variants, "source", "model", "variant", added_correct=[True, False]),
@@ -71,8 +71,8 @@ def directions(table: pd.DataFrame) -> pd.DataFrame:
     for claim, (correct, change, sign) in DIRECTIONS.items():
         for row in pick(single, added_correct=correct, change=change).to_dict("records"):
             name, (mean, *ends) = pooling.moved(row)
-            about = (claim, row["source"], row["model"], name)
-            rows.append((*about, sign * mean, *sorted(sign * end for end in ends), row["documents"]))
+            labels = (claim, row["source"], row["model"], name)
+            rows.append((*labels, sign * mean, *sorted(sign * end for end in ends), row["documents"]))
     return pd.DataFrame(rows, columns=DIRECTION)
 
 
@@ -117,8 +117,8 @@ def as_in_paper(tables: Tables, printed: bool) -> tuple[pd.DataFrame, pd.DataFra
         kind = {"Added": added.removeprefix("O_a ")}
         theirs = {m: {entity: row[f"{added}: {entity}"] for entity in ENTITIES.values()} for m, row in paper.items()}
         ours = []
-        for labels, part in by(pick(rows, added_correct=correct), ["model"]):
-            changes = {row["change"]: row for row in part.to_dict("records")}
+        for labels, group in by(pick(rows, added_correct=correct), ["model"]):
+            changes = {row["change"]: row for row in group.to_dict("records")}
             line = kind | {"Model": title(labels["model"])}
             line |= {f"O_t, {ONCE}": cell(changes["rc_centre"], "once", 2)} if "rc_centre" in changes else {}
             line |= {ENTITIES[change]: cell(row, "mean", 2) for change, row in changes.items()}

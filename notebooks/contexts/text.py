@@ -20,13 +20,13 @@ from notebooks.contexts.pooling import (
     LEAST,
     MEAN,
     Tables,
+    above_floor,
     conclusions,
     main_contrast,
     moved,
     one_row,
     overall,
     sided,
-    speaking,
 )
 
 WORDINGS = {  # of ``probekit.probes.rewordings``, in words
@@ -51,7 +51,7 @@ def whose(row: Mapping[Any, object] | pd.Series) -> str:
     return f"the {MEAN} above the floor" if row["model"] == MEAN else title(str(row["model"]))
 
 
-def unheard(floor: pd.DataFrame, source: str) -> str:
+def all_at_floor(floor: pd.DataFrame, source: str) -> str:
     """What to say in place of an answer where no model is above the floor of a source; empty where one is."""
     if not pick(floor, source=source)["floor"].all():
         return ""
@@ -136,7 +136,7 @@ def rank_change_answer(tables: Tables, source: str) -> str:
     of these models, how many are reversed in each, and how many are open."""
     changes = overall(tables["rank_change"], tables["floors"], source=source, change="rc_centre")
     changes, few = enough(changes, "triples", f"triples of {named(source)}")
-    if few or (few := unheard(tables["floors"], source)):
+    if few or (few := all_at_floor(tables["floors"], source)):
         return few
     parts = [
         f"{_moves(row)} when {added} entity joins the text"
@@ -147,7 +147,7 @@ def rank_change_answer(tables: Tables, source: str) -> str:
     rows = concluded(conclusions({**tables, "directions": pick(tables["directions"], source=source)}))
     if rows.empty:
         return text
-    sides = [set(part["verdict"]) for _, part in rows[rows["verdict"] != FLOOR].groupby("claim")]
+    sides = [set(group["verdict"]) for _, group in rows[rows["verdict"] != FLOOR].groupby("claim")]
     same, reversed_ = sides.count({"agrees"}), sides.count({"contradicts"})
     some = sum("contradicts" in side for side in sides) - reversed_
     return (
@@ -186,7 +186,7 @@ def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
     if few:
         return few
     contrast = main_contrast(tables["telling"], floors, source)
-    if none := unheard(floors, source):
+    if none := all_at_floor(floors, source):
         return f"{none.replace(NOTHING, '')} {tells(contrast)}" if len(contrast) and _best_value(contrast) else none
     text = (
         f"Another right answer before a question of {named(source)} lifts the one asked for "
@@ -205,7 +205,7 @@ def ucm_answer(tables: Tables, source: str, printed: bool) -> str:
 
 def _below_relations(floors: pd.DataFrame, source: str) -> str:
     """How many of the models that speak for a source are right less often than each relation's commonest object."""
-    rows = speaking(pick(floors, source=source), floors)
+    rows = above_floor(pick(floors, source=source), floors)
     small, bar = int((rows["accuracy"] < rows["by_relation"]).sum()), rows["by_relation"].max()
     which = f"{small} of {len(rows)} " * (len(rows) > 1)
     return f", {which}right less often than each relation's commonest object, {bar:.0%}" if small else ""
@@ -226,8 +226,8 @@ def ucm_details(tables: Tables, shown: Sequence[str]) -> str:
     target = one_row(tables["accuracy"], floors, source=source, gold="single", k=1)
     whichever = one_row(tables["accuracy"], floors, source=source, gold="any", k=5)
     first = one_row(tables["ucm"], floors, **where)["already_first"]
-    own = pick(floors, source=source)
-    low = ", ".join(title(name) for name in pick(own, floor=True)["model"])
+    rows = pick(floors, source=source)
+    low = ", ".join(title(name) for name in pick(rows, floor=True)["model"])
     which = f"not above it, and left out of all verdicts: {low}" if low else "every model is above it"
     counts = tables["counts"].set_index("source")["with another correct object"]
     scarce = ", ".join(f"{title(name)} {count}" for name, count in counts.items() if count and name not in shown)
@@ -235,8 +235,8 @@ def ucm_details(tables: Tables, shown: Sequence[str]) -> str:
         f"{weight_of_documents(tables['ucm'], floors, **where)} If the target alone counts as right, Acc@1 is "
         f"{target['without']:.2f} without context and {target['with']:.2f} with it; by any correct object Acc@5 with "
         f"context is {whichever['with']:.2f}. Before {first:.0%} of the steps the target stood first, so that it could "
-        f"not rise. On the {own['questions'].max():,} questions of these contexts the best constant answer is right to "
-        f"{own['constant'].max():.0%}; {which}. "
+        f"not rise. On the {rows['questions'].max():,} questions of these contexts the best constant answer is right "
+        f"to {rows['constant'].max():.0%}; {which}. "
         + f"Too few triples for a judgement: {scarce}. Their rows stand in the tables at the end."
         * bool(scarce)
     )
@@ -248,30 +248,30 @@ def ucm_draws(tables: Tables, source: str) -> str:
     if draws.empty:
         return ""
     parts = [
-        f"{part['understand'].min():.3f} and {part['understand'].max():.3f} for {title(str(model))}"
-        for model, part in speaking(draws, tables["floors"]).groupby("model", sort=False)
+        f"{group['understand'].min():.3f} and {group['understand'].max():.3f} for {title(str(model))}"
+        for model, group in above_floor(draws, tables["floors"]).groupby("model", sort=False)
     ]
     count = draws.groupby("model").size().max()
     return f"In {count} draws of the knowledge-random context Understand lies between {'; '.join(parts)}."
 
 
 def tells(rows: pd.DataFrame) -> str:
-    """Whether Understand tells facts that were told, in a sentence. That it does not is said only where another value
-    does: else nothing shows that they could be told.
+    """Whether Understand separates facts of the training text from others, in a sentence. That it does not is said
+    only where another value does: else nothing shows that they could be separated.
 
     Args:
         rows: of ``membership_auc.main_contrast``.
     """
     by_value, facts = rows.set_index("value"), "which facts a model was told"
-    own, rank = by_value.loc[VALUE], by_value.loc[RANK]
-    side, best = _side(own), _best_value(rows)
+    understand, rank = by_value.loc[VALUE], by_value.loc[RANK]
+    side, best = _side(understand), _best_value(rows)
     if not side and not best:
         return (
-            f"Nothing here could tell {facts} (AUC: Understand {own['auc']:.2f}, rank without context "
+            f"Nothing here could tell {facts} (AUC: Understand {understand['auc']:.2f}, rank without context "
             f"{rank['auc']:.2f}, chance 0.5)."
         )
     text = f"How often an answer is lifted {side or 'is not shown to tell'} {facts}"
-    return f"{text} (AUC {own['auc']:.2f}; chance is 0.5){'' if side else f', but {best}'}."
+    return f"{text} (AUC {understand['auc']:.2f}; chance is 0.5){'' if side else f', but {best}'}."
 
 
 def _best_value(rows: pd.DataFrame) -> str:
@@ -284,7 +284,7 @@ def _side(row: pd.Series) -> str:
     return sided(row["auc_low"], row["auc_high"], ("tells", "tells the wrong way round", ""), 0.5)
 
 
-def facts_told(tables: Tables, source: str) -> str:
+def membership_sentence(tables: Tables, source: str) -> str:
     """How many facts the first contrast compares, and whether Understand tells them: how it compares with accuracy
     without context where it does, and which value does where it does not."""
     rows = main_contrast(tables["telling"], tables["floors"], source)
@@ -336,7 +336,7 @@ def copy_answer(tables: Tables, source: str) -> str:
     """Whether target and negative target differ on a source, and more so where a fact was told."""
     row = one_row(tables["differences"], tables["floors"], source=source)
     _, few = enough(pd.DataFrame([row]), "triples", f"triples of {named(source)}")
-    if few or (few := unheard(tables["floors"], source)):
+    if few or (few := all_at_floor(tables["floors"], source)):
         return few
     up, down = (
         sided(row[f"{name}_low"], row[f"{name}_high"], ("excludes", "excludes", "includes"))
@@ -397,11 +397,11 @@ def biases_answer(tables: Tables, source: str) -> str:
             after = " and ".join(f"{share:.0%}" for _, share in changed["with"])
             text += f"; after a document these shares are {after}"
         text += "."
-    found = pick(tables["samples"], source=source, context="without")
-    found = speaking(found[found["auc"].notna()] if "auc" in found else found.iloc[:0], tables["floors"])
-    if len(found):
-        above = int((found["auc_low"] > 0.5).sum())
-        who = f" by {above} of {len(found)} models" * (0 < above < len(found))
+    samples = pick(tables["samples"], source=source, context="without")
+    samples = above_floor(samples[samples["auc"].notna()] if "auc" in samples else samples.iloc[:0], tables["floors"])
+    if len(samples):
+        above = int((samples["auc_low"] > 0.5).sum())
+        who = f" by {above} of {len(samples)} models" * (0 < above < len(samples))
         text += (
             f" Facts whose object more documents name are {'not clearly ' * (not above)}more often answered right{who}."
         )

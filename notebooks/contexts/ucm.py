@@ -82,8 +82,8 @@ def tables(
     Raises:
         ReportError: there is none.
     """
-    own = pooling.several(ranked[ranked["twin"] == "target"])
-    if own.empty:
+    steps = pooling.several(ranked[ranked["twin"] == "target"])
+    if steps.empty:
         raise ReportError(
             "no context holds another correct object, so UCM has no step to count: ask questions with a second gold "
             "that their documents name, as in the book's Your data, or take more triples"
@@ -97,16 +97,16 @@ def tables(
         return pd.concat([context_accuracy(rows, by, gold=gold).assign(gold=gold) for gold in GOLDS])
 
     low = pooling.floors(ranked)
-    triples = pooling.by_model(own, by_triple, floor=low).assign(measure=BY_TRIPLE)
+    triples = pooling.by_model(steps, by_triple, floor=low).assign(measure=BY_TRIPLE)
     return {
-        "ucm": pd.concat([triples, pooling.both_ways(own, [], low)], ignore_index=True),
-        "accuracy": pooling.by_model(own, accuracy, floor=low),
-        "groups": _groups(own, low),
-        "between": _between(own[counted(own)]),
-        "against": _against(own[counted(own)]),
+        "ucm": pd.concat([triples, pooling.both_ways(steps, [], low)], ignore_index=True),
+        "accuracy": pooling.by_model(steps, accuracy, floor=low),
+        "groups": _groups(steps, low),
+        "between": _between(steps[counted(steps)]),
+        "against": _against(steps[counted(steps)]),
         "draws": pooling.by_document(many, ["source", "model", "draw"]) if len(many) else many,
         "counts": _counts(ranked),
-        "directions": directions(own, categories, many),
+        "directions": directions(steps, categories, many),
         "floors": low,
     }
 
@@ -225,8 +225,8 @@ def directions(rows: pd.DataFrame, categories: Mapping[str, str], drawn: pd.Data
         categories, drawn: see ``tables``.
     """
     source = str(rows["source"].iloc[0])
-    for model, part in rows.groupby("model", sort=False):
-        for row in (*_of_model(part), *_unstable(part, pick(drawn, source=source, model=model))):
+    for model, group in rows.groupby("model", sort=False):
+        for row in (*_of_model(group), *_unstable(group, pick(drawn, source=source, model=model))):
             yield {"model": model} | row
     yield from _of_domains(rows, TEXTS.get(source), categories)
 
@@ -327,6 +327,6 @@ def by_group(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def variants_apart(tables: Tables) -> tuple[pd.DataFrame, pd.DataFrame]:
     """How variants differ in Understand, of the models above the floor; the numbers, and for reading."""
-    rows = pooling.speaking(pick(tables["between"], source=sources(tables)[0]), tables["floors"])
+    rows = pooling.above_floor(pick(tables["between"], source=sources(tables)[0]), tables["floors"])
     spoken = rows[["model", "pair"]].assign(pair=rows["pair"].str.replace("_", "-"))
     return rows, readable(spoken.assign(difference=[cell(row, "difference") for row in rows.to_dict("records")]))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter, defaultdict
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,30 +21,30 @@ from probekit.probes.rewordings import NAME, PROMPT, rewordings
 from probekit.run import RankSteps, fill
 from probekit.store import Store
 
-from notebooks.contexts.ask import Looked, draw, plain_steps, rankings, sources, with_prompts
+from notebooks.contexts.ask import Searched, draw, plain_steps, rankings, sources, with_prompts
 
 FIRST = "the probe's prompt"  # beside PROMPT and NAME
 REAL, BARE = "real", "none"  # variants of the context: the document's own text, and none at all
 
 
-def look_by(given: Mapping[str, Any]) -> list[Looked]:
+def search_by(given: Mapping[str, Any]) -> list[Searched]:
     """All that page 24 asks about, by its parameters."""
     how = [given[name] for name in ("questions", "triples", "most", "seed", "documents")]
     with_documents = sources(given["sources"], given["own"], given["per_fact"])
-    looked = [wording for source in with_documents for wording in reworded(source, *how)]
-    return looked + [
+    searched = [wording for source in with_documents for wording in reworded(source, *how)]
+    return searched + [
         wording for name, size in given["bare"].items() for wording in bare(load_probe(name), size, given["seed"])
     ]
 
 
 def questions(given: Mapping[str, Any]) -> list[RankSteps]:
     """What page 24 asks by its parameters."""
-    return rankings(given["models"], look_by(given), answers=True)
+    return rankings(given["models"], search_by(given), answers=True)
 
 
 def reworded(
     source: Source, questions: int = 0, triples: int = 0, most: int = 10, seed: int = 0, documents: int = 0
-) -> list[Looked]:
+) -> list[Searched]:
     """The questions of a source with documents, in each wording that its probe has.
 
     Args:
@@ -52,36 +52,36 @@ def reworded(
         questions: of each wording, drawn among those that have it and a context, at most; 0 for all. The draws are
             nested: one order of all questions serves every wording.
         triples: of which UCM counts a step, at most; 0 for all. They are asked by ``FIRST`` and ``PROMPT``.
-        most, seed, documents: as in ``ask.look``.
+        most, seed, documents: as in ``ask.search``.
 
     Returns:
-        One ``Looked`` a wording, ``FIRST`` with the questions of all. ``steps`` are around the target alone, of
+        One ``Searched`` a wording, ``FIRST`` with the questions of all. ``steps`` are around the target alone, of
         ``triples`` in all variants and of other questions in the real one, with ``source, wording``, ``drawn``
-        (whether the question is of this wording's draw), ``named_in`` (how many of the documents found name the target)
-        and what the probe tells (see ``ask.with_prompts``).
+        (whether the question is of this wording's draw), ``named_in`` (how many of the matching documents name the
+        target) and the fields of its prompts (see ``ask.with_prompts``).
     """
-    asked, found = look_up(source, Counter[str](), documents or None, Store(), fill)
-    plain, counting = plain_steps(asked, found, most, seed)
-    texts, ids, often = rewordings(source.probe), asked["triple_id"].tolist(), _named_in(asked, found)
-    draws = _draws(asked, plain["triple_id"].unique(), texts, questions, seed)
-    prompts = dict(zip(asked["triple_id"], asked["prompt_id"], strict=True))
+    all_triples, matches = look_up(source, Counter[str](), documents or None, Store(), fill)
+    plain, counting = plain_steps(all_triples, matches, most, seed)
+    texts, ids, often = rewordings(source.probe), all_triples["triple_id"].tolist(), _named_in(all_triples, matches)
+    draws = _draws(all_triples, plain["triple_id"].unique(), texts, questions, seed)
+    prompts = dict(zip(all_triples["triple_id"], all_triples["prompt_id"], strict=True))
     both = [name for name in prompts if name in counting and prompts[name] in texts[PROMPT]]
     several = set(draw(both, triples, f"{seed} {source.name}"))
     result = []
     for wording, names in draws.items():
         every = several if wording in (FIRST, PROMPT) else set[str]()
-        worded, parts = _worded(asked, texts, wording), []
+        worded, parts = _worded(all_triples, texts, wording), []
         for group, variants in ((every, VARIANTS), (_of_wording(draws, wording) - every, {REAL: real})):
-            if documents_of := [match for match in found if ids[match.triple] in group]:
+            if documents_of := [match for match in matches if ids[match.triple] in group]:
                 parts.append(steps(worded, documents_of, most, variants, seed))
         table = pd.concat(parts, ignore_index=True)
         table = table[table["twin"] == "target"].reset_index(drop=True)
         table = table.assign(named_in=[float(often[pair]) for pair in zip(table["pool"], table["target"], strict=True)])
-        result.append(_looked(source, asked, found, table, names, wording))
+        result.append(_searched(source, all_triples, matches, table, names, wording))
     return result
 
 
-def bare(probe: Probe, questions: int = 0, seed: int = 0) -> list[Looked]:
+def bare(probe: Probe, questions: int = 0, seed: int = 0) -> list[Searched]:
     """The prompts of a probe without documents, in each wording that it has, as contexts of nothing.
 
     Args:
@@ -92,14 +92,14 @@ def bare(probe: Probe, questions: int = 0, seed: int = 0) -> list[Looked]:
         As ``reworded``, with one step a question that changes nothing, in the variant ``BARE``; the subject stands for
         the document.
     """
-    asked = triples_of(probe)
-    own = asked[asked["triple_id"] == asked["prompt_id"].astype(str)]
+    triples = triples_of(probe)
+    by_prompt = triples[triples["triple_id"] == triples["prompt_id"].astype(str)]
     texts = rewordings(probe)
-    draws = _draws(own, own["triple_id"], texts, questions, seed)
+    draws = _draws(by_prompt, by_prompt["triple_id"], texts, questions, seed)
     result = []
     for wording, names in draws.items():
-        chosen = own["triple_id"].isin(_of_wording(draws, wording))
-        rows = _worded(own[chosen].reset_index(drop=True), texts, wording)
+        chosen = by_prompt["triple_id"].isin(_of_wording(draws, wording))
+        rows = _worded(by_prompt[chosen].reset_index(drop=True), texts, wording)
         nothing = pd.Series([[] for _ in rows.index])
         table = rows.assign(
             **{"doc_id": rows["subject"], "variant": BARE, "twin": "target", "step": 1, "last": True},
@@ -107,18 +107,18 @@ def bare(probe: Probe, questions: int = 0, seed: int = 0) -> list[Looked]:
             **{"present_correct": nothing, "present_incorrect": nothing, "order": [[1] for _ in rows.index]},
             **{"before": rows["text"], "centre_at": [(0, 0)] * len(rows), "added_at": [(0, 0)] * len(rows)},
         )
-        result.append(_looked(Source(probe.name, probe, []), asked, [], table, names, wording))
+        result.append(_searched(Source(probe.name, probe, []), triples, [], table, names, wording))
     return result
 
 
 def _draws(
-    asked: pd.DataFrame, names: Sequence[str], texts: Mapping[str, Mapping[str, str]], questions: int, seed: int
+    triples: pd.DataFrame, names: Sequence[str], texts: Mapping[str, Mapping[str, str]], questions: int, seed: int
 ) -> dict[str, list[str]]:
     """Wording -> the triples of its draw: the first that have it in one random order of all."""
     order = random.Random(seed).sample(list(names), len(names))
-    prompts = dict(zip(asked["triple_id"], asked["prompt_id"], strict=True))
+    prompts = dict(zip(triples["triple_id"], triples["prompt_id"], strict=True))
     having = {FIRST: order} | {w: [name for name in order if prompts[name] in texts[w]] for w in (PROMPT, NAME)}
-    return {wording: found[: questions or None] for wording, found in having.items() if found}
+    return {wording: drawn[: questions or None] for wording, drawn in having.items() if drawn}
 
 
 def _of_wording(draws: Mapping[str, Sequence[str]], wording: str) -> set[str]:
@@ -126,25 +126,25 @@ def _of_wording(draws: Mapping[str, Sequence[str]], wording: str) -> set[str]:
     return {name for key, names in draws.items() if wording in (FIRST, key) for name in names}
 
 
-def _worded(asked: pd.DataFrame, texts: Mapping[str, Mapping[str, str]], wording: str) -> pd.DataFrame:
+def _worded(triples: pd.DataFrame, texts: Mapping[str, Mapping[str, str]], wording: str) -> pd.DataFrame:
     """The triples with the texts of a wording, where they have it."""
-    other = asked["prompt_id"].map(texts.get(wording, {}))
-    return asked.assign(text=other.where(other.notna(), asked["text"]))
+    other = triples["prompt_id"].map(texts.get(wording, {}))
+    return triples.assign(text=other.where(other.notna(), triples["text"]))
 
 
-def _named_in(asked: pd.DataFrame, found: Sequence[Found]) -> dict[tuple[str, str], int]:
+def _named_in(triples: pd.DataFrame, matches: Sequence[Found]) -> dict[tuple[str, str], int]:
     """In how many documents an entity of a pool is named, of those found for a triple of the pool."""
-    pools, places = asked["pool"].tolist(), defaultdict[tuple[str, str], set[str]](set)
-    for match in found:
+    pools, places = triples["pool"].tolist(), defaultdict[tuple[str, str], set[str]](set)
+    for match in matches:
         for mention in match.mentions:
             places[pools[match.triple], mention.kind].add(match.document.doc_id)
     return {pair: len(documents) for pair, documents in places.items()}
 
 
-def _looked(
-    source: Source, asked: pd.DataFrame, found: list[Found], table: pd.DataFrame, drawn: Collection[str], wording: str
-) -> Looked:
+def _searched(
+    source: Source, triples: pd.DataFrame, matches: list[Found], table: pd.DataFrame, drawn: list[str], wording: str
+) -> Searched:
     marked = with_prompts(source.probe, table).assign(
         source=source.name, wording=wording, drawn=table["triple_id"].isin(drawn).tolist()
     )
-    return Looked(source.name, source.probe, asked, found, marked, pd.DataFrame(), {}, wording)
+    return Searched(source.name, source.probe, triples, matches, marked, pd.DataFrame(), {}, wording)

@@ -54,9 +54,9 @@ def compute():
     """Match the completions of the release, and of one's own models and files, with the words of the lexicon."""
     made = hurtfulness.tables(page, unidecode) if released else {}
     questions = ask.load(page, templates, models, completions, language)
-    found = ask.ask_all(page, models, completions, questions, k)
-    scored = ask.score_all(found, questions)
-    return made | {"own": hurtfulness.own(scored), "against": hurtfulness.against(scored)}
+    answers = ask.ask_all(page, models, completions, questions, k)
+    scored = ask.score_all(answers, questions)
+    return made | {"own": hurtfulness.run_rows(scored), "against": hurtfulness.against(scored)}
 
 
 tables = page.tables(compute, hurtfulness.CAPTIONS)
@@ -64,7 +64,7 @@ page.conclude(hurtfulness.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(text.hurtfulness_answer(tables))
-page.say(ask.lexicon_told(page))
+page.say(ask.lexicon_sentence(page))
 if page.demo and templates in ("auto", "demo"):
     page.say(hurtfulness.DEMO)
 elif len(tables["table1"]):

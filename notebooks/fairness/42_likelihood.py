@@ -51,9 +51,9 @@ def compute():
     """Match completions, and compare the shares of hurtful ones over ranges of ranks, on one draw of templates."""
     likelihood.contrast_weights(k)  # too few completions are refused before any model is asked
     questions = ask.load(page, templates, models, completions, language)
-    found = ask.ask_all(page, models, completions, questions, k)
+    answers = ask.ask_all(page, models, completions, questions, k)
     past = likelihood.released_scores(page) if released else {}
-    return likelihood.tables(past | ask.score_all(found, questions))
+    return likelihood.tables(past | ask.score_all(answers, questions))
 
 
 tables = page.tables(compute, likelihood.CAPTIONS)
@@ -61,7 +61,7 @@ page.conclude(likelihood.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(text.likelihood_answer(tables))
-page.say(ask.lexicon_told(page))
+page.say(ask.lexicon_sentence(page))
 ends = likelihood.ends(tables)
 page.figure(
     forest(

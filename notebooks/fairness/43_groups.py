@@ -51,8 +51,8 @@ def compute():
     if released:
         return groups.released_tables(page)
     questions = ask.load(page, templates, models, completions, language)
-    found = ask.ask_all(page, models, completions, questions, k)
-    return groups.tables(ask.score_all(found, questions), questions)
+    answers = ask.ask_all(page, models, completions, questions, k)
+    return groups.tables(ask.score_all(answers, questions), questions)
 
 
 tables = page.tables(compute, groups.CAPTIONS)
@@ -60,7 +60,7 @@ page.conclude(groups.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(text.groups_answer(tables))
-page.say(ask.lexicon_told(page))
+page.say(ask.lexicon_sentence(page))
 if page.demo:
     page.say(text.false_alarms(tables))
 dots = groups.dots(tables)

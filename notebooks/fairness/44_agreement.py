@@ -63,7 +63,7 @@ def compute():
 tables = page.tables(compute, agreement.CAPTIONS)
 page.conclude(agreement.conclusions(tables))
 page.answer(text.agreement_answer(tables, beside_paper=not page.demo))
-page.say(ask.lexicon_told(page))
+page.say(ask.lexicon_sentence(page))
 if len(curves := agreement.by_k(tables)):
     page.figure(
         agreement.figure4(tables),

@@ -59,7 +59,7 @@ def compute():
 tables = page.tables(compute, samples.CAPTIONS)
 page.conclude(samples.conclusions(tables))
 page.answer(text.samples_answer(tables, page.conclusions))
-page.say(ask.lexicon_told(page))
+page.say(ask.lexicon_sentence(page))
 words = samples.by_group(tables)
 page.figure(
     forest(words, "share", y="list", series="group", xlabel="of 1,000 completions", zero=False),

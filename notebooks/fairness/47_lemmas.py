@@ -67,7 +67,7 @@ page.table(
     fold=False,
 )
 
-page.say(text.own_names(tables))
+page.say(text.without_identity_words(tables))
 
 # %% [markdown]
 # ## The ranking without a word

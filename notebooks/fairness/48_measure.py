@@ -62,7 +62,7 @@ page.conclude(second.conclusions(tables))
 
 # %% tags=["hide-input"]
 page.answer(text.measure_answer(tables, measure))
-page.say(ask.lexicon_told(page))
+page.say(ask.lexicon_sentence(page))
 dots = second.dots(tables)
 page.figure(
     forest(dots, "score", zero=False, line=0, xlabel=f"mean score by {measure}, higher is worse"),

@@ -83,8 +83,8 @@ def released_run(page: Page) -> tuple[ask.Questions, dict[str, Completions], dic
 
 def families_of(models: Sequence[str], completions: Mapping[str, Completions]) -> dict[str, str]:
     """Model -> family: that of its card, or its own name where a file was given."""
-    known = {shown_name(name): about(name).family for name in models}
-    return {name: known.get(name, name) for name in next(iter(completions.values()))}
+    family_of = {shown_name(name): about(name).family for name in models}
+    return {name: family_of.get(name, name) for name in next(iter(completions.values()))}
 
 
 def tables(
@@ -119,7 +119,7 @@ def tables(
 
     def embed(texts: Sequence[Sequence[str]]) -> Iterator[npt.NDArray[np.float32]]:
         for start in range(0, len(texts), AT_ONCE):
-            yield from (a.result for a in page.ask([Embed(encoder, part) for part in texts[start : start + AT_ONCE]]))
+            yield from (a.result for a in page.ask([Embed(encoder, chunk) for chunk in texts[start : start + AT_ONCE]]))
 
     words, vectors, findings = list[Curves](), list[Curves](), list[Row]()
     for subset, templates in questions.sets.items():
@@ -311,11 +311,11 @@ def by_k(tables: Tables) -> pd.DataFrame:
         return rows
     rows = single(rows)
     low, estimate, high = (rows[f"similarity{end}"] for end in ("_low", "", "_high"))
-    found = pd.DataFrame({"set": rows["subset"], "family": rows["family"].replace(WITHIN, MEAN), "k": rows["k"]})
+    labels = pd.DataFrame({"set": rows["subset"], "family": rows["family"].replace(WITHIN, MEAN), "k": rows["k"]})
     if kind == FIRST:
-        return found.assign(measured="share of first words", estimate=estimate, low=low, high=high)
-    alike = found.assign(measured=f"cosine {SIMILARITY}", estimate=estimate, low=low, high=high)
-    apart_ = found.assign(measured=f"cosine {DISTANCE}", estimate=1 - estimate, low=1 - high, high=1 - low)
+        return labels.assign(measured="share of first words", estimate=estimate, low=low, high=high)
+    alike = labels.assign(measured=f"cosine {SIMILARITY}", estimate=estimate, low=low, high=high)
+    apart_ = labels.assign(measured=f"cosine {DISTANCE}", estimate=1 - estimate, low=1 - high, high=1 - low)
     return pd.concat([alike, apart_], ignore_index=True)
 
 
@@ -336,8 +336,8 @@ def figure4(tables: Tables) -> Figure:
         measured, subset = measures[place // len(sets)], sets[place % len(sets)]
         rows = pick(table, measured=measured, set=subset)
         for name in names:
-            one = pick(rows, family=name)
-            ax.plot(one["k"], one["estimate"], color=tint[name], linewidth=1, label=title(name))
+            curve = pick(rows, family=name)
+            ax.plot(curve["k"], curve["estimate"], color=tint[name], linewidth=1, label=title(name))
         mean = pick(rows, family=MEAN)
         ax.fill_between(mean["k"], mean["low"], mean["high"], color="black", alpha=0.15, linewidth=0)
         ax.plot(mean["k"], mean["estimate"], color="black", linewidth=2.4, label=MEAN)
@@ -394,12 +394,12 @@ def summary(tables: Tables, subset: str) -> pd.DataFrame:
     columns = {"words": pick(words, kind=FIRST, k=LOW), "words_settled": pick(words, kind=FIRST, k=settled(words))}
     if len(vectors):
         columns = {"first": pick(vectors, k=LOW), "settled": pick(vectors, k=settled(vectors))} | columns
-    known = columns["words"]["family"]
-    found = pd.DataFrame({"family": [name for name in known if AND not in name]})
+    families = columns["words"]["family"]
+    table = pd.DataFrame({"family": [name for name in families if AND not in name]})
     for name, rows in columns.items():
         ends = {f"similarity{end}": name + end for end in ("", "_low", "_high")}
-        found = found.merge(rows[["family", *ends]].rename(columns=ends), how="left", on="family")
-    return found
+        table = table.merge(rows[["family", *ends]].rename(columns=ends), how="left", on="family")
+    return table
 
 
 def headings(tables: Tables) -> dict[str, str]:

@@ -53,8 +53,8 @@ def model_figures(model: str, tables: Sequence[pd.DataFrame]) -> dict[str, objec
     table = pd.concat([rows.assign(subset=number) for number, rows in enumerate(tables)], ignore_index=True)
     templates = [str(unit) for unit in zip(table["subset"], table["prompt"], strict=True)]
     row: dict[str, object] = {"model": model, "templates": len(table), "hits": int(table["hits"].sum())}
-    for name, part, whole in (("empty_share", "empty", "hits"), ("digit_share", "digit", "completions")):
-        row |= spread(name, bootstrap_ci(table[[part, whole]].to_numpy(), templates, _ratio))
+    for name, count, total in (("empty_share", "empty", "hits"), ("digit_share", "digit", "completions")):
+        row |= spread(name, bootstrap_ci(table[[count, total]].to_numpy(), templates, _ratio))
     for name in ("words", "distinct", "first_words"):
         row[name] = table[name].sum() / (table["completions"].sum() if name == "words" else len(table))
     return row | {"space_share": table["space"].mean()}

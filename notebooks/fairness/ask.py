@@ -51,34 +51,34 @@ def lexicon(page: Page, language: str = ENGLISH) -> pd.DataFrame:
         ProbeError: the lexicon is not at hand, or has no such level or category.
     """
     levels, categories = _choice(page)
-    if own := page.parameters.get("lexicon"):
+    if file := page.parameters.get("lexicon"):
         if set(levels) != {CONSERVATIVE} or categories:
-            raise ProbekitError(f"levels and categories are of HurtLex: with lexicon={own!r} leave them out")
-        return read_lexicon(Path(own))
+            raise ProbekitError(f"levels and categories are of HurtLex: with lexicon={file!r} leave them out")
+        return read_lexicon(Path(file))
     return hurtlex(language.upper(), levels=levels, categories=categories or None)
 
 
 def other_lexicon(page: Page) -> str:
     """One's own lexicon, or levels and categories, in words where they are not the paper's, else nothing."""
     levels, categories = _choice(page)
-    if own := page.parameters.get("lexicon"):
-        return f"words of {shown_file(own)}"
+    if file := page.parameters.get("lexicon"):
+        return f"words of {shown_file(file)}"
     parts = [] if set(levels) == {CONSERVATIVE} else [" and ".join(levels)]
     return ", ".join(parts + ([f"categories {', '.join(categories)}"] if categories else []))
 
 
 def as_the_paper(page: Page) -> bool:
     """Whether a run asked the paper's templates and counted by its lexicon, so that scores stand on one scale."""
-    asked = page.parameters
+    given = page.parameters
     return (
         not page.demo
         and not other_lexicon(page)
-        and asked["language"] == ENGLISH
-        and asked["templates"] in (REAL, AUTO)
+        and given["language"] == ENGLISH
+        and given["templates"] in (REAL, AUTO)
     )
 
 
-def lexicon_told(page: Page) -> Markup:
+def lexicon_sentence(page: Page) -> Markup:
     """That a run counts by another lexicon than the paper, if it does."""
     if not (other := other_lexicon(page)):
         return Markup()
@@ -105,12 +105,12 @@ def load(
         ProbekitError: another name, or a choice of words where there is none; ProbeError: the real data is not at hand.
     """
     other = other_lexicon(page)
-    own = page.parameters.get("lexicon")
+    file = page.parameters.get("lexicon")
     sets = template_sets(templates, models, files, language)
     if set(sets) == {DEMO}:
-        if other and not own:
+        if other and not file:
             raise ProbekitError(f"the demo world has no HurtLex, so no {other}: give templates={REAL!r}")
-        questions = Questions(DEMO, sets, lexicon(page)["lemma"].tolist() if own else demo_lexicon())
+        questions = Questions(DEMO, sets, lexicon(page)["lemma"].tolist() if file else demo_lexicon())
     else:
         words = lexicon(page, language)
         kinds = {str(name): rows["lemma"].tolist() for name, rows in words.groupby("category") if name}
@@ -173,13 +173,13 @@ def sets_of(given: Mapping[str, Any]) -> dict[str, pd.DataFrame]:
 
 def completed(answers: Sequence[Answer[Complete]], sets: Mapping[str, pd.DataFrame]) -> dict[str, dict[str, Rows]]:
     """Set of templates -> model -> per template, its completions, most likely first."""
-    found: dict[str, dict[str, Rows]] = {subset: {} for subset in sets}
+    completions: dict[str, dict[str, Rows]] = {subset: {} for subset in sets}
     subset_of = {tuple(table["text"]): subset for subset, table in sets.items()}
     for answer in answers:
         texts, k = answer.result["completion"].tolist(), answer.question.k
         rows = [texts[start : start + k] for start in range(0, len(texts), k)]
-        found[subset_of[tuple(answer.question.prompts)]][answer.name] = rows
-    return found
+        completions[subset_of[tuple(answer.question.prompts)]][answer.name] = rows
+    return completions
 
 
 def ask_all(
@@ -196,7 +196,7 @@ def ask_all(
     Raises:
         ProbekitError: a file that does not complete each template once, or with fewer completions than k.
     """
-    found = completed(page.ask(completing(models, questions.sets, k)), questions.sets)
+    completions = completed(page.ask(completing(models, questions.sets, k)), questions.sets)
     for file in files:
         said = read_completions(Path(file))
         if len(said.texts[0]) < k:
@@ -204,17 +204,17 @@ def ask_all(
         name = shown_file(file)
         page.read(f"completions {name}", digest(canonical(said.texts)), len(said.texts))
         for subset, rows in aligned(file, said, questions).items():
-            found[subset][name] = [list(said.texts[row][:k]) for row in rows]
-    for subset, by_model in found.items():
+            completions[subset][name] = [list(said.texts[row][:k]) for row in rows]
+    for subset, by_model in completions.items():
         for model, answers in by_model.items():
-            page.prompts.add("completions", _told(subset, model, answers, questions))
-    return found
+            page.prompts.add("completions", _outcome_rows(subset, model, answers, questions))
+    return completions
 
 
-def _told(subset: str, model: str, answers: Rows, questions: Questions) -> pd.DataFrame:
+def _outcome_rows(subset: str, model: str, answers: Rows, questions: Questions) -> pd.DataFrame:
     """What one model completed of a set of templates, by the names of ``probekit.report.outcomes``."""
     table = questions.sets[subset].reset_index(drop=True)
-    about = {
+    columns = {
         "model": model,
         "probe": subset,
         "prompt_id": table.get("template_id", table.index.to_series()).astype(str),
@@ -223,7 +223,7 @@ def _told(subset: str, model: str, answers: Rows, questions: Questions) -> pd.Da
         "answers": answers,
         "hurtful": hurtful(answers, questions.lexicon, RULES["audited"]).tolist(),
     }
-    return pd.DataFrame(about)
+    return pd.DataFrame(columns)
 
 
 def aligned(file: str, said: Completions, questions: Questions) -> dict[str, list[int]]:
@@ -235,15 +235,15 @@ def aligned(file: str, said: Completions, questions: Questions) -> dict[str, lis
     Raises:
         ProbekitError: another number of lines than templates, or a template without a line.
     """
-    wanted = sum(map(len, questions.sets.values()))
-    if len(said.ids) != wanted:
-        raise ProbekitError(f"{file} has {len(said.ids)} lines, but there are {wanted} templates: complete each once")
-    known = {one for table in questions.sets.values() if "template_id" in table for one in table["template_id"]}
-    by_id = bool(known) and set(said.ids) <= known
+    total = sum(map(len, questions.sets.values()))
+    if len(said.ids) != total:
+        raise ProbekitError(f"{file} has {len(said.ids)} lines, but there are {total} templates: complete each once")
+    ids = {name for table in questions.sets.values() if "template_id" in table for name in table["template_id"]}
+    by_id = bool(ids) and set(said.ids) <= ids
     lines: dict[str, list[int]] = {}
     for row, key in enumerate(said.ids if by_id else map(bare, said.prompts)):
         lines.setdefault(key, []).append(row)
-    found: dict[str, list[int]] = {}
+    matched: dict[str, list[int]] = {}
     for subset, table in questions.sets.items():
         for template, key in zip(
             table["text"], table["template_id"] if by_id else map(bare, table["text"]), strict=True
@@ -253,8 +253,8 @@ def aligned(file: str, said: Completions, questions: Questions) -> dict[str, lis
                 raise ProbekitError(
                     f"{file} has no line, or too few, for {how}: complete each template of {subset} once"
                 )
-            found.setdefault(subset, []).append(lines[key].pop(0))
-    return found
+            matched.setdefault(subset, []).append(lines[key].pop(0))
+    return matched
 
 
 def bare(prompt: str) -> str:
@@ -273,10 +273,10 @@ def score_all(completions: Mapping[str, Mapping[str, Rows]], questions: Question
     Returns:
         Model -> its scores, one of each set of templates.
     """
-    found: dict[str, list[Scored]] = {}
+    scores: dict[str, list[Scored]] = {}
     for subset, by_model in completions.items():
         prompts, people = (questions.sets[subset][column].tolist() for column in ("text", "identity"))
         for model, rows in by_model.items():
             matched = score(model, subset, prompts, rows, questions.lexicon, variants=PLAIN, identities=people)
-            found.setdefault(model, []).append(matched)
-    return found
+            scores.setdefault(model, []).append(matched)
+    return scores

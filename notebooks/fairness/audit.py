@@ -85,7 +85,7 @@ def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
     most, least = shared[random]["overlap"].max(), shared[~random]["overlap"].min()
     spaced, spaces = inside[inside["space_share"] > 0], pick(tables["spaces"], rules="audited")
     space_changes = sorted(spaces["change"], key=abs)
-    facts, found = facts_of(tables, BINARY), pick(tables["facts"], subset=BINARY).set_index("what", drop=False)
+    facts, rows = facts_of(tables, BINARY), pick(tables["facts"], subset=BINARY).set_index("what", drop=False)
     repeated = pick(tables["facts"], what="repeated templates", subset=list(SUBSETS)).set_index("subset", drop=False)
     repeats = [
         f"{int(n)} of {facts_of(tables, name)['templates']} in {title(name)}" for name, n in repeated["value"].items()
@@ -130,7 +130,7 @@ def flaws(tables: Tables, similarities: pd.DataFrame) -> list[Flaw]:
             "Figure 3 sorts a template into a group if an identity word stands anywhere in its letters.",
             f"“he” is found in {facts[ANYWHERE]} of {facts['templates']} templates; it is the identity of "
             f"{facts[AS_IDENTITY]}.",
-            [_rows("{what}", found.loc[[ANYWHERE, AS_IDENTITY, "templates", SEVERAL]], "value")],
+            [_rows("{what}", rows.loc[[ANYWHERE, AS_IDENTITY, "templates", SEVERAL]], "value")],
         ),
         Flaw(
             "One word against ten tokens",
@@ -208,7 +208,7 @@ def _switch(tables: Tables, rules: str) -> list[pd.DataFrame]:
 
 def flaw_numbers(flaws: Sequence[Flaw]) -> pd.DataFrame:
     """The numbers of all flaws: ``flaw, measured, estimate, low, high``, the ends nan without an interval."""
-    rows = pd.concat([part.assign(flaw=flaw.name) for flaw in flaws for part in flaw.numbers], ignore_index=True)
+    rows = pd.concat([table.assign(flaw=flaw.name) for flaw in flaws for table in flaw.numbers], ignore_index=True)
     return rows[["flaw", "measured", "estimate", "low", "high"]]
 
 
@@ -237,7 +237,7 @@ def standing(tables: Tables) -> pd.DataFrame:
         ``claim, statement`` (of the ledger), how many of its comparisons agree, contradict and are undecided by the
         paper's rules (``paper``) and by the audited ones (``audited``), and ``standing``, both in a few words.
     """
-    return _standing(pick(concluded(conclusions(tables)), claim=list(COMPARED)), {one.id: one for one in load_claims()})
+    return _standing(pick(concluded(conclusions(tables)), claim=list(COMPARED)), {c.id: c for c in load_claims()})
 
 
 @per("claim")

@@ -162,7 +162,7 @@ def texts_of(
     smaller one's answers."""
     texts = templates["text"].tolist()
     return [
-        [one for said in completions.values() for one in write(texts[row], [said[row][k - 1] for k in ks])]
+        [text for said in completions.values() for text in write(texts[row], [said[row][k - 1] for k in ks])]
         for row in rows
     ]
 
@@ -179,10 +179,10 @@ def measured(vectors: npt.NDArray[np.float32], families: Sequence[str]) -> dict[
         ``A and B``, the pairs of one model of each, and ``TOGETHER`` all pairs of models (the paper's Figure 5).
     """
     groups = {name: [i for i, family in enumerate(families) if family == name] for name in dict.fromkeys(families)}
-    found = {(name, RANK): agreement_at_rank(vectors[rows]) for name, rows in groups.items() if len(rows) > 1}
+    values = {(name, RANK): agreement_at_rank(vectors[rows]) for name, rows in groups.items() if len(rows) > 1}
     for first, second in combinations(groups, 2):
-        found[first + AND + second, RANK] = agreement_across(vectors[groups[first]], vectors[groups[second]])
-    return found | ({(TOGETHER, RANK): agreement_at_rank(vectors)} if len(families) > 1 else {})
+        values[first + AND + second, RANK] = agreement_across(vectors[groups[first]], vectors[groups[second]])
+    return values | ({(TOGETHER, RANK): agreement_at_rank(vectors)} if len(families) > 1 else {})
 
 
 def by_words(
@@ -209,11 +209,11 @@ def by_words(
         }
         pairs: dict[str, list[Array]] = {}
         for first, second in combinations(texts, 2):
-            one, other = families[first], families[second]
+            family, other = families[first], families[second]
             shared = [shared_at_k(a, b)[places] for a, b in zip(texts[first], texts[second], strict=True)]
-            for name in (one if one == other else one + AND + other, TOGETHER):
+            for name in (family if family == other else family + AND + other, TOGETHER):
                 pairs.setdefault(name, []).append(np.array(shared))
-        values |= {(name, kind): np.mean(found, axis=0) for name, found in pairs.items()}
+        values |= {(name, kind): np.mean(overlaps, axis=0) for name, overlaps in pairs.items()}
     return _curves(subset, templates, values, ks, rows)
 
 
@@ -226,11 +226,11 @@ def oddness(curves: Mapping[str, Array]) -> dict[str, Array]:
     A shape is a curve less its mean over ranks; a distance is the root of the mean squared difference.
     """
     shapes = {name: curve - curve.mean(-1, keepdims=True) for name, curve in curves.items()}
-    found = {}
+    distances = {}
     for name, shape in shapes.items():
         others = np.mean([other for n, other in shapes.items() if n != name], axis=0)
-        found[name] = np.sqrt(((shape - others) ** 2).mean(-1))
-    return found
+        distances[name] = np.sqrt(((shape - others) ** 2).mean(-1))
+    return distances
 
 
 # ---- from curves to tables -------------------------------------------------------------------------------------------
@@ -274,9 +274,9 @@ def _by_rank(
     draws = curves.draws(values, chosen)
     counted = np.ones(len(values), dtype=bool) if chosen is None else chosen
     clusters = effective_units([unit for unit, here in zip(curves.units, counted, strict=True) if here])
-    about = {"subset": curves.subset, **labels, "templates": int(counted.sum())}
+    common = {"subset": curves.subset, **labels, "templates": int(counted.sum())}
     return [
-        {**about, "k": k, **spread("similarity", Drawn(mean, draws[:, place], clusters))}
+        {**common, "k": k, **spread("similarity", Drawn(mean, draws[:, place], clusters))}
         for place, (k, mean) in enumerate(zip(curves.ks, values[counted].mean(0), strict=True))
     ]
 

@@ -135,7 +135,7 @@ def compare(scored: Scored, rules: str, templates: pd.DataFrame, groups: Mapping
 
 def draw_groups(groups: Mapping[Any, Sequence[Part]], units: Units) -> dict[Any, Drawn]:
     """Means of every group, all on the same draws of identities crossed with predicates."""
-    drawn = iter(drawn_means([part for parts in groups.values() for part in parts], units))
+    drawn = iter(drawn_means([pair for parts in groups.values() for pair in parts], units))
     means = {}
     for name, parts in groups.items():
         members = [next(drawn) for _ in parts]
@@ -301,8 +301,8 @@ def whole(table: pd.DataFrame) -> pd.DataFrame:
 def alike(curves: pd.DataFrame, way: str) -> pd.Series:
     """Correlation over ranks of the curves of both groups, for every model."""
     values = {}
-    for labels, part in by(pick(curves, comparison=way), ["model"]):
-        by_k = part.set_index("group").filter(regex=r"^k\d+$").astype(float)
+    for labels, group in by(pick(curves, comparison=way), ["model"]):
+        by_k = group.set_index("group").filter(regex=r"^k\d+$").astype(float)
         if set(SIDES[way]) <= set(by_k.index):
             first, second = (by_k.loc[side].to_numpy() for side in SIDES[way])
             flat = min(first.std(), second.std()) == 0

@@ -69,9 +69,9 @@ def overview(models: Mapping[str, Sequence[Scored]], means: Means) -> pd.DataFra
     """
     rows = []
     for rules, drawn in means.items():
-        places = Drawn(ranks(drawn.estimate).astype(float), ranks(drawn.draws).astype(float), drawn.units)
+        places = Drawn(model_ranks(drawn.estimate).astype(float), model_ranks(drawn.draws).astype(float), drawn.units)
         for column, (name, sets) in enumerate(models.items()):
-            counted = [one.counted(rules) for one in sets]
+            counted = [score.counted(rules) for score in sets]
             row = {"model": name, "rules": rules, "templates": sum(map(len, counted)), "ranks": counted[0].shape[1]}
             row |= summary([honest(hits) for hits in counted]) | ends(drawn.draws[:, column], drawn.units)
             if not row["mean"] and drawn.units >= FEWEST:  # draws of nothing say nothing
@@ -93,21 +93,21 @@ def mean_scores(models: Mapping[str, Sequence[Scored]], samples: int = SAMPLES, 
     variants = list(next(iter(models.values()))[0].hits)
     parts = []
     for place, one_set in enumerate(zip(*models.values(), strict=True)):
-        codes = [pd.factorize(pd.Series(one.prompts))[0] for one in one_set]
+        codes = [pd.factorize(pd.Series(score.prompts))[0] for score in one_set]
         if any(len(code) != len(codes[0]) or (code != codes[0]).any() for code in codes):
             raise ValueError(f"the models were not asked the same templates of {one_set[0].subset}")
-        values = np.column_stack([one.hits[v].mean(1) for v in variants for one in one_set])
-        included = np.column_stack([one.rows(v) for v in variants for one in one_set])
+        values = np.column_stack([score.hits[v].mean(1) for v in variants for score in one_set])
+        included = np.column_stack([score.rows(v) for v in variants for score in one_set])
         parts.append(crossed_means(values, one_set[0].units, included, samples, (seed, place)))
-    units = min(effective_units(one.units) for sets in models.values() for one in sets)
+    units = min(effective_units(score.units) for sets in models.values() for score in sets)
     means = {}
     for rules, draws in zip(variants, np.split(np.mean(parts, axis=0), len(variants), axis=1), strict=True):
-        scores = [summary([honest(one.counted(rules)) for one in sets])["mean"] for sets in models.values()]
+        scores = [summary([honest(score.counted(rules)) for score in sets])["mean"] for sets in models.values()]
         means[rules] = Drawn(np.array(scores), draws, units)
     return means
 
 
-def ranks(means: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def model_ranks(means: npt.ArrayLike) -> npt.NDArray[np.int64]:
     """Places along the last axis, 1 for the highest mean; equal means share the better place."""
     values = np.asarray(means, dtype=float)
     return 1 + (values[..., None, :] > values[..., :, None]).sum(-1)
@@ -125,7 +125,7 @@ def effects(models: Sequence[str], means: Means) -> tuple[pd.DataFrame, pd.DataF
     for rules, drawn in means.items():
         if rules == "paper":
             continue
-        change, rise = drawn.minus(base), ranks(base.estimate) - ranks(drawn.estimate)
+        change, rise = drawn.minus(base), model_ranks(base.estimate) - model_ranks(drawn.estimate)
         for column, model in enumerate(models):
             row = {"rules": rules, "model": model, **single(change, column).row("change")}
             rows.append(row | {"rank_change": int(rise[column])})
@@ -139,7 +139,7 @@ def effects(models: Sequence[str], means: Means) -> tuple[pd.DataFrame, pd.DataF
 # ---- the tables of the run -------------------------------------------------------------------------------------------
 
 
-def own(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
+def run_rows(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
     """The rows of Table 1 for models of one's own; empty without any."""
     return overview(scored, mean_scores(scored)) if scored else pd.DataFrame()
 
@@ -179,7 +179,7 @@ def tables(page: Page, transliterations: Sequence[str]) -> dict[str, pd.DataFram
     whole = {name: sets for name, sets in scored.items() if len(sets) == len(SUBSETS) and name not in inside}
     spaced = {name.removesuffix(SPACE) for name in whole if name.endswith(SPACE)}
     others = {
-        name: [replace(one, hits={rules: one.hits[rules] for rules in MAIN}) for one in scored[name]]
+        name: [replace(score, hits={rules: score.hits[rules] for rules in MAIN}) for score in scored[name]]
         for name in [*whole, *(name for name in inside if name in spaced)]
     }
     means, of_others = mean_scores(inside), mean_scores(others)
@@ -211,11 +211,11 @@ def tables(page: Page, transliterations: Sequence[str]) -> dict[str, pd.DataFram
 def counts(scored: Mapping[str, Sequence[Scored]]) -> pd.DataFrame:
     """Templates whose k-th completion is hurtful: ``model, subset, rules, templates, k1, k2, ...``."""
     rows = []
-    for one in (one for sets in scored.values() for one in sets):
-        for rules in one.hits:
-            hits = one.counted(rules)
+    for score in (score for sets in scored.values() for score in sets):
+        for rules in score.hits:
+            hits = score.counted(rules)
             by_k = {f"k{k}": int(n) for k, n in enumerate(hits.sum(0), start=1)}
-            rows.append({"model": one.model, "subset": one.subset, "rules": rules, "templates": len(hits)} | by_k)
+            rows.append({"model": score.model, "subset": score.subset, "rules": rules, "templates": len(hits)} | by_k)
     return pd.DataFrame(rows)
 
 
@@ -227,7 +227,7 @@ def directions(models: Mapping[str, Sequence[Scored]], means: Means) -> pd.DataF
     """
     rows = []
     for rules in MAIN:
-        scores = np.array([np.mean([honest(one.counted(rules)).mean() for one in sets]) for sets in models.values()])
+        scores = np.array([np.mean([honest(s.counted(rules)).mean() for s in sets]) for sets in models.values()])
         for claim, first, second, measure in paper.comparisons(list(models)):
             labels = {"claim": claim, "rules": rules, "first": first, "second": second}
             rows.append({**labels, **Drawn(measure(scores), measure(means[rules].draws), means[rules].units).row()})

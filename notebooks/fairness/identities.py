@@ -138,13 +138,13 @@ def identity_words(templates: pd.DataFrame, prompts: Sequence[str]) -> pd.DataFr
         {word: group for group, words in groups.items() for word in words.split()}
         for groups in (PAPER_GENDER, PAPER_AGE)
     )
-    looked = by_substring(prompts, list(dict.fromkeys([*gender, *age])))
-    known = sorted({*words, *looked})
+    hits = by_substring(prompts, list(dict.fromkeys([*gender, *age])))
+    names = sorted({*words, *hits})
     columns = {
-        "templates": [int((words == name).sum()) for name in known],
-        "category": [tags.get(name, "") for name in known],
-        "age": [AGE.get(name, UNTOLD) for name in known],
-        "found": [int(looked[name].sum()) if name in looked else 0 for name in known],
+        "templates": [int((words == name).sum()) for name in names],
+        "category": [tags.get(name, "") for name in names],
+        "age": [AGE.get(name, UNTOLD) for name in names],
+        "found": [int(hits[name].sum()) if name in hits else 0 for name in names],
     }
-    paper = {"paper_gender": [gender.get(n, "") for n in known], "paper_age": [age.get(n, "") for n in known]}
-    return pd.DataFrame({"word": known, **columns, **paper})
+    paper = {"paper_gender": [gender.get(n, "") for n in names], "paper_age": [age.get(n, "") for n in names]}
+    return pd.DataFrame({"word": names, **columns, **paper})

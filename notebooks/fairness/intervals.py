@@ -26,11 +26,11 @@ def drawn_means(parts: Sequence[Part], units: Units, seed: int = 0) -> list[Draw
         seed: of the draw; the same for all that are to be compared.
     """
     values = np.hstack([values for values, _ in parts])
-    included = np.hstack([np.repeat(counted[:, None], part.shape[1], axis=1) for part, counted in parts])
+    included = np.hstack([np.repeat(counted[:, None], table.shape[1], axis=1) for table, counted in parts])
     draws = np.split(crossed_means(values, units, included, SAMPLES, seed), len(parts), axis=1)
     return [
-        Drawn(part[counted].mean(0), drawn, effective_units([units[row] for row in np.flatnonzero(counted).tolist()]))
-        for (part, counted), drawn in zip(parts, draws, strict=True)
+        Drawn(table[counted].mean(0), drawn, effective_units([units[row] for row in np.flatnonzero(counted).tolist()]))
+        for (table, counted), drawn in zip(parts, draws, strict=True)
     ]
 
 
@@ -49,9 +49,9 @@ def minus(first: Drawn, second: Drawn) -> Drawn:
 
 def mean_of(parts: Sequence[Drawn]) -> Drawn:
     """The unweighted mean of several; parts of the same templates must have been drawn with one seed."""
-    estimate = np.mean([part.estimate for part in parts], axis=0)
-    draws = np.sum([part.draws for part in parts], axis=0) / len(parts)
-    return Drawn(estimate, draws, min(part.units for part in parts))
+    estimate = np.mean([drawn.estimate for drawn in parts], axis=0)
+    draws = np.sum([drawn.draws for drawn in parts], axis=0) / len(parts)
+    return Drawn(estimate, draws, min(drawn.units for drawn in parts))
 
 
 def ends(draws: npt.ArrayLike, units: Any, name: str = "") -> dict[str, float]:

@@ -25,7 +25,7 @@ from probekit.report.tables import by, pick
 
 from notebooks.fairness import ask, identities, paper
 from notebooks.fairness.groups import pair_units
-from notebooks.fairness.hurtfulness import ranks
+from notebooks.fairness.hurtfulness import model_ranks
 from notebooks.fairness.intervals import drawn_mean, drawn_means, ends, mean_of, minus
 from notebooks.fairness.matching import BINARY, END, QUEER, UNTRAINED, Mask, Tables, units_of
 from notebooks.fairness.words import CATEGORIES
@@ -122,9 +122,9 @@ class Patterns:
     def of(self, text: str) -> int:
         """The number of the set of lemmas in a completion."""
         if text not in self._texts:
-            parts = text.translate(SPACES).split()
-            parts = parts if text.isascii() else [self.transliterate(part) for part in parts]
-            lemmas = frozenset(self.words[part] for part in parts if part in self.words)
+            tokens = text.translate(SPACES).split()
+            tokens = tokens if text.isascii() else [self.transliterate(token) for token in tokens]
+            lemmas = frozenset(self.words[token] for token in tokens if token in self.words)
             self._texts[text] = self.numbers.setdefault(lemmas, len(self.numbers))
         return self._texts[text]
 
@@ -213,7 +213,7 @@ def common(held: Sequence[Held], patterns: Patterns, kinds: Mapping[str, set[str
 def _by_pattern(held: Sequence[Held], patterns: Patterns) -> pd.DataFrame:
     """How many completions hold each pattern: a row a pattern, a column a model."""
     size = len(patterns.numbers)
-    counts = {(one.model, one.subset): np.bincount(one.places.ravel(), minlength=size) for one in held}
+    counts = {(entry.model, entry.subset): np.bincount(entry.places.ravel(), minlength=size) for entry in held}
     return pd.DataFrame(counts).T.groupby(level=0, sort=False).sum().T
 
 
@@ -269,8 +269,8 @@ def compared(
         ranking by all words), ``moved`` (models whose rank changes), ``first`` (the highest), ``score`` (mean over
         models).
     """
-    models = list(dict.fromkeys(one.model for one in held))
-    by_set = {subset: np.stack([one.places for one in held if one.subset == subset]) for subset in sets}
+    models = list(dict.fromkeys(entry.model for entry in held))
+    by_set = {subset: np.stack([entry.places for entry in held if entry.subset == subset]) for subset in sets}
     rows, orders = [], []
     base = None
     for (how, words), lemmas in choices.items():
@@ -278,8 +278,8 @@ def compared(
         hits = {subset: hit[places] for subset, places in by_set.items()}
         for contrast, drawn in contrasts(hits, sets).items():
             mean, units = drawn.draws.mean(1), drawn.units
-            own = [interval(column, units) for column in drawn.draws.T]
-            signs = [direction(low, high) for low, high, _ in own]
+            intervals = [interval(column, units) for column in drawn.draws.T]
+            signs = [direction(low, high) for low, high, _ in intervals]
             row = {"counted": how, "words": words, "contrast": contrast, "estimate": drawn.estimate.mean()}
             row |= ends(mean, units) | {"p": two_sided(mean, units), "models": len(models)}
             rows.append(row | {"above": signs.count("agrees"), "below": signs.count("contradicts")})
@@ -289,7 +289,7 @@ def compared(
         left_out = sum(int(out[places].sum()) for places in by_set.values())
         share = left_out / max(1, sum(int((places > 0).sum()) for places in by_set.values()))
         order = {"counted": how, "words": words, "share": share, "tau": kendall_tau(means, base).statistic}
-        order |= {"moved": int((ranks(means) != ranks(base)).sum()), "first": models[int(means.argmax())]}
+        order |= {"moved": int((model_ranks(means) != model_ranks(base)).sum()), "first": models[int(means.argmax())]}
         orders.append(order | {"score": float(means.mean())})
     return pd.DataFrame(rows), pd.DataFrame(orders)
 
@@ -359,8 +359,8 @@ def carried(tables: Tables) -> pd.DataFrame:
         line = {"Compared": CONTRASTS[labels["contrast"]], "All words": _cell(whole)}
         out = pick(rows, counted=WITHOUT)
         kinds, several = out["words"].str.startswith("category "), out["words"].str.contains(" and ")
-        for heading, part in (("One lemma left out", out[~kinds & ~several]), ("One category left out", out[kinds])):
-            most = part.loc[(part["estimate"] - whole["estimate"]).abs().idxmax()]
+        for heading, group in (("One lemma left out", out[~kinds & ~several]), ("One category left out", out[kinds])):
+            most = group.loc[(group["estimate"] - whole["estimate"]).abs().idxmax()]
             line[heading] = f"without {named(most['words'])}: {_cell(most)}"
         line["HurtLex's inclusive words too"] = _cell(pick(rows, counted=WITH).iloc[0])
         shown.append(line)

@@ -134,8 +134,8 @@ def tables(scored: Mapping[str, Sequence[Scored]]) -> dict[str, pd.DataFrame]:
     drawn: dict[tuple[str, str, str], Drawn] = {}
     for name, sets in scored.items():
         for rules in sets[0].hits:
-            parts = [draw(one, rules, {**share, **contrast}, seed) for seed, one in enumerate(sets)]
-            drawn |= {(name, one.subset, rules): part for one, part in zip(sets, parts, strict=True)}
+            parts = [draw(score, rules, {**share, **contrast}, seed) for seed, score in enumerate(sets)]
+            drawn |= {(name, score.subset, rules): means for score, means in zip(sets, parts, strict=True)}
             if len(sets) > 1:
                 drawn[name, BOTH, rules] = mean_of(parts)
     lines = contrasts(drawn, {name: column for column, name in enumerate(contrast, len(share))})

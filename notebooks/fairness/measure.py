@@ -149,7 +149,7 @@ def tables(questions: ask.Questions, completions: Completions, measure: Measure,
         without pairs of identities).
     """
     parts = [_of_set(subset, questions, said, measure, top) for subset, said in completions.items()]
-    return {name: pd.concat([part[name] for part in parts], ignore_index=True) for name in CAPTIONS}
+    return {name: pd.concat([of_set[name] for of_set in parts], ignore_index=True) for name in CAPTIONS}
 
 
 def _of_set(

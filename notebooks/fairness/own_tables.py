@@ -124,14 +124,14 @@ def correlations(table: pd.DataFrame) -> pd.DataFrame:
     models of one family, how many agree in order less how many do not, over all; nan without any)."""
     rows = []
     for name, (first, second) in COMPARED.items():
-        part = table[table[first].notna() & table[second].notna()].reset_index(drop=True)
-        x, y = part[first].to_numpy(dtype=float), part[second].to_numpy(dtype=float)
-        families = part["family"].tolist()
+        both = table[table[first].notna() & table[second].notna()].reset_index(drop=True)
+        x, y = both[first].to_numpy(dtype=float), both[second].to_numpy(dtype=float)
+        families = both["family"].tolist()
         taus = ends([tau(x[drawn], y[drawn]) for drawn in by_family(families)], families, "tau")
-        pairs = [pair for group in part.groupby("family").groups.values() for pair in combinations(list(group), 2)]
+        pairs = [pair for group in both.groupby("family").groups.values() for pair in combinations(list(group), 2)]
         signs = [np.sign((x[a] - x[b]) * (y[a] - y[b])) for a, b in pairs]
         within = float(np.mean(signs)) if any(signs) else float("nan")
-        rows.append({"compared": name, "models": len(part), "tau": tau(x, y), **taus, "within": within})
+        rows.append({"compared": name, "models": len(both), "tau": tau(x, y), **taus, "within": within})
     return pd.DataFrame(rows)
 
 

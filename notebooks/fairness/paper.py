@@ -313,7 +313,7 @@ check("004-03c")(
 def lower_percentiles() -> Finding:
     """Is the lowest percentile that is printed, q1, above zero for every model of the three families?"""
     q1, leads = table1()["q1"], table1()["family"].isin(LEADERS)
-    ends = [f"{show(part.min())} to {show(part.max())}" for part in (q1[leads], q1[~leads])]
+    ends = [f"{show(group.min())} to {show(group.max())}" for group in (q1[leads], q1[~leads])]
     text = f"In Table 1 the first percentile of their models is {ends[0]}, that of the others {ends[1]}."
     return status(bool((q1[leads] > 0).all())), text
 

@@ -80,16 +80,16 @@ def _plots(cells: Sequence[Mapping[str, Any]], call: str) -> Iterator[dict[str, 
 
 def _lines(references: Sequence[Mapping[str, Any]]) -> dict[str, Array]:
     """The lines of one plot by the label of their legend, or else by their dashes."""
-    known = {one["id"]: one["attributes"] for one in references}
-    items = [one["attributes"] for one in references if one["type"] == "LegendItem"]
+    attributes = {reference["id"]: reference["attributes"] for reference in references}
+    items = [reference["attributes"] for reference in references if reference["type"] == "LegendItem"]
     labels = {line["id"]: FAMILIES[item["label"]["value"]] for item in items for line in item["renderers"]}
     curves = {}
-    for one in references:
-        if one["type"] == "GlyphRenderer":
-            line = one["attributes"]
-            held = known[line["data_source"]["id"]]["data"]["y"]
+    for reference in references:
+        if reference["type"] == "GlyphRenderer":
+            line = reference["attributes"]
+            held = attributes[line["data_source"]["id"]]["data"]["y"]
             values = np.frombuffer(base64.b64decode(held["__ndarray__"]), dtype=held["dtype"])
-            name = labels.get(one["id"]) or DASHES[tuple(known[line["glyph"]["id"]].get("line_dash", ()))]
+            name = labels.get(reference["id"]) or DASHES[tuple(attributes[line["glyph"]["id"]].get("line_dash", ()))]
             curves[name] = np.asarray(values, dtype=float)
     return curves
 
@@ -131,17 +131,17 @@ def beside(embed: Embedding, sets: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
         return pd.DataFrame()
     models = [model for model in released_models().values() if model.family in FAMILIES.values()]
     families = {model.name: model.family for model in models}
-    found: dict[tuple[str, str, str], Array] = {}
+    similarities: dict[tuple[str, str, str], Array] = {}
     for subset in SUBSETS:
         said = {model.name: released_completions(model.name, subset).texts for model in models}
         values = by_vectors(embed, subset, sets[subset], said, families, RANKS, behind).values
-        found |= {("Figure 4", subset, family): values[family, RANK] for family in FAMILIES.values()}
+        similarities |= {("Figure 4", subset, family): values[family, RANK] for family in FAMILIES.values()}
         if subset == SUBSETS[0]:
             for group, rows in first_of_each(sets[subset], len(models)).items():
-                found["Figure 5", subset, group] = values[TOGETHER, RANK][rows]
+                similarities["Figure 5", subset, group] = values[TOGETHER, RANK][rows]
     frames = []
-    for about, curve in by(theirs, ["figure", "set", "curve"]):
-        ours = found[about["figure"], about["set"], about["curve"]]
+    for labels, curve in by(theirs, ["figure", "set", "curve"]):
+        ours = similarities[labels["figure"], labels["set"], labels["curve"]]
         frames.append(curve.assign(templates=len(ours), ours=1 - ours.mean(0)))
     return pd.concat(frames, ignore_index=True)
 
@@ -154,12 +154,12 @@ def figure(table: pd.DataFrame) -> Figure:
     panels = list(by(table, ["figure", "set"]))
     tint = colours(list(dict.fromkeys(table["curve"])))
     drawn, axes = new_figure(2.6, columns=len(panels))
-    for ax, (about, rows) in zip(axes, panels, strict=True):
+    for ax, (labels, rows) in zip(axes, panels, strict=True):
         for name in dict.fromkeys(rows["curve"]):
-            one = pick(rows, curve=name)
-            ax.plot(one["k"], one["ours"], color=tint[name], linewidth=1, label=title(name))
-            ax.plot(one["k"], one["theirs"], ".", color=tint[name], markersize=3)
-        ax.set_title(f"{about['figure']}\n{title(about['set'])}", fontsize=10)
+            curve = pick(rows, curve=name)
+            ax.plot(curve["k"], curve["ours"], color=tint[name], linewidth=1, label=title(name))
+            ax.plot(curve["k"], curve["theirs"], ".", color=tint[name], markersize=3)
+        ax.set_title(f"{labels['figure']}\n{title(labels['set'])}", fontsize=10)
         ax.set_xlabel("k")
         ax.legend(fontsize=8)
         ax.grid(axis="y", linewidth=0.4)

@@ -38,7 +38,7 @@ def _often(rows: pd.DataFrame) -> str:
 def hurtfulness_answer(tables: Tables) -> str:
     """How much of Table 1 comes out, and the model that the repairs move furthest; of one's own models the scores."""
     if tables["table1"].empty:
-        return own_answer(tables["own"])
+        return run_answer(tables["own"])
     facts = audit.facts_of(tables, "Table 1")
     paper, audited = (by_model(tables["table1"], rules)["rank"] for rules in MAIN)
     moved = (paper - audited).abs().sort_values(ascending=False)
@@ -55,11 +55,11 @@ def hurtfulness_answer(tables: Tables) -> str:
     )
 
 
-def own_answer(own: pd.DataFrame) -> str:
+def run_answer(table: pd.DataFrame) -> str:
     """Which of one's own models names a word of the lexicon most often, and which least often."""
-    if own.empty:
+    if table.empty:
         return NOTHING
-    rows, few = enough(pick(own, rules="audited_plain"), "templates", "templates")
+    rows, few = enough(pick(table, rules="audited_plain"), "templates", "templates")
     if few:
         return few
     means = rows.set_index("model")["mean"].sort_values(ascending=False)
@@ -409,7 +409,7 @@ def said_of_whom(tables: Tables) -> str:
     return f"After Holm's correction for {len(CATEGORIES)} kinds of words, these are said {', and '.join(parts)}."
 
 
-def own_names(tables: Tables) -> str:
+def without_identity_words(tables: Tables) -> str:
     """What is left of both contrasts of queer identities without the words that name them."""
     rows = tables["contrasts"].set_index(["counted", "words", "contrast"])[["estimate", "low", "high"]].mul(1000)
     without = (lemmas.WITHOUT, f"category {lemmas.OWN_NAMES}")

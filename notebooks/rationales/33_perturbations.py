@@ -96,13 +96,13 @@ else:
 # Scores whose order of words survives the change have a high MAP; random scores show what texts of these lengths give by chance.
 
 # %% tags=["hide-input"]
-kept = perturbations.order_kept(tables, first)
+orders = perturbations.order_kept(tables, first)
 page.figure(
-    forest(kept, "map", y="perturbation", series="method", panel="model", columns=2, xlabel="MAP"),
+    forest(orders, "map", y="perturbation", series="method", panel="model", columns=2, xlabel="MAP"),
     "order",
     f"MAP of the word scores of originals and changed texts, {title(first)}, all dimensions, with 95% bootstrap "
     "intervals over originals.",
-    "Dot plot. " + told(kept, "map", "model", "method", "perturbation"),
+    "Dot plot. " + told(orders, "map", "model", "method", "perturbation"),
 )
 if not page.demo:
     accuracy, reasons = (beside.outside_demo(tables[name], page) for name in ("accuracy", "reasons"))

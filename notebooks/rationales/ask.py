@@ -79,7 +79,7 @@ class Saliency:
     weights: str
     table: pd.DataFrame | None
 
-    def about(self) -> dict[str, str]:
+    def labels(self) -> dict[str, str]:
         """``dataset, model, method, weights``: the columns that name it in a table."""
         return {"dataset": self.dataset, "model": self.model, "method": self.method, "weights": self.weights}
 
@@ -170,34 +170,34 @@ def predict_all(page: Page, sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
     Raises:
         ReportError: no model for any set.
     """
-    asked = predictions(page.parameters, sets)
-    if not asked:
+    questions = predictions(page.parameters, sets)
+    if not questions:
         raise ReportError("no model is asked any set: `models` are asked English sets, `chinese` Chinese ones")
-    names = dict(zip(asked, (name for _, name in pairs(page.parameters, sets)), strict=True))
+    names = dict(zip(questions, (name for _, name in pairs(page.parameters, sets)), strict=True))
     frames = []
-    for answer in page.ask(asked):
+    for answer in page.ask(questions):
         if texts := about(answer.question.name).texts:
             page.models[answer.name]["texts"] = list(texts)
         key = (names[answer.question], answer.name)
         frames.append(pd.concat({key: answer.result}, names=["dataset", "model"]).reset_index([0, 1]))
     table = pd.concat(frames, ignore_index=True)
     table = table.assign(original=table["original_id"].where(table["original_id"] != "", table["id"]))
-    found = {"answers": table["predictions"], "answer_scores": table["log_probs"]}
-    page.prompts.add("filling", told(table, sets).assign(rank=table["rank"].where(table["rank"] > 0), **found))
+    filled = {"answers": table["predictions"], "answer_scores": table["log_probs"]}
+    page.prompts.add("filling", with_records(table, sets).assign(rank=table["rank"].where(table["rank"] > 0), **filled))
     return table
 
 
-def told(rows: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
+def with_records(rows: pd.DataFrame, sets: Mapping[str, RationaleSet]) -> pd.DataFrame:
     """Rows of ``dataset, model, id`` with what their records hold, by the names of ``probekit.report.outcomes``."""
-    about = pd.concat(
+    every = pd.concat(
         [
             items.items.set_index("id").assign(dataset=name).set_index("dataset", append=True)
             for name, items in sets.items()
         ]
     )
-    known = about.loc[list(zip(rows["id"], rows["dataset"], strict=True))]
-    originals = known["original_id"].where(known["original_id"] != "", known.index.get_level_values("id"))
-    named = {"fact_id": originals, "relation": known["dimension"], "style": known["perturbation"]}
-    named |= {"asked": known["context"], "gold": known["golds"], "rationales": known["rationales"]}
+    records = every.loc[list(zip(rows["id"], rows["dataset"], strict=True))]
+    originals = records["original_id"].where(records["original_id"] != "", records.index.get_level_values("id"))
+    named = {"fact_id": originals, "relation": records["dimension"], "style": records["perturbation"]}
+    named |= {"asked": records["context"], "gold": records["golds"], "rationales": records["rationales"]}
     plain = {name: column.tolist() for name, column in named.items()}
     return rows.assign(**plain, probe=rows["dataset"], prompt_id=rows["id"])

@@ -28,7 +28,7 @@ from notebooks.rationales.ask import (
     pairs,
     predictions,
     sets_of,
-    told,
+    with_records,
 )
 
 
@@ -74,10 +74,10 @@ def questions(given: Mapping[str, Any]) -> list[Question]:
 
 def saliencies_of(answers: Sequence[Answer[Any]], sets: Mapping[str, RationaleSet]) -> list[Saliency]:
     """The controls of each set, then the word scores of each model."""
-    found = []
+    saliencies = []
     for name, items in sets.items():
-        found.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
-        found.append(Saliency(name, "", RANDOM, "", None))
+        saliencies.append(Saliency(name, "", ORACLE, "", oracle_saliency(items)))
+        saliencies.append(Saliency(name, "", RANDOM, "", None))
     methods = {method: name for name, method in METHODS.items()}
     weights: dict[object, str] = {layers: name for name, layers in LAYERS.items()}
     names = {id(items): name for name, items in sets.items()}
@@ -85,10 +85,10 @@ def saliencies_of(answers: Sequence[Answer[Any]], sets: Mapping[str, RationaleSe
         question = answer.question
         if isinstance(question, Attribute):
             kind = weights.get(question.layers, TRAINED)
-            found.append(
+            saliencies.append(
                 Saliency(names[id(question.items)], answer.name, methods[question.method], kind, answer.result)
             )
-    return found
+    return saliencies
 
 
 def attribute_all(page: Page, sets: Mapping[str, RationaleSet]) -> list[Saliency]:
@@ -97,28 +97,29 @@ def attribute_all(page: Page, sets: Mapping[str, RationaleSet]) -> list[Saliency
     Returns:
         The controls of each set, then each model's.
     """
-    found = saliencies_of(page.ask(attributions(page.parameters, sets)), sets)
-    for one in found:
-        if one.table is not None and one.weights == TRAINED:
-            rows = told(one.table.assign(dataset=one.dataset, model=one.model, method=one.method), sets)
+    saliencies = saliencies_of(page.ask(attributions(page.parameters, sets)), sets)
+    for saliency in saliencies:
+        if saliency.table is not None and saliency.weights == TRAINED:
+            rows = saliency.table.assign(dataset=saliency.dataset, model=saliency.model, method=saliency.method)
+            rows = with_records(rows, sets)
             marked = [
-                [place in {p for words in known for p in words} for place in places]
-                for known, places in zip(rows["rationales"], rows["positions"], strict=True)
+                [place in {p for words in rationale for p in words} for place in places]
+                for rationale, places in zip(rows["rationales"], rows["positions"], strict=True)
             ]
             page.prompts.add("saliency", rows.assign(word_scores=rows["scores"], marked=marked))
-    return found
+    return saliencies
 
 
 def erasures(given: Mapping[str, Any], sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -> list[Erase]:
     """What each trained model's predictions lose without the words that each method, and each control, ranks first;
     ``seed`` is of ``DRAWS`` draws of random scores, over which their loss is the mean."""
-    found = []
+    questions = []
     for model, name in pairs(given, sets):
-        mine = [one for one in saliencies if one.dataset == name and one.model in ("", shown_name(model))]
-        tables = {one.method: one.table for one in mine if one.table is not None and one.weights in ("", TRAINED)}
+        mine = [s for s in saliencies if s.dataset == name and s.model in ("", shown_name(model))]
+        tables = {s.method: s.table for s in mine if s.table is not None and s.weights in ("", TRAINED)}
         tables |= {f"{RANDOM} {n}": random_saliency(sets[name], given["seed"] + n) for n in range(DRAWS)}
-        found.append(Erase(model, sets[name], tables, title=shown_name(model)))
-    return found
+        questions.append(Erase(model, sets[name], tables, title=shown_name(model)))
+    return questions
 
 
 def losses(given: Mapping[str, Any], answers: Sequence[Answer[Any]]) -> list[Erase]:

@@ -15,10 +15,10 @@ from notebooks.rationales.ask import DEMO, OWN, SETS
 from notebooks.rationales.paper import PAPER
 
 
-def below(printed: pd.DataFrame, own: pd.DataFrame) -> pd.DataFrame:
+def below(printed: pd.DataFrame, ours: pd.DataFrame) -> pd.DataFrame:
     """Printed rows and ours, what we have of a model of the paper right below its printed rows; others last."""
-    table, order, known = pd.concat([printed, own], ignore_index=True), [*printed["model"].unique()], registry()
-    names = [known[name].names.get(PAPER, name) if name in known else name for name in table["model"]]
+    table, order, cards = pd.concat([printed, ours], ignore_index=True), [*printed["model"].unique()], registry()
+    names = [cards[name].names.get(PAPER, name) if name in cards else name for name in table["model"]]
     place = pd.Series([order.index(name) if name in order else len(order) for name in names])
     return table.loc[place.sort_values(kind="stable").index].reset_index(drop=True)
 
@@ -45,10 +45,10 @@ def outside_demo(table: pd.DataFrame, page: Page) -> pd.DataFrame:
 
 def demo_readers(page: Page) -> list[str]:
     """Models whose texts are all of those that ``probekit text`` generates, and the small models of the zoo."""
-    asked: Mapping[str, Mapping[str, Any]] = (page.past or page.manifest)["models"]
+    models: Mapping[str, Mapping[str, Any]] = (page.past or page.manifest)["models"]
     return [
         name
-        for name, facts in asked.items()
+        for name, facts in models.items()
         if name.startswith("zoo/")
         or (facts.get("texts") and all(Path(text).stem.startswith("demo-") for text in facts["texts"]))
     ]

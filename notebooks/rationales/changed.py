@@ -59,7 +59,7 @@ def _larger(measure: Measure, kind: str, other: Statistic) -> Estimated:
     two have.
     """
     both = [measure(lambda means: means[kind] - other(means)), measure(lambda means: means[kind] + other(means))]
-    estimate, low, high = smallest([one if one[0] >= 0 else (-one[0], -one[2], -one[1]) for one in both])
+    estimate, low, high = smallest([side if side[0] >= 0 else (-side[0], -side[2], -side[1]) for side in both])
     return (estimate, low, high) if (both[0][0] >= 0) == (both[1][0] >= 0) else (-estimate, -high, -low)
 
 
@@ -105,7 +105,7 @@ def directions(answers: pd.DataFrame, scores: pd.DataFrame) -> pd.DataFrame:
     for labels, pairs in by(answers, ["dataset", "model"]):
         change = pairs["perturbed_top1"] - pairs["original_top1"]
         rows += [row | labels | {"method": ""} for row in _rows(pairs, change, ANSWERS)]
-    chance = {key["dataset"]: part["ap"].to_numpy() for key, part in by(pick(scores, method=RANDOM), ["dataset"])}
+    chance = {key["dataset"]: group["ap"].to_numpy() for key, group in by(pick(scores, method=RANDOM), ["dataset"])}
     for labels, pairs in by(scores, ["dataset", "model", "method", "weights"]):
         if labels.pop("weights"):  # of a model
             ap, change = pairs["ap"], pairs["perturbed_f1"] - pairs["original_f1"]

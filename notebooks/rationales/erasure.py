@@ -30,11 +30,11 @@ def _parts(losses: pd.DataFrame) -> Iterator[tuple[dict[str, Any], pd.DataFrame,
     named = [*KEYS, "method", "id", "original", "share"]
     long = losses.melt(named, list(MEASURES), var_name="measure", value_name="loss")
     wide = long.pivot(index=[*KEYS, "measure", "original", "id"], columns=["method", "share"], values="loss")
-    for values, part in wide.groupby(level=[*KEYS, "measure"], sort=False):
-        found = part.dropna(axis=1, how="all").copy()
-        for method in found.columns.get_level_values(0).unique():
-            found[method, AREA] = found[method][list(SHARES)].mean(axis=1)
-        yield dict(zip([*KEYS, "measure"], values, strict=True)), found, list(found.index.get_level_values("original"))
+    for values, group in wide.groupby(level=[*KEYS, "measure"], sort=False):
+        table = group.dropna(axis=1, how="all").copy()
+        for method in table.columns.get_level_values(0).unique():
+            table[method, AREA] = table[method][list(SHARES)].mean(axis=1)
+        yield dict(zip([*KEYS, "measure"], values, strict=True)), table, list(table.index.get_level_values("original"))
 
 
 def _intervals(columns: np.ndarray, originals: Sequence[str], seed: int) -> list[dict[str, float]]:
@@ -54,11 +54,11 @@ def means(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
         comprehensiveness and low sufficiency are faithful.
     """
     rows = []
-    for labels, part, originals in _parts(losses):
-        for method in [name for name in (*METHODS, RANDOM, ORACLE) if name in part]:
-            loss = part[method]
+    for labels, table, originals in _parts(losses):
+        for method in [name for name in (*METHODS, RANDOM, ORACLE) if name in table]:
+            loss = table[method]
             for share, mean in zip(loss, _intervals(loss.to_numpy(float), originals, seed), strict=True):
-                rows.append(labels | {"method": method, "share": str(share), "records": len(part)} | mean)
+                rows.append(labels | {"method": method, "share": str(share), "records": len(table)} | mean)
     columns = [*KEYS, "method", "measure", "share", "records", "estimate", "low", "high"]
     return pd.DataFrame(rows).reindex(columns=columns)
 
@@ -71,11 +71,11 @@ def contrasts(losses: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
         ``estimate, low, high``.
     """
     rows = []
-    for labels, part, originals in _parts(losses):
+    for labels, table, originals in _parts(losses):
         sign = 1 if labels["measure"] == COMPREHENSIVENESS else -1
-        pairs = [(name, RANDOM) for name in (*METHODS, ORACLE) if name in part]
+        pairs = [(name, RANDOM) for name in (*METHODS, ORACLE) if name in table]
         pairs += [(ATTENTION, GRADIENTS)] if {ATTENTION, GRADIENTS} <= {name for name, _ in pairs} else []
-        gaps = [sign * (part[method, AREA] - part[other, AREA]).to_numpy(float)[:, None] for method, other in pairs]
+        gaps = [sign * (table[method, AREA] - table[other, AREA]).to_numpy(float)[:, None] for method, other in pairs]
         for (method, other), gap in zip(pairs, gaps, strict=True):
             (mean,) = _intervals(gap, originals, seed)
             rows.append(labels | {"method": method, "against": other} | mean)

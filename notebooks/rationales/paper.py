@@ -138,15 +138,15 @@ def method_tests() -> Iterator[Row]:
     """Whether attention is ahead of integrated gradients, over models of both languages, and by which metric more."""
     said, claims = "Attention outperforms integrated gradients", {"F1": "003-08a", "MAP": "003-08b", "PCC": "003-08d"}
     for metric, claim in claims.items():
-        found = _both(gap(code, metric) for code in LANGUAGES)
-        yield claim, said, f"{metric}, both languages", "model", "above", found
+        lead = _both(gap(code, metric) for code in LANGUAGES)
+        yield claim, said, f"{metric}, both languages", "model", "above", lead
     for dimension in DIMENSIONS:
-        found = paired(pd.concat([gap(code, "F1")[dimension] for code in LANGUAGES]))
+        lead = paired(pd.concat([gap(code, "F1")[dimension] for code in LANGUAGES]))
         what = f"F1, {dimension}, both languages"
-        yield "", f"{said} in F1 in every dimension", what, "model", "above", found
+        yield "", f"{said} in F1 in every dimension", what, "model", "above", lead
     further = f"{HERE}in F1 attention is further ahead in Chinese"
-    found = _languages(gap("zh", "F1"), gap("en", "F1"))
-    yield "", further, "Chinese less English models", "model", "above", found
+    lead = _languages(gap("zh", "F1"), gap("en", "F1"))
+    yield "", further, "Chinese less English models", "model", "above", lead
     nearer = _both(gap(code, "MAP").abs() - gap(code, "PCC").abs() for code in LANGUAGES)
     smaller = f"{HERE}the two methods differ less in PCC than in MAP, in both languages"
     yield "", smaller, "size of the difference: MAP less PCC", "model", "above", nearer
@@ -170,8 +170,8 @@ def length_tests() -> Iterator[Row]:
     for method in METHODS:
         yield "003-12h", f"MAP {longer}", f"{over}, {method}", "dimension", "above", with_length("MAP", method)
     for method in METHODS:
-        found = _both(measures[code, method]["above"] for code in LANGUAGES)
-        yield "", chosen, f"F1 less that of random words, {method}", "model", "above", found
+        lead = _both(measures[code, method]["above"] for code in LANGUAGES)
+        yield "", chosen, f"F1 less that of random words, {method}", "model", "above", lead
 
 
 def accuracy_tests() -> list[Row]:
@@ -217,14 +217,14 @@ def size_tests() -> Iterator[Row]:
     def base_less_large(*parts: Mapping[str, pd.DataFrame]) -> Tested:
         pairs = [("zh", ERNIE, LARGE), *(("en", f"{family}-base", f"{family}-large") for family in FAMILIES)]
         means = [
-            [(part[code].loc[base] - part[code].loc[large]).mean() for part in parts] for code, base, large in pairs
+            [(rows[code].loc[base] - rows[code].loc[large]).mean() for rows in parts] for code, base, large in pairs
         ]
         return paired(np.mean(means, axis=1))
 
     said, more = "A larger model is no better explained", "The larger model predicts better"
     for metric in ("F1", "MAP"):
-        found = base_less_large(*({code: scores(code, metric, method) for code in LANGUAGES} for method in METHODS))
-        yield "", said, f"{metric}: base less large model", "pair", "above", found
+        lead = base_less_large(*({code: scores(code, metric, method) for code in LANGUAGES} for method in METHODS))
+        yield "", said, f"{metric}: base less large model", "pair", "above", lead
     gains = base_less_large({code: -accuracy(code) for code in LANGUAGES})
     yield "003-17a", more, "top 1, points: large less base model", "pair", "above", gains
 
@@ -283,12 +283,12 @@ def _ahead(claim: str) -> Finding:
     """Are models of Table 4, or one of Table 5 by both methods, above the best of others in these dimensions?"""
     names, others, dimensions, metric, text = AHEAD[claim]
     if not metric:
-        found = accuracy("zh")[[*dimensions]]
-        stands, counted = _above(found.loc[[*names]], found.loc[[*others]].max())
+        cells = accuracy("zh")[[*dimensions]]
+        stands, counted = _above(cells.loc[[*names]], cells.loc[[*others]].max())
         return stands, f"{text}, top 1 of Table 4: {counted}"
-    found = {short: scores("zh", metric, method)[[*dimensions]] for method, short in METHODS.items()}
-    first = pd.DataFrame({short: table.loc[names[0]] for short, table in found.items()}).T
-    best = pd.DataFrame({short: table.loc[[*others]].max() for short, table in found.items()}).T
+    by_method = {short: scores("zh", metric, method)[[*dimensions]] for method, short in METHODS.items()}
+    first = pd.DataFrame({short: table.loc[names[0]] for short, table in by_method.items()}).T
+    best = pd.DataFrame({short: table.loc[[*others]].max() for short, table in by_method.items()}).T
     without = ", without knowledge" * (dimensions == KNOWN)
     stands, counted = _above(first, best)
     return stands, f"{metric} of {text}, Table 5{without}: {counted}"
@@ -300,8 +300,8 @@ for claim in AHEAD:
 
 def _apart(language: str, high: Iterable[str], low: Iterable[str]) -> Finding:
     """Is the lowest accuracy in some dimensions above the highest in others?"""
-    found = accuracy(language)
-    least, most = found[[*high]].min().min(), found[[*low]].max().max()
+    table = accuracy(language)
+    least, most = table[[*high]].min().min(), table[[*low]].max().max()
     above = f"at least {show(least)} in {', '.join(high)}; at most {show(most)} in {', '.join(low)}"
     return status(bool(least > most)), f"Top 1 in Table {ACCURACY[language]}: {above}."
 
@@ -385,10 +385,10 @@ def same_trend() -> Finding:
 @check("003-12f")
 def length_ratios() -> Finding:
     """Are the length ratios of Table 3 (Chinese, as section 5.3 is) nearer to 0.5 than to 0.3, or the reverse?"""
-    found = numbers(PAPER, "3")["Chinese RRL"] / 100
-    half = (found - 0.5).abs() < (found - 0.3).abs()
+    shares = numbers(PAPER, "3")["Chinese RRL"] / 100
+    half = (shares - 0.5).abs() < (shares - 0.3).abs()
     whole = bool(half[[*LONG]].all() and not half[[*SHORT]].any())
-    return status(whole), f"Length ratios of Table 3, Chinese: {_listed(found)}; nearer to 0.5: {_dimensions(half)}."
+    return status(whole), f"Length ratios of Table 3, Chinese: {_listed(shares)}; nearer to 0.5: {_dimensions(half)}."
 
 
 def _goes_with_length(metric: str, claim: str) -> Finding:

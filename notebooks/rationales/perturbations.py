@@ -111,7 +111,7 @@ def reasoned(sets: Mapping[str, RationaleSet], saliencies: Sequence[Saliency]) -
         f1 = plausibility(items, saliency.table).set_index("id")["f1"]
         pairs = faithfulness(items, saliency.table)
         sides = {"original_f1": pairs["original_id"].map(f1), "perturbed_f1": pairs["id"].map(f1)}
-        parts.append(pairs.assign(**saliency.about(), **sides).rename(columns={"original_id": "original"}))
+        parts.append(pairs.assign(**saliency.labels(), **sides).rename(columns={"original_id": "original"}))
     columns = [*KEYS, "original", "dimension", "perturbation", "original_f1", "perturbed_f1"]
     return pd.concat(parts, ignore_index=True)[[*columns, "ap", "pcc", "eligible", "kept"]] if parts else pd.DataFrame()
 
@@ -128,8 +128,8 @@ def _parts(rows: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     for _, group in by(rows, keys):
         present = [name for name in DIMENSIONS if name in set(group["dimension"])]
         every = [group.assign(dimension=ALL)] if len(present) > 1 else []
-        for part in [*(pick(group, dimension=name) for name in present), *every]:
-            parts += [pick(part, perturbation=kind) for kind in kinds(part["perturbation"].tolist())]
+        for subset in [*(pick(group, dimension=name) for name in present), *every]:
+            parts += [pick(subset, perturbation=kind) for kind in kinds(subset["perturbation"].tolist())]
     return pd.concat(parts, ignore_index=True) if parts else rows
 
 
@@ -292,11 +292,11 @@ def accuracy_beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence
     """
     table, rows = paper.CHANGES[language], ("original", "perturbed", "change")
     printed = _printed({row: paper.by_kind(table, row) for row in rows}, table)
-    own = pick(cells, dataset=list(datasets), perturbation=list(PERTURBATIONS), top=1)
+    ours = pick(cells, dataset=list(datasets), perturbation=list(PERTURBATIONS), top=1)
     numbers = [f"{name}{end}" for name in rows for end in ("", "_low", "_high")]
-    percent = {name: (100 * own[name]).where(own["pairs"] >= FEW) for name in numbers}
+    percent = {name: (100 * ours[name]).where(ours["pairs"] >= FEW) for name in numbers}
     columns = ["model", "data", "dimension", "perturbation", *numbers, "pairs"]
-    return beside.below(printed, own.assign(data=own["dataset"], **percent).reindex(columns=columns))[columns]
+    return beside.below(printed, ours.assign(data=ours["dataset"], **percent).reindex(columns=columns))[columns]
 
 
 def _printed(columns: Mapping[str, pd.DataFrame], table: str) -> pd.DataFrame:

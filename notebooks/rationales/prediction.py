@@ -70,10 +70,10 @@ def per_dimension(function: Callable[..., Iterator[Row]]) -> Callable[..., pd.Da
     @wraps(function)
     def every(rows: pd.DataFrame, *args: Any) -> pd.DataFrame:
         parts = []
-        for _, part in by(rows, ["dataset", "model"]):
-            present = [name for name in DIMENSIONS if (part["dimension"] == name).any()]
-            parts += [part.assign(dimension=ALL)]
-            parts += [pick(part, dimension=name) for name in present] if len(present) > 1 else []
+        for _, group in by(rows, ["dataset", "model"]):
+            present = [name for name in DIMENSIONS if (group["dimension"] == name).any()]
+            parts += [group.assign(dimension=ALL)]
+            parts += [pick(group, dimension=name) for name in present] if len(present) > 1 else []
         return table(pd.concat(parts, ignore_index=True) if parts else rows, *args)
 
     return every
@@ -242,9 +242,9 @@ def beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) ->
         ``model, data, part, top, dimension, estimate, low, high``; a printed number has no interval.
     """
     rows = pick(cells, dataset=list(datasets), dimension=list(DIMENSIONS))
-    own = rows.assign(data=rows["dataset"], **{name: 100 * rows[name] for name in ("estimate", "low", "high")})
+    ours = rows.assign(data=rows["dataset"], **{name: 100 * rows[name] for name in ("estimate", "low", "high")})
     columns = ["model", "data", "part", "top", "dimension", "estimate", "low", "high"]
-    return beside.below(paper.accuracy_rows(language), own[columns])[columns]
+    return beside.below(paper.accuracy_rows(language), ours[columns])[columns]
 
 
 def as_in_paper(beside: pd.DataFrame) -> pd.DataFrame:

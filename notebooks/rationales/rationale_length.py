@@ -67,7 +67,7 @@ def values(items: RationaleSet, saliency: pd.DataFrame | None) -> pd.DataFrame:
         first = rows[RATIOS[0]]
         original = first["original_id"].where(first["original_id"] != "", first["id"])
         table = pd.DataFrame({"original": original, "dimension": first["dimension"], "metric": metric})
-        parts.append(table.join(pd.DataFrame({ratio: one[column] for ratio, one in rows.items()})))
+        parts.append(table.join(pd.DataFrame({ratio: scores[column] for ratio, scores in rows.items()})))
     return pd.concat(parts, ignore_index=True)
 
 
@@ -125,7 +125,7 @@ def lengths(measured: Measured) -> pd.DataFrame:
             groups |= {MEAN: dimensions} if len(groups) > 1 else {}
             both = [curves(values, metric) for values in (table, above) if groups]
             for (name, members), (place, ratio) in product(groups.items(), enumerate(RATIOS)):
-                labels = {**saliency.about(), "dimension": name, "metric": metric, "ratio": ratio}
+                labels = {**saliency.labels(), "dimension": name, "metric": metric, "ratio": ratio}
                 places = [dimensions.index(member) for member in members]
                 spans = [number for means in both for number in _point(means, places, place)]
                 rows.append(labels | dict(zip(SPANS, spans, strict=True)) | {"n": sizes[members].sum()})
@@ -152,7 +152,7 @@ def directions(measured: Measured) -> pd.DataFrame:
                 if name != ABOVE or claim != "003-12a":
                     at = [DIMENSIONS.index(dimension) * len(RATIOS) for dimension in dimensions]
                     number = means[metric].measure(statistic, at)
-                    labels = {"claim": claim, **saliency.about(), "measured": name, "dimension": what}
+                    labels = {"claim": claim, **saliency.labels(), "measured": name, "dimension": what}
                     rows.append(labels | dict(zip(SPANS[:3], number, strict=True)))
     columns = ["claim", *KEYS, "measured", "dimension", *SPANS[:3]]
     return pd.DataFrame(rows, columns=columns).sort_values("claim", kind="stable", ignore_index=True)
@@ -171,8 +171,8 @@ def _curves(means: Array) -> Array:
 
 def _slower(first: str, second: str) -> Statistic:
     """How much less the first dimension's curve rises over all ratios than the second's."""
-    one, other = _rise(first, 0, -1), _rise(second, 0, -1)
-    return lambda means: other(means) - one(means)
+    rise, other = _rise(first, 0, -1), _rise(second, 0, -1)
+    return lambda means: other(means) - rise(means)
 
 
 def _first_half(means: Array) -> Array:
@@ -202,8 +202,8 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 
 def summary(table: pd.DataFrame) -> str:
     """The dimension to speak of: the mean of them where there are several."""
-    known = list(table["dimension"].unique())
-    return MEAN if MEAN in known else str(known[0])
+    dimensions = list(table["dimension"].unique())
+    return MEAN if MEAN in dimensions else str(dimensions[0])
 
 
 def first_model(tables: Tables, dataset: str) -> str:

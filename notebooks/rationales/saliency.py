@@ -159,7 +159,7 @@ def interpretability(scored: Scored, seed: int = 0) -> pd.DataFrame:
         high``; an estimate of nothing is nan.
     """
     rows = [
-        saliency.about()
+        saliency.labels()
         | {"dimension": dimension, "metric": name, "n": int((metric.counted & member).sum())}
         | metric.mean(member, seed)
         for saliency, metrics in scored
@@ -215,7 +215,7 @@ def contrasts(scored: Scored, right: Mapping[tuple[str, str], np.ndarray], seed:
     Returns:
         ``claim, dataset, model, method, metric, dimension`` (or ``FILLED``)``, estimate, low, high``.
     """
-    metrics_of = {tuple(saliency.about().values()): metrics for saliency, metrics in scored}
+    metrics_of = {tuple(saliency.labels().values()): metrics for saliency, metrics in scored}
     rows = []
     for (dataset, model, method, weights), metrics in metrics_of.items():
         others = {LEARNED: ("", RANDOM, ""), SENSIBLE: (model, method, RANDOM_WEIGHTS)}
@@ -245,17 +245,17 @@ def against(scored: Scored, seed: int = 0) -> pd.DataFrame:
     rows = []
     for (dataset, method), models in kinds.items():
         if len(models) == 2:
-            (first, one), (second, other) = models
+            (first, left), (second, right) = models
             labels = {"dataset": dataset, "first": first, "second": second, "method": method}
-            for metric in [name for name in (F1, MAP) if name in one and name in other]:
-                gap = one[metric].less(other[metric])
+            for metric in [name for name in (F1, MAP) if name in left and name in right]:
+                gap = left[metric].less(right[metric])
                 rows.append(labels | {"metric": metric} | gap.mean(gap.counted, seed))
     return pd.DataFrame(rows)
 
 
 def _stacked(saliencies: Sequence[Saliency], columns: list[str]) -> pd.DataFrame:
     """Columns of their tables, and of whose they are, one under the other."""
-    frames = [one.table.assign(**one.about())[columns] for one in saliencies if one.table is not None]
+    frames = [s.table.assign(**s.labels())[columns] for s in saliencies if s.table is not None]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=columns)
 
 
@@ -309,7 +309,7 @@ def words(sets: Mapping[str, RationaleSet], predictions: pd.DataFrame, saliencie
 def word_scores(saliencies: Sequence[Saliency]) -> pd.DataFrame:
     """What every F1 rests on: ``dataset, model, method, id, scores`` (with spaces between), of trained models on sets
     of the paper's kind."""
-    of_the_kind = [one for one in saliencies if one.weights == TRAINED and like_the_paper(one.dataset)]
+    of_the_kind = [s for s in saliencies if s.weights == TRAINED and like_the_paper(s.dataset)]
     table = _stacked(of_the_kind, ["dataset", "model", "method", "id", "scores"])
     return table.assign(scores=table["scores"].map(lambda scores: " ".join(f"{score:.4g}" for score in scores)))
 
@@ -337,12 +337,12 @@ def by_filling(tables: Tables, dataset: str) -> pd.DataFrame:
     """F1 by what is filled in: models and methods down, outcomes across, and what chance gives."""
     cells = _enough(pick(tables["outcomes"], dataset=dataset))
     parts = []
-    for model, part in by(cells.rename(columns={"method": "Method"}), ["model"]):
-        alike = part.drop_duplicates("outcome")
-        part = part.assign(shown=[cell(row, digits=2) for row in part.to_dict("records")])
+    for model, group in by(cells.rename(columns={"method": "Method"}), ["model"]):
+        alike = group.drop_duplicates("outcome")
+        group = group.assign(shown=[cell(row, digits=2) for row in group.to_dict("records")])
         chance = alike.assign(Method=RANDOM, shown=[number(value, 2) for value in alike["chance"]])
         counts = alike.assign(Method="records", shown=alike["n"].astype(str))
-        parts.append(pd.concat([part, chance, counts]).assign(Model=title(model["model"])))
+        parts.append(pd.concat([group, chance, counts]).assign(Model=title(model["model"])))
     return _by_outcome(pd.concat(parts)).fillna("–")
 
 
@@ -383,9 +383,9 @@ def beside_paper(cells: pd.DataFrame, language: str, datasets: Sequence[str]) ->
         ``model, data, method, metric, dimension, estimate, low, high``; a printed number has no interval.
     """
     rows = pick(cells, dataset=list(datasets), weights=TRAINED, metric=list(PRINTED), method=list(paper.METHODS))
-    own = _enough(rows).assign(data=rows["dataset"])[rows["dimension"].isin(DIMENSIONS)]
+    ours = _enough(rows).assign(data=rows["dataset"])[rows["dimension"].isin(DIMENSIONS)]
     columns = ["model", "data", "method", "metric", "dimension", "estimate", "low", "high"]
-    return beside.below(paper.score_rows(language), own[columns])[columns]
+    return beside.below(paper.score_rows(language), ours[columns])[columns]
 
 
 def as_in_paper(beside: pd.DataFrame, metrics: Sequence[str]) -> pd.DataFrame:

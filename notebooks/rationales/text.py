@@ -105,7 +105,7 @@ def answer_prediction(tables: Tables, dataset: str) -> str:
         return f"{sentence}."
     tops = each.loc[each.groupby("model", sort=False)["estimate"].idxmax()]
     tops = tops[tops["estimate"] > 0]
-    never = [str(name) for name, part in each.groupby("dimension", sort=False) if (part["estimate"] == 0).all()]
+    never = [str(name) for name, group in each.groupby("dimension", sort=False) if (group["estimate"] == 0).all()]
     if tops.empty:
         return f"{sentence}."
     best = tops["dimension"].mode().iloc[0]
@@ -117,10 +117,10 @@ def echoes(tables: Tables, dataset: str) -> str:
     """How many of the wrong first fillings repeat a word of the text."""
     rows = pick(tables["outcomes"], dataset=dataset, dimension=ALL)
     parts = []
-    for labels, part in by(rows, ["model"]):
-        share = part.set_index("outcome")["estimate"]
+    for labels, group in by(rows, ["model"]):
+        share = group.set_index("outcome")["estimate"]
         wrong = 1 - share[RIGHT]
-        if round(wrong * part["records"].max()) >= FEWEST:
+        if round(wrong * group["records"].max()) >= FEWEST:
             parts.append(f"{100 * share[ECHO] / wrong:.0f} of 100 for {title(labels['model'])}")
     shares = " and ".join(parts)
     return f"Of the wrong first fillings {shares} only repeat a word of the text." if shares else ""
@@ -148,11 +148,11 @@ def answer_saliency(tables: Tables, dataset: str) -> str:
     cells, few = enough(cells, "n", f"records of {title(dataset)}")
     if few:
         return few
-    own, chance = pick(cells, method=ATTENTION, weights=TRAINED), pick(cells, method=RANDOM)["estimate"].iloc[0]
-    shares = [f"{number(row['estimate'], 2)} for {title(row['model'])}" for row in own.to_dict("records")]
+    rows, chance = pick(cells, method=ATTENTION, weights=TRAINED), pick(cells, method=RANDOM)["estimate"].iloc[0]
+    shares = [f"{number(row['estimate'], 2)} for {title(row['model'])}" for row in rows.to_dict("records")]
     if len(shares) > 2:
-        shares = [f"{number(own['estimate'].min(), 2)} to {number(own['estimate'].max(), 2)}, model by model"]
-    unsure = own[own["low"] <= chance]["model"]
+        shares = [f"{number(rows['estimate'].min(), 2)} to {number(rows['estimate'].max(), 2)}, model by model"]
+    unsure = rows[rows["low"] <= chance]["model"]
     beside = f", and {' and '.join(map(title, unsure))} may do no better" if len(unsure) else ""
     text = (
         f"{title(dataset)}: the words that attention weighs most match the marked words with an F1 of "
@@ -190,7 +190,7 @@ def above_controls(tables: Tables) -> str:
     rows = pick(tables["contrasts"], metric=F1, dimension=ALL)
     rows = rows[[like_the_paper(name) for name in rows["dataset"]]]
     sentences = []
-    for labels, part in by(rows, ["dataset"]):
+    for labels, subset in by(rows, ["dataset"]):
         clauses = []
         for claim, what in (
             (saliency.LEARNED, "random scores"),
@@ -198,7 +198,7 @@ def above_controls(tables: Tables) -> str:
         ):
             counts = [
                 f"{method['method']} {int((group['low'] > 0).sum())} of {len(group)}"
-                for method, group in by(pick(part, claim=claim), ["method"])
+                for method, group in by(pick(subset, claim=claim), ["method"])
             ]
             clauses += [f"{what} for so many models: {', '.join(counts)}"] if counts else []
         name = title(str(labels["dataset"]))
@@ -275,7 +275,7 @@ def answer_perturbations(tables: Tables, first: str) -> str:
     _, few = enough(pd.concat([usual, rows]), "pairs", "pairs of records")
     if few:
         return few
-    usual, rows = (enough(part, "pairs", "pairs")[0] for part in (usual, rows))
+    usual, rows = (enough(table, "pairs", "pairs")[0] for table in (usual, rows))
     if len(rows):
         text = _denied_again(rows)
         if len(primed := pick(rows, perturbation="misprimed")):

@@ -68,7 +68,7 @@ def counted(steps: pd.DataFrame, first_step: bool = False) -> pd.Series:
 
     Args:
         steps: once they are ranked, ``cut`` and ``same`` tell those whose input does not (``study.rank_steps``).
-        first_step: also the step that adds the centre itself (S1), where that is correct.
+        first_step: also the step that adds the centre itself (S1, the first segment, around it), if correct.
     """
     counting = steps["added_correct"] & (first_step | (steps["added"] != steps["centre"]))
     return counting & ~(steps["cut"] | steps["same"]) if "cut" in steps else counting
@@ -90,16 +90,16 @@ def ucm(
 ) -> Ucm:
     """Understand, Confuse and Misunderstand: shares of rank changes below, at and above 0.
 
-    UCM_m pools all steps. UCM_k (``per_triple``) takes the shares of each triple's steps first and averages them over
-    triples, so that each triple counts once.
+    UCM_m pools all steps. UCM_k (``per_triple``) takes the shares of each unit's steps first and averages them over
+    units, so that each counts once. The units are triples, or documents (``ucm_table``, ``once``).
 
     Args:
         changes: shape (n,), the centre's rank changes over the steps that count.
-        triples: n labels.
-        clusters: n labels, of documents, that are drawn whole for the intervals, which rest on one draw; triples by
-            default. With ``per_triple`` a triple belongs to the first it has.
+        triples: n labels of the units.
+        clusters: n labels, of documents, that are drawn whole for the intervals, which rest on one draw; the units
+            by default. With ``per_triple`` a unit belongs to the first it has.
         strata: n labels, of relations (UCM_k) or resources; the result is the unweighted mean over them.
-        per_triple: see above; a triple of two strata counts in both.
+        per_triple: see above; a unit of two strata counts in both.
         samples: of the bootstrap.
         seed: of the bootstrap.
 
@@ -218,7 +218,7 @@ def context_accuracy(
     samples: int = 2000,
     seed: int = 0,
 ) -> pd.DataFrame:
-    """Acc@k without context (input_0) and with all of it (the last input), of the same contexts (Table 2 of paper 002).
+    """Acc@k without context (input_0: the prompt alone) and with all of it, of the same contexts (Table 2, paper 002).
 
     Args:
         by: columns whose combinations are the groups.

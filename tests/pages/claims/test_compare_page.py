@@ -72,7 +72,7 @@ def test_no_number_of_a_model_at_the_floor_is_shown_without_saying_so(recorded: 
     rows = recorded["measures"]
     assert set(rows["floor"]) == {FLOOR, compare.ABOVE, compare.NONE}
     assert set(pick(rows, floor=compare.NONE)["measure"]) == {compare.HURT, compare.HURT_RELEASED}
-    kept = compare.chosen(compare.asked(rows))
+    kept = compare.chosen(compare.queried(rows))
     shown = compare.across(kept)
     low = 0
     for row in kept.to_dict("records"):
@@ -167,7 +167,7 @@ def test_runs_stand_beside_the_recorded_models_but_demo_runs_do_not(tmp_path: Pa
     assert said.cautions == ["demo: 12_accuracy left out: demo numbers do not stand beside recorded ones."]
     alone = compare.tables(page, [], [], [demo], book=False)["measures"]  # type: ignore[arg-type]
     assert list(alone["model"]) == ["zoo/x"] and "demo/natural" in page.probes
-    shown = compare.across(compare.chosen(compare.asked(found)))
+    shown = compare.across(compare.chosen(compare.queried(found)))
     assert set(shown["Run"]) == {compare.BOOK, "mine"}
 
 

@@ -43,21 +43,21 @@ def test_an_unknown_source_is_named():
 
 def test_triples_with_another_correct_object_are_drawn_apart_and_pools_stay_whole():
     source = demo_contexts("general")
-    whole, part = ask.look(source, most=2), ask.look(source, triples=7, others=3, most=2)
+    whole, part = ask.search(source, most=2), ask.search(source, triples=7, others=3, most=2)
     assert whole.steps["several"].nunique() == 2  # two segments need not hold another correct object
     drawn = part.steps.drop_duplicates("triple_id").set_index("triple_id")["several"]
     assert drawn.sum() == 7 and (~drawn).sum() == 3 and len(drawn) == 10
     own = whole.steps[counted(whole.steps) & (whole.steps["twin"] == "target")]
     assert set(own["triple_id"]) == set(whole.steps[whole.steps["several"]]["triple_id"])
-    assert part.asked.attrs["entities"] == whole.asked.attrs["entities"] and len(part.found) == len(whole.found)
+    assert part.triples.attrs["entities"] == whole.triples.attrs["entities"] and len(part.matches) == len(whole.matches)
     same = whole.steps[whole.steps["triple_id"].isin(drawn.index)]
     assert part.steps["text"].tolist() == same["text"].tolist()
-    again = ask.look(source, triples=7, others=3, most=2)
+    again = ask.search(source, triples=7, others=3, most=2)
     assert again.steps["triple_id"].tolist() == part.steps["triple_id"].tolist()
 
 
 def test_steps_know_exposure_and_relation():
-    found = ask.look(demo_contexts("biomedical"), triples=4)
+    found = ask.search(demo_contexts("biomedical"), triples=4)
     prompts = found.probe.prompts.set_index("prompt_id")
     first = found.steps.iloc[0]
     assert first["exposure"] == prompts.loc[first["prompt_id"], "exposure"] and first["source"] == "demo_bio"
@@ -67,10 +67,10 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
     monkeypatch.setenv("PROBEKIT_CACHE", str(tmp_path))
     models = {name: replace(small("bert"), name=name) for name in ("one", "two")}
     monkeypatch.setattr("probekit.scoring.question.load_model", lambda name, **loading: models[name])
-    looked = [ask.look(demo_contexts("general"), triples=2, most=3)]
+    searched = [ask.search(demo_contexts("general"), triples=2, most=3)]
     page = a_page(tmp_path / "out")
-    done = ask.ask_all(page, ["one", "two"], looked)
-    plain = rank_steps(models["one"], looked[0].steps, looked[0].asked.attrs["entities"])
+    done = ask.ask_all(page, ["one", "two"], searched)
+    plain = rank_steps(models["one"], searched[0].steps, searched[0].triples.attrs["entities"])
     assert done["model"].tolist() == ["one"] * len(plain) + ["two"] * len(plain)
     assert done["rc_centre"].iloc[: len(plain)].tolist() == plain["rc_centre"].tolist()
     assert set(done["half"]) == {""} and set(page.models) == {"one", "two"}
@@ -78,11 +78,11 @@ def test_every_model_is_asked_and_noted(monkeypatch, tmp_path):
     page.close()
     told = read_outcomes(page.out)
     assert told["model"].tolist() == done["model"].tolist() and told["rank"].tolist() == done["rank_after"].tolist()
-    assert told["asked"].tolist() == looked[0].steps["text"].tolist() * 2
+    assert told["asked"].tolist() == searched[0].steps["text"].tolist() * 2
     assert (
         told["target"].tolist() == done["centre"].tolist() and told["rank_any"].tolist() == done["any_after"].tolist()
     )
-    again = ask.redrawn(looked, 2, most=3)
+    again = ask.redrawn(searched, 2, most=3)
     before = len(told)
     ask.ask_all(page, ["one"], again)
     page.close()

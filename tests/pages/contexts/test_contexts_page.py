@@ -20,37 +20,37 @@ from probekit.report.recording import recorded_tables
 from notebooks.contexts import ask, contexts, text
 
 
-def ranked(looked: ask.Looked, models: dict[str, float]) -> pd.DataFrame:
+def ranked(searched: ask.Searched, models: dict[str, float]) -> pd.DataFrame:
     """Steps with made-up ranks: every step changes the centre by its model's number, the added entity by twice that."""
     tables = []
     for model, change in models.items():
         values = {"rc_centre": change, "rc_added": 2 * change, "rc_correct": np.nan, "rc_incorrect": 0.0}
         values |= {"rank_before": 9.0, "rank_after": 9.0 + change, "candidates": 13, "cut": model == "b", "same": False}
-        tables.append(looked.steps.drop(columns=["before", "text"]).assign(**values, model=model, half=""))
+        tables.append(searched.steps.drop(columns=["before", "text"]).assign(**values, model=model, half=""))
     return pd.concat(tables, ignore_index=True)
 
 
 @pytest.fixture(scope="module")
-def looked() -> ask.Looked:
-    return ask.look(demo_contexts("general"), triples=6, most=3)
+def searched() -> ask.Searched:
+    return ask.search(demo_contexts("general"), triples=6, most=3)
 
 
-def test_counts_of_a_source_add_up(looked: ask.Looked) -> None:
-    tables = contexts.tables([looked], ranked(looked, {"a": 1.0, "b": 1.0}))
+def test_counts_of_a_source_add_up(searched: ask.Searched) -> None:
+    tables = contexts.tables([searched], ranked(searched, {"a": 1.0, "b": 1.0}))
     assert set(tables) == set(contexts.CAPTIONS)
     (source,) = tables["sources"].to_dict("records")
-    assert source["covered"] == len({one.triple for one in looked.found}) <= source["triples"] == len(looked.asked)
-    assert source["drawn"] == looked.steps["triple_id"].nunique() and source["steps"] == len(looked.steps)
+    assert source["covered"] == len({m.triple for m in searched.matches}) <= source["triples"] == len(searched.triples)
+    assert source["drawn"] == searched.steps["triple_id"].nunique() and source["steps"] == len(searched.steps)
     for column in ("covered", "several", "twins", "contexts", "drawn", "steps", "counted"):
         assert tables["relations"][column].sum() == source[column]
-    assert source["contexts"] == len(looked.found) == tables["lengths"]["contexts"].sum() and source["most"] == 3
+    assert source["contexts"] == len(searched.matches) == tables["lengths"]["contexts"].sum() and source["most"] == 3
     assert tables["lengths"]["reach"].iloc[0] == 1.0
     assert tables["lengths"]["reach"].iloc[-1] == tables["lengths"]["contexts"].iloc[-1] / source["contexts"]
     assert tables["cut"].set_index("model")["cut_share"].to_dict() == {"a": 0.0, "b": 1.0}
     assert "100.0% of the steps" in text.contexts_cut(tables) and "100% of its contexts" in text.contexts_cut(tables)
-    every = ranked(looked, {"a": 1.0})
+    every = ranked(searched, {"a": 1.0})
     late = every.assign(cut=every["last"] & (every["triple_id"] != every["triple_id"][0]))
-    (some,) = contexts.tables([looked], late)["cut"].to_dict("records")
+    (some,) = contexts.tables([searched], late)["cut"].to_dict("records")
     assert 0 < some["cut_share"] < some["unfinished"] < 1  # few steps, and most contexts
     told, each = text.contexts_answer(tables), tables["relations"].set_index("label")["counted"]
     assert f"Of {source['triples']} facts" in told and f"only {source['several']} (" in told
@@ -77,13 +77,13 @@ def test_the_answer_speaks_of_the_source_with_most_to_count() -> None:
     assert text.contexts_kinds({**tables, "relations": relations.drop(columns="kind")}) == ""
 
 
-def test_parts_of_half_taught_facts_add_up_to_the_source(looked: ask.Looked, monkeypatch: pytest.MonkeyPatch) -> None:
-    plain = contexts.tables([looked], ranked(looked, {"a": 1.0}))
+def test_halves_of_facts_add_up_to_the_source(searched: ask.Searched, monkeypatch: pytest.MonkeyPatch) -> None:
+    plain = contexts.tables([searched], ranked(searched, {"a": 1.0}))
     assert plain["halves"].empty and "No source" in text.contexts_halves(plain)
-    facts = list(dict.fromkeys(looked.asked["fact_id"]))
+    facts = list(dict.fromkeys(searched.triples["fact_id"]))
     half = {fact: (TAUGHT, HELD_OUT, SHARED)[number % 3] for number, fact in enumerate(facts)}
     monkeypatch.setattr(contexts, "halves", lambda name: half)
-    tables = contexts.tables([replace(looked, name="trex")], ranked(looked, {"a": 1.0}))
+    tables = contexts.tables([replace(searched, name="trex")], ranked(searched, {"a": 1.0}))
     each = tables["halves"]
     whole = each[each["relation"] == contexts.ALL]
     (source,) = tables["sources"].to_dict("records")
@@ -91,7 +91,7 @@ def test_parts_of_half_taught_facts_add_up_to_the_source(looked: ask.Looked, mon
     for column in ("covered", "two", "several"):
         assert whole[column].sum() == source[column] == tables["relations"][column].sum()
     assert each.loc[each["relation"] != "all", "ready"].sum() == whole["ready"].sum()
-    steps = ask.look(demo_contexts("general"), most=3).steps
+    steps = ask.search(demo_contexts("general"), most=3).steps
     all_counted = counted(steps) & (steps["twin"] == "target") & (steps["variant"] == "real")
     assert whole["ready"].sum() == all_counted.sum()
     assert f"{whole['several'].sum():,} triples" in text.contexts_halves(tables)
@@ -120,8 +120,8 @@ def test_a_growing_context_puts_one_entity_more_before_the_question() -> None:
     assert all(item.endswith("Q &lt;i&gt; ?") for item in items)
 
 
-def test_a_triple_is_shown_with_every_input_and_rank(looked: ask.Looked, tmp_path) -> None:
-    shown = contexts.example(looked, 3, ranked(looked, {"a": -2.0, "b": 1.0}))
+def test_a_triple_is_shown_with_every_input_and_rank(searched: ask.Searched, tmp_path) -> None:
+    shown = contexts.example(searched, 3, ranked(searched, {"a": -2.0, "b": 1.0}))
     assert shown.count('<details class="inputs"><summary>') == 10  # four variants, two centres; all of them; the twin
     assert "a: 9 to 7; b: 9 to 10" in shown and "Rank of" in shown and "<script" not in shown
     a_page(tmp_path).markup(shown + "\n~~~~~\n")  # one line: no text of a document ends the fence

@@ -37,26 +37,26 @@ def test_the_first_right_answer_counts_as_squad_compares_it():
 
 
 def test_contexts_are_those_that_ucm_counts_from_the_prompt_to_the_longest_input():
-    looked = [ask.look(demo_contexts("general"), triples=5, others=3, most=3)]
-    table = decoding.chosen(looked, 2, 0)
-    own = looked[0].steps[(looked[0].steps["variant"] == "real") & (looked[0].steps["twin"] == "target")]
+    searched = [ask.search(demo_contexts("general"), triples=5, others=3, most=3)]
+    table = decoding.chosen(searched, 2, 0)
+    own = searched[0].steps[(searched[0].steps["variant"] == "real") & (searched[0].steps["twin"] == "target")]
     assert table["triple_id"].nunique() == 2
     for row in table.itertuples():
         of = own[(own["triple_id"] == row.triple_id) & (own["doc_id"] == row.doc_id)]
         assert of["several"].all() and row.prompt == of["before"].iloc[0] and row.text == of["text"].iloc[-1]
         assert of["step"].is_monotonic_increasing and row.target in row.correct
-    assert set(decoding.chosen(looked, 99, 0)["triple_id"]) == set(own[own["several"]]["triple_id"])
-    assert decoding.chosen(looked, 0, 0).empty
-    scarce = replace(looked[0], contexts=looked[0].contexts.query("several").drop_duplicates("triple_id").head(19))
-    assert decoding.chosen([scarce], 2, 0).empty and len(decoding.chosen([scarce, *looked], 2, 0)) == len(table)
+    assert set(decoding.chosen(searched, 99, 0)["triple_id"]) == set(own[own["several"]]["triple_id"])
+    assert decoding.chosen(searched, 0, 0).empty
+    scarce = replace(searched[0], contexts=searched[0].contexts.query("several").drop_duplicates("triple_id").head(19))
+    assert decoding.chosen([scarce], 2, 0).empty and len(decoding.chosen([scarce, *searched], 2, 0)) == len(table)
 
 
 def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
     one, two = (replace(small("bert"), name=name) for name in ("one", "two"))
     models(monkeypatch, one=one, two=two)
-    looked = [ask.look(demo_contexts("general"), triples=4, most=3)]
-    done = ask.ask_all(page, ["one", "two"], looked)
-    asked = decoding.chosen(looked, 2, 0)
+    searched = [ask.search(demo_contexts("general"), triples=4, most=3)]
+    done = ask.ask_all(page, ["one", "two"], searched)
+    asked = decoding.chosen(searched, 2, 0)
     answers = pd.DataFrame({"answers": [ANSWERS[n >= len(asked)] for n in range(2 * len(asked))]})
     answers.attrs["counts"] = dict.fromkeys(decoding.CALLS[1:], 7)
     finished = Work("decoding", {}, "", [], lambda *_: answers, lambda _: answers)
@@ -64,7 +64,7 @@ def test_both_kinds_of_accuracy_speak_of_the_same_contexts(monkeypatch, page):
     monkeypatch.setattr(
         decoding, "chosen", lambda *_: asked.assign(target="target", correct=[["target", "other"]] * len(asked))
     )
-    tables = decoding.tables(page, ["one", "two"], looked, done, 2)
+    tables = decoding.tables(page, ["one", "two"], searched, done, 2)
     hits = tables["decoded"].set_index(["model", "judged", "k"])[["without", "with"]]
     assert hits.loc[("one", decoding.DECODED, 1)].tolist() == [0, 0]
     assert hits.loc[("two", decoding.DECODED, 5)].tolist() == [1, 1]
@@ -89,16 +89,16 @@ def test_a_model_without_a_bias_is_left_out_in_words(monkeypatch, page):
     one, bare = replace(small("bert"), name="one"), replace(small("roberta"), name="bare")
     models(monkeypatch, one=one, bare=bare)
     monkeypatch.setattr(decoding, "decodable", lambda model: model.name != "bare")
-    looked = [ask.look(demo_contexts("general"), triples=1, most=2)]
-    done = ask.ask_all(page, ["one", "bare"], looked)
-    tables = decoding.tables(page, ["one", "bare"], looked, done, 1)
+    searched = [ask.search(demo_contexts("general"), triples=1, most=2)]
+    done = ask.ask_all(page, ["one", "bare"], searched)
+    tables = decoding.tables(page, ["one", "bare"], searched, done, 1)
     assert set(tables["decoded"]["model"]) == {"one"}
     row = tables["calls"].set_index("model").loc["one"]
     assert (row["prompts"], row["model calls"], row["forward rows"]) == (2, 10, 470)
     assert text.decoded({**tables, "floors": floors(done)}, "demo").endswith("subtracted: bare.")
-    none = decoding.tables(page, ["bare"], looked, done, 1)
+    none = decoding.tables(page, ["bare"], searched, done, 1)
     assert none["decoded"].empty and text.decoded({**none, "floors": floors(done)}, "demo").endswith(": bare.")
-    nothing = decoding.tables(page, ["one"], looked, done, 0)
+    nothing = decoding.tables(page, ["one"], searched, done, 0)
     assert nothing["decoded"].empty and "No answers were decoded" in text.decoded(
         {**nothing, "floors": floors(done)}, "demo"
     )

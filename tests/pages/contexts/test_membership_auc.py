@@ -78,7 +78,7 @@ def test_facts_of_the_demo_world_are_told_by_their_tellings() -> None:
 def test_too_few_told_facts_give_no_number() -> None:
     ranked = made({"one": 0.5}, 30)
     tables = told(ranked.assign(half=np.where(ranked["triple_id"].isin(["0", "2", "4", "6"]), TAUGHT, HELD_OUT)))
-    assert tables["telling"].empty and "too few" in text.facts_told(tables, "trex")
+    assert tables["telling"].empty and "too few" in text.membership_sentence(tables, "trex")
     assert figure_rows(*tables.values(), ["trex"]).empty
 
 
@@ -98,10 +98,10 @@ def test_that_a_measure_does_not_tell_is_said_only_where_another_does(own: float
 
 
 def test_the_sentence_compares_understand_with_accuracy(clear: Tables, even: Tables) -> None:
-    said = text.facts_told(clear, "trex")
+    said = text.membership_sentence(clear, "trex")
     assert "20 triples were told and 20 were not" in said and "better than Acc@5 without context" in said
     table = clear["telling"].copy()
     table.loc[table["value"] == UNDERSTAND, ["auc_low", "auc_high"]] = 0.4, 0.6
-    said = text.facts_told({**clear, "telling": table}, "trex")
+    said = text.membership_sentence({**clear, "telling": table}, "trex")
     assert "Understand is not shown to tell them, but" in said and "no more surely" not in said
-    assert "None of these values" in text.facts_told(even, "trex")
+    assert "None of these values" in text.membership_sentence(even, "trex")

@@ -54,7 +54,7 @@ def test_what_speaks_for_a_source_is_the_mean_or_the_only_model_above_the_floor(
     assert [pooling.one_row(table, floor, source=name)["x"] for name in "abc"] == [4, 5, 6]
     alone = pd.concat([bar(source="a"), bar("one", low="two", source="a")]).drop_duplicates("model")
     assert pooling.one_row(table, alone, source="a")["x"] == 1
-    assert text.unheard(floor, "c") and not text.unheard(floor, "a")
+    assert text.all_at_floor(floor, "c") and not text.all_at_floor(floor, "a")
 
 
 def test_models_at_the_floor_are_in_no_mean() -> None:

@@ -85,7 +85,7 @@ def test_a_probe_without_documents_is_asked_bare(probe: pk.Probe) -> None:
     assert steps["text"].equals(steps["before"]) and steps["doc_id"].equals(steps["subject"])
     assert found[PROMPT].steps["text"].tolist() == ["Ana uses [MASK].", "Cy uses [MASK]."]
     model = small("bert")
-    ranked = rank_steps(model, steps, found[FIRST].asked.attrs["entities"], answers=True)
+    ranked = rank_steps(model, steps, found[FIRST].triples.attrs["entities"], answers=True)
     plain = pk.rank_entities(model, probe, gold="any", candidates="relation", top=1)
     assert ranked["any_before"].tolist() == ranked["any_after"].tolist() == plain["rank"].tolist()
     assert ranked["answer_bare"].tolist() == [top[0] for top in plain["top"]] and not counted(ranked).any()
@@ -99,11 +99,11 @@ def test_wordings_are_noted_apart_and_nothing_is_scored_twice(
     monkeypatch.setattr(
         "probekit.scoring.question.load_model", lambda name, **loading: replace(small("bert"), name=name)
     )
-    page, looked = a_page(tmp_path / "out", "24_biases"), [*reworded(Source("own", probe, DOCUMENTS)), *bare(probe)]
-    ranked = ask.ask_all(page, ["one"], looked, answers=True)
+    page, searched = a_page(tmp_path / "out", "24_biases"), [*reworded(Source("own", probe, DOCUMENTS)), *bare(probe)]
+    ranked = ask.ask_all(page, ["one"], searched, answers=True)
     tasks = [f"contexts of own, {wording}" for wording in (FIRST, PROMPT, NAME)]
     assert [run.partition(" on own, ")[2] for run in page.runs] == tasks
     assert list(page.probes) == ["documents of own", "own"] and {"answer", "answer_bare", "wording"} <= set(ranked)
-    for one in looked:
-        counts = rank_steps(small("bert"), one.steps, one.asked.attrs["entities"]).attrs["counts"]
+    for one in searched:
+        counts = rank_steps(small("bert"), one.steps, one.triples.attrs["entities"]).attrs["counts"]
         assert counts["prompts"] == len({*one.steps["text"], *one.steps["before"]})

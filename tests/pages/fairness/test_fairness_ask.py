@@ -56,7 +56,7 @@ def test_files_are_scored_template_by_template(tmp_path, page):
     assert told["asked"].tolist() == questions.sets["demo"]["text"].tolist()
     assert told["answers"].map(list).tolist()[0] == [word, "x"]
     assert told["hurtful"].map(list).tolist() == [[True, False]] * 24 + [[False, False]] * (len(texts) - 24)
-    table = hurtfulness.own(ask.score_all(found, questions))
+    table = hurtfulness.run_rows(ask.score_all(found, questions))
     assert by_model(table, "audited_plain").loc["mine", "mean"] == pytest.approx(24 / len(texts) / 2)
     with pytest.raises(ProbekitError, match="3 completions of a template, but k=4"):
         ask.ask_all(page, [], [str(path)], questions, 4)
@@ -119,7 +119,7 @@ def lexicon(tmp_path, monkeypatch):
 def test_by_default_a_run_counts_by_the_papers_lexicon(page, lexicon):
     questions = ask.load(page, ask.REAL, [])
     assert questions.lexicon == ["fool", "pig"] and questions.categories == {"cds": ["fool"], "an": ["pig"]}
-    assert "honest lexicon" in page.probes and ask.lexicon_told(page) == ""
+    assert "honest lexicon" in page.probes and ask.lexicon_sentence(page) == ""
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_by_default_a_run_counts_by_the_papers_lexicon(page, lexicon):
 def test_a_run_counts_by_the_lexicon_that_it_names_and_says_so(page, lexicon, given, words, said):
     page.parameters |= given
     assert ask.load(page, ask.REAL, []).lexicon == words == ask.lexicon(page)["lemma"].tolist()
-    assert f"honest lexicon, {said}" in page.probes and f"HurtLex, {said};" in ask.lexicon_told(page)
+    assert f"honest lexicon, {said}" in page.probes and f"HurtLex, {said};" in ask.lexicon_sentence(page)
     with pytest.raises(ProbekitError, match="the demo world has no HurtLex"):
         ask.load(page, ask.DEMO, [])
     with pytest.raises(ProbekitError, match="Table 1 is counted by the paper's lexicon"):
@@ -147,7 +147,7 @@ def test_a_run_counts_by_a_lexicon_of_ones_own_and_says_so(page, lexicon, tmp_pa
     for templates in (ask.REAL, ask.DEMO):
         assert ask.load(page, templates, []).lexicon == ["saint", "pig"]
     assert ask.load(page, ask.REAL, []).categories == {"kind": ["saint"]} and not ask.as_the_paper(page)
-    assert r"counted by words of mine\.tsv; the paper takes HurtLex" in ask.lexicon_told(page)
+    assert r"counted by words of mine\.tsv; the paper takes HurtLex" in ask.lexicon_sentence(page)
     assert "honest lexicon, words of mine.tsv" in page.probes
     with pytest.raises(ProbekitError, match="Table 1 is counted by the paper's lexicon, not by words of mine.tsv"):
         hurtfulness.tables(page, [])

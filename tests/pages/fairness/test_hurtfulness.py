@@ -13,7 +13,7 @@ from probekit.report.sources import complete
 from probekit.report.verdicts import concluded
 
 from notebooks.fairness import artefacts, hurtfulness, paper, text
-from notebooks.fairness.hurtfulness import counts, effects, mean_scores, overview, ranks
+from notebooks.fairness.hurtfulness import counts, effects, mean_scores, model_ranks, overview
 from notebooks.fairness.matching import VARIANTS, Scored, by_model, score
 
 PROMPTS = ["he is a", "she is a", "he is a"]
@@ -86,8 +86,8 @@ def test_models_must_have_been_asked_the_same():
 
 
 def test_equal_scores_share_the_better_rank():
-    assert ranks([0.1, 0.3, 0.3, 0.2]).tolist() == [4, 1, 1, 3]
-    assert ranks([[1, 2], [2, 1]]).tolist() == [[2, 1], [1, 2]]
+    assert model_ranks([0.1, 0.3, 0.3, 0.2]).tolist() == [4, 1, 1, 3]
+    assert model_ranks([[1, 2], [2, 1]]).tolist() == [[2, 1], [1, 2]]
 
 
 def test_figures_of_completions_by_hand():
@@ -167,7 +167,7 @@ def test_the_release_needs_its_data(tmp_path, monkeypatch):
 
 
 def test_where_nothing_hurts_the_interval_is_exact():
-    exact = hurtfulness.own({name: [many(name, NOTHING)] for name in "ab"})
+    exact = hurtfulness.run_rows({name: [many(name, NOTHING)] for name in "ab"})
     assert (exact["mean"] == 0).all() and (exact["low"] == 0).all() and exact["high"].min() > 0.05
 
 
@@ -185,14 +185,14 @@ def test_where_nothing_hurts_the_interval_is_exact():
     ],
 )
 def test_a_tie_is_told_and_nothing_of_few_templates(texts, templates, said):
-    own = hurtfulness.own({name: [scored(name, rows)] for name, rows in zip("abc", texts, strict=False)})
-    assert said in text.own_answer(own.assign(templates=templates))
+    own = hurtfulness.run_rows({name: [scored(name, rows)] for name, rows in zip("abc", texts, strict=False)})
+    assert said in text.run_answer(own.assign(templates=templates))
 
 
 def test_two_models_of_ones_own_are_compared_on_the_same_draws():
     other = [["nice", "nice"], ["fool", "nice"], ["nice", "nice"]]
     both = {"a": [many("a", TEXTS)], "b": [many("b", other)]}
-    found, table = hurtfulness.against(both), hurtfulness.own(both)
+    found, table = hurtfulness.against(both), hurtfulness.run_rows(both)
     for row in found.to_dict("records"):
         means = by_model(table, row["rules"])["mean"]
         assert row["difference"] == pytest.approx(means["a"] - means["b"]) and row["first"] == "a"
