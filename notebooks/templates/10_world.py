@@ -43,12 +43,12 @@ page = Page("10_world", globals())
 
 def compute():
     """Rank all entities at each prompt; compare facts told often with facts never told; train one model for less long."""
-    asked = ask.rankings(page.parameters)
-    facts = world.facts_of(ask.probes_of(asked))
-    found = {"relations": world.relations(facts), "exposures": world.exposures(facts)}
-    found |= {f"examples_{domain}": world.examples(domain, 4, seed) for domain in ("general", "biomedical")}
-    found |= world.calibration(ask.ask_all(page, asked))
-    return found | world.growth(page, world.growing(page.parameters, ask.probes_of(asked)))
+    questions = ask.rankings(page.parameters)
+    facts = world.facts_of(ask.probes_of(questions))
+    results = {"relations": world.relations(facts), "exposures": world.exposures(facts)}
+    results |= {f"examples_{domain}": world.examples(domain, 4, seed) for domain in ("general", "biomedical")}
+    results |= world.calibration(ask.ask_all(page, questions))
+    return results | world.growth(page, world.growing(page.parameters, ask.probes_of(questions)))
 
 
 tables = page.tables(compute, world.CAPTIONS)

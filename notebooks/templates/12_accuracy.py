@@ -46,11 +46,11 @@ page = Page("12_accuracy", globals())
 
 def compute():
     """Rank all entities of each data set at each prompt; compare the two styles fact by fact."""
-    asked = ask.rankings(page.parameters)
-    ranks = ask.ask_all(page, asked, halved)
+    questions = ask.rankings(page.parameters)
+    ranks = ask.ask_all(page, questions, halved)
     cards = ask.cards(page.asking.remaining(models), halved)
     ranks = ranks.merge(cards[["model", "tuned"]], how="left")
-    return accuracy.tables(ranks) | {"datasets": accuracy.datasets(ask.probes_of(asked)), "models": cards}
+    return accuracy.tables(ranks) | {"datasets": accuracy.datasets(ask.probes_of(questions)), "models": cards}
 
 
 tables = page.tables(compute, accuracy.CAPTIONS)
@@ -59,10 +59,10 @@ page.conclude(accuracy.conclusions(tables))
 # %% tags=["hide-input"]
 page.answer(text.accuracy_answer(tables))
 page.say(text.tuning_sentence(tables))
-own = pick(tables["accuracy"], gold=accuracy.OWN).merge(tables["datasets"][["probe", "dataset", "style"]])
+scores = pick(tables["accuracy"], gold=accuracy.OWN).merge(tables["datasets"][["probe", "dataset", "style"]])
 page.figure(
     forest(
-        own,
+        scores,
         "acc@1",
         series="style",
         panel="dataset",
@@ -74,7 +74,7 @@ page.figure(
     "Acc@1 per data set, with 95% bootstrap intervals over facts. "
     "Every entity of a data set is a candidate; the fact's own object counts. "
     "Dotted: naming the commonest answer of the data set at every prompt.",
-    "Dot plot. " + told(own, "acc@1", "model", "probe"),
+    "Dot plot. " + told(scores, "acc@1", "model", "probe"),
 )
 
 # %% [markdown]
@@ -89,7 +89,7 @@ page.figure(
 STYLES = {"template": "Templates", "natural": "Natural sentences", "other": "Other prompts"}
 for style in sorted(tables["datasets"]["style"].unique(), key=list(STYLES).index):
     shown = accuracy.as_in_paper(tables, style)
-    page.table(pick(own, style=style), f"paper_{style}", f"{STYLES[style]}: Acc@k", shown)
+    page.table(pick(scores, style=style), f"paper_{style}", f"{STYLES[style]}: Acc@k", shown)
 page.say(text.relation_sentence(tables))
 if not page.demo and len(beside := accuracy.beside_paper(tables)):
     headings = {"published": "Printed, 16 models", "acc@1": "Ours", "models": "Our models", "which": "Data"}

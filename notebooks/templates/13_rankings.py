@@ -48,12 +48,12 @@ page = Page("13_rankings", globals())
 
 def compute():
     """Rank all entities at each prompt; draw facts anew, for all models at once, and rank the models on each draw."""
-    asked = ask.rankings(page.parameters)
-    ranks = ask.ask_all(page, asked, halved)
+    questions = ask.rankings(page.parameters)
+    ranks = ask.ask_all(page, questions, halved)
     remaining = page.asking.remaining(models)
     trained_on = {shown_name(name): categories.get(name, about(name).category) for name in remaining}
     tuned = dict(ask.cards(remaining, halved)[["model", "tuned"]].itertuples(index=False))
-    return rankings.tables(ranks, trained_on, tuned, seed) | {"datasets": accuracy.datasets(ask.probes_of(asked))}
+    return rankings.tables(ranks, trained_on, tuned, seed) | {"datasets": accuracy.datasets(ask.probes_of(questions))}
 
 
 tables = page.tables(compute, rankings.CAPTIONS)

@@ -45,12 +45,12 @@ page = Page("14_templates", globals())
 def compute():
     """Rank all entities at each prompt, in every wording that a relation has; compare wordings fact by fact."""
     questions = ask.wordings(page.parameters)
-    asked = ask.probes_of(questions)
-    held = accuracy.datasets([probe for probe in asked if not probe.name.endswith(ask.FURTHER)])
-    every = ask.ask_all(page, questions)
-    ranks, floors = ask.judged(every)
-    found = templates.tables(ranks, asked) | {"everyone": templates.everyone(every)}
-    return found | {"floors": floors, "datasets": held}
+    loaded = ask.probes_of(questions)
+    contents = accuracy.datasets([probe for probe in loaded if not probe.name.endswith(ask.FURTHER)])
+    all_ranks = ask.ask_all(page, questions)
+    ranks, floors = ask.judged(all_ranks)
+    results = templates.tables(ranks, loaded) | {"everyone": templates.everyone(all_ranks)}
+    return results | {"floors": floors, "datasets": contents}
 
 
 tables = page.tables(compute, templates.CAPTIONS)

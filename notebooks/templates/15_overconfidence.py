@@ -45,10 +45,10 @@ page = Page("15_overconfidence", globals())
 
 def compute():
     """Keep the ten best answers to every prompt; compare the styles on one prompt a fact, the same facts in both."""
-    asked = ask.rankings(page.parameters)
-    ranks, floors = ask.judged(ask.ask_all(page, asked))
-    found = overconfidence.tables(ranks, ask.probes_of(asked), seed) | {"floors": floors}
-    return ask.with_tuned(found, ask.cards(page.asking.remaining(models), halved), "gaps", "variety")
+    questions = ask.rankings(page.parameters)
+    ranks, floors = ask.judged(ask.ask_all(page, questions))
+    results = overconfidence.tables(ranks, ask.probes_of(questions), seed) | {"floors": floors}
+    return ask.with_tuned(results, ask.cards(page.asking.remaining(models), halved), "gaps", "variety")
 
 
 tables = page.tables(compute, overconfidence.CAPTIONS)

@@ -47,9 +47,9 @@ page = Page("16_perplexity", globals())
 
 def compute():
     """Rank the candidates at all prompts; read a sample of them, one a fact, the same facts in both styles."""
-    asked = ask.rankings(page.parameters)
-    ranks, floors = ask.judged(ask.ask_all(page, asked), by_probe=True)
-    read = reading.read_all(page, models, draws.sample(ask.probes_of(asked), texts, seed))
+    questions = ask.rankings(page.parameters)
+    ranks, floors = ask.judged(ask.ask_all(page, questions), by_probe=True)
+    read = reading.read_all(page, models, draws.sample(ask.probes_of(questions), texts, seed))
     read = read.merge(ranks[["model", "probe"]].drop_duplicates(), on=["model", "probe"])
     return ask.with_tuned(
         perplexity.tables(ranks, read) | {"floors": floors}, ask.cards(page.asking.remaining(models), halved), "points"

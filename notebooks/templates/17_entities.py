@@ -45,8 +45,8 @@ def compute():
     """Rank the right answer within each probe's own list, and while the entities of other data sets join it."""
     questions = entities.questions(page.parameters)
     ranks, costs = entities.ask_all(page, questions)
-    held = accuracy.datasets(list({id(question.probe): question.probe for question in questions}.values()))
-    return entities.tables(ranks, costs) | {"datasets": held}
+    contents = accuracy.datasets(list({id(question.probe): question.probe for question in questions}.values()))
+    return entities.tables(ranks, costs) | {"datasets": contents}
 
 
 tables = page.tables(compute, entities.CAPTIONS)

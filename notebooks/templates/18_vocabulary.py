@@ -47,18 +47,18 @@ page = Page("18_vocabulary", globals())
 
 def compute():
     """Count the tokens of every answer; compare answers of one token with longer ones, and sizes fact by fact."""
-    asked = ask.rankings(page.parameters)
-    answers = page.ask(asked)
+    questions = ask.rankings(page.parameters)
+    answers = page.ask(questions)
     ranks = ask.gathered(page, answers)
     measured, candidates = vocabulary.measure(page, ranks, answers)
     above, floors = ask.judged(measured)
-    kept = above[["model", "probe"]].drop_duplicates()
-    found = vocabulary.tables(above, candidates.merge(kept, on=["model", "probe"])) | {"floors": floors}
+    retained = above[["model", "probe"]].drop_duplicates()
+    results = vocabulary.tables(above, candidates.merge(retained, on=["model", "probe"])) | {"floors": floors}
     sizes = vocabulary.known_pairs(pairs, page.asking.remaining(models))
     names = list(dict.fromkeys(name for pair in sizes for name in pair))
-    read = reading.read_all(page, names, draws.sample(ask.probes_of(asked), texts, seed))
-    found |= vocabulary.size_tables(ranks, read, sizes)
-    return ask.with_tuned(found, ask.cards(page.asking.remaining(models), halved), "gaps")
+    read = reading.read_all(page, names, draws.sample(ask.probes_of(questions), texts, seed))
+    results |= vocabulary.size_tables(ranks, read, sizes)
+    return ask.with_tuned(results, ask.cards(page.asking.remaining(models), halved), "gaps")
 
 
 tables = page.tables(compute, vocabulary.CAPTIONS)

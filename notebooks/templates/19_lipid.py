@@ -49,14 +49,14 @@ def compute():
     """Run the recipe on the texts; rank the masked entity of each prompt among all that its probe masks."""
     made, sheet, judged = lipid.make(texts)
     ranks = ask.ask_all(page, ask.rankings(page.parameters))
-    found = {
+    results = {
         "accuracy": lipid.accuracy(ranks),
         "homonyms": lipid.homonym_table(ranks),
         "precision": lipid.precision(judged),
         "judged": judged,
         "sheet": sheet,
     }
-    return lipid.recipe_tables(made) | found
+    return lipid.recipe_tables(made) | results
 
 
 tables = page.tables(compute, lipid.CAPTIONS)

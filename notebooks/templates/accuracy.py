@@ -103,24 +103,24 @@ def _accuracy(ranks: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     if ranks.empty:
         return pd.DataFrame(columns=[*keys, "prompts", "facts"])
     relations = [group.groupby("relation", dropna=False) for _, group in ranks.groupby(list(keys), sort=False)]
-    macro = [np.mean([accuracy_at_k(part["rank"], 1) for _, part in parts]) for parts in relations]
+    macro = [np.mean([accuracy_at_k(rows["rank"], 1) for _, rows in groups]) for groups in relations]
     return accuracy_table(ranks, keys).assign(**{"macro@1": macro})
 
 
-def _slices(own: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
+def _slices(ranks: pd.DataFrame, keys: list[str]) -> pd.DataFrame:
     """Acc@k over all prompts, those that do not show the gold elsewhere, and those whose mask hides its exact form.
 
     Empty where every prompt is of both kinds.
     """
-    parts = [own.assign(subset=ALL)]
-    if own.empty:
+    subsets = [ranks.assign(subset=ALL)]
+    if ranks.empty:
         return pd.DataFrame()
-    if "shows_gold" in own:
-        clean, exact = ~own["shows_gold"].astype(bool), own["exact_surface"].astype(bool)
-        parts += [own[clean].assign(subset=CLEAN), own[exact].assign(subset="exact surface form")]
+    if "shows_gold" in ranks:
+        clean, exact = ~ranks["shows_gold"].astype(bool), ranks["exact_surface"].astype(bool)
+        subsets += [ranks[clean].assign(subset=CLEAN), ranks[exact].assign(subset="exact surface form")]
         if clean.all() and exact.all():
             return pd.DataFrame()
-    return accuracy_table(pd.concat(parts), [*keys, "subset"])
+    return accuracy_table(pd.concat(subsets), [*keys, "subset"])
 
 
 def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("model", "dataset")) -> pd.DataFrame:
@@ -137,16 +137,16 @@ def pairs(ranks: pd.DataFrame, ks: Sequence[int] = KS, keys: Sequence[str] = ("m
     clean = ranks[~ranks["shows_gold"].astype(bool)] if "shows_gold" in ranks else ranks
     subsets = {ALL: ranks} | ({CLEAN: clean} if len(clean) < len(ranks) else {})
     subsets |= {HELD_OUT_CLEAN: pick(clean, half=HELD_OUT)}
-    parts = pd.concat([part.assign(subset=name) for name, part in subsets.items()])
-    return per(*keys, "subset")(_styles)(parts, ks, "model" in keys)
+    all_rows = pd.concat([rows.assign(subset=name) for name, rows in subsets.items()])
+    return per(*keys, "subset")(_styles)(all_rows, ks, "model" in keys)
 
 
 def _styles(group: pd.DataFrame, ks: Sequence[int], single: bool) -> Iterator[Row]:
-    about = {"floor": bool(at_floor_in_both(group).all())} if single else {"models": group["model"].nunique()}
-    about = ({"tuned": group["tuned"].iloc[0]} if single and "tuned" in group else {}) | about
+    row = {"floor": bool(at_floor_in_both(group).all())} if single else {"models": group["model"].nunique()}
+    row = ({"tuned": group["tuned"].iloc[0]} if single and "tuned" in group else {}) | row
     for k in ks:
         if len(hits := hits_by_style(group, k)):
-            yield about | {"k": k} | contrast(hits, "natural", "template")
+            yield row | {"k": k} | contrast(hits, "natural", "template")
 
 
 def _against(ranks: pd.DataFrame) -> pd.DataFrame:
@@ -170,10 +170,10 @@ def _largest(per_model: pd.DataFrame) -> pd.DataFrame:
     first = per_model[(per_model["subset"] == ALL) & (per_model["k"] == 1) & ~per_model["floor"].astype(bool)]
     if first.empty:
         return first
-    most = first.loc[first.groupby("dataset", sort=False)["difference"].idxmax()]
-    points = {name: 100 * most[name] for name in ("difference", "low", "high")}
-    of = first.groupby("dataset")["model"].nunique()[most["dataset"]].to_list()
-    return most[["dataset", "model", "facts", "natural", "template"]].assign(models=of, **points)
+    largest = first.loc[first.groupby("dataset", sort=False)["difference"].idxmax()]
+    points = {name: 100 * largest[name] for name in ("difference", "low", "high")}
+    counts = first.groupby("dataset")["model"].nunique()[largest["dataset"]].to_list()
+    return largest[["dataset", "model", "facts", "natural", "template"]].assign(models=counts, **points)
 
 
 @per("dataset")
@@ -184,15 +184,15 @@ def _tuning(ranks: pd.DataFrame) -> Iterator[Row]:
     templates as training text turn round was one of familiarity with the style.
     """
     untaught = ranks[ranks["half"].isin(["", HELD_OUT])]
-    known = set(untaught.loc[untaught["half"] == HELD_OUT, "fact_id"])
+    held_out = set(untaught.loc[untaught["half"] == HELD_OUT, "fact_id"])
     gaps = {}
-    for model, part in untaught[~at_floor_in_both(untaught)].groupby("model", sort=False):
-        if "tuned" in part and len(hits := hits_by_style(part)):
-            gaps[model] = (part["tuned"].iloc[0], hits["first"] - hits["second"])
+    for model, rows in untaught[~at_floor_in_both(untaught)].groupby("model", sort=False):
+        if "tuned" in rows and len(hits := hits_by_style(rows)):
+            gaps[model] = (rows["tuned"].iloc[0], hits["first"] - hits["second"])
     for (control, (style, base)), (model, (tuned, gap)) in product(gaps.items(), repeat=2):
         if style == NEITHER and tuned not in (NEITHER, UNKNOWN):
             both = pd.concat([gap, base], axis=1, keys=["tuned", "control"]).dropna()
-            both = both[both.index.isin(known)] if known.intersection(both.index) else both
+            both = both[both.index.isin(held_out)] if held_out.intersection(both.index) else both
             row = {"model": model, "tuned": tuned, "control": control, "facts": len(both)}
             row |= {"gap": both["tuned"].mean(), "control_gap": both["control"].mean()}
             yield row | bootstrap_ci(both["tuned"] - both["control"]).row("difference")
@@ -205,16 +205,16 @@ def _halves(ranks: pd.DataFrame) -> Iterator[Row]:
     ``within`` is the same difference taken within each relation: the held-out facts without shared sentences are not of
     the same mix of relations as the taught ones.
     """
-    own = ranks[ranks["half"].isin([TAUGHT, HELD_OUT])]
-    for label, part in ((ALL, own), (CLEAN, own[~own["shows_gold"].astype(bool)])) if len(own) else ():
-        member = (part["half"] == TAUGHT).tolist()
+    halved = ranks[ranks["half"].isin([TAUGHT, HELD_OUT])]
+    for label, rows in ((ALL, halved), (CLEAN, halved[~halved["shows_gold"].astype(bool)])) if len(halved) else ():
+        member = (rows["half"] == TAUGHT).tolist()
         row: Row = {"subset": label}
         for name, half in (("taught", TAUGHT), ("held_out", HELD_OUT)):
-            side = accuracy_table(pick(part, half=half), KEYS, ks=[1]).iloc[0]
+            side = accuracy_table(pick(rows, half=half), KEYS, ks=[1]).iloc[0]
             row |= {f"{name}_facts": side["facts"], name: side["acc@1"]}
             row |= {f"{name}_low": side["low@1"], f"{name}_high": side["high@1"]}
-        row |= accuracy_difference(part, member).row("difference")
-        yield row | spread("within", accuracy_difference(part, member, by_relation=True))
+        row |= accuracy_difference(rows, member).row("difference")
+        yield row | spread("within", accuracy_difference(rows, member, by_relation=True))
 
 
 def datasets(probes: Sequence[Probe]) -> pd.DataFrame:
@@ -266,26 +266,26 @@ def as_in_paper(tables: Tables, style: str) -> pd.DataFrame:
     among the candidates, and the commonest object at every prompt (among the top k it is not defined, so for Acc@1).
     A dagger marks an Acc@1 whose interval reaches either; the mean is over the other models.
     """
-    own, about = pick(tables["accuracy"], gold=OWN), tables["datasets"].set_index("probe")
-    accuracy = own.assign(floor=reaches_floor(own, tables["datasets"]))
+    scores, probes = pick(tables["accuracy"], gold=OWN), tables["datasets"].set_index("probe")
+    accuracy = scores.assign(floor=reaches_floor(scores, tables["datasets"]))
     names = list(accuracy["model"].unique())
     mean_of = ["mean above the floor"] * (len(names) > 1)
     out = {"Model": [*map(title, names), *mean_of, "uniform guess", "commonest answer"]}
     means = pick(tables["means"], gold=OWN).set_index("probe").to_dict("index")
-    for probe in [name for name in accuracy["probe"].unique() if about.loc[name, "style"] == style]:
+    for probe in [name for name in accuracy["probe"].unique() if probes.loc[name, "style"] == style]:
         rows = pick(accuracy, probe=probe).to_dict("records")
-        chance, commonest = about.loc[probe, ["chance", "commonest"]]
+        chance, commonest = probes.loc[probe, ["chance", "commonest"]]
         for k in KS:
             cells = [cell(row, f"acc@{k}") + f"\N{NO-BREAK SPACE}{MARK}" * (k == 1 and row["floor"]) for row in rows]
             mean = cell(means[probe], f"acc@{k}") if probe in means else "–"
             cells += [mean] * len(mean_of) + [number(min(1, k * chance))]
-            out[f"{title(about.loc[probe, 'dataset'])} @{k}"] = [*cells, number(commonest) if k == 1 else "–"]
+            out[f"{title(probes.loc[probe, 'dataset'])} @{k}"] = [*cells, number(commonest) if k == 1 else "–"]
     return pd.DataFrame(out)
 
 
 def commonest(tables: Tables) -> dict[str, float]:
     """Data set -> the share of its prompts that its commonest object would answer."""
-    return {str(name): float(part["commonest"].max()) for name, part in tables["datasets"].groupby("dataset")}
+    return {str(name): float(rows["commonest"].max()) for name, rows in tables["datasets"].groupby("dataset")}
 
 
 def beside_paper(tables: Tables) -> pd.DataFrame:
@@ -301,19 +301,19 @@ def beside_paper(tables: Tables) -> pd.DataFrame:
     means = groups.agg(**{"acc@1": ("acc@1", "mean"), "models": ("model", "nunique"), "facts": ("facts", "first")})
     absent = tables["datasets"].set_index("probe")["relations_absent"]
     rows = []
-    for one in sorted((one for one in PAPER_SETS if one.claim), key=lambda one: one.claim):
-        row: dict[str, Any] = {"claim": one.claim, "dataset": one.name, "style": one.style}
-        row["published"] = _printed(one.name, one.style)
-        probe = one.probe or one.stand_in
+    for dataset in sorted((dataset for dataset in PAPER_SETS if dataset.claim), key=lambda dataset: dataset.claim):
+        row: dict[str, Any] = {"claim": dataset.claim, "dataset": dataset.name, "style": dataset.style}
+        row["published"] = _printed(dataset.name, dataset.style)
+        probe = dataset.probe or dataset.stand_in
         if probe in means.index:
             row |= means.loc[probe].to_dict()
             same = f"without {absent[probe]} relations" if absent[probe] else "the same"
-            row["which"] = "same recipe, other sentences" if one.stand_in else same
+            row["which"] = "same recipe, other sentences" if dataset.stand_in else same
         else:
-            row["which"] = "not at hand" if one.absent and not one.stand_in else "not in this run"
+            row["which"] = "not at hand" if dataset.absent and not dataset.stand_in else "not in this run"
         rows.append(row)
-    found = pd.DataFrame(rows)
-    return found if "acc@1" in found else pd.DataFrame()
+    table = pd.DataFrame(rows)
+    return table if "acc@1" in table else pd.DataFrame()
 
 
 def _printed(dataset: str, style: str) -> str:

@@ -30,7 +30,7 @@ from probekit.report.text import shown_name, title
 from probekit.run import Answer, Question, Rank
 from probekit.scoring.scores import SCORES
 
-ABOUT = ("style", "name", "domain", "licence", "citation", "entities", "split")  # what a run can say of a file
+FILE_OPTIONS = ("style", "name", "domain", "licence", "citation", "entities", "split")  # beside the path of a file
 TOP = 10  # best candidates kept with every prompt
 SEVERAL_WORDINGS = ("demo/template", "demo_bio/template")  # probes with the option ``templates``
 FURTHER = ", further wordings"
@@ -40,7 +40,7 @@ FLOORS = "Acc@1 beside the best constant answer and a uniform guess"
 MOST_UNKNOWN = 0.5  # of the candidates, in a tokenizer that fits the text
 PLATEAU = 0.5  # nats below what word frequencies give, that a training must have come down
 NEITHER, BIOMEDICAL = "neither", "biomedical text"
-FAIR = (BIOMEDICAL, NEITHER)  # what favours no style of LAMA's
+NEUTRAL = (BIOMEDICAL, NEITHER)  # what favours no style of LAMA's
 TUNED = {  # text that a model was trained on, by how its name begins -> style that it may favour
     "lama-taught": "natural sentences",
     "general": "natural sentences",
@@ -101,7 +101,7 @@ def load_probes(
     Raises:
         ReportError: ``limits`` names a probe that is not asked, an unknown ``unit``, or a file without its path.
     """
-    given = dict(_entry(one) for one in names)
+    given = dict(_entry(entry) for entry in names)
     if unit not in get_args(Unit):
         raise ReportError(f"unit must be {' or '.join(get_args(Unit))}, not {unit!r}")
     if unasked := [name for name in limits if name not in given]:
@@ -111,32 +111,32 @@ def load_probes(
         special = {f"{dataset}/{style}": {"unit": unit} for dataset in PARALLEL for style in ("template", "natural")}
     facts = {name: limits.get(name, limit) or None for name in given}
     loaded = list[Probe]()
-    own = list[int]()  # places of files among them
-    for name, said in given.items():
-        found = load_styles(name, limit=facts[name], seed=seed, **special.get(name, {}) | said)
-        own += range(len(loaded), len(loaded) + len(found)) if name not in PROBES else ()
-        loaded += found
-    return _paired(loaded, own)
+    from_files = list[int]()  # their places in ``loaded``
+    for name, options in given.items():
+        styles = load_styles(name, limit=facts[name], seed=seed, **special.get(name, {}) | options)
+        from_files += range(len(loaded), len(loaded) + len(styles)) if name not in PROBES else ()
+        loaded += styles
+    return _paired(loaded, from_files)
 
 
 def _entry(probe: str | Mapping[str, str]) -> tuple[str, dict[str, str]]:
-    """Name or path of a probe, and what a run says of it."""
+    """Name or path of a probe, and the options that a run gives with it."""
     if isinstance(probe, str):
         return probe, {}
-    if not isinstance(probe, Mapping) or not isinstance(probe.get("path"), str) or set(probe) - {"path", *ABOUT}:
+    if not isinstance(probe, Mapping) or not isinstance(probe.get("path"), str) or set(probe) - {"path", *FILE_OPTIONS}:
         raise ReportError(f"a probe is a name, a file, or {{path: FILE, style: template or natural}}, not {probe!r}")
-    if "name" in probe and "style" not in probe and (told := STYLED.search(probe["name"])):
-        probe = {**probe, "style": told[1]}
+    if "name" in probe and "style" not in probe and (match := STYLED.search(probe["name"])):
+        probe = {**probe, "style": match[1]}
     if "style" in probe and probe["style"] not in get_args(Style):
         raise ReportError(f"{probe['path']}: style is one of {', '.join(get_args(Style))}, not {probe['style']!r}")
     return probe["path"], {name: value for name, value in probe.items() if name != "path"}
 
 
-def _paired(loaded: Sequence[Probe], own: Sequence[int]) -> list[Probe]:
-    """Let ``own`` files that ask the same facts in both styles be one data set, called by how their names begin."""
-    found = list(loaded)
-    for one, other in permutations(own, 2):
-        a, b = found[one], found[other]
+def _paired(loaded: Sequence[Probe], from_files: Sequence[int]) -> list[Probe]:
+    """Make files that ask the same facts in both styles one data set, called by how their names begin."""
+    probes = list(loaded)
+    for i, j in permutations(from_files, 2):
+        a, b = probes[i], probes[j]
         named = "fact_id" in a.prompts and "fact_id" in b.prompts
         shared = len(set(a.facts) & set(b.facts)) if named else 0
         if (a.style, b.style) == ("template", "natural"):
@@ -145,19 +145,19 @@ def _paired(loaded: Sequence[Probe], own: Sequence[int]) -> list[Probe]:
                 begin = commonprefix([a.name, b.name])  # noqa: RUF071 - signs, not folders
                 name = begin.rstrip("_-./ ") or f"{a.name} and {b.name}"
             if shared:
-                found[one], found[other] = (replace(probe, name=f"{name}/{probe.style}") for probe in (a, b))
+                probes[i], probes[j] = (replace(probe, name=f"{name}/{probe.style}") for probe in (a, b))
             elif a.dataset == b.dataset:
                 caution(
                     f"{a.name} and {b.name} are called one data set in two styles, but no fact_id is in both: nothing "
                     "is compared fact by fact."
                 )
-                found[one] = replace(a, name=f"{name} ({a.style})")
-        elif shared and one < other and "other" in (a.style, b.style):
+                probes[i] = replace(a, name=f"{name} ({a.style})")
+        elif shared and i < j and "other" in (a.style, b.style):
             caution(
                 f"{a.name} and {b.name} share {shared:,} facts, but do not both say their style, template or natural "
                 "(in a field, in their names, or beside their paths): they are not compared fact by fact."
             )
-    return found
+    return probes
 
 
 def further_wordings(
@@ -168,14 +168,14 @@ def further_wordings(
     The parameters are those of ``load_probes``. What is asked already is left out, so that no prompt is ranked twice.
     The names end in ``FURTHER``.
     """
-    found = []
+    further = []
     for probe in probes:
         if probe.name in SEVERAL_WORDINGS:
             facts = limits.get(probe.name, limit) or None
-            every = load_probe(probe.name, limit=facts, seed=seed, templates="all")
-            rest = every.select(~every.prompts["text"].isin(probe.prompts["text"]))
-            found.append(replace(rest, name=probe.name + FURTHER))
-    return found
+            full = load_probe(probe.name, limit=facts, seed=seed, templates="all")
+            rest = full.select(~full.prompts["text"].isin(probe.prompts["text"]))
+            further.append(replace(rest, name=probe.name + FURTHER))
+    return further
 
 
 def ranking(model: str, probe: Probe, title: str = "") -> Rank:
@@ -192,15 +192,15 @@ def rankings(given: Mapping[str, Any]) -> list[Rank]:
 
 def wordings(given: Mapping[str, Any]) -> list[Rank]:
     """``rankings``, and those by the other templates of relations that have several."""
-    asked = rankings(given)
-    further = further_wordings(probes_of(asked), given["limit"], given["seed"], given["limits"])
-    return [ranking(model, probe) for model in given["models"] for probe in [*probes_of(asked), *further]]
+    questions = rankings(given)
+    further = further_wordings(probes_of(questions), given["limit"], given["seed"], given["limits"])
+    return [ranking(model, probe) for model in given["models"] for probe in [*probes_of(questions), *further]]
 
 
 def probes_of(questions: Iterable[Question]) -> list[Probe]:
     """The probes of some rankings, each once."""
-    found = {id(question.probe): question.probe for question in questions if isinstance(question, Rank)}
-    return list(found.values())
+    probes = {id(question.probe): question.probe for question in questions if isinstance(question, Rank)}
+    return list(probes.values())
 
 
 def ask_all(page: Page, questions: Sequence[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
@@ -228,25 +228,25 @@ def gathered(page: Page, answers: Sequence[Answer[Rank]], halved: Collection[str
     page.used(*probes)
     for model, tables in by_model.items():
         page.checked(shown_name(model), sanity_faults(model, tables))
-    found = [table for tables in by_model.values() for table in tables]
-    for table in found:
+    frames = [table for tables in by_model.values() for table in tables]
+    for table in frames:
         table.attrs = {}
-    ranks = pd.concat(found, ignore_index=True)
-    page.prompts.add("rank", told(ranks, probes))
+    ranks = pd.concat(frames, ignore_index=True)
+    page.prompts.add("rank", with_prompts(ranks, probes))
     return with_floors(ranks)
 
 
 def how_scored(page: Page) -> Markup:
-    """How each kind of model on a page scores an entity; a recorded run that does not say it took the first score."""
+    """How each kind of model on a page scores an entity; a recorded run without ``score`` used its kind's first."""
     models = (page.past or page.manifest)["models"].values()
-    ways = dict.fromkeys((one["kind"], one.get("score", SCORES[one["kind"]][0])) for one in models)
-    told = [HOW.get(way, Markup("A {} model ranks entities by the score `{}`.").format(*way)) for way in ways]
-    return Markup("{} {{doc}}`/book/methods` has the formulas.").format(Markup(" ").join(told))
+    ways = dict.fromkeys((model["kind"], model.get("score", SCORES[model["kind"]][0])) for model in models)
+    sentences = [HOW.get(way, Markup("A {} model ranks entities by the score `{}`.").format(*way)) for way in ways]
+    return Markup("{} {{doc}}`/book/methods` has the formulas.").format(Markup(" ").join(sentences))
 
 
-def told(ranks: pd.DataFrame, probes: Sequence[Probe]) -> pd.DataFrame:
-    """Rows of ``ask`` with what was asked and what is right, by the names of ``probekit.report.outcomes``."""
-    texts = pd.concat([one.prompts[["prompt_id", "text", "gold"]].assign(probe=one.name) for one in probes])
+def with_prompts(ranks: pd.DataFrame, probes: Sequence[Probe]) -> pd.DataFrame:
+    """Ranks with the text and the golds of their prompts, in the columns of ``probekit.report.outcomes``."""
+    texts = pd.concat([probe.prompts[["prompt_id", "text", "gold"]].assign(probe=probe.name) for probe in probes])
     names = {"text": "asked", "top": "answers", "top_scores": "answer_scores"}
     return ranks.merge(texts, on=["probe", "prompt_id"], how="left").rename(columns=names)
 
@@ -277,24 +277,24 @@ def floor_sentence(table: pd.DataFrame) -> str:
     return f"Left out, since always giving the commonest answer does as well: of {total} probes, {names}."
 
 
-def sanity_faults(name: str, asked: Sequence[pd.DataFrame]) -> list[str]:
-    """Why a model cannot be taken at its word; a run that asked such a model is not recorded.
+def sanity_faults(name: str, tables: Sequence[pd.DataFrame]) -> list[str]:
+    """Signs that a model or its tokenizer is broken; a run with such a model is not recorded.
 
     A model may be at the floor of all probes of a domain that is not its own: only of several domains is that a fault.
 
     Args:
         name: of the model.
-        asked: the rows of ``ask``, one table a probe, with their counts.
+        tables: of ``rows``, one a probe, with their counts.
     """
     faults = []
-    for table in asked:
+    for table in tables:
         counts, probe = table.attrs["counts"], table["probe"].iloc[0]
-        held, every = counts["candidates holding the unknown token"], counts["candidates"]
-        if held > MOST_UNKNOWN * every:
-            faults.append(f"its tokenizer cannot write {held:,} of the {every:,} candidates of {probe}")
-    domains = {table["domain"].iloc[0] for table in asked}
-    if len(domains) > 1 and floors(pd.concat(asked, ignore_index=True))["floor"].all():
-        faults.append(f"it is at the floor on all {len(asked)} probes")
+        unknown, total = counts["candidates holding the unknown token"], counts["candidates"]
+        if unknown > MOST_UNKNOWN * total:
+            faults.append(f"its tokenizer cannot write {unknown:,} of the {total:,} candidates of {probe}")
+    domains = {table["domain"].iloc[0] for table in tables}
+    if len(domains) > 1 and floors(pd.concat(tables, ignore_index=True))["floor"].all():
+        faults.append(f"it is at the floor on all {len(tables)} probes")
     card = about(name)
     if card.unigram is not None and card.loss is not None and card.loss > card.unigram - PLATEAU:
         faults.append(
@@ -328,9 +328,9 @@ def tuned_on(name: str, halved: Collection[str] = ()) -> str:
     return " and ".join(order) or (NEITHER if kinds == {NEITHER} else UNKNOWN)
 
 
-def least_fair(*tuned: str) -> str:
-    """Of what the models that one row compares were tuned on, what favours a style, if any does."""
-    return next((kind for kind in tuned if kind not in FAIR), BIOMEDICAL if BIOMEDICAL in tuned else NEITHER)
+def least_neutral(*tuned: str) -> str:
+    """Of what the compared models were tuned on, what favours a style, if anything does."""
+    return next((kind for kind in tuned if kind not in NEUTRAL), BIOMEDICAL if BIOMEDICAL in tuned else NEITHER)
 
 
 def cards(models: Sequence[str], halved: Collection[str] = ()) -> pd.DataFrame:
@@ -339,12 +339,12 @@ def cards(models: Sequence[str], halved: Collection[str] = ()) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["model", "category", "tuned"])
 
 
-def fair_first(table: pd.DataFrame) -> tuple[str, str]:
+def neutral_first(table: pd.DataFrame) -> tuple[str, str]:
     """The model of a table with ``tuned`` that a sentence may name, and what it was tuned on, in words: the first that
     was tuned on neither style, else the first there is; no words where nothing is known."""
-    known = table.drop_duplicates("model")
-    known = known.assign(tuned=known.get("tuned", ""))
-    row = pd.concat([pick(known, tuned=NEITHER), pick(known, tuned=BIOMEDICAL), known]).iloc[0]
+    models = table.drop_duplicates("model")
+    models = models.assign(tuned=models.get("tuned", ""))
+    row = pd.concat([pick(models, tuned=NEITHER), pick(models, tuned=BIOMEDICAL), models]).iloc[0]
     words = {NEITHER: ", tuned on neither style,", UNKNOWN: "", "": ""}
     return str(row["model"]), words.get(row["tuned"], f", tuned on {row['tuned']},")
 
@@ -354,27 +354,27 @@ def clear(rows: pd.DataFrame) -> tuple[int, int]:
     return int((rows["low"] > 0).sum()), int((rows["high"] < 0).sum())
 
 
-def conclude(claim: str, table: pd.DataFrame, estimate: str = "difference", **about: Any) -> list[dict[str, Any]]:
+def conclude(claim: str, table: pd.DataFrame, estimate: str = "difference", **columns: Any) -> list[dict[str, Any]]:
     """The rows of a table as conclusions on a claim (``report.verdicts``): of which model and data set, an estimate
-    with its interval and number of facts, and ``about``; a model at the floor decides nothing."""
+    with its interval and number of facts, and ``columns``; a model at the floor decides nothing."""
     low, high = ends(list(table), estimate) or ("low", "high")
     texts = ("dataset", "model", "tuned")
     return [
         {"claim": claim, **{name: row.get(name, "") for name in texts}, "unit": "fact", "estimate": row[estimate]}
         | {"low": row[low], "high": row[high], "n": row.get("facts", float("nan"))}
-        | {"verdict": FLOOR if row.get("floor") else "", **about}
+        | {"verdict": FLOOR if row.get("floor") else "", **columns}
         for row in table.to_dict("records")
     ]
 
 
-def with_tuned(tables: Mapping[str, pd.DataFrame], known: pd.DataFrame, *names: str) -> dict[str, pd.DataFrame]:
+def with_tuned(tables: Mapping[str, pd.DataFrame], tuning: pd.DataFrame, *names: str) -> dict[str, pd.DataFrame]:
     """Tables of which those named have, for each ``model``, what it was ``tuned`` on; empty for what is no model.
 
     Args:
         tables: by name.
-        known: of ``cards``.
+        tuning: of ``cards``.
     """
-    marks = known[["model", "tuned"]]
+    marks = tuning[["model", "tuned"]]
     marked = {name: tables[name].merge(marks, how="left") for name in names if len(tables[name])}
     return {**tables, **{name: table.fillna({"tuned": ""}) for name, table in marked.items()}}
 
@@ -394,11 +394,11 @@ def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
     """
     probe, ranked = answer.question.probe, answer.result
     prompts = probe.prompts.reset_index(drop=True)
-    own, best = (ranked.iloc[start::2].reset_index(drop=True) for start in (0, 1))
+    own_object, any_gold = (ranked.iloc[start::2].reset_index(drop=True) for start in (0, 1))
     frame = prompts[[column for column in ("fact_id", "relation", *COLUMNS) if column in prompts]]
-    fact_id = frame.get("fact_id", own["prompt_id"])
+    fact_id = frame.get("fact_id", own_object["prompt_id"])
     taught = answer.question.name in halved and probe.dataset in PARALLEL
-    known = halves(probe.dataset) if taught else {}
+    half_of = halves(probe.dataset) if taught else {}
     table = frame.assign(
         fact_id=fact_id,
         relation=frame.get("relation", ""),
@@ -408,15 +408,15 @@ def rows(answer: Answer[Rank], halved: Collection[str] = ()) -> pd.DataFrame:
         dataset=probe.dataset,
         style=probe.style,
         domain=probe.domain,
-        prompt_id=own["prompt_id"],
+        prompt_id=own_object["prompt_id"],
         object=prompts["gold"].str[0],
         candidates=ranked.attrs["counts"]["candidates"],
-        rank=own["rank"],
-        rank_any=best["rank"],
-        score=own["score"],
-        top=own["top"],
-        top_scores=own["top_scores"],
-        half=[known.get(fact, "") for fact in fact_id],
+        rank=own_object["rank"],
+        rank_any=any_gold["rank"],
+        score=own_object["score"],
+        top=own_object["top"],
+        top_scores=own_object["top_scores"],
+        half=[half_of.get(fact, "") for fact in fact_id],
     )
     table.attrs = dict(ranked.attrs)
     return table

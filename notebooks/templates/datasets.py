@@ -138,7 +138,7 @@ def left_out(probes: Sequence[Probe]) -> pd.DataFrame:
 
 
 def relations(probes: Sequence[Probe]) -> pd.DataFrame:
-    """Each relation's kind, counted from the facts of a data set, whatever its makers say of it.
+    """Each relation's kind, counted from the facts of a data set, not as its makers declare it.
 
     A side is *many* where more than ``MANY`` of the subjects have several objects, or of the objects several subjects.
     Objects of a subject are all golds of its prompts.
@@ -151,39 +151,39 @@ def relations(probes: Sequence[Probe]) -> pd.DataFrame:
     """
     rows: list[dict[str, object]] = []
     for name, members in by_dataset(probes).items():
-        known = [p.prompts for p in members if {"relation", "subject"} <= set(p.prompts.columns)]
+        frames = [p.prompts for p in members if {"relation", "subject"} <= set(p.prompts.columns)]
         columns = ["relation", "relation_label", "kind", "fact_id", "subject", "gold"]
-        if known:
-            table = pd.concat([p[[c for c in columns if c in p]] for p in known], ignore_index=True)
-            rows += [_relation(name, str(of["relation"]), part) for of, part in by(table, ["relation"])]
+        if frames:
+            table = pd.concat([p[[c for c in columns if c in p]] for p in frames], ignore_index=True)
+            rows += [_relation(name, str(keys["relation"]), group) for keys, group in by(table, ["relation"])]
     return pd.DataFrame([row for row in rows if row["facts"] == 1 or row["subjects"] != 1])
 
 
-def _relation(name: str, relation: str, part: pd.DataFrame) -> dict[str, object]:
+def _relation(name: str, relation: str, prompts: pd.DataFrame) -> dict[str, object]:
     objects: dict[str, set[str]] = defaultdict(set)
     subjects: dict[str, set[str]] = defaultdict(set)
-    for subject, golds in zip(part["subject"], part["gold"], strict=True):
+    for subject, golds in zip(prompts["subject"], prompts["gold"], strict=True):
         objects[subject].update(golds)
         for gold in golds:
             subjects[gold].add(subject)
-    several = [float(np.mean([len(found) > 1 for found in side.values()])) for side in (objects, subjects)]
+    several = [float(np.mean([len(partners) > 1 for partners in side.values()])) for side in (objects, subjects)]
     kind = {(False, False): "1-1", (False, True): "N-1", (True, False): "1-N", (True, True): "N-M"}
     return {
         "dataset": name,
         "relation": relation,
-        "relation_label": _first(part, "relation_label"),
-        "facts": part["fact_id"].nunique() if "fact_id" in part else len(part),
+        "relation_label": _first(prompts, "relation_label"),
+        "facts": prompts["fact_id"].nunique() if "fact_id" in prompts else len(prompts),
         "subjects": len(objects),
         "objects": len(subjects),
         "many_objects": several[0],
         "many_subjects": several[1],
         "kind": kind[several[0] > MANY, several[1] > MANY],
-        "declared": _first(part, "kind"),
+        "declared": _first(prompts, "kind"),
     }
 
 
-def _first(part: pd.DataFrame, column: str) -> str:
-    values = part[column].dropna().tolist() if column in part else []
+def _first(prompts: pd.DataFrame, column: str) -> str:
+    values = prompts[column].dropna().tolist() if column in prompts else []
     return str(values[0]) if values else ""
 
 
@@ -217,9 +217,9 @@ def lengths(model: Model, probes: Sequence[Probe]) -> pd.DataFrame:
         texts = list(probe.prompts["text"])
         spaced = [follows_space(text) and model.minds_spaces for text in texts]
         tables = {kind: encode_candidates(model, probe.entities, kind) for kind in dict.fromkeys(spaced)}
-        own = [gold[0] for gold in probe.prompts["gold"]]
+        golds = [gold[0] for gold in probe.prompts["gold"]]
         tokens = {kind: entity_lengths(model, probe.entities, kind)["length"].to_dict() for kind in tables}
-        gold = np.array([tokens[s][g] for s, g in zip(spaced, own, strict=True)])
+        gold = np.array([tokens[s][g] for s, g in zip(spaced, golds, strict=True)])
         prompt = np.array(_beside(model, texts))
         main = max(tables.values(), key=lambda table: len(table.strings))
         rows.append(
@@ -264,7 +264,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
 
 
 def one_token(tables: Tables) -> pd.DataFrame:
-    """``lengths``; where the golds are as short for all models, the rows of one, which then speaks for all."""
+    """``lengths``; where the golds are as short for all models, the rows of one, under ``every model``."""
     lengths = tables["lengths"]
     alike = lengths.groupby("probe")["one_token"].nunique().max() == 1
     return pick(lengths, model=lengths["model"].iloc[0]).assign(model="every model") if alike else lengths
@@ -291,17 +291,17 @@ def concentration_chart(tables: Tables) -> Figure:
 
 def ten(tables: Tables) -> pd.DataFrame:
     """The ten data sets of paper 001 (section 3.2): which are at hand, which are not, and why."""
-    known = tables["datasets"].set_index("probe")
+    datasets = tables["datasets"].set_index("probe")
     rows = []
-    for one in PAPER_SETS:
-        here = one.probe in known.index
-        absent = int(known.loc[one.probe, "relations_absent"]) if here else 0
-        reason = f"{absent} relations are absent from our copy." if absent else "" if here else one.absent
+    for dataset in PAPER_SETS:
+        here = dataset.probe in datasets.index
+        absent = int(datasets.loc[dataset.probe, "relations_absent"]) if here else 0
+        reason = f"{absent} relations are absent from our copy." if absent else "" if here else dataset.absent
         rows.append(
             {
-                "data set": one.name,
-                "setting": one.setting,
-                "domain": one.domain,
+                "data set": dataset.name,
+                "setting": dataset.setting,
+                "domain": dataset.domain,
                 "at hand": "in part" if absent else "yes" if here else "no",
                 "note": reason or ("" if here else "Not among the probes of this run."),
             }

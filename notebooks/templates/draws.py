@@ -29,10 +29,10 @@ def one_per_fact(probe: Probe, seed: int | None = None) -> pd.DataFrame:
 
 def by_dataset(probes: Sequence[Probe]) -> dict[str, list[Probe]]:
     """Data set -> its probes, in order."""
-    found: dict[str, list[Probe]] = {}
+    groups: dict[str, list[Probe]] = {}
     for probe in probes:
-        found.setdefault(probe.dataset, []).append(probe)
-    return found
+        groups.setdefault(probe.dataset, []).append(probe)
+    return groups
 
 
 def shared(prompts: Sequence[pd.DataFrame]) -> set[str]:
@@ -52,14 +52,14 @@ def sample(probes: Sequence[Probe], texts: int, seed: int = 0) -> list[Probe]:
     """
     prompts = {id(probe): one_per_fact(probe) for probe in probes}
     common = {name: shared([prompts[id(p)] for p in members]) for name, members in by_dataset(probes).items()}
-    found = []
+    samples = []
     for probe in probes:
         first = prompts[id(probe)]
         facts = sorted(common[probe.dataset] or set(first.index))
         drawn = random.Random(f"texts {seed}").sample(facts, min(texts, len(facts)))
         places = set(first.loc[drawn, "place"])
-        found.append(probe.select([place in places for place in range(len(probe.prompts))]))
-    return found
+        samples.append(probe.select([place in places for place in range(len(probe.prompts))]))
+    return samples
 
 
 def equal_prompts(probes: Sequence[Probe], seed: int = 0) -> pd.DataFrame:
@@ -82,8 +82,8 @@ def equal_prompts(probes: Sequence[Probe], seed: int = 0) -> pd.DataFrame:
         first = next((probe.name for probe in members if probe.style == "template"), members[0].name)
         order = [fact for fact in prompts[first].drop_duplicates("text").index if fact in common]
         for name, frame in prompts.items():
-            kept = frame.loc[order, ["prompt_id"]].reset_index()
-            frames.append(kept.assign(dataset=dataset, probe=name))
+            rows = frame.loc[order, ["prompt_id"]].reset_index()
+            frames.append(rows.assign(dataset=dataset, probe=name))
     return pd.concat(frames, ignore_index=True)[["dataset", "probe", "fact_id", "prompt_id"]]
 
 

@@ -34,7 +34,7 @@ from probekit.run import Answer, Describe, RankWithin
 from probekit.scoring.plan import make_plan
 from probekit.scoring.scores import by_masks, score_of
 
-from notebooks.templates.ask import NOTHING, conclude, load_probes, told
+from notebooks.templates.ask import NOTHING, conclude, load_probes, with_prompts
 from notebooks.templates.draws import unit_of
 from notebooks.templates.paper import MEAN as AVERAGE
 from notebooks.templates.paper import PAPER, SHORT, table6
@@ -94,17 +94,17 @@ def load(
     """
     lenders = list(dict.fromkeys(name for names in enlarge.values() for name in names))
     lent = {name: load_probes([name], limit, seed)[0].entities for name in lenders}
-    found = []
+    enlarged = []
     for probe in load_probes(probes, limit, seed, limits=limits):
-        dataset, known = probe.dataset, set(probe.entities)
+        dataset, probe_entities = probe.dataset, set(probe.entities)
         names = enlarge.get(dataset, ())
-        added = list(dict.fromkeys(entity for name in names for entity in lent[name] if entity not in known))
+        added = list(dict.fromkeys(entity for name in names for entity in lent[name] if entity not in probe_entities))
         if not added:
             who = f"none of {', '.join(names)}" if names else "no probe"
             raise ProbeError(f"{who} lends an entity to {probe.name}: name others for {dataset!r} in `enlarge`")
         random.Random(f"entities {seed}").shuffle(added)
-        found.append(Enlarged(probe, tuple(added)))
-    return found
+        enlarged.append(Enlarged(probe, tuple(added)))
+    return enlarged
 
 
 def questions(given: Mapping[str, Any]) -> list[RankWithin]:
@@ -120,20 +120,20 @@ def ask_all(page: Page, questions: Sequence[RankWithin]) -> tuple[pd.DataFrame, 
         The rows of ``rows``, each with ``floor`` (whether its model is at the floor of the own list), and those of
         ``costs``, of the models that are read at masks.
     """
-    both: list[Any] = [one for q in questions for one in (q, Describe(q.model, costs, (q.probe, q.lists)))]
+    both: list[Any] = [request for q in questions for request in (q, Describe(q.model, costs, (q.probe, q.lists)))]
     answers = page.ask(both)
-    asked, cost = [], [answer.result for answer in answers[1::2] if answer.result is not None]
+    frames, cost = [], [answer.result for answer in answers[1::2] if answer.result is not None]
     for answer in answers[::2]:
-        asked.append(rows(answer))
-        page.ran(answer.name, answer.question.probe, **asked[-1].attrs)
-        asked[-1].attrs = {}
+        frames.append(rows(answer))
+        page.ran(answer.name, answer.question.probe, **frames[-1].attrs)
+        frames[-1].attrs = {}
     probes = list({id(question.probe): question.probe for question in questions}.values())
     page.used(*probes)
-    ranks = pd.concat(asked, ignore_index=True)
+    ranks = pd.concat(frames, ignore_index=True)
     shares = [f"{share:.0%} of the added candidates" for share in ranks["share"]]
-    page.prompts.add("rank", told(ranks.assign(variant=shares), probes))
-    known = floors(pick(ranks, share=SHARES[0]))["floor"]
-    low = known.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy()
+    page.prompts.add("rank", with_prompts(ranks.assign(variant=shares), probes))
+    floor_of = floors(pick(ranks, share=SHARES[0]))["floor"]
+    low = floor_of.loc[list(zip(ranks["model"], ranks["probe"], strict=True))].to_numpy()
     return ranks.assign(floor=low), pd.concat(cost, ignore_index=True) if cost else pd.DataFrame()
 
 
@@ -144,22 +144,22 @@ def rows(answer: Answer[RankWithin]) -> pd.DataFrame:
         One row per prompt and share: ``model, probe, prompt_id, fact_id, share, entities`` (strings in the list),
         ``candidates`` (distinct token sequences among them), ``rank``. ``attrs`` are those of ``rank_within``.
     """
-    probe, lists, found = answer.question.probe, answer.question.lists, answer.result
+    probe, lists, ranked = answer.question.probe, answer.question.lists, answer.result
     facts = probe.facts
     table = pd.DataFrame(
         {
             "model": answer.name,
             "probe": probe.name,
-            "prompt_id": found["prompt_id"],
+            "prompt_id": ranked["prompt_id"],
             "fact_id": [fact for fact in facts for _ in SHARES],
             "object": [gold[0] for gold in probe.prompts["gold"] for _ in SHARES],
             "share": list(SHARES) * len(facts),
             "entities": [len(entities) for entities in lists.values()] * len(facts),
-            "candidates": found["candidates"],
-            "rank": found["rank"],
+            "candidates": ranked["candidates"],
+            "rank": ranked["rank"],
         }
     )
-    table.attrs = dict(found.attrs)
+    table.attrs = dict(ranked.attrs)
     return table
 
 
@@ -172,15 +172,15 @@ def costs(model: Model, probe: Probe, lists: Mapping[str, Sequence[str]]) -> pd.
     """
     if not by_masks(model, score_of(model, None)):
         return None
-    found = []
+    rows = []
     golds = [[gold[0]] for gold in probe.prompts["gold"]]
     for share, entities in zip(SHARES, lists.values(), strict=True):
         plan = make_plan(model, replace(probe, entities=entities), golds, "probe")
         row = {"model": shown_name(model.name), "probe": probe.name, "share": share, "entities": len(entities)}
         row |= {"candidates": plan.counts["candidates"]}
         row |= {"lengths": max(len(table.by_length) for table in plan.tables)}
-        found.append(row | {"rows": plan.counts["forward rows"], "tokens": plan.counts["tokens"]})
-    return pd.DataFrame(found)
+        rows.append(row | {"rows": plan.counts["forward rows"], "tokens": plan.counts["tokens"]})
+    return pd.DataFrame(rows)
 
 
 def tables(ranks: pd.DataFrame, cost: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -200,14 +200,14 @@ def tables(ranks: pd.DataFrame, cost: pd.DataFrame) -> dict[str, pd.DataFrame]:
         raise ReportError(NOTHING)
     above = ranks[~ranks["floor"]]
     several = above.groupby("probe")["model"].transform("nunique") > 1
-    every = pd.concat([ranks, above[several].assign(model=MEAN_OF_ALL)])
-    falls = _falls(every)
+    all_rows = pd.concat([ranks, above[several].assign(model=MEAN_OF_ALL)])
+    falls = _falls(all_rows)
     relative = [*KEYS, "floor", "k", "entities_before", "entities_after", "relative", "relative_low", "relative_high"]
     return {
-        "accuracy": accuracy_table(every, [*KEYS, "floor", "share", "entities"]),
+        "accuracy": accuracy_table(all_rows, [*KEYS, "floor", "share", "entities"]),
         "falls": falls.drop(columns=relative[-3:]),
         "relative": falls[falls["before"] > 0][relative],
-        "rivals": _rivals(every),
+        "rivals": _rivals(all_rows),
         "order": _order(above),
         "costs": cost,
     }
@@ -223,7 +223,7 @@ def _ends(group: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
 def _falls(group: pd.DataFrame) -> Iterator[Row]:
     """Acc@k with the own list less that with the enlarged one, and the same as a share of the former."""
     first, last = _ends(group)
-    hits = np.stack([hits_at_k(part["rank"], k) for part in (first, last) for k in KS], axis=1)
+    hits = np.stack([hits_at_k(side["rank"], k) for side in (first, last) for k in KS], axis=1)
     before, after = np.split(hits.mean(0), 2)
     facts = first["fact_id"].tolist()
     drawn_before, drawn_after = np.split(bootstrap_means(hits, facts), 2, axis=1)
@@ -247,9 +247,9 @@ def _rivals(group: pd.DataFrame) -> Row:
     Were the added entities rivals like the own ones, both shares would be equal.
     """
     first, last = _ends(group)
-    own = (first["rank"] - 1) / (first["candidates"] - 1).clip(lower=1)
-    added = (last["rank"] - first["rank"]) / (last["candidates"] - first["candidates"]).clip(lower=1)
-    values = np.stack([own, added, added - own], axis=1)
+    own_ahead = (first["rank"] - 1) / (first["candidates"] - 1).clip(lower=1)
+    added_ahead = (last["rank"] - first["rank"]) / (last["candidates"] - first["candidates"]).clip(lower=1)
+    values = np.stack([own_ahead, added_ahead, added_ahead - own_ahead], axis=1)
     facts = first["fact_id"].tolist()
     draws, units = bootstrap_means(values, facts), effective_units(facts)
     ahead = [Drawn(values[:, i].mean(), draws[:, i], units) for i in range(3)]
@@ -262,8 +262,8 @@ def _order(ranks: pd.DataFrame) -> Row | None:
     """Kendall's tau-b between the models' Acc@1 with the own and with the enlarged list; no row where undefined."""
     first, last = _ends(ranks)
     sides = [
-        part.assign(hit=hits_at_k(part["rank"], 1)).pivot(index="prompt_id", columns="model", values="hit")
-        for part in (first, last)
+        rows.assign(hit=hits_at_k(rows["rank"], 1)).pivot(index="prompt_id", columns="model", values="hit")
+        for rows in (first, last)
     ]
     facts = first.drop_duplicates("prompt_id").set_index("prompt_id")["fact_id"].loc[sides[0].index]
     values = np.concatenate([side.to_numpy() for side in sides], axis=1)
@@ -310,10 +310,10 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
         rows.append(row)
     above = each_model(tables["falls"])
     above = above[~above["floor"].astype(bool)]
-    for about, group in by(of_mean(tables["falls"]), ["probe"]):
-        models = pick(above, probe=about["probe"])["model"].unique()
+    for keys, group in by(of_mean(tables["falls"]), ["probe"]):
+        models = pick(above, probe=keys["probe"])["model"].unique()
         row = {"who": title(models[0]) if len(models) == 1 else f"ours, {len(models)} models above the floor"}
-        row |= {"data": title(about["probe"])} | group.iloc[0][["entities_before", "entities_after"]].to_dict()
+        row |= {"data": title(keys["probe"])} | group.iloc[0][["entities_before", "entities_after"]].to_dict()
         for fall in group.to_dict("records"):
             row |= {f"before@{fall['k']}": fall["before"], f"after@{fall['k']}": fall["after"]}
         rows.append(row)

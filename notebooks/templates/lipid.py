@@ -50,17 +50,17 @@ def make(texts: Sequence[str]) -> tuple[dict[str, dict[str, Any]], pd.DataFrame,
         What the recipe counted, by text; the sheet for the check by people of the demo world, empty without it, since
         the sentences of other texts are not for passing on; and of ``PUBMED`` what ``judged`` returns.
     """
-    found, sheet, known = dict[str, dict[str, Any]](), pd.DataFrame(), pd.DataFrame()
+    made, sheet, judgements = dict[str, dict[str, Any]](), pd.DataFrame(), pd.DataFrame()
     for name in texts:
         with tempfile.TemporaryDirectory() as folder:
-            prompts, found[name] = make_prompts(name, Path(folder))
+            prompts, made[name] = make_prompts(name, Path(folder))
             if name.startswith("demo"):
                 sheet = pd.read_csv(io.BytesIO(write_sheet([*prompts.values()]).read_bytes()), dtype=str)
                 sheet = sheet.fillna("")
             if name == PUBMED:
                 rows = {row["prompt_id"]: row for path in prompts.values() for row in read_rows(path)}
-                known = judged(pd.read_csv(JUDGED, dtype=str), rows, found[name][HOMONYMS])
-    return found, sheet, known
+                judgements = judged(pd.read_csv(JUDGED, dtype=str), rows, made[name][HOMONYMS])
+    return made, sheet, judgements
 
 
 def judged(
@@ -74,12 +74,12 @@ def judged(
         homonyms: names of each list that mostly mean something else.
     """
     rows = []
-    for one in sample.to_dict("records"):
-        prompt = prompts.get(one["prompt_id"], {"text": "", "gold": [""]})
-        if digest(prompt["text"], prompt["gold"][0]) == one["prompt"]:
-            about = {"list": one["list"], "prompt_id": one["prompt_id"]}
-            known = prompt["gold"][0] in homonyms[one["list"]]
-            rows.append(about | {"homonym": known, "meant": one["meant"] == "yes"})
+    for row in sample.to_dict("records"):
+        prompt = prompts.get(row["prompt_id"], {"text": "", "gold": [""]})
+        if digest(prompt["text"], prompt["gold"][0]) == row["prompt"]:
+            ids = {"list": row["list"], "prompt_id": row["prompt_id"]}
+            homonym = prompt["gold"][0] in homonyms[row["list"]]
+            rows.append(ids | {"homonym": homonym, "meant": row["meant"] == "yes"})
     return pd.DataFrame(rows)
 
 
@@ -113,9 +113,9 @@ def _statistics(made: Made) -> pd.DataFrame:
     """What the paper prints of LIPID, by text and list; ``out_of_reach`` entities are spelled as the text never is."""
     return pd.DataFrame(
         {"text": text, "list": kind, "listed": counted["entities listed"][kind]}
-        | {"out_of_reach": counted.get(SIGNS, {}).get(kind, 0), **found}
+        | {"out_of_reach": counted.get(SIGNS, {}).get(kind, 0), **values}
         for text, counted in made.items()
-        for kind, found in counted["statistics"].items()
+        for kind, values in counted["statistics"].items()
     )
 
 
@@ -145,10 +145,10 @@ def accuracy(ranks: pd.DataFrame) -> pd.DataFrame:
         averaged.
     """
     guesses = [_guess(pick(group, model=group["model"].iloc[0])) for _, group in by(ranks, ["probe"])]
-    every = pd.concat([ranks, *guesses], ignore_index=True)
-    every = every.assign(fact_id=every["object"])
-    table = accuracy_table(every, ["probe", "model"]).rename(columns={"facts": "entities"})
-    table = table.merge(_per_entity(every), on=["probe", "model"], validate="1:1")
+    all_rows = pd.concat([ranks, *guesses], ignore_index=True)
+    all_rows = all_rows.assign(fact_id=all_rows["object"])
+    table = accuracy_table(all_rows, ["probe", "model"]).rename(columns={"facts": "entities"})
+    table = table.merge(_per_entity(all_rows), on=["probe", "model"], validate="1:1")
     return table.sort_values("probe", key=lambda names: names.map(list(dict.fromkeys(names)).index), kind="stable")
 
 
@@ -167,14 +167,14 @@ def homonym_table(ranks: pd.DataFrame) -> dict[str, Any] | None:
         the right answers, and ``with_all`` and ``without``, Acc@1 with 95% intervals that draw entities. Empty where no
         prompt is of such a name.
     """
-    known, hits = ranks.get("homonym", pd.Series(False, ranks.index)), hits_at_k(ranks["rank"], 1)
-    known = known.fillna(False).astype(bool)
-    if not known.any() or known.all():
+    homonym, hits = ranks.get("homonym", pd.Series(False, ranks.index)), hits_at_k(ranks["rank"], 1)
+    homonym = homonym.fillna(False).astype(bool)
+    if not homonym.any() or homonym.all():
         return None
-    row = {"prompts": len(ranks), "homonyms": int(known.sum()), "right": int(hits.sum())}
-    row |= {"right_homonyms": int(hits[known].sum())}
+    row = {"prompts": len(ranks), "homonyms": int(homonym.sum()), "right": int(hits.sum())}
+    row |= {"right_homonyms": int(hits[homonym].sum())}
     share = row["right_homonyms"] / row["right"] if row["right"] else float("nan")
-    return row | {"share": share} | spread("with_all", _shares(ranks)) | spread("without", _shares(ranks[~known]))
+    return row | {"share": share} | spread("with_all", _shares(ranks)) | spread("without", _shares(ranks[~homonym]))
 
 
 def _shares(group: pd.DataFrame) -> Interval:
@@ -193,10 +193,10 @@ def precision(sample: pd.DataFrame) -> dict[str, Any]:
         ``without``, the share of the rest; shares with exact 95% intervals (Clopper-Pearson), prompts taken as
         independent. One reader judged, so that no agreement is known.
     """
-    meant, known = sample["meant"].astype(bool), sample["homonym"].astype(bool)
-    row = {"judged": len(sample), "meant": int(meant.sum()), "homonyms": int(known.sum())}
-    row |= {"homonyms_meant": int((meant & known).sum())}
-    return row | _exact("with_all", meant) | _exact("without", meant[~known])
+    meant, homonym = sample["meant"].astype(bool), sample["homonym"].astype(bool)
+    row = {"judged": len(sample), "meant": int(meant.sum()), "homonyms": int(homonym.sum())}
+    row |= {"homonyms_meant": int((meant & homonym).sum())}
+    return row | _exact("with_all", meant) | _exact("without", meant[~homonym])
 
 
 def _exact(name: str, hits: pd.Series) -> dict[str, float]:
@@ -204,11 +204,11 @@ def _exact(name: str, hits: pd.Series) -> dict[str, float]:
     return {name: float(hits.mean()), f"{name}_low": float(ends.low), f"{name}_high": float(ends.high)}
 
 
-def _guess(asked: pd.DataFrame) -> pd.DataFrame:
+def _guess(prompts: pd.DataFrame) -> pd.DataFrame:
     """The prompts of one model, each ranked by how often its object is masked; the first met wins a tie."""
-    often = Counter(asked["object"]).most_common()  # equal ones in the order of their first prompts
+    often = Counter(prompts["object"]).most_common()  # equal ones in the order of their first prompts
     order = {name: place for place, (name, _) in enumerate(often, start=1)}
-    return asked.assign(model=GUESS, rank=asked["object"].map(order))
+    return prompts.assign(model=GUESS, rank=prompts["object"].map(order))
 
 
 # ---- what the page shows -------------------------------------------------------------------------------------------

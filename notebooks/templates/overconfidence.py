@@ -26,7 +26,7 @@ from probekit.probes.probe import Probe
 from probekit.report.tables import by, pick
 from probekit.report.text import number, title
 
-from notebooks.templates.ask import FAIR, FLOORS, conclude
+from notebooks.templates.ask import FLOORS, NEUTRAL, conclude
 from notebooks.templates.draws import equal_prompts
 from notebooks.templates.text import GOLD, MEAN, both_styles
 
@@ -47,7 +47,7 @@ MEASURES = (
     "lead",
 )
 PERCENT = MEASURES[1:4]
-GOLD_HAS = ("distinct_1", "repetition", "commonest", "effective", "gini")  # measures of one who is always right
+GOLD_HAS = ("distinct_1", "repetition", "commonest", "effective", "gini")  # measures that the right answers have too
 CAPTIONS = {
     "variety": "How varied the first answers are, and how varied the right answers are",
     "gaps": "Templates less natural sentences, on the same facts",
@@ -83,7 +83,7 @@ class Answers:
     candidates: int
 
     def of_golds(self) -> Answers:
-        """The answers of one who is always right."""
+        """The right answers, in place of the model's."""
         nothing = np.zeros(len(self.gold))
         right = np.ones(len(self.gold), dtype=bool)
         return replace(self, model=GOLD, top=self.gold[:, None], right=right, margin=nothing, lead=nothing)
@@ -98,16 +98,16 @@ def collect(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> list
         seed: of the draw of one sentence per fact.
     """
     candidates = {probe.name: len(probe.entities) for probe in probes}
-    found = []
-    for (dataset, probe), wanted in equal_prompts(probes, seed).groupby(["dataset", "probe"], sort=False):
+    collected = []
+    for (dataset, probe), prompts in equal_prompts(probes, seed).groupby(["dataset", "probe"], sort=False):
         for model, rows in pick(ranks, probe=probe).groupby("model", sort=False):
-            rows = rows.set_index("prompt_id").loc[wanted["prompt_id"]]
+            rows = rows.set_index("prompt_id").loc[prompts["prompt_id"]]
             depth = int(rows["top"].str.len().min())
             top = np.array([list(best[:depth]) for best in rows["top"]], dtype=object)
             scores = np.array([list(best[:depth]) for best in rows["top_scores"]], dtype=float)
             codes, names = pd.factorize(np.concatenate([top.ravel(), rows["object"].to_numpy(dtype=object)]))
             second = scores[:, 1] if depth > 1 else scores[:, 0]
-            found.append(
+            collected.append(
                 Answers(
                     model=str(model),
                     probe=str(probe),
@@ -123,7 +123,7 @@ def collect(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> list
                     candidates=candidates[str(probe)],
                 )
             )
-    return found
+    return collected
 
 
 def measure(answers: Answers, chosen: np.ndarray) -> np.ndarray:
@@ -141,11 +141,11 @@ def measure(answers: Answers, chosen: np.ndarray) -> np.ndarray:
         chosen: numbers of the prompts, shape (m,), m at least 1.
     """
     top, right = answers.top[chosen], answers.right[chosen]
-    first, relation, known = top[:, 0], answers.relation[chosen], len(answers.names)
-    counts = np.bincount(first, minlength=known)
-    golds = np.bincount(answers.gold[chosen], minlength=known)
-    within = np.bincount(relation * known + first, minlength=(relation.max() + 1) * known).reshape(-1, known)
-    every = np.concatenate([counts, np.zeros(max(0, answers.candidates - known))])
+    first, relation, size = top[:, 0], answers.relation[chosen], len(answers.names)
+    counts = np.bincount(first, minlength=size)
+    golds = np.bincount(answers.gold[chosen], minlength=size)
+    within = np.bincount(relation * size + first, minlength=(relation.max() + 1) * size).reshape(-1, size)
+    padded = np.concatenate([counts, np.zeros(max(0, answers.candidates - size))])
     return np.array(
         [
             right.mean(),
@@ -153,7 +153,7 @@ def measure(answers: Answers, chosen: np.ndarray) -> np.ndarray:
             repetition(first, relation),
             within.max(1).sum() / len(chosen),
             effective_number(counts),
-            gini(every),
+            gini(padded),
             total_variation(counts, golds),
             _mean(answers.margin[chosen][~right]),
             _mean(answers.margin[chosen][right]),
@@ -177,10 +177,10 @@ def tables(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> dict[
         probes: as asked.
         seed: of the draw of one sentence per fact.
     """
-    found = collect(ranks, probes, seed)
+    collected = collect(ranks, probes, seed)
     levels: list[Row] = []
     gaps: list[Row] = []
-    for _, group in groupby(found, key=lambda answers: answers.dataset):
+    for _, group in groupby(collected, key=lambda answers: answers.dataset):
         answers = list(group)
         if len(answers[0].gold) > 1:
             for table, rows in zip((levels, gaps), _measured(answers), strict=True):
@@ -191,7 +191,7 @@ def tables(ranks: pd.DataFrame, probes: Sequence[Probe], seed: int = 0) -> dict[
         "variety": _columns(level, "prompts", "repetition", "commonest", "effective", "gini", "distance", "accuracy"),
         "confidence": _columns(level, "prompts", "margin_wrong", "margin_right", "lead"),
         "gaps": pd.DataFrame(gaps),
-        "entities": pd.DataFrame(list(_entities(found))),
+        "entities": pd.DataFrame(list(_entities(collected))),
     }
 
 
@@ -199,26 +199,26 @@ def _columns(table: pd.DataFrame, *names: str) -> pd.DataFrame:
     """Columns by name with their intervals, and of the rows those that have any of them."""
     if table.empty:
         return table
-    wanted = [c for name in names for c in (name, f"{name}_low", f"{name}_high") if c in table]
+    columns = [c for name in names for c in (name, f"{name}_low", f"{name}_high") if c in table]
     estimates = [name for name in names if f"{name}_low" in table]
-    return table.dropna(subset=estimates, how="all")[["model", "probe", *wanted]].reset_index(drop=True)
+    return table.dropna(subset=estimates, how="all")[["model", "probe", *columns]].reset_index(drop=True)
 
 
-def _measured(answers: list[Answers]) -> tuple[list[Row], list[Row]]:
+def _measured(group: list[Answers]) -> tuple[list[Row], list[Row]]:
     """Rows of levels and of template less natural, for one data set.
 
     All come from the same random halves of the facts, so that styles and models are compared on the same facts.
     """
-    golds = {one.probe: one.of_golds() for one in answers}
-    everyone = [*answers, *golds.values()]
-    place = {(one.model, one.probe): number for number, one in enumerate(everyone)}
-    styles = {one.style: one.probe for one in answers}
-    models = list(dict.fromkeys(one.model for one in answers))
+    golds = {answers.probe: answers.of_golds() for answers in group}
+    all_answers = [*group, *golds.values()]
+    place = {(answers.model, answers.probe): number for number, answers in enumerate(all_answers)}
+    styles = {answers.style: answers.probe for answers in group}
+    models = list(dict.fromkeys(answers.model for answers in group))
     pair = (styles["template"], styles["natural"]) if {"template", "natural"} <= set(styles) else ()
     sides = [[place[model, probe] for model in models] for probe in pair]
 
     def statistic(chosen: np.ndarray) -> np.ndarray:
-        table = np.array([measure(one, chosen) for one in everyone])
+        table = np.array([measure(answers, chosen) for answers in all_answers])
         numbers = [table.ravel()]
         if sides:
             with np.errstate(invalid="ignore"):  # of two that are infinite there is none
@@ -226,13 +226,13 @@ def _measured(answers: list[Answers]) -> tuple[list[Row], list[Row]]:
             numbers += [differences.ravel(), differences.mean(0)]
         return np.concatenate(numbers)
 
-    halves = iter(half_samples(len(answers[0].gold), statistic))
-    levels = [_level(one, _next(halves)) for one in everyone]
+    halves = iter(half_samples(len(group[0].gold), statistic))
+    levels = [_level(answers, _next(halves)) for answers in all_answers]
     gaps: list[Row] = []
     for model in [*models, MEAN] if sides else ():
         for name, gap in _next(halves).items():
             if model != MEAN or len(models) > 1:
-                row: Row = {"dataset": answers[0].dataset, "model": model, "measure": name}
+                row: Row = {"dataset": group[0].dataset, "model": model, "measure": name}
                 gaps.append(row | gap.row("difference"))
     return levels, gaps
 
@@ -252,22 +252,22 @@ def _level(answers: Answers, halves: Mapping[str, Interval]) -> Row:
     return row
 
 
-def _entities(found: Sequence[Answers]) -> Iterator[Row]:
+def _entities(collected: Sequence[Answers]) -> Iterator[Row]:
     """Share of prompts whose ten best hold an entity, for the most frequent entities, as in Figure 1.
 
     Names are given for the first model alone.
     """
-    for answers in found:
-        held = np.bincount(answers.top.ravel(), minlength=len(answers.names))
-        most = np.argsort(-held, kind="stable")[:FREQUENT]
-        member = (answers.top[:, :, None] == most).any(1)
+    for answers in collected:
+        counts = np.bincount(answers.top.ravel(), minlength=len(answers.names))
+        codes = np.argsort(-counts, kind="stable")[:FREQUENT]
+        member = (answers.top[:, :, None] == codes).any(1)
         spans = half_samples(len(member), partial(_shares, member)) if len(member) > 1 else []
         for place, span in enumerate(spans, start=1):
-            code = most[place - 1]
-            if held[code]:
+            code = codes[place - 1]
+            if counts[code]:
                 row = {"model": answers.model, "probe": answers.probe, "place": place}
-                row["entity"] = answers.names[code] if answers.model == found[0].model else ""
-                row["share"] = held[code] / len(member)
+                row["entity"] = answers.names[code] if answers.model == collected[0].model else ""
+                row["share"] = counts[code] / len(member)
                 yield row | {"share_low": span.low, "share_high": span.high}
 
 
@@ -298,16 +298,16 @@ def distinct_shown(distinct: pd.DataFrame) -> pd.DataFrame:
 
 
 def _percentages(row: Mapping[str, Any]) -> str:
-    known = [row[name] for name in PERCENT if name in row and row[name] == row[name]]
-    return "\N{NO-BREAK SPACE}/ ".join(number(value, 0 if value >= 10 else 1) for value in known) or "–"
+    values = [row[name] for name in PERCENT if name in row and row[name] == row[name]]
+    return "\N{NO-BREAK SPACE}/ ".join(number(value, 0 if value >= 10 else 1) for value in values) or "–"
 
 
 def frequent(entities: pd.DataFrame) -> pd.DataFrame:
     """The most frequent entities of the first model, as text: a column per probe, each with its share of prompts."""
     named = pick(entities, model=entities["model"].iloc[0])
     columns = {}
-    for probe, part in named.groupby("probe", sort=False):
-        shares = zip(part["entity"], part["share"], strict=True)
+    for probe, rows in named.groupby("probe", sort=False):
+        shares = zip(rows["entity"], rows["share"], strict=True)
         columns[title(str(probe))] = pd.Series([f"{name} ({share:.0%})" for name, share in shares])
     table = pd.DataFrame(columns).fillna("–")
     table.insert(0, "Place", range(1, len(table) + 1))
@@ -322,13 +322,13 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """
     gaps = pick(tables["gaps"], measure="repetition")
     rows = conclude("001-14a", gaps[gaps["model"] != MEAN] if len(gaps) else gaps)
-    known = tables["variety"] if {"tuned", "accuracy"} <= set(tables["variety"]) else pd.DataFrame()
-    for about, part in by(pick(known, tuned=list(FAIR)), ["probe"]):
-        if len(part) > FEWEST:
-            found = associated(part["repetition"], part["accuracy"])
-            sign = "undecided" if found.p > LEVEL else "agrees" if found.estimate < 0 else "contradicts"
-            row = {"claim": "001-14b", "dataset": about["probe"], "unit": "model", "estimate": found.estimate}
-            rows.append(row | {"low": found.low, "high": found.high, "n": found.n, "verdict": sign})
+    variety = tables["variety"] if {"tuned", "accuracy"} <= set(tables["variety"]) else pd.DataFrame()
+    for keys, group in by(pick(variety, tuned=list(NEUTRAL)), ["probe"]):
+        if len(group) > FEWEST:
+            test = associated(group["repetition"], group["accuracy"])
+            sign = "undecided" if test.p > LEVEL else "agrees" if test.estimate < 0 else "contradicts"
+            row = {"claim": "001-14b", "dataset": keys["probe"], "unit": "model", "estimate": test.estimate}
+            rows.append(row | {"low": test.low, "high": test.high, "n": test.n, "verdict": sign})
     columns = ["claim", "dataset", "model", "tuned", "unit", "estimate", "low", "high", "n", "verdict"]
     texts = {"model": "", "tuned": "", "verdict": ""}
     return pd.DataFrame([texts | row for row in rows], columns=columns)

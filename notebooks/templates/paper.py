@@ -2,7 +2,7 @@
 (the checks, by claim), and what its own tables say when its 16 models are the units of tests (page 09).
 
 The paper names no cut-off for its rankings; its section 4 gives every score as Acc@1, so Acc@1 decides, and Acc@5 and
-Acc@10 are told beside it. A sentence that says more than what its cells hold (*often*, *greatest*, *rise together*) is
+Acc@10 are given beside it. A sentence that says more than what its cells hold (*often*, *greatest*, *rise together*) is
 decided by the tests of page 09; what prints alike decides nothing.
 """
 
@@ -179,10 +179,10 @@ def sizes_beside(datasets: pd.DataFrame) -> pd.DataFrame:
     Args:
         datasets: as ``accuracy.datasets`` makes it.
     """
-    held = datasets.drop_duplicates("probe").set_index("probe")
+    counted = datasets.drop_duplicates("probe").set_index("probe")
     return pd.DataFrame(
         {"claim": claim, "size": row, "published": float(cell(PAPER, "text", row, unit)) * factor}
-        | {"ours": held[column].get(probe, np.nan) if column in held else np.nan}
+        | {"ours": counted[column].get(probe, np.nan) if column in counted else np.nan}
         for claim, row, (unit, factor), probe, column in SIZES
     )
 
@@ -193,10 +193,10 @@ def sizes_beside(datasets: pd.DataFrame) -> pd.DataFrame:
 @check("001-11a")
 def mean_perplexities() -> Finding:
     """Are the printed means of Table 5 those of its rows?"""
-    found = [mean_perplexity(column) for column in table5().columns]
-    text = " ".join(text for _, text in found if text)
-    whole = f"Of {len(found)} printed means {sum(not text for _, text in found)} follow from their rows."
-    return status(all(holds for holds, _ in found)), f"{whole} {text}".rstrip()
+    results = [mean_perplexity(column) for column in table5().columns]
+    text = " ".join(text for _, text in results if text)
+    whole = f"Of {len(results)} printed means {sum(not text for _, text in results)} follow from their rows."
+    return status(all(holds for holds, _ in results)), f"{whole} {text}".rstrip()
 
 
 def mean_perplexity(column: str) -> tuple[bool, str]:
@@ -293,12 +293,12 @@ def template_free_correlation() -> Finding:
     """Figure 2, template-free: the text says negative, the caption prints a sign; what do the printed means allow?"""
     printed, (fits, p) = float(cell(PAPER, "text", FIGURE["TF"], "Pearson's r", "Figure 2")), p_value("TF")
     points = dataset_means("TF")
-    known = points.dropna()
+    complete = points.dropna()
     with_all = points.assign(perplexity=table5().mean()[points.index])
-    r = known["accuracy"].corr(known["perplexity"])
+    r = complete["accuracy"].corr(complete["perplexity"])
     text = (
         f"The text says that perplexity falls as accuracy rises; the caption prints r = {printed:+.2f}. The "
-        f"{len(known)} data sets whose two means are in our copy give r = {r:.2f}; "
+        f"{len(complete)} data sets whose two means are in our copy give r = {r:.2f}; "
         f"{_needed(points, -abs(printed))} and {_needed(points, abs(printed))}. The printed mean of T-REX leaves out "
         f"BlueBert; with it no ConceptNet accuracy gives less than {_curve(with_all).min():.2f}."
     )
@@ -308,8 +308,8 @@ def template_free_correlation() -> Finding:
 def _curve(points: pd.DataFrame) -> pd.Series:
     """r over all datasets for every ConceptNet Acc@1 from 0 to 1 (index), the one mean that our copy lacks."""
     grid = np.linspace(0, 1, 1001)
-    known = points["accuracy"].to_numpy()
-    accuracy = np.where(np.isnan(known), grid[:, None], known)
+    printed = points["accuracy"].to_numpy()
+    accuracy = np.where(np.isnan(printed), grid[:, None], printed)
     return pd.Series(np.corrcoef(np.vstack([accuracy, points["perplexity"]]))[-1, :-1], index=grid)
 
 
@@ -372,11 +372,11 @@ def template_scale() -> Finding:
     """Section 5.2 against section 3: a mean of scores of 0 and 1 lies between 0 and 1."""
     names = ("(born [MASK])", "was born in [MASK]", "died in [MASK]")
     scores = [number("5.2", f"template {name}, mean over models", "Acc@10") for name in names]
-    one = 100 * number("4", "mean over models on Google-RE (TB)", "Acc@1")
+    acc1 = 100 * number("4", "mean over models on Google-RE (TB)", "Acc@1")
     outside = [show(score) for score in scores if not 0 <= score <= 1]
     text = f"Acc@k is a mean of 0 and 1, so {', '.join(outside) or 'none'} of {', '.join(map(show, scores))} is outside"
     mean = sum(scores) / len(scores)
-    return status(not outside), f"{text}; read as percent their mean is {mean:.1f}, beside {one:.1f} at Acc@1."
+    return status(not outside), f"{text}; read as percent their mean is {mean:.1f}, beside {acc1:.1f} at Acc@1."
 
 
 @check("001-19a")
@@ -384,9 +384,9 @@ def datasets() -> Finding:
     """Abstract: 10 datasets, 4 template-based and 6 template-free, as the columns of Table 5."""
     rows = ("template-based datasets", "template-free datasets", "probing datasets")
     claimed = [number("Abstract", row, "count") for row in rows]
-    found = [sum(name.endswith(f"({setting})") for name in table5().columns) for setting in ("TB", "TF")]
-    text = f"Table 5 has {found[0]} template-based and {found[1]} template-free columns, {sum(found)} together"
-    return status(claimed == [*found, sum(found)]), f"{text}; the abstract says {' + '.join(map(show, claimed[:2]))}."
+    counts = [sum(name.endswith(f"({setting})") for name in table5().columns) for setting in ("TB", "TF")]
+    text = f"Table 5 has {counts[0]} template-based and {counts[1]} template-free columns, {sum(counts)} together"
+    return status(claimed == [*counts, sum(counts)]), f"{text}; the abstract says {' + '.join(map(show, claimed[:2]))}."
 
 
 @check("001-19b")
@@ -432,21 +432,21 @@ check("001-20b")(partial(parallel, ("Google-RE", "T-REX")))
 @check("001-15a")
 def lipid_total() -> Finding:
     """Section 3.2.2: the two parts of LIPID make the whole."""
-    parts = [number("3.2.2", f"LIPID {part} prompts", "prompts") for part in ("chemical", "gene")]
+    sizes = [number("3.2.2", f"LIPID {kind} prompts", "prompts") for kind in ("chemical", "gene")]
     total = number("3.2.2", "LIPID template-free prompts", "prompts")
-    return status(sum(parts) == total), f"{parts[0]:.0f} + {parts[1]:.0f} = {sum(parts):.0f}, printed is {total:.0f}."
+    return status(sum(sizes) == total), f"{sizes[0]:.0f} + {sizes[1]:.0f} = {sum(sizes):.0f}, printed is {total:.0f}."
 
 
 @check("001-15f")
 def lipid_means() -> Finding:
     """Sections 3.2.2, 3.2.3: prompts over entities is the mean frequency of an entity, for both parts."""
-    told, fits = [], []
-    for part in ("chemical", "gene"):
-        prompts, entities = (number("3.2.2", f"LIPID {part} {unit}", unit) for unit in ("prompts", "entities"))
-        printed = cell(PAPER, "text", f"{part} entity frequency", "mean", "3.2.3")
+    texts, fits = [], []
+    for kind in ("chemical", "gene"):
+        prompts, entities = (number("3.2.2", f"LIPID {kind} {unit}", unit) for unit in ("prompts", "entities"))
+        printed = cell(PAPER, "text", f"{kind} entity frequency", "mean", "3.2.3")
         fits.append(fit(prompts / entities, printed))
-        told.append(f"{prompts:.0f} / {entities:.0f} = {prompts / entities:.3f}, printed is {printed} ({fits[-1]})")
-    return status("neither" not in fits), f"{'; '.join(told)}."
+        texts.append(f"{prompts:.0f} / {entities:.0f} = {prompts / entities:.3f}, printed is {printed} ({fits[-1]})")
+    return status("neither" not in fits), f"{'; '.join(texts)}."
 
 
 @check("001-16c")
@@ -465,13 +465,13 @@ BIOMEDICAL = ["PubMedBERT", "Bioformer", "BioM-ELECTRA"]
 @check("001-04a")
 def mean_accuracies() -> Finding:
     """Do the two mean Acc@1 of the text follow from the rows of Table 6?"""
-    fits, told = [], []
+    fits, texts = [], []
     for name in (CTD, WIKIDATA):
         mean, printed = accuracies()[name].mean(), cell(PAPER, "text", f"mean over models on {name} (TB)", "Acc@1", "4")
         average = cell(PAPER, "6", MEAN, f"{name} Original A@1")
         fits.append(fit(mean, printed))
-        told.append(f"{name} {show(mean)} ({fits[-1]}), its Average row prints {average}, the text {printed}")
-    return status("neither" not in fits), f"Means of the {len(table6())} rows of Table 6: {'; '.join(told)}."
+        texts.append(f"{name} {show(mean)} ({fits[-1]}), its Average row prints {average}, the text {printed}")
+    return status("neither" not in fits), f"Means of the {len(table6())} rows of Table 6: {'; '.join(texts)}."
 
 
 def leaders(name: str, k: int = 1) -> list[str]:
@@ -517,12 +517,12 @@ def general_leaders() -> Finding:
 def biomedical_on_general() -> Finding:
     """SQuAD: PubMedBERT sixth, Bioformer seventh or eighth; models that print alike may stand in either order."""
     least, most = (accuracies()[SQUAD].rank(ascending=False, method=method).astype(int) for method in ("min", "max"))
-    told, fits = [], []
+    texts, fits = [], []
     for model, places in (("PubMedBERT", {6}), ("Bioformer", {7, 8})):
         possible = set(range(least[model], most[model] + 1))
-        told.append(f"{model} has rank {' or '.join(map(str, sorted(possible)))}")
+        texts.append(f"{model} has rank {' or '.join(map(str, sorted(possible)))}")
         fits.append(len(possible & places) / len(possible))
-    text = f"SQuAD in Table 6: {', '.join(told)}; no other set is in our copy."
+    text = f"SQuAD in Table 6: {', '.join(texts)}; no other set is in our copy."
     return "not checkable" if 0 < min(fits) < 1 else status(min(fits) == 1), text
 
 
@@ -553,7 +553,7 @@ def larger_is_better() -> Finding:
 def base_is_better(name: str, small: str, large: str) -> Finding:
     """Template-based: does the smaller model of this pair beat the larger?"""
     both = {k: accuracies(k=k)[name][[small, large]].tolist() for k in KS}
-    scores = ", ".join(f"A@{k} {show(one)} against {show(other)}" for k, (one, other) in both.items())
+    scores = ", ".join(f"A@{k} {show(first)} against {show(second)}" for k, (first, second) in both.items())
     text = f"{name} in Table 6, {small} against {large}: {scores}."
     if both[1][0] == both[1][1]:
         return "not checkable", f"Equal at Acc@1 as printed. {text}"
@@ -698,7 +698,7 @@ def tables() -> dict[str, pd.DataFrame]:
         "kinds": kinds(),
         "alike": column_pairs().drop(columns=["x", "y"]),
         "size": by_size(),
-        "kept": kept().rename_axis("model").reset_index(),
+        "kept": retained().rename_axis("model").reset_index(),
         "categories": accuracies().assign(category=categories()).rename_axis("model").reset_index(),
     }
 
@@ -712,15 +712,15 @@ def accuracies(state: str = "Original", k: int = 1) -> pd.DataFrame:
     return pd.DataFrame({name: table[f"{name} {state} A@{k}"] for name in SETS})
 
 
-def kept() -> pd.DataFrame:
+def retained() -> pd.DataFrame:
     """Acc@1 with the enlarged list of entities as a share of that with the own list."""
     return accuracies("Modified") / accuracies()
 
 
 def categories() -> pd.Series:
     """Table 2's category of every model of Table 6; its second ALBERT-base is ALBERT-large."""
-    found = published(PAPER, "2").query("column == 'category'").set_index("row")["value"]
-    return found.rename(index=NAMES).reindex(table6().index)
+    printed = published(PAPER, "2").query("column == 'category'").set_index("row")["value"]
+    return printed.rename(index=NAMES).reindex(table6().index)
 
 
 def lineages() -> list[str]:
@@ -744,15 +744,15 @@ def template(column: str) -> bool:
 
 def column_pairs() -> pd.DataFrame:
     """Every pair of columns that is compared: ``kind, measure, first, second, tau``; its numbers are ``x``, ``y``."""
-    own, more, perplexity = accuracies(), accuracies("Modified"), table5()
-    rows = [(CANDIDATES, ACCURACY, s, f"{s}, enlarged", own[s], more[s]) for s in SETS]
+    original, modified, perplexity = accuracies(), accuracies("Modified"), table5()
+    rows = [(CANDIDATES, ACCURACY, s, f"{s}, enlarged", original[s], modified[s]) for s in SETS]
     for first, second in combinations(SETS, 2):
         kind = ALIKE if biomedical(first) and biomedical(second) else BOTH  # SQuAD is the one of other style and domain
-        rows.append((kind, ACCURACY, first, second, own[first], own[second]))
+        rows.append((kind, ACCURACY, first, second, original[first], original[second]))
     for first, second in combinations(perplexity, 2):
         rows.append((_kind(first, second), UNSURE, first, second, perplexity[first], perplexity[second]))
-    found = pd.DataFrame(rows, columns=["kind", "measure", "first", "second", "x", "y"])
-    return found.assign(tau=[float(tau_b(x, y)) for x, y in zip(found["x"], found["y"], strict=True)])
+    pairs = pd.DataFrame(rows, columns=["kind", "measure", "first", "second", "x", "y"])
+    return pairs.assign(tau=[float(tau_b(x, y)) for x, y in zip(pairs["x"], pairs["y"], strict=True)])
 
 
 def _kind(first: str, second: str) -> str:
@@ -764,12 +764,12 @@ def _kind(first: str, second: str) -> str:
 
 def kinds() -> pd.DataFrame:
     """Table ``kinds``: the mean tau-b over the pairs of a kind, with its interval over models."""
-    known, rows = column_pairs(), []
+    pairs, rows = column_pairs(), []
     for kind, measure in ((kind, measure) for kind in ORDER for measure in MEASURES):
-        part = pick(known, kind=kind, measure=measure)
-        if len(part):
-            low, high, _ = interval(redrawn(mean_tau(part), len(table6())), len(table6()))
-            row = {"kind": kind, "measure": measure, "pairs": len(part), "tau": part["tau"].mean()}
+        group = pick(pairs, kind=kind, measure=measure)
+        if len(group):
+            low, high, _ = interval(redrawn(mean_tau(group), len(table6())), len(table6()))
+            row = {"kind": kind, "measure": measure, "pairs": len(group), "tau": group["tau"].mean()}
             rows.append(row | {"tau_low": low, "tau_high": high})
     return pd.DataFrame(rows)
 
@@ -790,20 +790,20 @@ def tests() -> pd.DataFrame:
 
 def ranking_tests() -> list[Row]:
     """Whether rankings change with the data set, the style, the domain."""
-    known, models = column_pairs(), len(table6())
+    pairs, models = column_pairs(), len(table6())
     two, control = (
-        mean_tau(pick(known, measure=ACCURACY, first=CTD, second=second)) for second in (WIKIDATA, f"{CTD}, enlarged")
+        mean_tau(pick(pairs, measure=ACCURACY, first=CTD, second=second)) for second in (WIKIDATA, f"{CTD}, enlarged")
     )
     draws = redrawn(lambda drawn: two(drawn) - control(drawn), models)
-    estimate, every = two(np.arange(models)) - control(np.arange(models)), interval(draws, models)
-    change = Tested(estimate, *every[:2], two_sided(draws, models), 2 / (1 + len(draws)), models)
-    said = "Rankings change between CTD and Biomed-Wikidata"
+    estimate, bounds = two(np.arange(models)) - control(np.arange(models)), interval(draws, models)
+    change = Tested(estimate, *bounds[:2], two_sided(draws, models), 2 / (1 + len(draws)), models)
+    sentence = "Rankings change between CTD and Biomed-Wikidata"
     less = "tau of the two, less tau of CTD with and without more candidates"
     names = list(table5().columns)
-    style, domain = ([of(name) for name in names] for of in (template, biomedical))
+    style, domain = ([label(name) for name in names] for label in (template, biomedical))
     what = "tau by perplexity, two sets of one {0} less of two {0}s, within a {1}"
     return [
-        ("001-07j", said, less, "model", "below", change),
+        ("001-07j", sentence, less, "model", "below", change),
         ("001-07g", "Rankings change with the style", what.format("style", "domain"), *_labelled(style, domain)),
         ("", f"{HERE}rankings change with the domain", what.format("domain", "style"), *_labelled(domain, style)),
     ]
@@ -811,9 +811,9 @@ def ranking_tests() -> list[Row]:
 
 def _labelled(labels: Sequence[bool], strata: Sequence[bool]) -> tuple[str, str, Tested]:
     """How much more alike than others, by perplexity, sets of one label rank the models, within a stratum."""
-    taus, kept_apart = table5().corr("kendall").to_numpy(), np.array(strata)
+    taus, stratum = table5().corr("kendall").to_numpy(), np.array(strata)
     i, j = np.triu_indices(len(taus), 1)
-    within = kept_apart[i] == kept_apart[j]
+    within = stratum[i] == stratum[j]
 
     def gap(given: np.ndarray) -> float:
         same = given[i] == given[j]
@@ -832,14 +832,14 @@ def _group_tests() -> list[Row]:
     ranks, kinds = accuracies().rank(ascending=False), categories()
     rows: list[Row] = []
     for name in SETS[:2]:
-        found = apart(ranks.loc[kinds != ONLY, name], ranks.loc[kinds == ONLY, name])
-        said = f"{HERE}models of biomedical text alone have a better mean rank than the others"
-        rows.append(("", said, f"{name}: rank of the others, less that of the three", "model", "above", found))
+        test = apart(ranks.loc[kinds != ONLY, name], ranks.loc[kinds == ONLY, name])
+        sentence = f"{HERE}models of biomedical text alone have a better mean rank than the others"
+        rows.append(("", sentence, f"{name}: rank of the others, less that of the three", "model", "above", test))
     for name, side in zip(SETS, ("above", "above", "below"), strict=True):
-        found = apart(ranks.loc[kinds == GENERIC, name], ranks.loc[kinds == TUNED, name])
+        test = apart(ranks.loc[kinds == GENERIC, name], ranks.loc[kinds == TUNED, name])
         more = "less of general text" if name == SQUAD else "more of biomedicine"
-        said = f"{HERE}models tuned on biomedicine know {more} than generic ones"
-        rows.append(("", said, f"{name}: rank of the generic, less of the tuned models", "model", side, found))
+        sentence = f"{HERE}models tuned on biomedicine know {more} than generic ones"
+        rows.append(("", sentence, f"{name}: rank of the generic, less of the tuned models", "model", side, test))
     return rows
 
 
@@ -851,9 +851,9 @@ def perplexity_tests() -> list[Row]:
     rows: list[Row] = [("001-10a", rises, f"{what}, as in Figure 2", "data set", "above", means)]
     for name in SETS:
         based = template(PERPLEXITY[name])
-        claim, said, side = ("001-10a", rises, "above") if based else ("001-10c", falls, "below")
-        found = associated(scores[name], perplexity[PERPLEXITY[name]], clusters=lineages())
-        rows.append((claim, said, f"{name}: tau over models", "model", side, found))
+        claim, sentence, side = ("001-10a", rises, "above") if based else ("001-10c", falls, "below")
+        test = associated(scores[name], perplexity[PERPLEXITY[name]], clusters=lineages())
+        rows.append((claim, sentence, f"{name}: tau over models", "model", side, test))
     return rows
 
 
@@ -876,25 +876,25 @@ def size_tests() -> list[Row]:
     """Whether the larger model of a pair is better, by accuracy and by perplexity."""
     table = by_size().assign(style=lambda rows: rows["data"].str[-3:-1])
     rows: list[Row] = []
-    for style, claim, said in (
+    for style, claim, sentence in (
         ("TF", "001-08a", "Template-free, the larger model of a pair is better"),
         ("TB", "001-08h", "Template-based, larger models generally perform better (5.5), which is not the case (4)"),
     ):
-        part = pick(table, style=style, measure=ACCURACY)
-        wins = part.groupby("larger")["better"].mean()
-        sets = ", ".join(dict.fromkeys(part["data"].str[:-5]))
-        rows.append((claim, said, f"{sets}: wins less losses in Acc@1", "pair", "above", paired(wins)))
+        group = pick(table, style=style, measure=ACCURACY)
+        wins = group.groupby("larger")["better"].mean()
+        sets = ", ".join(dict.fromkeys(group["data"].str[:-5]))
+        rows.append((claim, sentence, f"{sets}: wins less losses in Acc@1", "pair", "above", paired(wins)))
     ratios, mended = pick(table, measure=UNSURE), pick(by_size(mended_table5()), measure=UNSURE)
     what = "log ratio of perplexities, large to small: template-based less template-free, within a domain"
-    said = "Smaller models often win in perplexity template-based, hardly ever template-free"
+    sentence = "Smaller models often win in perplexity template-based, hardly ever template-free"
     if_mended = f"{HERE}the same, if ALBERT-base has on Biomed-Wikidata what the printed mean needs"
     without = f"{HERE}the same without the pair of ALBERT"
-    for statement, compared, part in (
-        (said, what, ratios),
+    for statement, compared, group in (
+        (sentence, what, ratios),
         (if_mended, "the same, ALBERT-base on Biomed-Wikidata mended", mended),
         (without, "the same, without ALBERT", ratios[ratios["larger"] != "ALBERT-large"]),
     ):
-        rows.append(("001-08g", statement, compared, "data set", "above", _style_of_size(part)))
+        rows.append(("001-08g", statement, compared, "data set", "above", _style_of_size(group)))
     return rows
 
 
@@ -910,7 +910,7 @@ def mended_table5() -> pd.DataFrame:
 def _style_of_size(ratios: pd.DataFrame) -> Tested:
     """The mean change of perplexity from the smaller to the larger model, template-based less template-free."""
     means = ratios.groupby("data", sort=False)["change"].mean()
-    style, domain = ([of(str(name)) for name in means.index] for of in (template, biomedical))
+    style, domain = ([label(str(name)) for name in means.index] for label in (template, biomedical))
     change, strata = means.to_numpy(), np.array(domain)
 
     def gap(given: np.ndarray) -> float:
@@ -922,7 +922,7 @@ def _style_of_size(ratios: pd.DataFrame) -> Tested:
 
 def candidate_tests() -> list[Row]:
     """Whether accuracy falls with more candidates, and where most."""
-    share = kept()
+    share = retained()
     drops, most = "With more candidates accuracy drops", "The effect of more candidates is greatest on SQuAD"
     four, others = share.loc[[*BYTES], SQUAD], share.drop(index=[*BYTES])[SQUAD]
     tested = [("001-13a", drops, f"{name}: share of Acc@1 kept, less one", paired(share[name] - 1)) for name in SETS]
@@ -930,11 +930,11 @@ def candidate_tests() -> list[Row]:
         ("001-13e", most, f"share of Acc@1 kept: SQuAD less {name}", paired(share[SQUAD] - share[name]))
         for name in (CTD, WIKIDATA)
     ]
-    said = f"{HERE}the four RoBERTa models lose most"
-    tested += [("", said, "SQuAD, share of Acc@1 kept: those four less the others", apart(four, others))]
-    return [(claim, said, what, "model", "below", result) for claim, said, what, result in tested]
+    sentence = f"{HERE}the four RoBERTa models lose most"
+    tested += [("", sentence, "SQuAD, share of Acc@1 kept: those four less the others", apart(four, others))]
+    return [(claim, sentence, what, "model", "below", result) for claim, sentence, what, result in tested]
 
 
 def conclusions(tables: Tables) -> pd.DataFrame:
-    """The tests that speak of a claim, one row each; none of them is a run of a model."""
+    """The tests that bear on a claim, one row each; none of them runs a model."""
     return on_claims(tables["tests"])

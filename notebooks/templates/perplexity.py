@@ -76,7 +76,7 @@ class Joint:
     perplexity: Drawn
 
     @property
-    def about(self) -> Row:
+    def keys(self) -> Row:
         return {"probe": self.probe, "style": self.style, "models": len(self.models)}
 
     @property
@@ -97,8 +97,8 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """
     alike = texts["kind"].nunique() == 1
     ranks = ranks.assign(hit=hits_at_k(ranks["rank"], 1))
-    joints = [_joint(pick(ranks, probe=probe), part) for probe, part in texts.groupby("probe", sort=False)]
-    of_style = {one.style: [joint for joint in joints if joint.style == one.style] for one in joints}
+    joints = [_joint(pick(ranks, probe=probe), rows) for probe, rows in texts.groupby("probe", sort=False)]
+    of_style = {style: [joint for joint in joints if joint.style == style] for style in texts["style"].unique()}
     read = texts.merge(ranks[[*KEYS, "prompt_id", "hit"]], on=[*KEYS, "prompt_id"], how="left", validate="one_to_one")
     return {
         "perplexity": _levels(texts),
@@ -111,20 +111,20 @@ def tables(ranks: pd.DataFrame, texts: pd.DataFrame) -> dict[str, pd.DataFrame]:
 
 
 @per(*KEYS)
-def _levels(part: pd.DataFrame) -> Row:
+def _levels(texts: pd.DataFrame) -> Row:
     """Mean of the prompts' perplexities (the paper's), median, of the whole corpus, and bits a character."""
-    values, facts = part["perplexity"].to_numpy(), part["fact_id"].tolist()
-    sums = part[["log_prob", "tokens", "characters"]].to_numpy(dtype=float)
+    values, facts = texts["perplexity"].to_numpy(), texts["fact_id"].tolist()
+    sums = texts[["log_prob", "tokens", "characters"]].to_numpy(dtype=float)
     inner = stats.quantile_test(values, q=0, p=0.5).confidence_interval(0.95)  # by order statistics: one prompt a fact
     low, high = (end if np.isfinite(end) else edge for end, edge in zip(inner, (min(values), max(values)), strict=True))
     highest = np.sort(values)[-max(1, round(HIGHEST * len(values))) :]
     return {
-        "texts": len(part),
+        "texts": len(texts),
         **spread("mean", bootstrap_ci(values, facts)),
         **spread("median", Interval(float(np.median(values)), low, high, len(values), len(values), len(values))),
         **spread("corpus", bootstrap_ci(sums, facts, lambda m: float(np.exp(-m[0] / m[1])))),
         **spread("bits", bootstrap_ci(sums, facts, lambda m: float(-m[0] / m[2] / np.log(2)))),
-        "tokens": part["tokens"].mean(),
+        "tokens": texts["tokens"].mean(),
         "highest": highest.sum() / values.sum(),
     }
 
@@ -161,7 +161,7 @@ def _points(joint: Joint) -> Iterator[Row]:
 
 
 def _mean(joint: Joint) -> Row:
-    return joint.about | spread("accuracy", joint.accuracy.mean()) | spread("perplexity", joint.perplexity.mean())
+    return joint.keys | spread("accuracy", joint.accuracy.mean()) | spread("perplexity", joint.perplexity.mean())
 
 
 def _correlation(x: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -184,7 +184,7 @@ def _across(joint: Joint) -> Row:
     for name, form in FORMS.items():
         estimate = form(joint.accuracy.estimate[None], joint.perplexity.estimate[None])[0]
         row |= spread(name, Drawn(estimate, form(joint.accuracy.draws, joint.perplexity.draws), joint.units))
-    return joint.about | row
+    return joint.keys | row
 
 
 def _sets(style: str, joints: list[Joint]) -> Row:
@@ -193,9 +193,9 @@ def _sets(style: str, joints: list[Joint]) -> Row:
     x, y = (np.array([float(pair[side].estimate) for pair in means]) for side in (0, 1))
     drawn_x, drawn_y = (np.stack([pair[side].draws for pair in means], axis=1) for side in (0, 1))
     row: Row = {"style": style, "sets": len(joints), "models": len(joints[0].models)}
-    for name, found, form in (("r", pearson(x, y), "pearson"), ("log_r", pearson(x, np.log(y)), "log_pearson")):
+    for name, test, form in (("r", pearson(x, y), "pearson"), ("log_r", pearson(x, np.log(y)), "log_pearson")):
         low, high, _ = interval(FORMS[form](drawn_x, drawn_y), min(joint.units for joint in joints))
-        row |= {name: found.statistic, f"{name}_low": low, f"{name}_high": high, f"{name}_p": found.pvalue}
+        row |= {name: test.statistic, f"{name}_low": low, f"{name}_high": high, f"{name}_p": test.pvalue}
     return row
 
 
@@ -209,8 +209,8 @@ def _answered(read: pd.DataFrame) -> Row | None:
     fewer = min(right.sum(), (~right).sum())
     if fewer < FEWEST_CASES:
         return None
-    found = separation(read["perplexity"], right)
-    auc = Drawn(np.asarray(found.estimate), found.draws, fewer)
+    drawn = separation(read["perplexity"], right)
+    auc = Drawn(np.asarray(drawn.estimate), drawn.draws, fewer)
     return {"texts": len(read), "right": int(right.sum())} | spread("auc", auc)
 
 
@@ -263,7 +263,7 @@ def beside_figure(tables: Tables) -> pd.DataFrame:
     sets = {row["style"]: row for row in tables["sets"].to_dict("records")}
     for style, short in (("template", "TB"), ("natural", "TF")):
         r, p = (printed("Figure 2", FIGURE[short], column) for column in ("Pearson's r", "p-value"))
-        row: Row = {"setting": style, "published_sets": sum(known.style == short for known in PAPER_SETS)}
+        row: Row = {"setting": style, "published_sets": sum(dataset.style == short for dataset in PAPER_SETS)}
         row |= {"published_r": r, "published_p": p}
         if style in sets:
             ours = sets[style]
@@ -284,13 +284,13 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
         column per model.
     """
     ours, rows = tables["perplexity"], []
-    for known in PAPER_SETS if paper else ():
-        mean, models = float(printed_cell(PAPER, "5", MEAN, known.column)), table5()[known.column]
-        row: Row = {"data": f"{known.name} {known.setting}", "published": mean}
+    for dataset in PAPER_SETS if paper else ():
+        mean, models = float(printed_cell(PAPER, "5", MEAN, dataset.column)), table5()[dataset.column]
+        row: Row = {"data": f"{dataset.name} {dataset.setting}", "published": mean}
         row |= {"least": models.min(), "most": models.max()}
-        rows.append(row | _by_model(ours, known.probe))
-    known_probes = {known.probe for known in PAPER_SETS if paper}
-    others = [probe for probe in ours["probe"].unique() if probe not in known_probes]
+        rows.append(row | _by_model(ours, dataset.probe))
+    paper_probes = {dataset.probe for dataset in PAPER_SETS if paper}
+    others = [probe for probe in ours["probe"].unique() if probe not in paper_probes]
     rows += [{"data": title(probe)} | _by_model(ours, probe) for probe in others]
     return pd.DataFrame(rows)
 
@@ -298,7 +298,7 @@ def as_in_paper(tables: Tables, paper: bool) -> pd.DataFrame:
 def model_by_model(tables: Tables) -> pd.DataFrame:
     """Table 5 of the paper's models that the run asked, on its data sets: ``model, data, printed, ours``; empty without
     any."""
-    columns = {known.probe: known.column for known in PAPER_SETS}
+    columns = {dataset.probe: dataset.column for dataset in PAPER_SETS}
     ours = tables["perplexity"].assign(data=lambda table: table["probe"].map(columns)).rename(columns={"mean": "ours"})
     printed = table5().rename_axis(index="model", columns="data").stack().rename("printed").reset_index()
     return printed_beside(ours[["model", "data", "ours"]], printed, PAPER, SHORT)
@@ -347,18 +347,18 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     """
     rows: list[Row] = []
     for style, claim in CLAIM.items():
-        sign, about = SIGN[style], {"claim": claim, "expected": SIGN[style]}
-        for of, part in by(pick(tables["points"], style=style), ["model"]):
-            r = pearson(part["accuracy"], part["perplexity"]).statistic if len(part) >= FEWEST_POINTS else np.nan
+        sign, common = SIGN[style], {"claim": claim, "expected": SIGN[style]}
+        for keys, points in by(pick(tables["points"], style=style), ["model"]):
+            r = pearson(points["accuracy"], points["perplexity"]).statistic if len(points) >= FEWEST_POINTS else np.nan
             if np.isfinite(r):
-                row = about | of | {"measured": MEASURED[SETS], "unit": "data set"}
-                row["tuned"] = part["tuned"].iloc[0] if "tuned" in part else ""
-                test = decided(pd.DataFrame([_exact(part["accuracy"], part["perplexity"], sign)]))
-                rows.append(row | _told(test.iloc[0]))
+                row = common | keys | {"measured": MEASURED[SETS], "unit": "data set"}
+                row["tuned"] = points["tuned"].iloc[0] if "tuned" in points else ""
+                test = decided(pd.DataFrame([_exact(points["accuracy"], points["perplexity"], sign)]))
+                rows.append(row | _conclusion(test.iloc[0]))
         for _, test in over_models(tables).iterrows():
             if test["style"] == style:
                 row = {"measured": MEASURED[OVER], "unit": "model", "dataset": test["probe"]}
-                rows.append(about | row | _told(test))
+                rows.append(common | row | _conclusion(test))
         answered = pick(tables["answered"], probe=pick(tables["means"], style=style)["probe"].tolist())
         answered = answered.rename(columns={"probe": "dataset", "texts": "facts"})
         for row in conclude(claim, answered, "auc", measured=MEASURED[INSIDE], unit="prompt", expected=sign):
@@ -383,7 +383,7 @@ def _exact(x: pd.Series, y: pd.Series, expected: Side) -> Row:
     return {"statement": "", "expected": expected} | associated(x, y, "pearson")._asdict()
 
 
-def _told(test: pd.Series) -> Row:
+def _conclusion(test: pd.Series) -> Row:
     """A test as a conclusion: where no outcome could decide, it is undecided."""
-    found = test[["estimate", "low", "high", "n", "verdict"]].to_dict()
-    return found | ({"verdict": "undecided"} if test["verdict"] == TOO_FEW else {})
+    row = test[["estimate", "low", "high", "n", "verdict"]].to_dict()
+    return row | ({"verdict": "undecided"} if test["verdict"] == TOO_FEW else {})

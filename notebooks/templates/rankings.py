@@ -34,7 +34,7 @@ from probekit.report.tables import by, cell, pick
 from probekit.report.text import title
 
 from notebooks.templates.accuracy import pairs
-from notebooks.templates.ask import NOTHING, least_fair
+from notebooks.templates.ask import NOTHING, least_neutral
 from notebooks.templates.draws import unit_of
 from notebooks.templates.text import OTHER, SAME, settings_words
 
@@ -68,22 +68,22 @@ class Pairing(NamedTuple):
     facts: str
 
     @property
-    def about(self) -> dict[str, str]:
-        """What it compares, as columns of a table."""
+    def keys(self) -> dict[str, str]:
+        """What is compared, as columns of a table."""
         return {"domain": self.domain, "first": self.template, "second": self.natural, "facts": self.facts}
 
 
 def pairings(ranks: pd.DataFrame) -> list[Pairing]:
     """Template against natural: the probes of one data set, or, where a domain has no such data set, of any two."""
     probes = ranks[["domain", "dataset", "style", "probe"]].drop_duplicates()
-    found = []
-    for about, here in by(probes, ["domain"]):
-        rows = here.to_dict("records")
+    pairs = []
+    for keys, group in by(probes, ["domain"]):
+        rows = group.to_dict("records")
         crossed = [(t, n) for t in rows for n in rows if (t["style"], n["style"]) == ("template", "natural")]
         same = [(t, n) for t, n in crossed if t["dataset"] == n["dataset"]]
         facts = SAME if same else OTHER
-        found += [Pairing(about["domain"], t["probe"], n["probe"], facts) for t, n in same or crossed]
-    return found
+        pairs += [Pairing(keys["domain"], t["probe"], n["probe"], facts) for t, n in same or crossed]
+    return pairs
 
 
 def tables(
@@ -106,7 +106,7 @@ def tables(
     """
     hits = fact_hits(ranks)
     joint, paired = joint_accuracy(hits, SAMPLES, seed), pairings(ranks)
-    shared = joint_accuracy([one.shared() for one in hits], SAMPLES, seed)
+    shared = joint_accuracy([dataset.shared() for dataset in hits], SAMPLES, seed)
     standing = _ranks(ranks, joint, categories)
     names = dict.fromkeys(categories[model] for model in joint.models)
     members = {name: [i for i, model in enumerate(joint.models) if categories[model] == name] for name in names}
@@ -122,30 +122,30 @@ def tables(
 
 
 def _ranks(ranks: pd.DataFrame, joint: JointAccuracy, categories: Mapping[str, str]) -> pd.DataFrame:
-    """One row per probe and model, best first; ``asked`` is the model's place in the run, ``next`` who follows it.
+    """One row per probe and model, best first; ``asked`` is the model's place in the run, ``next`` the model after it.
 
     A model is at the floor where the interval of its Acc@1 reaches the best constant answer (``metrics.floors``); its
     rank then says nothing. ``rank`` is that among the models above the floor, 0 at it.
     """
-    known = floors(ranks)
+    baselines = floors(ranks)
     top10 = accuracy_table(ranks, ["probe", "model"], ks=[10]).set_index(["probe", "model"])["acc@10"]
-    about = ranks.drop_duplicates("probe").set_index("probe")
+    probes = ranks.drop_duplicates("probe").set_index("probe")
     rows = []
     for probe in joint.probes:
         estimate, draws, units = joint.of(probe)
-        low_ones = np.array([bool(known.loc[(model, probe), "floor"]) for model in joint.models])
+        at_floor = np.array([bool(baselines.loc[(model, probe), "floor"]) for model in joint.models])
         places, drawn = rankdata(-estimate, method="min"), rankdata(-draws, method="min", axis=1)
-        if len(above := np.flatnonzero(~low_ones)):
+        if len(above := np.flatnonzero(~at_floor)):
             places[above] = rankdata(-estimate[above], method="min")
             drawn[:, above] = rankdata(-draws[:, above], method="min", axis=1)
         order = np.argsort(-estimate, kind="stable")
         for position, number in enumerate(order):
             model = joint.models[number]
-            floor = known.loc[(model, probe)]
+            floor = baselines.loc[(model, probe)]
             low, high = floor["low@1"], floor["high@1"]
             first, last, _ = interval(drawn[:, number], units)
             ten = float(top10[probe, model])
-            row = {"probe": probe, "domain": about["domain"][probe], "style": about["style"][probe], "model": model}
+            row = {"probe": probe, "domain": probes["domain"][probe], "style": probes["style"][probe], "model": model}
             row |= {"asked": int(number), "category": categories[model]}
             row |= {"acc@1": estimate[number], "low@1": low, "high@1": high, "acc@10": ten}
             row |= {"constant": floor["constant"], "uniform": floor["uniform"]}
@@ -169,25 +169,25 @@ def _agreement(
     """
     rows: list[dict[str, object]] = []
     for pair in paired:
-        kept = _above(joint, standing, pair.template, pair.natural)
+        above = _above(joint, standing, pair.template, pair.natural)
         sides = joint.of(pair.template), joint.of(pair.natural)
-        estimates, draws = [side.estimate[kept] for side in sides], [side.draws[:, kept] for side in sides]
-        rows += _correlations(pair.about, estimates, draws, min(side.units for side in sides))
+        estimates, draws = [side.estimate[above] for side in sides], [side.draws[:, above] for side in sides]
+        rows += _correlations(pair.keys, estimates, draws, min(side.units for side in sides))
     domains = standing.drop_duplicates("probe").set_index("probe")["domain"]
     for dataset in hits:
         halves = split_halves(dataset, seed=seed)
         for place, probe in enumerate(dataset.probes):
-            kept = _above(joint, standing, probe)
-            about = {"domain": domains[probe], "first": probe, "second": probe, "facts": HALVES}
-            draws = [halves[:, half, place][:, kept] for half in (0, 1)]
-            rows += _correlations(about, None, draws, joint.of(probe).units)
+            above = _above(joint, standing, probe)
+            keys = {"domain": domains[probe], "first": probe, "second": probe, "facts": HALVES}
+            draws = [halves[:, half, place][:, above] for half in (0, 1)]
+            rows += _correlations(keys, None, draws, joint.of(probe).units)
     return pd.DataFrame(
         rows, columns=["domain", "first", "second", "facts", "models", "statistic", "value", "low", "high"]
     )
 
 
 def _correlations(
-    about: dict[str, str], estimate: list[np.ndarray] | None, draws: list[np.ndarray], units: float
+    keys: dict[str, str], estimate: list[np.ndarray] | None, draws: list[np.ndarray], units: float
 ) -> Iterator[dict[str, object]]:
     """One row per statistic; without an estimate of its own, the mean over draws."""
     for name, correlate in STATISTICS.items() if draws[0].shape[1] > 1 else ():
@@ -196,7 +196,7 @@ def _correlations(
             continue
         value = np.nanmean(drawn) if estimate is None else correlate(*estimate).statistic
         if np.isfinite(value):
-            row = {**about, "models": draws[0].shape[1], "statistic": name}
+            row = {**keys, "models": draws[0].shape[1], "statistic": name}
             yield row | estimate_row(value, drawn, units, "value")
 
 
@@ -223,13 +223,13 @@ def _orders(joint: JointAccuracy, paired: Sequence[Pairing], standing: pd.DataFr
         counts, swapped = {"same": 0, "reversed": 0, "undecided": 0}, []
         sides = [joint.of(probe) for probe in (pair.template, pair.natural)]
         for a, b in combinations(above, 2):
-            template, natural = (_side(one.draws[:, a] - one.draws[:, b], one.units) for one in sides)
+            template, natural = (_side(side.draws[:, a] - side.draws[:, b], side.units) for side in sides)
             word = {1: "same", -1: "reversed"}.get(template * natural, "undecided")
             counts[word] += 1
             if word == "reversed":
                 ahead, behind = (a, b) if template > 0 else (b, a)
                 swapped.append(f"{joint.models[ahead]} before {joint.models[behind]} by template")
-        rows.append({**pair.about, "pairs": sum(counts.values()), **counts, "which_reversed": "; ".join(swapped)})
+        rows.append({**pair.keys, "pairs": sum(counts.values()), **counts, "which_reversed": "; ".join(swapped)})
     return pd.DataFrame(rows)
 
 
@@ -240,9 +240,9 @@ def _stability(joint: JointAccuracy) -> pd.DataFrame:
         estimate, draws, units = joint.of(probe)
         for a, b in combinations(np.argsort(-estimate, kind="stable"), 2):
             gap = draws[:, a] - draws[:, b]
-            about = {"probe": probe, "ahead": joint.models[a], "behind": joint.models[b]}
+            keys = {"probe": probe, "ahead": joint.models[a], "behind": joint.models[b]}
             share = float((gap > 0).mean() + (gap == 0).mean() / 2)
-            row = about | estimate_row(estimate[a] - estimate[b], gap, units, "difference")
+            row = keys | estimate_row(estimate[a] - estimate[b], gap, units, "difference")
             rows.append(row | {"ahead_in": share})
     return pd.DataFrame(rows)
 
@@ -263,35 +263,35 @@ def _differences(ranks: pd.DataFrame, categories: Mapping[str, str]) -> pd.DataF
             asked=table["model"].map(place),
         )
     )
-    corrected = [pd.Series(holm(part["p"]), part.index) for _, part in table.groupby("subset", sort=False)]
+    corrected = [pd.Series(holm(group["p"]), group.index) for _, group in table.groupby("subset", sort=False)]
     return table.assign(p_holm=pd.concat(corrected))
 
 
 def _probes(joint: JointAccuracy, standing: pd.DataFrame) -> Iterator[tuple[dict[str, str], Drawn]]:
     """Every probe: what it is, and Acc@1 of all models."""
-    about = standing.drop_duplicates("probe").set_index("probe")[["domain", "style"]]
+    settings = standing.drop_duplicates("probe").set_index("probe")[["domain", "style"]]
     for probe in joint.probes:
-        yield {"probe": probe, **about.loc[probe].to_dict()}, joint.of(probe)
+        yield {"probe": probe, **settings.loc[probe].to_dict()}, joint.of(probe)
 
 
-def _mean(accuracy: Drawn, kept: Sequence[int]) -> Drawn:
-    return Drawn(accuracy.estimate[..., kept], accuracy.draws[..., kept], accuracy.units).mean()
+def _mean(accuracy: Drawn, models: Sequence[int]) -> Drawn:
+    return Drawn(accuracy.estimate[..., models], accuracy.draws[..., models], accuracy.units).mean()
 
 
 def _categories(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[str, list[int]]) -> pd.DataFrame:
     """RQ3: mean Acc@1 of each category's models above the floor of a probe; ``leads_in``: share of draws in which it
     is highest."""
     rows = []
-    for about, accuracy in _probes(joint, standing):
-        above = set(_above(joint, standing, about["probe"]))
-        kept = {name: [i for i in places if i in above] for name, places in members.items()}
-        means = {category: _mean(accuracy, places) for category, places in kept.items() if places}
+    for keys, accuracy in _probes(joint, standing):
+        above = set(_above(joint, standing, keys["probe"]))
+        retained = {name: [i for i in places if i in above] for name, places in members.items()}
+        means = {category: _mean(accuracy, places) for category, places in retained.items() if places}
         drawn = np.array([mean.draws for mean in means.values()])
         best = drawn == drawn.max(0) if len(drawn) else drawn
         for place, (category, mean) in enumerate(means.items()):
             low, high = mean.interval()
-            first = kept[category][int(accuracy.estimate[kept[category]].argmax())]
-            row = about | {"category": category, "models": len(kept[category])}
+            first = retained[category][int(accuracy.estimate[retained[category]].argmax())]
+            row = keys | {"category": category, "models": len(retained[category])}
             row |= {"acc@1": float(mean.estimate), "low@1": low, "high@1": high}
             leads_in = float((best[place] / best.sum(0)).mean())
             rows.append(row | {"leads_in": leads_in, "best_model": joint.models[first]})
@@ -302,13 +302,13 @@ def _categories(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[s
 def _gaps(joint: JointAccuracy, standing: pd.DataFrame, members: Mapping[str, list[int]]) -> pd.DataFrame:
     """RQ3: Acc@1 of a model of one category less that of a model of another on each probe, both above the floor."""
     rows = []
-    for about, accuracy in _probes(joint, standing):
-        above = set(_above(joint, standing, about["probe"]))
-        for one, other in combinations(members, 2):
-            for i, j in product(members[one], members[other]):
+    for keys, accuracy in _probes(joint, standing):
+        above = set(_above(joint, standing, keys["probe"]))
+        for first, second in combinations(members, 2):
+            for i, j in product(members[first], members[second]):
                 if {i, j} <= above:
                     gap = _mean(accuracy, [i]).minus(_mean(accuracy, [j]))
-                    row = {**about, "one": one, "other": other, "model": joint.models[i], "less": joint.models[j]}
+                    row = {**keys, "one": first, "other": second, "model": joint.models[i], "less": joint.models[j]}
                     rows.append(row | gap.row("difference"))
     columns = ["probe", "domain", "style", "one", "other", "model", "less", "difference", "low", "high"]
     return pd.DataFrame(rows, columns=columns)
@@ -324,21 +324,21 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     zero where the pair swaps and below where it keeps its order (``opposed``). That models of one kind of text lead on
     it is the difference, above zero where they do.
     """
-    known = tables["ranks"].drop_duplicates("model").set_index("model")
-    tuned = dict(known["tuned"]) if "tuned" in known else {}
+    models = tables["ranks"].drop_duplicates("model").set_index("model")
+    tuned = dict(models["tuned"]) if "tuned" in models else {}
     rows: list[dict[str, Any]] = []
-    for one, other in combinations(tables["ranks"].drop_duplicates("probe").to_dict("records"), 2):
-        sets = [dataset_of(row["probe"], row["style"]) for row in (one, other)]
-        same_facts, same_style = sets[0] == sets[1], one["style"] == other["style"]
-        if one["domain"] == other["domain"] and (same_facts or same_style):
-            claim = "001-07g" if same_facts else "001-07i" if one["domain"] == GENERAL else "001-07j"
-            names = [title(row["probe"]) for row in (one, other)]
-            about = {"claim": claim, "dataset": sets[0] if same_facts else " and ".join(names)}
-            rows += [about | row for row in _swaps(tables, one["probe"], other["probe"])]
+    for first, second in combinations(tables["ranks"].drop_duplicates("probe").to_dict("records"), 2):
+        sets = [dataset_of(row["probe"], row["style"]) for row in (first, second)]
+        same_facts, same_style = sets[0] == sets[1], first["style"] == second["style"]
+        if first["domain"] == second["domain"] and (same_facts or same_style):
+            claim = "001-07g" if same_facts else "001-07i" if first["domain"] == GENERAL else "001-07j"
+            names = [title(row["probe"]) for row in (first, second)]
+            keys = {"claim": claim, "dataset": sets[0] if same_facts else " and ".join(names)}
+            rows += [keys | row for row in _swaps(tables, first["probe"], second["probe"])]
     rows += _lead("001-05d", pick(tables["gaps"], domain=BIOMEDICAL), [BIOMEDICAL])
     rows += _lead("001-05e", tables["gaps"], [BIOMEDICAL, f"{BIOMEDICAL} fine-tuned"])
     for row in rows:
-        row["tuned"] = least_fair(*(tuned.get(row[name], UNKNOWN) for name in ("model", "less")))
+        row["tuned"] = least_neutral(*(tuned.get(row[name], UNKNOWN) for name in ("model", "less")))
     columns = ["claim", "measured", "dataset", "model", "less", "tuned", "unit", "estimate", "low", "high", "n"]
     blank = dict.fromkeys(["less", "tuned", "unit", "verdict"], "")
     return pd.DataFrame([blank | row for row in rows], columns=[*columns, "verdict"])
@@ -354,22 +354,22 @@ def _swaps(tables: Tables, first: str, second: str) -> Iterator[dict[str, Any]]:
             row = there[pair] if pair in there else there[pair[::-1]]
             then = (row["difference"], row["low"], row["high"])
             then = then if pair in there else (-row["difference"], -row["high"], -row["low"])
-            found = opposed((here["difference"], here["low"], here["high"]), then)
-            about = {"measured": "one model before another", "model": pair[0], "less": pair[1], "unit": unit_of(first)}
-            yield about | dict(zip(("estimate", "low", "high"), found, strict=True))
+            smaller = opposed((here["difference"], here["low"], here["high"]), then)
+            keys = {"measured": "one model before another", "model": pair[0], "less": pair[1], "unit": unit_of(first)}
+            yield keys | dict(zip(("estimate", "low", "high"), smaller, strict=True))
 
 
 def _lead(claim: str, gaps: pd.DataFrame, kinds: Sequence[str]) -> Iterator[dict[str, Any]]:
     """On biomedical probes, models of these categories less others, and on general ones the others less them."""
     for row in gaps.to_dict("records"):
-        mine = row["one"] in kinds, row["other"] in kinds
-        if mine[0] != mine[1]:
-            sign = 1 if mine[0] == (row["domain"] == BIOMEDICAL) else -1
+        member = row["one"] in kinds, row["other"] in kinds
+        if member[0] != member[1]:
+            sign = 1 if member[0] == (row["domain"] == BIOMEDICAL) else -1
             low, high = sorted(sign * row[end] + 0.0 for end in ("low", "high"))  # never minus zero
             names = (row["model"], row["less"])[::sign]
-            about = {"claim": claim, "measured": "models of the domain, less others", "dataset": row["probe"]}
-            about |= {"model": names[0], "less": names[1], "unit": unit_of(row["probe"])}
-            yield about | {"estimate": sign * row["difference"] + 0.0, "low": low, "high": high}
+            keys = {"claim": claim, "measured": "models of the domain, less others", "dataset": row["probe"]}
+            keys |= {"model": names[0], "less": names[1], "unit": unit_of(row["probe"])}
+            yield keys | {"estimate": sign * row["difference"] + 0.0, "low": low, "high": high}
 
 
 def rank_chart(tables: Tables) -> Figure:

@@ -54,10 +54,10 @@ def read_all(page: Page, models: Sequence[str], sampled: Sequence[Probe]) -> pd.
         One row per model and prompt: ``model, kind, probe, dataset, style, prompt_id, fact_id, perplexity, log_prob``
         (sum, natural logarithm), ``tokens, characters`` and ``token_ids``, how the model cuts the text.
     """
-    asked = readings(models, sampled)
-    probe_of = dict(zip(asked, list(sampled) * len(models), strict=True))
+    questions = readings(models, sampled)
+    probe_of = dict(zip(questions, list(sampled) * len(models), strict=True))
     both: list[Any] = [
-        one for question in asked for one in (question, Describe(question.model, cut, (question.texts,)))
+        request for question in questions for request in (question, Describe(question.model, cut, (question.texts,)))
     ]
     answers = page.ask(both) if both else []
     frames = []

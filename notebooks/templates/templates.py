@@ -96,7 +96,7 @@ def wordings(probes: Sequence[Probe]) -> pd.DataFrame:
             keys = [prompts[c].astype(str) for c in ("relation", "template_id") if c in prompts]
             frame = pd.DataFrame({"probe": probe.name, "prompt_id": prompts["prompt_id"], "wording": texts})
             groups = frame.groupby(keys, sort=False)["wording"] if keys else frame.groupby("probe")["wording"]
-            frames.append(frame.assign(wording=groups.transform(lambda one: one.value_counts(sort=True).index[0])))
+            frames.append(frame.assign(wording=groups.transform(lambda group: group.value_counts(sort=True).index[0])))
     if not frames:
         return pd.DataFrame({"probe": [], "prompt_id": [], "wording": [], "form": []}, dtype=str)
     table = pd.concat(frames, ignore_index=True)
@@ -125,23 +125,23 @@ def tables(ranks: pd.DataFrame, probes: Sequence[Probe]) -> dict[str, pd.DataFra
     }
 
 
-def _accuracy(asked: pd.DataFrame, about: list[str]) -> pd.DataFrame:
+def _accuracy(ranks: pd.DataFrame, columns: list[str]) -> pd.DataFrame:
     """Acc@k of every template, of each model or as the mean over models, from one draw of facts per relation.
 
     One draw serves all wordings and models of a relation, which takes a fraction of the time of a draw for each.
     """
     rows: list[dict[str, object]] = []
-    hit = {k: hits_at_k(asked["rank"], k) for k in KS} if len(asked) else {}
-    for _, part in asked.reset_index(drop=True).groupby(["probe", "relation"], sort=False):
-        keys = part[about].drop_duplicates()
-        codes = part.groupby(about, sort=False).ngroup().to_numpy()
-        facts = pd.factorize(part["fact_id"])[0]
+    hit = {k: hits_at_k(ranks["rank"], k) for k in KS} if len(ranks) else {}
+    for _, group in ranks.reset_index(drop=True).groupby(["probe", "relation"], sort=False):
+        keys = group[columns].drop_duplicates()
+        codes = group.groupby(columns, sort=False).ngroup().to_numpy()
+        facts = pd.factorize(group["fact_id"])[0]
         counts = np.zeros((facts.max() + 1, len(keys)))
         np.add.at(counts, (facts, codes), 1)
         table = [*keys.assign(facts=(counts > 0).sum(0)).to_dict("records")]
         for k, hits in hit.items():
             right = np.zeros_like(counts)
-            np.add.at(right, (facts, codes), hits[part.index])
+            np.add.at(right, (facts, codes), hits[group.index])
             sums, sizes = np.split(bootstrap_means(np.hstack([right, counts])), 2, axis=1)
             drawn = np.divide(sums, sizes, out=np.full_like(sums, np.nan), where=sizes > 0)
             for place, row in enumerate(table):
@@ -152,21 +152,21 @@ def _accuracy(asked: pd.DataFrame, about: list[str]) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def _by_model(asked: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
+def _by_model(ranks: pd.DataFrame) -> Iterator[tuple[str, str, pd.DataFrame]]:
     """Every data set with each of its models, and with all of them together where there are several."""
-    for dataset, part in asked.groupby("dataset", sort=False):
-        for model, group in part.groupby("model", sort=False):
+    for dataset, rows in ranks.groupby("dataset", sort=False):
+        for model, group in rows.groupby("model", sort=False):
             yield str(dataset), str(model), group
-        if part["model"].nunique() > 1:
-            yield str(dataset), MEAN, part
+        if rows["model"].nunique() > 1:
+            yield str(dataset), MEAN, rows
 
 
 def _hits(group: pd.DataFrame, k: int) -> Iterator[pd.DataFrame]:
     """Per relation, Acc@k of every fact (row) by every wording (column), averaged over models; facts asked by all."""
     group = group.assign(hit=hits_at_k(group["rank"], k))
-    for _, part in group.groupby("relation", sort=False):
-        order = part["wording"].unique()
-        hits = part.pivot_table(index="fact_id", columns="wording", values="hit", sort=False)[order].dropna()
+    for _, rows in group.groupby("relation", sort=False):
+        order = rows["wording"].unique()
+        hits = rows.pivot_table(index="fact_id", columns="wording", values="hit", sort=False)[order].dropna()
         if len(hits):
             yield hits
 
@@ -187,11 +187,11 @@ def _chosen(hits: pd.DataFrame, seed: int = 0) -> pd.DataFrame:
     return pd.DataFrame(columns, index=hits.index)
 
 
-def _each(asked: pd.DataFrame, describe: Callable[[pd.DataFrame, int], Row | None]) -> pd.DataFrame:
-    """What is said of a data set's rows and each k, model by model and of all models together."""
+def _each(ranks: pd.DataFrame, describe: Callable[[pd.DataFrame, int], Row | None]) -> pd.DataFrame:
+    """``describe`` of a data set's rows at each k, model by model and for all models together."""
     return pd.DataFrame(
         {"dataset": dataset, "model": model, "k": k} | row
-        for dataset, model, group in _by_model(asked)
+        for dataset, model, group in _by_model(ranks)
         for k in KS
         if (row := describe(group, k))
     )
@@ -215,11 +215,11 @@ def _same_answer(group: pd.DataFrame) -> dict[str, float]:
     keys = ["model", "fact_id"]
     alike = group.assign(answer=group["top"].str[0]).groupby([*keys, "answer"], sort=False).size()
     pairs = (alike * (alike - 1)).groupby(level=keys, sort=False).sum()
-    asked = alike.groupby(level=keys, sort=False).sum()
-    several = asked > 1
+    counts = alike.groupby(level=keys, sort=False).sum()
+    several = counts > 1
     if not several.any():
         return {}
-    shares = (pairs / (asked * (asked - 1)))[several]
+    shares = (pairs / (counts * (counts - 1)))[several]
     return spread("same_answer", bootstrap_ci(shares.to_numpy(), shares.index.get_level_values("fact_id").tolist()))
 
 
@@ -264,7 +264,7 @@ def _closed(means: np.ndarray) -> float:
     return float((best - first) / (natural - first)) if natural > first else float("nan")
 
 
-def _shares(asked: pd.DataFrame) -> pd.DataFrame:
+def _shares(ranks: pd.DataFrame) -> pd.DataFrame:
     """How much of the variance of Acc@k over models and templates each of them explains.
 
     The cells are models by templates, each cell counting the same. ``relation`` and ``wording`` (within relation) are
@@ -272,22 +272,22 @@ def _shares(asked: pd.DataFrame) -> pd.DataFrame:
     each relation has one wording, the two cannot be told apart, and ``relation`` holds both.
     """
     rows = []
-    for dataset, part in asked.groupby("dataset", sort=False):
-        templates = part[["relation", "wording"]].drop_duplicates().reset_index(drop=True)
-        models = part["model"].nunique()
+    for dataset, group in ranks.groupby("dataset", sort=False):
+        templates = group[["relation", "wording"]].drop_duplicates().reset_index(drop=True)
+        models = group["model"].nunique()
         if len(templates) == templates["relation"].nunique() and (models == 1 or len(templates) == 1):
             continue
         for k in KS:
-            hits = part.assign(hit=hits_at_k(part["rank"], k))
+            hits = group.assign(hit=hits_at_k(group["rank"], k))
             cells = hits.pivot_table(
                 index="fact_id", columns=["model", "relation", "wording"], values="hit", sort=False
             )
-            wanted = pd.MultiIndex.from_tuples(
-                [(m, *t) for m in part["model"].unique() for t in templates.itertuples(index=False)]
+            order = pd.MultiIndex.from_tuples(
+                [(m, *t) for m in group["model"].unique() for t in templates.itertuples(index=False)]
             )
-            cells = cells.reindex(columns=wanted)
+            cells = cells.reindex(columns=order)
             codes = pd.factorize(templates["relation"])[0]
-            asked_by_all = cells[wanted[: len(templates)]].notna()  # every model is asked the same prompts
+            asked_by_all = cells[order[: len(templates)]].notna()  # every model is asked the same prompts
             columns = np.hstack([cells.fillna(0), asked_by_all])
 
             row: dict[str, object] = {"dataset": dataset, "k": k, "models": models, "templates": len(templates)}
@@ -302,17 +302,17 @@ def _shares(asked: pd.DataFrame) -> pd.DataFrame:
 
 def _parts(means: np.ndarray, codes: np.ndarray) -> np.ndarray:
     """The parts of the variance from one row: mean hits, models by templates, then the shares of facts asked."""
-    asked = means[-len(codes) :]
-    if not (asked > 0).all():
+    shares = means[-len(codes) :]
+    if not (shares > 0).all():
         return np.full(4, np.nan)
-    return variance_shares(means[: -len(codes)].reshape(-1, len(codes)) / asked, codes)
+    return variance_shares(means[: -len(codes)].reshape(-1, len(codes)) / shares, codes)
 
 
-def _google_re(asked: pd.DataFrame) -> pd.DataFrame:
+def _google_re(ranks: pd.DataFrame) -> pd.DataFrame:
     """Acc@10 by the template of dates less Acc@10 by those of places, the contrast of the paper's three numbers."""
     rows = []
-    part = asked[asked["dataset"] == "google_re"]
-    for _, model, group in _by_model(part):
+    google_re = ranks[ranks["dataset"] == "google_re"]
+    for _, model, group in _by_model(google_re):
         dates = (group["relation"] == "date_of_birth").tolist()
         if 0 < sum(dates) < len(dates):
             gap = accuracy_difference(group, dates, k=10)
@@ -347,16 +347,16 @@ def template_chart(tables: Tables) -> Figure:
     means, tint = tables["means"], colours([SENTENCE, FRAGMENT])
     figure, (ax,) = new_figure(height=0.095 * len(means) + 0.35 * means["probe"].nunique() + 0.9)
     place, ticks, labels = 0.0, [], []
-    for probe, part in means.groupby("probe", sort=False):
+    for probe, rows in means.groupby("probe", sort=False):
         place += 3
         ax.text(0.02, place - 1.7, title(str(probe)), weight="bold", va="center", transform=ax.get_yaxis_transform())
-        for number_, row in enumerate(part.sort_values("acc@10", ascending=False).to_dict("records")):
-            step = 3 if len(part) < 5 else 1
+        for number_, row in enumerate(rows.sort_values("acc@10", ascending=False).to_dict("records")):
+            step = 3 if len(rows) < 5 else 1
             ends = [[row["acc@10"] - row["low@10"]], [row["high@10"] - row["acc@10"]]]
             paint = tint[row["form"]]
             mark = "o" if row["form"] == SENTENCE else "s"
             ax.errorbar(row["acc@10"], place, xerr=ends, fmt=mark, color=paint, markersize=3.2, linewidth=1)
-            if number_ in (0, len(part) - 1) or step > 1:
+            if number_ in (0, len(rows) - 1) or step > 1:
                 ticks.append(place)
                 labels.append(shorten(row["wording"], 30, placeholder="…"))
             place += step

@@ -17,7 +17,7 @@ from probekit.report.tables import by, pick
 from probekit.report.tested import HERE
 from probekit.report.text import Markup, number, title
 
-from notebooks.templates.ask import FAIR, NEITHER, clear, fair_first
+from notebooks.templates.ask import NEITHER, NEUTRAL, clear, neutral_first
 from notebooks.templates.paper import (
     ACCURACY,
     ALIKE,
@@ -46,7 +46,7 @@ Tables = Mapping[str, pd.DataFrame]
 OFTEN = 4  # told at least so many times
 YES, NO, UNKNOWN = "yes", "no", "not known"
 GROUPS = {"never": "never told", "seldom": f"told fewer than {OFTEN} times", "often": f"told {OFTEN} times or more"}
-TENTH = 0.1  # of them, which the page tells in words
+TENTH = 0.1  # of the answers, the most frequent ones: the share that the page states
 OWN, ANY = "own object", "any gold"
 ALL, CLEAN = "all", "gold not shown elsewhere"
 SAME, OTHER = "same facts", "other facts"
@@ -72,8 +72,8 @@ GUESS = "frequency alone"  # asked without a model
 def own_tables_answer(tables: Tables) -> str:
     """What ranks the models, in three mean taus, and in two of models whose perplexities can be compared."""
     tau = tables["kinds"].set_index(["kind", "measure"])["tau"]
-    places, known = np.flatnonzero(table5().index.isin(WORDPIECE)), column_pairs()
-    alike = {kind: mean_tau(pick(known, kind=kind, measure=UNSURE))(places) for kind in (FACTS, DOMAIN)}
+    places, pairs = np.flatnonzero(table5().index.isin(WORDPIECE)), column_pairs()
+    alike = {kind: mean_tau(pick(pairs, kind=kind, measure=UNSURE))(places) for kind in (FACTS, DOMAIN)}
     p = pick(tables["tests"], statement=f"{HERE}rankings change with the domain")["p"].iloc[0]
     return (
         f"By perplexity, the paper's own tables rank the {len(table6())} models less alike in two domains than in one "
@@ -96,7 +96,7 @@ def own_tables_apart(tables: Tables) -> str:
 
 
 def own_tables_accuracy(tables: Tables) -> str:
-    """What the accuracies of Table 6 say of the same, and what they cannot."""
+    """How alike the data sets of Table 6 rank the models by accuracy, and what that cannot show."""
     tau = tables["kinds"].set_index(["kind", "measure"])["tau"]
     return (
         f"By accuracy the two biomedical data sets rank the models with a tau of {number(tau[ALIKE, ACCURACY], 2)}, "
@@ -193,8 +193,8 @@ def control_sentences(tables: Tables) -> list[str]:
 def growth_sentence(tables: Tables) -> str:
     """Acc@1 of facts often told after the shortest and the longest training, and of facts never told, per probe."""
     parts = []
-    for probe, part in pick(tables["growth"], told=["often", "never"]).groupby("probe", sort=False):
-        often, never = (pick(part, told=told).sort_values("epochs")["acc@1"] for told in ("often", "never"))
+    for probe, rows in pick(tables["growth"], told=["often", "never"]).groupby("probe", sort=False):
+        often, never = (pick(rows, told=group).sort_values("epochs")["acc@1"] for group in ("often", "never"))
         if len(often) and len(never):
             parts.append(
                 f"{title(str(probe))} from {number(often.iloc[0], 2)} to {number(often.iloc[-1], 2)}, while "
@@ -244,10 +244,10 @@ def kinds_sentence(tables: Tables) -> str:
     if counted.empty:
         return "No probe names its relations and subjects."
     parts = []
-    for name, part in counted.groupby("dataset", sort=False):
-        share = part.loc[part["kind"] == "N-M", "facts"].sum() / part["facts"].sum()
+    for name, rows in counted.groupby("dataset", sort=False):
+        share = rows.loc[rows["kind"] == "N-M", "facts"].sum() / rows["facts"].sum()
         text = f"{share:.0%} of the facts of {title(str(name))} belong to N-M relations"
-        declared = part[part["declared"] != ""]
+        declared = rows[rows["declared"] != ""]
         if len(declared):
             same = int((declared["declared"] == declared["kind"]).sum())
             text += f" (the count agrees with the declared kind in {same} of {len(declared)} relations)"
@@ -303,8 +303,8 @@ def accuracy_answer(tables: Tables) -> str:
 
 def _relation_bar(tables: Tables, row: Mapping[str, Any]) -> str:
     """What naming each relation's commonest object finds, where neither style reaches it."""
-    about = tables.get("datasets", pd.DataFrame())
-    bar = pick(about, dataset=row["dataset"])["by_relation"].max() if "by_relation" in about else 0
+    datasets = tables.get("datasets", pd.DataFrame())
+    bar = pick(datasets, dataset=row["dataset"])["by_relation"].max() if "by_relation" in datasets else 0
     return f" (each relation's commonest object: {100 * bar:.0f})" * bool(bar > max(row["natural"], row["template"]))
 
 
@@ -316,10 +316,10 @@ def tuning_sentence(tables: Tables) -> str:
             "from “tuned on natural”."
         )
     parts = []
-    for about, rows in by(tables["tuning"], ["tuned"]):
+    for keys, rows in by(tables["tuning"], ["tuned"]):
         up, down = clear(rows)
         parts.append(
-            f"tuning on {about['tuned']} moves the difference towards natural sentences in {up} and towards templates "
+            f"tuning on {keys['tuned']} moves the difference towards natural sentences in {up} and towards templates "
             f"in {down} of {len(rows)} cases"
         )
     return f"Beside a model tuned on neither style, by 95% intervals, {'; '.join(parts)}."
@@ -327,15 +327,15 @@ def tuning_sentence(tables: Tables) -> str:
 
 def accuracy_bounds(tables: Tables) -> list[Markup]:
     """What the page does not show of the data sets that it asks."""
-    asked = " ".join(tables["datasets"]["dataset"])
-    known = {
+    datasets = " ".join(tables["datasets"]["dataset"])
+    notes = {
         "pubmed/": Markup(
             "- On PubMed a word that only looks like an entity counts as one; {doc}`/book/studies/19_lipid` takes such "
             "homonyms out."
         ),
         "trex": Markup("- ConceptNet and some relations of T-REx are not at hand ({doc}`11_datasets` counts them)."),
     }
-    return [said for sign, said in known.items() if sign in asked]
+    return [note for sign, note in notes.items() if sign in datasets]
 
 
 def halves_sentence(tables: Tables) -> str:
@@ -366,23 +366,23 @@ def rankings_answer(tables: Tables, conclusions: pd.DataFrame) -> str:
     any of them are two models tuned on neither style."""
     orders = pick(tables["orders"], facts=SAME)
     if len(orders):
-        known, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
+        compared, few = enough(pick(tables["differences"], subset=ALL), "facts", "facts asked in both ways")
         if few:
             return few
-        orders = orders[[settings_words(row) in set(known["dataset"]) for row in orders.to_dict("records")]]
+        orders = orders[[settings_words(row) in set(compared["dataset"]) for row in orders.to_dict("records")]]
     pairs = int(orders["pairs"].sum()) if len(orders) else 0
     if not pairs:
         return "No two models above the floor were asked the same facts in both ways, so no order is compared."
-    kept, swapped = int(orders["same"].sum()), int(orders["reversed"].sum())
+    same, swapped = int(orders["same"].sum()), int(orders["reversed"].sum())
     rows = pick(conclusions, claim="001-07g")
-    rows = rows[rows["tuned"].isin(FAIR)]
-    fair, verb = int((rows["low"] > 0).sum()), "swap" if (rows["low"] > 0).sum() > 1 else "swaps"
+    rows = rows[rows["tuned"].isin(NEUTRAL)]
+    neutral, verb = int((rows["low"] > 0).sum()), "swap" if (rows["low"] > 0).sum() > 1 else "swaps"
     start = f"The way of asking {'decides in part' if swapped else 'does not change'} who wins"
-    if not kept + swapped or (swapped and not fair):
+    if not same + swapped or (swapped and not neutral):
         start = f"Whether the way of asking {'or the tuning ' * bool(swapped)}decides who wins cannot be told"
     names = " and ".join(title(settings_words(row)) for row in orders.to_dict("records"))
-    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models on one {kept} keep their order and "
-    end = f" Of those tuned on neither style, {fair or 'no'} pair of {len(rows)} {verb}."
+    text = f"{start}: on the same facts of {names}, of {pairs} pairs of models on one {same} keep their order and "
+    end = f" Of those tuned on neither style, {neutral or 'no'} pair of {len(rows)} {verb}."
     end = end if len(rows) else " No pair is of two models tuned on neither style."
     return f"{text}{swapped} swap, by the 95% intervals of both differences.{end if swapped else ''}"
 
@@ -393,10 +393,10 @@ def difference_sentence(tables: Tables) -> str:
     if rows.empty:
         return ""
     parts = []
-    for dataset, part in rows.groupby("dataset", sort=False):
-        sure = part["p_holm"] < 0.05
-        up, down = (int((sure & (sign * part["difference"] > 0)).sum()) for sign in (1, -1))
-        parts.append(f"on {title(str(dataset))} {up} of {len(part)} in natural sentences and {down} by template")
+    for dataset, group in rows.groupby("dataset", sort=False):
+        sure = group["p_holm"] < 0.05
+        up, down = (int((sure & (sign * group["difference"] > 0)).sum()) for sign in (1, -1))
+        parts.append(f"on {title(str(dataset))} {up} of {len(group)} in natural sentences and {down} by template")
     return f"After the correction, models score higher {'; '.join(parts)}."
 
 
@@ -407,13 +407,13 @@ def leader_sentence(tables: Tables) -> str:
         return "All models of this run are of one category, so categories cannot be compared."
     places: dict[str, list[str]] = {}
     for probe in ranks["probe"].unique():
-        part = pick(tables["categories"], probe=probe)
+        rows = pick(tables["categories"], probe=probe)
         leader = "none, all being at the floor,"
-        for row in part.sort_values("leads_in").tail(1).to_dict("records"):
+        for row in rows.sort_values("leads_in").tail(1).to_dict("records"):
             leader = f"{row['category']} models" if row["leads_in"] >= HALF else "none for certain"
         places.setdefault(leader, []).append(title(str(probe)))
     named = "; ".join(f"{leader} on {', '.join(probes)}" for leader, probes in places.items())
-    members = {c: part["model"].unique() for c, part in ranks.groupby("category", sort=False)}
+    members = {c: rows["model"].unique() for c, rows in ranks.groupby("category", sort=False)}
     listed = "; ".join(f"{c}: {', '.join(title(str(m)) for m in names)}" for c, names in members.items())
     return f"The categories are {listed}. Highest in mean accuracy are {named}."
 
@@ -422,7 +422,7 @@ def leader_sentence(tables: Tables) -> str:
 
 
 def overall(table: pd.DataFrame, k: int) -> pd.DataFrame:
-    """The rows at one k that speak for all models: those of the mean over models, or of the only model."""
+    """The rows at one k of the mean over models, or of the only model."""
     rows = pick(table, k=k)
     return pick(rows, model=MEAN) if len(rows) and (rows["model"] == MEAN).any() else rows
 
@@ -433,22 +433,22 @@ def templates_answer(tables: Tables) -> str:
     spreads, few = enough(spreads, "facts", "facts") if len(spreads) else (spreads, "")
     if few:
         return few
-    found = [
+    parts = [
         f"on {title(row['dataset'])} the best wording of a relation finds the answer among its first ten for "
         f"{100 * row['best']:.0f} of 100 facts, the worst for {100 * row['worst']:.0f}"
         for row in spreads.to_dict("records")
     ]
-    if found:
-        text = "; ".join(found)
+    if parts:
+        text = "; ".join(parts)
         return f"{text[:1].upper()}{text[1:]}."
     rows = enough(google_re_rows(tables), "facts", "facts")[0] if len(tables["means"]) else tables["means"]
     shares = rows.set_index("relation")["acc@10"] if len(rows) else pd.Series()
     if set(PRINTED) <= set(shares.index):
-        here = {name: f"{100 * shares[name]:.0f}" for name in PRINTED}
+        shown = {name: f"{100 * shares[name]:.0f}" for name in PRINTED}
         return (
             f"On {title('google_re')}, the template of dates of birth finds the answer among its first ten for "
-            f"{here[DATES]} of 100 facts, those of places of birth and death for {here['place_of_birth']} and "
-            f"{here['place_of_death']}{_better_on_dates(tables)}. Each asks for another relation, so this does not "
+            f"{shown[DATES]} of 100 facts, those of places of birth and death for {shown['place_of_birth']} and "
+            f"{shown['place_of_death']}{_better_on_dates(tables)}. Each asks for another relation, so this does not "
             "show how much the wording decides."
         )
     if tables["means"].empty:
@@ -520,9 +520,9 @@ def both_styles(table: pd.DataFrame) -> pd.DataFrame:
     """The rows of data sets that were asked in both styles; all rows where there is none."""
     if table.empty:
         return table
-    known = with_style(table)
-    paired = known.groupby("dataset")["style"].transform(lambda styles: {"template", "natural"} <= set(styles))
-    return known[paired] if paired.any() else known
+    styled = with_style(table)
+    paired = styled.groupby("dataset")["style"].transform(lambda styles: {"template", "natural"} <= set(styles))
+    return styled[paired] if paired.any() else styled
 
 
 def overconfidence_answer(tables: Tables) -> str:
@@ -536,15 +536,15 @@ def overconfidence_answer(tables: Tables) -> str:
         return few
     dataset = variety["dataset"].iloc[0]
     rows = variety[variety["dataset"] == dataset]
-    known = float(pick(rows, model=GOLD)["repetition"].iloc[0])
-    model, tuned = fair_first(rows[rows["model"] != GOLD])
+    golds = float(pick(rows, model=GOLD)["repetition"].iloc[0])
+    model, tuned = neutral_first(rows[rows["model"] != GOLD])
     words = {"template": " by template", "natural": " in natural sentences"}
-    about = f" ({tuned.strip(', ')})" if tuned else ""
+    note = f" ({tuned.strip(', ')})" if tuned else ""
     shares = pick(rows, model=model).set_index("style")["repetition"]
     cases = " and ".join(f"{share:.0%}{words.get(str(style), '')}" for style, share in shares.items())
     text = (
-        f"Of pairs of questions about one relation of {title(dataset)}, {known:.0%} have the same right answer, but "
-        f"the model “{title(model)}”{about} gives the same first answer to {cases}."
+        f"Of pairs of questions about one relation of {title(dataset)}, {golds:.0%} have the same right answer, but "
+        f"the model “{title(model)}”{note} gives the same first answer to {cases}."
     )
     gaps = pick(tables["gaps"], measure="repetition")
     gaps = gaps[gaps["model"] != MEAN] if len(gaps) else gaps
@@ -560,8 +560,8 @@ def overconfidence_answer(tables: Tables) -> str:
 def overconfidence_caution(tables: Tables) -> str:
     """Models that give nearly one answer to all prompts of most probes, and so weigh in every mean."""
     variety = tables["variety"]
-    asked = variety[variety["model"] != GOLD] if len(variety) else variety
-    half = asked.groupby("model", sort=False)["effective"].median() if len(asked) else pd.Series(dtype=float)
+    answered = variety[variety["model"] != GOLD] if len(variety) else variety
+    half = answered.groupby("model", sort=False)["effective"].median() if len(answered) else pd.Series(dtype=float)
     stuck = [title(str(model)) for model, effective in half.items() if effective < STUCK]
     if not stuck or len(stuck) == len(half):
         return ""
@@ -598,14 +598,14 @@ def perplexity_answer(tables: Tables, tests: pd.DataFrame) -> str:
     sentences = []
     if len(answered):
         lower, higher = clear(pd.DataFrame({end: answered[f"auc_{end}"] - 0.5 for end in ("low", "high")}))
-        found = f"in {lower or 'none'} of {len(answered)} pairs of model and probe that have an interval, and a higher"
-        found = f"have a lower perplexity than the others {found} one in {higher or 'none'}"
-        sentences.append(f"Prompts that a model answers rightly {found}.")
+        clause = f"in {lower or 'none'} of {len(answered)} pairs of model and probe that have an interval, and a higher"
+        clause = f"have a lower perplexity than the others {clause} one in {higher or 'none'}"
+        sentences.append(f"Prompts that a model answers rightly {clause}.")
     if len(across):
         passed, few_models = tests[tests["p_holm"] <= LEVEL], int((tests["verdict"] == TOO_FEW).sum())
         falls, rises = int((passed["estimate"] < 0).sum()), int((passed["estimate"] > 0).sum())
-        found = f"falls as perplexity rises on {falls or 'none'} of {len(tests)} probes and rises on {rises or 'none'}"
-        whether = f"Over models, accuracy {found}, by exact tests with Holm's correction"
+        clause = f"falls as perplexity rises on {falls or 'none'} of {len(tests)} probes and rises on {rises or 'none'}"
+        whether = f"Over models, accuracy {clause}, by exact tests with Holm's correction"
         if not (falls or rises):
             whether = f"Whether accuracy falls as perplexity rises over models is open on all of {len(tests)} probes"
         too_few = f"; on {few_models} of them no outcome of so few models could decide" * bool(few_models)
@@ -614,7 +614,7 @@ def perplexity_answer(tables: Tables, tests: pd.DataFrame) -> str:
 
 
 def lineless(answered: pd.DataFrame) -> str:
-    """Whose marks have no line, and why: with ``FEWEST_CASES`` of either kind, an interval lacks nothing but draws."""
+    """Names the models whose marks have no interval, since a recorded run lacks their draws; empty without any."""
     names = " and ".join(title(name) for name in answered.loc[answered["auc_low"].isna(), "model"].unique())
     return f" Without a line are those of {names}, whose draws of facts the run did not keep." if names else ""
 
@@ -639,11 +639,11 @@ def perplexity_caution(tables: Tables) -> str:
     shares = table.assign(share=table["mean"] / table.groupby("probe")["mean"].transform("sum"))
     top = shares.loc[shares.groupby("probe", sort=False)["share"].idxmax()]
     most = top["model"].value_counts().index[0]
-    mine = pick(top, model=most)
+    rows = pick(top, model=most)
     share = (
-        f"at least {math.floor(100 * mine['share'].min())}% of the mean perplexity over models comes from {title(most)}"
+        f"at least {math.floor(100 * rows['share'].min())}% of the mean perplexity over models comes from {title(most)}"
     )
-    return f"On {len(mine)} of {len(top)} probes, {share}, so that the mean describes this model there."
+    return f"On {len(rows)} of {len(top)} probes, {share}, so that the mean describes this model there."
 
 
 def rounded(value: float) -> str:
@@ -655,8 +655,8 @@ def levels(gaps: pd.DataFrame) -> str:
     if gaps.empty:
         return "No data set of this run was read in both styles."
     higher, lower = clear(gaps)
-    found = f"in {higher} of {len(gaps)} pairs of model and data set, and below it in {lower}"
-    return f"The 95% interval of mean perplexity by template lies above that of the other style {found}."
+    clause = f"in {higher} of {len(gaps)} pairs of model and data set, and below it in {lower}"
+    return f"The 95% interval of mean perplexity by template lies above that of the other style {clause}."
 
 
 def which_perplexity(tables: Tables) -> str:
@@ -765,7 +765,7 @@ def vocabulary_answer(tables: Tables) -> str:
     rows, few = enough(rows, "facts", "facts with an answer of one token")
     if few:
         return few
-    model, tuned = fair_first(rows)
+    model, tuned = neutral_first(rows)
     gains = " and ".join(
         f"{100 * row['difference']:+.1f} points on {title(row['dataset'])}"
         for row in pick(rows, model=model)[:2].to_dict("records")
@@ -796,15 +796,15 @@ def lengths_matter(tables: Tables) -> str:
     rows = rows if len(rows) else pd.DataFrame({"probe": [], "low": [], "high": []})
     words = {"more often than": rows[rows["low"] > 0], "less often than": rows[rows["high"] < 0]}
     sentences = [
-        f"Answers of one token come first {word} longer ones on {', '.join(map(title, part['probe']))}."
-        for word, part in words.items()
-        if len(part)
+        f"Answers of one token come first {word} longer ones on {', '.join(map(title, group['probe']))}."
+        for word, group in words.items()
+        if len(group)
     ]
-    known, compared = tables["one_token"], set(rows["probe"])
+    per_model, compared = tables["one_token"], set(rows["probe"])
     both: dict[str, list[str]] = {}  # models that have both kinds -> data sets
     for probe in dict.fromkeys(lengths["probe"]):
         if probe not in compared:
-            names = _who_has(pick(known, probe=probe)["model"].unique() if len(known) else [])
+            names = _who_has(pick(per_model, probe=probe)["model"].unique() if len(per_model) else [])
             both.setdefault(names, []).append(title(STYLE.sub("", probe)))
     for names, datasets in both.items():
         where = ", ".join(dict.fromkeys(datasets))
@@ -860,8 +860,8 @@ def homonym_sentence(tables: Tables) -> str:
     """Of the model with the most right answers on each probe, what share they are of such names."""
     rows = tables["homonyms"]
     parts = []
-    for _, part in by(rows, ["probe"]):
-        best = part.loc[part["right"].idxmax()]
+    for _, group in by(rows, ["probe"]):
+        best = group.loc[group["right"].idxmax()]
         parts.append(
             f"on {title(best['probe'])} {best['share']:.0%} of the right answers of {title(best['model'])}, "
             f"whose Acc@1 is {number(best['with_all'])} with them and {number(best['without'])} without"
@@ -891,23 +891,23 @@ def lipid_answer(tables: Tables) -> str:
     """What the recipe leaves of the first text, and whether models were asked that; for how many models on each probe
     the interval of Acc@1 lies above what naming the most frequent entity reaches."""
     first = tables["steps"]["text"].iloc[0]
-    own = any(str(probe).startswith(f"{first}/") for probe in tables["accuracy"]["probe"])
+    same_text = any(str(probe).startswith(f"{first}/") for probe in tables["accuracy"]["probe"])
     counts = pick(tables["steps"], text=first).set_index("step")["count"]
     parts = []
-    for about, rows in by(tables["accuracy"], ["probe"]):
+    for keys, rows in by(tables["accuracy"], ["probe"]):
         rows, few = enough(rows, "prompts", "prompts")
         if few:
-            parts.append(f"on {title(about['probe'])} {few[0].lower()}{few[1:-1]}")
+            parts.append(f"on {title(keys['probe'])} {few[0].lower()}{few[1:-1]}")
             continue
-        asked, guess = rows[rows["model"] != GUESS], float(pick(rows, model=GUESS)["acc@1"].iloc[0])
-        above, best = int((asked["low@1"] > guess).sum()), asked.loc[asked["acc@1"].idxmax()]
+        models, guess = rows[rows["model"] != GUESS], float(pick(rows, model=GUESS)["acc@1"].iloc[0])
+        above, best = int((models["low@1"] > guess).sum()), models.loc[models["acc@1"].idxmax()]
         parts.append(
-            f"{above or 'none'} of {len(asked)} models on {title(about['probe'])} ({best['acc@1']:.0%} at best, "
+            f"{above or 'none'} of {len(models)} models on {title(keys['probe'])} ({best['acc@1']:.0%} at best, "
             f"against {guess:.0%})"
         )
     return (
         f"Of {counts[SENTENCES]:,} sentences of {title(first)}, the recipe leaves {counts[PROMPTS]:,} prompts"
-        + ("" if own else "; models were asked prompts from other sentences")
+        + ("" if same_text else "; models were asked prompts from other sentences")
         + ". The 95% interval of Acc@1 lies above always naming the most frequent entity for "
         + f"{'; '.join(parts)}."
     )

@@ -115,12 +115,12 @@ def measure(page: Page, ranks: pd.DataFrame, answers: Sequence[Answer[Rank]]) ->
     measured, candidates = [], []
     for answer in described:
         probe, (table, entities) = answer.question.arguments[0], answer.result
-        own = pick(ranks, model=answer.name, probe=probe.name).reset_index(drop=True)
-        among = own["rank"].copy()
+        ranked = pick(ranks, model=answer.name, probe=probe.name).reset_index(drop=True)
+        among = ranked["rank"].copy()
         for other in same:
             if other.question.model == answer.question.model and other.question.probe is probe:
                 among.loc[list(other.question.rows)] = other.result["rank"].to_numpy()
-        measured.append(pd.concat([own, table], axis=1).assign(same_length=among))
+        measured.append(pd.concat([ranked, table], axis=1).assign(same_length=among))
         candidates.append(entities.assign(model=answer.name, probe=probe.name))
     return pd.concat(measured, ignore_index=True), pd.concat(candidates, ignore_index=True)
 
@@ -147,12 +147,12 @@ def _overall(group: pd.DataFrame) -> Row | None:
     The same facts are drawn for all models. Models that have golds of one kind only on a probe are left out.
     """
     sides: dict[str, pd.DataFrame] = {}
-    for model, part in group.groupby("model", sort=False):
-        one = (part["tokens"] == ONE).to_numpy()
-        if one.any() and not one.all():
-            hit = hits_at_k(part["rank"], 1)
-            columns = {"hits": hit * one, "one": one, "others": hit * ~one, "longer": ~one}
-            sides[str(model)] = pd.DataFrame(columns, index=part["prompt_id"].to_numpy(), dtype=float)
+    for model, rows in group.groupby("model", sort=False):
+        one_token = (rows["tokens"] == ONE).to_numpy()
+        if one_token.any() and not one_token.all():
+            hit = hits_at_k(rows["rank"], 1)
+            columns = {"hits": hit * one_token, "one": one_token, "others": hit * ~one_token, "longer": ~one_token}
+            sides[str(model)] = pd.DataFrame(columns, index=rows["prompt_id"].to_numpy(), dtype=float)
     if not sides:
         return None
     facts = group.drop_duplicates("prompt_id").set_index("prompt_id")["fact_id"]
@@ -162,10 +162,10 @@ def _overall(group: pd.DataFrame) -> Row | None:
 
 
 def _mean_difference(means: np.ndarray) -> float:
-    hits, one, others, longer = means.reshape(-1, 4).T
-    if not (one.all() and longer.all()):
+    hits, one_token, other_hits, longer = means.reshape(-1, 4).T
+    if not (one_token.all() and longer.all()):
         return float("nan")
-    return float((hits / one - others / longer).mean())
+    return float((hits / one_token - other_hits / longer).mean())
 
 
 def _mean_ratio(means: np.ndarray) -> float:
@@ -181,9 +181,9 @@ def _settings(group: pd.DataFrame) -> Iterator[Row]:
     """
     for gold in (ONE_TOKEN, LONGER):
         sides: dict[str, pd.DataFrame] = {}
-        asked = group[(group["style"] == "natural") | ((group["tokens"] == ONE) == (gold == ONE_TOKEN))]
-        for model, part in asked.groupby("model", sort=False):
-            if len(hits := hits_by_style(part)):
+        rows = group[(group["style"] == "natural") | ((group["tokens"] == ONE) == (gold == ONE_TOKEN))]
+        for model, ranks in rows.groupby("model", sort=False):
+            if len(hits := hits_by_style(ranks)):
                 sides[str(model)] = pd.DataFrame({"gap": hits["first"] - hits["second"], "size": 1.0})
         if sides:
             wide = pd.concat(sides, axis=1).fillna(0.0)
@@ -192,34 +192,34 @@ def _settings(group: pd.DataFrame) -> Iterator[Row]:
 
 
 @per(*KEYS)
-def _bias(part: pd.DataFrame, candidates: pd.DataFrame) -> Row:
+def _bias(group: pd.DataFrame, candidates: pd.DataFrame) -> Row:
     """Per model and probe: how many tokens longer first predictions are than golds, and how often equally long."""
-    own = pick(candidates, model=part["model"].iloc[0], probe=part["probe"].iloc[0])
-    longer = bootstrap_ci((part["predicted"] - part["length"]).tolist(), part["fact_id"].tolist())
-    row = {"prompts": len(part), "mean_length": part["length"].mean()} | spread("longer", longer)
-    row |= {"same": (part["predicted"] == part["length"]).mean(), "unknown_golds": int(part["unknown"].sum())}
-    return row | {"unknown_candidates": int(own["unknown"].sum())}
+    entities = pick(candidates, model=group["model"].iloc[0], probe=group["probe"].iloc[0])
+    longer = bootstrap_ci((group["predicted"] - group["length"]).tolist(), group["fact_id"].tolist())
+    row = {"prompts": len(group), "mean_length": group["length"].mean()} | spread("longer", longer)
+    row |= {"same": (group["predicted"] == group["length"]).mean(), "unknown_golds": int(group["unknown"].sum())}
+    return row | {"unknown_candidates": int(entities["unknown"].sum())}
 
 
 @per(*KEYS)
-def _one_token(part: pd.DataFrame) -> Iterator[Row]:
+def _one_token(group: pd.DataFrame) -> Iterator[Row]:
     """Acc@1 on golds of one token less that on longer ones, per model and probe; over all golds and within relations.
 
     Probes whose golds are of one kind are left out, and so are relations in the second contrast.
     """
-    one = (part["tokens"] == ONE).tolist()
-    row = {"one_token": sum(one), "longer": len(one) - sum(one)}
-    if any(one) and not all(one):
-        yield row | {"contrast": "all golds"} | accuracy_difference(part, one).row("difference")
-        both = part.groupby("relation")["tokens"].transform(lambda tokens: (tokens == ONE).nunique() == 2)
-        if part["relation"].nunique() > 1 and both.any():
-            within = accuracy_difference(part, one, by_relation=True)
+    one_token = (group["tokens"] == ONE).tolist()
+    row = {"one_token": sum(one_token), "longer": len(one_token) - sum(one_token)}
+    if any(one_token) and not all(one_token):
+        yield row | {"contrast": "all golds"} | accuracy_difference(group, one_token).row("difference")
+        both = group.groupby("relation")["tokens"].transform(lambda tokens: (tokens == ONE).nunique() == 2)
+        if group["relation"].nunique() > 1 and both.any():
+            within = accuracy_difference(group, one_token, by_relation=True)
             yield row | {"contrast": "within relations"} | within.row("difference")
 
 
-def _by_length(part: pd.DataFrame) -> pd.DataFrame:
+def _by_length(rows: pd.DataFrame) -> pd.DataFrame:
     """The same rows, shorter golds first."""
-    return part.sort_values("tokens", kind="stable")
+    return rows.sort_values("tokens", kind="stable")
 
 
 def _lengths(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
@@ -234,13 +234,13 @@ def _lengths(measured: pd.DataFrame, candidates: pd.DataFrame) -> pd.DataFrame:
         "predictions": measured.groupby(KEYS)["predicted_tokens"].value_counts(normalize=True),
     }
     rows = []
-    for about, group in by(measured, KEYS):
-        for length, part in by(_by_length(group), ["tokens"]):
-            row = about | length
+    for keys, group in by(measured, KEYS):
+        for length, of_length in by(_by_length(group), ["tokens"]):
+            row = keys | length
             row |= {name: float(share.get(tuple(row.values()), 0.0)) for name, share in shares.items()}
-            row |= accuracy_table(part, ["tokens"], ks=[1]).iloc[0].drop(["mrr"]).to_dict()
-            same = bootstrap_ci(hits_at_k(part["same_length"], 1), part["fact_id"].tolist())
-            rows.append(row | spread("same_length", same) | {"chance": float((1 / part["rivals"]).mean())})
+            row |= accuracy_table(of_length, ["tokens"], ks=[1]).iloc[0].drop(["mrr"]).to_dict()
+            same = bootstrap_ci(hits_at_k(of_length["same_length"], 1), of_length["fact_id"].tolist())
+            rows.append(row | spread("same_length", same) | {"chance": float((1 / of_length["rivals"]).mean())})
     return pd.DataFrame(rows)
 
 
@@ -251,17 +251,17 @@ def _gaps(group: pd.DataFrame) -> Iterator[Row]:
     A fact counts under the length of its template prompt's gold, since byte-level BPE may cut it otherwise elsewhere.
     """
     natural = pick(group, style="natural")
-    for about, template in by(_by_length(pick(group, style="template")), ["tokens"]):
+    for keys, template in by(_by_length(pick(group, style="template")), ["tokens"]):
         if len(hits := paired(natural, template)):
-            yield about | contrast(hits, "natural", "template")
+            yield keys | contrast(hits, "natural", "template")
 
 
 @per(*KEYS)
 def _confusion(group: pd.DataFrame) -> Iterator[Row]:
     """For golds of each length, the shares of first predictions of each length; rows add up to one."""
-    for about, part in by(_by_length(group), ["tokens"]):
-        shares = part["predicted_tokens"].value_counts(normalize=True)
-        yield about | {"prompts": len(part)} | {f"predicted_{name}": float(shares.get(name, 0.0)) for name in BINS}
+    for keys, rows in by(_by_length(group), ["tokens"]):
+        shares = rows["predicted_tokens"].value_counts(normalize=True)
+        yield keys | {"prompts": len(rows)} | {f"predicted_{name}": float(shares.get(name, 0.0)) for name in BINS}
 
 
 # ---- a smaller and a larger model of one family --------------------------------------------------------------------
@@ -286,14 +286,14 @@ def size_tables(ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[
         ``ratio`` that of the larger less that of the smaller model, ``smaller_lower`` the share of texts on which the
         smaller model's is lower, and ``same_tokens``: only where both cut texts alike are they to be compared.
     """
-    found: dict[str, list[Row]] = {"accuracy_pairs": [], "style_pairs": [], "perplexity_pairs": []}
+    results: dict[str, list[Row]] = {"accuracy_pairs": [], "style_pairs": [], "perplexity_pairs": []}
     for names in pairs:
         small, large = map(shown_name, names)
         pair: Row = {"smaller": small, "larger": large}
-        for about, group in by(ranks, ["probe", "dataset", "style"]):
+        for keys, group in by(ranks, ["probe", "dataset", "style"]):
             hits = paired(pick(group, model=large), pick(group, model=small))
-            found["accuracy_pairs"].append(pair | about | contrast(hits, "of_larger", "of_smaller"))
-        for about, group in by(ranks, ["dataset"]):
+            results["accuracy_pairs"].append(pair | keys | contrast(hits, "of_larger", "of_smaller"))
+        for keys, group in by(ranks, ["dataset"]):
             gains = {}
             for style in ("natural", "template"):
                 rows = pick(group, style=style)
@@ -301,10 +301,10 @@ def size_tables(ranks: pd.DataFrame, texts: pd.DataFrame, pairs: Sequence[tuple[
                 gains[style] = hits["first"] - hits["second"]
             both = pd.DataFrame(gains).dropna()
             if len(both):
-                found["style_pairs"].append(pair | about | contrast(both, "natural", "template"))
-        for about, group in by(texts, ["probe", "dataset", "style"]):
-            found["perplexity_pairs"].append(pair | about | _ratio(pick(group, model=large), pick(group, model=small)))
-    return {name: pd.DataFrame(rows) for name, rows in found.items()}
+                results["style_pairs"].append(pair | keys | contrast(both, "natural", "template"))
+        for keys, group in by(texts, ["probe", "dataset", "style"]):
+            results["perplexity_pairs"].append(pair | keys | _ratio(pick(group, model=large), pick(group, model=small)))
+    return {name: pd.DataFrame(rows) for name, rows in results.items()}
 
 
 def _ratio(large: pd.DataFrame, small: pd.DataFrame) -> Row:
@@ -351,7 +351,7 @@ def conclusions(tables: Tables) -> pd.DataFrame:
     for claim, table, name, expected in named:
         sides = table.reindex(columns=["larger", "smaller"]).map(lambda model: title(str(model)))
         pairs = sides["larger"] + " over " + sides["smaller"] if "larger" in table else [""] * len(table)
-        told = conclude(claim, table.rename(columns={"larger": "model", "texts": "facts"}), name, expected=expected)
-        rows += [row | {"pair": pair} for row, pair in zip(told, pairs, strict=True)]
+        verdicts = conclude(claim, table.rename(columns={"larger": "model", "texts": "facts"}), name, expected=expected)
+        rows += [row | {"pair": pair} for row, pair in zip(verdicts, pairs, strict=True)]
     columns = ["claim", "dataset", "model", "pair", "tuned", "estimate", "low", "high", "n", "expected", "unit"]
     return pd.DataFrame(rows, columns=columns)

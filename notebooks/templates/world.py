@@ -78,14 +78,14 @@ def examples(domain: Domain, count: int, seed: int = 0) -> pd.DataFrame:
         chosen.append(fact)
     probes = demo_natural(domain, seed=seed), demo_template(domain, seed=seed)
     natural, template = (probe.prompts.set_index("fact_id")["text"] for probe in probes)
-    told = tellings(seed)
+    sentences = tellings(seed)
     return pd.DataFrame(
         {
             "relation": fact.relation,
             "subject": fact.subject,
             "object": fact.object,
             "told": fact.exposure,
-            "sentence": told[fact.fact_id][0].sentence if fact.exposure else "",
+            "sentence": sentences[fact.fact_id][0].sentence if fact.exposure else "",
             "natural": natural[fact.fact_id],
             "template": template[fact.fact_id],
         }
@@ -120,16 +120,16 @@ def facts_of(probes: Sequence[Probe]) -> pd.DataFrame:
     group = facts.groupby(["domain", "relation"], sort=False)
     return facts.assign(
         relation_chance=1 / group["object"].transform("nunique"),
-        most_told=pd.concat([_most_told(part) for _, part in group]),
+        most_told=pd.concat([_most_told(rows) for _, rows in group]),
     )
 
 
 def _most_told(facts: pd.DataFrame) -> pd.Series:
     """For the facts of one relation, whether each one's object is the one that the other facts' sentences name most."""
-    told = facts.groupby("object", sort=False)["exposure"].sum().to_dict()
+    counts = facts.groupby("object", sort=False)["exposure"].sum().to_dict()
     right = []
     for answer, exposure in zip(facts["object"], facts["exposure"], strict=True):
-        others = told | {answer: told[answer] - exposure}
+        others = counts | {answer: counts[answer] - exposure}
         right.append(float(max(others, key=lambda name: others[name]) == answer))
     return pd.Series(right, index=facts.index)
 
@@ -179,33 +179,33 @@ def reads(model: str, domain: str) -> str:
 def calibration(ranks: pd.DataFrame) -> dict[str, pd.DataFrame]:
     """Tables of the calibration from the rows of ``ask.ask_all``: ``curve, slopes, separation``."""
     read = [reads(model, domain) for model, domain in zip(ranks["model"], ranks["domain"], strict=True)]
-    known = ranks.assign(read=read, exposure=ranks["exposure"].astype(int))
-    return {"curve": _curve(known), "slopes": _slopes(known), "separation": _separation(known)}
+    labelled = ranks.assign(read=read, exposure=ranks["exposure"].astype(int))
+    return {"curve": _curve(labelled), "slopes": _slopes(labelled), "separation": _separation(labelled)}
 
 
-def _curve(own: pd.DataFrame) -> pd.DataFrame:
+def _curve(ranks: pd.DataFrame) -> pd.DataFrame:
     """Acc@1 with its interval per model, probe and number of tellings."""
     keys = [*KEYS, "style", "domain", "read", "exposure"]
-    parts = [part.sort_values("exposure", kind="stable") for _, part in by(own, KEYS)]
-    return pd.concat([accuracy_table(part, keys, ks=[1]) for part in parts], ignore_index=True).drop(columns="mrr")
+    groups = [group.sort_values("exposure", kind="stable") for _, group in by(ranks, KEYS)]
+    return pd.concat([accuracy_table(group, keys, ks=[1]) for group in groups], ignore_index=True).drop(columns="mrr")
 
 
 @per(*KEYS)
-def _slopes(own: pd.DataFrame) -> dict[str, Any]:
+def _slopes(ranks: pd.DataFrame) -> dict[str, Any]:
     """Per model and probe, how well what a model does follows how often a fact was told.
 
     ``correlation`` is Spearman's between tellings and being ranked first; ``often`` and ``once`` are the AUC with which
     the rank tells facts told at least four times, or at least once, from facts never told. Where one group is
     empty, or all hits are alike, a number is missing.
     """
-    hit = hits_at_k(own["rank"], 1)
-    row = {"read": own["read"].iloc[0], "prompts": len(own), "accuracy": hit.mean()}
-    if hit.any() and not hit.all() and own["exposure"].nunique() > 1:
-        place = own["exposure"].rank().to_numpy()
+    hit = hits_at_k(ranks["rank"], 1)
+    row = {"read": ranks["read"].iloc[0], "prompts": len(ranks), "accuracy": hit.mean()}
+    if hit.any() and not hit.all() and ranks["exposure"].nunique() > 1:
+        place = ranks["exposure"].rank().to_numpy()
         columns = np.stack([place, hit, place * hit, place**2], axis=1)
-        row |= spread("correlation", bootstrap_ci(columns, own["fact_id"].tolist(), _pearson))
+        row |= spread("correlation", bootstrap_ci(columns, ranks["fact_id"].tolist(), _pearson))
     for name, least in (("often", OFTEN), ("once", 1)):
-        compared = own[(own["exposure"] >= least) | (own["exposure"] == 0)]
+        compared = ranks[(ranks["exposure"] >= least) | (ranks["exposure"] == 0)]
         member = (compared["exposure"] > 0).to_numpy()
         if member.any() and not member.all():
             row |= spread(name, auc_interval(-compared["rank"], member, compared["fact_id"].tolist()))
@@ -220,18 +220,18 @@ def _pearson(means: np.ndarray) -> float:
 
 
 @per("domain", "read")
-def _separation(own: pd.DataFrame) -> Iterator[dict[str, Any]]:
+def _separation(ranks: pd.DataFrame) -> Iterator[dict[str, Any]]:
     """Per domain, the AUC of rank and of score in both settings, and their difference, on the same facts.
 
     Means over the models that have read the domain's text, and over those that have not, which are a control. Of a fact
     asked several times in a setting, the first prompt counts.
     """
     for value, sign in (("rank", -1), ("score", 1)):
-        natural, template = (_wide(pick(own, style=style), value, sign) for style in ("natural", "template"))
+        natural, template = (_wide(pick(ranks, style=style), value, sign) for style in ("natural", "template"))
         facts = natural.index.intersection(template.index)
-        told = own.drop_duplicates("fact_id").set_index("fact_id")["exposure"].loc[facts]
+        exposure = ranks.drop_duplicates("fact_id").set_index("fact_id")["exposure"].loc[facts]
         for least in (OFTEN, 1):
-            compared = told[(told >= least) | (told == 0)]
+            compared = exposure[(exposure >= least) | (exposure == 0)]
             member = (compared > 0).to_numpy()
             if member.any() and not member.all():
                 first, second = (side.loc[compared.index].to_numpy() for side in (natural, template))
@@ -240,9 +240,9 @@ def _separation(own: pd.DataFrame) -> Iterator[dict[str, Any]]:
                 yield row | spread("difference", auc_interval(first, member, less=second))
 
 
-def _wide(part: pd.DataFrame, value: str, sign: int) -> pd.DataFrame:
+def _wide(ranks: pd.DataFrame, value: str, sign: int) -> pd.DataFrame:
     """Facts by models; high values where the model is surer of the answer."""
-    once = part.drop_duplicates(["model", "fact_id"])
+    once = ranks.drop_duplicates(["model", "fact_id"])
     return sign * once.pivot(index="fact_id", columns="model", values=value).astype(float).dropna()
 
 
@@ -254,7 +254,7 @@ def growing(given: Mapping[str, Any], probes: Sequence[Probe]) -> list[Rank]:
 
     Args:
         given: parameters of the page: ``grown``, the model, and ``epochs``, passes over the text, besides its own.
-        probes: among which its own are.
+        probes: of which those of a domain that it reads are asked.
 
     Raises:
         ReportError: no such model in the zoo.
@@ -262,16 +262,16 @@ def growing(given: Mapping[str, Any], probes: Sequence[Probe]) -> list[Rank]:
     name = given["grown"]
     if name not in ZOO:
         raise ReportError(f"{name!r} is not in the zoo, which has {', '.join(ZOO)}")
-    own = [probe for probe in probes if reads(name, probe.domain) == YES]
+    read_probes = [probe for probe in probes if reads(name, probe.domain) == YES]
     folders = [grown_folder(name, wished) for wished in [*sorted(given["epochs"]), None]]
     titles = {str(folder): f"{name}, {passes_of(folder)} epochs" for folder in folders}
-    return [ranking(folder, probe, title) for folder, title in titles.items() for probe in own]
+    return [ranking(folder, probe, title) for folder, title in titles.items() for probe in read_probes]
 
 
 def questions(given: Mapping[str, Any]) -> list[Rank]:
     """All that page 10 asks by its parameters."""
-    asked = rankings(given)
-    return asked + growing(given, probes_of(asked))
+    ranks = rankings(given)
+    return ranks + growing(given, probes_of(ranks))
 
 
 def passes_of(folder: Path) -> int:
@@ -290,21 +290,21 @@ def growth(page: Page, questions: Sequence[Rank]) -> dict[str, pd.DataFrame]:
         ``growth``, Acc@1 with intervals: ``epochs, probe, style, told, prompts, facts, acc@1, low@1, high@1``; and
         ``course`` of the training: ``epochs, step, loss, perplexity`` (of masked tokens of the training text).
     """
-    found = []
+    frames = []
     for answer in page.ask(questions):
         ranks = rows_of(answer)
         page.ran(answer.name, answer.question.probe, **ranks.attrs)
-        found.append(by_telling(ranks).assign(epochs=passes_of(Path(answer.question.name))))
+        frames.append(by_telling(ranks).assign(epochs=passes_of(Path(answer.question.name))))
     folders = dict.fromkeys(Path(question.name) for question in questions)
     courses = [course(folder).assign(epochs=passes_of(folder)) for folder in folders]
-    tables = {"growth": pd.concat(found, ignore_index=True), "course": pd.concat(courses, ignore_index=True)}
+    tables = {"growth": pd.concat(frames, ignore_index=True), "course": pd.concat(courses, ignore_index=True)}
     return {name: table[["epochs", *table.columns.drop("epochs")]] for name, table in tables.items()}
 
 
 def by_telling(ranks: pd.DataFrame) -> pd.DataFrame:
-    """Acc@1 of facts never, seldom and often told, from the rows of ``ask.ask``."""
-    told = pd.cut(ranks["exposure"].astype(int), [-1, 0, OFTEN - 1, float("inf")], labels=list(GROUPS)).astype(str)
-    table = accuracy_table(ranks.assign(told=told), ["probe", "style", "told"], ks=[1])
+    """Acc@1 of facts never, seldom and often told, from the rows of ``ask.rows``."""
+    groups = pd.cut(ranks["exposure"].astype(int), [-1, 0, OFTEN - 1, float("inf")], labels=list(GROUPS)).astype(str)
+    table = accuracy_table(ranks.assign(told=groups), ["probe", "style", "told"], ks=[1])
     return table.drop(columns="mrr")
 
 
@@ -323,15 +323,15 @@ def curve_chart(tables: Tables) -> Figure:
     which have not read the text, are dotted; grey lines are guesses."""
     curve, exposures = tables["curve"], tables["exposures"]
     colour, levels = colours(list(curve["model"])), sorted(curve["exposure"].unique())
-    domains = {domain: list(part["probe"].unique()) for domain, part in curve.groupby("domain", sort=False)}
+    domains = {domain: list(rows["probe"].unique()) for domain, rows in curve.groupby("domain", sort=False)}
     columns = max(map(len, domains.values()))
     models = curve["model"].nunique()
     figure, axes = new_figure(2.3 * len(domains) + 0.9 + 0.12 * models, columns, len(domains))
     for ax in axes:
         ax.set_visible(False)
     for line, (domain, probes) in enumerate(domains.items()):
-        told = pick(exposures, domain=domain)
-        guesses = {name: float((told[name] * told["facts"]).sum() / told["facts"].sum()) for name in GUESSES}
+        group = pick(exposures, domain=domain)
+        guesses = {name: float((group[name] * group["facts"]).sum() / group["facts"].sum()) for name in GUESSES}
         top = min(1.02, 1.05 * max(pick(curve, domain=domain)["high@1"].max(), *guesses.values()))
         for place, probe in enumerate(probes):
             ax = axes[line * columns + place]
@@ -355,7 +355,7 @@ def _draw_curve(ax: Axes, curve: pd.DataFrame, levels: Sequence[int], colour: Ma
         shift = 0.06 * (place - (len(names) - 1) / 2)
         control = bool((rows["read"] == NO).all())
         ax.errorbar(
-            [levels.index(told) + shift for told in rows["exposure"]],
+            [levels.index(exposure) + shift for exposure in rows["exposure"]],
             rows["acc@1"],
             [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]],
             fmt="x:" if control else "o-",
@@ -382,16 +382,16 @@ def growth_chart(tables: Tables) -> Figure:
     left.set_xlabel("training steps")
     left.set_ylabel("perplexity of masked tokens")
     left.legend(fontsize=8)
-    kept = pick(grown, told=["never", "often"])
-    tint, count = colours(list(kept["probe"])), len(kept[["probe", "told"]].drop_duplicates())
-    for i, (about, rows) in enumerate(by(kept, ["probe", "told"])):
+    shown = pick(grown, told=["never", "often"])
+    tint, count = colours(list(shown["probe"])), len(shown[["probe", "told"]].drop_duplicates())
+    for i, (keys, rows) in enumerate(by(shown, ["probe", "told"])):
         right.errorbar(
             [passes.index(epochs) + 0.06 * (i - (count - 1) / 2) for epochs in rows["epochs"]],
             rows["acc@1"],
             [rows["acc@1"] - rows["low@1"], rows["high@1"] - rows["acc@1"]],
-            fmt="o-" if about["told"] == "often" else "s:",
-            color=tint[about["probe"]],
-            label=f"{title(about['probe'])}, {GROUPS[about['told']]}",
+            fmt="o-" if keys["told"] == "often" else "s:",
+            color=tint[keys["probe"]],
+            label=f"{title(keys['probe'])}, {GROUPS[keys['told']]}",
             markersize=3,
             linewidth=1,
         )

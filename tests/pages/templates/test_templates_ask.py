@@ -185,10 +185,9 @@ def test_what_a_model_was_tuned_on_follows_from_its_texts(monkeypatch):
         "w": "neither", "t": "templates", "b": "biomedical text", "both": "natural sentences and templates",
         "zoo": "natural sentences", "half known": "unknown", "minilm-mlm": "natural sentences", "other": "unknown",
     }  # fmt: skip
-    assert (
-        ask.least_fair("neither", "neither") == "neither" and ask.least_fair("neither", "biomedical text") in ask.FAIR
-    )
-    assert ask.least_fair("biomedical text", "unknown") == "unknown"
+    assert ask.least_neutral("neither", "neither") == "neither"
+    assert ask.least_neutral("neither", "biomedical text") in ask.NEUTRAL
+    assert ask.least_neutral("biomedical text", "unknown") == "unknown"
     marked = ask.with_tuned(
         {"a": pd.DataFrame({"model": ["w", "gold"]}), "b": pd.DataFrame()}, ask.cards(["w"]), "a", "b"
     )
